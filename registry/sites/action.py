@@ -1,0 +1,52 @@
+"""An action: a named capability of a site, in the words all formats share."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Sensitivity = Literal["read", "write", "destructive", "irreversible"]
+"""What an action does to the world, as declared; undeclared is None, never a guess."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One input of an action.
+
+    type: a JSON Schema type name, or "unknown". required: None where undeclared.
+    """
+
+    name: str
+    type: str = "unknown"
+    required: bool | None = None
+    description: str = ""
+    enum: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One way to call an action.
+
+    format: the discovery format that declares it, e.g. "wab".
+    transport: "http", "form", "navigate", "window.abp", "mcp", "a2a", … as declared.
+    method: an HTTP method or a WAB trigger. target: a URL, path or operation name.
+    off_origin: the target lies on another origin than the crawled one.
+    """
+
+    format: str
+    transport: str
+    method: str = ""
+    target: str = ""
+    off_origin: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """A named capability; None means undeclared, never false."""
+
+    name: str
+    description: str = ""
+    parameters: tuple[Parameter, ...] = ()
+    auth_required: bool | None = None
+    sensitivity: Sensitivity | None = None
+    experimental: bool = False
+    deprecated: bool = False
+    calls: tuple[Call, ...] = ()

@@ -1,0 +1,59 @@
+"""Opaque identifiers.
+
+A site's id is a random 63-bit number, spelled in 13 characters of Crockford base32
+(no I, L, O, U), so that it carries no name, no order of registration and fits a bigint.
+Records carry ULIDs: 48 bits of milliseconds and 80 random bits in 26 characters.
+"""
+
+ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_VALUES = {character: value for value, character in enumerate(ALPHABET)}
+SITE_ID_LENGTH = 13
+ULID_LENGTH = 26
+MAX_SITE_NUMBER = 2**63 - 1
+
+
+def encode_base32(number: int, length: int) -> str:
+    """number: 0 <= number < 32**length."""
+    digits = []
+    for _ in range(length):
+        number, digit = divmod(number, 32)
+        digits.append(ALPHABET[digit])
+    return "".join(reversed(digits))
+
+
+def decode_base32(text: str) -> int:
+    """Raises: ValueError on a character outside the alphabet."""
+    number = 0
+    for character in text:
+        if character not in _VALUES:
+            raise ValueError(f"not Crockford base32: {text!r}")
+        number = number * 32 + _VALUES[character]
+    return number
+
+
+def spell_site_id(number: int) -> str:
+    return encode_base32(number, SITE_ID_LENGTH)
+
+
+def parse_site_id(text: str) -> int:
+    """Raises: ValueError if it is not the spelling of a 63-bit number."""
+    if len(text) != SITE_ID_LENGTH:
+        raise ValueError(f"a site id has {SITE_ID_LENGTH} characters")
+    number = decode_base32(text)
+    if number > MAX_SITE_NUMBER:
+        raise ValueError("a site id is a 63-bit number")
+    return number
+
+
+def make_ulid(unix_ms: int, randomness: bytes) -> str:
+    """randomness: 10 bytes."""
+    number = (unix_ms << 80) | int.from_bytes(randomness, "big")
+    return encode_base32(number, ULID_LENGTH)
+
+
+def is_ulid(text: str) -> bool:
+    return (
+        len(text) == ULID_LENGTH
+        and text[0] in "01234567"
+        and all(character in _VALUES for character in text)
+    )

@@ -1,0 +1,80 @@
+"""Places: points on the sphere, and the coarse cells that stand for users.
+
+A user's position is turned into a geohash cell of four characters (about 39 by 20 km at
+the equator) before anything else sees it: a finer position would come back from the
+scores of a few public sites by trilateration.
+"""
+
+import math
+from dataclasses import dataclass
+
+EARTH_RADIUS_KM = 6371.0088  # IUGG mean radius
+CELL_LENGTH = 4
+_GEOHASH = "0123456789bcdefghjkmnpqrstuvwxyz"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Degrees: latitude -90..90, longitude -180..180."""
+
+    latitude: float
+    longitude: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A city of the gazetteer."""
+
+    geonames_id: int
+    name: str
+    country: str
+    point: Point
+
+
+def cell_of(point: Point) -> str:
+    """The geohash of the point, cut to CELL_LENGTH characters."""
+    south, north, west, east = -90.0, 90.0, -180.0, 180.0
+    value = 0
+    for bit in range(CELL_LENGTH * 5):
+        value <<= 1
+        if bit % 2 == 0:
+            middle = (west + east) / 2
+            if point.longitude >= middle:
+                value, west = value | 1, middle
+            else:
+                east = middle
+        else:
+            middle = (south + north) / 2
+            if point.latitude >= middle:
+                value, south = value | 1, middle
+            else:
+                north = middle
+    shifts = range((CELL_LENGTH - 1) * 5, -1, -5)
+    return "".join(_GEOHASH[(value >> shift) & 31] for shift in shifts)
+
+
+def centroid_of(cell: str) -> Point:
+    """Raises: ValueError if it is no geohash."""
+    if not cell or any(character not in _GEOHASH for character in cell):
+        raise ValueError(f"not a geohash: {cell!r}")
+    bounds = {0: [-180.0, 180.0], 1: [-90.0, 90.0]}
+    for position in range(len(cell) * 5):
+        value = _GEOHASH.index(cell[position // 5])
+        upper = (value >> (4 - position % 5)) & 1
+        bound = bounds[position % 2]
+        bound[0 if upper else 1] = (bound[0] + bound[1]) / 2
+    west, east = bounds[0]
+    south, north = bounds[1]
+    return Point((south + north) / 2, (west + east) / 2)
+
+
+def distance_km(a: Point, b: Point) -> float:
+    """Great-circle distance by the haversine formula."""
+    phi_a, phi_b = math.radians(a.latitude), math.radians(b.latitude)
+    d_phi = phi_b - phi_a
+    d_lambda = math.radians(b.longitude - a.longitude)
+    h = (
+        math.sin(d_phi / 2) ** 2
+        + math.cos(phi_a) * math.cos(phi_b) * math.sin(d_lambda / 2) ** 2
+    )
+    return 2 * EARTH_RADIUS_KM * math.asin(min(1.0, math.sqrt(h)))

@@ -1,0 +1,39 @@
+"""The normalised site: what its documents say, in one shape for every format.
+
+All of it is the site's own claim; what the registry found out itself (control of the
+host, quality, freshness) lives elsewhere.
+"""
+
+from dataclasses import dataclass
+
+from registry.sites.action import Action
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocationClaim:
+    """Where a site says it is. country: ISO 3166-1 alpha-2, upper case, or ""."""
+
+    city: str = ""
+    country: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """What a host offers to agents.
+
+    name, description, category: empty where no document tells.
+    url: the address the document claims for itself; the crawled origin decides.
+    languages: BCP 47 tags. permissions: WAB permission names with their value.
+    commission_percent: 0..100; is_independent: None where undeclared.
+    """
+
+    name: str = ""
+    description: str = ""
+    category: str = ""
+    url: str = ""
+    location: LocationClaim | None = None
+    languages: tuple[str, ...] = ()
+    permissions: tuple[tuple[str, bool], ...] = ()
+    commission_percent: float | None = None
+    is_independent: bool | None = None
+    actions: tuple[Action, ...] = ()
