@@ -1,0 +1,54 @@
+"""Engines: one a role, so that the database itself keeps each part to its rights."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+import msgspec
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+Connection = AsyncConnection
+Engine = AsyncEngine
+
+STATEMENT_TIMEOUT_MS: Mapping[str, int] = {
+    "registry_api": 5_000,
+    "registry_ranker": 60_000,
+    "registry_crawler": 15_000,
+    "registry_publisher": 15_000,
+    "registry_auditor": 300_000,
+}
+
+
+class Role(StrEnum):
+    """A database role; migrations grant each what it needs and no more."""
+
+    API = "registry_api"
+    RANKER = "registry_ranker"
+    CRAWLER = "registry_crawler"
+    PUBLISHER = "registry_publisher"
+    AUDITOR = "registry_auditor"
+
+
+def open_engine(url: URL | str, role: Role | None = None, *, pool: int = 5) -> Engine:
+    """An engine that acts as `role`; without one, as the owner of the URL.
+
+    On the embedded server each role logs in itself. On any other server the login of
+    the URL is used and the role taken at connection, unless the URL is the role's own.
+    """
+    address = make_url(url).set(drivername="postgresql+asyncpg")
+    server_settings = {"application_name": "fair-registry"}
+    if role is not None:
+        server_settings["statement_timeout"] = str(STATEMENT_TIMEOUT_MS[role])
+        if "host" in address.query:  # a Unix socket: the embedded server
+            address = address.set(username=role.value)
+        elif address.username != role.value:
+            server_settings["role"] = role.value
+    return create_async_engine(
+        address,
+        pool_size=pool,
+        max_overflow=0,
+        pool_pre_ping=True,
+        connect_args={"server_settings": server_settings},
+        json_serializer=lambda value: msgspec.json.encode(value).decode(),
+        json_deserializer=msgspec.json.decode,
+    )

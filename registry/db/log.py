@@ -1,0 +1,202 @@
+"""SQL of the transparency log: accepted records, entries, tile hashes, checkpoints.
+
+A record lies in `pending` from its commit until the sequencer moves it to `entry`, in
+one transaction with the tile hashes and the checkpoint that cover it; so it is in
+exactly one of the two at any instant.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, insert, select, text
+
+from registry.db.engine import Connection
+from registry.db.tables import checkpoint, entry, pending, tile_hash
+
+SEQUENCER_LOCK = 0x5EC0E4CE  # any constant; both sides of the advisory lock share it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedRecord:
+    """body: canonical JSON. leaf_hash: 32 bytes, RFC 6962."""
+
+    record_id: str
+    kind: str
+    body: bytes
+    leaf_hash: bytes
+    accepted_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedRecord:
+    """leaf_index: None until the record is sequenced."""
+
+    record: AcceptedRecord
+    leaf_index: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredCheckpoint:
+    """note: the signed note as served."""
+
+    size: int
+    root: bytes
+    note: str
+    published_at: datetime
+
+
+async def accept(connection: Connection, record: AcceptedRecord) -> None:
+    """Hand one record to the log, in the transaction of what it records."""
+    await connection.execute(
+        insert(pending).values(
+            record_id=record.record_id,
+            kind=record.kind,
+            body=record.body,
+            leaf_hash=record.leaf_hash,
+            accepted_at=record.accepted_at,
+        )
+    )
+
+
+async def find_record(connection: Connection, record_id: str) -> LoggedRecord | None:
+    logged = await connection.execute(
+        select(entry).where(entry.c.record_id == record_id)
+    )
+    if row := logged.one_or_none():
+        return LoggedRecord(record=_record(row), leaf_index=row.leaf_index)
+    waiting = await connection.execute(
+        select(pending).where(pending.c.record_id == record_id)
+    )
+    if row := waiting.one_or_none():
+        return LoggedRecord(record=_record(row), leaf_index=None)
+    # Between the two reads the sequencer may have moved it.
+    logged = await connection.execute(
+        select(entry).where(entry.c.record_id == record_id)
+    )
+    row = logged.one_or_none()
+    return LoggedRecord(record=_record(row), leaf_index=row.leaf_index) if row else None
+
+
+TAKE = text("""
+    WITH taken AS (
+        DELETE FROM audit.pending WHERE position IN (
+            SELECT position FROM audit.pending ORDER BY position LIMIT :limit
+        )
+        RETURNING *
+    )
+    SELECT * FROM taken ORDER BY position
+""")
+
+
+async def take_pending(connection: Connection, limit: int) -> list[AcceptedRecord]:
+    """Take the oldest records out of `pending`; they must be logged or rolled back."""
+    rows = await connection.execute(TAKE, {"limit": limit})
+    return [_record(row) for row in rows]
+
+
+async def try_sequencer_lock(connection: Connection) -> bool:
+    """One sequencer at a time, for as long as this connection lives."""
+    query = text("SELECT pg_try_advisory_lock(:key)")
+    locked = await connection.execute(query, {"key": SEQUENCER_LOCK})
+    return bool(locked.scalar_one())
+
+
+async def append(
+    connection: Connection,
+    first_index: int,
+    records: Sequence[AcceptedRecord],
+    tile_hashes: Sequence[tuple[int, int, bytes]],
+) -> None:
+    """Write entries from `first_index` on and the (level, position, hash) they fill."""
+    await connection.execute(
+        insert(entry),
+        [
+            {
+                "leaf_index": first_index + offset,
+                "record_id": record.record_id,
+                "kind": record.kind,
+                "body": record.body,
+                "leaf_hash": record.leaf_hash,
+                "accepted_at": record.accepted_at,
+            }
+            for offset, record in enumerate(records)
+        ],
+    )
+    if tile_hashes:
+        await connection.execute(
+            insert(tile_hash),
+            [
+                {"level": level, "position": position, "hash": value}
+                for level, position, value in tile_hashes
+            ],
+        )
+
+
+async def save_checkpoint(connection: Connection, one: StoredCheckpoint) -> None:
+    await connection.execute(
+        insert(checkpoint).values(
+            size=one.size, root=one.root, note=one.note, published_at=one.published_at
+        )
+    )
+
+
+async def latest_checkpoint(connection: Connection) -> StoredCheckpoint | None:
+    query = select(checkpoint).order_by(checkpoint.c.size.desc()).limit(1)
+    row = (await connection.execute(query)).one_or_none()
+    if row is None:
+        return None
+    return StoredCheckpoint(
+        size=row.size, root=row.root, note=row.note, published_at=row.published_at
+    )
+
+
+async def read_hashes(
+    connection: Connection, level: int, first: int, count: int
+) -> list[bytes]:
+    """Hashes of one tile level in order of position; fewer where the tree ends."""
+    if level == 0:
+        column, position = entry.c.leaf_hash, entry.c.leaf_index
+        query = select(column)
+    else:
+        column, position = tile_hash.c.hash, tile_hash.c.position
+        query = select(column).where(tile_hash.c.level == level)
+    query = query.where(position >= first, position < first + count).order_by(position)
+    return list((await connection.execute(query)).scalars())
+
+
+async def read_bodies(connection: Connection, first: int, count: int) -> list[bytes]:
+    """Entries in order, as logged."""
+    query = (
+        select(entry.c.body)
+        .where(entry.c.leaf_index >= first, entry.c.leaf_index < first + count)
+        .order_by(entry.c.leaf_index)
+    )
+    return list((await connection.execute(query)).scalars())
+
+
+async def leaf_index_of(connection: Connection, record_id: str) -> int | None:
+    query = select(entry.c.leaf_index).where(entry.c.record_id == record_id)
+    return (await connection.execute(query)).scalar_one_or_none()
+
+
+async def count_records(connection: Connection) -> dict[str, int]:
+    """Logged and pending records by kind."""
+    query = text("""
+        SELECT kind, sum(n)::bigint AS n FROM (
+            SELECT kind, count(*) AS n FROM audit.entry GROUP BY kind
+            UNION ALL SELECT kind, count(*) FROM audit.pending GROUP BY kind
+        ) AS counted GROUP BY kind
+    """)
+    return {row.kind: row.n for row in await connection.execute(query)}
+
+
+def _record(row: Row[Any]) -> AcceptedRecord:
+    return AcceptedRecord(
+        record_id=row.record_id,
+        kind=row.kind,
+        body=row.body,
+        leaf_hash=row.leaf_hash,
+        accepted_at=row.accepted_at,
+    )

@@ -1,0 +1,90 @@
+"""SQL of ranking profiles: written at ingest, read by the index as the ranker.
+
+A follower asks for what changed since the snapshot it last saw. Transaction ids tell:
+everything below the oldest running transaction of that snapshot was visible then, so
+rows at or above it are read again, and none is missed whatever the order of commits.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select, text, update
+from sqlalchemy.dialects.postgresql import insert
+
+from registry.db.engine import Connection
+from registry.db.sites import CURRENT_XID
+from registry.db.tables import site_profile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileChange:
+    """profile: the encoded profile, or None where the site is no longer listed."""
+
+    site_id: int
+    profile: bytes | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """horizon: what to ask from next time. latest: the newest change in it, or 0."""
+
+    rows: Sequence[ProfileChange]
+    horizon: int
+    latest: int
+
+
+CHANGED = text("""
+    SELECT site_id, listed, profile, change_xid::text::bigint AS xid
+    FROM registry.ranking_profile WHERE change_xid >= CAST(:since AS text)::xid8
+""")
+
+HORIZON = text("SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint")
+
+
+async def changes_since(connection: Connection, horizon: int) -> Changes:
+    """Profiles changed at or after the horizon. 0: all of them."""
+    # The horizon first: a row that commits between the two reads is read again.
+    following = (await connection.execute(HORIZON)).scalar_one()
+    rows = (await connection.execute(CHANGED, {"since": str(horizon)})).all()
+    return Changes(
+        rows=[
+            ProfileChange(
+                site_id=row.site_id, profile=row.profile if row.listed else None
+            )
+            for row in rows
+        ],
+        horizon=following,
+        latest=max((row.xid for row in rows), default=0),
+    )
+
+
+async def save_profile(
+    connection: Connection, site_id: int, profile: bytes, policy: str, *, listed: bool
+) -> None:
+    statement = insert(site_profile).values(
+        site_id=site_id, listed=listed, profile=profile, policy=policy
+    )
+    await connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=[site_profile.c.site_id],
+            set_={
+                "listed": statement.excluded.listed,
+                "profile": statement.excluded.profile,
+                "policy": statement.excluded.policy,
+                "change_xid": CURRENT_XID,
+            },
+        )
+    )
+
+
+async def profile_of(connection: Connection, site_id: int) -> bytes | None:
+    query = select(site_profile.c.profile).where(site_profile.c.site_id == site_id)
+    return (await connection.execute(query)).scalar_one_or_none()
+
+
+async def unlist(connection: Connection, site_id: int) -> None:
+    await connection.execute(
+        update(site_profile)
+        .where(site_profile.c.site_id == site_id)
+        .values(listed=False, change_xid=CURRENT_XID)
+    )

@@ -1,0 +1,262 @@
+"""SQL of listed sites, their keys and their labels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from sqlalchemy import Row, and_, func, select, tuple_, update
+from sqlalchemy.dialects.postgresql import insert
+
+from registry.db.engine import Connection
+from registry.db.tables import site, site_key, site_label
+from registry.sites.entry import SiteEntry
+from registry.sites.place import Place
+from registry.sites.site import Site
+
+CURRENT_XID = func.pg_current_xact_id()
+
+
+class _Listing(msgspec.Struct):
+    """What the column `listing` holds."""
+
+    site: Site
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredKey:
+    """A public key of a site, as found at `source`."""
+
+    source: str
+    kid: str
+    jwk: dict[str, str]
+    first_seen_at: datetime
+    last_seen_at: datetime
+    trusted_at: datetime | None
+    revoked_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """What a site is, for reports only. commission_percent: 0..100 or undeclared."""
+
+    size: str
+    independence: str
+    commission_percent: float | None
+    source: str
+
+
+async def find_site(connection: Connection, host: str) -> SiteEntry | None:
+    rows = await connection.execute(select(site).where(site.c.host == host))
+    row = rows.one_or_none()
+    return _entry(row) if row else None
+
+
+async def lock_site(connection: Connection, host: str) -> SiteEntry | None:
+    """The site's row, held until the transaction ends."""
+    query = select(site).where(site.c.host == host).with_for_update()
+    row = (await connection.execute(query)).one_or_none()
+    return _entry(row) if row else None
+
+
+async def find_sites(
+    connection: Connection, site_ids: Sequence[int]
+) -> dict[int, SiteEntry]:
+    rows = await connection.execute(select(site).where(site.c.site_id.in_(site_ids)))
+    return {row.site_id: _entry(row) for row in rows}
+
+
+async def list_sites(
+    connection: Connection,
+    *,
+    limit: int,
+    after: tuple[datetime, int] | None = None,
+    category: str | None = None,
+    country: str | None = None,
+) -> list[SiteEntry]:
+    """Active sites in the order of their registration; unranked."""
+    query = select(site).where(site.c.status == "active")
+    if after is not None:
+        query = query.where(tuple_(site.c.registered_at, site.c.site_id) > after)
+    if category is not None:
+        query = query.where(site.c.category == category)
+    if country is not None:
+        query = query.where(site.c.country == country)
+    query = query.order_by(site.c.registered_at, site.c.site_id).limit(limit)
+    return [_entry(row) for row in await connection.execute(query)]
+
+
+async def count_sites(connection: Connection) -> dict[str, int]:
+    rows = await connection.execute(
+        select(site.c.status, func.count().label("sites")).group_by(site.c.status)
+    )
+    return {row.status: row.sites for row in rows}
+
+
+async def save_site(
+    connection: Connection, entry: SiteEntry, declarations: dict[str, Any]
+) -> None:
+    """Write the whole entry; `change_xid` tells followers that it changed."""
+    place = entry.place
+    values = {
+        "site_id": entry.site_id,
+        "host": entry.host,
+        "registrable_domain": entry.registrable_domain,
+        "status": entry.status,
+        "seq": entry.seq,
+        "listing": msgspec.to_builtins(_Listing(entry.site, place)),
+        "declarations": declarations,
+        "category": entry.site.category,
+        "city": place.name if place else None,
+        "country": place.country if place else None,
+        "conformance": entry.conformance,
+        "semantic_hash": entry.semantic_hash,
+        "registered_at": entry.registered_at,
+        "updated_at": entry.updated_at,
+        "changed_at": entry.changed_at,
+        "proved_at": entry.proved_at,
+        "proof_source": entry.proof_source,
+        "failed_proofs": 0,
+        "change_xid": CURRENT_XID,
+    }
+    statement = insert(site).values(values)
+    await connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=[site.c.site_id],
+            set_={name: statement.excluded[name] for name in values},
+        )
+    )
+
+
+async def declarations_of(connection: Connection, site_id: int) -> dict[str, Any]:
+    query = select(site.c.declarations).where(site.c.site_id == site_id)
+    declarations: dict[str, Any] = (await connection.execute(query)).scalar_one()
+    return declarations
+
+
+async def set_status(
+    connection: Connection, site_id: int, status: str, seq: int, now: datetime
+) -> None:
+    await connection.execute(
+        update(site)
+        .where(site.c.site_id == site_id)
+        .values(status=status, seq=seq, updated_at=now, change_xid=CURRENT_XID)
+    )
+
+
+async def note_proof(connection: Connection, site_id: int, now: datetime) -> None:
+    """Control was shown again."""
+    await connection.execute(
+        update(site)
+        .where(site.c.site_id == site_id)
+        .values(proved_at=now, failed_proofs=0)
+    )
+
+
+async def note_failed_proof(connection: Connection, site_id: int) -> int:
+    """Control could not be shown; the number of failures in a row."""
+    failed = await connection.execute(
+        update(site)
+        .where(site.c.site_id == site_id)
+        .values(failed_proofs=site.c.failed_proofs + 1)
+        .returning(site.c.failed_proofs)
+    )
+    return int(failed.scalar_one())
+
+
+async def keys_of(connection: Connection, site_id: int) -> list[StoredKey]:
+    query = select(site_key).where(site_key.c.site_id == site_id)
+    return [
+        StoredKey(
+            source=row.source,
+            kid=row.kid,
+            jwk=row.jwk,
+            first_seen_at=row.first_seen_at,
+            last_seen_at=row.last_seen_at,
+            trusted_at=row.trusted_at,
+            revoked_at=row.revoked_at,
+        )
+        for row in await connection.execute(query)
+    ]
+
+
+async def save_key(connection: Connection, site_id: int, key: StoredKey) -> None:
+    """Insert, or write over, what is known of one key; first sight is kept."""
+    values = {
+        "site_id": site_id,
+        "source": key.source,
+        "kid": key.kid,
+        "jwk": key.jwk,
+        "first_seen_at": key.first_seen_at,
+        "last_seen_at": key.last_seen_at,
+        "trusted_at": key.trusted_at,
+        "revoked_at": key.revoked_at,
+    }
+    statement = insert(site_key).values(values)
+    changing = ("last_seen_at", "trusted_at", "revoked_at")
+    await connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=[site_key.c.site_id, site_key.c.source, site_key.c.kid],
+            set_={name: statement.excluded[name] for name in changing},
+        )
+    )
+
+
+async def revoke_key(
+    connection: Connection, site_id: int, kid: str, now: datetime
+) -> int:
+    """Revoke a key wherever it was found; the number of rows."""
+    result = await connection.execute(
+        update(site_key)
+        .where(
+            and_(
+                site_key.c.site_id == site_id,
+                site_key.c.kid == kid,
+                site_key.c.revoked_at.is_(None),
+            )
+        )
+        .values(revoked_at=now)
+    )
+    return int(result.rowcount)
+
+
+async def save_label(
+    connection: Connection, site_id: int, label: Label, now: datetime
+) -> None:
+    values = {
+        "site_id": site_id,
+        "size": label.size,
+        "independence": label.independence,
+        "commission_percent": label.commission_percent,
+        "source": label.source,
+        "declared_at": now,
+    }
+    statement = insert(site_label).values(values)
+    await connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=[site_label.c.site_id],
+            set_={name: statement.excluded[name] for name in values},
+        )
+    )
+
+
+def _entry(row: Row[Any]) -> SiteEntry:
+    listing = msgspec.convert(row.listing, _Listing)
+    return SiteEntry(
+        site_id=row.site_id,
+        host=row.host,
+        registrable_domain=row.registrable_domain,
+        status=row.status,
+        seq=row.seq,
+        site=listing.site,
+        place=listing.place,
+        conformance=row.conformance,
+        semantic_hash=row.semantic_hash,
+        registered_at=row.registered_at,
+        updated_at=row.updated_at,
+        changed_at=row.changed_at,
+        proved_at=row.proved_at,
+        proof_source=row.proof_source,
+    )

@@ -1,0 +1,298 @@
+"""The tables, as SQLAlchemy Core sees them; the migrations make them.
+
+Schemas: `registry` (what is listed), `audit` (what was answered and chosen),
+`disclosure` (labels for reports, which the ranker's role cannot read). Every key starts
+with the shard key: the site, or nothing for the log, which is one sequence.
+"""
+
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    Boolean,
+    Column,
+    Date,
+    DateTime,
+    Float,
+    ForeignKey,
+    Identity,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.types import UserDefinedType
+
+metadata = MetaData()
+
+
+class Xid8(UserDefinedType[int]):
+    """PostgreSQL's 64-bit transaction id."""
+
+    cache_ok = True
+
+    def get_col_spec(self, **_: object) -> str:
+        return "xid8"
+
+
+def _instant(name: str, *, nullable: bool = False) -> Column[object]:
+    return Column(name, DateTime(timezone=True), nullable=nullable)
+
+
+def _site_key() -> Column[int]:
+    return Column(
+        "site_id",
+        BigInteger,
+        ForeignKey("registry.site.site_id", ondelete="CASCADE"),
+        primary_key=True,
+    )
+
+
+def _lease() -> list[Column[object]]:
+    """Columns of a row that crawlers lease: a fence counts the leases given."""
+    return [
+        _instant("due_at", nullable=True),
+        _instant("leased_until", nullable=True),
+        Column("fence", BigInteger, nullable=False, server_default=text("0")),
+    ]
+
+
+site = Table(
+    "site",
+    metadata,
+    Column("site_id", BigInteger, primary_key=True),
+    Column("host", Text, nullable=False, unique=True),
+    Column("registrable_domain", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("listing", JSONB, nullable=False),
+    Column("declarations", JSONB, nullable=False),
+    Column("category", Text, nullable=False),
+    Column("city", Text),
+    Column("country", Text),
+    Column("conformance", Text, nullable=False),
+    Column("semantic_hash", LargeBinary),
+    _instant("registered_at"),
+    _instant("updated_at"),
+    _instant("changed_at"),
+    _instant("proved_at"),
+    Column("proof_source", Text, nullable=False),
+    Column("failed_proofs", SmallInteger, nullable=False, server_default=text("0")),
+    Column(
+        "change_xid",
+        Xid8,
+        nullable=False,
+        server_default=text("pg_current_xact_id()"),
+    ),
+    schema="registry",
+)
+
+site_profile = Table(
+    "site_profile",
+    metadata,
+    _site_key(),
+    Column("listed", Boolean, nullable=False),
+    Column("profile", LargeBinary, nullable=False),
+    Column("policy", Text, nullable=False),
+    Column(
+        "change_xid",
+        Xid8,
+        nullable=False,
+        server_default=text("pg_current_xact_id()"),
+    ),
+    schema="registry",
+)
+
+site_key = Table(
+    "site_key",
+    metadata,
+    _site_key(),
+    Column("source", Text, primary_key=True),
+    Column("kid", Text, primary_key=True),
+    Column("jwk", JSONB, nullable=False),
+    _instant("first_seen_at"),
+    _instant("last_seen_at"),
+    _instant("trusted_at", nullable=True),
+    _instant("revoked_at", nullable=True),
+    schema="registry",
+)
+
+challenge = Table(
+    "challenge",
+    metadata,
+    Column("host", Text, primary_key=True),
+    Column("nonce", Text, primary_key=True),
+    _instant("issued_at"),
+    _instant("expires_at"),
+    _instant("used_at", nullable=True),
+    schema="registry",
+)
+
+registration = Table(
+    "registration",
+    metadata,
+    Column("registration_id", Text, primary_key=True),
+    Column("host", Text, nullable=False),
+    Column("act", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("kid", Text, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("nonce", Text, nullable=False),
+    Column("token", LargeBinary, nullable=False),
+    Column("token_digest", LargeBinary, nullable=False),
+    Column("problems", JSONB, nullable=False),
+    _instant("submitted_at"),
+    _instant("decided_at", nullable=True),
+    *_lease(),
+    schema="registry",
+)
+
+document = Table(
+    "document",
+    metadata,
+    _site_key(),
+    Column("url", Text, primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("format", Text, nullable=False),
+    Column("dialect", Text, nullable=False),
+    Column("conformance", Text, nullable=False),
+    Column("signature", JSONB, nullable=False),
+    Column("deviations", JSONB, nullable=False),
+    Column("semantic_hash", LargeBinary, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    Column("content_type", Text, nullable=False),
+    Column("etag", Text),
+    Column("last_modified", Text),
+    _instant("first_fetched_at"),
+    _instant("fetched_at"),
+    _instant("retired_at", nullable=True),
+    schema="registry",
+)
+
+task = Table(
+    "task",
+    metadata,
+    _site_key(),
+    Column("kind", Text, primary_key=True),
+    Column("failures", Integer, nullable=False, server_default=text("0")),
+    Column("outcome", JSONB, nullable=False, server_default=text("'{}'")),
+    *_lease(),
+    schema="registry",
+)
+
+probe = Table(
+    "probe",
+    metadata,
+    _site_key(),
+    Column("observed_at", DateTime(timezone=True), primary_key=True),
+    Column("outcome", Text, nullable=False),
+    Column("elapsed_ms", Integer, nullable=False),
+    schema="registry",
+)
+
+site_label = Table(
+    "site_label",
+    metadata,
+    Column("site_id", BigInteger, primary_key=True),
+    Column("size", Text, nullable=False),
+    Column("independence", Text, nullable=False),
+    Column("commission_percent", Float),
+    Column("source", Text, nullable=False),
+    _instant("declared_at"),
+    schema="disclosure",
+)
+
+pending = Table(
+    "pending",
+    metadata,
+    Column("position", BigInteger, Identity(always=True), primary_key=True),
+    Column("record_id", Text, nullable=False, unique=True),
+    Column("kind", Text, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    Column("leaf_hash", LargeBinary, nullable=False),
+    _instant("accepted_at"),
+    schema="audit",
+)
+
+entry = Table(
+    "entry",
+    metadata,
+    Column("leaf_index", BigInteger, primary_key=True, autoincrement=False),
+    Column("record_id", Text, nullable=False, unique=True),
+    Column("kind", Text, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    Column("leaf_hash", LargeBinary, nullable=False),
+    _instant("accepted_at"),
+    schema="audit",
+)
+
+tile_hash = Table(
+    "tile_hash",
+    metadata,
+    Column("level", SmallInteger, primary_key=True, autoincrement=False),
+    Column("position", BigInteger, primary_key=True, autoincrement=False),
+    Column("hash", LargeBinary, nullable=False),
+    schema="audit",
+)
+
+checkpoint = Table(
+    "checkpoint",
+    metadata,
+    Column("size", BigInteger, primary_key=True, autoincrement=False),
+    Column("root", LargeBinary, nullable=False),
+    Column("note", Text, nullable=False),
+    _instant("published_at"),
+    schema="audit",
+)
+
+opening = Table(
+    "opening",
+    metadata,
+    Column("record_id", Text, primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("disclosure", Text, nullable=False),
+    schema="audit",
+)
+
+eligible_sample = Table(
+    "eligible_sample",
+    metadata,
+    Column("record_id", Text, primary_key=True),
+    Column("site_ids", ARRAY(BigInteger), nullable=False),
+    schema="audit",
+)
+
+selection = Table(
+    "selection",
+    metadata,
+    Column("ranking_id", Text, primary_key=True),
+    Column("record_id", Text, nullable=False),
+    Column("site_id", BigInteger),
+    _instant("accepted_at"),
+    UniqueConstraint("record_id", name="selection_record_id_key"),
+    schema="audit",
+)
+
+day_seed = Table(
+    "day_seed",
+    metadata,
+    Column("day", Date, primary_key=True),
+    Column("secret", LargeBinary, nullable=False),
+    Column("commitment_id", Text, nullable=False),
+    Column("reveal_id", Text),
+    schema="audit",
+)
+
+policy = Table(
+    "policy",
+    metadata,
+    Column("digest", Text, primary_key=True),
+    Column("body", LargeBinary, nullable=False),
+    Column("record_id", Text, nullable=False),
+    _instant("effective_at"),
+    schema="audit",
+)

@@ -1,0 +1,149 @@
+"""What an operator can set: one frozen value, read once from the environment.
+
+Only the composition root, the commands and the crawler's entry point import it.
+"""
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+PREFIX = "FAIR_REGISTRY_"
+
+
+class SettingsInvalid(ValueError):
+    """A setting does not hold what it should; the message names it."""
+
+
+def setting(doc: str, **options: Any) -> Any:
+    return field(metadata={"doc": doc}, **options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """One attribute, one environment variable: `FAIR_REGISTRY_` and its name."""
+
+    data: Path = setting(  # noqa: RUF009 — `field` by another name
+        "Folder of the embedded database and the signing keys.", default=Path(".data")
+    )
+    database_url: str = setting(
+        "Any PostgreSQL of version 15 or later; empty: the embedded one.", default=""
+    )
+    host: str = setting("Address to listen on.", default="127.0.0.1")
+    port: int = setting("Port to listen on.", default=8080)
+    workers: int = setting("Web processes.", default=1)
+    public_url: str = setting(
+        "Origin under which outsiders reach the registry; it names the log and is the "
+        "`aud` of registrations. Empty: http://HOST:PORT.",
+        default="",
+    )
+    allow_loopback: bool = setting(
+        "Development only: permits `.test` hosts and loopback addresses. Refused "
+        "together with a public address to listen on.",
+        default=False,
+    )
+    hosts_file: Path | None = setting(  # noqa: RUF009 — as above
+        "Lines of `host address:port`, where https://host/ then connects. Needs "
+        "ALLOW_LOOPBACK.",
+        default=None,
+    )
+    ca_file: Path | None = setting(  # noqa: RUF009 — as above
+        "PEM file of one more certificate authority to trust when fetching.",
+        default=None,
+    )
+    dns: str = setting(
+        "address:port of the DNS server for TXT look-ups; empty: the system's.",
+        default="",
+    )
+    crawl_at_once: int = setting("Sites a crawler works on at a time.", default=32)
+    probe_interval_s: int = setting(
+        "Seconds between two quality probes of one site.", default=3600
+    )
+    log_format: str = setting("`text` for people, `json` for machines.", default="text")
+
+    @property
+    def origin(self) -> str:
+        return self.public_url or f"http://{self.host}:{self.port}"
+
+    @property
+    def log_origin(self) -> str:
+        """The log's name: its URL prefix without the scheme (C2SP tlog-tiles)."""
+        return self.origin.partition("://")[2]
+
+    @property
+    def keys(self) -> Path:
+        return self.data / "keys"
+
+
+def read_settings(environment: Mapping[str, str], **given: Any) -> Settings:
+    """Settings from the environment; what is given wins over it.
+
+    Raises: SettingsInvalid naming the variable.
+    """
+    values: dict[str, Any] = {}
+    for one in fields(Settings):
+        text = environment.get(PREFIX + one.name.upper(), "")
+        if text:
+            values[one.name] = _convert(one.name, one.default, text)
+    values.update({name: value for name, value in given.items() if value is not None})
+    settings = Settings(**values)
+    _verify(settings)
+    return settings
+
+
+def as_environment(settings: Settings) -> dict[str, str]:
+    """The variables from which `read_settings` gives the same settings again."""
+    variables = {}
+    for one in fields(Settings):
+        value = getattr(settings, one.name)
+        if value is None or value is False:
+            continue
+        variables[PREFIX + one.name.upper()] = "1" if value is True else str(value)
+    return variables
+
+
+def _convert(name: str, default: object, text: str) -> object:
+    if default is MISSING or default is None or isinstance(default, Path):
+        return Path(text)
+    if isinstance(default, bool):
+        return _flag(name, text)
+    if isinstance(default, int):
+        if not text.isascii() or not text.isdigit():
+            raise SettingsInvalid(f"{PREFIX}{name.upper()} must be a whole number")
+        return int(text)
+    return text
+
+
+def _flag(name: str, text: str) -> bool:
+    if text.lower() in {"1", "true", "yes", "on"}:
+        return True
+    if text.lower() in {"0", "false", "no", "off"}:
+        return False
+    raise SettingsInvalid(f"{PREFIX}{name.upper()} must be 1 or 0")
+
+
+def _verify(settings: Settings) -> None:
+    if settings.allow_loopback and not _is_loopback(settings.host):
+        raise SettingsInvalid(
+            f"{PREFIX}ALLOW_LOOPBACK lets sites point the crawler at this machine; "
+            f"it is refused while listening on {settings.host}. Listen on 127.0.0.1."
+        )
+    if settings.hosts_file and not settings.allow_loopback:
+        raise SettingsInvalid(f"{PREFIX}HOSTS_FILE needs {PREFIX}ALLOW_LOOPBACK=1")
+    if not 0 < settings.port < 65536:
+        raise SettingsInvalid(f"{PREFIX}PORT must be 1..65535")
+    origin = settings.origin
+    if "://" not in origin or origin.endswith("/") or set(origin) & set(" +\n"):
+        raise SettingsInvalid(
+            f"{PREFIX}PUBLIC_URL is an origin, such as https://registry.example"
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
