@@ -127,9 +127,8 @@ CREATE TABLE registry.site_key (
     kid text NOT NULL,
     jwk jsonb NOT NULL,
     first_seen_at timestamptz NOT NULL,
+    standing text NOT NULL,
     last_seen_at timestamptz NOT NULL,
-    trusted_at timestamptz,
-    revoked_at timestamptz,
     PRIMARY KEY (site_id, source, kid),
     FOREIGN KEY(site_id) REFERENCES registry.site (site_id) ON DELETE CASCADE
 );
@@ -162,11 +161,14 @@ ALTER TABLE registry.registration ADD CONSTRAINT registration_status_known
     CHECK (status IN ('verifying', 'active', 'rejected', 'withdrawn'));
 ALTER TABLE registry.registration ADD CONSTRAINT registration_act_known
     CHECK (act IN ('register', 'update', 'rotate', 'revoke', 'withdraw'));
+ALTER TABLE registry.site_key ADD CONSTRAINT site_key_standing_known
+    CHECK (standing IN ('cooling', 'trusted', 'absent', 'revoked'));
 ALTER TABLE registry.task ADD CONSTRAINT task_kind_known
     CHECK (kind IN ('crawl', 'probe', 'prove'));
 
 CREATE INDEX site_change_xid ON registry.site (change_xid);
 CREATE INDEX site_profile_change_xid ON registry.site_profile (change_xid);
+CREATE UNIQUE INDEX challenge_nonce ON registry.challenge (nonce);
 CREATE INDEX challenge_expires_at ON registry.challenge (expires_at);
 CREATE INDEX registration_host ON registry.registration (host, submitted_at DESC);
 CREATE INDEX registration_due ON registry.registration (due_at NULLS FIRST)

@@ -1,0 +1,21 @@
+"""`fair-registry`: the commands."""
+
+import click
+
+from registry.cli.audit import audit
+from registry.cli.demo import demo
+from registry.cli.keys import keygen, sign
+from registry.cli.registering import register
+from registry.cli.reporting import report
+from registry.cli.searching import search
+from registry.cli.serve import serve
+
+
+@click.group()
+@click.version_option(package_name="fair-registry")
+def main() -> None:
+    """A discovery registry for sites that AI agents can use, ranked fairly."""
+
+
+for command in (serve, demo, keygen, sign, register, search, audit, report):
+    main.add_command(command)

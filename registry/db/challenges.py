@@ -1,20 +1,12 @@
 """SQL of registration challenges: single-use nonces."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import and_, delete, insert, select, update
 
 from registry.db.engine import Connection
 from registry.db.tables import challenge
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredChallenge:
-    host: str
-    nonce: str
-    expires_at: datetime
-    used_at: datetime | None
+from registry.identity.challenge import IssuedChallenge
 
 
 async def save_challenge(
@@ -31,16 +23,13 @@ async def save_challenge(
     )
 
 
-async def find_challenge(connection: Connection, nonce: str) -> StoredChallenge | None:
+async def find_challenge(connection: Connection, nonce: str) -> IssuedChallenge | None:
     rows = await connection.execute(select(challenge).where(challenge.c.nonce == nonce))
     row = rows.one_or_none()
     if row is None:
         return None
-    return StoredChallenge(
-        host=row.host,
-        nonce=row.nonce,
-        expires_at=row.expires_at,
-        used_at=row.used_at,
+    return IssuedChallenge(
+        host=row.host, expires_at=row.expires_at, consumed_at=row.used_at
     )
 
 

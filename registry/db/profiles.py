@@ -88,3 +88,12 @@ async def unlist(connection: Connection, site_id: int) -> None:
         .where(site_profile.c.site_id == site_id)
         .values(listed=False, change_xid=CURRENT_XID)
     )
+
+
+async def change_profile(connection: Connection, site_id: int, profile: bytes) -> None:
+    """New figures for a profile; whether it is listed stays."""
+    await connection.execute(
+        update(site_profile)
+        .where(site_profile.c.site_id == site_id)
+        .values(profile=profile, change_xid=CURRENT_XID)
+    )

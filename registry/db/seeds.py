@@ -61,10 +61,14 @@ async def seeds_to_reveal(
     return [(row.day, row.secret) for row in await connection.execute(query)]
 
 
-async def note_reveal(connection: Connection, day: date, reveal_id: str) -> None:
-    await connection.execute(
-        update(day_seed).where(day_seed.c.day == day).values(reveal_id=reveal_id)
+async def note_reveal(connection: Connection, day: date, reveal_id: str) -> bool:
+    """False if the day's secret is revealed already."""
+    result = await connection.execute(
+        update(day_seed)
+        .where(day_seed.c.day == day, day_seed.c.reveal_id.is_(None))
+        .values(reveal_id=reveal_id)
     )
+    return bool(result.rowcount)
 
 
 async def save_policy(

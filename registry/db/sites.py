@@ -6,11 +6,13 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import Row, and_, func, select, tuple_, update
+from sqlalchemy import Row, func, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine import Connection
 from registry.db.tables import site, site_key, site_label
+from registry.identity.key_source import KeyReference
+from registry.identity.key_trust import KnownKey
 from registry.sites.entry import SiteEntry
 from registry.sites.place import Place
 from registry.sites.site import Site
@@ -27,15 +29,10 @@ class _Listing(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredKey:
-    """A public key of a site, as found at `source`."""
+    """A public key of a site with what is known of it."""
 
-    source: str
-    kid: str
+    known: KnownKey
     jwk: dict[str, str]
-    first_seen_at: datetime
-    last_seen_at: datetime
-    trusted_at: datetime | None
-    revoked_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,56 +167,37 @@ async def keys_of(connection: Connection, site_id: int) -> list[StoredKey]:
     query = select(site_key).where(site_key.c.site_id == site_id)
     return [
         StoredKey(
-            source=row.source,
-            kid=row.kid,
+            known=KnownKey(
+                reference=KeyReference(source_url=row.source, kid=row.kid),
+                standing=row.standing,
+                first_seen_at=row.first_seen_at,
+                last_seen_at=row.last_seen_at,
+            ),
             jwk=row.jwk,
-            first_seen_at=row.first_seen_at,
-            last_seen_at=row.last_seen_at,
-            trusted_at=row.trusted_at,
-            revoked_at=row.revoked_at,
         )
         for row in await connection.execute(query)
     ]
 
 
 async def save_key(connection: Connection, site_id: int, key: StoredKey) -> None:
-    """Insert, or write over, what is known of one key; first sight is kept."""
+    """Insert what is known of one key, or write over it."""
+    known = key.known
     values = {
         "site_id": site_id,
-        "source": key.source,
-        "kid": key.kid,
+        "source": known.reference.source_url,
+        "kid": known.reference.kid,
         "jwk": key.jwk,
-        "first_seen_at": key.first_seen_at,
-        "last_seen_at": key.last_seen_at,
-        "trusted_at": key.trusted_at,
-        "revoked_at": key.revoked_at,
+        "standing": known.standing,
+        "first_seen_at": known.first_seen_at,
+        "last_seen_at": known.last_seen_at,
     }
     statement = insert(site_key).values(values)
-    changing = ("last_seen_at", "trusted_at", "revoked_at")
     await connection.execute(
         statement.on_conflict_do_update(
             index_elements=[site_key.c.site_id, site_key.c.source, site_key.c.kid],
-            set_={name: statement.excluded[name] for name in changing},
+            set_={name: statement.excluded[name] for name in values},
         )
     )
-
-
-async def revoke_key(
-    connection: Connection, site_id: int, kid: str, now: datetime
-) -> int:
-    """Revoke a key wherever it was found; the number of rows."""
-    result = await connection.execute(
-        update(site_key)
-        .where(
-            and_(
-                site_key.c.site_id == site_id,
-                site_key.c.kid == kid,
-                site_key.c.revoked_at.is_(None),
-            )
-        )
-        .values(revoked_at=now)
-    )
-    return int(result.rowcount)
 
 
 async def save_label(

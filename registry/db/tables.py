@@ -115,9 +115,8 @@ site_key = Table(
     Column("kid", Text, primary_key=True),
     Column("jwk", JSONB, nullable=False),
     _instant("first_seen_at"),
+    Column("standing", Text, nullable=False),
     _instant("last_seen_at"),
-    _instant("trusted_at", nullable=True),
-    _instant("revoked_at", nullable=True),
     schema="registry",
 )
 

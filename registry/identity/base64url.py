@@ -17,18 +17,22 @@ def encode(raw: bytes) -> str:
 
 def decode(text: str) -> bytes:
     """Raises: ValueError, its message being the rest of a sentence about the text."""
-    if "=" in text:
-        raise ValueError("is padded with '='; base64url here has no padding")
-    if any(character.isspace() for character in text):
-        raise ValueError("holds a space or a line break")
     if not _ALPHABET.fullmatch(text):
-        raise ValueError("holds a character outside A-Z, a-z, 0-9, '-' and '_'")
+        raise ValueError(_describe_foreign_character(text))
     if len(text) % 4 == 1:
         raise ValueError("is cut off: no base64url text has this length")
     raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     if encode(raw) != text:
         raise ValueError("has unused bits set in its last character")
     return raw
+
+
+def _describe_foreign_character(text: str) -> str:
+    if any(character.isspace() for character in text):
+        return "holds a space or a line break"
+    if "=" in text:
+        return "is padded with '='; base64url here has no padding"
+    return "holds a character outside A-Z, a-z, 0-9, '-' and '_'"
 
 
 def decode_exactly(text: str, byte_count: int) -> bytes:

@@ -93,7 +93,9 @@ def jwks_document(keys: Iterable[PublicKey]) -> bytes:
 def _parse_entries(document: Mapping[str, Json]) -> list[dict[str, Json]]:
     keys = document.get("keys")
     if not isinstance(keys, list):
-        raise Refused(KEY_SET_MALFORMED, _describe_missing_keys(document), pointer="/keys")
+        raise Refused(
+            KEY_SET_MALFORMED, _describe_missing_keys(document), pointer="/keys"
+        )
     if len(keys) > MAX_KEYS:
         raise Refused(KEY_SET_TOO_MANY, f"It holds {len(keys)} keys.", pointer="/keys")
     entries: list[dict[str, Json]] = []

@@ -139,7 +139,7 @@ def _decode_part(name: str, part: str) -> bytes:
 def _verify_header_members(header: Mapping[str, Json]) -> None:
     for name in sorted(header.keys() - _HEADER_MEMBERS):
         detail = f"The protected header holds {name[:80]!r} besides alg, kid and typ."
-        raise Refused(HEADER_MEMBERS, detail, pointer=f"/protected/{name[:80]}")
+        raise Refused(HEADER_MEMBERS, detail, pointer="/protected")
     for name in sorted(_HEADER_MEMBERS - header.keys()):
         detail = f"The protected header lacks {name!r}."
         raise Refused(HEADER_MEMBERS, detail, pointer=f"/protected/{name}")

@@ -51,7 +51,9 @@ class PublicKey:
 
     def __post_init__(self) -> None:
         if len(self.raw) != _RAW_BYTES[self.alg]:
-            detail = f"{self.alg} needs {_RAW_BYTES[self.alg]} bytes, not {len(self.raw)}."
+            detail = (
+                f"{self.alg} needs {_RAW_BYTES[self.alg]} bytes, not {len(self.raw)}."
+            )
             raise Refused(KEY_MALFORMED, detail)
         if self.alg == "Ed25519":
             ed25519_points.verify_point(self.raw)

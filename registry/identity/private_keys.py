@@ -8,6 +8,8 @@ from cryptography.hazmat.primitives.asymmetric.ec import (
     ECDSA,
     SECP256R1,
     EllipticCurvePrivateKey,
+)
+from cryptography.hazmat.primitives.asymmetric.ec import (
     generate_private_key as generate_ec_key,
 )
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -55,9 +57,7 @@ def private_key_pem(key: PrivateKey) -> bytes:
 def public_key_of(key: PrivateKey) -> PublicKey:
     if isinstance(key, Ed25519PrivateKey):
         return PublicKey(alg="Ed25519", raw=key.public_key().public_bytes_raw())
-    point = key.public_key().public_bytes(
-        Encoding.X962, PublicFormat.UncompressedPoint
-    )
+    point = key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
     return PublicKey(alg="ES256", raw=point)
 
 

@@ -21,7 +21,7 @@ from registry.identity.refusals import (
     MEMBER_MISSING,
 )
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 T = TypeVar("T", bool, int, str, list[Json], dict[str, Json])
 
 MAX_BYTES = 64 * 1024

@@ -27,7 +27,9 @@ class Call:
 
     format: the discovery format that declares it, e.g. "wab".
     transport: "http", "form", "navigate", "window.abp", "mcp", "a2a", … as declared.
-    method: an HTTP method or a WAB trigger. target: a URL, path or operation name.
+    method: an HTTP method or a WAB trigger. target: the absolute URL, or the name of the
+    script interface. operation: what the action is called there, where one target serves
+    several, e.g. the name of an MCP tool.
     off_origin: the target lies on another origin than the crawled one.
     """
 
@@ -35,6 +37,7 @@ class Call:
     transport: str
     method: str = ""
     target: str = ""
+    operation: str = ""
     off_origin: bool = False
 
 

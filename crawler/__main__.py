@@ -1,0 +1,102 @@
+"""The crawler's process: `python -m crawler`. Any number may run."""
+
+import asyncio
+import os
+import random
+import signal
+from contextlib import suppress
+from datetime import timedelta
+
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+from crawler.context import Context
+from crawler.fetch import Fetcher, FetcherConfig
+from crawler.resolve import (
+    Resolver,
+    ResolverConfig,
+    parse_endpoint,
+    parse_hosts_file,
+)
+from crawler.robots_cache import RobotsCache
+from crawler.worker import Worker
+from registry.db import challenges
+from registry.db.engine import Engine, Role, open_engine
+from registry.observability import configure_logging
+from registry.ranking.encoder import load_encoder
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.settings import Settings, read_settings
+from registry.sites.gazetteer import Gazetteer
+from registry.usecases.chance import Chance
+from registry.usecases.list_site import Lister
+
+CHALLENGES_KEPT = timedelta(days=1)
+
+
+def make_resolver(settings: Settings) -> Resolver:
+    hosts = settings.hosts_file
+    return Resolver(
+        ResolverConfig(
+            allow_loopback=settings.allow_loopback,
+            hosts=parse_hosts_file(hosts.read_text()) if hosts else {},
+            dns_server=parse_endpoint(settings.dns) if settings.dns else None,
+        )
+    )
+
+
+def make_context(settings: Settings, engine: Engine) -> Context:
+    fetcher = Fetcher(
+        FetcherConfig(
+            user_agent=f"FairRegistryBot/1.0 (+{settings.origin}/bot)",
+            resolver=make_resolver(settings),
+            ca_file=settings.ca_file,
+        )
+    )
+    return Context(
+        engine=engine,
+        fetcher=fetcher,
+        robots=RobotsCache(fetcher),
+        lister=Lister(
+            gazetteer=Gazetteer.load(),
+            encoder=load_encoder(),
+            policy=DEFAULT_POLICY,
+        ),
+        chance=Chance(),
+        draw=random.SystemRandom().random,
+        test_hosts=settings.allow_loopback,
+        probe_interval=timedelta(seconds=settings.probe_interval_s),
+    )
+
+
+async def _forget_challenges(engine: Engine, chance: Chance) -> None:
+    async with engine.begin() as connection:
+        await challenges.forget_expired(connection, chance.now() - CHALLENGES_KEPT)
+
+
+async def crawl(settings: Settings) -> None:
+    """Until cancelled."""
+    engine = open_engine(settings.database_url, Role.CRAWLER, pool=8)
+    context = make_context(settings, engine)
+    scheduler = AsyncIOScheduler(timezone="UTC")
+    scheduler.add_job(
+        _forget_challenges, "interval", hours=1, args=(engine, context.chance)
+    )
+    scheduler.start()
+    try:
+        await Worker(context, at_once=settings.crawl_at_once).run()
+    finally:
+        scheduler.shutdown(wait=False)
+        await engine.dispose()
+
+
+async def main() -> None:
+    settings = read_settings(os.environ)
+    configure_logging(settings.log_format)
+    work = asyncio.ensure_future(crawl(settings))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, work.cancel)
+    with suppress(asyncio.CancelledError):
+        await work
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,25 @@
+"""What every job of a crawler works with; made once in `crawler.__main__`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from crawler.fetch import Fetcher
+from crawler.robots_cache import RobotsCache
+from registry.db.engine import Engine
+from registry.usecases.chance import Chance
+from registry.usecases.list_site import Lister
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """engine: of the crawler's role. draw: a number of [0, 1)."""
+
+    engine: Engine
+    fetcher: Fetcher
+    robots: RobotsCache
+    lister: Lister
+    chance: Chance
+    draw: Callable[[], float]
+    test_hosts: bool = False
+    probe_interval: timedelta = field(default=timedelta(hours=1))

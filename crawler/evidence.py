@@ -1,0 +1,43 @@
+"""From what a visit brought to what the registry's use cases take."""
+
+from collections.abc import Sequence
+
+from crawler.discover import Discovery, FetchedDocument
+from crawler.prove import Evidence
+from registry.errors import Problem
+from registry.identity.key_source import KeyReference
+from registry.usecases.published_keys import PublishedKeys
+from registry.usecases.understand import FetchedBody
+
+
+def published_keys(evidence: Evidence) -> PublishedKeys:
+    return PublishedKeys(
+        keys={
+            KeyReference(source_url=place.source_url, kid=key.kid): key
+            for place in evidence.published
+            for key in place.keys
+        },
+        sources=frozenset(place.source_url for place in evidence.published),
+        pins=getattr(evidence.pins, "kids", frozenset()),
+    )
+
+
+def fetched_bodies(discovery: Discovery) -> list[FetchedBody]:
+    return [_body(document) for document in discovery.documents]
+
+
+def problems_of(discovery: Discovery) -> Sequence[Problem]:
+    return [failure.problem for failure in discovery.failures]
+
+
+def _body(document: FetchedDocument) -> FetchedBody:
+    return FetchedBody(
+        asked_url=document.url,
+        url=document.final_url,
+        is_page=document.is_page,
+        body=document.body,
+        content_type=document.content_type,
+        etag=document.validators.etag or None,
+        last_modified=document.validators.last_modified or None,
+        fetched_at=document.fetched_at,
+    )

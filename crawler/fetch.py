@@ -1,0 +1,276 @@
+"""Fetching one document from a host that may be hostile, within hard bounds.
+
+Every outbound HTTP request of the project is made here: the URL gate before any I/O,
+vetted addresses, redirects by hand and each through the same gates, one deadline around
+everything, and a body that can not outgrow its limits. Cookies, credentials and proxies
+do not exist. See `crawler.guard` for the rules and `crawler.refusals` for the outcomes.
+"""
+
+import asyncio
+import re
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpcore
+
+from crawler import refusals
+from crawler.body import Body, BodyLimits, parse_coding
+from crawler.connection import get, make_tls_context
+from crawler.guard import RedirectRule, Target, decide_redirect, parse_target
+from crawler.refusals import UnexpectedStatus, UnexpectedType
+from crawler.resolve import Resolver
+from registry.errors import Refused
+
+MAX_HEADERS = 100
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e]{0,256}"')  # RFC 9110, 8.8.3
+_HTTP_DATE = re.compile(r"[A-Za-z0-9 ,:+-]{1,64}")
+
+Permit = Callable[[Target], Awaitable[None]]
+"""Raises: Refused if the target may not be fetched, say by robots.txt."""
+
+ANY_TYPE = ("*/*",)
+JSON_TYPES = ("application/json",)
+HTML_TYPES = ("text/html", "application/xhtml+xml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validators:
+    """What a conditional request sends back (RFC 9110, 13.1); None where not known."""
+
+    etag: str | None = None
+    last_modified: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    """A 200 and its whole body.
+
+    url: where the redirects ended. content_type: as sent, parameters included, or "".
+    elapsed_ms: of the whole fetch, redirects included. truncated: only by such limits.
+    """
+
+    url: str
+    body: bytes
+    content_type: str
+    validators: Validators
+    elapsed_ms: int
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotModified:
+    """A 304 to a conditional request: what is stored still holds."""
+
+    url: str
+    elapsed_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetcherConfig:
+    """deadline_s: of one fetch in all; step_timeout_s: of each connect, read, write."""
+
+    user_agent: str
+    resolver: Resolver
+    ca_file: Path | None = None
+    deadline_s: float = 10.0
+    step_timeout_s: float = 3.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Order:
+    """What is wanted of one fetch, whatever URL the redirects lead to."""
+
+    accept: Sequence[str]
+    conditional: Validators
+    redirects: RedirectRule
+    limits: BodyLimits
+    permit: Permit | None
+
+
+class Fetcher:
+    """One for the process; holds no connections, so it needs no closing."""
+
+    def __init__(self, config: FetcherConfig) -> None:
+        self.config = config
+        self.resolver = config.resolver
+        self._allow_test = config.resolver.config.allow_loopback
+        self._tls = make_tls_context(str(config.ca_file) if config.ca_file else None)
+
+    @property
+    def product_token(self) -> str:
+        """What robots.txt calls us (RFC 9309, 2.2.1)."""
+        return self.config.user_agent.partition("/")[0]
+
+    def target_of(self, url: str) -> Target:
+        """Raises: Refused."""
+        return parse_target(url, allow_test=self._allow_test)
+
+    async def fetch(
+        self,
+        url: str,
+        *,
+        accept: Sequence[str],
+        conditional: Validators | None = None,
+        redirects: RedirectRule | None = None,
+        limits: BodyLimits | None = None,
+        permit: Permit | None = None,
+    ) -> Fetched | NotModified:
+        """Fetch a document.
+
+        accept: media types, the best first; JSON takes application/*+json with it.
+        permit: asked of where redirects lead; the caller has asked of the URL itself.
+
+        Raises: UnexpectedStatus if the server answered neither 200 nor, to a
+        conditional request, 304; Refused, by a kind of `crawler.refusals` or
+        `registry.sites.refusals`, in every other case.
+        """
+        order = _Order(
+            accept=accept,
+            conditional=conditional or Validators(),
+            redirects=redirects or RedirectRule(),
+            limits=limits or BodyLimits(),
+            permit=permit,
+        )
+        target = self.target_of(url)
+        try:
+            async with asyncio.timeout(self.config.deadline_s):
+                return await self._follow(target, order)
+        except TimeoutError as error:
+            detail = f"{self.config.deadline_s:g} seconds were not enough"
+            raise Refused(refusals.DEADLINE, detail) from error
+
+    async def _follow(self, target: Target, order: _Order) -> Fetched | NotModified:
+        started_s = time.monotonic()
+        seen = {target.url}
+        while True:
+            answer = await self._exchange(target, order, started_s)
+            if not isinstance(answer, _Redirect):
+                return answer
+            target = decide_redirect(
+                target,
+                answer.location,
+                rule=order.redirects,
+                seen=seen,
+                allow_test=self._allow_test,
+            )
+            if order.permit:
+                await order.permit(target)
+            seen.add(target.url)
+
+    async def _exchange(
+        self, target: Target, order: _Order, started_s: float
+    ) -> "Fetched | NotModified | _Redirect":
+        exchange = get(
+            target,
+            self._request_headers(order),
+            resolver=self.resolver,
+            tls=self._tls,
+            timeout_s=self.config.step_timeout_s,
+        )
+        async with exchange as response:
+            headers = _Headers(response)
+            if response.status in _REDIRECTS:
+                return _Redirect(headers.get("location"))
+            if response.status == 304 and order.conditional != Validators():
+                return NotModified(url=target.url, elapsed_ms=_ms_since(started_s))
+            if response.status != 200:
+                raise UnexpectedStatus(response.status, headers.get("retry-after")[:64])
+            content_type = _verify_type(headers.all("content-type"), order.accept)
+            body = await _read(response, headers, order.limits)
+        return Fetched(
+            url=target.url,
+            body=body.finish(),
+            truncated=body.truncated,
+            content_type=content_type,
+            validators=_parse_validators(headers),
+            elapsed_ms=_ms_since(started_s),
+        )
+
+    def _request_headers(self, order: _Order) -> dict[str, str]:
+        headers = {
+            "User-Agent": self.config.user_agent,
+            "Accept": _preference(order.accept),
+            "Accept-Encoding": "gzip",
+        }
+        # One of the two: servers that get both compare the stronger anyway.
+        if order.conditional.etag:
+            headers["If-None-Match"] = order.conditional.etag
+        elif order.conditional.last_modified:
+            headers["If-Modified-Since"] = order.conditional.last_modified
+        return headers
+
+
+def _preference(accept: Sequence[str]) -> str:
+    return ", ".join([accept[0], *(f"{media_type};q=0.5" for media_type in accept[1:])])
+
+
+@dataclass(frozen=True, slots=True)
+class _Redirect:
+    location: str
+
+
+class _Headers:
+    """Raises: Refused `headers_count`."""
+
+    def __init__(self, response: httpcore.Response) -> None:
+        if len(response.headers) > MAX_HEADERS:
+            raise Refused(refusals.HEADERS_COUNT, f"{len(response.headers)} headers")
+        self._fields = [
+            (name.lower(), value.decode("utf-8", "replace").strip())
+            for name, value in response.headers
+        ]
+
+    def all(self, name: str) -> list[str]:
+        return [value for key, value in self._fields if key == name.encode()]
+
+    def get(self, name: str) -> str:
+        """Its values, joined by commas (RFC 9110, 5.3); "" without any."""
+        return ", ".join(self.all(name))
+
+
+async def _read(
+    response: httpcore.Response, headers: _Headers, limits: BodyLimits
+) -> Body:
+    declared = headers.get("content-length")
+    if declared.isdigit() and int(declared) > limits.wire_bytes and not limits.truncate:
+        raise Refused(refusals.BODY_WIRE, f"{declared[:20]} bytes are announced")
+    body = Body(parse_coding(headers.get("content-encoding")), limits)
+    async for chunk in response.aiter_stream():
+        if body.feed(chunk):
+            break
+    return body
+
+
+def _verify_type(values: Sequence[str], accept: Sequence[str]) -> str:
+    if len(values) > 1:
+        raise Refused(refusals.CONTENT_TYPE, f"{len(values)} Content-Type headers")
+    content_type = values[0][:256] if values else ""
+    media_type = media_type_of(content_type)
+    if "*/*" in accept or media_type in accept:
+        return content_type
+    if "application/json" in accept and re.fullmatch(
+        r"application/[a-z0-9.-]+\+json", media_type
+    ):
+        return content_type
+    raise UnexpectedType(media_type)
+
+
+def media_type_of(content_type: str) -> str:
+    """Without parameters, in lower case."""
+    return content_type.partition(";")[0].strip().lower()
+
+
+def _parse_validators(headers: _Headers) -> Validators:
+    """What does not have their form is dropped, for it is sent back one day."""
+    etag, last_modified = headers.get("etag"), headers.get("last-modified")
+    return Validators(
+        etag=etag if _ETAG.fullmatch(etag) else None,
+        last_modified=last_modified if _HTTP_DATE.fullmatch(last_modified) else None,
+    )
+
+
+def _ms_since(started_s: float) -> int:
+    return round((time.monotonic() - started_s) * 1000)

@@ -1,0 +1,238 @@
+"""Where the crawler may go: the rules for URLs, addresses and redirects. Pure.
+
+Any registered site chooses what the crawler fetches, so every URL and every address
+passes here before a packet leaves. `ipaddress.is_global` is no such rule (it holds for
+NAT64, 6to4 and multicast); the tables follow the IANA special-purpose registries.
+Development mode (`allow_loopback`, `allow_test`) adds loopback addresses and .test
+hosts and nothing else.
+"""
+
+import ipaddress
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from typing import Literal
+from urllib.parse import SplitResult, quote, urljoin, urlsplit
+
+from crawler import refusals
+from registry.errors import Refused
+from registry.sites.host import Host, parse_host
+from registry.sites.refusals import IP_LITERAL, NO_HOST
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+MAX_URL_LENGTH = 2048
+HTTPS_PORT = 443
+
+_DENIED_V4 = tuple(
+    IPv4Network(network)
+    for network in (
+        "0.0.0.0/8",  # this network
+        "10.0.0.0/8",
+        "100.64.0.0/10",  # carrier-grade NAT, and some clouds' metadata
+        "127.0.0.0/8",
+        "168.63.129.16/32",  # Azure's host agent, on a public address
+        "169.254.0.0/16",  # link-local, and most clouds' metadata
+        "172.16.0.0/12",
+        "192.0.0.0/24",  # protocol assignments
+        "192.0.2.0/24",
+        "192.31.196.0/24",  # AS112
+        "192.52.193.0/24",  # AMT
+        "192.88.99.0/24",  # 6to4 relays
+        "192.168.0.0/16",
+        "192.175.48.0/24",  # AS112
+        "198.18.0.0/15",  # benchmarking
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/4",  # multicast
+        "240.0.0.0/4",  # reserved, and broadcast
+    )
+)
+_UNICAST_V6 = IPv6Network("2000::/3")
+_DENIED_V6 = tuple(
+    IPv6Network(network)
+    for network in (
+        "2001::/23",  # protocol assignments: Teredo, ORCHID, benchmarking
+        "2001:db8::/32",
+        "2002::/16",  # 6to4 wraps any IPv4 address
+        "2620:4f:8000::/48",  # AS112
+        "3fff::/20",
+    )
+)
+
+_FORBIDDEN_CHARACTERS = re.compile(
+    # controls and space, backslash, zero-width and bidirectional marks, surrogates
+    r"[\x00-\x20\x7f-\xa0\\\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+)
+_BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})|%00")
+_DOT_SEGMENT = re.compile(r"(?:^|/)(?:\.|%2e){1,2}(?=/|$)", re.IGNORECASE)
+_PATH_SAFE = "/%:@!$&'()*+,;=~"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A URL that may be fetched.
+
+    url: normalised, ASCII. path: path and query as sent, ASCII, begins with "/".
+    """
+
+    url: str
+    host: Host
+    port: int
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedirectRule:
+    """How many redirects are followed, and whether they may leave the host."""
+
+    limit: int = 3
+    within: Literal["site", "host"] = "site"
+
+
+def verify_address(
+    address: str,
+    *,
+    allow_loopback: bool = False,
+    own_networks: Iterable[Network] = (),
+) -> Address:
+    """The address, if the crawler may connect to it.
+
+    own_networks: the operator's, refused though public.
+    Raises: Refused `address`.
+    """
+    try:
+        parsed = _unmapped(ipaddress.ip_address(address))
+    except ValueError as error:
+        raise Refused(refusals.ADDRESS, f"{address[:80]!r} is no address") from error
+    if allow_loopback and parsed.is_loopback and not _has_scope(parsed):
+        return parsed
+    if not _is_public(parsed) or any(parsed in network for network in own_networks):
+        raise Refused(refusals.ADDRESS, f"{parsed} is not a public address")
+    return parsed
+
+
+def _unmapped(address: Address) -> Address:
+    if isinstance(address, IPv6Address) and address.ipv4_mapped:
+        return address.ipv4_mapped
+    return address
+
+
+def _has_scope(address: Address) -> bool:
+    return isinstance(address, IPv6Address) and address.scope_id is not None
+
+
+def _is_public(address: Address) -> bool:
+    if isinstance(address, IPv4Address):
+        return not any(address in network for network in _DENIED_V4)
+    return (
+        address.scope_id is None
+        and address in _UNICAST_V6
+        and not any(address in network for network in _DENIED_V6)
+    )
+
+
+def parse_target(
+    url: str, *, allow_test: bool = False, ports: Collection[int] = (HTTPS_PORT,)
+) -> Target:
+    """The URL gate, before any I/O. Raises: Refused."""
+    _verify_characters(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise Refused(refusals.URL_SYNTAX, str(error)) from error
+    _verify_parts(url, parts)
+    host = parse_host(_host_text(parts), test_hosts=allow_test)
+    port = _parse_port(parts)
+    if port not in ports:
+        raise Refused(refusals.PORT, f"port {port} is not allowed")
+    path = _encode_path(parts)
+    authority = host.name if port == HTTPS_PORT else f"{host.name}:{port}"
+    return Target(url=f"https://{authority}{path}", host=host, port=port, path=path)
+
+
+def _verify_characters(url: str) -> None:
+    if len(url) > MAX_URL_LENGTH:
+        raise Refused(refusals.URL_LENGTH, f"{len(url)} characters")
+    if found := _FORBIDDEN_CHARACTERS.search(url):
+        point = ord(found.group())
+        raise Refused(refusals.URL_CHARS, f"U+{point:04X} stands at {found.start()}")
+
+
+def _verify_parts(url: str, parts: SplitResult) -> None:
+    if parts.scheme != "https":
+        raise Refused(refusals.SCHEME, f"the scheme is {parts.scheme[:20]!r}")
+    if "@" in parts.netloc:
+        raise Refused(refusals.USERINFO)
+    if "#" in url:
+        raise Refused(refusals.FRAGMENT)
+    if "[" in parts.netloc:
+        raise Refused(IP_LITERAL)
+    if _BAD_ESCAPE.search(parts.path) or _BAD_ESCAPE.search(parts.query):
+        raise Refused(refusals.URL_CHARS, "a percent sign begins no valid escape")
+    if _DOT_SEGMENT.search(parts.path):
+        raise Refused(refusals.URL_CHARS, "the path has dot segments")
+
+
+def _host_text(parts: SplitResult) -> str:
+    """The host as written: `SplitResult.hostname` would lower-case it on its own."""
+    host = parts.netloc.partition(":")[0]
+    if not host:
+        raise Refused(NO_HOST)
+    return host
+
+
+def _parse_port(parts: SplitResult) -> int:
+    _, colon, digits = parts.netloc.partition(":")
+    if not colon:
+        return HTTPS_PORT
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 5):
+        raise Refused(refusals.PORT, f"{digits[:20]!r} is no port")
+    return int(digits)
+
+
+def _encode_path(parts: SplitResult) -> str:
+    path = quote(parts.path or "/", safe=_PATH_SAFE)
+    query = "?" + quote(parts.query, safe=_PATH_SAFE + "?") if parts.query else ""
+    return path + query
+
+
+def decide_redirect(
+    current: Target,
+    location: str,
+    *,
+    rule: RedirectRule,
+    seen: Collection[str],
+    allow_test: bool = False,
+    ports: Collection[int] = (HTTPS_PORT,),
+) -> Target:
+    """Where a redirect leads, if it may be followed.
+
+    seen: URLs fetched so far, the current one among them. Raises: Refused.
+    """
+    if not location:
+        raise Refused(refusals.REDIRECT_NO_LOCATION)
+    if len(seen) > rule.limit:
+        raise Refused(refusals.REDIRECT_LIMIT, f"more than {rule.limit} redirects")
+    # urljoin drops what it finds odd (tabs, newlines), so look before it does.
+    _verify_characters(location)
+    try:
+        joined = urljoin(current.url, location)
+    except ValueError as error:
+        raise Refused(refusals.URL_SYNTAX, str(error)) from error
+    target = parse_target(joined, allow_test=allow_test, ports=ports)
+    _verify_same_site(current.host, target.host, rule)
+    if target.url in seen:
+        raise Refused(refusals.REDIRECT_LOOP, f"{target.url} was fetched already")
+    return target
+
+
+def _verify_same_site(current: Host, target: Host, rule: RedirectRule) -> None:
+    if rule.within == "host":
+        same = target.name == current.name
+    else:
+        same = target.registrable_domain == current.registrable_domain
+    if not same:
+        raise Refused(refusals.REDIRECT_CROSS_SITE, f"it leads to {target.name}")

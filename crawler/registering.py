@@ -1,0 +1,136 @@
+"""Deciding one leased registration: keys, signature, documents, effect.
+
+A site that can't be reached is asked again a few times before the registration is
+refused: a first try meets many a server that is just starting.
+"""
+
+from datetime import timedelta
+
+import structlog
+
+from crawler import refusals
+from crawler.context import Context
+from crawler.discover import Discovery, discover
+from crawler.evidence import fetched_bodies, problems_of, published_keys
+from crawler.prove import Evidence, fetch_evidence
+from registry.db import registrations
+from registry.db.registrations import Registration
+from registry.errors import Problem, RegistryError
+from registry.identity.refusals import KEY_NOT_PUBLISHED
+from registry.sites.host import parse_host
+from registry.usecases.decide_registration import (
+    VerifiedStatement,
+    carry_out,
+    reject,
+    verify_signature,
+)
+from registry.usecases.understand import Understood, understand
+
+RETRIES = 4
+RETRY_PAUSE = timedelta(milliseconds=250)
+TRANSIENT = refusals.UNREACHABLE | {refusals.STATUS.code}
+
+logger = structlog.get_logger()
+
+
+class TryAgain(Exception):
+    """The site could not be reached this time."""
+
+
+async def decide_one(context: Context, registration: Registration) -> None:
+    """Never raises a RegistryError: a refusal is written to the registration."""
+    try:
+        verified = await _verify_control(context, registration)
+        understood = await _read_documents(context, verified)
+    except TryAgain:
+        pause = RETRY_PAUSE * 2**registration.fence
+        async with context.engine.begin() as connection:
+            until = context.chance.now() + pause
+            await registrations.postpone(connection, registration, until)
+        return
+    except RegistryError as refused:
+        await _reject(context, registration, refused.problem)
+        return
+    status = await carry_out(
+        context.engine, verified, understood, context.lister, context.chance
+    )
+    logger.info("registration_decided", host=registration.host, status=status)
+
+
+async def _verify_control(
+    context: Context, registration: Registration
+) -> VerifiedStatement:
+    host = parse_host(registration.host, test_hosts=context.test_hosts)
+    evidence = await fetch_evidence(context.fetcher, host)
+    try:
+        return verify_signature(
+            registration, published_keys(evidence), test_hosts=context.test_hosts
+        )
+    except RegistryError as refused:
+        if refused.code != KEY_NOT_PUBLISHED.code or not evidence.unread:
+            raise
+        if _may_pass(evidence) and registration.fence < RETRIES:
+            raise TryAgain from refused
+        raise type(refused)(KEY_NOT_PUBLISHED, _why_unread(evidence)) from refused
+
+
+async def _read_documents(
+    context: Context, verified: VerifiedStatement
+) -> Understood | None:
+    statement = verified.statement
+    if statement.act not in {"register", "update"}:
+        return None
+    discovery = await discover(
+        context.fetcher,
+        context.robots,
+        statement.host,
+        clock=context.chance.now,
+        declared=[claim.url for claim in statement.documents],
+    )
+    if _is_passing(discovery) and verified.registration.fence < RETRIES:
+        raise TryAgain
+    return understand(
+        fetched_bodies(discovery),
+        claims=statement.documents,
+        declarations=statement.declarations,
+        pinned=tuple(verified.published.keys.values()),
+        site_url=f"https://{statement.host.name}/",
+        problems=problems_of(discovery),
+        now=context.chance.now(),
+    )
+
+
+async def _reject(
+    context: Context, registration: Registration, problem: Problem
+) -> None:
+    await reject(context.engine, registration, problem, context.chance.now())
+    logger.info(
+        "registration_decided",
+        host=registration.host,
+        status="rejected",
+        code=problem.code,
+    )
+
+
+def _may_pass(evidence: Evidence) -> bool:
+    return any(place.problem.code in TRANSIENT for place in evidence.unread)
+
+
+def _is_passing(discovery: Discovery) -> bool:
+    """A declared document, or all of them, could not be had this time."""
+    return any(
+        failure.problem.code in refusals.UNREACHABLE and failure.found_by == "declared"
+        for failure in discovery.failures
+    ) or (
+        discovery.is_outage
+        and any(
+            failure.problem.code in refusals.UNREACHABLE
+            for failure in discovery.failures
+        )
+    )
+
+
+def _why_unread(evidence: Evidence) -> str:
+    return "; ".join(
+        f"{place.source_url}: {place.problem.detail}" for place in evidence.unread
+    )

@@ -1,0 +1,181 @@
+"""The DNS side of the crawler: addresses to dial, and TXT records.
+
+A name is looked up once per connection, and every answer must pass the guard before
+the first of them is dialled: one private address among public ones refuses the name.
+"""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import dns.asyncresolver
+import dns.exception
+import dns.name
+import dns.resolver
+
+from crawler import refusals
+from crawler.guard import HTTPS_PORT, Network, verify_address
+from registry.errors import ProblemType, Refused
+from registry.sites.host import TEST_TLD, parse_host
+
+MAX_ADDRESSES = 32
+MAX_TEXTS = 32
+# A tarpit holds a thread of the system's resolver for many seconds after we gave up on
+# it, so these are plenty and serve nothing else.
+_LOOKUP_THREADS = 64
+
+AddressLookup = Callable[[str], Awaitable[Sequence[str]]]
+"""Host → its addresses. Raises: OSError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    address: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolverConfig:
+    """allow_loopback: development mode. hosts: where names lead in it, past the DNS.
+
+    dns_server: who answers TXT look-ups; None: the system's.
+    own_networks: the operator's, never to be dialled.
+    """
+
+    allow_loopback: bool = False
+    hosts: Mapping[str, Endpoint] = field(default_factory=lambda: MappingProxyType({}))
+    dns_server: Endpoint | None = None
+    own_networks: tuple[Network, ...] = ()
+    timeout_s: float = 5.0
+
+
+def parse_endpoint(text: str, kind: ProblemType = refusals.DNS_SERVER) -> Endpoint:
+    """text: `address:port`, an IPv6 address in brackets. Raises: Refused of the kind."""
+    address, _, port = text.strip().rpartition(":")
+    address = address.removeprefix("[").removesuffix("]")
+    if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+        raise Refused(kind, f"{text[:80]!r} does not end in a port")
+    for family in (socket.AF_INET, socket.AF_INET6):
+        try:
+            socket.inet_pton(family, address)
+        except OSError:
+            continue
+        return Endpoint(address, int(port))
+    raise Refused(kind, f"{address[:80]!r} is no address")
+
+
+def parse_hosts_file(text: str) -> Mapping[str, Endpoint]:
+    """Lines of `host address:port`; # begins a comment. Raises: Refused `hosts_file`."""
+    hosts = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        if len(words) != 2:
+            raise Refused(
+                refusals.HOSTS_FILE, f"line {number} holds {len(words)} words"
+            )
+        try:
+            host = parse_host(words[0], test_hosts=True)
+            endpoint = parse_endpoint(words[1], refusals.HOSTS_FILE)
+            _verify_loopback(endpoint)
+        except Refused as refused:
+            detail = f"line {number}: {refused.problem.detail}"
+            raise Refused(refusals.HOSTS_FILE, detail) from refused
+        hosts[host.name] = endpoint
+    return MappingProxyType(hosts)
+
+
+def _verify_loopback(endpoint: Endpoint) -> None:
+    if not verify_address(endpoint.address, allow_loopback=True).is_loopback:
+        raise Refused(refusals.HOSTS_FILE, f"{endpoint.address} is not loopback")
+
+
+class Resolver:
+    def __init__(
+        self, config: ResolverConfig, *, look_up: AddressLookup | None = None
+    ) -> None:
+        """look_up: who answers for addresses; by default the system."""
+        self.config = config
+        self._look_up = look_up or SystemLookup()
+        self._texts: dns.asyncresolver.Resolver | None = None
+
+    async def endpoints(self, host: str, port: int = HTTPS_PORT) -> list[Endpoint]:
+        """Where to dial for the host, every answer vetted. Raises: Refused."""
+        if self.config.allow_loopback and host in self.config.hosts:
+            mapped = self.config.hosts[host]
+            return [Endpoint(self.vet(mapped.address), mapped.port)]
+        answers = await self._addresses(host)
+        if not answers:
+            raise Refused(refusals.DNS_NONE, f"{host} has no address")
+        if len(answers) > MAX_ADDRESSES:
+            raise Refused(refusals.DNS_TOO_MANY, f"{host} has {len(answers)}")
+        return [Endpoint(self.vet(answer), port) for answer in answers]
+
+    def vet(self, address: str) -> str:
+        """Raises: Refused `address`."""
+        vetted = verify_address(
+            address,
+            allow_loopback=self.config.allow_loopback,
+            own_networks=self.config.own_networks,
+        )
+        return str(vetted)
+
+    async def texts(self, name: str) -> list[str]:
+        """TXT records, their strings joined; none where the name or type is absent.
+
+        Raises: Refused `dns_timeout`, `dns_failed`.
+        """
+        if name.endswith(f".{TEST_TLD}") and not self.config.dns_server:
+            return []  # no public DNS knows the test domain, so none is asked
+        try:
+            answer = await self._text_resolver().resolve(
+                dns.name.from_text(name + "."), "TXT", lifetime=self.config.timeout_s
+            )
+        except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer):
+            return []
+        except dns.exception.Timeout as error:
+            raise Refused(refusals.DNS_TIMEOUT, f"for TXT of {name}") from error
+        except (dns.exception.DNSException, OSError) as error:
+            raise Refused(refusals.DNS_FAILED, f"for TXT of {name}") from error
+        records = [b"".join(record.strings) for record in answer]
+        return [text.decode("ascii", "replace") for text in records[:MAX_TEXTS]]
+
+    async def _addresses(self, host: str) -> Sequence[str]:
+        try:
+            async with asyncio.timeout(self.config.timeout_s):
+                return await self._look_up(host)
+        except TimeoutError as error:
+            raise Refused(refusals.DNS_TIMEOUT, f"for {host}") from error
+        except (OSError, UnicodeError) as error:
+            raise Refused(refusals.DNS_FAILED, f"{host} was not resolved") from error
+
+    def _text_resolver(self) -> dns.asyncresolver.Resolver:
+        if self._texts is None:
+            server = self.config.dns_server
+            self._texts = dns.asyncresolver.Resolver(configure=server is None)
+            if server:
+                self._texts.nameservers = [server.address]
+                self._texts.port = server.port
+        return self._texts
+
+
+class SystemLookup:
+    """The system's resolver (getaddrinfo), on threads of its own."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(_LOOKUP_THREADS, "lookup")
+
+    async def __call__(self, host: str) -> list[str]:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, _system_addresses, host)
+
+
+def _system_addresses(host: str) -> list[str]:
+    # The final dot keeps the system's search domains out: without it, inside a cluster,
+    # shop.io is first asked for as shop.io.svc.cluster.local.
+    infos = socket.getaddrinfo(f"{host}.", None, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(info[4][0]) for info in infos))

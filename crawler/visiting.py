@@ -1,0 +1,253 @@
+"""The regular tasks at a listed site: crawl its documents, probe it, prove control."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+
+from crawler.context import Context
+from crawler.discover import Discovery, discover
+from crawler.evidence import fetched_bodies, problems_of, published_keys
+from crawler.fetch import HTML_TYPES, JSON_TYPES, Validators, media_type_of
+from crawler.probe import ProbeTarget, ping_of, probe
+from crawler.prove import fetch_evidence
+from crawler.schedule import (
+    decide_reproof,
+    decide_unconditional,
+    estimate_changes_per_day,
+    next_crawl_at,
+    next_probe_at,
+    next_retry_at,
+    parse_retry_after,
+)
+from registry.db import documents, sites, tasks
+from registry.db.documents import StoredDocument
+from registry.db.probes import StoredProbe
+from registry.db.tasks import Task, TaskKind
+from registry.errors import RegistryError
+from registry.identity.jwk import parse_jwk
+from registry.sites.entry import SiteEntry
+from registry.sites.host import parse_host
+from registry.usecases.declared import declarations_from, documents_from
+from registry.usecases.published_keys import save_published_keys
+from registry.usecases.understand import FetchedBody, Understood, understand
+
+logger = structlog.get_logger()
+
+EXECUTE = "/execute"
+
+
+async def carry_out_task(context: Context, task: Task) -> None:
+    """One leased task; its outcome is written only if the lease still holds."""
+    async with context.engine.connect() as connection:
+        entry = await sites.find_site(connection, task.host)
+    if entry is not None and entry.status != "withdrawn":
+        await _JOBS[task.kind](context, task, entry)
+
+
+async def _crawl(context: Context, task: Task, entry: SiteEntry) -> None:
+    async with context.engine.connect() as connection:
+        stored = await documents.current_documents(connection, entry.site_id)
+        declared = await sites.declarations_of(connection, entry.site_id)
+        keys = await sites.keys_of(connection, entry.site_id)
+    now = context.chance.now()
+    discovery = await discover(
+        context.fetcher,
+        context.robots,
+        parse_host(entry.host, test_hosts=context.test_hosts),
+        clock=context.chance.now,
+        declared=[claim.url for claim in documents_from(declared)],
+        known={} if decide_unconditional(context.draw) else _validators(stored),
+    )
+    if discovery.is_outage:
+        code = discovery.failures[0].problem.code
+        await _retry(context, task, code, _asked_pause(discovery, now))
+        return
+    if discovery.unchanged and not (discovery.documents or discovery.absent):
+        due_at = next_crawl_at(now, changes_per_day=_rate(stored), draw=context.draw)
+        await _complete(context, task, due_at, {"result": "unchanged"})
+        return
+    try:
+        understood = understand(
+            [*fetched_bodies(discovery), *_still_standing(stored, discovery)],
+            claims=(),
+            declarations=declarations_from(declared),
+            pinned=[
+                parse_jwk(one.jwk) for one in keys if one.known.standing == "trusted"
+            ],
+            site_url=f"https://{entry.host}/",
+            problems=problems_of(discovery),
+            now=now,
+        )
+    except RegistryError as refused:
+        await _retry(context, task, refused.code, _asked_pause(discovery, now))
+        return
+    await _store(context, task, understood, declared, now)
+
+
+async def _store(
+    context: Context,
+    task: Task,
+    understood: Understood,
+    declared: Mapping[str, Any],
+    now: datetime,
+) -> None:
+    rate = _rate(understood.documents)
+    due_at = next_crawl_at(now, changes_per_day=rate, draw=context.draw)
+    async with context.engine.begin() as connection:
+        held = await tasks.complete(
+            connection, task, due_at=due_at, failures=0, outcome={"result": "fetched"}
+        )
+        current = await sites.lock_site(connection, task.host)
+        if not held or current is None or current.status == "withdrawn":
+            await connection.rollback()
+            return
+        await context.lister.list_site(
+            connection, current, understood, dict(declared), now
+        )
+
+
+async def _probe(context: Context, task: Task, entry: SiteEntry) -> None:
+    async with context.engine.connect() as connection:
+        stored = await documents.current_documents(connection, entry.site_id)
+    target = probe_target(entry, stored)
+    result = await probe(context.fetcher, context.robots, target)
+    now = context.chance.now()
+    due_at = next_probe_at(now, now, interval=context.probe_interval)
+    outcome = {"result": result.outcome, "code": result.code, "url": target.url}
+    async with context.engine.begin() as connection:
+        held = await tasks.complete(
+            connection, task, due_at=due_at, failures=0, outcome=outcome
+        )
+        if not held:
+            await connection.rollback()
+            return
+        seen = StoredProbe(
+            observed_at=now, outcome=result.outcome, elapsed_ms=result.elapsed_ms
+        )
+        await context.lister.note_probe(connection, entry.site_id, seen)
+
+
+def probe_target(entry: SiteEntry, stored: list[StoredDocument]) -> ProbeTarget:
+    """A WAB bridge's ping; else the first document, conditionally; else the page."""
+    for action in entry.site.actions:
+        for call in action.calls:
+            if call.format == "wab" and call.transport == "http":
+                base, found, _ = call.target.rpartition(EXECUTE)
+                if found and not call.off_origin:
+                    return ping_of(base)
+    if not stored:
+        return ProbeTarget(url=f"https://{entry.host}/", accept=HTML_TYPES)
+    first = stored[0]
+    return ProbeTarget(
+        url=first.url,
+        accept=(*JSON_TYPES, *HTML_TYPES),
+        conditional=Validators(etag=first.etag, last_modified=first.last_modified),
+    )
+
+
+async def _prove(context: Context, task: Task, entry: SiteEntry) -> None:
+    host = parse_host(entry.host, test_hosts=context.test_hosts)
+    published = published_keys(await fetch_evidence(context.fetcher, host))
+    now = context.chance.now()
+    async with context.engine.begin() as connection:
+        current = await sites.lock_site(connection, entry.host)
+        if current is None:
+            return
+        await save_published_keys(
+            connection, entry.site_id, published, trusted=frozenset(), now=now
+        )
+        known = await sites.keys_of(connection, entry.site_id)
+        proved = any(
+            one.known.standing == "trusted" and one.known.reference in published.keys
+            for one in known
+        )
+        reproof = decide_reproof(now, proved=proved, strikes=task.failures)
+        held = await tasks.complete(
+            connection,
+            task,
+            due_at=reproof.next_at,
+            failures=reproof.strikes,
+            outcome={"result": "proved" if proved else "not_proved"},
+        )
+        if not held:
+            await connection.rollback()
+            return
+        if proved:
+            await sites.note_proof(connection, entry.site_id, now)
+        status = "active" if reproof.trust == "verified" else "unverified"
+        if current.status in {"active", "unverified"} and current.status != status:
+            await sites.set_status(connection, entry.site_id, status, current.seq, now)
+
+
+async def _retry(
+    context: Context, task: Task, code: str, pause: timedelta | None
+) -> None:
+    failures = task.failures + 1
+    due_at = next_retry_at(
+        context.chance.now(), failures=failures, draw=context.draw, retry_after=pause
+    )
+    await _complete(context, task, due_at, {"result": "failed", "code": code}, failures)
+
+
+async def _complete(
+    context: Context,
+    task: Task,
+    due_at: datetime,
+    outcome: dict[str, Any],
+    failures: int = 0,
+) -> None:
+    async with context.engine.begin() as connection:
+        await tasks.complete(
+            connection, task, due_at=due_at, failures=failures, outcome=outcome
+        )
+
+
+def _still_standing(
+    stored: list[StoredDocument], discovery: Discovery
+) -> list[FetchedBody]:
+    """Stored documents that this visit neither brought anew nor found gone."""
+    replaced = {one.final_url for one in discovery.documents} | set(discovery.absent)
+    return [
+        FetchedBody(
+            asked_url=one.url,
+            url=one.url,
+            is_page=media_type_of(one.content_type) in HTML_TYPES,
+            body=one.body,
+            content_type=one.content_type,
+            etag=one.etag,
+            last_modified=one.last_modified,
+            fetched_at=one.fetched_at,
+        )
+        for one in stored
+        if one.url not in replaced
+    ]
+
+
+def _validators(stored: list[StoredDocument]) -> dict[str, Validators]:
+    return {
+        one.url: Validators(etag=one.etag, last_modified=one.last_modified)
+        for one in stored
+    }
+
+
+def _rate(stored: list[StoredDocument] | tuple[StoredDocument, ...]) -> float:
+    """Changes a day, from how long the newest version has stood."""
+    if not stored:
+        return estimate_changes_per_day(0, 0, timedelta(days=1))
+    stands = max(one.fetched_at - one.first_fetched_at for one in stored)
+    visits = max(1, round(stands / timedelta(days=1)))
+    return estimate_changes_per_day(visits, visits, timedelta(days=1))
+
+
+def _asked_pause(discovery: Discovery, now: datetime) -> timedelta | None:
+    asked = [parse_retry_after(one.retry_after, now) for one in discovery.failures]
+    return max((one for one in asked if one is not None), default=None)
+
+
+_JOBS: Mapping[TaskKind, Callable[[Context, Task, SiteEntry], Awaitable[None]]] = {
+    "crawl": _crawl,
+    "probe": _probe,
+    "prove": _prove,
+}

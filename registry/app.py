@@ -1,0 +1,179 @@
+"""The composition root of the web processes: everything is made here, once."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from litestar import Litestar, Router
+from litestar.config.cors import CORSConfig
+from litestar.di import Provide
+from litestar.openapi import OpenAPIConfig
+from litestar.openapi.plugins import JsonRenderPlugin
+from litestar.openapi.spec import License
+
+from registry import keyring
+from registry.db.engine import Role, open_engine
+from registry.interfaces.http.problems import EXCEPTION_HANDLERS
+from registry.interfaces.http.services import Services
+from registry.interfaces.http.strict import (
+    MAX_BODY_BYTES,
+    StrictRequest,
+    refuse_unknown_parameters,
+)
+from registry.interfaces.log import tiles
+from registry.interfaces.rest import (
+    about,
+    challenges,
+    health,
+    rankings,
+    registrations,
+    search,
+    selections,
+    sites,
+)
+from registry.interfaces.web import openapi, pages
+from registry.observability import BATCH_RECORDS, configure_logging
+from registry.ranking.encoder import load_encoder
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.settings import Settings, read_settings
+from registry.sites.gazetteer import Gazetteer
+from registry.usecases.chance import Chance
+from registry.usecases.follow_index import IndexFollower
+from registry.usecases.listed_entries import ListedEntries
+from registry.usecases.record_rankings import RankingRecorder
+from registry.usecases.search import Searcher
+from registry.usecases.todays_seed import SeedReader
+
+API_POOL, RANKER_POOL, AUDITOR_POOL, RECORDER_POOL = 8, 1, 2, 1
+
+V1 = Router(
+    "/v1",
+    route_handlers=[
+        about.get_fairness_report,
+        about.get_log,
+        about.get_policy,
+        challenges.create_challenge,
+        rankings.get_ranking,
+        registrations.get_registration,
+        registrations.submit,
+        registrations.watch_registration,
+        search.search_by_body,
+        search.search_by_query,
+        selections.report_selection,
+        sites.get_document,
+        sites.get_history,
+        sites.get_quality,
+        sites.get_site,
+        sites.list_sites,
+    ],
+)
+
+SECURITY_HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def create_app_from_environment() -> Litestar:
+    return create_app(read_settings(os.environ))
+
+
+def create_app(settings: Settings) -> Litestar:
+    """The web application. The database must be migrated and the keyring made."""
+    configure_logging(settings.log_format)
+
+    @asynccontextmanager
+    async def lifespan(app: Litestar) -> AsyncIterator[None]:
+        async with open_services(settings) as services:
+            app.state.services = services
+            yield
+
+    async def services() -> Services:
+        found: Services = app.state.services
+        return found
+
+    app = Litestar(
+        route_handlers=[
+            V1,
+            health.get_liveness,
+            health.get_metrics,
+            health.get_readiness,
+            openapi.get_openapi,
+            openapi.show_openapi,
+            pages.get_style,
+            pages.show_problem,
+            pages.show_search,
+            tiles.get_checkpoint,
+            tiles.get_tile,
+        ],
+        cors_config=CORSConfig(allow_origins=["*"]),
+        dependencies={"services": Provide(services)},
+        exception_handlers=EXCEPTION_HANDLERS,
+        guards=[refuse_unknown_parameters],
+        lifespan=[lifespan],
+        openapi_config=OPENAPI,
+        request_class=StrictRequest,
+        request_max_body_size=MAX_BODY_BYTES,
+        response_headers=SECURITY_HEADERS,
+    )
+    return app
+
+
+@asynccontextmanager
+async def open_services(settings: Settings) -> AsyncIterator[Services]:
+    """The engines and the tasks that run beside the requests."""
+    url, chance = settings.database_url, Chance()
+    api = open_engine(url, Role.API, pool=API_POOL)
+    ranker = open_engine(url, Role.RANKER, pool=RANKER_POOL)
+    auditor = open_engine(url, Role.AUDITOR, pool=AUDITOR_POOL)
+    writer = open_engine(url, Role.API, pool=RECORDER_POOL)
+    follower = IndexFollower(ranker, load_encoder(), DEFAULT_POLICY)
+    recorder = RankingRecorder(writer, BATCH_RECORDS.observe)
+    searcher = Searcher(
+        follower=follower,
+        recorder=recorder,
+        entries=ListedEntries(api, follower),
+        seeds=SeedReader(api, DEFAULT_POLICY.digest),
+        promiser=keyring.load_signer(
+            settings.keys, keyring.PROMISE, settings.log_origin
+        ),
+        chance=chance,
+    )
+    services = Services(
+        api=api,
+        auditor=auditor,
+        searcher=searcher,
+        gazetteer=Gazetteer.load(),
+        origin=settings.origin,
+        test_hosts=settings.allow_loopback,
+        log_vkey=keyring.load_vkey(settings.keys, keyring.LOG),
+        promise_vkey=keyring.load_vkey(settings.keys, keyring.PROMISE),
+        web_key=keyring.load_web_key(settings.keys),
+        chance=chance,
+    )
+    tasks = [asyncio.create_task(one.run()) for one in (follower, recorder)]
+    try:
+        yield services
+    finally:
+        for task in tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        for engine in (api, ranker, auditor, writer):
+            await engine.dispose()
+
+
+OPENAPI = OpenAPIConfig(
+    title="Fair Registry",
+    version="1",
+    description=(
+        "A discovery registry for sites that AI agents can use: ranked by relevance, "
+        "proximity, capability depth, quality and freshness, and nothing else; every "
+        "ranked answer is on record in a public log."
+    ),
+    license=License(name="Apache-2.0", identifier="Apache-2.0"),
+    render_plugins=[JsonRenderPlugin()],
+    use_handler_docstrings=True,
+)

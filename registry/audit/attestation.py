@@ -1,0 +1,107 @@
+"""An auditor's attestation: rankings recomputed, and how many came out otherwise.
+
+The auditor signs, with Ed25519, the line `fair-registry/rescore/v1` and then the
+canonical JSON of the members auditor, first, last, n, mismatches. Who is known as an
+auditor is decided elsewhere; this says only that the named key signed.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import (
+    Ed25519PrivateKey,
+    Ed25519PublicKey,
+)
+
+from registry.audit.canonical import JsonValue, canonical_json
+from registry.audit.refusals import ATTESTATION_INVALID
+from registry.errors import Refused
+from registry.identity import base64url
+from registry.tlog.note import parse_vkey
+
+_DOMAIN = b"fair-registry/rescore/v1\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rescoring:
+    """What was recomputed.
+
+    auditor: a C2SP verifier key. first_index..last_index: the leaves looked at.
+    checked_count: rankings among them that could be recomputed.
+    """
+
+    auditor: str
+    first_index: int
+    last_index: int
+    checked_count: int
+    mismatch_count: int
+
+    @property
+    def members(self) -> dict[str, str | int]:
+        return {
+            "auditor": self.auditor,
+            "first": self.first_index,
+            "last": self.last_index,
+            "n": self.checked_count,
+            "mismatches": self.mismatch_count,
+        }
+
+    @property
+    def statement(self) -> bytes:
+        return _DOMAIN + canonical_json(self.members)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attestation:
+    """A rescoring and, not yet verified, its auditor's signature."""
+
+    rescoring: Rescoring
+    signature: bytes
+
+
+def attest(rescoring: Rescoring, private: Ed25519PrivateKey) -> Attestation:
+    """private: of the key that the rescoring names as its auditor."""
+    signature = private.sign(rescoring.statement)
+    return Attestation(rescoring=rescoring, signature=signature)
+
+
+def parse_attestation(members: Mapping[str, JsonValue]) -> Attestation:
+    """members: of a parsed rescore record. Raises: Refused."""
+    match members:
+        case {
+            "auditor": str() as auditor,
+            "first": int() as first,
+            "last": int() as last,
+            "n": int() as checked,
+            "mismatches": int() as mismatches,
+            "sig": str() as signature,
+        }:
+            rescoring = Rescoring(
+                auditor=auditor,
+                first_index=first,
+                last_index=last,
+                checked_count=checked,
+                mismatch_count=mismatches,
+            )
+        case _:
+            raise Refused(ATTESTATION_INVALID, "not a rescore record")
+    return Attestation(rescoring=rescoring, signature=_signature(signature))
+
+
+def verify_attestation(attestation: Attestation) -> Rescoring:
+    """Raises: Refused."""
+    rescoring = attestation.rescoring
+    public = Ed25519PublicKey.from_public_bytes(parse_vkey(rescoring.auditor).public)
+    try:
+        public.verify(attestation.signature, rescoring.statement)
+    except InvalidSignature as exc:
+        raise Refused(ATTESTATION_INVALID) from exc
+    return rescoring
+
+
+def _signature(text: str) -> bytes:
+    try:
+        return base64url.decode(text)
+    except ValueError as exc:
+        raise Refused(ATTESTATION_INVALID, "sig is not base64url") from exc

@@ -1,0 +1,228 @@
+"""The records of the audit log: one builder for each kind, and the strict reader.
+
+A record is an RFC 8785 object that is never changed once logged, so nothing personal
+stands in it in clear: times have the resolution of a minute, sites are opaque ids, and
+what may have to be erased is a disclosure (`disclosure`), present by its digest only.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from hashlib import sha256
+
+from registry.audit.attestation import Attestation
+from registry.audit.canonical import JsonValue, canonical_json, parse_canonical
+from registry.audit.members import (
+    KIND_OF_ACT,
+    SD_ALG,
+    VERSION,
+    Kind,
+    Members,
+    ModerationAct,
+    RegistrationAct,
+    check_members,
+)
+from registry.audit.refusals import RECORD_NOT_CANONICAL, RECORD_TOO_LARGE
+from registry.errors import Refused, TooLarge
+from registry.identity import base64url
+from registry.tlog.merkle import leaf_hash
+from registry.tlog.tiles import MAX_ENTRY_BYTES
+
+ANONYMOUS = "anon"
+MAX_RECORD_BYTES = MAX_ENTRY_BYTES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """id: a ULID, unlinked to any request id. body: the bytes that are logged."""
+
+    id: str
+    kind: Kind
+    body: bytes
+
+    @property
+    def leaf_hash(self) -> bytes:
+        return leaf_hash(self.body)
+
+
+def parse_record(body: bytes) -> Members:
+    """The members of a record, known to be complete and well-formed for its kind.
+
+    Raises: Refused, TooLarge.
+    """
+    _check_size(body)
+    members = parse_canonical(body)
+    if not isinstance(members, Mapping):
+        raise Refused(RECORD_NOT_CANONICAL, "a record is an object")
+    check_members(members)
+    return members
+
+
+def digest_of(data: bytes) -> str:
+    """`sha256:` and 64 hex digits, as records name policies, code and signed texts."""
+    return f"sha256:{sha256(data).hexdigest()}"
+
+
+def format_minute(at: datetime) -> str:
+    """The instant as records carry it, cut to the minute."""
+    if at.tzinfo is None:
+        raise ValueError("an instant needs its time zone")
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%MZ")
+
+
+def ranking_record(
+    *,
+    record_id: str,
+    at: datetime,
+    operator: str,
+    policy: str,
+    snapshot: str,
+    seed_index: int,
+    eligible_count: int,
+    order: Sequence[str],
+    sd_digests: Sequence[str],
+    operator_count: int | None = None,
+) -> Record:
+    """A ranked answer.
+
+    policy: `sha256:…`; seed_index: leaf of the day's seed commitment; order: the site
+    ids returned, first rank first; operator_count: how many rankings this operator has
+    had, so that it can notice one that is missing.
+    """
+    counted = {} if operator_count is None else {"opn": operator_count}
+    return _record(
+        "ranking",
+        record_id,
+        at,
+        {
+            "op": operator,
+            "policy": policy,
+            "snap": snapshot,
+            "seed": seed_index,
+            "n": eligible_count,
+            "k": len(order),
+            "order": order,
+            "_sd_alg": SD_ALG,
+            "_sd": sd_digests,
+            **counted,
+        },
+    )
+
+
+def selection_record(
+    *,
+    record_id: str,
+    at: datetime,
+    operator: str,
+    ranking_id: str,
+    site_id: str | None,
+    outcome: str | None = None,
+) -> Record:
+    """The site that an agent chose, or that it chose none. outcome: one word."""
+    told = {} if outcome is None else {"outcome": outcome}
+    return _record(
+        "selection",
+        record_id,
+        at,
+        {"op": operator, "ranking": ranking_id, "site": site_id, **told},
+    )
+
+
+def registration_record(
+    *,
+    record_id: str,
+    at: datetime,
+    site_id: str,
+    act: RegistrationAct,
+    seq: int,
+    kid: str,
+    jws: bytes,
+) -> Record:
+    """What a site's key signed: a registration, rotation, revocation or withdrawal.
+
+    jws: the compact serialisation, logged by its hash. The host stands in it and not in
+    the record: which site an id is, is told by a directory that can forget.
+    """
+    return _record(
+        KIND_OF_ACT[act],
+        record_id,
+        at,
+        {
+            "site": site_id,
+            "act": act,
+            "seq": seq,
+            "kid": kid,
+            "jws": digest_of(jws),
+        },
+    )
+
+
+def policy_record(
+    *, record_id: str, at: datetime, policy_json: bytes, code_digest: str
+) -> Record:
+    """A policy before its first use.
+
+    policy_json: its canonical JSON, logged whole and named by its hash; as a text, so it
+    may hold fractions. code_digest: `sha256:…`.
+    """
+    members = {
+        "policy": digest_of(policy_json),
+        "text": policy_json.decode(),
+        "code": code_digest,
+    }
+    return _record("policy", record_id, at, members)
+
+
+def seed_commitment_record(
+    *, record_id: str, at: datetime, day: date, commitment: str
+) -> Record:
+    """commitment: see `seed`; logged before the first ranking of the day."""
+    members = {"day": day.isoformat(), "commitment": commitment}
+    return _record("seed", record_id, at, members)
+
+
+def seed_reveal_record(
+    *, record_id: str, at: datetime, day: date, secret: bytes
+) -> Record:
+    """Logged after the day has ended, never earlier: the secret decides its ties."""
+    members = {"day": day.isoformat(), "secret": secret.hex()}
+    return _record("seed", record_id, at, members)
+
+
+def moderation_record(
+    *, record_id: str, at: datetime, site_id: str, act: ModerationAct, reason: str
+) -> Record:
+    """reason: the category, one word."""
+    members = {"site": site_id, "act": act, "reason": reason}
+    return _record("moderation", record_id, at, members)
+
+
+def erase_record(
+    *, record_id: str, at: datetime, leaf_index: int, digests: Sequence[str]
+) -> Record:
+    """Disclosures of the record at leaf_index that exist no more.
+
+    No reason is given: it could tell what they held.
+    """
+    return _record("erase", record_id, at, {"index": leaf_index, "fields": digests})
+
+
+def rescore_record(*, record_id: str, at: datetime, attestation: Attestation) -> Record:
+    """attestation: verified already."""
+    signed = {"sig": base64url.encode(attestation.signature)}
+    members = {**attestation.rescoring.members, **signed}
+    return _record("rescore", record_id, at, members)
+
+
+def _record(kind: Kind, record_id: str, at: datetime, members: Members) -> Record:
+    head: dict[str, JsonValue] = {"v": VERSION, "kind": kind, "id": record_id}
+    whole = {**head, "t": format_minute(at), **members}
+    check_members(whole)
+    body = canonical_json(whole)
+    _check_size(body)
+    return Record(id=record_id, kind=kind, body=body)
+
+
+def _check_size(body: bytes) -> None:
+    if len(body) > MAX_RECORD_BYTES:
+        raise TooLarge(RECORD_TOO_LARGE, f"{len(body)} bytes")

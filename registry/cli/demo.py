@@ -1,0 +1,345 @@
+"""`demo`: a town of real web sites registers, is crawled, searched and audited."""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from registry.cli.audit import VerifiedLog, verify_log
+from registry.cli.reporting import tell_report
+from registry.cli.searching import render_result
+from registry.cli.serve import running_service, settings_or_exit, until_ready
+from registry.client import ProblemAnswered, RegistryClient
+from registry.demo.town.server import Town, TownSite
+from registry.identity.jws import sign_compact
+from registry.observability import configure_logging
+from registry.settings import Settings
+
+LIFETIME_S = 600
+AT_ONCE = 12
+PROBED_TIMEOUT_S = 30.0
+LOGGED_TIMEOUT_S = 10.0
+INDEX_PAUSE_S = 0.6  # the index follows the database within this
+DISHONEST = ("wrong-key", "changed-after-signing")
+HONEST = ("honest", "slow", "flaky")
+
+QUERIES: tuple[dict[str, Any], ...] = (
+    {"q": "book a table for two tonight"},
+    {"q": "book a table for two tonight", "city": "Amman", "country": "JO"},
+    {"q": "repair my bicycle", "city": "Berlin"},
+    {"q": "see a dentist", "city": "Nairobi"},
+    {"q": "track a parcel"},
+    {"q": "translate a document"},
+    {"q": "order bread for the weekend", "lat": 45.76, "lon": 4.84},
+    {"q": "qwrtz plimf vorgon"},
+)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What the demo did. failures: what should not have happened."""
+
+    registered: int = 0
+    active: int = 0
+    rejected: int = 0
+    documents: int = 0
+    searches: int = 0
+    records: int = 0
+    log_verified: bool = False
+    report: dict[str, Any] = field(default_factory=dict)
+    seconds_to_verify: list[float] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    def summary(self) -> dict[str, Any]:
+        waits = sorted(self.seconds_to_verify)
+        return {
+            "registered": self.registered,
+            "active": self.active,
+            "rejected": self.rejected,
+            "documents": self.documents,
+            "searches": self.searches,
+            "records": self.records,
+            "logVerified": self.log_verified,
+            "report": self.report,
+            "verifySecondsMedian": waits[len(waits) // 2] if waits else None,
+            "verifySecondsMax": waits[-1] if waits else None,
+            "failures": self.failures,
+        }
+
+
+@click.command()
+@click.option("--once", is_flag=True, help="Stop when it is done.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON summary.")
+@click.option("--port", type=int, help="Port to listen on; 8080 by default.")
+@click.option("--data", type=click.Path(path_type=Path), help="Folder; made anew.")
+def demo(*, once: bool, as_json: bool, port: int | None, data: Path | None) -> None:
+    """Show the whole registry at work on this machine."""
+    folder = data or Path(os.environ.get("FAIR_REGISTRY_DATA") or ".data/demo")
+    settings = settings_or_exit(port=port, data=folder, allow_loopback=True)
+    configure_logging(settings.log_format)
+    shutil.rmtree(folder, ignore_errors=True)
+    told = Console(stderr=as_json, quiet=as_json and not sys.stderr.isatty())
+    outcome = asyncio.run(Demo(told).run(settings, once=once))
+    if as_json:
+        json.dump(outcome.summary(), sys.stdout, indent=2)
+        sys.stdout.write("\n")
+    if outcome.failures:
+        for failure in outcome.failures:
+            told.print(f"[red]{failure}[/]")
+        raise SystemExit(1)
+
+
+class Demo:
+    """One run: the acts are numbered as the output shows them."""
+
+    def __init__(self, told: Console) -> None:
+        self._told = told
+        self._outcome = Outcome()
+
+    async def run(self, settings: Settings, *, once: bool) -> Outcome:
+        settings.data.mkdir(parents=True, exist_ok=True)
+        town = Town.build(settings.data / "town")
+        async with town.open():
+            settings = replace(
+                settings,
+                hosts_file=town.hosts_file,
+                ca_file=town.ca_file,
+                dns=town.dns_address,
+            )
+            self._told.print(
+                f"A town of {len(town.sites)} web sites is open; starting the registry …"
+            )
+            async with running_service(settings) as service:
+                await self._play(service, town)
+                if not once:
+                    await self._stay_open(service)
+        return self._outcome
+
+    async def _play(self, service: Settings, town: Town) -> None:
+        try:
+            await until_ready(service.origin)
+            async with RegistryClient(service.origin) as client:
+                await self._register_all(client, town)
+                await self._wait_for_probes(client, town)
+                chosen = await self._search(client)
+                await self._select(client, chosen)
+                await self._pull_report(client)
+                await self._verify_log(client)
+        except (ProblemAnswered, TimeoutError, OSError) as error:
+            self._fail(f"{type(error).__name__}: {error}")
+
+    async def _register_all(self, client: RegistryClient, town: Town) -> None:
+        self._heading("1. Every site asks for a challenge, publishes its key and signs")
+        slots = asyncio.Semaphore(AT_ONCE)
+        with self._progress() as progress:
+            bar = progress.add_task("registering", total=len(town.sites))
+
+            async def one(site: TownSite) -> tuple[TownSite, dict[str, Any]]:
+                async with slots:
+                    decided = await self._register(client, town, site)
+                progress.advance(bar)
+                return site, decided
+
+            decisions = await asyncio.gather(*(one(site) for site in town.sites))
+        for site, decided in decisions:
+            self._check_decision(site, decided)
+
+    async def _register(
+        self, client: RegistryClient, town: Town, site: TownSite
+    ) -> dict[str, Any]:
+        challenge = await client.challenge(site.host)
+        town.publish_keys(site.host)
+        now = int(time.time())
+        payload = {
+            **challenge["payload"],
+            **site.declarations,
+            "docs": [{"url": url} for url in site.document_urls],
+            "iat": now,
+            "exp": now + LIFETIME_S,
+        }
+        submitted = await client.submit(sign_compact(payload, site.private_key))
+        started = time.monotonic()
+        decided = await client.decided(submitted["id"])
+        if site.story == "honest":
+            self._outcome.seconds_to_verify.append(time.monotonic() - started)
+        return decided
+
+    def _check_decision(self, site: TownSite, decided: dict[str, Any]) -> None:
+        self._outcome.registered += 1
+        status = decided["status"]
+        if status == "active":
+            self._outcome.active += 1
+        else:
+            self._outcome.rejected += 1
+            problem = (decided["problems"] or [{}])[0]
+            self._told.print(
+                f"  [yellow]refused[/] {site.host} ({site.story}): "
+                f"{problem.get('code')} — {problem.get('detail')}",
+                soft_wrap=True,
+            )
+        if site.story in HONEST and status != "active":
+            self._fail(f"{site.host} is {site.story} and was {status}")
+        if site.story in DISHONEST and status != "rejected":
+            self._fail(f"{site.host} is dishonest ({site.story}) and was {status}")
+
+    async def _wait_for_probes(self, client: RegistryClient, town: Town) -> None:
+        outcome = self._outcome
+        self._told.print(f"  {outcome.active} active, {outcome.rejected} refused")
+        self._heading(
+            "2. The crawler fetched, parsed and verified; it probes each site"
+        )
+        listed = [site for site in town.sites if site.story in HONEST]
+        formats: Counter[str] = Counter()
+        signed = probed = 0
+        with self._progress() as progress:
+            bar = progress.add_task("probing", total=len(listed))
+            for site in listed:
+                entry = await client.get(f"/v1/sites/{site.host}")
+                formats.update(one["format"] for one in entry["documents"])
+                signed += sum(
+                    one["signature"]["status"] == "valid" for one in entry["documents"]
+                )
+                probed += await self._is_probed(client, site.host)
+                progress.advance(bar)
+        outcome.documents = sum(formats.values())
+        shown = ", ".join(f"{count} {name}" for name, count in formats.most_common())
+        self._told.print(
+            f"  {outcome.documents} documents ({shown}), {signed} with a valid "
+            f"signature; {probed} sites probed"
+        )
+        if probed < len(listed):
+            self._fail(f"only {probed} of {len(listed)} sites were probed")
+
+    async def _is_probed(self, client: RegistryClient, host: str) -> bool:
+        try:
+            async with asyncio.timeout(PROBED_TIMEOUT_S):
+                while not (await client.get(f"/v1/sites/{host}/quality"))["probes"]:
+                    await asyncio.sleep(0.1)
+        except TimeoutError:
+            return False
+        return True
+
+    async def _search(self, client: RegistryClient) -> dict[str, Any]:
+        """The answer from which a site is chosen."""
+        self._heading("3. An agent asks in plain words")
+        await asyncio.sleep(INDEX_PAUSE_S)
+        chosen: dict[str, Any] = {}
+        for query in QUERIES:
+            answer = await client.search(limit=3, **query)
+            self._outcome.searches += 1
+            self._tell_answer(query, answer)
+            nonsense = query == QUERIES[-1]
+            if nonsense == bool(answer["results"]):
+                self._fail(f"unexpected answer to {query}")
+            chosen = chosen or answer
+        return chosen
+
+    def _tell_answer(self, query: dict[str, Any], answer: dict[str, Any]) -> None:
+        where = " ".join(str(value) for name, value in query.items() if name != "q")
+        self._told.print(
+            f"\n  [bold]“{query['q']}”[/] {f'from {where}' if where else ''}"
+        )
+        for result in answer["results"]:
+            self._told.print(render_result(result))
+        with_receipt = answer["ranking"]
+        if not answer["results"]:
+            self._told.print("  no listed site does this")
+        self._told.print(
+            f"  [dim]{with_receipt['eligible']} eligible; record "
+            f"{with_receipt['id'].partition('.')[0]}, leaf "
+            f"{with_receipt['leafHash'][:16]}…[/]"
+        )
+
+    async def _select(self, client: RegistryClient, answer: dict[str, Any]) -> None:
+        self._heading("4. The agent reports what was chosen: the asker alone, and once")
+        if not answer.get("results"):
+            self._fail("there is no ranking to choose from")
+            return
+        site = answer["results"][0]["site"]
+        ranking_id = answer["ranking"]["id"]
+        selection = await client.select(ranking_id, site["id"])
+        self._told.print(f"  {site['host']} chosen; record {selection['id']}")
+        await self._expect_refusal(client, ranking_id, site["id"], "again")
+        public_half = ranking_id.partition(".")[0]
+        await self._expect_refusal(client, public_half, site["id"], "by another")
+
+    async def _expect_refusal(
+        self, client: RegistryClient, ranking_id: str, site_id: str, how: str
+    ) -> None:
+        try:
+            await client.select(ranking_id, site_id)
+        except ProblemAnswered as answered:
+            self._told.print(f"  {how}: refused ({answered.problem['code']})")
+        else:
+            self._fail(f"a selection {how} was taken")
+
+    async def _pull_report(self, client: RegistryClient) -> None:
+        self._heading("5. An auditor pulls the fairness report and verifies the log")
+        report = await client.get("/v1/reports/fairness")
+        tell_report(report, self._told)
+        counts = report["counts"]
+        self._outcome.report = {
+            "rankings": counts["rankings"] + counts["emptyRankings"],
+            "selections": counts["selections"],
+            "sites": counts["sites"],
+            "policy": report["algorithm"]["policyDigest"],
+        }
+        if counts["selections"] != 1:
+            self._fail("the report does not hold the selection")
+
+    async def _verify_log(self, client: RegistryClient) -> None:
+        """Everything that was answered must stand in the log."""
+        expected = self._outcome.searches
+        found: VerifiedLog | None = None
+        async with asyncio.timeout(LOGGED_TIMEOUT_S):
+            while found is None or found.records.get("ranking", 0) < expected:
+                found = await verify_log(client)
+        self._outcome.records = found.checkpoint.size
+        self._outcome.log_verified = True
+        shown = ", ".join(f"{count} {kind}" for kind, count in found.records.items())
+        self._told.print(
+            f"  [green]log verified[/]: {found.checkpoint.size} entries ({shown})"
+        )
+
+    async def _stay_open(self, service: Settings) -> None:
+        origin = service.origin
+        self._told.print(f"""
+[bold]The registry serves on.[/] Ctrl-C ends it.
+  {origin}/            search, explained
+  {origin}/openapi     the API
+Try:
+  curl '{origin}/v1/search?q=book+a+table&city=Amman'
+  curl '{origin}/v1/sites'
+  curl '{origin}/checkpoint'
+  .venv/bin/fair-registry audit verify {origin}
+  .venv/bin/fair-registry search --city Berlin repair my bicycle""")
+        stop = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        await stop.wait()
+
+    def _heading(self, text: str) -> None:
+        self._told.print(f"\n[bold]{text}[/]")
+
+    def _progress(self) -> Progress:
+        return Progress(
+            TextColumn("  {task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            console=self._told,
+            transient=True,
+        )
+
+    def _fail(self, what: str) -> None:
+        self._outcome.failures.append(what)

@@ -1,0 +1,80 @@
+"""What commands share: options, running a client, and how a refusal is told."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import click
+import httpx
+from rich.console import Console
+
+from registry.client import ProblemAnswered, RegistryClient
+
+T = TypeVar("T")
+DEFAULT_URL = "http://127.0.0.1:8080"
+
+console = Console()
+errors = Console(stderr=True)
+
+registry_option = click.option(
+    "--registry",
+    "url",
+    default=DEFAULT_URL,
+    show_default=True,
+    envvar="FAIR_REGISTRY_URL",
+    help="Origin of the registry.",
+)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document."
+)
+
+
+def with_client(url: str, work: Callable[[RegistryClient], Awaitable[T]]) -> T:
+    """Run the work; a refusal is told and ends the command with exit code 1."""
+
+    async def run() -> T:
+        async with RegistryClient(url) as client:
+            return await work(client)
+
+    return or_exit(run())
+
+
+def or_exit(work: Coroutine[Any, Any, T]) -> T:
+    try:
+        return asyncio.run(work)
+    except ProblemAnswered as answered:
+        tell_problem(answered.problem)
+    except RegistryError as refused:
+        problem = refused.problem
+        tell_problem(
+            {"code": problem.code, "detail": problem.detail, "fix": problem.fix}
+        )
+    except httpx.TransportError as error:
+        errors.print(f"[red]{url_of(error)} can't be reached:[/] {error}")
+    except TimeoutError:
+        errors.print("[red]The registry did not answer in time.[/]")
+    raise SystemExit(1)
+
+
+def url_of(error: httpx.TransportError) -> str:
+    try:
+        return str(error.request.url)
+    except RuntimeError:
+        return "The registry"
+
+
+def tell_problem(problem: dict[str, Any]) -> None:
+    errors.print(
+        f"[red]{problem.get('code')}[/]: {problem.get('detail')}", soft_wrap=True
+    )
+    if pointer := problem.get("pointer"):
+        errors.print(f"  at {pointer}")
+    if fix := problem.get("fix"):
+        errors.print(f"  {fix}", soft_wrap=True)
+
+
+def print_json(value: object) -> None:
+    json.dump(value, sys.stdout, indent=2, ensure_ascii=False, default=str)
+    sys.stdout.write("\n")

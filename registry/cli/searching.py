@@ -1,0 +1,71 @@
+"""`search`: ranked sites for plain words."""
+
+from typing import Any
+
+import click
+from rich.console import RenderableType
+from rich.table import Table
+
+from registry.cli.output import (
+    console,
+    json_option,
+    print_json,
+    registry_option,
+    with_client,
+)
+from registry.interfaces.web.wording import explain_factors
+
+
+@click.command()
+@click.argument("words", nargs=-1, required=True)
+@click.option("--city")
+@click.option("--country")
+@click.option("--lat", type=float)
+@click.option("--lon", type=float)
+@click.option("--category")
+@click.option("--limit", type=int, default=5, show_default=True)
+@registry_option
+@json_option
+def search(words: tuple[str, ...], url: str, *, as_json: bool, **query: Any) -> None:
+    """Ask for ranked sites, explained."""
+    asked = " ".join(words)
+    answer = with_client(url, lambda client: client.search(q=asked, **query))
+    if as_json:
+        print_json(answer)
+        return
+    for result in answer["results"]:
+        console.print(render_result(result))
+    tell_receipt(answer)
+
+
+def render_result(result: dict[str, Any]) -> RenderableType:
+    """A result with its five factors."""
+    site = result["site"]
+    place = site["location"]
+    where = f", {place['city']} {place['country']}" if place else ""
+    table = Table(
+        title=f"{result['rank']}. {site['provider']['name']} "
+        f"([cyan]{site['host']}[/]{where}) — {result['score'] / 1e6:.1f} of 100",
+        title_justify="left",
+        box=None,
+        padding=(0, 2, 0, 0),
+    )
+    for heading in ("factor", "value", "weight", "adds", "because"):
+        table.add_column(heading, overflow="fold")
+    for factor in explain_factors(result["factors"]):
+        table.add_row(
+            factor["title"],
+            f"{factor['value'] / 100:.0f}%",
+            f"{factor['weight'] / 100:.0f}%",
+            f"{factor['contribution'] / 1e6:.1f}",
+            factor["because"],
+        )
+    return table
+
+
+def tell_receipt(answer: dict[str, Any]) -> None:
+    ranking = answer["ranking"]
+    if not answer["results"]:
+        console.print("No listed site does this.")
+    console.print(f"[dim]{ranking['eligible']} eligible · ranking {ranking['id']}[/]")
+    console.print(f"[dim]leaf {ranking['leafHash']}[/]")

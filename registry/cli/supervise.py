@@ -1,0 +1,92 @@
+"""Running the whole service as child processes that live and end together."""
+
+import asyncio
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import structlog
+
+RESTART_PAUSE_S = 1.0
+STOP_TIMEOUT_S = 10.0
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
+logger = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A process of the service. arguments: of this Python, as after `python`."""
+
+    name: str
+    arguments: Sequence[str]
+
+
+class Supervisor:
+    """Starts the parts, starts again what ends by itself, and stops all of them."""
+
+    def __init__(self, parts: Sequence[Part], environment: Mapping[str, str]) -> None:
+        self._parts = parts
+        self._environment = {**os.environ, **environment}
+        self._running: dict[str, asyncio.subprocess.Process] = {}
+        self._stopping = False
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                for part in self._parts:
+                    group.create_task(self._keep_running(part))
+        finally:
+            await self._stop()
+
+    async def _keep_running(self, part: Part) -> None:
+        while not self._stopping:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                *part.arguments,
+                env=self._environment,
+                preexec_fn=_end_with_parent if sys.platform == "linux" else None,
+                start_new_session=True,
+            )
+            self._running[part.name] = process
+            code = await process.wait()
+            if not self._stopping:
+                logger.warning("part_ended", part=part.name, exit_code=code)
+                await asyncio.sleep(RESTART_PAUSE_S)
+
+    async def _stop(self) -> None:
+        self._stopping = True
+        alive = [one for one in self._running.values() if one.returncode is None]
+        for process in alive:
+            process.terminate()
+        try:
+            async with asyncio.timeout(STOP_TIMEOUT_S):
+                await asyncio.gather(*(process.wait() for process in alive))
+        except TimeoutError:
+            for process in alive:
+                if process.returncode is None:
+                    process.kill()
+
+
+def _end_with_parent() -> None:
+    """A kill -9 of the supervisor must not leave its parts holding the port."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def parts_of_service(host: str, port: int, workers: int) -> list[Part]:
+    web = [
+        *("-m", "granian", "--interface", "asgi", "--factory"),
+        *("--host", host, "--port", str(port), "--workers", str(workers)),
+        *("--no-ws", "--loop", "asyncio", "--log-level", "warning"),
+        *("--respawn-failed-workers", "--workers-kill-timeout", "5"),
+        "registry.app:create_app_from_environment",
+    ]
+    return [
+        Part("web", web),
+        Part("crawler", ["-m", "crawler"]),
+        Part("publisher", ["-m", "registry.publisher"]),
+    ]

@@ -1,0 +1,111 @@
+"""A client of the registry's API, for the commands and the demo.
+
+The web processes never import it: they make no outbound request.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+from registry.tlog.follow import MAX_RESPONSE_BYTES
+
+Json = dict[str, Any]
+FINAL = ("active", "rejected", "withdrawn")
+POLL_S = 0.05
+
+
+class ProblemAnswered(Exception):
+    """The registry refused: its problem document says why and what to do."""
+
+    def __init__(self, problem: Json) -> None:
+        self.problem = problem
+        super().__init__(f"{problem.get('code')}: {problem.get('detail')}")
+
+
+class RegistryClient:
+    """base_url: the registry's origin."""
+
+    def __init__(self, base_url: str, *, timeout_s: float = 30.0) -> None:
+        self._http = httpx.AsyncClient(base_url=base_url, timeout=timeout_s)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._http.aclose()
+
+    async def is_ready(self) -> bool:
+        try:
+            return (await self._http.get("/health/ready")).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    async def challenge(self, host: str) -> Json:
+        return await self._post("/v1/challenges", {"host": host})
+
+    async def submit(self, token: str) -> Json:
+        answer = await self._http.post(
+            "/v1/registrations",
+            content=token,
+            headers={"Content-Type": "application/jose"},
+        )
+        return _json(answer)
+
+    async def registration(self, registration_id: str) -> Json:
+        return await self.get(f"/v1/registrations/{registration_id}")
+
+    async def decided(self, registration_id: str, *, timeout_s: float = 30) -> Json:
+        """The registration once it is decided. Raises: TimeoutError."""
+        async with asyncio.timeout(timeout_s):
+            while True:
+                found = await self.registration(registration_id)
+                if found["status"] in FINAL:
+                    return found
+                await asyncio.sleep(POLL_S)
+
+    async def search(self, **query: Any) -> Json:
+        given = {name: value for name, value in query.items() if value is not None}
+        return await self._post("/v1/search", given)
+
+    async def select(self, ranking_id: str, site_id: str | None) -> Json:
+        return await self._post(
+            "/v1/selections", {"rankingId": ranking_id, "siteId": site_id}
+        )
+
+    async def get(self, path: str, params: Mapping[str, Any] | None = None) -> Json:
+        return _json(await self._http.get(path, params=params))
+
+    async def fetch(self, path: str) -> bytes | None:
+        """The bytes at a path of the log; None where there is nothing."""
+        async with self._http.stream("GET", f"/{path}") as answer:
+            if answer.status_code == 404:
+                return None
+            answer.raise_for_status()
+            body = bytearray()
+            async for chunk in answer.aiter_bytes():
+                body += chunk
+                if len(body) > MAX_RESPONSE_BYTES:
+                    raise httpx.DecodingError(f"{path} is too large for a log")
+            return bytes(body)
+
+    async def _post(self, path: str, body: Json) -> Json:
+        return _json(await self._http.post(path, json=body))
+
+
+def _json(answer: httpx.Response) -> Json:
+    try:
+        body: Json = answer.json()
+    except ValueError as error:
+        detail = f"HTTP {answer.status_code} without JSON"
+        raise ProblemAnswered({"code": "not_json", "detail": detail}) from error
+    if answer.is_error:
+        raise ProblemAnswered(body)
+    return body

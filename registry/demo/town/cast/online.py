@@ -1,0 +1,293 @@
+"""Teachers, and services that have no place."""
+
+from registry.demo.town.cast.words import (
+    DATE,
+    EMAIL,
+    NAME,
+    PHONE,
+    QUERY,
+    REFERENCE,
+    TIME,
+    cancels,
+    changes,
+    needs,
+    pays,
+    reads,
+    takes,
+)
+from registry.demo.town.member import Member
+
+_FROM = needs("source_language", "BCP 47 tag of the text")
+_TO = needs("target_language", "BCP 47 tag of the translation")
+_PLACE = needs("place", "City or coordinates")
+_TRACKING = needs("tracking_number", "The number on the label of the parcel")
+_SUBJECT = needs(
+    "subject", "School subject", enum=("mathematics", "physics", "english", "arabic")
+)
+_FILE = needs("file_url", "Where the file can be fetched")
+_RATE_DATE = takes("date", "A past day, as YYYY-MM-DD; today if absent")
+
+ONLINE = (
+    Member(
+        host="cedar-slate.test",
+        name="Cedar Slate Tutors",
+        format="awp",
+        category="tutoring",
+        description="Private lessons for school children and students.",
+        city="Amman",
+        country="JO",
+        commission_percent=5,
+        is_independent=True,
+        size="small",
+        actions=(
+            reads(
+                "find_tutor",
+                "Find a tutor for mathematics, physics or a language",
+                _SUBJECT,
+                takes("grade", "School year of the pupil", "integer"),
+                auth=False,
+            ),
+            changes(
+                "book_lesson",
+                "Book a private lesson with a tutor for a child",
+                _SUBJECT,
+                DATE,
+                TIME,
+                NAME,
+                PHONE,
+                auth=False,
+            ),
+            cancels("cancel_lesson", "Cancel a booked lesson", REFERENCE),
+        ),
+    ),
+    Member(
+        host="polyglot-porch.test",
+        name="Polyglot Porch",
+        format="abp",
+        category="tutoring",
+        description="Language lessons in small groups, in a house with a porch.",
+        city="Toronto",
+        country="CA",
+        commission_percent=0,
+        is_independent=True,
+        size="micro",
+        actions=(
+            changes(
+                "lesson.book",
+                "Book a language lesson: French, Spanish or Japanese",
+                needs("language", enum=("french", "spanish", "japanese")),
+                DATE,
+                EMAIL,
+            ),
+            reads("level.test", "Test which level of a language somebody has"),
+        ),
+    ),
+    Member(
+        host="parcel-heron.test",
+        name="Parcel Heron",
+        format="wab",
+        signed=True,
+        proof="dns",
+        category="parcel-tracking",
+        description="Follows parcels of many carriers in one place.",
+        commission_percent=0,
+        is_independent=False,
+        size="medium",
+        actions=(
+            reads(
+                "track_parcel",
+                "Track a parcel: where it is and when it arrives",
+                _TRACKING,
+                takes("carrier", "The carrier, if known"),
+            ),
+            changes(
+                "redirect_parcel",
+                "Send a parcel to another address or a pick-up point",
+                _TRACKING,
+                needs("new_address", "Where it should go"),
+                auth=True,
+            ),
+            changes(
+                "notify_me",
+                "Get a message when the parcel is delivered",
+                _TRACKING,
+                EMAIL,
+            ),
+            reads(
+                "compare_postage",
+                "Compare what it costs to send a parcel",
+                needs("weight_kg", "Weight in kilograms", "number"),
+                needs("destination_country", "ISO 3166-1 alpha-2"),
+            ),
+        ),
+    ),
+    Member(
+        host="lingua-ferry.test",
+        name="Lingua Ferry",
+        format="awp",
+        category="translation",
+        description="Machine and human translation of documents and web pages.",
+        commission_percent=0,
+        is_independent=True,
+        size="medium",
+        actions=(
+            reads(
+                "translate_text",
+                "Translate a text from one language into another",
+                needs("text", "At most 5,000 characters"),
+                _FROM,
+                _TO,
+                auth=False,
+            ),
+            changes(
+                "translate_document",
+                "Translate a document and keep its layout",
+                _FILE,
+                _FROM,
+                _TO,
+                auth=True,
+            ),
+            reads("detect_language", "Detect in which language a text is written"),
+            pays(
+                "order_certified_translation",
+                "Order a certified translation of a document by a sworn translator",
+                _FILE,
+                _FROM,
+                _TO,
+                EMAIL,
+                auth=True,
+            ),
+            reads("translation_status", "Ask how far a translation is", REFERENCE),
+        ),
+    ),
+    Member(
+        host="lark-barometer.test",
+        name="Lark Barometer",
+        format="awp",
+        category="weather",
+        description="Weather data of public stations as a plain interface.",
+        commission_percent=0,
+        is_independent=True,
+        actions=(
+            reads(
+                "current_weather",
+                "Get the weather right now: temperature, wind and rain",
+                _PLACE,
+                auth=False,
+            ),
+            reads(
+                "weather_forecast",
+                "Get the weather forecast for the next days",
+                _PLACE,
+                takes("days", "How many days, at most ten", "integer"),
+                auth=False,
+            ),
+            reads("storm_warnings", "Get storm and flood warnings", _PLACE, auth=False),
+            changes("subscribe_alerts", "Get weather alerts by mail", _PLACE, EMAIL),
+        ),
+    ),
+    Member(
+        host="penny-sextant.test",
+        name="Penny Sextant",
+        format="awas",
+        dialect="1.1",
+        category="currency",
+        description="Exchange rates of central banks, updated every working day.",
+        commission_percent=0,
+        is_independent=True,
+        size="small",
+        actions=(
+            reads(
+                "convert_currency",
+                "Convert an amount of money from one currency into another",
+                needs("amount", "How much money", "number"),
+                needs("from_currency", "ISO 4217 code"),
+                needs("to_currency", "ISO 4217 code"),
+                _RATE_DATE,
+            ),
+            reads("exchange_rates", "List the exchange rates of a day", _RATE_DATE),
+        ),
+    ),
+    Member(
+        host="paper-otter.test",
+        name="Paper Otter",
+        format="abp",
+        category="documents",
+        description="Turns documents from one file format into another, in the browser.",
+        is_independent=True,
+        size="micro",
+        actions=(
+            reads(
+                "convert.markdown_to_pdf",
+                "Convert a Markdown document to PDF",
+                needs("markdown", "The source text"),
+                takes("paper", "Paper size", enum=("a4", "letter")),
+            ),
+            reads("convert.pdf_to_text", "Extract the text of a PDF file", _FILE),
+            reads(
+                "document.merge",
+                "Merge several PDF files into one",
+                needs("file_urls", "In the order of the pages", "array"),
+            ),
+            reads("document.compress", "Make a PDF file smaller", _FILE),
+        ),
+    ),
+    Member(
+        host="wax-thumb.test",
+        name="Wax Thumb",
+        format="abp",
+        algorithm="ES256",
+        category="documents",
+        description="Electronic signatures for contracts.",
+        commission_percent=5,
+        is_independent=True,
+        size="medium",
+        actions=(
+            changes(
+                "signature.request",
+                "Ask somebody to sign a contract electronically",
+                _FILE,
+                needs("signers", "Mail addresses of those who sign", "array"),
+            ),
+            reads("signature.verify", "Check the signatures of a document", _FILE),
+            cancels(
+                "signature.withdraw", "Withdraw a document from signing", REFERENCE
+            ),
+        ),
+    ),
+    Member(
+        host="toolbelt-harbour.test",
+        name="Toolbelt Harbour",
+        format="webmcp",
+        dialect="manifest",
+        category="jobs",
+        description="Job board for crafts, care and hospitality.",
+        commission_percent=0,
+        size="medium",
+        actions=(
+            reads(
+                "search_jobs",
+                "Search open jobs and vacancies by trade and city",
+                QUERY,
+                takes("city", "Where the work is"),
+                takes("part_time", "Only part-time work", "boolean"),
+            ),
+            changes(
+                "apply_for_job",
+                "Apply for a job with a curriculum vitae",
+                needs("job_id", "From the search"),
+                NAME,
+                EMAIL,
+                needs("cv_url", "Where the curriculum vitae can be fetched"),
+            ),
+            changes(
+                "post_job",
+                "Publish a vacancy to hire staff",
+                needs("title", "Name of the position"),
+                needs("city", "Where the work is"),
+                needs("description", "What the work is"),
+            ),
+            changes("save_search", "Get new jobs of a search by mail", QUERY, EMAIL),
+        ),
+    ),
+)

@@ -1,0 +1,37 @@
+"""Which document a member publishes, and where."""
+
+from collections.abc import Callable
+
+from registry.demo.town.documents.abp import build_abp
+from registry.demo.town.documents.awas import build_awas_1_0, build_awas_1_1
+from registry.demo.town.documents.awp import build_awp
+from registry.demo.town.documents.wab import build_wab, build_wab_edge, build_wab_site
+from registry.demo.town.documents.webmcp import build_webmcp_manifest
+from registry.demo.town.member import Dialect, Format, Member
+from registry.identity.strict_members import Json
+
+PAGE_PATH = "/"
+
+_Builder = Callable[[Member], dict[str, Json]]
+_SHELVES: dict[tuple[Format, Dialect], tuple[str, _Builder]] = {
+    ("wab", ""): ("/agent-bridge.json", build_wab),
+    ("wab", "site-1.2"): ("/.well-known/wab.json", build_wab_site),
+    ("wab", "edge-3.2"): ("/agent-bridge.json", build_wab_edge),
+    ("awp", ""): ("/agent.json", build_awp),
+    ("awas", ""): ("/.well-known/ai-actions.json", build_awas_1_0),
+    ("awas", "1.1"): ("/.well-known/ai-actions.json", build_awas_1_1),
+    ("abp", ""): ("/abp-manifest.json", build_abp),
+    ("webmcp", "manifest"): ("/.well-known/webmcp.json", build_webmcp_manifest),
+}
+
+
+def document_path(member: Member) -> str:
+    """Where the document stands; PAGE_PATH where the page itself is the document."""
+    shelf = _SHELVES.get((member.format, member.dialect))
+    return shelf[0] if shelf else PAGE_PATH
+
+
+def build_document(member: Member) -> dict[str, Json] | None:
+    """None where the page itself is the document."""
+    shelf = _SHELVES.get((member.format, member.dialect))
+    return shelf[1](member) if shelf else None

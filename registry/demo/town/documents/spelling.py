@@ -1,0 +1,68 @@
+"""How the formats spell names and types that the cast writes in one way."""
+
+from collections.abc import Iterable
+
+from registry.identity.strict_members import Json
+from registry.sites.action import Action, Parameter
+
+
+def camel(name: str) -> str:
+    """book_table becomes bookTable; parts between dots are kept apart."""
+    return ".".join(_camel_part(part) for part in name.split("."))
+
+
+def _camel_part(part: str) -> str:
+    first, *rest = part.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def kebab(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def title(name: str) -> str:
+    return name.replace("_", " ").replace(".", " ").capitalize()
+
+
+def method(action: Action) -> str:
+    match action.sensitivity:
+        case "read":
+            return "GET"
+        case "destructive":
+            return "DELETE"
+        case _:
+            return "POST"
+
+
+def json_schema(parameters: Iterable[Parameter]) -> dict[str, Json]:
+    """The parameters as a JSON Schema of one object."""
+    parameters = tuple(parameters)
+    schema: dict[str, Json] = {
+        "type": "object",
+        "properties": {each.name: _property(each) for each in parameters},
+    }
+    if required := [each.name for each in parameters if each.required]:
+        schema["required"] = list(required)
+    return schema
+
+
+def _property(parameter: Parameter) -> dict[str, Json]:
+    schema: dict[str, Json] = {"type": parameter.type}
+    if parameter.description:
+        schema["description"] = parameter.description
+    if parameter.enum:
+        schema["enum"] = list(parameter.enum)
+    if parameter.type == "array":
+        schema["items"] = {"type": "string"}
+    return schema
+
+
+def list_entry(parameter: Parameter) -> dict[str, Json]:
+    """A parameter as an entry of a list, the way WAB and AWAS write it."""
+    described: dict[str, Json] = {
+        "name": parameter.name,
+        "type": parameter.type,
+        "required": bool(parameter.required),
+        "description": parameter.description or title(parameter.name),
+    }
+    return described | ({"enum": list(parameter.enum)} if parameter.enum else {})

@@ -1,0 +1,164 @@
+"""One site of the town as it stands: its documents, its keys and what it answers.
+
+No I/O: the connection asks, the house answers.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from registry.demo.town.behaviour import (
+    Disturbance,
+    alter_signed,
+    decide_disturbance,
+    spoil,
+)
+from registry.demo.town.documents.build import build_document, document_path
+from registry.demo.town.member import Member
+from registry.demo.town.pages import build_page
+from registry.demo.town.resource import Resource, html, json_resource, plain
+from registry.identity.document_signature import sign_document
+from registry.identity.jwk import jwks_document
+from registry.identity.key_source import KEY_SET_PATH
+from registry.identity.keys import PublicKey
+from registry.identity.private_keys import PrivateKey
+from registry.identity.strict_members import Json
+from registry.sites.action import Action
+
+PING_PATH = "/api/wab/ping"
+MAX_AGE_S = 300
+
+Headers = list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """path: without the query. if_none_match: the field's value or ""."""
+
+    method: str
+    host: str
+    path: str
+    if_none_match: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    status: int
+    headers: Headers
+    body: bytes = b""
+
+
+class House:
+    """Changes only through `publish_keys`, `change_document` and the count of requests."""
+
+    def __init__(self, member: Member, key: PrivateKey, opened_at: datetime) -> None:
+        self.member = member
+        self.requests = 0
+        self._key = key
+        self._documents = _build_documents(member, key, opened_at)
+        self._keys: Resource | None = None
+
+    def disturb(self) -> Disturbance:
+        """Count a request and say what happens to it before it is answered."""
+        self.requests += 1
+        return decide_disturbance(self.member, self.requests)
+
+    def publish_keys(self, keys: Iterable[PublicKey]) -> None:
+        body = jwks_document(keys)
+        self._keys = Resource(body, "application/json; charset=utf-8")
+
+    def change_document(self, now: datetime) -> None:
+        """Offer one more action, and sign anew where the document is signed."""
+        action = _make_novelty(len(self.member.actions) + 1)
+        self.member = replace(self.member, actions=(*self.member.actions, action))
+        self._documents = _build_documents(self.member, self._key, now)
+
+    def answer(self, request: Request, now: datetime) -> Reply:
+        if request.host != self.member.host:
+            return _refuse(421, "Misdirected Request")
+        if request.method not in ("GET", "HEAD"):
+            return _refuse(405, "Method Not Allowed", [("Allow", "GET, HEAD")])
+        if request.path == PING_PATH and self.member.format == "wab":
+            return _pong(now)
+        resource = self._find(request.path)
+        if resource is None:
+            return _refuse(404, "Not Found")
+        if _matches(request.if_none_match, resource.etag):
+            return Reply(status=304, headers=_validators(resource))
+        return Reply(
+            status=200,
+            headers=[("Content-Type", resource.content_type), *_validators(resource)],
+            body=resource.body,
+        )
+
+    def _find(self, path: str) -> Resource | None:
+        if path == KEY_SET_PATH:
+            return self._keys
+        return self._documents.get(path)
+
+
+def _build_documents(
+    member: Member, key: PrivateKey, now: datetime
+) -> dict[str, Resource]:
+    documents: dict[str, Resource] = {}
+    document = build_document(member)
+    if document is not None:
+        if member.signed and isinstance(key, Ed25519PrivateKey):
+            document = sign_document(document, key, signed_at=now)
+        if member.story == "changed-after-signing":
+            document = alter_signed(document)
+        documents[document_path(member)] = json_resource(document)
+    return {
+        "/": build_page(member),
+        "/robots.txt": plain(f"User-agent: *\nDisallow: {member.disallow}\n"),
+        **spoil(member, documents),
+    }
+
+
+def _make_novelty(number: int) -> Action:
+    return Action(
+        name=f"book_seasonal_offer_{number}",
+        description=f"Book the seasonal offer number {number}",
+        sensitivity="write",
+    )
+
+
+def _pong(now: datetime) -> Reply:
+    """WAB 1.0, section 5.3, `wab.ping`."""
+    result: Json = {
+        "status": "ok",
+        "pong": True,
+        "timestamp": now.isoformat(timespec="seconds"),
+        "version": "1.0.0",
+    }
+    pong = json_resource({"id": "ping", "type": "success", "result": result})
+    return Reply(
+        status=200,
+        headers=[("Content-Type", pong.content_type), ("Cache-Control", "no-store")],
+        body=pong.body,
+    )
+
+
+def _refuse(status: int, phrase: str, headers: Headers | None = None) -> Reply:
+    body = html(f"<!doctype html><title>{phrase}</title><h1>{phrase}</h1>\n")
+    return Reply(
+        status=status,
+        headers=[("Content-Type", body.content_type), *(headers or [])],
+        body=body.body,
+    )
+
+
+def _matches(if_none_match: str, etag: str) -> bool:
+    """Weak comparison (RFC 9110, section 13.1.2)."""
+    listed = (each.strip().removeprefix("W/") for each in if_none_match.split(","))
+    return any(each in ("*", etag) for each in listed)
+
+
+def _validators(resource: Resource) -> Headers:
+    return [
+        ("ETag", resource.etag),
+        ("Cache-Control", f"public, max-age={MAX_AGE_S}"),
+        ("Access-Control-Allow-Origin", "*"),
+    ]

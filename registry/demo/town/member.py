@@ -1,0 +1,58 @@
+"""Who lives in the town: one invented business or service, and its story.
+
+A member's actions are written in the registry's own words (`registry.sites.action`),
+with names in snake_case; each format spells them in its own way.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from registry.identity.declarations import Size
+from registry.identity.keys import Algorithm
+from registry.sites.action import Action
+
+Format = Literal["wab", "awp", "awas", "abp", "webmcp"]
+Dialect = Literal["", "site-1.2", "edge-3.2", "1.1", "manifest"]
+"""WAB dialects in the wild, AWAS 1.1, WebMCP with a manifest; "" is the plain form."""
+
+Story = Literal[
+    "honest", "slow", "flaky", "broken", "wrong-key", "changed-after-signing"
+]
+Defect = Literal["", "missing", "malformed", "soft-404"]
+"""What is wrong with the document of a broken member."""
+
+Proof = Literal["jwks", "dns"]
+"""Where the keys of a member are shown: a key set, or the WAB record in the DNS."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One site of the cast.
+
+    city: as GeoNames spells it; "" for a service that has no place. signed: whether
+    its WAB document carries a signature of kind A. disallow: a path that its robots.txt
+    closes. None is undeclared.
+    """
+
+    host: str
+    name: str
+    format: Format
+    category: str
+    description: str
+    actions: tuple[Action, ...]
+    city: str = ""
+    country: str = ""
+    dialect: Dialect = ""
+    signed: bool = False
+    algorithm: Algorithm = "Ed25519"
+    proof: Proof = "jwks"
+    story: Story = "honest"
+    defect: Defect = ""
+    disallow: str = ""
+    commission_percent: int | None = None
+    is_independent: bool | None = None
+    size: Size | None = None
+
+    @property
+    def url(self) -> str:
+        return f"https://{self.host}/"

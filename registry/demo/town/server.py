@@ -1,0 +1,205 @@
+"""The town: every site of the cast on one TLS socket of loopback, and its DNS.
+
+A client finds it through three things: `ca.pem`, whom to trust; `hosts`, where each host
+name is (lines `host address:port`); and the address of the DNS server.
+"""
+
+import asyncio
+import base64
+import socket
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import trustme
+
+from registry.demo.town.certificates import choose_by_name, issue_contexts
+from registry.demo.town.connection import serve_connection
+from registry.demo.town.declarations import declare, document_urls
+from registry.demo.town.house import House
+from registry.demo.town.member import Format, Member, Proof, Story
+from registry.demo.town.names import NameServer
+from registry.demo.town.sites import CAST
+from registry.identity.private_keys import (
+    PrivateKey,
+    generate_private_key,
+    private_key_pem,
+    public_key_of,
+)
+from registry.identity.strict_members import Json
+
+ADDRESS = "127.0.0.1"
+HANDSHAKE_TIMEOUT_S = 10.0
+SHUTDOWN_TIMEOUT_S = 1.0
+_BACKLOG = 512
+_KEY_MODE = 0o600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TownSite:
+    """One site, as its owner knows it.
+
+    private_key: signs its registrations. key_file: the same, as PEM. proof: where
+    `publish_keys` shows the public key, a JWKS or a DNS record. declarations: the
+    optional members of its registration, as they are written there.
+    """
+
+    host: str
+    format: Format
+    category: str
+    city: str
+    country: str
+    story: Story
+    proof: Proof
+    private_key: PrivateKey
+    key_file: Path
+    document_urls: tuple[str, ...]
+    declarations: Mapping[str, Json]
+
+
+class Town:
+    """Build it, open it, and it is there until the block is left."""
+
+    def __init__(
+        self,
+        *,
+        directory: Path,
+        sites: tuple[TownSite, ...],
+        houses: Mapping[str, House],
+        contexts: Mapping[str, ssl.SSLContext],
+    ) -> None:
+        self.sites = sites
+        self.ca_file = directory / "ca.pem"
+        self.hosts_file = directory / "hosts"
+        self.dns_address = ""
+        self._sites_by_host = {site.host: site for site in sites}
+        self._houses = houses
+        self._hosts_by_context = {context: host for host, context in contexts.items()}
+        self._front = choose_by_name(contexts)
+        self._names = NameServer()
+        self._connections: set[asyncio.Task[None]] = set()
+
+    @classmethod
+    def build(cls, directory: Path, cast: tuple[Member, ...] = CAST) -> "Town":
+        """Write `ca.pem` and the private keys below the directory."""
+        authority = trustme.CA(organization_name="Fair Registry demo town")
+        keys = {each.host: generate_private_key(each.algorithm) for each in cast}
+        now = _now()
+        town = cls(
+            directory=directory,
+            sites=tuple(
+                _settle(each, keys[each.host], directory / "keys") for each in cast
+            ),
+            houses={each.host: House(each, keys[each.host], now) for each in cast},
+            contexts=issue_contexts(authority, keys),
+        )
+        authority.cert_pem.write_to_path(str(town.ca_file))
+        return town
+
+    @asynccontextmanager
+    async def open(self, port: int = 0, dns_port: int = 0) -> AsyncIterator["Town"]:
+        """Serve, and write `hosts`. port, dns_port: 0 takes any that are free."""
+        names, _ = await asyncio.get_running_loop().create_datagram_endpoint(
+            lambda: self._names, local_addr=(ADDRESS, dns_port)
+        )
+        self.dns_address = _spell_address(names.get_extra_info("socket"))
+        try:
+            with closing(names), closing(await self._listen(port)) as server:
+                self._write_hosts(_spell_address(server.sockets[0]))
+                yield self
+        finally:
+            await self._say_goodbye()
+
+    def site(self, host: str) -> TownSite:
+        return self._sites_by_host[host]
+
+    def publish_keys(self, host: str) -> None:
+        """Show the site's public key where the site proves control by it.
+
+        A site with the story "wrong-key" shows another one.
+        """
+        site = self.site(host)
+        key = site.private_key
+        if site.story == "wrong-key":
+            key = generate_private_key("Ed25519")
+        shown = public_key_of(key)
+        if site.proof == "dns":
+            pk = base64.b64encode(shown.raw).decode("ascii")
+            record = f"v=wab1; endpoint={site.document_urls[0]}; pk=ed25519:{pk}"
+            self._names.publish(f"_wab.{host}", record)
+        else:
+            self._houses[host].publish_keys([shown])
+
+    def change_document(self, host: str) -> None:
+        """Let the site offer one more action."""
+        self._houses[host].change_document(_now())
+
+    @property
+    def request_counts(self) -> dict[str, int]:
+        """Requests so far, by host."""
+        return {host: house.requests for host, house in self._houses.items()}
+
+    async def _listen(self, port: int) -> asyncio.Server:
+        return await asyncio.start_server(
+            self._welcome,
+            ADDRESS,
+            port,
+            ssl=self._front,
+            backlog=_BACKLOG,
+            ssl_handshake_timeout=HANDSHAKE_TIMEOUT_S,
+            ssl_shutdown_timeout=SHUTDOWN_TIMEOUT_S,
+        )
+
+    def _welcome(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        handshake: ssl.SSLObject = writer.get_extra_info("ssl_object")
+        house = self._houses[self._hosts_by_context[handshake.context]]
+        task = asyncio.create_task(serve_connection(reader, writer, house, _now))
+        self._connections.add(task)
+        task.add_done_callback(self._connections.discard)
+
+    async def _say_goodbye(self) -> None:
+        for connection in self._connections:
+            connection.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+
+    def _write_hosts(self, address: str) -> None:
+        lines = (f"{site.host} {address}\n" for site in self.sites)
+        self.hosts_file.write_text("".join(lines), encoding="ascii")
+
+
+def _settle(member: Member, key: PrivateKey, directory: Path) -> TownSite:
+    return TownSite(
+        host=member.host,
+        format=member.format,
+        category=member.category,
+        city=member.city,
+        country=member.country,
+        story=member.story,
+        proof=member.proof,
+        private_key=key,
+        key_file=_write_key(key, directory / f"{member.host}.pem"),
+        document_urls=document_urls(member),
+        declarations=declare(member),
+    )
+
+
+def _write_key(key: PrivateKey, path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    path.chmod(_KEY_MODE)
+    path.write_bytes(private_key_pem(key))
+    return path
+
+
+def _spell_address(listening: socket.socket) -> str:
+    address, port = listening.getsockname()
+    return f"{address}:{port}"
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,63 @@
+"""What a report is computed from: ranked answers, reported choices, disclosures.
+
+All of it comes from the public log and the disclosures; a report needs nothing else, so
+that anybody can compute it again.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Size = Literal["micro", "small", "medium", "large", "unknown"]
+"""As declared by the site, in the bands of EU Recommendation 2003/361/EC."""
+
+Independence = Literal["independent", "chain", "unknown"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedSelection:
+    """A reported choice. site_id: None where the agent reports that it chose no site."""
+
+    site_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedRanking:
+    """One ranked answer.
+
+    eligible: how many sites were eligible. returned: site ids from rank 1 down.
+    eligible_sample: ids drawn uniformly, without replacement, from all eligible sites.
+    selection: None where nobody reported one.
+    query: names what was asked; rankings of one query are not independent of each other
+    and are resampled together. Empty: the ranking stands alone.
+    """
+
+    id: str
+    eligible: int
+    returned: tuple[str, ...]
+    eligible_sample: tuple[str, ...]
+    selection: ObservedSelection | None = None
+    query: str = ""
+
+    def __post_init__(self) -> None:
+        for sites in (self.returned, self.eligible_sample):
+            if len(set(sites)) < len(sites):
+                raise ValueError(f"ranking {self.id} names a site twice")
+            if len(sites) > self.eligible:
+                raise ValueError(f"ranking {self.id} has more sites than eligible ones")
+        if self.returned and not self.eligible_sample:
+            raise ValueError(f"ranking {self.id} has no sample of its eligible sites")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteDisclosure:
+    """Labels for reports only; what a site did not declare stays unknown.
+
+    commission_percent: 0..100, None where undeclared.
+    domain: the registrable domain, under which several sites may be one publisher.
+    """
+
+    site_id: str
+    size: Size = "unknown"
+    independence: Independence = "unknown"
+    commission_percent: float | None = None
+    domain: str = ""

@@ -1,0 +1,95 @@
+"""Which format a document has, told by its content alone.
+
+A path proves nothing: unrelated protocols share `/agent.json`, and sites answer any
+address with a page. Whatever the bytes, the result is Parsed or Rejected.
+"""
+
+import re
+from collections.abc import Callable
+
+from registry.errors import Refused, RegistryError
+from registry.formats import refusals
+from registry.formats.abp import is_abp, read_abp
+from registry.formats.awas import is_awas, read_awas
+from registry.formats.awp import is_awp, read_awp
+from registry.formats.document import (
+    MAX_BODY_BYTES,
+    MAX_MANIFEST_DEPTH,
+    MAX_SCHEMA_DEPTH,
+    Document,
+    Parsed,
+    Rejected,
+)
+from registry.formats.neighbours import (
+    is_a2a,
+    is_ard,
+    is_mcp,
+    read_a2a,
+    read_ard,
+    read_mcp,
+)
+from registry.formats.reader import Ledger, Reader, kind_of
+from registry.formats.strict_json import JsonObject, check_depth, parse_json
+from registry.formats.wab import is_wab, read_wab
+from registry.formats.webmcp import is_webmcp, read_webmcp
+from registry.formats.webmcp_page import read_page
+
+# From the plainest mark to the vaguest: WebMCP manifests bear none of their own.
+_FORMATS: tuple[
+    tuple[Callable[[JsonObject], bool], Callable[[Reader], Document]], ...
+] = (
+    (is_wab, read_wab),
+    (is_awp, read_awp),
+    (is_abp, read_abp),
+    (is_awas, read_awas),
+    (is_a2a, read_a2a),
+    (is_ard, read_ard),
+    (is_mcp, read_mcp),
+    (is_webmcp, read_webmcp),
+)
+_STARTS_AS_MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*+<")
+
+
+def parse_document(
+    body: bytes, *, url: str, content_type: str = "", site_url: str = ""
+) -> Parsed | Rejected:
+    """Read a discovery document in JSON.
+
+    url: where it lies. site_url: the crawled site, where the document lies elsewhere.
+    """
+    ledger = Ledger(url=url, site_url=site_url)
+    try:
+        if _STARTS_AS_MARKUP.match(body):
+            raise Refused(refusals.PAGE_NOT_DOCUMENT)
+        return Parsed(_read(_parse_object(body), ledger))
+    except RegistryError as error:
+        if error.code == refusals.JSON_SYNTAX.code and "html" in content_type.lower():
+            return Rejected(Refused(refusals.PAGE_NOT_DOCUMENT).problem)
+        return Rejected(error.problem)
+
+
+def parse_page(body: bytes, *, url: str) -> Parsed | Rejected:
+    """Read the WebMCP tools that an HTML page declares."""
+    try:
+        return Parsed(read_page(body, Ledger(url=url)))
+    except RegistryError as error:
+        return Rejected(error.problem)
+
+
+def _parse_object(body: bytes) -> JsonObject:
+    value = parse_json(
+        body,
+        max_depth=MAX_MANIFEST_DEPTH + MAX_SCHEMA_DEPTH,
+        max_bytes=MAX_BODY_BYTES,
+    )
+    check_depth(value, max_depth=MAX_MANIFEST_DEPTH, max_schema_depth=MAX_SCHEMA_DEPTH)
+    if not isinstance(value, dict):
+        raise Refused(refusals.NOT_AN_OBJECT, f"it is {kind_of(value)}")
+    return value
+
+
+def _read(raw: JsonObject, ledger: Ledger) -> Document:
+    for is_told, read in _FORMATS:
+        if is_told(raw):
+            return read(Reader(raw, "", ledger))
+    raise Refused(refusals.FORMAT_UNKNOWN)

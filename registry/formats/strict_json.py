@@ -1,0 +1,208 @@
+"""JSON from strangers: one reading only, or none.
+
+Stricter than RFC 8259 wherever two parsers may read the same bytes differently, close to
+I-JSON (RFC 7493): unique names, finite numbers within +-(2^53-1), UTF-8 without unpaired
+surrogates. NUL is refused too, since PostgreSQL cannot hold it. A leading byte order mark
+is tolerated.
+
+Nesting is measured on the bytes before anything is parsed, in one pass and without
+recursion, so that depth can exhaust no stack.
+"""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import NoReturn, TypeAlias
+
+from registry.errors import ProblemType, Refused, TooLarge
+from registry.formats import refusals
+
+JsonValue: TypeAlias = (
+    "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
+)
+JsonObject: TypeAlias = dict[str, JsonValue]
+
+MAX_SAFE_NUMBER = 2**53 - 1
+_MAX_DIGITS = len(str(MAX_SAFE_NUMBER))
+_MAX_POINTER = 300
+_BOM = b"\xef\xbb\xbf"
+# A string runs to its quote or to the end: an unclosed one is consumed once, not from
+# each of its escaped quotes again.
+_STRING_OR_BRACKET = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
+
+# Members whose value is a JSON Schema: their depth counts on its own.
+SCHEMA_MEMBERS = frozenset(
+    {
+        "inputSchema",
+        "input_schema",
+        "outputSchema",
+        "output_schema",
+        "requestSchema",
+        "request_schema",
+        "responseSchema",
+        "response_schema",
+        "parameters",
+        "schema",
+    }
+)
+
+
+def parse_json(body: bytes, *, max_depth: int, max_bytes: int) -> JsonValue:
+    """The one value in the body.
+
+    max_depth: containers within each other, at most a few hundred.
+    Raises: TooLarge (json_too_large); Refused (json_too_deep, json_encoding, json_syntax,
+    json_duplicate_key, json_number, json_character).
+    """
+    if len(body) > max_bytes:
+        raise TooLarge(
+            refusals.JSON_TOO_LARGE, f"{len(body)} bytes; {max_bytes} may be"
+        )
+    body = body.removeprefix(_BOM)
+    _check_nesting(body, max_depth)
+    text = _decode(body)
+    try:
+        value: JsonValue = _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise _syntax_refusal(error) from None
+    if "\\u" in text:  # only an escape can bring in NUL or half a surrogate pair
+        _check_characters(value)
+    return value
+
+
+def check_depth(value: JsonValue, *, max_depth: int, max_schema_depth: int) -> None:
+    """A manifest may be `max_depth` deep, each JSON Schema in it `max_schema_depth`.
+
+    A member is taken for a schema by its name.
+    Raises: Refused (json_too_deep).
+    """
+    pending = [(value, "", 1, False)]
+    while pending:
+        container, pointer, depth, in_schema = pending.pop()
+        limit = max_schema_depth if in_schema else max_depth
+        if depth > limit:
+            _refuse(refusals.JSON_TOO_DEEP, f"more than {limit} levels", pointer)
+        for name, member in _containers_in(container):
+            inside = join_pointer(pointer, name) if name else pointer
+            if name in SCHEMA_MEMBERS and not in_schema:
+                pending.append((member, inside, 1, True))
+            else:
+                pending.append((member, inside, depth + 1, in_schema))
+
+
+def _containers_in(container: JsonValue) -> Iterator[tuple[str, JsonValue]]:
+    """The arrays and objects directly within, with their names in an object."""
+    if isinstance(container, list):
+        for item in container:
+            if isinstance(item, list | dict):
+                yield "", item
+    elif isinstance(container, dict):
+        for name, member in container.items():
+            if isinstance(member, list | dict):
+                yield name, member
+
+
+def join_pointer(pointer: str, name: str) -> str:
+    """The JSON pointer (RFC 6901) of a member, cut to _MAX_POINTER characters.
+
+    Uncut, one long name above many members would be copied into each of their pointers.
+    """
+    escaped = name[:_MAX_POINTER].replace("~", "~0").replace("/", "~1")
+    return f"{pointer}/{escaped}"[:_MAX_POINTER]
+
+
+def _check_nesting(body: bytes, max_depth: int) -> None:
+    depth = 0
+    for found in _STRING_OR_BRACKET.finditer(body):
+        first = found[0][:1]
+        if first in b"[{":
+            depth += 1
+            if depth > max_depth:
+                raise Refused(
+                    refusals.JSON_TOO_DEEP,
+                    f"more than {max_depth} levels at byte {found.start()}",
+                )
+        elif first in b"]}":
+            depth -= 1
+
+
+def _decode(body: bytes) -> str:
+    if not body.strip():
+        raise Refused(refusals.JSON_SYNTAX, "the body is empty")
+    if b"\0" in body:
+        raise Refused(refusals.JSON_ENCODING, "it holds NUL bytes, as UTF-16 does")
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Refused(
+            refusals.JSON_ENCODING, f"byte {error.start} is not UTF-8"
+        ) from None
+
+
+def _syntax_refusal(error: json.JSONDecodeError) -> Refused:
+    rest = error.doc[error.pos : error.pos + 2]
+    where = f"line {error.lineno}, column {error.colno}"
+    if rest in ("//", "/*"):
+        return Refused(refusals.JSON_SYNTAX, f"a comment at {where}; JSON has none")
+    return Refused(refusals.JSON_SYNTAX, f"{error.msg} at {where}")
+
+
+def _check_characters(value: JsonValue) -> None:
+    pending = [(value, "")]
+    while pending:
+        item, pointer = pending.pop()
+        if isinstance(item, str):
+            _check_text(item, pointer)
+        elif isinstance(item, list):
+            pending += [(each, pointer) for each in item]
+        elif isinstance(item, dict):
+            for name, member in item.items():
+                _check_text(name, pointer)
+                pending.append((member, join_pointer(pointer, name)))
+
+
+def _check_text(text: str, pointer: str) -> None:
+    if "\0" in text:
+        _refuse(refusals.JSON_CHARACTER, "a NUL character", pointer)
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        _refuse(refusals.JSON_CHARACTER, "an unpaired surrogate", pointer)
+
+
+def _refuse(kind: ProblemType, detail: str, pointer: str | None = None) -> NoReturn:
+    raise Refused(kind, detail, pointer=pointer)
+
+
+def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        (twice, _count), *_ = Counter(name for name, _ in pairs).most_common(1)
+        _refuse(refusals.JSON_DUPLICATE_KEY, f"{twice[:80]!a} stands twice")
+    return members
+
+
+def _whole(digits: str) -> int:
+    # The length comes first: int() refuses thousands of digits in its own way.
+    if len(digits) > _MAX_DIGITS + 1 or abs(int(digits)) > MAX_SAFE_NUMBER:
+        _refuse(refusals.JSON_NUMBER, f"{digits[:20]}… is beyond 2^53-1")
+    return int(digits)
+
+
+def _fractional(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number) or abs(number) > MAX_SAFE_NUMBER:
+        _refuse(refusals.JSON_NUMBER, f"{digits[:20]}… is beyond 2^53-1")
+    return number
+
+
+def _not_a_number(name: str) -> NoReturn:
+    _refuse(refusals.JSON_NUMBER, f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_unique,
+    parse_int=_whole,
+    parse_float=_fractional,
+    parse_constant=_not_a_number,
+)

@@ -1,0 +1,18 @@
+"""The form of a nonce: 256 random bits in 43 characters of base64url."""
+
+from registry.identity import base64url
+
+NONCE_BYTES = 32
+
+
+def spell_nonce(randomness: bytes) -> str:
+    """randomness: NONCE_BYTES bytes that nobody can guess."""
+    if len(randomness) != NONCE_BYTES:
+        raise ValueError(f"a nonce has {NONCE_BYTES} bytes")
+    return base64url.encode(randomness)
+
+
+def parse_nonce(text: str) -> str:
+    """Raises: ValueError, its message being the rest of a sentence about the text."""
+    base64url.decode_exactly(text, NONCE_BYTES)
+    return text

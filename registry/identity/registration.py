@@ -1,0 +1,224 @@
+"""The signed statement of a site: what the payload of a registration says.
+
+Members by act: `register` and `update` take `docs` and declarations, and the newer
+statement replaces the older as a whole; without `docs` the well-known places are
+crawled. `rotate` takes `next_kid`, the key that is to follow; `revoke` takes
+`revoked_kid`; `withdraw` takes nothing. Members that no act knows are ignored: later
+versions add members, and a signer's own notes harm nobody.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from registry.errors import Conflict, Refused
+from registry.identity import declarations
+from registry.identity.declarations import Declarations, parse_declarations
+from registry.identity.https_url import parse_https_url
+from registry.identity.keys import parse_thumbprint
+from registry.identity.nonce import parse_nonce
+from registry.identity.refusals import (
+    ACT_MEMBER_MISPLACED,
+    ACT_UNKNOWN,
+    AUDIENCE_WRONG,
+    LIFETIME_INVALID,
+    SEQ_NOT_INCREASING,
+    STATEMENT_EXPIRED,
+    STATEMENT_FROM_FUTURE,
+    SUBJECT_SPELLING,
+)
+from registry.identity.strict_members import (
+    MAX_SAFE_INTEGER,
+    Json,
+    invalid_member,
+    optional,
+    pointing_at,
+    require,
+)
+from registry.sites.host import Host, parse_host
+
+Act = Literal["register", "update", "rotate", "revoke", "withdraw"]
+
+MAX_LIFETIME = timedelta(minutes=10)
+MAX_SKEW = timedelta(seconds=60)
+MAX_DOCUMENTS = 8
+_END_OF_TIME = int(datetime(9999, 12, 31, tzinfo=UTC).timestamp())
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+_STATEMENT_OF_SITE = declarations.MEMBERS | {"docs"}
+_ACT_MEMBERS: dict[Act, frozenset[str]] = {
+    "register": _STATEMENT_OF_SITE,
+    "update": _STATEMENT_OF_SITE,
+    "rotate": frozenset({"next_kid"}),
+    "revoke": frozenset({"revoked_kid"}),
+    "withdraw": frozenset(),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentClaim:
+    """sha256: of the document's bytes, 64 lower-case hex digits."""
+
+    url: str
+    sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A payload of sound form; neither its time nor its signature is checked yet.
+
+    next_kid: given exactly when act is rotate. revoked_kid: when it is revoke.
+    """
+
+    audience: str
+    host: Host
+    issued_at: datetime
+    expires_at: datetime
+    nonce: str
+    seq: int
+    act: Act
+    documents: tuple[DocumentClaim, ...]
+    declarations: Declarations
+    next_kid: str | None = None
+    revoked_kid: str | None = None
+
+
+def parse_statement(
+    payload: Mapping[str, Json], *, test_hosts: bool = False
+) -> Statement:
+    """test_hosts: accept hosts under .test. Raises: Refused."""
+    audience = require(payload, "aud", str)
+    host = _parse_subject(payload, test_hosts=test_hosts)
+    act = _parse_act(payload)
+    _refuse_misplaced(payload, act)
+    return Statement(
+        audience=audience,
+        host=host,
+        issued_at=_parse_instant(payload, "iat"),
+        expires_at=_parse_instant(payload, "exp"),
+        nonce=_parse_jti(payload),
+        seq=_parse_seq(payload),
+        act=act,
+        documents=_parse_documents(payload),
+        declarations=parse_declarations(payload),
+        next_kid=_parse_kid(payload, "next_kid") if act == "rotate" else None,
+        revoked_kid=_parse_kid(payload, "revoked_kid") if act == "revoke" else None,
+    )
+
+
+def verify_statement(
+    statement: Statement, *, audience: str, now: datetime
+) -> Statement:
+    """audience: this registry's origin, e.g. "https://registry.example".
+
+    Raises: Refused.
+    """
+    if statement.audience != audience:
+        detail = f"aud must be {audience!r}."
+        raise Refused(AUDIENCE_WRONG, detail, pointer="/aud")
+    lifetime = statement.expires_at - statement.issued_at
+    if not timedelta() < lifetime <= MAX_LIFETIME:
+        detail = f"From iat to exp it is {lifetime.total_seconds():.0f} seconds."
+        raise Refused(LIFETIME_INVALID, detail, pointer="/exp")
+    if statement.issued_at > now + MAX_SKEW:
+        detail = f"iat is {statement.issued_at:%Y-%m-%dT%H:%M:%SZ}."
+        raise Refused(STATEMENT_FROM_FUTURE, detail, pointer="/iat")
+    if statement.expires_at <= now - MAX_SKEW:
+        detail = f"exp is {statement.expires_at:%Y-%m-%dT%H:%M:%SZ}."
+        raise Refused(STATEMENT_EXPIRED, detail, pointer="/exp")
+    return statement
+
+
+def verify_sequence(statement: Statement, *, last_seq: int | None) -> Statement:
+    """last_seq: the highest accepted one of this site; None if there is none.
+
+    An older statement, held back and sent late, must not undo a newer one.
+    Raises: Conflict(SEQ_NOT_INCREASING).
+    """
+    if last_seq is not None and statement.seq <= last_seq:
+        detail = f"The last accepted seq is {last_seq}."
+        raise Conflict(SEQ_NOT_INCREASING, detail, pointer="/seq")
+    return statement
+
+
+def _parse_subject(payload: Mapping[str, Json], *, test_hosts: bool) -> Host:
+    text = require(payload, "sub", str)
+    with pointing_at("/sub"):
+        host = parse_host(text, test_hosts=test_hosts)
+    if host.name != text:
+        raise Refused(SUBJECT_SPELLING, f"Write {host.name!r}.", pointer="/sub")
+    return host
+
+
+def _parse_act(payload: Mapping[str, Json]) -> Act:
+    text = require(payload, "act", str)
+    for act in _ACT_MEMBERS:
+        if act == text:
+            return act
+    raise Refused(ACT_UNKNOWN, pointer="/act")
+
+
+def _refuse_misplaced(payload: Mapping[str, Json], act: Act) -> None:
+    known = frozenset().union(*_ACT_MEMBERS.values())
+    for name in sorted(payload.keys() & (known - _ACT_MEMBERS[act])):
+        detail = f"The act {act!r} takes no {name!r}."
+        raise Refused(ACT_MEMBER_MISPLACED, detail, pointer=f"/{name}")
+
+
+def _parse_instant(payload: Mapping[str, Json], name: str) -> datetime:
+    seconds = require(payload, name, int)
+    if not 0 <= seconds <= _END_OF_TIME:
+        raise invalid_member("must be seconds since 1970-01-01", f"/{name}")
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def _parse_jti(payload: Mapping[str, Json]) -> str:
+    text = require(payload, "jti", str)
+    try:
+        return parse_nonce(text)
+    except ValueError as error:
+        raise invalid_member(str(error), "/jti") from error
+
+
+def _parse_seq(payload: Mapping[str, Json]) -> int:
+    seq = require(payload, "seq", int)
+    if not 0 <= seq <= MAX_SAFE_INTEGER:
+        raise invalid_member("must be from 0 to 2^53 - 1", "/seq")
+    return seq
+
+
+def _parse_kid(payload: Mapping[str, Json], name: str) -> str:
+    text = require(payload, name, str)
+    try:
+        return parse_thumbprint(text)
+    except ValueError as error:
+        raise invalid_member(str(error), f"/{name}") from error
+
+
+def _parse_documents(payload: Mapping[str, Json]) -> tuple[DocumentClaim, ...]:
+    entries = optional(payload, "docs", list) or []
+    if len(entries) > MAX_DOCUMENTS:
+        raise invalid_member(f"must list at most {MAX_DOCUMENTS} documents", "/docs")
+    documents = [
+        _parse_document(entry, f"/docs/{index}") for index, entry in enumerate(entries)
+    ]
+    urls = [document.url for document in documents]
+    for index, url in enumerate(urls):
+        if url in urls[:index]:
+            raise invalid_member("names a document twice", f"/docs/{index}/url")
+    return tuple(documents)
+
+
+def _parse_document(entry: Json, at: str) -> DocumentClaim:
+    if not isinstance(entry, dict):
+        raise invalid_member('must be an object {"url": …, "sha256": …}', at)
+    try:
+        url = parse_https_url(require(entry, "url", str, at))
+    except ValueError as error:
+        raise invalid_member(str(error), f"{at}/url") from error
+    sha256 = optional(entry, "sha256", str, at)
+    if sha256 is not None and not _SHA256.fullmatch(sha256):
+        raise invalid_member("must be 64 lower-case hex digits", f"{at}/sha256")
+    return DocumentClaim(url=url, sha256=sha256)

@@ -1,0 +1,30 @@
+"""A uniform sample of the eligible sites, fixed by the seed of the request.
+
+Reports compare who was shown with who could have been; the sample stands for the
+latter. The sites with the smallest SplitMix64 (Steele, Lea & Flood 2014) of seed and id
+are in it, so that anyone with the seed can check a site's membership.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+
+def splitmix64(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    mixed = values + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def sample_sites(
+    site_ids: npt.NDArray[np.int64], seed: bytes, size: int
+) -> tuple[int, ...]:
+    """At most `size` of the ids, ascending; all of them if there are no more.
+
+    seed: its first 8 bytes count, big-endian.
+    """
+    if len(site_ids) > size:
+        start = np.uint64(int.from_bytes(seed[:8], "big"))
+        hashes = splitmix64(site_ids.astype(np.uint64) ^ start)
+        site_ids = site_ids[np.argsort(hashes, kind="stable")[:size]]
+    return tuple(sorted(site_ids.tolist()))

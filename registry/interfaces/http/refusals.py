@@ -1,0 +1,74 @@
+"""Kinds of refusals that belong to HTTP itself."""
+
+from registry.errors import ProblemType
+
+BODY_INVALID = ProblemType(
+    "body_invalid",
+    "The body is not the JSON that this call takes",
+    "Compare the body with the schema at /openapi; `pointer` names the place.",
+)
+PARAMETER_UNKNOWN = ProblemType(
+    "parameter_unknown",
+    "The call has no such parameter",
+    "Leave it out, or correct its spelling; the parameters are listed at /openapi.",
+)
+PARAMETER_INVALID = ProblemType(
+    "parameter_invalid",
+    "A parameter does not hold what it should",
+    "Correct the parameter that `pointer` names; /openapi has its type and limits.",
+)
+TEXT_INVALID = ProblemType(
+    "text_invalid",
+    "The text holds characters that are no text",
+    "Send UTF-8 without control characters, NUL or unpaired surrogates.",
+)
+CURSOR_INVALID = ProblemType(
+    "cursor_invalid",
+    "The cursor is not one that this registry gave out for this call",
+    "Repeat the call without a cursor and follow its nextCursor.",
+)
+NOT_FOUND = ProblemType(
+    "not_found",
+    "Nothing is here",
+    "The calls of this registry are listed at /openapi.",
+)
+METHOD_NOT_ALLOWED = ProblemType(
+    "method_not_allowed",
+    "The resource does not take this method",
+    "The Allow header names those it takes.",
+)
+BODY_TOO_LARGE = ProblemType(
+    "body_too_large",
+    "The body is larger than any this call needs",
+    "Send at most 64 KiB.",
+)
+MEDIA_TYPE_UNSUPPORTED = ProblemType(
+    "media_type_unsupported",
+    "The call does not take this media type",
+    "Set Content-Type to the one that /openapi names for the call.",
+)
+NOT_ACCEPTABLE = ProblemType(
+    "not_acceptable",
+    "The answer can't be had in the form asked for",
+    "Send an Accept header that includes application/json.",
+)
+REQUEST_INVALID = ProblemType(
+    "request_invalid",
+    "The request can't be understood",
+    "Compare it with the call's description at /openapi.",
+)
+DATABASE_UNAVAILABLE = ProblemType(
+    "database_unavailable",
+    "The registry can't reach its database at the moment",
+    "Nothing was changed. Try again after the seconds that Retry-After names.",
+)
+INTERNAL = ProblemType(
+    "internal_error",
+    "The registry made a mistake",
+    "It is on record. Try again; if it stays, report it with the request id.",
+)
+TOO_MANY_REQUESTS = ProblemType(
+    "too_many_requests",
+    "Too many requests in too short a time",
+    "Wait for the seconds that Retry-After names.",
+)

@@ -1,0 +1,122 @@
+"""/v1/registrations: signed statements in, their fate out, by polling or events."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+import msgspec
+from litestar import Request, Response, get, post
+from litestar.exceptions import HTTPException
+from litestar.params import Body, FromPath
+from litestar.response import ServerSentEvent, ServerSentEventMessage
+
+from registry.db import registrations
+from registry.db.registrations import Registration
+from registry.errors import NotFound
+from registry.interfaces.http.problems import PROBLEMS
+from registry.interfaces.http.services import Injected, Services
+from registry.interfaces.rest.wire import RegistrationView
+from registry.observability import REGISTRATIONS
+from registry.usecases.refusals import REGISTRATION_UNKNOWN
+from registry.usecases.submit_registration import submit_registration
+
+MEDIA_TYPE = "application/jose"
+POLL_S = 0.1
+STREAM_TIMEOUT_S = 60
+
+
+@post(
+    "/registrations",
+    operation_id="submitRegistration",
+    summary="Register, update, rotate, revoke or withdraw with a signed statement",
+    tags=["registration"],
+    status_code=202,
+    responses=PROBLEMS,
+)
+async def submit(
+    request: Request[Any, Any, Any],
+    data: Annotated[bytes, Body(media_type=MEDIA_TYPE, description="A compact JWS")],
+    services: Injected,
+) -> Response[RegistrationView]:
+    """The signature is verified afterwards, against the keys that the site publishes."""
+    if request.content_type[0] != MEDIA_TYPE:
+        raise HTTPException(status_code=415)
+    async with services.api.begin() as connection:
+        registration = await submit_registration(
+            connection,
+            data.strip(),
+            audience=services.origin,
+            test_hosts=services.test_hosts,
+            chance=services.chance,
+        )
+    REGISTRATIONS.labels(registration.act).inc()
+    view = view_registration(registration)
+    return Response(view, headers={"Location": view.status_url})
+
+
+@get(
+    "/registrations/{registration_id:str}",
+    operation_id="getRegistration",
+    summary="What became of a statement",
+    tags=["registration"],
+    responses=PROBLEMS,
+)
+async def get_registration(
+    registration_id: FromPath[str], services: Injected
+) -> RegistrationView:
+    return view_registration(await _find(services, registration_id))
+
+
+@get(
+    "/registrations/{registration_id:str}/events",
+    operation_id="watchRegistration",
+    summary="What becomes of a statement, as server-sent events",
+    tags=["registration"],
+    responses=PROBLEMS,
+    media_type="text/event-stream",
+)
+async def watch_registration(
+    registration_id: FromPath[str], services: Injected
+) -> ServerSentEvent:
+    first = await _find(services, registration_id)
+    return ServerSentEvent(_changes(services, first))
+
+
+async def _changes(
+    services: Services, seen: Registration
+) -> AsyncIterator[ServerSentEventMessage]:
+    """The status now, and once more when it is decided."""
+    yield _event(seen)
+    for _ in range(int(STREAM_TIMEOUT_S / POLL_S)):
+        if seen.status != "verifying":
+            return
+        await asyncio.sleep(POLL_S)
+        seen = await _find(services, seen.registration_id)
+    yield _event(seen)
+
+
+def _event(registration: Registration) -> ServerSentEventMessage:
+    data = msgspec.json.encode(view_registration(registration)).decode()
+    return ServerSentEventMessage(data=data, event="status")
+
+
+async def _find(services: Services, registration_id: str) -> Registration:
+    if registration_id.isascii() and registration_id.isalnum():
+        async with services.api.connect() as connection:
+            found = await registrations.find_registration(connection, registration_id)
+        if found is not None:
+            return found
+    raise NotFound(REGISTRATION_UNKNOWN)
+
+
+def view_registration(registration: Registration) -> RegistrationView:
+    return RegistrationView(
+        id=registration.registration_id,
+        host=registration.host,
+        act=registration.act,
+        status=registration.status,
+        problems=registration.problems,
+        status_url=f"/v1/registrations/{registration.registration_id}",
+        submitted_at=registration.submitted_at,
+        decided_at=registration.decided_at,
+    )

@@ -1,0 +1,67 @@
+"""POST /v1/selections: which site of a ranking was chosen."""
+
+from typing import Annotated
+
+import msgspec
+from litestar import post
+from litestar.params import JSONBody
+
+from registry.audit.promise import format_promise
+from registry.interfaces.http.problems import PROBLEMS
+from registry.interfaces.http.services import Injected
+from registry.interfaces.rest.search import PromiseView
+from registry.interfaces.rest.wire import Asked, Wire
+from registry.observability import SELECTIONS
+from registry.usecases.select import select_site
+
+OUTCOME = r"^[a-z][a-z0-9_-]{0,31}$"
+
+
+class SelectionRequest(Asked):
+    """rankingId: the whole id of the answer. siteId: null if none was chosen.
+
+    outcome: one word, such as succeeded or failed.
+    """
+
+    ranking_id: Annotated[str, msgspec.Meta(max_length=100)]
+    site_id: Annotated[str, msgspec.Meta(max_length=13)] | None
+    outcome: Annotated[str, msgspec.Meta(pattern=OUTCOME)] | None = None
+
+
+class SelectionView(Wire):
+    id: str
+    leaf_hash: str
+    promise: PromiseView
+
+
+@post(
+    "/selections",
+    operation_id="reportSelection",
+    summary="Report which site was chosen from a ranking, once",
+    tags=["search"],
+    responses=PROBLEMS,
+)
+async def report_selection(
+    data: JSONBody[SelectionRequest], services: Injected
+) -> SelectionView:
+    async with services.api.begin() as connection:
+        selected = await select_site(
+            connection,
+            ranking_id=data.ranking_id,
+            site_id=data.site_id,
+            outcome=data.outcome,
+            web_key=services.web_key,
+            promiser=services.searcher.promiser,
+            chance=services.chance,
+        )
+    SELECTIONS.inc()
+    promise = format_promise(selected.promise)
+    return SelectionView(
+        id=selected.record.id,
+        leaf_hash=selected.record.leaf_hash.hex(),
+        promise=PromiseView(
+            time=promise["time"],
+            key_id=promise["keyId"],
+            signature=promise["signature"],
+        ),
+    )

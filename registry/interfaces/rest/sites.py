@@ -1,0 +1,190 @@
+"""/v1/sites: what is listed, by host; unranked."""
+
+from datetime import datetime, timedelta
+from typing import Annotated, Literal
+
+import msgspec
+from litestar import get
+from litestar.params import FromPath, QueryParameter
+
+from registry.db import documents, probes, sites, tasks
+from registry.db.engine import Connection
+from registry.errors import Gone, NotFound, Refused
+from registry.interfaces.http.cursors import open_cursor, seal_cursor
+from registry.interfaces.http.problems import PROBLEMS
+from registry.interfaces.http.services import Injected
+from registry.interfaces.http.strict import verify_text
+from registry.interfaces.rest import wire
+from registry.sites.entry import SiteEntry
+from registry.sites.host import parse_host
+from registry.usecases.refusals import SITE_UNKNOWN, SITE_WITHDRAWN
+
+DEFAULT_LIMIT, MAX_LIMIT = 30, 100
+QUALITY_WINDOW = timedelta(days=30)
+
+Limit = Annotated[int, QueryParameter(ge=1, le=MAX_LIMIT)]
+Cursor = Annotated[
+    str | None, QueryParameter(max_length=1000, description="nextCursor of a page")
+]
+Text = Annotated[str | None, QueryParameter(max_length=200)]
+
+
+class QualityView(wire.Wire):
+    """The registry's own probes, the newest first."""
+
+    probes: tuple[wire.ProbeView, ...]
+    last_outcomes: dict[str, dict[str, object]]
+
+
+class HistoryView(wire.Wire):
+    versions: tuple[wire.DocumentView, ...]
+
+
+@get(
+    "/sites",
+    operation_id="listSites",
+    summary="Listed sites in the order of their registration",
+    tags=["sites"],
+    responses=PROBLEMS,
+)
+async def list_sites(
+    services: Injected,
+    category: Text = None,
+    country: Text = None,
+    limit: Limit = DEFAULT_LIMIT,
+    cursor: Cursor = None,
+) -> wire.SitePage:
+    filters = {"category": category, "country": country}
+    for name, value in filters.items():
+        if value is not None:
+            verify_text(value, name, max_length=200)
+    purpose = f"sites {category!r} {country!r}"
+    after = _open(services.web_key, purpose, cursor) if cursor else None
+    async with services.api.connect() as connection:
+        found = await sites.list_sites(
+            connection,
+            limit=limit + 1,
+            after=after,
+            category=category,
+            country=country and country.upper(),
+        )
+    page = found[:limit]
+    more = len(found) > limit
+    return wire.SitePage(
+        results=tuple(wire.view_summary(entry) for entry in page),
+        next_cursor=_seal(services.web_key, purpose, page[-1]) if more else None,
+    )
+
+
+@get(
+    "/sites/{host:str}",
+    operation_id="getSite",
+    summary="A site's entry",
+    tags=["sites"],
+    responses=PROBLEMS,
+)
+async def get_site(
+    host: FromPath[str],
+    services: Injected,
+    form: Annotated[
+        Literal["entry", "wab-entry"],
+        QueryParameter(query="as", description="wab-entry: as WAB §9.3 spells it"),
+    ] = "entry",
+) -> wire.SiteView | wire.WabEntry:
+    async with services.api.connect() as connection:
+        entry = await _find(connection, host, test_hosts=services.test_hosts)
+        if form == "wab-entry":
+            return wire.view_wab_entry(entry)
+        current = await documents.current_documents(connection, entry.site_id)
+    return wire.view_site(entry, current)
+
+
+@get(
+    "/sites/{host:str}/document",
+    operation_id="getDocument",
+    summary="A discovery document as it was fetched, with its deviations",
+    tags=["sites"],
+    responses=PROBLEMS,
+)
+async def get_document(
+    host: FromPath[str],
+    services: Injected,
+    url: Annotated[
+        str | None,
+        QueryParameter(max_length=2048, description="which; else the first"),
+    ] = None,
+) -> wire.DocumentContent:
+    async with services.api.connect() as connection:
+        entry = await _find(connection, host, test_hosts=services.test_hosts)
+        current = await documents.current_documents(connection, entry.site_id)
+    for document in current:
+        if url is None or document.url == url:
+            return wire.view_content(document)
+    raise NotFound(SITE_UNKNOWN, "the site has no such document")
+
+
+@get(
+    "/sites/{host:str}/history",
+    operation_id="getHistory",
+    summary="All versions of a site's documents, the newest first",
+    tags=["sites"],
+    responses=PROBLEMS,
+)
+async def get_history(
+    host: FromPath[str], services: Injected, limit: Limit = DEFAULT_LIMIT
+) -> HistoryView:
+    async with services.api.connect() as connection:
+        entry = await _find(connection, host, test_hosts=services.test_hosts)
+        versions = await documents.document_history(connection, entry.site_id, limit)
+    return HistoryView(versions=tuple(wire.view_document(one) for one in versions))
+
+
+@get(
+    "/sites/{host:str}/quality",
+    operation_id="getQuality",
+    summary="What the registry's own probes saw",
+    tags=["sites"],
+    responses=PROBLEMS,
+)
+async def get_quality(
+    host: FromPath[str], services: Injected, limit: Limit = DEFAULT_LIMIT
+) -> QualityView:
+    since = services.chance.now() - QUALITY_WINDOW
+    async with services.api.connect() as connection:
+        entry = await _find(connection, host, test_hosts=services.test_hosts)
+        found = await probes.probes_since(connection, entry.site_id, since, limit)
+        outcomes = await tasks.outcomes_of(connection, entry.site_id)
+    return QualityView(
+        probes=tuple(
+            wire.ProbeView(
+                observed_at=one.observed_at,
+                outcome=one.outcome,
+                elapsed_ms=one.elapsed_ms,
+            )
+            for one in found
+        ),
+        last_outcomes=outcomes,
+    )
+
+
+async def _find(connection: Connection, text: str, *, test_hosts: bool) -> SiteEntry:
+    try:
+        host = parse_host(text, test_hosts=test_hosts)
+    except Refused as error:
+        raise NotFound(SITE_UNKNOWN, error.problem.detail, pointer="host") from error
+    entry = await sites.find_site(connection, host.name)
+    if entry is None:
+        raise NotFound(SITE_UNKNOWN, pointer="host")
+    if entry.status == "withdrawn":
+        raise Gone(SITE_WITHDRAWN, pointer="host")
+    return entry
+
+
+def _seal(key: bytes, purpose: str, last: SiteEntry) -> str:
+    state = msgspec.json.encode((last.registered_at, last.site_id))
+    return seal_cursor(key, purpose, state)
+
+
+def _open(key: bytes, purpose: str, cursor: str) -> tuple[datetime, int]:
+    state = open_cursor(key, purpose, cursor)
+    return msgspec.json.decode(state, type=tuple[datetime, int])

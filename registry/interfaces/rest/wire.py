@@ -1,0 +1,280 @@
+"""The shapes of /v1: camelCase, RFC 3339 instants in UTC, no row and no domain value."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from registry.db.documents import StoredDocument
+from registry.errors import Problem
+from registry.sites.action import Action, Call, Parameter
+from registry.sites.entry import SiteEntry
+from registry.sites.identifier import spell_site_id
+
+
+class Wire(msgspec.Struct, rename="camel", kw_only=True):
+    """What goes out."""
+
+
+class Asked(
+    msgspec.Struct,
+    rename="camel",
+    kw_only=True,
+    forbid_unknown_fields=True,
+):
+    """What comes in; an unknown member is refused."""
+
+
+class Provider(Wire):
+    name: str
+    category: str
+
+
+class City(Wire):
+    city: str
+    country: str
+
+
+class FairnessMetrics(Wire):
+    """commissionRate: percent 0..100; null where the site declared none."""
+
+    commission_rate: float | None
+    is_independent: bool | None
+
+
+class DocumentSummary(Wire):
+    format: str
+    url: str
+    dialect: str
+    conformance: str
+    signature: dict[str, Any]
+    fetched_at: datetime
+
+
+class DocumentView(Wire):
+    """One version of a document. content: its JSON, or its text where it is none."""
+
+    format: str
+    url: str
+    version: int
+    dialect: str
+    conformance: str
+    signature: dict[str, Any]
+    fetched_at: datetime
+    first_fetched_at: datetime
+    retired_at: datetime | None
+    semantic_hash: str
+    deviations: list[dict[str, Any]]
+
+
+class DocumentContent(DocumentView):
+    content: Any
+
+
+class ActionView(Wire):
+    name: str
+    description: str
+    parameters: tuple[Parameter, ...]
+    auth_required: bool | None
+    sensitivity: str | None
+    experimental: bool
+    deprecated: bool
+    calls: tuple[Call, ...]
+
+
+class SiteSummary(Wire):
+    """A site's entry in short."""
+
+    id: str
+    host: str
+    url: str
+    provider: Provider
+    location: City | None
+    capabilities_summary: tuple[str, ...]
+    fairness_metrics: FairnessMetrics
+    trust_level: str
+
+
+class SiteView(SiteSummary):
+    """The entry of WAB §9.3, and ours. url is the crawled origin."""
+
+    description: str
+    languages: tuple[str, ...]
+    claimed_url: str | None
+    status: str
+    conformance: str
+    registered_at: datetime
+    updated_at: datetime
+    changed_at: datetime
+    proved_at: datetime
+    documents: tuple[DocumentSummary, ...]
+    actions: tuple[ActionView, ...]
+
+
+class SitePage(Wire):
+    """Sites in the order of their registration: a list, not a ranking."""
+
+    results: tuple[SiteSummary, ...]
+    next_cursor: str | None
+
+
+class WabProvider(msgspec.Struct):
+    name: str
+    category: str
+
+
+class WabMetrics(msgspec.Struct, omit_defaults=True):
+    commission_rate: str | None = None
+    is_independent: bool | None = None
+
+
+class WabEntry(msgspec.Struct):
+    """The registry entry in WAB's own spelling (§9.3)."""
+
+    url: str
+    provider: WabProvider
+    location: dict[str, str]
+    capabilities_summary: tuple[str, ...]
+    fairness_metrics: WabMetrics
+    trust_level: str
+    registered_at: datetime
+
+
+class RegistrationView(Wire):
+    id: str
+    host: str
+    act: str
+    status: str
+    problems: tuple[Problem, ...]
+    status_url: str
+    submitted_at: datetime
+    decided_at: datetime | None
+
+
+class ProbeView(Wire):
+    observed_at: datetime
+    outcome: str
+    elapsed_ms: int
+
+
+def view_summary(entry: SiteEntry) -> SiteSummary:
+    return SiteSummary(**_summary(entry))
+
+
+def view_site(entry: SiteEntry, documents: list[StoredDocument]) -> SiteView:
+    site = entry.site
+    return SiteView(
+        **_summary(entry),
+        description=site.description,
+        languages=site.languages,
+        claimed_url=site.url or None,
+        status=entry.status,
+        conformance=entry.conformance,
+        registered_at=entry.registered_at,
+        updated_at=entry.updated_at,
+        changed_at=entry.changed_at,
+        proved_at=entry.proved_at,
+        documents=tuple(_document_summary(document) for document in documents),
+        actions=tuple(_action(action) for action in site.actions),
+    )
+
+
+def view_document(document: StoredDocument) -> DocumentView:
+    return DocumentView(**_document(document))
+
+
+def view_content(document: StoredDocument) -> DocumentContent:
+    return DocumentContent(**_document(document), content=_content(document))
+
+
+def view_wab_entry(entry: SiteEntry) -> WabEntry:
+    site = entry.site
+    commission = site.commission_percent
+    location = _location(entry)
+    return WabEntry(
+        url=f"https://{entry.host}",
+        provider=WabProvider(site.name or entry.host, site.category),
+        location=(
+            {"city": location.city, "country": location.country} if location else {}
+        ),
+        capabilities_summary=tuple(action.name for action in site.actions),
+        fairness_metrics=WabMetrics(
+            commission_rate=None if commission is None else f"{commission:g}%",
+            is_independent=site.is_independent,
+        ),
+        trust_level=entry.trust_level,
+        registered_at=entry.registered_at,
+    )
+
+
+def _summary(entry: SiteEntry) -> dict[str, Any]:
+    site = entry.site
+    return {
+        "id": spell_site_id(entry.site_id),
+        "host": entry.host,
+        "url": f"https://{entry.host}",
+        "provider": Provider(name=site.name or entry.host, category=site.category),
+        "location": _location(entry),
+        "capabilities_summary": tuple(action.name for action in site.actions),
+        "fairness_metrics": FairnessMetrics(
+            commission_rate=site.commission_percent, is_independent=site.is_independent
+        ),
+        "trust_level": entry.trust_level,
+    }
+
+
+def _location(entry: SiteEntry) -> City | None:
+    """The gazetteer's place, else what the site claims."""
+    if entry.place is not None:
+        return City(city=entry.place.name, country=entry.place.country)
+    claim = entry.site.location
+    if claim is None or not (claim.city or claim.country):
+        return None
+    return City(city=claim.city, country=claim.country)
+
+
+def _document_summary(document: StoredDocument) -> DocumentSummary:
+    return DocumentSummary(
+        format=document.format,
+        url=document.url,
+        dialect=document.dialect,
+        conformance=document.conformance,
+        signature=document.signature,
+        fetched_at=document.fetched_at,
+    )
+
+
+def _document(document: StoredDocument) -> dict[str, Any]:
+    return {
+        "format": document.format,
+        "url": document.url,
+        "version": document.version,
+        "dialect": document.dialect,
+        "conformance": document.conformance,
+        "signature": document.signature,
+        "fetched_at": document.fetched_at,
+        "first_fetched_at": document.first_fetched_at,
+        "retired_at": document.retired_at,
+        "semantic_hash": "sha256:" + document.semantic_hash.hex(),
+        "deviations": document.deviations,
+    }
+
+
+def _content(document: StoredDocument) -> Any:
+    try:
+        return msgspec.json.decode(document.body.removeprefix(b"\xef\xbb\xbf"))
+    except msgspec.DecodeError:
+        return document.body.decode(errors="replace")
+
+
+def _action(action: Action) -> ActionView:
+    return ActionView(
+        name=action.name,
+        description=action.description,
+        parameters=action.parameters,
+        auth_required=action.auth_required,
+        sensitivity=action.sensitivity,
+        experimental=action.experimental,
+        deprecated=action.deprecated,
+        calls=action.calls,
+    )

@@ -1,0 +1,97 @@
+"""The pages for people: search, and what each problem code means. No JavaScript."""
+
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+import msgspec
+from litestar import MediaType, Response, get
+from litestar.params import FromPath, QueryParameter
+
+from registry.db import sites
+from registry.errors import NotFound, Problem, ProblemType, RegistryError
+from registry.interfaces.http.refusals import NOT_FOUND
+from registry.interfaces.http.services import Injected
+from registry.interfaces.rest.search import (
+    SearchAnswer,
+    SearchRequest,
+    answer_search,
+)
+from registry.interfaces.web.catalogue import PROBLEM_TYPES
+from registry.interfaces.web.rendering import render
+from registry.interfaces.web.wording import explain_factors
+
+PAGE_RESULTS = 10
+Field = Annotated[str, QueryParameter(max_length=1_000)]
+
+
+@get("/", include_in_schema=False, media_type=MediaType.HTML)
+async def show_search(
+    services: Injected,
+    q: Field = "",
+    city: Field = "",
+    country: Field = "",
+    cursor: Field = "",
+) -> Response[str]:
+    asked = {"q": q, "city": city, "country": country}
+    if not q.strip():
+        async with services.api.connect() as connection:
+            listed = (await sites.count_sites(connection)).get("active", 0)
+        return _page("search.html", asked=asked, listed=listed)
+    request = SearchRequest(
+        q=q,
+        city=city.strip() or None,
+        country=country.strip() or None,
+        limit=PAGE_RESULTS,
+        cursor=cursor or None,
+    )
+    try:
+        answer = await answer_search(services, request)
+    except RegistryError as refused:
+        return _page("search.html", 400, asked=asked, problem=refused.problem)
+    return _page("search.html", asked=asked, **_told(answer, asked))
+
+
+@get("/problems/{code:str}", include_in_schema=False, media_type=MediaType.HTML)
+async def show_problem(code: FromPath[str]) -> Response[str]:
+    kind = PROBLEM_TYPES.get(code)
+    if kind is None:
+        raise NotFound(NOT_FOUND, "no problem has this code")
+    return _page("problem.html", kind=kind)
+
+
+@get("/static/style.css", include_in_schema=False, media_type=MediaType.CSS)
+async def get_style() -> Response[bytes]:
+    style = files("registry.interfaces.web").joinpath("static/style.css").read_bytes()
+    return Response(
+        style,
+        media_type="text/css; charset=utf-8",
+        headers={"Cache-Control": "public, max-age=3600"},
+    )
+
+
+def _told(answer: SearchAnswer, asked: Mapping[str, str]) -> dict[str, Any]:
+    told = msgspec.to_builtins(answer)
+    for result in told["results"]:
+        result["factors"] = explain_factors(result["factors"])
+    following = answer.next_cursor
+    return {
+        "answer": told,
+        "place": answer.place,
+        "next_page": (
+            "/?" + urlencode({**asked, "cursor": following}) if following else None
+        ),
+    }
+
+
+def _page(
+    template: str,
+    status: int = 200,
+    *,
+    problem: Problem | None = None,
+    kind: ProblemType | None = None,
+    **values: Any,
+) -> Response[str]:
+    text = render(template, problem=problem, kind=kind, **values)
+    return Response(text, status_code=status, media_type=MediaType.HTML)

@@ -1,0 +1,73 @@
+"""The facts behind each factor in a plain sentence."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Facts = Mapping[str, Any]
+
+TITLES = {
+    "relevance": "Relevance",
+    "proximity": "Proximity",
+    "capabilityDepth": "Capability depth",
+    "quality": "Quality",
+    "freshness": "Freshness",
+}
+
+
+def explain_factors(factors: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The five factors in their order, each with a title and a `because`."""
+    return [
+        {
+            **factors[name],
+            "title": title,
+            "because": _BECAUSE[name](factors[name]["facts"]),
+        }
+        for name, title in TITLES.items()
+    ]
+
+
+def _relevance(facts: Facts) -> str:
+    action = facts["bestAction"]
+    terms = ", ".join(facts["matchedTerms"])
+    if action and terms:
+        return f"its action {action} speaks of {terms}"
+    if terms:
+        return f"it speaks of {terms}"
+    return "it means something close to the request"
+
+
+def _proximity(facts: Facts) -> str:
+    if facts["distanceBand"]:
+        return f"{facts['distanceBand']} away"
+    if not facts["local"]:
+        return "what it offers is not bound to a place, or it names none"
+    return "no place was given, so it is the same for all"
+
+
+def _capability_depth(facts: Facts) -> str:
+    count = facts["actionCount"]
+    return f"{count} action{'' if count == 1 else 's'} described"
+
+
+def _quality(facts: Facts) -> str:
+    if not facts["probes"]:
+        return "not probed yet, so it has the same value as every young site"
+    share = f"{facts['successes']} of {facts['probes']} probes answered well"
+    median = facts["medianMs"]
+    return share if median is None else f"{share}, in {median} ms at the median"
+
+
+def _freshness(facts: Facts) -> str:
+    days = facts["daysSinceChange"]
+    if days == 0:
+        return "what it says changed today"
+    return f"what it says changed {days} day{'' if days == 1 else 's'} ago"
+
+
+_BECAUSE: Mapping[str, Callable[[Facts], str]] = {
+    "relevance": _relevance,
+    "proximity": _proximity,
+    "capabilityDepth": _capability_depth,
+    "quality": _quality,
+    "freshness": _freshness,
+}

@@ -1,0 +1,71 @@
+"""The registry's own secrets: files that only its user can read.
+
+* `log.pem` signs checkpoints; only the publisher reads it.
+* `promise.pem` signs the promise in each answer; the web processes read it.
+* `web.key` is 32 random bytes behind cursors and ranking receipts.
+
+Each key's public half stands beside it as a C2SP verifier key (`.vkey`).
+"""
+
+import os
+import secrets
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+
+from registry.tlog.note import Algorithm, Signer, format_vkey
+
+LOG, PROMISE = "log", "promise"
+WEB_KEY_BYTES = 32
+
+
+def create_keyring(folder: Path, origin: str) -> None:
+    """Make what is missing. origin: the log's name, which its verifier key carries."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for purpose in (LOG, PROMISE):
+        path = folder / f"{purpose}.pem"
+        if not path.exists():
+            _write_secret(path, _pem(Ed25519PrivateKey.generate()))
+        vkey = format_vkey(load_signer(folder, purpose, origin).verifier_key)
+        (folder / f"{purpose}.vkey").write_text(vkey + "\n")
+    if not (folder / "web.key").exists():
+        _write_secret(folder / "web.key", secrets.token_bytes(WEB_KEY_BYTES))
+
+
+def load_signer(folder: Path, purpose: str, origin: str) -> Signer:
+    """Raises: TypeError if the file holds no Ed25519 key."""
+    key = load_pem_private_key((folder / f"{purpose}.pem").read_bytes(), password=None)
+    if not isinstance(key, Ed25519PrivateKey):
+        raise TypeError(f"{purpose}.pem must hold an Ed25519 key")
+    name = origin if purpose == LOG else f"{origin}/{purpose}"
+    return Signer(name=name, algorithm=Algorithm.ED25519, private=key)
+
+
+def load_vkey(folder: Path, purpose: str) -> str:
+    return (folder / f"{purpose}.vkey").read_text().strip()
+
+
+def load_web_key(folder: Path) -> bytes:
+    return (folder / "web.key").read_bytes()
+
+
+def _pem(key: Ed25519PrivateKey) -> bytes:
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+
+def _write_secret(path: Path, content: bytes) -> None:
+    """Whole or not at all, and never readable by others."""
+    draft = path.with_suffix(".draft")
+    draft.unlink(missing_ok=True)
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.rename(path)

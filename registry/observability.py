@@ -1,0 +1,47 @@
+"""Logs and metrics: what an operator sees of a running process."""
+
+import logging
+import sys
+
+import structlog
+from prometheus_client import Counter, Histogram
+
+SEARCHES = Counter("fair_registry_searches_total", "Ranked answers given.")
+SEARCH_SECONDS = Histogram(
+    "fair_registry_search_seconds",
+    "From the query to the durable record.",
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0),
+)
+BATCH_RECORDS = Histogram(
+    "fair_registry_commit_batch_records",
+    "Ranking records made durable by one commit.",
+    buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256),
+)
+REGISTRATIONS = Counter(
+    "fair_registry_registrations_total", "Statements taken for verification.", ["act"]
+)
+SELECTIONS = Counter("fair_registry_selections_total", "Selections reported.")
+PROBLEMS = Counter(
+    "fair_registry_problems_total", "Requests refused, by code.", ["code"]
+)
+
+
+def configure_logging(log_format: str) -> None:
+    """Structured lines on standard error. log_format: "text" or "json"."""
+    renderer = (
+        structlog.processors.JSONRenderer()
+        if log_format == "json"
+        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    )
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, force=True)

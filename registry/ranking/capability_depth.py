@@ -1,0 +1,97 @@
+"""Capability depth: how much a site can do, and how well it says so.
+
+The richness of its distinct actions is summed, then log-saturated up to a cap:
+FULL·ln(1 + sum)/ln(1 + cap). Actions that share most of their words count once, as the
+richest of them, so that copies bring nothing; digits do not make an action another.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from registry.ranking.policy import FULL, Policy
+from registry.sites.action import Action
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """An action reduced to what depth looks at.
+
+    terms: of its name, description and parameters. richness: 0..FULL.
+    """
+
+    terms: frozenset[str]
+    richness: int
+
+
+def richness(action: Action, described_words: int, policy: Policy) -> int:
+    """0..FULL: how much of what an agent needs to know the action declares.
+
+    described_words: distinct content words of the description.
+    """
+    typed = [parameter.type != "unknown" for parameter in action.parameters]
+    documented = [bool(parameter.description) for parameter in action.parameters]
+    described = described_words >= policy.described_words
+    return (
+        policy.richness_named_bp
+        + described * policy.richness_described_bp
+        + _share(typed, policy.richness_typed_bp)
+        + _share(documented, policy.richness_documented_bp)
+        + (action.auth_required is not None) * policy.richness_auth_bp
+        + (action.sensitivity is not None) * policy.richness_sensitivity_bp
+    )
+
+
+def _share(told: Sequence[bool], whole: int) -> int:
+    """Half where there is no parameter: none needed, or none declared."""
+    return whole * sum(told) // len(told) if told else whole // 2
+
+
+def capability_depth(capabilities: Iterable[Capability], policy: Policy) -> int:
+    """0..FULL; never falls when a distinct capability is added."""
+    cap = policy.depth_cap_milli * FULL // 1000
+    total = 0
+    for each in distinct_capabilities(capabilities, policy):
+        total += each.richness
+        if total >= cap:
+            return FULL
+    return round(FULL * math.log1p(total / FULL) / math.log1p(cap / FULL))
+
+
+def distinct_capabilities(
+    capabilities: Iterable[Capability], policy: Policy
+) -> Iterator[Capability]:
+    """The richest of each set of near-duplicates, richest first."""
+    kept: list[frozenset[str]] = []
+    for each in sorted(_richest_by_terms(capabilities), key=_richest_first):
+        if not any(
+            is_near_duplicate(each.terms, one, policy.duplicate_action_bp)
+            for one in kept
+        ):
+            kept.append(each.terms)
+            yield each
+
+
+def _richest_by_terms(capabilities: Iterable[Capability]) -> list[Capability]:
+    richest: dict[frozenset[str], Capability] = {}
+    for each in capabilities:
+        terms = frozenset(term for term in each.terms if not term.isdecimal())
+        if terms not in richest or richest[terms].richness < each.richness:
+            richest[terms] = Capability(terms, each.richness)
+    return list(richest.values())
+
+
+def _richest_first(capability: Capability) -> tuple[int, list[str]]:
+    return -capability.richness, sorted(capability.terms)
+
+
+def is_near_duplicate(
+    a: AbstractSet[str], b: AbstractSet[str], threshold_bp: int
+) -> bool:
+    """Whether the sets share that part of their union (Jaccard); the empty are alike."""
+    smaller, larger = sorted((len(a), len(b)))
+    if smaller * FULL < threshold_bp * larger:
+        return False
+    common = len(a & b)
+    return common * FULL >= threshold_bp * (smaller + larger - common)

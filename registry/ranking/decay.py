@@ -1,0 +1,23 @@
+"""Exponential decay in whole steps, tabulated, so that a factor is looked up exactly."""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from registry.ranking.policy import FULL
+
+
+@lru_cache(maxsize=16)
+def decay_table(scale: int, floor: int = 0) -> npt.NDArray[np.int64]:
+    """FULL·exp(-step/scale) for step 0, 1, …, never below floor.
+
+    The last entry stands for every later step.
+    """
+    # Once FULL·exp(-step/scale) rounds to nothing, no later step differs.
+    steps = math.ceil(scale * math.log(2 * FULL)) + 1
+    values = (round(FULL * math.exp(-step / scale)) for step in range(steps + 1))
+    table = np.array([max(floor, value) for value in values], np.int64)
+    table.setflags(write=False)
+    return table

@@ -1,0 +1,33 @@
+"""Freshness: how long ago the site last changed what it says it can do.
+
+FULL·exp(-days/scale), never below the floor; falls as the days pass. The change is the
+registry's own observation of a semantic change, so that reformatting brings nothing.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import numpy.typing as npt
+
+from registry.ranking.decay import decay_table
+from registry.ranking.policy import Policy
+
+Integers = npt.NDArray[np.int64]
+SECONDS_PER_DAY = 86_400
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def seconds_of(at: datetime) -> int:
+    """Whole seconds since 1970; at: aware."""
+    return (at - _EPOCH) // timedelta(seconds=1)
+
+
+def days_since(changed_s: Integers, now: datetime) -> Integers:
+    """Whole days; a change that seems to lie ahead of the clock is of today."""
+    return np.maximum(seconds_of(now) - changed_s, 0) // SECONDS_PER_DAY
+
+
+def freshnesses(days: Integers, policy: Policy) -> Integers:
+    """freshness_floor..FULL a site."""
+    table = decay_table(policy.freshness_scale_days, policy.freshness_floor)
+    return table[np.minimum(days, len(table) - 1)]

@@ -1,0 +1,231 @@
+"""The policy: every weight and constant that ranking depends on, each with its reason.
+
+Owns all numbers and word lists of ranking; no other module of this package holds one.
+A policy is named by the hash of its canonical JSON (RFC 8785). That form has integers
+and strings only, so fractions are basis points: 10,000 stands for 1.
+"""
+
+import hashlib
+from dataclasses import dataclass, field, fields
+
+import rfc8785
+
+from registry.ranking.vocabulary import (
+    GENERIC_WORDS,
+    NON_LOCAL_CATEGORIES,
+    STOP_WORDS,
+)
+
+FULL = 10_000
+"""The unit of factors, weights and fractions: 1 in basis points."""
+
+
+def _constant(value: int, reason: str) -> int:
+    made: int = field(default=value, metadata={"reason": reason})
+    return made
+
+
+def _words(value: tuple[str, ...], reason: str) -> tuple[str, ...]:
+    made: tuple[str, ...] = field(default=value, metadata={"reason": reason})
+    return made
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """What the score is made of. `_bp` is basis points, `_milli` thousandths."""
+
+    name: str = "fair-2026.11"
+    encoder: str = "wordllama-l2_supercat-256"
+    encoder_digest: str = (
+        "sha256:782e5de9988e79b3aac9a513f2097c8c91630efd4c1cd3f0c0ca43b147dbec32"
+    )
+
+    # Weights of the factors
+    weight_relevance: int = _constant(4000, "WAB 1.0 §9.4 gives relevance 40%")
+    weight_proximity: int = _constant(2000, "WAB 1.0 §9.4 gives proximity 20%")
+    weight_capability_depth: int = _constant(1500, "WAB 1.0 §9.4 gives depth 15%")
+    weight_quality: int = _constant(1500, "WAB 1.0 §9.4 gives quality 15%")
+    weight_freshness: int = _constant(1000, "WAB 1.0 §9.4 gives freshness 10%")
+
+    # Text
+    word_letters_max: int = _constant(
+        40, "longer runs of letters are keys and hashes, not words"
+    )
+    name_words_max: int = _constant(
+        12, "an action's name is a phrase; more is stuffing"
+    )
+    description_words_max: int = _constant(
+        64, "distinct words of two or three sentences; more is stuffing"
+    )
+    parameter_words_max: int = _constant(
+        64, "distinct words of an action's parameters, as for its description"
+    )
+    site_words_max: int = _constant(
+        96, "distinct words of a category and a short paragraph"
+    )
+    query_words_max: int = _constant(
+        48, "bounds the work of one search; real requests end well before"
+    )
+    stop_words: tuple[str, ...] = _words(
+        STOP_WORDS, "grammar, politeness and praise say nothing of what a site does"
+    )
+    generic_words: tuple[str, ...] = _words(
+        GENERIC_WORDS,
+        "a plain noun of a trade is nobody's mark: it is not masked as a whole name",
+    )
+
+    # Relevance by words
+    action_name_weight_milli: int = _constant(
+        3000, "an action's name says most exactly what a site can do"
+    )
+    description_weight_milli: int = _constant(1000, "the unit of the field weights")
+    parameter_weight_milli: int = _constant(
+        500, "parameters name what an action needs, more than what it is for"
+    )
+    site_weight_milli: int = _constant(
+        1000, "category and site description count like one action's description"
+    )
+    bm25_k1_milli: int = _constant(
+        1600, "results are flat from 1.2 up; a round value carries over best"
+    )
+    bm25_b_bp: int = _constant(
+        7500, "the usual correction: a long text matches more words by chance"
+    )
+    length_pivot_milli: int = _constant(
+        40_000,
+        "weighted distinct words of a usual site; a constant, because a mean would "
+        "let each site's text move all the others' scores",
+    )
+    scored_terms: int = _constant(
+        8, "the rarest words carry a long request; nobody matches all of it"
+    )
+
+    # Relevance by meaning
+    embedding_name_weight: int = _constant(4, "halves: an action's name counts twice")
+    embedding_description_weight: int = _constant(2, "halves: the unit")
+    embedding_parameter_weight: int = _constant(1, "halves: as in the words part")
+    embedding_site_weight: int = _constant(2, "halves: as in the words part")
+    piece_letters_full: int = _constant(
+        5,
+        "a piece of a word means something in proportion to its letters: strings "
+        "that fall into crumbs are noise and must not resemble anything",
+    )
+
+    # Relevance, fused
+    lexical_share_base_bp: int = _constant(
+        3500, "a short query is a topic: its meaning counts more than its words"
+    )
+    lexical_share_growth_bp: int = _constant(
+        3500, "share gained over `lexical_share_terms` terms: long queries are exact"
+    )
+    lexical_share_terms: int = _constant(8, "see lexical_share_growth_bp")
+    lexical_share_max_bp: int = _constant(
+        7000, "meaning always keeps a say, for sites that use other words"
+    )
+    full_relevance_bp: int = _constant(
+        7000,
+        "what a site reaches whose action name and description say the request; "
+        "without it the factor would use half of its range and of its weight",
+    )
+    relevance_min: int = _constant(
+        1300,
+        "eligibility, calibrated: near all that judges call relevant, no nonsense",
+    )
+    meaning_only_min_bp: int = _constant(
+        3000, "without one common word the resemblance must be beyond chance"
+    )
+
+    # Proximity
+    distance_scale_km: int = _constant(
+        100, "a day trip: an hour's travel keeps half, 300 km keep a twentieth"
+    )
+    proximity_neutral: int = _constant(
+        5000, "sites without a place stand behind nearby ones and before far ones"
+    )
+    non_local_categories: tuple[str, ...] = _words(
+        NON_LOCAL_CATEGORIES, "what these offer does not depend on where one is"
+    )
+
+    # Capability depth
+    depth_cap_milli: int = _constant(
+        20_000, "twenty fully described actions are deep; more is no better"
+    )
+    duplicate_action_bp: int = _constant(
+        7000, "actions that share 70% of their words are one action"
+    )
+    richness_named_bp: int = _constant(2500, "an action that exists")
+    richness_described_bp: int = _constant(3000, "an agent can tell what it does")
+    richness_typed_bp: int = _constant(1500, "an agent can fill it in without guessing")
+    richness_documented_bp: int = _constant(1500, "and knows what the values mean")
+    richness_auth_bp: int = _constant(750, "it says whether a login is needed")
+    richness_sensitivity_bp: int = _constant(750, "it says what it changes")
+    described_words: int = _constant(3, "fewer words repeat the name")
+
+    # Quality
+    quality_success_bp: int = _constant(5000, "half: did the probe get a right answer")
+    quality_uptime_bp: int = _constant(3000, "was there an answer at all")
+    quality_speed_bp: int = _constant(2000, "how soon")
+    quality_half_ms: int = _constant(1000, "an answer in one second keeps half")
+    quality_prior: int = _constant(
+        7000, "unknown is neither good nor bad: a newcomer is given a fair chance"
+    )
+    quality_probes_min: int = _constant(
+        6, "hourly probes of a quarter of a day; fewer are an anecdote"
+    )
+
+    # Freshness
+    freshness_scale_days: int = _constant(
+        90, "a document untouched for a quarter year keeps a third"
+    )
+    freshness_floor: int = _constant(
+        2000, "what works need not change: age alone ruins nobody"
+    )
+
+    # Sameness and samples
+    duplicate_site_bp: int = _constant(
+        8000, "one publisher's sites that share 80% of their words are one voice"
+    )
+    publisher_places_max: int = _constant(
+        256, "bounds what one publisher can occupy, and the work of comparing"
+    )
+    eligible_sample: int = _constant(
+        256, "enough for group shares within three points, small enough to log"
+    )
+
+    @property
+    def weights(self) -> tuple[int, int, int, int, int]:
+        """In the order of `Factors`; they add up to FULL."""
+        return (
+            self.weight_relevance,
+            self.weight_proximity,
+            self.weight_capability_depth,
+            self.weight_quality,
+            self.weight_freshness,
+        )
+
+    @property
+    def canonical_json(self) -> bytes:
+        """RFC 8785 bytes of every constant; the reasons are prose and stay out."""
+        constants = {each.name: getattr(self, each.name) for each in fields(self)}
+        return rfc8785.dumps(
+            {
+                name: list(value) if isinstance(value, tuple) else value
+                for name, value in constants.items()
+            }
+        )
+
+    @property
+    def digest(self) -> str:
+        return f"sha256:{hashlib.sha256(self.canonical_json).hexdigest()}"
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """The reason of each constant, by its name."""
+        return {
+            each.name: each.metadata["reason"]
+            for each in fields(self)
+            if "reason" in each.metadata
+        }
+
+
+DEFAULT_POLICY = Policy()

@@ -1,0 +1,198 @@
+"""The profile: all that the ranker may know of a site.
+
+A profile holds no name, brand, host, tier, label or count of visitors; the site's own
+name and domain are cut out of its text before anything else sees it. It is made once,
+when a site or its probe figures change, kept as bytes, and read back by the index under
+a database role that sees nothing else.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+
+from registry.ranking.capability_depth import Capability, capability_depth, richness
+from registry.ranking.encoder import Encoder
+from registry.ranking.mask import Mask, make_mask
+from registry.ranking.policy import Policy
+from registry.ranking.quality import ProbeFigures, quality
+from registry.ranking.text import content_words, distinct_terms, split_words
+from registry.sites.action import Action
+from registry.sites.place import Place, Point
+from registry.sites.site import Site
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionProfile:
+    """Distinct terms a field. name: as declared, own name cut out, for explanations."""
+
+    name: str
+    name_terms: tuple[str, ...]
+    description_terms: tuple[str, ...]
+    parameter_terms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What is known of a site for ranking.
+
+    publisher: an opaque number of the registrable domain. category: casefolded, or "".
+    country: ISO 3166-1 alpha-2 or "". local: has a point, and its category is bound to
+    it. site_terms: of category and description. embedding: 256 signed bytes.
+    capability_depth, quality: 0..10000. changed_at: the last semantic change.
+    commission_tier: 0 for a declared 0%, else 1; orders equal scores only (WAB §9.5.3).
+    """
+
+    site_id: int
+    publisher: int
+    category: str
+    country: str
+    formats: tuple[str, ...]
+    point: Point | None
+    local: bool
+    site_terms: tuple[str, ...]
+    actions: tuple[ActionProfile, ...]
+    embedding: bytes
+    capability_depth: int
+    quality: int
+    probes: ProbeFigures
+    changed_at: datetime
+    commission_tier: int
+
+
+_decoder = msgspec.msgpack.Decoder(Profile)
+
+
+def encode_profile(profile: Profile) -> bytes:
+    return msgspec.msgpack.encode(profile)
+
+
+def parse_profile(body: bytes) -> Profile:
+    """Raises: msgspec.DecodeError."""
+    return _decoder.decode(body)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ActionWords:
+    """An action's content words a field, masked."""
+
+    action: Action
+    shown: str
+    name: Sequence[str]
+    description: Sequence[str]
+    parameters: Sequence[str]
+
+    @property
+    def capability_terms(self) -> frozenset[str]:
+        return frozenset(
+            distinct_terms([*self.name, *self.description, *self.parameters])
+        )
+
+
+def make_profile(
+    site: Site,
+    *,
+    site_id: int,
+    publisher: int,
+    host: str,
+    registrable_domain: str,
+    formats: Iterable[str],
+    place: Place | None,
+    probes: ProbeFigures,
+    changed_at: datetime,
+    encoder: Encoder,
+    policy: Policy,
+) -> Profile:
+    """host, registrable_domain: lower-case A-labels, used for masking only."""
+    mask = make_mask(site.name, host, registrable_domain, policy)
+    actions = [_action_words(action, mask, policy) for action in site.actions]
+    about = _content(
+        f"{site.category} \n {site.description}", mask, policy, policy.site_words_max
+    )
+    category = site.category.strip().casefold()
+    return Profile(
+        site_id=site_id,
+        publisher=publisher,
+        category=category,
+        country=_country(site, place),
+        formats=tuple(sorted(set(formats))),
+        point=place.point if place else None,
+        local=place is not None and not _is_placeless(category, policy),
+        site_terms=distinct_terms(about),
+        actions=tuple(_action_profile(each) for each in actions),
+        embedding=encoder.encode(_weighted(about, actions, policy)).vector,
+        capability_depth=_depth(actions, policy),
+        quality=quality(probes, policy),
+        probes=probes,
+        changed_at=changed_at,
+        commission_tier=0 if site.commission_percent == 0 else 1,
+    )
+
+
+def _content(text: str, mask: Mask, policy: Policy, limit: int) -> list[str]:
+    return content_words(mask.cut(split_words(text)), policy, limit=limit)
+
+
+def _action_words(action: Action, mask: Mask, policy: Policy) -> _ActionWords:
+    words = split_words(action.name)
+    kept = mask.cut(words)
+    said = " \n ".join(
+        f"{each.name} \n {each.description}" for each in action.parameters
+    )
+    return _ActionWords(
+        action=action,
+        shown=action.name if kept == words else " ".join(kept),
+        name=content_words(kept, policy, limit=policy.name_words_max),
+        description=_content(
+            action.description, mask, policy, policy.description_words_max
+        ),
+        parameters=_content(said, mask, policy, policy.parameter_words_max),
+    )
+
+
+def _action_profile(words: _ActionWords) -> ActionProfile:
+    return ActionProfile(
+        name=words.shown,
+        name_terms=distinct_terms(words.name),
+        description_terms=distinct_terms(words.description),
+        parameter_terms=distinct_terms(words.parameters),
+    )
+
+
+def _weighted(
+    about: Sequence[str], actions: Sequence[_ActionWords], policy: Policy
+) -> Iterable[tuple[str, int]]:
+    """Each distinct word of a field once, so that saying it again changes nothing."""
+    fields = (
+        ([about], policy.embedding_site_weight),
+        ([each.name for each in actions], policy.embedding_name_weight),
+        ([each.description for each in actions], policy.embedding_description_weight),
+        ([each.parameters for each in actions], policy.embedding_parameter_weight),
+    )
+    for texts, weight in fields:
+        for word in {word: None for text in texts for word in text}:
+            yield word, weight
+
+
+def _depth(actions: Sequence[_ActionWords], policy: Policy) -> int:
+    return capability_depth(
+        (
+            Capability(
+                each.capability_terms,
+                richness(each.action, len(each.description), policy),
+            )
+            for each in actions
+        ),
+        policy,
+    )
+
+
+def _country(site: Site, place: Place | None) -> str:
+    if place is not None:
+        return place.country
+    return site.location.country if site.location else ""
+
+
+def _is_placeless(category: str, policy: Policy) -> bool:
+    return "-".join(category.split()) in policy.non_local_categories

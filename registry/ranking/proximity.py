@@ -1,0 +1,69 @@
+"""Proximity: how near a site is to the user, as far as that matters.
+
+FULL·exp(-distance/scale) of the great-circle distance in whole kilometres between the
+centroid of the user's coarse cell and the site's place; falls as the distance grows.
+Without a user location the factor does not apply and is the same for all. A site whose
+offer is not bound to a place, or whose place is unknown, gets the neutral value.
+
+The distance comes from whole-number coordinates on the sphere, by comparing squared
+chords, so that every machine finds the same kilometre.
+"""
+
+import math
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from registry.ranking.decay import decay_table
+from registry.ranking.policy import Policy
+from registry.sites.place import EARTH_RADIUS_KM, Point
+
+Integers = npt.NDArray[np.int64]
+Vector = tuple[int, int, int]
+
+_RADIUS_UNITS = 10_000_000  # 64 cm each; a squared chord stays below 2^53
+_BANDS_KM = (10, 25, 50, 100, 250, 500, 1000, 2500)
+
+
+def vector_of(point: Point) -> Vector:
+    """The point on a sphere of radius _RADIUS_UNITS."""
+    latitude, longitude = math.radians(point.latitude), math.radians(point.longitude)
+    x = math.cos(latitude) * math.cos(longitude)
+    y = math.cos(latitude) * math.sin(longitude)
+    z = math.sin(latitude)
+    return round(x * _RADIUS_UNITS), round(y * _RADIUS_UNITS), round(z * _RADIUS_UNITS)
+
+
+@cache
+def _squared_chords() -> Integers:
+    """Entry i: the squared chord that spans i + 1 kilometres."""
+    half_turn_km = math.floor(math.pi * EARTH_RADIUS_KM)
+    angles = (km / EARTH_RADIUS_KM for km in range(1, half_turn_km + 1))
+    chords = (2 * _RADIUS_UNITS * math.sin(angle / 2) for angle in angles)
+    return np.array([round(chord * chord) for chord in chords], np.int64)
+
+
+def distances_km(vectors: Integers, origin: Vector) -> Integers:
+    """Whole kilometres, rounded down. vectors: shape (n, 3), of `vector_of`."""
+    difference = vectors - np.array(origin, np.int64)
+    squared = np.einsum("ij,ij->i", difference, difference)
+    whole: Integers = np.searchsorted(_squared_chords(), squared, side="right")
+    return whole
+
+
+def proximities(
+    distance_km: Integers, local: npt.NDArray[np.bool_], policy: Policy
+) -> Integers:
+    """0..FULL a site. local: the site has a place and its category is bound to it."""
+    table = decay_table(policy.distance_scale_km)
+    near = table[np.minimum(distance_km, len(table) - 1)]
+    return np.where(local, near, np.int64(policy.proximity_neutral))
+
+
+def distance_band(distance_km: int) -> str:
+    """For the explanation; exact kilometres of a few sites would tell the cell."""
+    for limit in _BANDS_KM:
+        if distance_km < limit:
+            return f"under {limit} km"
+    return f"{_BANDS_KM[-1]} km or more"

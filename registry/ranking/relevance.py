@@ -1,0 +1,186 @@
+"""Relevance: how well what a site can do matches the request.
+
+Words: BM25F (Robertson & Zaragoza 2009, §3.6) over the fields action name, description,
+parameters and site. A term counts once a field, however often it is said. The score is
+divided by what the query could reach at most, a constant of the query, never by the
+best hit; so it is absolute, and does not say more of a site because others are worse.
+
+Meaning: the cosine of the two embeddings, negative ones being nothing, in proportion
+to the part of the query that the encoder understands.
+
+Both are fused by a share that grows with the number of the query's terms. All of it is
+integer arithmetic; a site's impacts depend on its own text and the policy only. The
+index contributes one thing, how rare each term is among its sites (idf); that is the
+same for all sites, changes as sites come and go, and is therefore told with an answer.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from registry.ranking.encoder import LENGTH, Encoder
+from registry.ranking.policy import FULL, Policy
+from registry.ranking.profile import ActionProfile, Profile
+from registry.ranking.text import content_words, distinct_terms, split_words
+
+Integers = npt.NDArray[np.int64]
+_IDF_SCALE = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A query as the ranker sees it.
+
+    terms: distinct stems. vector: 256 signed bytes. blank: nothing was asked, so that
+    relevance does not apply, as opposed to a text that says nothing.
+    """
+
+    terms: tuple[str, ...]
+    vector: bytes
+    confidence_bp: int
+    blank: bool
+
+
+def parse_request(text: str, encoder: Encoder, policy: Policy) -> Request:
+    """A text of stop words only is taken at its words: there is nothing better."""
+    said = split_words(text)
+    limit = policy.query_words_max
+    words = content_words(said, policy, limit=limit) or said[:limit]
+    embedding = encoder.encode((word, 1) for word in words)
+    return Request(
+        terms=distinct_terms(words),
+        vector=embedding.vector,
+        confidence_bp=embedding.confidence_bp,
+        blank=not text.strip(),
+    )
+
+
+def impacts(profile: Profile, policy: Policy) -> dict[str, int]:
+    """How much each term of a site counts, 1..FULL: tf/(tf + k1) of the BM25F weight."""
+    weights = _field_weights(profile, policy)
+    length = sum(weights.values())
+    b, pivot = policy.bm25_b_bp, policy.length_pivot_milli
+    # tf = weight / (1 - b + b·length/pivot); both sides are multiplied by the divisor.
+    damped_k1 = policy.bm25_k1_milli * ((FULL - b) * pivot + b * length)
+    scale = FULL * pivot
+    return {
+        term: max(1, FULL * weight * scale // (weight * scale + damped_k1))
+        for term, weight in weights.items()
+    }
+
+
+def _field_weights(profile: Profile, policy: Policy) -> dict[str, int]:
+    """Per term the sum of the weights, in thousandths, of the fields that say it."""
+    fields = (
+        (
+            _terms(each.name_terms for each in profile.actions),
+            policy.action_name_weight_milli,
+        ),
+        (
+            _terms(each.description_terms for each in profile.actions),
+            policy.description_weight_milli,
+        ),
+        (
+            _terms(each.parameter_terms for each in profile.actions),
+            policy.parameter_weight_milli,
+        ),
+        (set(profile.site_terms), policy.site_weight_milli),
+    )
+    weights: dict[str, int] = {}
+    for terms, weight in fields:
+        for term in terms:
+            weights[term] = weights.get(term, 0) + weight
+    return weights
+
+
+def _terms(lists: Iterable[tuple[str, ...]]) -> set[str]:
+    return {term for terms in lists for term in terms}
+
+
+def idf_milli(sites: int, containing: int) -> int:
+    """ln(1 + (N - n + 0.5)/(n + 0.5)) in thousandths: never negative, finite at n = 0."""
+    return round(
+        _IDF_SCALE * math.log1p((sites - containing + 0.5) / (containing + 0.5))
+    )
+
+
+def ceiling(term_weights: Iterable[int], policy: Policy) -> int:
+    """What a full match of the query's rarest terms would sum up to; at least 1."""
+    rarest = sorted(term_weights, reverse=True)[: policy.scored_terms]
+    return max(1, sum(rarest))
+
+
+def lexical_share_bp(terms: int, policy: Policy) -> int:
+    grown = policy.lexical_share_growth_bp * terms // policy.lexical_share_terms
+    return min(policy.lexical_share_base_bp + grown, policy.lexical_share_max_bp)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matches:
+    """Parallel arrays, one entry a site, each 0..FULL.
+
+    eligible: relevant enough, and by more than a chance likeness.
+    """
+
+    lexical: Integers
+    cosine: Integers
+    relevance: Integers
+    eligible: npt.NDArray[np.bool_]
+
+
+def match_sites(
+    matched: Integers,
+    products: Integers,
+    request: Request,
+    term_weights: Iterable[int],
+    policy: Policy,
+) -> Matches:
+    """matched: a site's sum of idf times impact over the query's terms.
+
+    products: of its embedding with the query's. Where nothing was asked, every site is
+    as relevant as any.
+    """
+    lexical = np.minimum(matched // ceiling(term_weights, policy), FULL)
+    likeness = products * request.confidence_bp // (LENGTH * LENGTH)
+    cosine = np.clip(likeness, 0, FULL)
+    if request.blank:
+        relevance = np.full_like(lexical, FULL)
+        return Matches(
+            lexical=lexical,
+            cosine=cosine,
+            relevance=relevance,
+            eligible=relevance == FULL,
+        )
+    share = lexical_share_bp(len(request.terms), policy)
+    fused = share * lexical + (FULL - share) * cosine
+    relevance = np.minimum(fused // policy.full_relevance_bp, FULL)
+    beyond_chance = (matched > 0) | (cosine >= policy.meaning_only_min_bp)
+    return Matches(
+        lexical=lexical,
+        cosine=cosine,
+        relevance=relevance,
+        eligible=(relevance >= policy.relevance_min) & beyond_chance,
+    )
+
+
+def best_action(
+    actions: Sequence[ActionProfile], term_weights: Mapping[str, int], policy: Policy
+) -> ActionProfile | None:
+    """The action that says most of the request; the first of equals, None if none does."""
+
+    def said(action: ActionProfile) -> int:
+        fields = (
+            (action.name_terms, policy.action_name_weight_milli),
+            (action.description_terms, policy.description_weight_milli),
+            (action.parameter_terms, policy.parameter_weight_milli),
+        )
+        return sum(
+            weight * sum([term_weights[term] for term in terms if term in term_weights])
+            for terms, weight in fields
+        )
+
+    best = max(actions, key=said, default=None)
+    return best if best is not None and said(best) > 0 else None

@@ -1,0 +1,33 @@
+"""The score: Σ weight · factor, in whole numbers, and nothing else."""
+
+from dataclasses import dataclass
+
+from registry.ranking.policy import Policy
+
+MAX_SCORE = 100_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Factors:
+    """Each 0..10000 (WAB 1.0 §9.4), in the order of `Policy.weights`."""
+
+    relevance: int
+    proximity: int
+    capability_depth: int
+    quality: int
+    freshness: int
+
+    def contributions(self, policy: Policy) -> tuple[int, int, int, int, int]:
+        """Weight · factor each; their sum is the score."""
+        weights = policy.weights
+        return (
+            weights[0] * self.relevance,
+            weights[1] * self.proximity,
+            weights[2] * self.capability_depth,
+            weights[3] * self.quality,
+            weights[4] * self.freshness,
+        )
+
+    def score(self, policy: Policy) -> int:
+        """0..MAX_SCORE."""
+        return sum(self.contributions(policy))

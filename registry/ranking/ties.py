@@ -1,0 +1,41 @@
+"""The order of equals: shuffled for every request, beyond anyone's influence.
+
+A key depends on the request's seed and on the site alone, so adding a site never
+reorders the others, and over many requests equal scores get equal exposure. The day's
+secret is committed to before the day and revealed after it (`registry.audit.seed`).
+"""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from hmac import digest
+
+_DOMAIN = b"wab-tie-v1\0"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class OrderKey:
+    """A site's position in the total order; smaller is earlier.
+
+    negative_score: -10^8..0. commission_tier: 0 for a declared 0%, else 1 (WAB
+    §9.5.3). tie_key: 64 bits.
+    """
+
+    negative_score: int
+    commission_tier: int
+    tie_key: int
+    site_id: int
+
+    @property
+    def score(self) -> int:
+        return -self.negative_score
+
+
+def make_seed(day_secret: bytes, request_id: str, client_nonce: str) -> bytes:
+    """32 bytes. A client's nonce keeps the registry from choosing the request id."""
+    message = request_id.encode() + b"\0" + client_nonce.encode()
+    return digest(day_secret, message, sha256)
+
+
+def tie_key(seed: bytes, site_id: str) -> int:
+    """0..2^64-1. site_id: in its public spelling."""
+    return int.from_bytes(digest(seed, _DOMAIN + site_id.encode(), sha256)[:8], "big")

@@ -1,0 +1,242 @@
+"""C2SP signed notes: a text, a blank line, and lines by keys that signed the text.
+
+Algorithms: Ed25519 (0x01) over the text, and the witness's cosignature/v1 (0x04) over a
+time and the text. A note says nothing until a trusted key has been found under it, so
+`parse_note` is for looking and `verify_note` for believing.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from hashlib import sha256
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import (
+    Ed25519PrivateKey,
+    Ed25519PublicKey,
+)
+
+from registry.errors import Refused, TooLarge
+from registry.tlog.refusals import (
+    NOTE_KEY_MALFORMED,
+    NOTE_MALFORMED,
+    NOTE_SIGNATURE_INVALID,
+    NOTE_TOO_LARGE,
+    NOTE_UNSIGNED,
+)
+from registry.tlog.spelling import MAX_INT64, format_base64, parse_base64
+
+MAX_NOTE_BYTES = 512 * 1024  # dozens of post-quantum signatures, 5 kB each
+MAX_SIGNATURES = 64  # the specification asks for 16 at least
+KEY_ID_BYTES = 4
+ED25519_KEY_BYTES = 32
+
+_DASH = "\u2014 "
+_TIME_BYTES = 8
+
+
+class Algorithm(IntEnum):
+    ED25519 = 0x01
+    COSIGNATURE_V1 = 0x04
+
+
+_SIGNATURE_BYTES = {Algorithm.ED25519: 64, Algorithm.COSIGNATURE_V1: _TIME_BYTES + 64}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifierKey:
+    """public: 32 bytes (RFC 8032). Raises: Refused on a name that no note can carry."""
+
+    name: str
+    algorithm: Algorithm
+    public: bytes
+
+    def __post_init__(self) -> None:
+        if not _is_key_name(self.name):
+            raise Refused(NOTE_KEY_MALFORMED, "a key name has no spaces and no plus")
+        if len(self.public) != ED25519_KEY_BYTES:
+            raise Refused(NOTE_KEY_MALFORMED, "an Ed25519 public key has 32 bytes")
+
+    @property
+    def key_id(self) -> bytes:
+        """SHA-256(name, newline, algorithm, public key), its first four bytes."""
+        named = self.name.encode() + b"\n" + _typed(self)
+        return sha256(named).digest()[:KEY_ID_BYTES]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signer:
+    """A private key under the name and algorithm with which it signs notes."""
+
+    name: str
+    algorithm: Algorithm
+    private: Ed25519PrivateKey
+
+    @property
+    def verifier_key(self) -> VerifierKey:
+        public = self.private.public_key().public_bytes_raw()
+        return VerifierKey(name=self.name, algorithm=self.algorithm, public=public)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteSignature:
+    """signature: what follows the key id; its form depends on the algorithm."""
+
+    name: str
+    key_id: bytes
+    signature: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """text ends in a newline. Nothing here is verified."""
+
+    text: str
+    signatures: tuple[NoteSignature, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedSignature:
+    """cosigned_unix_s: when a witness says it saw the text; None for a plain signature."""
+
+    key: VerifierKey
+    cosigned_unix_s: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedNote:
+    """signatures: by trusted keys, at least one, in the order of the note."""
+
+    text: str
+    signatures: tuple[VerifiedSignature, ...]
+
+
+def format_vkey(key: VerifierKey) -> str:
+    return f"{key.name}+{key.key_id.hex()}+{format_base64(_typed(key))}"
+
+
+def parse_vkey(text: str) -> VerifierKey:
+    """Raises: Refused, also where the key id does not belong to the key."""
+    parts = text.split("+", 2)
+    if len(parts) != 3:
+        raise Refused(NOTE_KEY_MALFORMED, "a verifier key has three parts")
+    typed = parse_base64(parts[2], NOTE_KEY_MALFORMED)
+    if typed[:1] not in {bytes([algorithm]) for algorithm in Algorithm}:
+        raise Refused(NOTE_KEY_MALFORMED, "neither Ed25519 nor cosignature/v1")
+    key = VerifierKey(name=parts[0], algorithm=Algorithm(typed[0]), public=typed[1:])
+    if key.key_id.hex() != parts[1]:
+        raise Refused(NOTE_KEY_MALFORMED, "the key id does not belong to the key")
+    return key
+
+
+def sign_text(text: str, signer: Signer) -> NoteSignature:
+    """An Ed25519 signature (0x01) of the text."""
+    if signer.algorithm is not Algorithm.ED25519:
+        raise ValueError("a witness's key cosigns, at a time")
+    return _line(signer, signer.private.sign(text.encode()))
+
+
+def cosign_text(text: str, signer: Signer, unix_s: int) -> NoteSignature:
+    """A cosignature/v1 (0x04): the signer saw the text at that time."""
+    if signer.algorithm is not Algorithm.COSIGNATURE_V1:
+        raise ValueError("a log's key signs, without a time")
+    signature = signer.private.sign(_cosigned(text, unix_s))
+    return _line(signer, unix_s.to_bytes(_TIME_BYTES, "big") + signature)
+
+
+def format_note(text: str, signatures: Sequence[NoteSignature]) -> bytes:
+    """text: must end in a newline; signatures: at least one."""
+    lines = "".join(
+        f"{_DASH}{line.name} {format_base64(line.key_id + line.signature)}\n"
+        for line in signatures
+    )
+    return f"{text}\n{lines}".encode()
+
+
+def parse_note(data: bytes) -> Note:
+    """Raises: Refused, TooLarge."""
+    if len(data) > MAX_NOTE_BYTES:
+        raise TooLarge(NOTE_TOO_LARGE, f"over {MAX_NOTE_BYTES} bytes")
+    text, blank, tail = _decode(data).rpartition("\n\n")
+    if not blank or not tail.endswith("\n"):
+        raise Refused(NOTE_MALFORMED, "no signature lines after a blank line")
+    lines = tail[:-1].split("\n")
+    if len(lines) > MAX_SIGNATURES:
+        raise TooLarge(NOTE_TOO_LARGE, f"over {MAX_SIGNATURES} signatures")
+    return Note(text=text + "\n", signatures=tuple(map(_parse_line, lines)))
+
+
+def verify_note(data: bytes, keys: Iterable[VerifierKey]) -> VerifiedNote:
+    """The note with its signatures by these keys; lines by other keys are passed over.
+
+    Raises: Refused if a line of one of these keys fails, or if there is none.
+    """
+    known = {(key.name, key.key_id): key for key in keys}
+    note = parse_note(data)
+    verified: dict[VerifierKey, VerifiedSignature] = {}
+    for line in note.signatures:
+        key = known.get((line.name, line.key_id))
+        if key is not None:
+            verified.setdefault(key, _verify(key, note.text, line.signature))
+    if not verified:
+        raise Refused(NOTE_UNSIGNED)
+    return VerifiedNote(text=note.text, signatures=tuple(verified.values()))
+
+
+def _typed(key: VerifierKey) -> bytes:
+    return bytes([key.algorithm]) + key.public
+
+
+def _verify(key: VerifierKey, text: str, signature: bytes) -> VerifiedSignature:
+    if len(signature) != _SIGNATURE_BYTES[key.algorithm]:
+        raise Refused(NOTE_SIGNATURE_INVALID, f"{key.name}: wrong length")
+    message, cosigned_unix_s = text.encode(), None
+    if key.algorithm is Algorithm.COSIGNATURE_V1:
+        cosigned_unix_s = int.from_bytes(signature[:_TIME_BYTES], "big")
+        signature = signature[_TIME_BYTES:]
+        message = _cosigned(text, cosigned_unix_s)
+    try:
+        Ed25519PublicKey.from_public_bytes(key.public).verify(signature, message)
+    except InvalidSignature as exc:
+        raise Refused(NOTE_SIGNATURE_INVALID, f"{key.name} did not sign this") from exc
+    return VerifiedSignature(key=key, cosigned_unix_s=cosigned_unix_s)
+
+
+def _cosigned(text: str, unix_s: int) -> bytes:
+    if unix_s > MAX_INT64:
+        raise Refused(NOTE_SIGNATURE_INVALID, "a cosignature's time is below 2**63")
+    return f"cosignature/v1\ntime {unix_s}\n{text}".encode()
+
+
+def _line(signer: Signer, signature: bytes) -> NoteSignature:
+    key_id = signer.verifier_key.key_id
+    return NoteSignature(name=signer.name, key_id=key_id, signature=signature)
+
+
+def _decode(data: bytes) -> str:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as exc:
+        raise Refused(NOTE_MALFORMED, "not UTF-8") from exc
+    if any(character < " " and character != "\n" for character in text):
+        raise Refused(NOTE_MALFORMED, "control characters other than newline")
+    return text
+
+
+def _parse_line(line: str) -> NoteSignature:
+    parts = line.removeprefix(_DASH).split(" ")
+    if not line.startswith(_DASH) or len(parts) != 2 or not _is_key_name(parts[0]):
+        raise Refused(NOTE_MALFORMED, "a signature line is: em dash, name, base64")
+    data = parse_base64(parts[1], NOTE_MALFORMED)
+    if len(data) <= KEY_ID_BYTES:
+        raise Refused(NOTE_MALFORMED, "a signature line without a signature")
+    return NoteSignature(
+        name=parts[0], key_id=data[:KEY_ID_BYTES], signature=data[KEY_ID_BYTES:]
+    )
+
+
+def _is_key_name(name: str) -> bool:
+    forbidden = any(
+        character.isspace() or character < " " or character == "+" for character in name
+    )
+    return bool(name) and not forbidden

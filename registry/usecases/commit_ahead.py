@@ -1,0 +1,89 @@
+"""What must stand in the log before it is used: policies, and each day's secret.
+
+The secret of tomorrow is committed today, so that no ranking of a day was asked before
+its secret was fixed; only on the very first day does the commitment come with the day.
+"""
+
+import hashlib
+from datetime import timedelta
+from importlib.resources import files
+
+import structlog
+
+from registry.audit import record as records
+from registry.audit.seed import SECRET_BYTES, commit_secret
+from registry.db import seeds
+from registry.db.engine import Connection, Engine
+from registry.ranking.policy import Policy
+from registry.usecases.accept import accept_record
+from registry.usecases.chance import Chance
+
+logger = structlog.get_logger()
+
+
+async def commit_ahead(engine: Engine, policy: Policy, chance: Chance) -> None:
+    """Commit to the policy and to the secrets of today and tomorrow; reveal the past.
+
+    May run at any time and in several processes: each row is written once.
+    """
+    async with engine.begin() as connection:
+        await _log_policy(connection, policy, chance)
+    async with engine.begin() as connection:
+        await _commit_secrets(connection, chance)
+    async with engine.begin() as connection:
+        await _reveal_secrets(connection, chance)
+
+
+def digest_of_code() -> str:
+    """`sha256:…` over the ranking code: each file's path and bytes, in order of path."""
+    digest = hashlib.sha256()
+    root = files("registry")
+    for package in ("ranking", "index"):
+        for file in sorted(root.joinpath(package).iterdir(), key=lambda one: one.name):
+            if file.name.endswith(".py"):
+                content = file.read_bytes()
+                digest.update(f"{package}/{file.name} {len(content)}\n".encode())
+                digest.update(content)
+    return f"sha256:{digest.hexdigest()}"
+
+
+async def _log_policy(connection: Connection, policy: Policy, chance: Chance) -> None:
+    now = chance.now()
+    record = records.policy_record(
+        record_id=chance.ulid(),
+        at=now,
+        policy_json=policy.canonical_json,
+        code_digest=digest_of_code(),
+    )
+    fresh = await seeds.save_policy(
+        connection, policy.digest, policy.canonical_json, record.id, now
+    )
+    if fresh:
+        await accept_record(connection, record, now)
+        logger.info("policy_committed", policy=policy.digest)
+
+
+async def _commit_secrets(connection: Connection, chance: Chance) -> None:
+    now = chance.now()
+    for day in (now.date(), now.date() + timedelta(days=1)):
+        if await seeds.has_seed(connection, day):
+            continue
+        secret = chance.random_bytes(SECRET_BYTES)
+        record = records.seed_commitment_record(
+            record_id=chance.ulid(),
+            at=now,
+            day=day,
+            commitment=commit_secret(secret),
+        )
+        if await seeds.save_seed(connection, day, secret, record.id):
+            await accept_record(connection, record, now)
+
+
+async def _reveal_secrets(connection: Connection, chance: Chance) -> None:
+    now = chance.now()
+    for day, secret in await seeds.seeds_to_reveal(connection, now.date()):
+        record = records.seed_reveal_record(
+            record_id=chance.ulid(), at=now, day=day, secret=secret
+        )
+        if await seeds.note_reveal(connection, day, record.id):
+            await accept_record(connection, record, now)

@@ -1,0 +1,146 @@
+"""Listing a site: its entry, its documents and its ranking profile, in one step."""
+
+import hashlib
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from registry.db import documents, probes, profiles, sites
+from registry.db.engine import Connection
+from registry.db.probes import StoredProbe
+from registry.errors import RegistryError
+from registry.formats.semantic import semantic_hash
+from registry.ranking.encoder import Encoder
+from registry.ranking.policy import Policy
+from registry.ranking.profile import encode_profile, make_profile, parse_profile
+from registry.ranking.quality import ProbeFigures, quality
+from registry.sites.entry import SiteEntry
+from registry.sites.gazetteer import Gazetteer
+from registry.sites.place import Place
+from registry.sites.site import Site
+from registry.usecases.understand import Understood
+
+QUALITY_WINDOW = timedelta(days=30)
+ANSWERED = frozenset({"alive", "auth_wall", "wrong_protocol"})
+NOT_COUNTED = frozenset({"blocked_by_robots"})  # the owner's wish is no downtime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lister:
+    """What listing needs beside the database; each is loaded once a process."""
+
+    gazetteer: Gazetteer
+    encoder: Encoder
+    policy: Policy
+
+    async def list_site(
+        self,
+        connection: Connection,
+        entry: SiteEntry,
+        understood: Understood,
+        declarations: dict[str, Any],
+        now: datetime,
+    ) -> SiteEntry:
+        """Write what was understood; `changed_at` moves only with the meaning."""
+        meaning = semantic_hash(understood.site)
+        listed = replace(
+            entry,
+            site=understood.site,
+            place=self.locate(understood.site),
+            conformance="strict" if understood.is_strict else "tolerated",
+            updated_at=now,
+            changed_at=now if meaning != entry.semantic_hash else entry.changed_at,
+            semantic_hash=meaning,
+        )
+        await sites.save_site(connection, listed, declarations)
+        await documents.save_documents(
+            connection, entry.site_id, understood.documents, now
+        )
+        found = await probes.probes_since(
+            connection, entry.site_id, now - QUALITY_WINDOW
+        )
+        await self._save_profile(
+            connection,
+            listed,
+            {one.format for one in understood.documents},
+            summarise_probes(found),
+        )
+        return listed
+
+    async def note_probe(
+        self, connection: Connection, site_id: int, probe: StoredProbe
+    ) -> None:
+        """Write a probe and let it count in the site's quality."""
+        await probes.save_probe(connection, site_id, probe)
+        body = await profiles.profile_of(connection, site_id)
+        if body is None:
+            return
+        since = probe.observed_at - QUALITY_WINDOW
+        found = await probes.probes_since(connection, site_id, since)
+        figures = summarise_probes(found)
+        profile = replace(
+            parse_profile(body),
+            probes=figures,
+            quality=quality(figures, self.policy),
+        )
+        await profiles.change_profile(connection, site_id, encode_profile(profile))
+
+    def locate(self, site: Site) -> Place | None:
+        """A place that the gazetteer doesn't know is shown but ranks as none."""
+        claim = site.location
+        if claim is None or not claim.city:
+            return None
+        try:
+            return self.gazetteer.find(claim.city, claim.country)
+        except RegistryError:
+            return None
+
+    async def _save_profile(
+        self,
+        connection: Connection,
+        entry: SiteEntry,
+        formats: Iterable[str],
+        figures: ProbeFigures,
+    ) -> None:
+        profile = make_profile(
+            entry.site,
+            site_id=entry.site_id,
+            publisher=publisher_of(entry.registrable_domain),
+            host=entry.host,
+            registrable_domain=entry.registrable_domain,
+            formats=formats,
+            place=entry.place,
+            probes=figures,
+            changed_at=entry.changed_at,
+            encoder=self.encoder,
+            policy=self.policy,
+        )
+        await profiles.save_profile(
+            connection,
+            entry.site_id,
+            encode_profile(profile),
+            self.policy.digest,
+            listed=entry.status in {"active", "unverified"},
+        )
+
+
+def publisher_of(registrable_domain: str) -> int:
+    """An opaque 63-bit number, so that the ranker groups sites without names."""
+    digest = hashlib.sha256(b"publisher\0" + registrable_domain.encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+def summarise_probes(found: Sequence[StoredProbe]) -> ProbeFigures:
+    """found: the probes of the window, the newest first."""
+    counted = [one for one in found if one.outcome not in NOT_COUNTED]
+    answered = [one for one in counted if one.outcome in ANSWERED]
+    times = [one.elapsed_ms for one in answered]
+    return ProbeFigures(
+        probes=len(counted),
+        answers=len(answered),
+        successes=sum(one.outcome == "alive" for one in counted),
+        median_ms=round(statistics.median(times)) if times else None,
+        observed_at=counted[0].observed_at if counted else None,
+    )

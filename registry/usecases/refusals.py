@@ -1,0 +1,70 @@
+"""Kinds of refusals that need the registry's state to be seen."""
+
+from registry.errors import ProblemType
+
+SITE_UNKNOWN = ProblemType(
+    "site_unknown",
+    "No site of this host is listed",
+    "Check the host; GET /v1/sites lists what is registered.",
+)
+SITE_NOT_REGISTERED = ProblemType(
+    "site_not_registered",
+    "The host is not registered, so there is nothing to change",
+    "Send a statement with act=register first.",
+)
+SITE_WITHDRAWN = ProblemType(
+    "site_withdrawn",
+    "The site was withdrawn by its owner",
+    "It can be registered again by its owner.",
+)
+REGISTRATION_UNKNOWN = ProblemType(
+    "registration_unknown",
+    "No registration has this id",
+    "Use the statusUrl of the answer to POST /v1/registrations.",
+)
+KEYS_UNREACHABLE = ProblemType(
+    "keys_unreachable",
+    "The site's keys could not be fetched",
+    "Make https://HOST/.well-known/agent-registry-keys.json answer 200 with a JWKS "
+    "and submit the statement again.",
+)
+DOCUMENT_HASH_MISMATCH = ProblemType(
+    "document_hash_mismatch",
+    "The served document is not the one whose hash was signed",
+    "Sign the SHA-256 of the exact bytes that the URL serves, or leave sha256 out.",
+)
+DOCUMENT_MISSING = ProblemType(
+    "document_missing",
+    "No discovery document that can be understood was found",
+    "Serve one at a well-known place, or name its URL in `docs`.",
+)
+RANKING_UNKNOWN = ProblemType(
+    "ranking_unknown",
+    "No ranking has this id",
+    "Use the id from the answer of /v1/search.",
+)
+RANKING_NOT_YOURS = ProblemType(
+    "ranking_not_yours",
+    "Only the asker of a ranking can report what was chosen from it",
+    "Send the whole ranking id of the answer, with the part after the dot.",
+)
+RANKING_HAS_SELECTION = ProblemType(
+    "ranking_has_selection",
+    "The choice from this ranking has been reported",
+    "A ranking takes one report; ask again for a new ranking.",
+)
+SITE_NOT_IN_RANKING = ProblemType(
+    "site_not_in_ranking",
+    "The site was not among those returned",
+    "Send the id of a returned site, or null for none.",
+)
+LOG_BUSY = ProblemType(
+    "log_busy",
+    "The answer could not be put on record, so it was not given",
+    "Nothing was logged. Try again after the seconds that Retry-After names.",
+)
+NOT_READY = ProblemType(
+    "not_ready",
+    "The registry is starting",
+    "Try again after the seconds that Retry-After names.",
+)

@@ -1,0 +1,46 @@
+"""The fairness report of a window, from the audit tables."""
+
+from datetime import datetime, timedelta
+
+from registry.db import observations
+from registry.db.engine import Connection
+from registry.errors import ProblemType, Refused
+from registry.fairness.figures import Algorithm, FairnessReport, Terms, Window
+from registry.fairness.report import build_report
+from registry.ranking.policy import Policy
+from registry.usecases.commit_ahead import digest_of_code
+
+MAX_WINDOW = timedelta(days=400)
+DEFAULT_WINDOW = timedelta(days=30)
+
+WINDOW_INVALID = ProblemType(
+    "window_invalid",
+    "The window of the report is none",
+    "Send from and to as RFC 3339 instants, from before to, at most 400 days apart.",
+)
+
+
+def window_of(start: datetime | None, end: datetime | None, now: datetime) -> Window:
+    """Open ends reach to now, and 30 days back. Raises: Refused."""
+    end_at = end or now + timedelta(seconds=1)
+    start_at = start or end_at - DEFAULT_WINDOW
+    if start_at.tzinfo is None or end_at.tzinfo is None:
+        raise Refused(WINDOW_INVALID, "an instant needs its time zone, such as Z")
+    if not timedelta() < end_at - start_at <= MAX_WINDOW:
+        raise Refused(WINDOW_INVALID)
+    return Window(start_at=start_at, end_at=end_at)
+
+
+async def make_report(
+    connection: Connection, window: Window, policy: Policy
+) -> FairnessReport:
+    """connection: of the auditor, who may read labels."""
+    rankings = await observations.observed_rankings(
+        connection, window.start_at, window.end_at
+    )
+    return build_report(
+        rankings,
+        await observations.site_disclosures(connection),
+        Algorithm(policy_digest=policy.digest, code_digest=digest_of_code()),
+        Terms(window=window),
+    )

@@ -1,0 +1,273 @@
+"""Search: from plain words to a ranked answer whose record is durable.
+
+The order of things is the promise: the index ranks, the record is committed, and only
+then is the answer handed out. Whatever fails before the commit leaves no answer.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+
+from registry.audit import record as records
+from registry.audit.canonical import JsonValue
+from registry.audit.disclosure import seal
+from registry.audit.promise import Promise, sign_promise
+from registry.db.rankings import RankingToLog
+from registry.db.seeds import CommittedSeed
+from registry.errors import Unavailable
+from registry.index.scoring import Filters
+from registry.index.search import Ranked, prepare_query, search
+from registry.ranking.explain import FactorExplanation, explain
+from registry.ranking.ties import OrderKey, make_seed
+from registry.sites.entry import SiteEntry
+from registry.sites.identifier import spell_site_id
+from registry.tlog.note import Signer
+from registry.usecases.accept import accepted
+from registry.usecases.chance import Chance
+from registry.usecases.follow_index import IndexFollower
+from registry.usecases.listed_entries import ListedEntries
+from registry.usecases.record_rankings import RankingRecorder
+from registry.usecases.refusals import NOT_READY
+from registry.usecases.todays_seed import SeedReader
+
+SMALL_INDEX = 2_000  # sites; below it a thread costs more than the ranking
+DISCLOSED = ("query", "location", "filters", "request", "scores", "terms")
+DIGESTS = 8  # in every record: those of the disclosures, the rest decoys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One request. cell: geohash of the user's surroundings, or None.
+
+    nonce: the asker's own, so that the registry can't choose the tie-break alone.
+    """
+
+    text: str
+    cell: str | None
+    filters: Filters
+    limit: int
+    nonce: str = ""
+
+
+class Continuation(msgspec.Struct, frozen=True, array_like=True):
+    """Where an answer goes on: the same request, instant and seed, after a key."""
+
+    request_id: str
+    nonce: str
+    at: datetime
+    after: tuple[int, int, int, int]
+    rank: int
+
+    @property
+    def order_key(self) -> OrderKey:
+        return OrderKey(*self.after)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedEntry:
+    """score: 0..10^8. behind: near-duplicates of the same publisher, best first."""
+
+    rank: int
+    score: int
+    entry: SiteEntry
+    factors: tuple[FactorExplanation, ...]
+    behind: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A ranked answer on record. eligible: sites that were scored."""
+
+    record: records.Record
+    policy: str
+    generated_at: datetime
+    eligible: int
+    results: tuple[RankedEntry, ...]
+    promise: Promise
+    following: Continuation | None
+
+
+class Searcher:
+    """Answers requests; `follower` and `recorder` must be running."""
+
+    def __init__(
+        self,
+        *,
+        follower: IndexFollower,
+        recorder: RankingRecorder,
+        entries: ListedEntries,
+        seeds: SeedReader,
+        promiser: Signer,
+        chance: Chance,
+    ) -> None:
+        self.follower = follower
+        self.promiser = promiser
+        self._recorder = recorder
+        self._entries = entries
+        self._seeds = seeds
+        self._chance = chance
+
+    async def is_ready(self) -> bool:
+        """The index is loaded, and policy and seed of the day stand in the log."""
+        return (
+            self.follower.is_loaded
+            and await self._seeds.find(self._chance.now().date()) is not None
+        )
+
+    async def search(
+        self, asked: Asked, continuation: Continuation | None = None
+    ) -> Answer:
+        """Raises: Unavailable if the registry is starting or the log is stalled."""
+        now = self._chance.now()
+        going_on = continuation or Continuation(
+            request_id=self._chance.ulid(),
+            nonce=asked.nonce,
+            at=now,
+            after=(-(10**9), 0, 0, 0),
+            rank=0,
+        )
+        seed = await self._seed_of(going_on.at)
+        ranked = await self._rank(asked, going_on, seed)
+        entries = await self._entries.find([one.site_id for one in ranked.sites])
+        record = await self._record(asked, going_on, seed, ranked, now)
+        promise = sign_promise(record.leaf_hash, now, self.promiser.private)
+        results = self._results(ranked, entries, going_on.rank)
+        return Answer(
+            record=record,
+            policy=self.follower.policy.digest,
+            generated_at=now,
+            eligible=ranked.eligible,
+            results=results,
+            promise=promise,
+            following=_following(going_on, ranked, asked.limit),
+        )
+
+    async def _seed_of(self, at: datetime) -> CommittedSeed:
+        seed = await self._seeds.find(at.date())
+        if seed is None or not self.follower.is_loaded:
+            raise Unavailable(NOT_READY, retry_after_s=1)
+        return seed
+
+    async def _rank(
+        self, asked: Asked, going_on: Continuation, seed: CommittedSeed
+    ) -> Ranked:
+        """Off the event loop once the index is large enough to be felt."""
+        index, policy = self.follower.index, self.follower.policy
+        query = prepare_query(
+            asked.text,
+            self.follower.encoder,
+            policy,
+            cell=asked.cell,
+            filters=asked.filters,
+        )
+        tie_seed = make_seed(seed.secret, going_on.request_id, going_on.nonce)
+
+        def rank() -> Ranked:
+            return search(
+                index,
+                query,
+                now=going_on.at,
+                seed=tie_seed,
+                k=asked.limit,
+                after=going_on.order_key,
+            )
+
+        if len(index) < SMALL_INDEX:
+            return rank()
+        return await asyncio.to_thread(rank)
+
+    async def _record(
+        self,
+        asked: Asked,
+        going_on: Continuation,
+        seed: CommittedSeed,
+        ranked: Ranked,
+        now: datetime,
+    ) -> records.Record:
+        """The record, once it is durable."""
+        sealed = seal(
+            _disclosures(asked, going_on, ranked),
+            self._chance.random_bytes,
+            DIGESTS,
+        )
+        record = records.ranking_record(
+            record_id=self._chance.ulid(),
+            at=now,
+            operator=records.ANONYMOUS,
+            policy=self.follower.policy.digest,
+            snapshot=ranked.generation,
+            seed_index=seed.leaf_index,
+            eligible_count=ranked.eligible,
+            order=[spell_site_id(one.site_id) for one in ranked.sites],
+            sd_digests=sealed.digests,
+        )
+        await self._recorder.record(
+            RankingToLog(
+                record=accepted(record, now),
+                openings=[(one.name, one.disclosure) for one in sealed.openings],
+                eligible=ranked.eligible_sample,
+            )
+        )
+        return record
+
+    def _results(
+        self, ranked: Ranked, entries: dict[int, SiteEntry], offset: int
+    ) -> tuple[RankedEntry, ...]:
+        policy = self.follower.policy
+        return tuple(
+            RankedEntry(
+                rank=offset + position,
+                score=one.score,
+                entry=entries[one.site_id],
+                factors=explain(one.factors, one.facts, policy),
+                behind=tuple(spell_site_id(other) for other in one.behind),
+            )
+            for position, one in enumerate(ranked.sites, start=1)
+            if one.site_id in entries
+        )
+
+
+def _disclosures(
+    asked: Asked, going_on: Continuation, ranked: Ranked
+) -> dict[str, JsonValue]:
+    """The personal part, erasable: what was asked, from where, and what it scored."""
+    return {
+        "query": asked.text,
+        "location": asked.cell,
+        "filters": {
+            name: value
+            for name, value in msgspec.to_builtins(asked.filters).items()
+            if value is not None
+        },
+        "request": {
+            "id": going_on.request_id,
+            "nonce": going_on.nonce,
+            "at": going_on.at.isoformat(),
+            "after": [str(part) for part in going_on.after],
+        },
+        "scores": [
+            {
+                "site": spell_site_id(one.site_id),
+                "factors": list(msgspec.to_builtins(one.factors).values()),
+                "score": one.score,
+                "tie": f"{one.order_key.tie_key:016x}",
+            }
+            for one in ranked.sites
+        ],
+        "terms": dict(ranked.term_weights),
+    }
+
+
+def _following(
+    going_on: Continuation, ranked: Ranked, limit: int
+) -> Continuation | None:
+    if len(ranked.sites) < limit or going_on.rank + limit >= ranked.places:
+        return None
+    key = ranked.sites[-1].order_key
+    return msgspec.structs.replace(
+        going_on,
+        after=(key.negative_score, key.commission_tier, key.tie_key, key.site_id),
+        rank=going_on.rank + len(ranked.sites),
+    )

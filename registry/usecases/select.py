@@ -1,0 +1,72 @@
+"""Reporting which site of a ranking was chosen: by its asker, once."""
+
+from dataclasses import dataclass
+
+from registry.audit import record as records
+from registry.audit.promise import Promise, sign_promise
+from registry.audit.record import parse_record
+from registry.db import log, rankings
+from registry.db.engine import Connection
+from registry.errors import Conflict, NotFound, Refused
+from registry.sites.identifier import parse_site_id
+from registry.tlog.note import Signer
+from registry.usecases.accept import accept_record
+from registry.usecases.chance import Chance
+from registry.usecases.receipts import verify_asker
+from registry.usecases.refusals import (
+    RANKING_HAS_SELECTION,
+    RANKING_UNKNOWN,
+    SITE_NOT_IN_RANKING,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selected:
+    """A selection on record; the promise counts once the transaction has committed."""
+
+    record: records.Record
+    promise: Promise
+
+
+async def select_site(
+    connection: Connection,
+    *,
+    ranking_id: str,
+    site_id: str | None,
+    outcome: str | None,
+    web_key: bytes,
+    promiser: Signer,
+    chance: Chance,
+) -> Selected:
+    """site_id: None reports that none was chosen.
+
+    Raises: NotFound, Forbidden, Refused, Conflict.
+    """
+    record_id = verify_asker(web_key, ranking_id)
+    found = await log.find_record(connection, record_id)
+    if found is None or found.record.kind != "ranking":
+        raise NotFound(RANKING_UNKNOWN, pointer="/rankingId")
+    order = parse_record(found.record.body)["order"]
+    if site_id is not None and site_id not in list(_sequence(order)):
+        raise Refused(SITE_NOT_IN_RANKING, pointer="/siteId")
+    now = chance.now()
+    record = records.selection_record(
+        record_id=chance.ulid(),
+        at=now,
+        operator=records.ANONYMOUS,
+        ranking_id=record_id,
+        site_id=site_id,
+        outcome=outcome,
+    )
+    number = None if site_id is None else parse_site_id(site_id)
+    fresh = await rankings.save_selection(connection, record_id, record.id, number, now)
+    if not fresh:
+        raise Conflict(RANKING_HAS_SELECTION, pointer="/rankingId")
+    await accept_record(connection, record, now)
+    return Selected(
+        record=record, promise=sign_promise(record.leaf_hash, now, promiser.private)
+    )
+
+
+def _sequence(value: object) -> tuple[object, ...]:
+    return tuple(value) if isinstance(value, list | tuple) else ()

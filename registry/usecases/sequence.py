@@ -1,0 +1,98 @@
+"""The sequencer: gives accepted records their place in the log.
+
+In one transaction: records leave `pending`, become entries, fill tiles, and a signed
+checkpoint covers them. One sequencer works at a time (an advisory lock held by its
+connection); any other takes over when that connection ends. Should two ever believe
+that they hold it, the primary keys of `entry` and `checkpoint` let only one commit.
+"""
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
+from registry.db import log
+from registry.db.engine import Connection, Engine
+from registry.tlog.checkpoint import Checkpoint, sign_checkpoint
+from registry.tlog.edge import TreeEdge, edge_runs, rebuild_edge
+from registry.tlog.note import Signer
+
+MAX_BATCH = 256
+IDLE_PAUSE_S = 0.1
+TAKE_OVER_PAUSE_S = 0.5
+
+logger = structlog.get_logger()
+
+
+class Sequencer:
+    """signer: the log's key, whose name is the log's origin."""
+
+    def __init__(
+        self, engine: Engine, signer: Signer, clock: Callable[[], datetime]
+    ) -> None:
+        self._engine = engine
+        self._signer = signer
+        self._clock = clock
+
+    async def run(self) -> None:
+        """Sequence until cancelled; wait while another sequencer holds the lock."""
+        while True:
+            try:
+                async with self._engine.connect() as connection:
+                    if await log.try_sequencer_lock(connection):
+                        await connection.commit()
+                        await self._sequence(connection)
+            except (SQLAlchemyError, OSError) as error:
+                logger.warning("sequencer_interrupted", kind=type(error).__name__)
+            await asyncio.sleep(TAKE_OVER_PAUSE_S)
+
+    async def _sequence(self, connection: Connection) -> None:
+        edge = await load_edge(connection)
+        await connection.commit()
+        logger.info("sequencer_started", size=edge.size)
+        while True:
+            appended = await self.step(connection, edge)
+            if appended.size == edge.size:
+                await asyncio.sleep(IDLE_PAUSE_S)
+            edge = appended
+
+    async def step(self, connection: Connection, edge: TreeEdge) -> TreeEdge:
+        """Log one batch of what is pending, if anything is; the edge after it."""
+        async with connection.begin():
+            records = await log.take_pending(connection, MAX_BATCH)
+            if not records:
+                return edge
+            appended, placed = edge.append([record.leaf_hash for record in records])
+            await log.append(connection, edge.size, records, placed)
+            await log.save_checkpoint(connection, self._checkpoint(appended))
+        return appended
+
+    def _checkpoint(self, edge: TreeEdge) -> log.StoredCheckpoint:
+        root = edge.root()
+        checkpoint = Checkpoint(origin=self._signer.name, size=edge.size, root=root)
+        return log.StoredCheckpoint(
+            size=edge.size,
+            root=root,
+            note=sign_checkpoint(checkpoint, self._signer).decode(),
+            published_at=self._clock(),
+        )
+
+
+async def load_edge(connection: Connection) -> TreeEdge:
+    """The edge of the tree that the newest checkpoint signs.
+
+    Raises: RuntimeError if the stored hashes do not give the signed root: the log was
+    tampered with, and appending to it would cover that up.
+    """
+    newest = await log.latest_checkpoint(connection)
+    if newest is None:
+        return TreeEdge()
+    runs = {}
+    for run in edge_runs(newest.size):
+        runs[run] = await log.read_hashes(connection, run.level, run.first, run.count)
+    edge = rebuild_edge(newest.size, lambda run: runs[run])
+    if edge.root() != newest.root:
+        raise RuntimeError(f"the stored log does not match checkpoint {newest.size}")
+    return edge

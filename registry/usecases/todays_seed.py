@@ -1,0 +1,33 @@
+"""The day's committed tie-break secret, read once a day."""
+
+from datetime import date
+
+from registry.db import seeds
+from registry.db.engine import Engine
+from registry.db.seeds import CommittedSeed
+
+KEPT_DAYS = 3
+
+
+class SeedReader:
+    """Gives out a secret once its commitment, and the policy, stand in the log.
+
+    Both must be there before the first ranking that uses them.
+    """
+
+    def __init__(self, engine: Engine, policy_digest: str) -> None:
+        self._engine = engine
+        self._policy_digest = policy_digest
+        self._kept: dict[date, CommittedSeed] = {}
+
+    async def find(self, day: date) -> CommittedSeed | None:
+        if day not in self._kept:
+            async with self._engine.connect() as connection:
+                seed = await seeds.committed_seed(connection, day)
+                leaf = await seeds.policy_leaf(connection, self._policy_digest)
+            if seed is None or leaf is None:
+                return None
+            while len(self._kept) >= KEPT_DAYS:
+                self._kept.pop(min(self._kept))
+            self._kept[day] = seed
+        return self._kept[day]

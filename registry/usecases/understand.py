@@ -1,0 +1,188 @@
+"""From fetched bytes to what a site says: parse, verify, assemble. No I/O.
+
+Declared documents that are not what was signed, and documents whose signature does not
+hold, refuse the whole; a document that can't be read only counts as missing, and its
+problem is kept for the owner.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from registry.db.documents import StoredDocument
+from registry.errors import Problem, Refused
+from registry.formats.assemble import Listing, assemble
+from registry.formats.detect import parse_document, parse_page
+from registry.formats.document import Document, Parsed, Rejected
+from registry.formats.refusals import PAGE_WITHOUT_TOOLS
+from registry.formats.semantic import semantic_hash
+from registry.identity.declarations import Declarations
+from registry.identity.document_signature import Unsigned, verify_document_signature
+from registry.identity.keys import PublicKey
+from registry.identity.refusals import DOCUMENT_KEY_NOT_PINNED
+from registry.identity.registration import DocumentClaim
+from registry.sites.site import Site
+from registry.usecases.refusals import DOCUMENT_HASH_MISMATCH, DOCUMENT_MISSING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchedBody:
+    """asked_url: what was asked for. url: where it was found after redirects.
+
+    is_page: it is HTML, which declares tools in its forms, or nothing.
+    """
+
+    asked_url: str
+    url: str
+    is_page: bool
+    body: bytes
+    content_type: str
+    etag: str | None
+    last_modified: str | None
+    fetched_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Understood:
+    """site: with the registrant's declarations where the documents are silent.
+
+    problems: of documents that were left out.
+    """
+
+    listing: Listing
+    site: Site
+    documents: tuple[StoredDocument, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def is_strict(self) -> bool:
+        return all(one.conformance == "strict" for one in self.documents)
+
+
+def understand(
+    bodies: Sequence[FetchedBody],
+    *,
+    claims: Sequence[DocumentClaim],
+    declarations: Declarations,
+    pinned: Sequence[PublicKey],
+    site_url: str,
+    problems: Sequence[Problem],
+    now: datetime,
+) -> Understood:
+    """problems: what went wrong in fetching. pinned: the keys the site was proved by.
+
+    Raises: Refused, with the first problem as its detail where no document is left.
+    """
+    verify_claims(bodies, claims)
+    left_out = list(problems)
+    documents: list[tuple[Document, StoredDocument]] = []
+    for body in bodies:
+        match _parse(body, site_url):
+            case Parsed(document):
+                signature = check_signature(document, pinned, now)
+                documents.append((document, _stored(body, document, signature)))
+            case Rejected(problem):
+                left_out.append(_placed(problem, body.url))
+    if documents:
+        # A page that only points to its documents has done what it is there for.
+        left_out = [one for one in left_out if one.code != PAGE_WITHOUT_TOOLS.code]
+    if not documents:
+        raise Refused(DOCUMENT_MISSING, _why(left_out))
+    listing = assemble([document for document, _ in documents])
+    return Understood(
+        listing=listing,
+        site=with_declarations(listing.site, declarations),
+        documents=tuple(stored for _, stored in documents),
+        problems=tuple(left_out),
+    )
+
+
+def verify_claims(
+    bodies: Sequence[FetchedBody], claims: Sequence[DocumentClaim]
+) -> None:
+    """Raises: Refused if a document is not the one whose hash was signed."""
+    served = {body.asked_url: hashlib.sha256(body.body).hexdigest() for body in bodies}
+    for index, claim in enumerate(claims):
+        found = served.get(claim.url)
+        if claim.sha256 is not None and found not in {None, claim.sha256}:
+            raise Refused(
+                DOCUMENT_HASH_MISMATCH,
+                f"{claim.url} has the SHA-256 {found}",
+                pointer=f"/docs/{index}/sha256",
+            )
+
+
+def check_signature(
+    document: Document, pinned: Sequence[PublicKey], now: datetime
+) -> dict[str, Any]:
+    """What is told of the signature.
+
+    A signature under a key that is not the site's says nothing and is shown so; one
+    that fails under the site's own key is a changed document. Raises: Refused.
+    """
+    if document.raw is None:
+        return {"status": "unsigned"}
+    try:
+        outcome = verify_document_signature(document.raw, pinned=pinned, now=now)
+    except Refused as refused:
+        if refused.code == DOCUMENT_KEY_NOT_PINNED.code:
+            return {"status": "unpinned", "detail": refused.problem.detail}
+        raise
+    if isinstance(outcome, Unsigned):
+        return {"status": "unsigned"}
+    return {"status": "valid", "kind": outcome.kind, "keyId": outcome.key_id}
+
+
+def with_declarations(site: Site, declared: Declarations) -> Site:
+    """Documents speak first; the registration fills what they leave open."""
+    commission = site.commission_percent
+    independent = site.is_independent
+    return replace(
+        site,
+        category=site.category or declared.category or "",
+        location=site.location or declared.location,
+        commission_percent=(
+            declared.commission_percent if commission is None else commission
+        ),
+        is_independent=declared.is_independent if independent is None else independent,
+    )
+
+
+def _parse(body: FetchedBody, site_url: str) -> Parsed | Rejected:
+    if body.is_page:
+        return parse_page(body.body, url=body.url)
+    return parse_document(
+        body.body, url=body.url, content_type=body.content_type, site_url=site_url
+    )
+
+
+def _stored(
+    body: FetchedBody, document: Document, signature: dict[str, Any]
+) -> StoredDocument:
+    return StoredDocument(
+        url=body.url,
+        format=document.format,
+        dialect=document.dialect,
+        conformance=document.conformance,
+        signature=signature,
+        deviations=[asdict(one) for one in document.deviations],
+        semantic_hash=semantic_hash(document.site),
+        body=body.body,
+        content_type=body.content_type,
+        etag=body.etag,
+        last_modified=body.last_modified,
+        first_fetched_at=body.fetched_at,
+        fetched_at=body.fetched_at,
+    )
+
+
+def _placed(problem: Problem, url: str) -> Problem:
+    return replace(problem, detail=f"{url}: {problem.detail}")
+
+
+def _why(problems: Sequence[Problem]) -> str:
+    if not problems:
+        return "nothing was found at the well-known places"
+    return "; ".join(problem.detail for problem in problems[:3])

@@ -1,0 +1,87 @@
+"""What all tests share: one real PostgreSQL a worker, migrated once, copied per module."""
+
+import asyncio
+import itertools
+import os
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from sqlalchemy.engine import URL
+
+from registry.db.embedded import EmbeddedPostgres, start_embedded
+from registry.db.engine import Engine, Role, open_engine
+from registry.db.migrate import migrate
+
+TEMPLATE = "template_migrated"
+_numbers = itertools.count()
+
+settings.register_profile("dev", max_examples=50, deadline=None)
+settings.register_profile(
+    "ci",
+    max_examples=200,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("nightly", max_examples=20_000, deadline=None)
+settings.load_profile(
+    os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev")
+)
+
+
+def skip_or_fail(reason: str) -> None:
+    """A machine that lacks something skips; under CI that is a failure."""
+    if os.environ.get("CI"):
+        pytest.fail(f"CI must have it: {reason}")
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedPostgres]:
+    server = start_embedded(tmp_path_factory.mktemp("pg"))
+    server.create_database(TEMPLATE)
+    asyncio.run(_migrate(server.url(TEMPLATE)))
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="module")
+def database(postgres: EmbeddedPostgres) -> URL:
+    """A migrated database of the module's own."""
+    name = f"test_{next(_numbers)}"
+    postgres.create_database(name, TEMPLATE)
+    return postgres.url(name)
+
+
+@pytest.fixture(scope="module")
+async def owner(database: URL) -> AsyncIterator[Engine]:
+    """An engine that may do everything."""
+    engine = open_engine(database)
+    yield engine
+    await engine.dispose()
+
+
+@pytest.fixture(scope="module")
+async def engines(database: URL) -> AsyncIterator[dict[Role, Engine]]:
+    """An engine for each role."""
+    found = {role: open_engine(database, role) for role in Role}
+    yield found
+    for engine in found.values():
+        await engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of specifications, real documents and retrieval sets."""
+    folder = Path(__file__).parents[1].parent / "shared"
+    if not folder.is_dir():
+        pytest.skip(f"{folder} is absent: no real documents to try")
+    return folder
+
+
+async def _migrate(url: URL) -> None:
+    engine = open_engine(url)
+    await migrate(engine)
+    await engine.dispose()

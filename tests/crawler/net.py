@@ -1,0 +1,230 @@
+"""Real servers on loopback, honest and hostile, and a crawler that reaches them."""
+
+import asyncio
+import ssl
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+import dns.flags
+import dns.message
+import dns.rcode
+import dns.rrset
+import trustme
+
+from crawler.fetch import Fetcher, FetcherConfig
+from crawler.resolve import Endpoint, Resolver, ResolverConfig
+
+USER_AGENT = "FairRegistryBot/1.0 (+https://registry.example/bot)"
+HOST = "shop.test"
+
+Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Request:
+    path: str
+    headers: dict[str, str]
+
+
+@dataclass
+class Page:
+    """An honest answer. delay_s: before it."""
+
+    body: bytes = b"{}"
+    content_type: str = "application/json"
+    status: str = "200 OK"
+    headers: dict[str, str] = field(default_factory=dict)
+    delay_s: float = 0.0
+
+    def encode(self) -> bytes:
+        headers = {
+            "Content-Type": self.content_type,
+            "Content-Length": str(len(self.body)),
+            **self.headers,
+        }
+        lines = [f"HTTP/1.1 {self.status}", *(f"{k}: {v}" for k, v in headers.items())]
+        return "\r\n".join([*lines, "", ""]).encode() + self.body
+
+
+class HonestSite:
+    """Serves pages by path and remembers what it was asked."""
+
+    def __init__(self, pages: Mapping[str, Page] | None = None) -> None:
+        self.pages = dict(pages or {})
+        self.requests: list[Request] = []
+        self.at_once = self.most_at_once = 0
+
+    @property
+    def paths(self) -> list[str]:
+        return [request.path for request in self.requests]
+
+    async def __call__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        request = await read_request(reader)
+        self.requests.append(request)
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        page = self.pages.get(
+            request.path, Page(b"nothing here", "text/plain", "404 Not Found")
+        )
+        await asyncio.sleep(page.delay_s)
+        self.at_once -= 1
+        etag = page.headers.get("ETag")
+        if etag and request.headers.get("if-none-match") == etag:
+            page = Page(b"", status="304 Not Modified", headers={"ETag": etag})
+        writer.write(page.encode())
+        await writer.drain()
+
+
+async def read_request(reader: asyncio.StreamReader) -> Request:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode()
+    first, *lines = head.rstrip().split("\r\n")
+    fields = (line.split(": ", 1) for line in lines)
+    return Request(first.split()[1], {name.lower(): value for name, value in fields})
+
+
+def raw(answer: bytes) -> Handler:
+    """Reads the request, sends the bytes, closes."""
+
+    async def handle(
+        reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        await read_request(reader)
+        writer.write(answer)
+        await writer.drain()
+
+    return handle
+
+
+async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.read()
+
+
+class Net:
+    """A loopback internet: hosts with servers, an authority and a name server."""
+
+    def __init__(self, folder: Path) -> None:
+        self.authority = trustme.CA()
+        self.ca_file = folder / "ca.pem"
+        self.authority.cert_pem.write_to_path(str(self.ca_file))
+        self.hosts: dict[str, Endpoint] = {}
+        self._servers: list[asyncio.Server] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._transports: list[asyncio.BaseTransport] = []
+
+    async def serve(
+        self,
+        handler: Handler,
+        *hosts: str,
+        tls: bool = True,
+        certified: Sequence[str] | None = None,
+        authority: trustme.CA | None = None,
+    ) -> int:
+        """certified: names in the certificate, where not the hosts'."""
+        context = None
+        if tls:
+            names = certified or hosts or (HOST,)
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            leaf = (authority or self.authority).issue_cert(*names)
+            leaf.configure_cert(context)
+        server = await asyncio.start_server(
+            self._guarded(handler), "127.0.0.1", 0, ssl=context
+        )
+        self._servers.append(server)
+        port: int = server.sockets[0].getsockname()[1]
+        for host in hosts or (HOST,):
+            self.hosts[host] = Endpoint("127.0.0.1", port)
+        return port
+
+    def _guarded(self, handler: Handler) -> Handler:
+        async def handle(
+            reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        ) -> None:
+            task = asyncio.current_task()
+            assert task
+            self._tasks.add(task)
+            try:
+                with suppress(OSError, asyncio.IncompleteReadError):
+                    await handler(reader, writer)
+            except asyncio.CancelledError:
+                pass
+            finally:
+                self._tasks.discard(task)
+                writer.close()
+
+        return handle
+
+    async def serve_dns(self, zone: Mapping[str, Sequence[str] | None]) -> Endpoint:
+        """TXT records by name; None: it says nothing, "": it says SERVFAIL."""
+        loop = asyncio.get_running_loop()
+        transport, _ = await loop.create_datagram_endpoint(
+            lambda: NameServer(zone), local_addr=("127.0.0.1", 0)
+        )
+        self._transports.append(transport)
+        return Endpoint("127.0.0.1", transport.get_extra_info("sockname")[1])
+
+    def fetcher(
+        self,
+        *,
+        deadline_s: float = 5.0,
+        step_timeout_s: float = 2.0,
+        look_up: Callable[[str], Awaitable[Sequence[str]]] | None = None,
+        dns_server: Endpoint | None = None,
+        dns_timeout_s: float = 0.3,
+    ) -> Fetcher:
+        config = ResolverConfig(
+            allow_loopback=True,
+            hosts=self.hosts,
+            dns_server=dns_server,
+            timeout_s=dns_timeout_s,
+        )
+        return Fetcher(
+            FetcherConfig(
+                user_agent=USER_AGENT,
+                resolver=Resolver(config, look_up=look_up),
+                ca_file=self.ca_file,
+                deadline_s=deadline_s,
+                step_timeout_s=step_timeout_s,
+            )
+        )
+
+    async def close(self) -> None:
+        for transport in self._transports:
+            transport.close()
+        for server in self._servers:
+            server.close()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.sleep(0.01)
+        self.hosts.clear()
+        self._servers.clear()
+
+
+class NameServer(asyncio.DatagramProtocol):
+    def __init__(self, zone: Mapping[str, Sequence[str] | None]) -> None:
+        self._zone = zone
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.DatagramTransport", transport)
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        query = dns.message.from_wire(data)
+        name = query.question[0].name
+        answer = dns.message.make_response(query)
+        texts = self._zone.get(name.to_text(omit_final_dot=True), ())
+        if texts is None:
+            return
+        if texts == "":
+            answer.set_rcode(dns.rcode.SERVFAIL)
+        elif texts:
+            rows = [f'"{text}"' for text in texts]
+            answer.answer.append(dns.rrset.from_text(name, 60, "IN", "TXT", *rows))
+        else:
+            answer.set_rcode(dns.rcode.NXDOMAIN)
+        answer.flags |= dns.flags.RA
+        self._transport.sendto(answer.to_wire(), addr)

@@ -1,0 +1,48 @@
+import pytest
+
+from crawler.resolve import Endpoint, parse_endpoint, parse_hosts_file
+from registry.errors import Refused
+
+
+def test_a_hosts_file_tells_where_names_lead() -> None:
+    hosts = parse_hosts_file(
+        "# demo\n\nShop.test 127.0.0.1:8443  # the shop\ncafe.test\t[::1]:8444\n"
+    )
+    assert hosts == {
+        "shop.test": Endpoint("127.0.0.1", 8443),
+        "cafe.test": Endpoint("::1", 8444),
+    }
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "shop.test",
+        "shop.test 127.0.0.1:8443 more",
+        "shop.test 127.0.0.1",
+        "shop.test 127.0.0.1:0",
+        "shop.test 127.0.0.1:99999",
+        "shop.test 10.0.0.1:8443",
+        "shop.test 8.8.8.8:443",
+        "shop.test example.com:443",
+        "localhost 127.0.0.1:8443",
+        "127.0.0.1 127.0.0.1:8443",
+    ],
+)
+def test_a_malformed_hosts_file_is_refused_by_line(line: str) -> None:
+    with pytest.raises(Refused) as refused:
+        parse_hosts_file(f"ok.test 127.0.0.1:1\n{line}\n")
+    assert refused.value.code == "hosts_file"
+    assert "line 2" in refused.value.problem.detail
+
+
+def test_an_endpoint_is_an_address_and_a_port() -> None:
+    assert parse_endpoint("127.0.0.1:53") == Endpoint("127.0.0.1", 53)
+    assert parse_endpoint("[::1]:5353") == Endpoint("::1", 5353)
+
+
+@pytest.mark.parametrize("text", ["", "53", "127.0.0.1", ":53", "dns.io:53", "::1:x"])
+def test_a_malformed_endpoint_is_refused(text: str) -> None:
+    with pytest.raises(Refused) as refused:
+        parse_endpoint(text)
+    assert refused.value.code == "dns_server"

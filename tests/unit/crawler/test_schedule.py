@@ -1,0 +1,123 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.schedule import (
+    MAX_RECRAWL,
+    MIN_RECRAWL,
+    decide_reproof,
+    decide_unconditional,
+    estimate_changes_per_day,
+    first_probe_at,
+    next_crawl_at,
+    next_probe_at,
+    next_retry_at,
+    parse_retry_after,
+)
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+draws = st.floats(0, 1, exclude_max=True)
+
+
+@given(st.integers(1, 10_000), draws)
+def test_a_retry_comes_within_a_minute_and_a_day(failures: int, draw: float) -> None:
+    delay = next_retry_at(NOW, failures=failures, draw=lambda: draw) - NOW
+    assert timedelta(minutes=1) <= delay <= timedelta(hours=24)
+
+
+def test_the_ceiling_of_the_back_off_doubles() -> None:
+    delays = [
+        next_retry_at(NOW, failures=n, draw=lambda: 1.0) - NOW for n in (1, 2, 3, 99)
+    ]
+    minutes = [delay / timedelta(minutes=1) for delay in delays]
+    assert minutes == [2, 4, 8, 24 * 60]
+
+
+def test_a_retry_never_comes_before_it_is_wanted() -> None:
+    at = next_retry_at(NOW, failures=1, draw=lambda: 0.0, retry_after=3 * HOUR)
+    assert at == NOW + 3 * HOUR
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("120", 120),
+        ("0", 60),
+        ("999999999", 86_400),
+        ("Fri, 20 Nov 2026 13:00:00 GMT", 3600),
+        ("Fri, 20 Nov 2020 13:00:00 GMT", 60),
+        ("Fri, 20 Nov 2099 13:00:00 GMT", 86_400),
+    ],
+)
+def test_retry_after_is_clamped_in_both_forms(text: str, seconds: int) -> None:
+    assert parse_retry_after(text, NOW) == timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize("text", ["", "-5", "soon", "1.5", "٣", "9" * 40, "Fri, 99"])
+def test_a_malformed_retry_after_is_none(text: str) -> None:
+    assert parse_retry_after(text, NOW) is None
+
+
+@given(st.integers(0, 1000), st.integers(0, 1000), draws)
+def test_the_recrawl_interval_stays_within_bounds(
+    unchanged: int, changed: int, draw: float
+) -> None:
+    rate = estimate_changes_per_day(unchanged + changed, unchanged, HOUR)
+    delay = next_crawl_at(NOW, changes_per_day=rate, draw=lambda: draw) - NOW
+    assert MIN_RECRAWL * 0.9 <= delay <= MAX_RECRAWL * 1.1
+
+
+def test_what_changes_more_is_visited_sooner_within_the_bounds() -> None:
+    delays = [
+        next_crawl_at(NOW, changes_per_day=rate, draw=lambda: 0.5) - NOW
+        for rate in (0.0, 0.1, 1.0, 4.0, 1e9)
+    ]
+    assert delays == sorted(delays, reverse=True)
+    assert delays[2] == timedelta(days=1)
+    assert delays[3] == timedelta(hours=12)
+    assert delays[-1] == MIN_RECRAWL
+
+
+def test_the_estimated_rate_follows_the_share_of_changed_visits() -> None:
+    day = timedelta(days=1)
+    assert estimate_changes_per_day(10, 10, day) == 0
+    few, many = (estimate_changes_per_day(10, unchanged, day) for unchanged in (8, 2))
+    assert 0 < few < many
+
+
+@given(st.integers(0, 10**6), draws)
+def test_probes_keep_their_phase(late_s: int, draw: float) -> None:
+    first = first_probe_at(NOW, interval=HOUR, draw=lambda: draw)
+    now = first + timedelta(seconds=late_s)
+    due = next_probe_at(first, now, interval=HOUR)
+    assert now < due <= now + HOUR
+    assert (due - first) % HOUR == timedelta(0)
+
+
+def test_a_probe_that_ran_early_does_not_bring_the_next_one_forward() -> None:
+    early = NOW - timedelta(seconds=5)
+    assert next_probe_at(NOW, early, interval=HOUR) == NOW + HOUR
+
+
+def test_the_third_strike_makes_a_site_unverified() -> None:
+    strikes, trusts = 0, []
+    for _ in range(4):
+        reproof = decide_reproof(NOW, proved=False, strikes=strikes)
+        strikes = reproof.strikes
+        trusts.append(reproof.trust)
+        assert reproof.next_at == NOW + timedelta(days=1)
+    assert trusts == ["verified", "verified", "unverified", "unverified"]
+
+
+def test_a_proof_clears_the_strikes_and_holds_for_a_week() -> None:
+    reproof = decide_reproof(NOW, proved=True, strikes=5)
+    assert (reproof.strikes, reproof.trust) == (0, "verified")
+    assert reproof.next_at == NOW + timedelta(days=7)
+
+
+def test_one_fetch_in_ten_is_unconditional() -> None:
+    asked = [decide_unconditional(lambda n=n: n / 100) for n in range(100)]
+    assert sum(asked) == 10

@@ -1,0 +1,378 @@
+from datetime import UTC, datetime
+
+import msgspec
+import numpy as np
+import pytest
+
+from registry.fairness.compare import read_gap
+from registry.fairness.estimate import Estimate, estimate_gap, weigh
+from registry.fairness.figures import Algorithm, FairnessReport, Terms, Window
+from registry.fairness.inference import katz_rate_ratio
+from registry.fairness.observation import (
+    ObservedRanking,
+    ObservedSelection,
+    SiteDisclosure,
+)
+from registry.fairness.report import build_report
+from registry.fairness.tally import SELECTED, SIZES, tally
+
+WINDOW = Window(
+    start_at=datetime(2026, 1, 1, tzinfo=UTC), end_at=datetime(2026, 2, 1, tzinfo=UTC)
+)
+TERMS = Terms(window=WINDOW)
+ALGORITHM = Algorithm(
+    policy_digest="sha-256:aa",
+    code_digest="sha-256:bb",
+    source_url="https://code.example/registry",
+    attestations=("https://auditor.example/2026-01",),
+)
+SITES = ("mic", "sml", "med", "lrg", "unk")
+DISCLOSURES = (
+    SiteDisclosure(
+        site_id="mic",
+        size="micro",
+        independence="independent",
+        commission_percent=0,
+        domain="one.example",
+    ),
+    SiteDisclosure(
+        site_id="sml",
+        size="small",
+        independence="independent",
+        commission_percent=10,
+        domain="one.example",
+    ),
+    SiteDisclosure(site_id="med", size="medium", independence="chain"),
+    SiteDisclosure(
+        site_id="lrg", size="large", independence="chain", commission_percent=30
+    ),
+)
+
+
+def ranking(number, order, *, chosen=None, reported=True, query=""):
+    selection = ObservedSelection(site_id=chosen) if reported else None
+    return ObservedRanking(
+        id=f"r{number:04}",
+        eligible=len(SITES),
+        returned=tuple(order),
+        eligible_sample=SITES,
+        selection=selection,
+        query=query,
+    )
+
+
+def by_lot(count, seed=3):
+    """Fair rankings: the order and so the choice of the first are drawn by lot."""
+    rng = np.random.default_rng(seed)
+    orders = [[SITES[i] for i in rng.permutation(len(SITES))] for _ in range(count)]
+    return [ranking(i, order[:3], chosen=order[0]) for i, order in enumerate(orders)]
+
+
+def always_large(count):
+    return [ranking(i, ("lrg", "med", "sml"), chosen="lrg") for i in range(count)]
+
+
+def report_on(rankings, disclosures=DISCLOSURES, **terms):
+    return build_report(rankings, disclosures, ALGORITHM, Terms(window=WINDOW, **terms))
+
+
+def cell_of(report, kind, measure="selected", dimension="size"):
+    (found,) = (
+        cell
+        for part in report.dimensions
+        if part.name == dimension
+        for site_class in part.classes
+        if site_class.name == kind
+        for cell in site_class.comparisons
+        if cell.measure == measure
+    )
+    return found
+
+
+@pytest.fixture(scope="module")
+def fair():
+    return report_on(by_lot(300))
+
+
+@pytest.fixture(scope="module")
+def unfair():
+    return report_on(always_large(60))
+
+
+def test_shares_of_the_declared_classes_sum_to_one(fair):
+    for dimension in fair.dimensions:
+        plain = [c for c in dimension.classes if len(c.members) == 1]
+        for cells in zip(*(c.comparisons for c in plain), strict=True):
+            assert sum(c.share.value for c in cells) == pytest.approx(1, abs=1e-5)
+            eligible = sum(c.eligible_share.value for c in cells)
+            assert eligible == pytest.approx(1, abs=1e-5)
+
+
+def test_every_published_value_lies_within_its_interval_and_its_bounds(fair, unfair):
+    for report in (fair, unfair):
+        for dimension in report.dimensions:
+            for site_class in dimension.classes:
+                for cell in site_class.comparisons:
+                    assert cell.share.low <= cell.share.value <= cell.share.high
+                    assert cell.gap.low <= cell.gap.value <= cell.gap.high
+                    assert cell.share_bounds.low == cell.share.value
+                    assert cell.share_bounds.low <= cell.share_bounds.high <= 1
+                    assert cell.gap_bounds.low <= cell.gap.low
+                    assert cell.gap_bounds.high >= cell.gap.high
+
+
+def test_small_business_joins_micro_and_small(fair):
+    joined = cell_of(fair, "smallBusiness")
+    parts = [cell_of(fair, kind).share.value for kind in ("micro", "small")]
+    assert joined.share.value == pytest.approx(sum(parts), abs=2e-6)
+
+
+def test_a_lot_shows_no_difference(fair):
+    for kind in ("smallBusiness", "medium", "large"):
+        assert cell_of(fair, kind).reading == "noDifferenceShown"
+        assert "no difference is shown" in cell_of(fair, kind).sentence
+
+
+def test_a_kind_that_is_always_chosen_is_told_to_get_more(unfair):
+    cell = cell_of(unfair, "large")
+    assert (cell.share.value, cell.share.high) == (1, 1)
+    assert cell.eligible_share.value == 0.2
+    assert cell.reading == "more"
+    assert "more than their eligible share: +80.00 percentage points" in cell.sentence
+
+
+def test_a_kind_that_is_never_chosen_keeps_the_bound_of_the_rule_of_three(unfair):
+    cell = cell_of(unfair, "micro")
+    assert (cell.share.value, cell.share.low, cell.share.high) == (0, 0, 3 / 60)
+    assert cell.gap.high == pytest.approx(-0.2 + 3 / 60)
+    assert cell.reading == "less"
+
+
+def test_sites_of_unknown_kind_are_a_kind_and_move_the_bounds_of_the_others():
+    rankings = [
+        ranking(i, ("unk", "lrg"), chosen="unk" if i % 2 else "lrg") for i in range(60)
+    ]
+    report = report_on(rankings)
+    assert cell_of(report, "unknown").share.value == 0.5
+    small = cell_of(report, "small")
+    assert (small.share_bounds.low, small.share_bounds.high) == (0, 0.5)
+    assert small.gap_bounds.low < 0 < small.gap_bounds.high
+
+
+def test_a_difference_that_the_undeclared_could_cancel_is_left_unsettled():
+    rankings = [
+        ranking(i, ("unk", "lrg"), chosen="unk" if i % 2 else "lrg") for i in range(60)
+    ]
+    cell = cell_of(report_on(rankings), "small")
+    assert cell.gap.high < 0
+    assert cell.reading == "unsettled"
+    assert "the undeclared ones could cancel that" in cell.sentence
+
+
+@pytest.mark.parametrize(
+    ("gap", "widest", "reading"),
+    [
+        ((0.1, 0.3), (0.2, 0.4), "more"),
+        ((0.1, 0.3), (-0.1, 0.4), "unsettled"),
+        ((0.1, 0.3), (-0.4, -0.1), "unsettled"),
+        ((-0.3, -0.1), (-0.2, -0.1), "less"),
+        ((-0.3, -0.1), (-0.2, 0.0), "unsettled"),
+        ((-0.3, 0.0), (-0.4, -0.1), "noDifferenceShown"),
+        ((0.0, 0.3), (0.1, 0.4), "noDifferenceShown"),
+    ],
+)
+def test_a_reading_needs_both_intervals_on_one_side_of_zero(gap, widest, reading):
+    intervals = [Estimate(value=low, low=low, high=high) for low, high in (gap, widest)]
+    assert read_gap(*intervals) == reading
+
+
+def test_thin_cells_are_withheld_with_the_reason():
+    report = report_on(always_large(29))
+    cell = cell_of(report, "large")
+    assert cell.share is cell.gap is cell.reading is None
+    assert cell.withheld == "rests on 29 independent queries, fewer than 30"
+    assert "withheld" in cell.sentence
+    assert all(mean.mean is None and mean.withheld for mean in report.commission)
+    assert all(each.gini is None and each.withheld for each in report.concentration)
+
+
+def test_many_rankings_of_few_queries_are_still_thin():
+    rankings = [
+        ranking(i, ("lrg",), chosen="lrg", query=f"q{i % 5}") for i in range(100)
+    ]
+    cell = cell_of(report_on(rankings), "large")
+    assert (cell.rankings, cell.queries) == (100, 5)
+    assert cell.withheld
+
+
+def test_selections_are_withheld_where_exposure_is_not():
+    rankings = [ranking(i, SITES, reported=i < 10) for i in range(50)]
+    report = report_on(rankings)
+    assert cell_of(report, "large").withheld
+    assert not cell_of(report, "large", "logarithmic").withheld
+    assert report.counts.reported == 10
+    assert report.counts.selections == 0
+
+
+def test_the_mean_commission_is_weighted_by_what_was_selected():
+    chosen = ["sml", "lrg", "med", "mic"] * 15
+    rankings = [ranking(i, SITES, chosen=site) for i, site in enumerate(chosen)]
+    means = {mean.measure: mean for mean in report_on(rankings).commission}
+    selected = means["selected"]
+    assert selected.mean.value == pytest.approx(40 / 3, abs=1e-6)
+    assert selected.undeclared_share == 0.25
+    assert (selected.bounds.low, selected.bounds.high) == (10, 35)
+    assert selected.mean.low < selected.mean.value < selected.mean.high
+    assert means["topOne"].mean.value == 0
+    assert means["eligible"].undeclared_share == 0.4
+
+
+def test_concentration_counts_sites_that_got_nothing(unfair):
+    cells = {(c.measure, c.over): c for c in unfair.concentration}
+    sites = cells["selected", "sites"]
+    assert (sites.members, sites.without) == (5, 4)
+    assert (sites.gini, sites.hhi, sites.effective_number) == (0.8, 1, 1)
+
+
+def test_eligible_sites_that_were_never_seen_count_too():
+    rankings = [
+        ObservedRanking(
+            id=f"r{i}", eligible=50, returned=("a", "b"), eligible_sample=("a",)
+        )
+        for i in range(40)
+    ]
+    cells = {(c.measure, c.over): c for c in report_on(rankings).concentration}
+    assert cells["topOne", "sites"].members == 50
+    assert cells["topOne", "sites"].gini == 0.98
+
+
+def test_sites_of_one_domain_are_one_publisher(fair):
+    cells = {(c.measure, c.over): c for c in fair.concentration}
+    assert cells["topOne", "publishers"].members == 4
+    assert cells["topOne", "publishers"].hhi > cells["topOne", "sites"].hhi
+
+
+def test_rankings_without_results_are_counted_and_left_out():
+    nothing = ObservedRanking(id="x", eligible=0, returned=(), eligible_sample=())
+    report = report_on([*always_large(30), nothing])
+    assert (report.counts.rankings, report.counts.empty_rankings) == (30, 1)
+    assert cell_of(report, "large").share.value == 1
+
+
+def test_a_window_without_rankings_has_a_report_without_figures():
+    report = report_on([])
+    assert report.counts.rankings == 0
+    assert all(
+        cell.withheld
+        for dimension in report.dimensions
+        for site_class in dimension.classes
+        for cell in site_class.comparisons
+    )
+
+
+def test_the_order_of_the_input_changes_nothing():
+    rankings = by_lot(40)
+    again = report_on(rankings[::-1], disclosures=DISCLOSURES[::-1])
+    assert again == report_on(rankings)
+
+
+def test_another_seed_moves_intervals_but_no_figure(fair):
+    other = report_on(by_lot(300), seed=1)
+    ours, theirs = cell_of(fair, "micro").gap, cell_of(other, "micro").gap
+    assert ours.value == theirs.value
+    assert (ours.low, ours.high) != (theirs.low, theirs.high)
+    assert ours.low == pytest.approx(theirs.low, abs=0.02)
+
+
+def test_a_report_survives_encoding(unfair):
+    encoded = msgspec.json.encode(unfair)
+    assert msgspec.json.decode(encoded, type=FairnessReport) == unfair
+
+
+def test_the_algorithm_and_its_attestations_are_told(fair):
+    assert fair.algorithm == ALGORITHM
+    (sentence,) = (s for s in fair.sentences if "policy" in s)
+    for fact in ("sha-256:aa", "sha-256:bb", "code.example", "auditor.example"):
+        assert fact in sentence
+
+
+def test_missing_openness_is_told_as_missing():
+    bare = Algorithm(policy_digest="sha-256:aa", code_digest="sha-256:bb")
+    sentences = build_report([], [], bare, TERMS).sentences
+    assert any(
+        "not said to be public" in s and "no audit is attested" in s for s in sentences
+    )
+
+
+def test_every_figure_of_a_comparison_is_defined_in_the_report(fair):
+    defined = {definition.figure for definition in fair.definitions}
+    assert {"eligibleShare", "share", "gap", "interval", "reading"} <= defined
+    assert {cell.measure for cell in fair.dimensions[0].classes[0].comparisons} <= (
+        defined
+    )
+
+
+def test_the_four_fifths_rule_is_no_part_of_the_words(fair, unfair):
+    for report in (fair, unfair):
+        words = " ".join(report.sentences).lower()
+        assert "four fifths" not in words
+        assert "bias" not in words
+        assert "discriminat" not in words
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        (datetime(2026, 1, 1), datetime(2026, 2, 1)),  # noqa: DTZ001 -- the fault itself
+        (datetime(2026, 2, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)),
+    ],
+)
+def test_a_window_needs_a_zone_and_a_length(start, end):
+    with pytest.raises(ValueError, match="window"):
+        Window(start_at=start, end_at=end)
+
+
+def test_a_minimum_of_no_queries_is_refused():
+    with pytest.raises(ValueError, match="at least one query"):
+        Terms(window=WINDOW, minimum_cell=0)
+
+
+def test_the_four_fifths_rule_cries_wolf_where_the_rate_ratio_does_not():
+    rng = np.random.default_rng(2)
+    pairs = rng.binomial(30, 0.1, (3000, 2))
+    highest = pairs.max(axis=1)
+    flagged = pairs.min(axis=1) < 0.8 * highest
+    assert flagged.mean() == pytest.approx(0.78, abs=0.03)
+    claimed = [
+        katz_rate_ratio(a, 30, b, 30).interval.excludes(1) for a, b in pairs.tolist()
+    ]
+    assert np.mean(claimed) <= 0.05
+
+
+def test_fair_lots_are_claimed_to_differ_in_about_one_case_of_twenty():
+    """Sixty rankings, one of ten sites small: where the usual rule mostly alarms."""
+    rng = np.random.default_rng(4)
+    sites = tuple("abcdefghij")
+    labels = {
+        site: SiteDisclosure(site_id=site, size="small" if site == "a" else "large")
+        for site in sites
+    }
+    small = (SIZES.index("small"),)
+    claims, alarms = [], []
+    for _ in range(100):
+        firsts = rng.integers(0, 10, 60)
+        window = [
+            ObservedRanking(
+                id=str(i),
+                eligible=10,
+                returned=(sites[f],),
+                eligible_sample=sites,
+                selection=ObservedSelection(site_id=sites[f]),
+            )
+            for i, f in enumerate(firsts)
+        ]
+        gap = estimate_gap(weigh(tally(window, labels), rng, 2000), SELECTED, small)
+        claims.append(read_gap(gap, gap) != "noDifferenceShown")
+        alarms.append(not 0.8 <= (firsts == 0).mean() / 0.1 <= 1.25)
+    assert np.mean(alarms) > 0.5
+    assert np.mean(claims) <= 0.1

@@ -1,0 +1,134 @@
+import contextlib
+import json
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from registry.errors import RegistryError
+from registry.formats.strict_json import check_depth, parse_json
+
+HOSTILE = {
+    "duplicate key": (b'{"a":1,"a":2}', "json_duplicate_key"),
+    "nested duplicate key": (b'{"x":[{"a":1,"b":2,"a":3}]}', "json_duplicate_key"),
+    "key twice by escape": (b'{"a":1,"\\u0061":2}', "json_duplicate_key"),
+    "NaN": (b'{"a":NaN}', "json_number"),
+    "Infinity": (b"[Infinity]", "json_number"),
+    "-Infinity": (b"[-Infinity]", "json_number"),
+    "1e400": (b"[1e400]", "json_number"),
+    "large float": (b"[1e17]", "json_number"),
+    "20-digit integer": (b"[12345678901234567890]", "json_number"),
+    "2^53": (b"[9007199254740992]", "json_number"),
+    "-2^53": (b"[-9007199254740992]", "json_number"),
+    "5,000-digit integer": (b"[" + b"9" * 5_000 + b"]", "json_number"),
+    "1 and 400 zeros": (b"[1" + b"0" * 400 + b"]", "json_number"),
+    "high surrogate": (b'["\\ud800"]', "json_character"),
+    "low surrogate": (b'{"a":"\\udc00"}', "json_character"),
+    "surrogate in a key": (b'{"\\ud800":1}', "json_character"),
+    "NUL value": (b'{"a":{"b":"x\\u0000"}}', "json_character"),
+    "NUL key": (b'{"\\u0000":1}', "json_character"),
+    "bad UTF-8": (b'["\xff"]', "json_encoding"),
+    "overlong UTF-8": (b'["\xc0\xaf"]', "json_encoding"),
+    "encoded surrogate": (b'["\xed\xa0\x80"]', "json_encoding"),
+    "UTF-16": ('{"a":1}'.encode("utf-16"), "json_encoding"),
+    "UTF-16 without mark": ('{"a":1}'.encode("utf-16-le"), "json_encoding"),
+    "depth 9": (b"[" * 9 + b"]" * 9, "json_too_deep"),
+    "depth 8,000": (b"[" * 8_000 + b"]" * 8_000, "json_too_deep"),
+    "object depth 3,000": (b'{"a":' * 3_000 + b"1" + b"}" * 3_000, "json_too_deep"),
+    "trailing value": (b"{} {}", "json_syntax"),
+    "comment": (b'{"a":1 /* why */}', "json_syntax"),
+    "too large": (b'"' + b"a" * 20_000 + b'"', "json_too_large"),
+    "empty": (b"", "json_syntax"),
+    "white space": (b" \n\t", "json_syntax"),
+    "only a mark": (b"\xef\xbb\xbf", "json_syntax"),
+    "truncated": (b'{"a":', "json_syntax"),
+    "unclosed string": (b'{"a', "json_syntax"),
+    "ends in an escape": (b'["\\', "json_syntax"),
+    "control character": (b'["a\nb"]', "json_syntax"),
+    "single quotes": (b"{'a':1}", "json_syntax"),
+    "lines of JSON": (b'{"a":1}\n{"a":2}\n', "json_syntax"),
+    "trailing comma": (b"[1,]", "json_syntax"),
+    "leading zero": (b"[01]", "json_syntax"),
+    "unbalanced": (b"]]]]", "json_syntax"),
+}
+
+
+@pytest.mark.parametrize(("body", "code"), HOSTILE.values(), ids=HOSTILE)
+def test_hostile_json_is_refused(body: bytes, code: str) -> None:
+    with pytest.raises(RegistryError) as refusal:
+        parse_json(body, max_depth=8, max_bytes=20_000)
+    assert refusal.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        (b'\xef\xbb\xbf{"a":1}', {"a": 1}),
+        (b"[" * 8 + b"]" * 8, [[[[[[[[]]]]]]]]),
+        (b"[9007199254740991,-9007199254740991]", [2**53 - 1, -(2**53) + 1]),
+        (b'["\\ud83e\\udd56"]', ["\U0001f956"]),
+        (b'["[[[[[[[[[[", "\\"]]"]', ["[[[[[[[[[[", '"]]']),
+        (b"-0.5e1", -5.0),
+        (b'{"__proto__":{"a":null}}', {"__proto__": {"a": None}}),
+    ],
+)
+def test_sound_json_is_read(body: bytes, value: object) -> None:
+    assert parse_json(body, max_depth=8, max_bytes=20_000) == value
+
+
+def test_a_comment_is_named_as_the_fault() -> None:
+    with pytest.raises(RegistryError, match="comment"):
+        parse_json(b'{"a": /* x */ 1}', max_depth=8, max_bytes=100)
+
+
+@pytest.mark.parametrize(
+    "body", [b'"\\"' * 100_000, b"[" * 300_000, b"[]," * 100_000, b'"' * 300_001]
+)
+def test_the_depth_scan_takes_linear_time(body: bytes) -> None:
+    begun = time.perf_counter()
+    with pytest.raises(RegistryError):
+        parse_json(body, max_depth=8, max_bytes=400_000)
+    assert time.perf_counter() - begun < 2
+
+
+def _nested(levels: int) -> object:
+    value: object = []
+    for _ in range(levels - 1):
+        value = [value]
+    return value
+
+
+def test_a_json_schema_has_a_depth_of_its_own() -> None:
+    check_depth(
+        {"tools": [{"inputSchema": _nested(16)}]}, max_depth=8, max_schema_depth=16
+    )
+    for deep in ({"tools": _nested(8)}, {"tools": [{"inputSchema": _nested(17)}]}):
+        with pytest.raises(RegistryError) as refusal:
+            check_depth(deep, max_depth=8, max_schema_depth=16)
+        assert refusal.value.code == "json_too_deep"
+
+
+_numbers = st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(-1e15, 1e15)
+_texts = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)))
+_values = st.recursive(
+    st.none() | st.booleans() | _numbers | _texts,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(_texts, inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=40)
+@given(_values, st.booleans())
+def test_what_is_written_is_what_is_read(value: object, ascii_only: bool) -> None:
+    body = json.dumps(value, ensure_ascii=ascii_only).encode()
+    assert parse_json(body, max_depth=50, max_bytes=100_000) == value
+
+
+@settings(max_examples=60)
+@given(st.binary(max_size=60))
+def test_any_bytes_are_read_or_refused(body: bytes) -> None:
+    with contextlib.suppress(RegistryError):
+        parse_json(body, max_depth=8, max_bytes=100)

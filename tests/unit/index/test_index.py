@@ -1,0 +1,75 @@
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from registry.index.index import Index
+from registry.index.sample import splitmix64
+from registry.index.scoring import Query
+from registry.index.search import search
+from registry.ranking.policy import DEFAULT_POLICY as P
+from registry.ranking.profile import Profile
+from registry.ranking.relevance import Request
+
+MakeProfile = Callable[..., Profile]
+MakeRandom = Callable[[random.Random, int], Profile]
+
+
+def answers(index: Index, now: datetime) -> list[Any]:
+    request = Request(
+        terms=("term1", "term2"), vector=bytes(256), confidence_bp=0, blank=False
+    )
+    ranked = search(index, Query(request=request), now=now, seed=bytes(32), k=99)
+    return [ranked.sites, ranked.eligible, ranked.term_weights, ranked.generation]
+
+
+def test_changes_followed_equal_an_index_built_anew(
+    random_site: MakeRandom, now: datetime
+) -> None:
+    rng = random.Random(3)
+    sites = {number: random_site(rng, number) for number in range(60)}
+    index = Index.build(sites.values(), P)
+    for _ in range(6):
+        gone = rng.sample(sorted(sites), 5)
+        fresh = {n: random_site(rng, n) for n in rng.sample(range(90), 8)}
+        index = index.with_changes(fresh.values(), [*gone, 12_345])
+        sites = {n: s for n, s in sites.items() if n not in gone} | fresh
+        built = Index.build(sites.values(), P)
+        assert answers(index, now) == answers(built, now)
+
+
+def test_searches_keep_the_index_they_run_on(site: MakeProfile) -> None:
+    index = Index.build([site(1), site(2)], P)
+    changed = index.with_changes([], [1])
+    assert (len(index), len(changed)) == (2, 1)
+
+
+def test_generation_names_the_content(site: MakeProfile) -> None:
+    index = Index.build([site(1), site(2)], P)
+    same = Index.build([site(2), site(1)], P)
+    assert index.generation == same.generation
+    others = [
+        index.with_changes([site(2, quality=1)], []),
+        index.with_changes([], [2]),
+        Index.build([site(1), site(2)], replace(P, relevance_min=1)),
+    ]
+    assert len({index.generation, *(other.generation for other in others)}) == 4
+
+
+def test_a_term_weighs_less_the_more_sites_say_it(site: MakeProfile) -> None:
+    index = Index.build([site(1), site(2), site(3, site_terms=("oboe",))], P)
+    weights = index.term_weights(["tabl", "food", "oboe", "absent"])
+    assert list(weights.values()) == sorted(weights.values())
+
+
+def test_splitmix64_of_its_published_sequence() -> None:
+    # The first outputs of the generator seeded with 1234567.
+    step = 0x9E3779B97F4A7C15
+    states = [(1234567 + step * number) % 2**64 for number in range(2)]
+    assert splitmix64(np.array(states, np.uint64)).tolist() == [
+        6457827717110365317,
+        3203168211198807973,
+    ]

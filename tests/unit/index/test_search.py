@@ -1,0 +1,288 @@
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+
+from registry.index.index import Index
+from registry.index.scoring import Filters, Query
+from registry.index.search import Ranked, prepare_query, search
+from registry.ranking.encoder import Encoder, load_encoder
+from registry.ranking.policy import DEFAULT_POLICY as P
+from registry.ranking.profile import Profile, make_profile
+from registry.ranking.quality import ProbeFigures
+from registry.ranking.relevance import Request
+from registry.sites.action import Action
+from registry.sites.place import Point, cell_of
+from registry.sites.site import Site
+
+MakeProfile = Callable[..., Profile]
+AMMAN = Point(31.95, 35.93)
+EVERYTHING = Request(terms=(), vector=bytes(256), confidence_bp=0, blank=True)
+TABLE = Request(terms=("tabl",), vector=bytes(256), confidence_bp=0, blank=False)
+SEED = bytes(range(32))
+
+
+def find(
+    sites: list[Profile],
+    query: Query,
+    now: datetime,
+    *,
+    seed: bytes = SEED,
+    k: int = 30,
+) -> Ranked:
+    return search(Index.build(sites, P), query, now=now, seed=seed, k=k)
+
+
+def ids(ranked: Ranked) -> list[int]:
+    return [site.site_id for site in ranked.sites]
+
+
+def local(
+    site: MakeProfile, site_id: int, latitude: float, **changes: object
+) -> Profile:
+    point = Point(latitude, AMMAN.longitude)
+    return site(site_id, point=point, local=True, **changes)
+
+
+def test_an_empty_index_answers(now: datetime) -> None:
+    ranked = find([], Query(request=TABLE, cell="sv8w"), now)
+    assert (ranked.eligible, ranked.places, ranked.sites) == (0, 0, ())
+
+
+def test_nearer_stands_before_farther(site: MakeProfile, now: datetime) -> None:
+    sites = [local(site, n, 31.95 + n) for n in (3, 1, 0, 2)]
+    assert ids(find(sites, Query(request=TABLE, cell=cell_of(AMMAN)), now)) == [
+        0,
+        1,
+        2,
+        3,
+    ]
+
+
+def test_without_a_user_location_place_makes_no_difference(
+    site: MakeProfile, now: datetime
+) -> None:
+    sites = [local(site, 1, 31.95), local(site, 2, -60), site(3)]
+    ranked = find(sites, Query(request=TABLE), now)
+    assert {each.factors.proximity for each in ranked.sites} == {P.proximity_neutral}
+    assert {each.facts.distance_band for each in ranked.sites} == {None}
+
+
+def test_a_site_without_a_place_stands_between_near_and_far(
+    site: MakeProfile, now: datetime
+) -> None:
+    sites = [local(site, 1, -60), site(2), local(site, 3, 31.95)]
+    ranked = find(sites, Query(request=TABLE, cell=cell_of(AMMAN)), now)
+    assert ids(ranked) == [3, 2, 1]
+    assert ranked.sites[0].facts.distance_band == "under 25 km"
+
+
+def test_fresher_stands_before_older(site: MakeProfile, now: datetime) -> None:
+    sites = [site(n, changed_at=now - timedelta(days=n)) for n in (30, 1, 60)]
+    ranked = find(sites, Query(request=TABLE), now)
+    assert ids(ranked) == [1, 30, 60]
+    assert ranked.sites[0].facts.days_since_change == 1
+
+
+def test_only_relevant_sites_are_eligible(site: MakeProfile, now: datetime) -> None:
+    near_and_fresh = local(site, 1, 31.95, actions=(), changed_at=now, quality=10_000)
+    ranked = find(
+        [near_and_fresh, site(2, quality=0)],
+        Query(request=TABLE, cell=cell_of(AMMAN)),
+        now,
+    )
+    assert ids(ranked) == [2]
+    assert ranked.sites[0].facts.matched_terms == ("tabl",)
+    assert ranked.sites[0].facts.best_action == "bookTable"
+
+
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        (Filters(), [1, 2, 3]),
+        (Filters(category="Hotel "), [2]),
+        (Filters(country="de"), [3]),
+        (Filters(format="awp"), [1]),
+        (Filters(country="JO", format="wab"), [1, 2]),
+        (Filters(category="bank"), []),
+        (Filters(format="none"), []),
+    ],
+)
+def test_filters_let_pass_what_matches(
+    site: MakeProfile, now: datetime, filters: Filters, found: list[int]
+) -> None:
+    sites = [
+        site(1, formats=("awp", "wab")),
+        site(2, category="hotel"),
+        site(3, country="DE"),
+    ]
+    ranked = find(sites, Query(request=EVERYTHING, filters=filters), now)
+    assert sorted(ids(ranked)) == found
+
+
+def test_order_of_registration_changes_nothing(
+    random_site: Callable[[random.Random, int], Profile], now: datetime
+) -> None:
+    rng = random.Random(1)
+    sites = [random_site(rng, number) for number in range(40)]
+    straight = find(sites, Query(request=EVERYTHING), now)
+    assert find(sites[::-1], Query(request=EVERYTHING), now) == straight
+
+
+def test_equals_are_shuffled_by_the_seed_and_by_nothing_else(
+    site: MakeProfile, now: datetime
+) -> None:
+    sites = [site(n) for n in range(1, 9)]
+    query = Query(request=TABLE)
+    orders = {tuple(ids(find(sites, query, now, seed=bytes([n])))) for n in range(20)}
+    assert len(orders) > 15
+    assert find(sites, query, now) == find(sites, query, now)
+
+
+def test_an_added_equal_never_reorders_the_others(
+    site: MakeProfile, now: datetime
+) -> None:
+    sites = [site(n) for n in range(1, 9)]
+    before = ids(find(sites, Query(request=TABLE), now))
+    after = ids(find([*sites, site(77)], Query(request=TABLE), now))
+    assert [each for each in after if each != 77] == before
+
+
+def test_commission_free_stands_first_among_equals_only(
+    site: MakeProfile, now: datetime
+) -> None:
+    sites = [site(1), site(2, commission_tier=0), site(3, quality=7001)]
+    assert ids(find(sites, Query(request=TABLE), now)) == [3, 2, 1]
+
+
+def test_seventy_five_subdomains_take_one_place(
+    site: MakeProfile, now: datetime
+) -> None:
+    flood = [site(n, publisher=5, quality=7000 - n) for n in range(100, 175)]
+    honest = [site(n, quality=6000) for n in (1, 2)]
+    ranked = find([*flood, *honest], Query(request=TABLE), now)
+    assert ranked.eligible == 77
+    assert ranked.places == 3
+    assert sorted(ids(ranked)) == [1, 2, 100]
+    best = next(each for each in ranked.sites if each.site_id == 100)
+    assert best.behind == tuple(range(101, 175))
+
+
+def test_one_publishers_different_sites_keep_their_places(
+    site: MakeProfile, now: datetime
+) -> None:
+    other = site(2, publisher=5, site_terms=("car", "rent", "tabl", "van", "truck"))
+    assert len(ids(find([site(1, publisher=5), other], Query(request=TABLE), now))) == 2
+
+
+def test_equal_sites_of_two_publishers_keep_their_places(
+    site: MakeProfile, now: datetime
+) -> None:
+    assert len(ids(find([site(1), site(2)], Query(request=TABLE), now))) == 2
+
+
+def test_a_publisher_has_no_more_than_its_places(
+    site: MakeProfile, now: datetime
+) -> None:
+    policy = replace(P, publisher_places_max=3)
+    sites = [
+        site(n, publisher=5, site_terms=tuple(f"t{n}w{i}" for i in range(30)))
+        for n in range(10)
+    ]
+    ranked = search(
+        Index.build(sites, policy), Query(request=EVERYTHING), now=now, seed=SEED, k=30
+    )
+    assert (ranked.eligible, ranked.places) == (10, 3)
+
+
+def test_sample_is_of_eligible_sites_and_follows_the_seed(
+    site: MakeProfile, now: datetime
+) -> None:
+    sites = [site(n) for n in range(1, 400)] + [site(n, actions=()) for n in (500, 501)]
+    one = find(sites, Query(request=TABLE), now, k=1).eligible_sample
+    assert len(set(one)) == P.eligible_sample
+    assert set(one) <= set(range(1, 400))
+    assert list(one) == sorted(one)
+    assert (
+        find(sites, Query(request=TABLE), now, k=1, seed=b"other seed").eligible_sample
+        != one
+    )
+    few = find(sites[:9], Query(request=TABLE), now, k=1).eligible_sample
+    assert few == tuple(range(1, 10))
+
+
+def test_a_cell_that_is_none_is_refused(site: MakeProfile, now: datetime) -> None:
+    with pytest.raises(ValueError, match="geohash"):
+        find([site(1)], Query(request=TABLE, cell="a!"), now)
+
+
+SITES = [
+    Site(
+        category="restaurant",
+        actions=(Action(name="bookTable", description="Reserve a table for dinner"),),
+    ),
+    Site(
+        category="travel",
+        actions=(Action(name="searchFlights", description="Find flights to a city"),),
+    ),
+    Site(
+        category="cinema",
+        actions=(Action(name="buyTicket", description="Tickets for tonight's movie"),),
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def town() -> Index:
+    encoder = load_encoder()
+    return Index.build(
+        [
+            make_profile(
+                site,
+                site_id=number,
+                publisher=number,
+                host=f"xq{number}.test",
+                registrable_domain=f"xq{number}.test",
+                formats=("wab",),
+                place=None,
+                probes=ProbeFigures(),
+                changed_at=datetime.fromisoformat("2026-11-01T00:00:00Z"),
+                encoder=encoder,
+                policy=P,
+            )
+            for number, site in enumerate(SITES)
+        ],
+        P,
+    )
+
+
+@pytest.fixture(scope="module")
+def encoder() -> Encoder:
+    return load_encoder()
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("please book a table for two", 0),
+        ("cheap flights to Paris", 1),
+        ("watch a film", 2),  # by meaning: the site says movie
+    ],
+)
+def test_plain_words_find_the_site(
+    town: Index, encoder: Encoder, now: datetime, text: str, first: int
+) -> None:
+    query = prepare_query(text, encoder, P)
+    assert ids(search(town, query, now=now, seed=SEED, k=3))[0] == first
+
+
+@pytest.mark.parametrize(
+    "text", ["qwrtz plimf vorgon", "asdf", "zzzz 12345", "!!!", "\u200b", "x" * 5000]
+)
+def test_nonsense_finds_nothing(
+    town: Index, encoder: Encoder, now: datetime, text: str
+) -> None:
+    query = prepare_query(text, encoder, P)
+    assert search(town, query, now=now, seed=SEED, k=3).eligible == 0

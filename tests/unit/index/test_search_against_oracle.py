@@ -1,0 +1,209 @@
+"""The index against a scorer written from the definitions, site by site, in fractions.
+
+It shares no arithmetic with the index: BM25F in exact fractions, products in Python
+integers, distances by the haversine, the full order by sorting every key.
+"""
+
+import math
+import random
+from collections.abc import Callable
+from datetime import datetime
+from fractions import Fraction
+from hashlib import sha256
+from hmac import digest
+from itertools import pairwise
+
+import pytest
+
+from registry.index.index import Index
+from registry.index.scoring import Filters, Query
+from registry.index.search import Ranked, RankedSite, search
+from registry.ranking.policy import DEFAULT_POLICY as P
+from registry.ranking.policy import FULL
+from registry.ranking.profile import Profile
+from registry.ranking.relevance import Request
+from registry.ranking.ties import OrderKey
+from registry.sites.identifier import spell_site_id
+from registry.sites.place import Point, cell_of, centroid_of, distance_km
+
+SEED = sha256(b"seed").digest()
+MakeRandom = Callable[[random.Random, int], Profile]
+Standing = tuple[OrderKey, tuple[int, ...]]
+
+
+def signed(vector: bytes) -> list[int]:
+    return [byte - 256 if byte > 127 else byte for byte in vector]
+
+
+def field_weights(site: Profile) -> dict[str, Fraction]:
+    fields = [
+        ({t for a in site.actions for t in a.name_terms}, Fraction(3)),
+        ({t for a in site.actions for t in a.description_terms}, Fraction(1)),
+        ({t for a in site.actions for t in a.parameter_terms}, Fraction(1, 2)),
+        (set(site.site_terms), Fraction(1)),
+    ]
+    weights: dict[str, Fraction] = {}
+    for terms, weight in fields:
+        for term in terms:
+            weights[term] = weights.get(term, Fraction(0)) + weight
+    return weights
+
+
+def impact(site: Profile, term: str) -> int:
+    weights = field_weights(site)
+    if term not in weights:
+        return 0
+    b, k1, pivot = Fraction(3, 4), Fraction(8, 5), 40
+    tf = weights[term] / (1 - b + b * sum(weights.values()) / pivot)
+    return max(1, math.floor(FULL * tf / (tf + k1)))
+
+
+def relevance(site: Profile, request: Request, idf: dict[str, int]) -> tuple[int, bool]:
+    if request.blank:
+        return FULL, True
+    matched = sum(idf[term] * impact(site, term) for term in request.terms)
+    best = sum(sorted(idf.values(), reverse=True)[:8]) or 1
+    lexical = min(matched // best, FULL)
+    pairs = zip(signed(site.embedding), signed(request.vector), strict=True)
+    product = sum(a * b for a, b in pairs)
+    cosine = min(max(product * request.confidence_bp // 127**2, 0), FULL)
+    share = min(3500 + 3500 * len(request.terms) // 8, 7000)
+    value = min((share * lexical + (FULL - share) * cosine) // 7000, FULL)
+    return value, value >= 1300 and (matched > 0 or cosine >= 3000)
+
+
+def proximity(site: Profile, cell: str | None) -> int:
+    if cell is None or not site.local or site.point is None:
+        return 5000
+    return round(
+        FULL * math.exp(-int(distance_km(centroid_of(cell), site.point)) / 100)
+    )
+
+
+def freshness(site: Profile, now: datetime) -> int:
+    days = max((now - site.changed_at).days, 0)
+    return max(2000, round(FULL * math.exp(-days / 90)))
+
+
+def passes(site: Profile, filters: Filters) -> bool:
+    return (
+        filters.category in (None, site.category)
+        and filters.country in (None, site.country)
+        and (filters.format is None or filters.format in site.formats)
+    )
+
+
+def same_capabilities(one: Profile, other: Profile) -> bool:
+    a, b = set(field_weights(one)), set(field_weights(other))
+    return len(a & b) >= Fraction(4, 5) * len(a | b)
+
+
+def leader(site: Profile, sites: list[Profile]) -> int:
+    """The id of the first site of the publisher that leads and is like this one."""
+    leaders: list[Profile] = []
+    for each in sites:
+        if each.publisher != site.publisher:
+            continue
+        like = [one for one in leaders if same_capabilities(each, one)]
+        if not like:
+            leaders.append(each)
+        if each is site:
+            return like[0].site_id if like else site.site_id
+    raise AssertionError
+
+
+def standings(sites: list[Profile], query: Query, now: datetime) -> list[Standing]:
+    """The whole order: key of each place's best, and the ids behind it."""
+    request, count = query.request, len(sites)
+    idf = {}
+    for term in request.terms:
+        df = sum(term in field_weights(site) for site in sites)
+        idf[term] = round(1000 * math.log(1 + (count - df + 0.5) / (df + 0.5)))
+    places: dict[int, list[OrderKey]] = {}
+    for site in sites:
+        relevant, eligible = relevance(site, request, idf)
+        if not (eligible and passes(site, query.filters)):
+            continue
+        score = (
+            4000 * relevant
+            + 2000 * proximity(site, query.cell)
+            + 1500 * site.capability_depth
+            + 1500 * site.quality
+            + 1000 * freshness(site, now)
+        )
+        text = b"wab-tie-v1\0" + spell_site_id(site.site_id).encode()
+        tie = int.from_bytes(digest(SEED, text, sha256)[:8], "big")
+        key = OrderKey(-score, site.commission_tier, tie, site.site_id)
+        places.setdefault(leader(site, sites), []).append(key)
+    ranked = sorted(sorted(keys) for keys in places.values())
+    return [(keys[0], tuple(key.site_id for key in keys[1:])) for keys in ranked]
+
+
+def told(ranked: Ranked) -> list[Standing]:
+    return [(site.order_key, site.behind) for site in ranked.sites]
+
+
+def random_query(rng: random.Random, vector: bytes) -> Query:
+    known = [f"term{number}" for number in range(34)]  # some are in no site
+    blank = rng.random() < 0.1
+    terms = () if blank else tuple(rng.sample(known, rng.randint(1, 12)))
+    point = Point(rng.uniform(-60, 60), rng.uniform(-180, 180))
+    return Query(
+        request=Request(
+            terms=terms,
+            vector=vector,
+            confidence_bp=rng.choice([FULL, 4000]),
+            blank=blank,
+        ),
+        cell=rng.choice([None, cell_of(point)]),
+        filters=Filters(
+            category=rng.choice([None, None, "hotel"]),
+            country=rng.choice([None, None, "JO"]),
+            format=rng.choice([None, None, "awp"]),
+        ),
+    )
+
+
+def corpus(rng: random.Random, make: MakeRandom, size: int) -> list[Profile]:
+    sites = [make(rng, number) for number in rng.sample(range(2**63 - 1), size)]
+    return sorted(sites, key=lambda site: site.site_id)
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_search_equals_the_slow_scorer(
+    number: int, random_site: MakeRandom, now: datetime
+) -> None:
+    rng = random.Random(number)
+    sites = corpus(rng, random_site, 30)
+    index = Index.build(rng.sample(sites, 30), P)
+    for _ in range(4):
+        query = random_query(rng, rng.choice(sites).embedding)
+        expected = standings(sites, query, now)
+        ranked = search(index, query, now=now, seed=SEED, k=100)
+        assert told(ranked) == expected
+        assert ranked.places == len(expected)
+        assert ranked.eligible == sum(1 + len(behind) for _, behind in expected)
+        assert all(s.factors.score(P) == s.score for s in ranked.sites)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7])
+def test_pages_put_together_are_the_whole_order(
+    size: int, random_site: MakeRandom, now: datetime
+) -> None:
+    rng = random.Random(99)
+    sites = corpus(rng, random_site, 40)
+    # Equal in all but identity, so that every page breaks a tie.
+    equal = [random_site(random.Random(5), site.site_id) for site in sites[:12]]
+    index = Index.build([*equal, *sites[12:]], P)
+    query = Query(
+        request=Request(terms=(), vector=bytes(256), confidence_bp=0, blank=True)
+    )
+    whole = search(index, query, now=now, seed=SEED, k=100).sites
+    pages: list[RankedSite] = []
+    after = None
+    while page := search(index, query, now=now, seed=SEED, k=size, after=after).sites:
+        pages.extend(page)
+        after = page[-1].order_key
+    assert pages == list(whole)
+    keys = [site.order_key for site in whole]
+    assert all(earlier < later for earlier, later in pairwise(keys))

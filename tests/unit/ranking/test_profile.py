@@ -1,0 +1,177 @@
+from collections.abc import Callable
+from dataclasses import fields, replace
+
+import msgspec
+import pytest
+
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.profile import Profile, encode_profile, parse_profile
+from registry.ranking.relevance import impacts
+from registry.sites.action import Action, Parameter
+from registry.sites.place import Place, Point
+from registry.sites.site import LocationClaim, Site
+
+MakeProfile = Callable[..., Profile]
+KIEL = Place(geonames_id=1, name="Kiel", country="DE", point=Point(54.3, 10.1))
+BRANDS = [
+    "Nike",
+    "McDonald's",
+    "Target",
+    "Über Eats",
+    "Coca-Cola",
+    "百度",
+    "Bistro Nord",
+]
+
+
+def branded(site: Site, brand: str) -> Site:
+    """The site as it would be if the brand were its name, in each text."""
+    actions = tuple(
+        replace(
+            action,
+            name=f"{brand} {action.name}",
+            description=f"{action.description} at {brand}",
+            parameters=tuple(
+                replace(each, description=f"{brand}: {each.description}")
+                for each in action.parameters
+            ),
+        )
+        for action in site.actions
+    )
+    told = f"{brand}, your favourite. {site.description} Only {brand}!"
+    return replace(site, name=brand, description=told, actions=actions)
+
+
+@pytest.mark.parametrize("brand", BRANDS)
+def test_renaming_to_any_brand_changes_no_byte(
+    profile_of: MakeProfile, bistro: Site, brand: str
+) -> None:
+    plain = profile_of(branded(bistro, "Zorblax"))
+    assert encode_profile(profile_of(branded(bistro, brand))) == encode_profile(plain)
+
+
+@pytest.mark.parametrize("brand", BRANDS)
+def test_a_name_that_the_text_does_not_say_changes_no_byte(
+    profile_of: MakeProfile, bistro: Site, brand: str
+) -> None:
+    renamed = profile_of(replace(bistro, name=brand))
+    assert encode_profile(renamed) == encode_profile(profile_of(bistro))
+
+
+@pytest.mark.parametrize("domain", ["nike.com", "zorblax.example"])
+def test_a_domain_in_the_text_changes_no_byte(
+    profile_of: MakeProfile, bistro: Site, domain: str
+) -> None:
+    text = f"{bistro.description} See www.{domain} or {domain.partition('.')[0]}"
+    site = replace(bistro, description=text)
+    named = profile_of(site, host=f"www.{domain}", registrable_domain=domain)
+    plain = replace(bistro, description=f"{bistro.description} See or")
+    assert encode_profile(named) == encode_profile(profile_of(plain))
+
+
+def test_claims_outside_the_five_factors_change_no_byte(
+    profile_of: MakeProfile, bistro: Site
+) -> None:
+    claimed = replace(
+        bistro,
+        url="https://famous.example",
+        languages=("de",),
+        permissions=(("click", True),),
+        commission_percent=12.5,
+        is_independent=True,
+    )
+    assert encode_profile(profile_of(claimed)) == encode_profile(profile_of(bistro))
+
+
+def test_profile_has_no_field_for_identity_or_trade() -> None:
+    allowed = {"site_id", "publisher", "category", "country", "formats", "point"}
+    allowed |= {"local", "site_terms", "actions", "embedding", "capability_depth"}
+    allowed |= {"quality", "probes", "changed_at", "commission_tier"}
+    assert {each.name for each in fields(Profile)} == allowed
+
+
+def test_bytes_round_trip(profile_of: MakeProfile, bistro: Site) -> None:
+    profile = profile_of(bistro, place=KIEL)
+    assert parse_profile(encode_profile(profile)) == profile
+
+
+def test_foreign_bytes_are_no_profile() -> None:
+    with pytest.raises(msgspec.DecodeError):
+        parse_profile(b"\x81\xa1a\x01")
+
+
+@pytest.mark.parametrize("field", ["name", "description", "parameter", "site"])
+def test_repeating_a_term_changes_nothing(profile_of: MakeProfile, field: str) -> None:
+    def site(text: str) -> Site:
+        action = Action(
+            name=text if field == "name" else "order",
+            description=text if field == "description" else "",
+            parameters=(
+                Parameter(name="p", description=text if field == "parameter" else ""),
+            ),
+        )
+        told = text if field == "site" else ""
+        return Site(description=told, actions=(action,))
+
+    once, often = profile_of(site("pizza")), profile_of(site("pizza " * 1000))
+    assert impacts(often, DEFAULT_POLICY) == impacts(once, DEFAULT_POLICY)
+    assert often.embedding == once.embedding
+    assert often.capability_depth == once.capability_depth
+
+
+def test_off_topic_terms_never_raise_an_impact(
+    profile_of: MakeProfile, bistro: Site
+) -> None:
+    stuffing = " ".join(
+        f"topic{chr(97 + i)}{chr(97 + j)}" for i in range(9) for j in range(9)
+    )
+    stuffed = replace(bistro, description=f"{bistro.description} {stuffing}")
+    before = impacts(profile_of(bistro), DEFAULT_POLICY)
+    after = impacts(profile_of(stuffed), DEFAULT_POLICY)
+    assert all(after[term] < impact for term, impact in before.items())
+
+
+def test_order_of_actions_changes_no_number(
+    profile_of: MakeProfile, bistro: Site
+) -> None:
+    turned = profile_of(replace(bistro, actions=bistro.actions[::-1]))
+    straight = profile_of(bistro)
+    assert replace(turned, actions=straight.actions) == straight
+
+
+@pytest.mark.parametrize(
+    ("category", "place", "local"),
+    [
+        ("restaurant", KIEL, True),
+        ("restaurant", None, False),
+        ("SaaS", KIEL, False),
+        ("Developer Tools", KIEL, False),
+        ("", KIEL, True),
+    ],
+)
+def test_local_needs_a_place_and_a_category_bound_to_it(
+    profile_of: MakeProfile, category: str, place: Place | None, local: bool
+) -> None:
+    assert profile_of(Site(category=category), place=place).local is local
+
+
+def test_country_is_the_places_and_else_the_claim(profile_of: MakeProfile) -> None:
+    site = Site(location=LocationClaim(city="Amman", country="JO"))
+    assert profile_of(site).country == "JO"
+    assert profile_of(site, place=KIEL).country == "DE"
+    assert profile_of(Site()).country == ""
+
+
+@pytest.mark.parametrize(("percent", "tier"), [(0, 0), (0.1, 1), (30, 1), (None, 1)])
+def test_commission_tier_is_zero_for_a_declared_zero_only(
+    profile_of: MakeProfile, percent: float | None, tier: int
+) -> None:
+    assert profile_of(Site(commission_percent=percent)).commission_tier == tier
+
+
+def test_own_name_is_cut_from_shown_action_names(profile_of: MakeProfile) -> None:
+    site = Site(
+        name="Nike", actions=(Action(name="nikeSearch"), Action(name="findShoes"))
+    )
+    shown = [action.name for action in profile_of(site).actions]
+    assert shown == ["search", "findShoes"]

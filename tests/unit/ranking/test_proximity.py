@@ -1,0 +1,59 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from registry.ranking.policy import DEFAULT_POLICY, FULL
+from registry.ranking.proximity import (
+    distance_band,
+    distances_km,
+    proximities,
+    vector_of,
+)
+from registry.sites.place import Point, distance_km
+
+points = st.builds(
+    Point,
+    st.floats(-90, 90, allow_nan=False),
+    st.floats(-180, 180, allow_nan=False),
+)
+
+
+def kilometres(a: Point, b: Point) -> int:
+    return int(distances_km(np.array([vector_of(a)]), vector_of(b))[0])
+
+
+@settings(max_examples=80)
+@given(points, points)
+def test_whole_kilometres_agree_with_the_haversine(a: Point, b: Point) -> None:
+    # Near the antipode a chord hardly grows with the angle.
+    allowed_km = 1.01 if distance_km(a, b) < 19_000 else 5
+    assert abs(kilometres(a, b) + 0.5 - distance_km(a, b)) <= allowed_km
+    assert kilometres(a, b) == kilometres(b, a)
+
+
+def test_proximity_falls_with_distance_to_nothing() -> None:
+    distances = np.array([0, 1, 30, 69, 70, 300, 1500, 20_015])
+    values = proximities(distances, np.ones(8, np.bool_), DEFAULT_POLICY).tolist()
+    assert values[0] == FULL
+    assert values[-1] == 0
+    assert values == sorted(values, reverse=True)
+    assert values[2] > DEFAULT_POLICY.proximity_neutral > values[5]
+
+
+def test_sites_bound_to_no_place_get_the_neutral_value() -> None:
+    values = proximities(np.array([0, 9000]), np.zeros(2, np.bool_), DEFAULT_POLICY)
+    assert values.tolist() == [DEFAULT_POLICY.proximity_neutral] * 2
+
+
+@pytest.mark.parametrize(
+    ("km", "band"),
+    [
+        (0, "under 10 km"),
+        (10, "under 25 km"),
+        (2499, "under 2500 km"),
+        (2500, "2500 km or more"),
+    ],
+)
+def test_explanations_tell_a_band(km: int, band: str) -> None:
+    assert distance_band(km) == band

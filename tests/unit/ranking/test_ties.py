@@ -1,0 +1,51 @@
+from hashlib import sha256
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from registry.ranking.ties import OrderKey, make_seed, tie_key
+
+SECRET = sha256(b"day secret").digest()
+SEED = make_seed(SECRET, "01JD0000000000000000000000", "client-nonce")
+SITES = [f"site-{number}" for number in range(4)]
+
+
+def order(sites: list[str], seed: bytes = SEED) -> list[str]:
+    return sorted(sites, key=lambda site: tie_key(seed, site))
+
+
+def test_seed_and_order_of_the_vector() -> None:
+    assert SEED.hex() == (
+        "a8c7f27bbd23387206939c7707b3228873ad9a7bbc4c24c03e37e1ac95ae0465"
+    )
+    assert order(SITES) == ["site-0", "site-2", "site-3", "site-1"]
+
+
+@settings(max_examples=30)
+@given(st.sets(st.text("abcdefgh", min_size=1), max_size=8))
+def test_another_candidate_never_reorders_the_others(more: set[str]) -> None:
+    together = order([*SITES, *more])
+    assert [site for site in together if site in SITES] == order(SITES)
+
+
+def test_equals_lead_equally_often() -> None:
+    leads = dict.fromkeys(SITES, 0)
+    for request in range(2000):
+        leads[order(SITES, make_seed(SECRET, str(request), ""))[0]] += 1
+    assert all(abs(count - 500) < 100 for count in leads.values())
+
+
+def test_request_id_and_nonce_do_not_run_together() -> None:
+    assert make_seed(SECRET, "ab", "c") != make_seed(SECRET, "a", "bc")
+
+
+def test_keys_order_by_score_then_commission_then_tie_then_id() -> None:
+    keys = [
+        OrderKey(-9, 1, 8, 4),
+        OrderKey(-8, 0, 9, 9),
+        OrderKey(-8, 1, 1, 7),
+        OrderKey(-8, 1, 2, 1),
+        OrderKey(-8, 1, 2, 2),
+    ]
+    assert sorted([keys[3], keys[1], keys[4], keys[0], keys[2]]) == keys
+    assert keys[0].score == 9
