@@ -74,12 +74,13 @@ class FetchedDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """retry_after: the header as it came, or ""."""
+    """retry_after: the header as it came, or "". may_pass: it is worth another try."""
 
     url: str
     found_by: FoundBy
     problem: Problem
     retry_after: str = ""
+    may_pass: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +193,7 @@ class _Visit:
                 found_by=found_by,
                 problem=refused.problem,
                 retry_after=retry_after,
+                may_pass=refusals.may_pass(refused),
             )
         )
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from crawler.fetch import JSON_TYPES, Fetched, Fetcher
 from crawler.guard import RedirectRule
+from crawler.refusals import may_pass
 from crawler.resolve import Resolver
 from registry.errors import Problem, Refused
 from registry.identity.dns_record import parse_pins, parse_wab_records
@@ -48,10 +49,14 @@ class PublishedPins:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
-    """A place that could not be read, or holds what is no key set or record."""
+    """A place that could not be read, or holds what is no key set or record.
+
+    may_pass: it is worth another try.
+    """
 
     source_url: str
     problem: Problem
+    may_pass: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +104,7 @@ async def fetch_key_set(fetcher: Fetcher, host: Host) -> PublishedKeys | Unread:
         body = fetched.body if isinstance(fetched, Fetched) else b""
         return PublishedKeys(source_url=url, keys=parse_jwks(body))
     except Refused as refused:
-        return Unread(source_url=url, problem=refused.problem)
+        return _unread(url, refused)
 
 
 async def fetch_wab_keys(resolver: Resolver, host: Host) -> PublishedKeys | Unread:
@@ -107,7 +112,7 @@ async def fetch_wab_keys(resolver: Resolver, host: Host) -> PublishedKeys | Unre
     try:
         records = parse_wab_records(await resolver.texts(name))
     except Refused as refused:
-        return Unread(source_url=txt_record_url(name), problem=refused.problem)
+        return _unread(txt_record_url(name), refused)
     keys = tuple(record.key for record in records if record.key)
     return PublishedKeys(source_url=txt_record_url(name), keys=keys)
 
@@ -117,5 +122,11 @@ async def fetch_pins(resolver: Resolver, host: Host) -> PublishedPins | Unread:
     try:
         kids = parse_pins(await resolver.texts(name))
     except Refused as refused:
-        return Unread(source_url=txt_record_url(name), problem=refused.problem)
+        return _unread(txt_record_url(name), refused)
     return PublishedPins(source_url=txt_record_url(name), kids=kids)
+
+
+def _unread(source_url: str, refused: Refused) -> Unread:
+    return Unread(
+        source_url=source_url, problem=refused.problem, may_pass=may_pass(refused)
+    )

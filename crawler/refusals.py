@@ -176,3 +176,10 @@ class UnexpectedType(Refused):
     def __init__(self, media_type: str) -> None:
         self.media_type = media_type
         super().__init__(CONTENT_TYPE, f"it is {media_type or 'not given'}")
+
+
+def may_pass(refused: Refused) -> bool:
+    """Whether the same request may well succeed a moment later."""
+    if isinstance(refused, UnexpectedStatus):
+        return refused.status >= 500 or refused.status == 429
+    return refused.code in UNREACHABLE or refused.code == PROTOCOL.code

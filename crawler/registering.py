@@ -8,7 +8,6 @@ from datetime import timedelta
 
 import structlog
 
-from crawler import refusals
 from crawler.context import Context
 from crawler.discover import Discovery, discover
 from crawler.evidence import fetched_bodies, problems_of, published_keys
@@ -28,7 +27,6 @@ from registry.usecases.understand import Understood, understand
 
 RETRIES = 4
 RETRY_PAUSE = timedelta(milliseconds=250)
-TRANSIENT = refusals.UNREACHABLE | {refusals.STATUS.code}
 
 logger = structlog.get_logger()
 
@@ -113,20 +111,14 @@ async def _reject(
 
 
 def _may_pass(evidence: Evidence) -> bool:
-    return any(place.problem.code in TRANSIENT for place in evidence.unread)
+    return any(place.may_pass for place in evidence.unread)
 
 
 def _is_passing(discovery: Discovery) -> bool:
-    """A declared document, or all of them, could not be had this time."""
+    """A declared document, or everything, could not be had this time."""
     return any(
-        failure.problem.code in refusals.UNREACHABLE and failure.found_by == "declared"
+        failure.may_pass and (failure.found_by == "declared" or discovery.is_outage)
         for failure in discovery.failures
-    ) or (
-        discovery.is_outage
-        and any(
-            failure.problem.code in refusals.UNREACHABLE
-            for failure in discovery.failures
-        )
     )
 
 

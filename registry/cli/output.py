@@ -38,19 +38,10 @@ def with_client(url: str, work: Callable[[RegistryClient], Awaitable[T]]) -> T:
         async with RegistryClient(url) as client:
             return await work(client)
 
-    return or_exit(run())
-
-
-def or_exit(work: Coroutine[Any, Any, T]) -> T:
     try:
-        return asyncio.run(work)
+        return asyncio.run(run())
     except ProblemAnswered as answered:
         tell_problem(answered.problem)
-    except RegistryError as refused:
-        problem = refused.problem
-        tell_problem(
-            {"code": problem.code, "detail": problem.detail, "fix": problem.fix}
-        )
     except httpx.TransportError as error:
         errors.print(f"[red]{url_of(error)} can't be reached:[/] {error}")
     except TimeoutError:

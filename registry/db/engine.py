@@ -48,6 +48,7 @@ def open_engine(url: URL | str, role: Role | None = None, *, pool: int = 5) -> E
         pool_size=pool,
         max_overflow=0,
         pool_pre_ping=True,
+        hide_parameters=True,  # they hold what people asked, and secrets
         connect_args={"server_settings": server_settings},
         json_serializer=lambda value: msgspec.json.encode(value).decode(),
         json_deserializer=msgspec.json.decode,

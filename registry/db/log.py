@@ -49,8 +49,11 @@ class StoredCheckpoint:
 
 async def accept(connection: Connection, record: AcceptedRecord) -> None:
     """Hand one record to the log, in the transaction of what it records."""
+    # inline: its writers may not read the position that would else be returned.
     await connection.execute(
-        insert(pending).values(
+        insert(pending)
+        .inline()
+        .values(
             record_id=record.record_id,
             kind=record.kind,
             body=record.body,

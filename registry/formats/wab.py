@@ -281,9 +281,7 @@ def _listed_transports(body: Reader) -> Iterator[Call]:
 def _described_transports(body: Reader) -> Iterator[Call]:
     transport = body.child("transport")
     http = transport.child("http")
-    base = http.text("base_url").rstrip("/")
-    url = http.resolve(f"{base}/execute", names=("base_url",)) if base else None
-    url = url or body.child("endpoints").target("execute", "api")
+    url = _execute_address(body, http)
     if url and http.boolean("enabled") is not False:
         yield body.call("wab", "http", url)
     websocket = transport.child("websocket")
@@ -295,3 +293,15 @@ def _described_transports(body: Reader) -> Iterator[Call]:
     if script.boolean("enabled"):
         interface = script.text("interface") or _DEFAULT_INTERFACE
         yield Call(format="wab", transport="js_global", target=interface)
+
+
+def _execute_address(body: Reader, http: Reader) -> str | None:
+    """Section 7.3.1, or where the dialects keep it."""
+    base = http.text("base_url")
+    if base:
+        return http.resolve(base.rstrip("/") + "/execute", names=("base_url",))
+    declared = body.child("endpoints").target("execute", "api")
+    # In the manifest dialect `endpoint` is the discovery document itself.
+    if declared or body.text("endpoint").endswith(".json"):
+        return declared
+    return body.target("endpoint")

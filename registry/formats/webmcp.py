@@ -114,13 +114,9 @@ def _read_references(document: Reader) -> tuple[str, ...]:
         document.resolve(page, names=("pages",))
         for page in document.texts("pages", limit=_MAX_REFERENCES)
     ]
+    servers = document.children("mcpServers", limit=_MAX_REFERENCES)
+    found += [server.target("url") for _, server in servers]
     found.append(_server_address(document))
-    for _name, server in (
-        document.children("mcpServers", limit=_MAX_REFERENCES)
-        if (document.child("mcpServers").is_present)
-        else ()
-    ):
-        found.append(server.target("url"))
     return tuple(dict.fromkeys(url for url in found if url))
 
 

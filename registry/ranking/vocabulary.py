@@ -23,7 +23,7 @@ _ASKING = """
     able find get give hello help hi know let like looking need please provide
     search show tell thank thanks use using want wondering
     """
-_PRAISE = "best finest greatest leading number one premier top ultimate"
+_PRAISE = "best finest greatest leading premier top ultimate"
 
 STOP_WORDS = _listed(f"{_GRAMMAR} {_ASKING} {_PRAISE}")
 

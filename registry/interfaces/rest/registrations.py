@@ -2,12 +2,20 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 from litestar import Request, Response, get, post
 from litestar.exceptions import HTTPException
-from litestar.params import Body, FromPath
+from litestar.openapi.spec import (
+    OpenAPIMediaType,
+    OpenAPIType,
+    Operation,
+    RequestBody,
+    Schema,
+)
+from litestar.params import FromPath
 from litestar.response import ServerSentEvent, ServerSentEventMessage
 
 from registry.db import registrations
@@ -25,8 +33,23 @@ POLL_S = 0.1
 STREAM_TIMEOUT_S = 60
 
 
+@dataclass
+class SubmitOperation(Operation):
+    """The body is no JSON, so its schema is said here."""
+
+    def __post_init__(self) -> None:
+        self.request_body = RequestBody(
+            content={
+                MEDIA_TYPE: OpenAPIMediaType(schema=Schema(type=OpenAPIType.STRING))
+            },
+            description="A compact JWS (RFC 7515)",
+            required=True,
+        )
+
+
 @post(
     "/registrations",
+    operation_class=SubmitOperation,
     operation_id="submitRegistration",
     summary="Register, update, rotate, revoke or withdraw with a signed statement",
     tags=["registration"],
@@ -34,9 +57,7 @@ STREAM_TIMEOUT_S = 60
     responses=PROBLEMS,
 )
 async def submit(
-    request: Request[Any, Any, Any],
-    data: Annotated[bytes, Body(media_type=MEDIA_TYPE, description="A compact JWS")],
-    services: Injected,
+    request: Request[Any, Any, Any], services: Injected
 ) -> Response[RegistrationView]:
     """The signature is verified afterwards, against the keys that the site publishes."""
     if request.content_type[0] != MEDIA_TYPE:
@@ -44,7 +65,7 @@ async def submit(
     async with services.api.begin() as connection:
         registration = await submit_registration(
             connection,
-            data.strip(),
+            (await request.body()).strip(),
             audience=services.origin,
             test_hosts=services.test_hosts,
             chance=services.chance,

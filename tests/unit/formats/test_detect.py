@@ -177,7 +177,7 @@ def test_actions_beyond_the_limit_are_left_out(read: Callable[..., Document]) ->
 
 
 def test_parameters_and_texts_are_capped(read: Callable[..., Document]) -> None:
-    properties = {f"p{number}": {} for number in range(130)}
+    properties: dict[str, Any] = {f"p{number}": {} for number in range(130)}
     tool = {
         "name": "big",
         "description": "x" * 9_000,

@@ -206,6 +206,12 @@ def test_discovery_links_are_found_in_either_attribute_order() -> None:
     )
 
 
+def test_a_base_moves_the_links() -> None:
+    page = b"<base href=https://www.kiosk.example/a/><link rel=webmcp href=w.json>"
+    (link,) = parse_links(page, url=URL).links
+    assert link.url == "https://www.kiosk.example/a/w.json"
+
+
 @pytest.mark.parametrize(
     "page",
     [

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.errors import RegistryError
-from registry.formats.strict_json import check_depth, parse_json
+from registry.formats.strict_json import JsonObject, JsonValue, check_depth, parse_json
 
 HOSTILE = {
     "duplicate key": (b'{"a":1,"a":2}', "json_duplicate_key"),
@@ -92,8 +92,8 @@ def test_the_depth_scan_takes_linear_time(body: bytes) -> None:
     assert time.perf_counter() - begun < 2
 
 
-def _nested(levels: int) -> object:
-    value: object = []
+def _nested(levels: int) -> JsonValue:
+    value: JsonValue = []
     for _ in range(levels - 1):
         value = [value]
     return value
@@ -103,14 +103,18 @@ def test_a_json_schema_has_a_depth_of_its_own() -> None:
     check_depth(
         {"tools": [{"inputSchema": _nested(16)}]}, max_depth=8, max_schema_depth=16
     )
-    for deep in ({"tools": _nested(8)}, {"tools": [{"inputSchema": _nested(17)}]}):
+    too_deep: tuple[JsonObject, ...] = (
+        {"tools": _nested(8)},
+        {"tools": [{"inputSchema": _nested(17)}]},
+    )
+    for deep in too_deep:
         with pytest.raises(RegistryError) as refusal:
             check_depth(deep, max_depth=8, max_schema_depth=16)
         assert refusal.value.code == "json_too_deep"
 
 
 _numbers = st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(-1e15, 1e15)
-_texts = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)))
+_texts = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
 _values = st.recursive(
     st.none() | st.booleans() | _numbers | _texts,
     lambda inner: (

@@ -201,3 +201,29 @@ def test_dangerous_targets_are_dropped_and_told(sample: Sample, read: Read) -> N
     result = read(document)
     assert result.site.actions[0].calls == ()
     assert ("/actions/0/endpoint", "target") in _rules(result)
+
+
+def test_a_trust_envelope_is_called_at_its_endpoint(sample: Sample, read: Read) -> None:
+    document = read(sample("wab-trust-envelope"))
+    (seal,) = document.site.actions
+    assert seal.calls[0].target == "https://siegel.example/api/wab"
+    assert document.version == "wab1"
+    assert document.raw is not None
+    assert "signature" in document.raw
+
+
+@pytest.mark.parametrize(
+    ("base", "target"),
+    [
+        ("/", "https://site.example/execute"),
+        ("https://api.example/wab/", "https://api.example/wab/execute"),
+        ("http://plain.example/wab", None),
+    ],
+)
+def test_commands_are_executed_below_the_base(
+    sample: Sample, read: Read, base: str, target: str | None
+) -> None:
+    document = sample("wab-spec-1.0")
+    document["transport"]["http"]["base_url"] = base
+    calls = read(document).site.actions[0].calls
+    assert [call.target for call in calls] == ([target] if target else [])
