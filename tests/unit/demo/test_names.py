@@ -43,6 +43,7 @@ def test_known_name_has_no_records_of_other_types(names: NameServer) -> None:
         dns.message.make_response(dns.message.make_query("a.test", "TXT")).to_wire(),
         dns.message.make_query("a.test", "TXT").to_wire()[:-3],
     ],
+    ids=["empty", "short", "http", "ones", "a-response", "cut"],
 )
 def test_noise_is_dropped_in_silence(names: NameServer, noise: bytes) -> None:
     names.datagram_received(noise, ("127.0.0.1", 9))

@@ -9,8 +9,9 @@ from registry.errors import Refused
 from registry.identity import base64url
 from registry.identity.dns_record import WabRecord, parse_pins, parse_wab_records
 from registry.identity.private_keys import generate_private_key, public_key_of
+from tests.unit.identity.fixed_keys import fixed_key
 
-KEY = public_key_of(generate_private_key("Ed25519"))
+KEY = public_key_of(fixed_key("Ed25519"))
 PK = base64.b64encode(KEY.raw).decode()
 ENDPOINT = "https://shop.example.com/agent-bridge.json"
 

@@ -17,14 +17,15 @@ from registry.identity.document_signature import (
     verify_document_signature,
 )
 from registry.identity.keys import wab_key_id
-from registry.identity.private_keys import generate_private_key, public_key_of
+from registry.identity.private_keys import public_key_of
 from registry.identity.strict_members import Json
+from tests.unit.identity.fixed_keys import fixed_key
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 OWNER = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 THIEF = Ed25519PrivateKey.from_private_bytes(bytes(range(1, 33)))
 KEY = public_key_of(OWNER)
-PINNED = [public_key_of(generate_private_key("ES256")), KEY]
+PINNED = [public_key_of(fixed_key("ES256")), KEY]
 DOCUMENT: dict[str, Json] = {
     "wab_version": "1.0",
     "provider": {"name": "Bücher & 本", "category": "books"},

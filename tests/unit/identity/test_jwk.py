@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from registry.errors import Refused
 from registry.identity import base64url
 from registry.identity.jwk import MAX_KEYS, jwks_document, parse_jwk, parse_jwks
-from registry.identity.private_keys import generate_private_key, public_key_of
+from registry.identity.private_keys import public_key_of
+from tests.unit.identity.fixed_keys import fixed_key
 
-ED = public_key_of(generate_private_key("Ed25519"))
-EC = public_key_of(generate_private_key("ES256"))
+ED = public_key_of(fixed_key("Ed25519"))
+EC = public_key_of(fixed_key("ES256"))
 RSA = {"kty": "RSA", "n": "AQAB", "e": "AQAB"}
 
 

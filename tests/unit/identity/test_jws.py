@@ -21,15 +21,15 @@ from registry.identity.jws import (
 )
 from registry.identity.keys import Algorithm
 from registry.identity.private_keys import (
-    generate_private_key,
     private_key_pem,
     public_key_of,
     sign,
 )
 from registry.identity.strict_members import Json
+from tests.unit.identity.fixed_keys import fixed_key
 
 ALGORITHMS: list[Algorithm] = ["Ed25519", "ES256"]
-KEYS = {alg: generate_private_key(alg) for alg in ALGORITHMS}
+KEYS = {alg: fixed_key(alg) for alg in ALGORITHMS}
 ED, EC = KEYS["Ed25519"], KEYS["ES256"]
 PAYLOAD: dict[str, Json] = {"sub": "shop.example.com", "seq": 1, "note": "größer 店"}
 HEADER = {
