@@ -31,6 +31,18 @@ settings.load_profile(
 )
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Bytes and long texts by their length.
+
+    Names stay readable, and the same in every worker where a clock or a key went in.
+    """
+    if isinstance(val, bytes):
+        return f"{len(val)}-bytes"
+    if isinstance(val, str) and len(val) > 100:
+        return f"{len(val)}-characters"
+    return None
+
+
 def skip_or_fail(reason: str) -> None:
     """A machine that lacks something skips; under CI that is a failure."""
     if os.environ.get("CI"):
