@@ -3,6 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PYTEST_WORKERS ?= 2
+COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11
 
 .PHONY: demo test check run setup lock clean
 
@@ -19,13 +20,14 @@ check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 
 setup: .venv/.done
 
-.venv/.done: requirements/dev.txt pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 …")'
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+.venv/.done: requirements/installer.txt requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 …")'
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo 'This Python can make no environment: its venv or ensurepip is missing. On Debian and Ubuntu: apt-get install python3-venv' >&2; exit 1; }
+	test -x $(BIN)/pip || $(PYTHON) -m venv --clear .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/installer.txt
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
@@ -33,9 +35,10 @@ setup: .venv/.done
 
 # Resolve anew. Headers are left out: they could name the index that was used.
 lock: setup
-	echo uv | $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --output-file requirements/installer.txt -
-	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --output-file requirements/runtime.txt pyproject.toml
-	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --group dev --output-file requirements/dev.txt pyproject.toml
+	echo uv | $(COMPILE) --output-file requirements/installer.txt - > /dev/null
+	$(COMPILE) --output-file requirements/runtime.txt pyproject.toml > /dev/null
+	$(COMPILE) --group build --output-file requirements/build.txt > /dev/null
+	$(COMPILE) --group dev --output-file requirements/dev.txt pyproject.toml > /dev/null
 
 clean:
-	rm -rf .venv .data .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf .venv .data .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -135,7 +135,7 @@ ROBOTS_UNREACHABLE = ProblemType(
     "Answer /robots.txt with 200, or with 404 if there are no rules.",
 )
 NOT_FOUND = ProblemType(
-    "not_found", "There is no document here", "Publish it at this address."
+    "document_absent", "There is no document here", "Publish it at this address."
 )
 BUDGET = ProblemType(
     "budget", "The site used up its requests for this visit", "Declare fewer documents."

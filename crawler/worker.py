@@ -9,12 +9,12 @@ from collections.abc import Awaitable
 from datetime import timedelta
 
 import structlog
-from sqlalchemy.exc import SQLAlchemyError
 
 from crawler.context import Context
 from crawler.registering import decide_one
 from crawler.visiting import carry_out_task
 from registry.db import registrations, tasks
+from registry.db.engine import DatabaseError
 
 REGISTRATION_LEASE = timedelta(seconds=60)
 TASK_LEASE = timedelta(seconds=120)
@@ -44,7 +44,7 @@ class Worker:
             leased = 0
             try:
                 leased = await self._lease_registrations(group, slots)
-            except (SQLAlchemyError, OSError) as error:
+            except (DatabaseError, OSError) as error:
                 await _wait_for_database(error)
             if leased == 0:
                 await asyncio.sleep(REGISTRATION_PAUSE_S)
@@ -55,7 +55,7 @@ class Worker:
             leased = 0
             try:
                 leased = await self._lease_tasks(group, slots)
-            except (SQLAlchemyError, OSError) as error:
+            except (DatabaseError, OSError) as error:
                 await _wait_for_database(error)
             if leased == 0:
                 await asyncio.sleep(TASK_PAUSE_S)

@@ -15,6 +15,7 @@ from registry.db.engine import Engine, Role, open_engine
 from registry.db.migrate import migrate
 
 TEMPLATE = "template_migrated"
+pytest_plugins = ("tests.api.running",)
 _numbers = itertools.count()
 
 settings.register_profile("dev", max_examples=50, deadline=None)

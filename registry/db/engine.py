@@ -5,10 +5,13 @@ from enum import StrEnum
 
 import msgspec
 from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 Connection = AsyncConnection
 Engine = AsyncEngine
+DatabaseError = SQLAlchemyError
+"""Whatever a statement or a connection may raise, for those who do not know SQLAlchemy."""
 
 STATEMENT_TIMEOUT_MS: Mapping[str, int] = {
     "registry_api": 5_000,
@@ -53,3 +56,8 @@ def open_engine(url: URL | str, role: Role | None = None, *, pool: int = 5) -> E
         json_serializer=lambda value: msgspec.json.encode(value).decode(),
         json_deserializer=msgspec.json.decode,
     )
+
+
+def is_away(error: DatabaseError) -> bool:
+    """Whether the database could not be asked, as against having answered with a fault."""
+    return not isinstance(error, DBAPIError) or error.connection_invalidated

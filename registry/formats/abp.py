@@ -14,9 +14,9 @@ from registry.formats.conformance import Specification
 from registry.formats.document import Document
 from registry.formats.parameters import read_parameters
 from registry.formats.reader import Reader
-from registry.formats.strict_json import JsonObject
 from registry.sites.action import Action
 from registry.sites.site import Site
+from registry.strict_json import JsonObject
 
 _FILLED = {"type": "string", "minLength": 1}
 _STRING = {"type": "string"}

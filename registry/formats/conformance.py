@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from registry.formats.reader import MAX_DEVIATIONS, Reader, kind_of
-from registry.formats.strict_json import join_pointer
+from registry.strict_json import join_pointer
 
 _TYPE_NAMES = {
     "string": "a string",

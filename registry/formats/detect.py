@@ -12,6 +12,7 @@ from registry.formats import refusals
 from registry.formats.abp import is_abp, read_abp
 from registry.formats.awas import is_awas, read_awas
 from registry.formats.awp import is_awp, read_awp
+from registry.formats.depth import check_depth
 from registry.formats.document import (
     MAX_BODY_BYTES,
     MAX_MANIFEST_DEPTH,
@@ -29,10 +30,10 @@ from registry.formats.neighbours import (
     read_mcp,
 )
 from registry.formats.reader import Ledger, Reader, kind_of
-from registry.formats.strict_json import JsonObject, check_depth, parse_json
 from registry.formats.wab import is_wab, read_wab
 from registry.formats.webmcp import is_webmcp, read_webmcp
 from registry.formats.webmcp_page import read_page
+from registry.strict_json import JSON_SYNTAX, JsonObject, parse_json
 
 # From the plainest mark to the vaguest: WebMCP manifests bear none of their own.
 _FORMATS: tuple[
@@ -63,7 +64,7 @@ def parse_document(
             raise Refused(refusals.PAGE_NOT_DOCUMENT)
         return Parsed(_read(_parse_object(body), ledger))
     except RegistryError as error:
-        if error.code == refusals.JSON_SYNTAX.code and "html" in content_type.lower():
+        if error.code == JSON_SYNTAX.code and "html" in content_type.lower():
             return Rejected(Refused(refusals.PAGE_NOT_DOCUMENT).problem)
         return Rejected(error.problem)
 

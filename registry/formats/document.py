@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from registry.errors import Problem
-from registry.formats.strict_json import JsonValue
 from registry.sites.site import Site
+from registry.strict_json import JsonValue
 
 Format = Literal["wab", "awp", "awas", "abp", "webmcp", "a2a", "mcp", "ard"]
 

@@ -10,8 +10,8 @@ from typing import TypeGuard
 
 from registry.formats.document import MAX_PARAMETERS
 from registry.formats.reader import Reader, clean_text
-from registry.formats.strict_json import JsonObject, JsonValue
 from registry.sites.action import Parameter
+from registry.strict_json import JsonObject, JsonValue
 
 _TYPES = {
     "string": "string",

@@ -16,10 +16,10 @@ from registry.formats.document import (
     Document,
     Format,
 )
-from registry.formats.strict_json import JsonObject, JsonValue, join_pointer
 from registry.formats.targets import is_off_origin, resolve_target
 from registry.sites.action import Call
 from registry.sites.site import Site
+from registry.strict_json import JsonObject, JsonValue, join_pointer
 
 MAX_DEVIATIONS = 100
 _UNSEEN = re.compile(

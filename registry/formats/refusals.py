@@ -2,41 +2,6 @@
 
 from registry.errors import ProblemType
 
-JSON_TOO_LARGE = ProblemType(
-    "json_too_large",
-    "The document is too large.",
-    "Serve a smaller document; leave out what agents do not need.",
-)
-JSON_TOO_DEEP = ProblemType(
-    "json_too_deep",
-    "The document is nested too deeply.",
-    "Flatten it: 8 levels for a manifest, 16 more inside a JSON Schema.",
-)
-JSON_ENCODING = ProblemType(
-    "json_encoding",
-    "The document is not UTF-8.",
-    "Save and serve the document as UTF-8.",
-)
-JSON_SYNTAX = ProblemType(
-    "json_syntax",
-    "The document is not JSON.",
-    "Serve one JSON value: no comments, no trailing commas, double quotes only.",
-)
-JSON_DUPLICATE_KEY = ProblemType(
-    "json_duplicate_key",
-    "A member is named twice in one object.",
-    "Keep one of the two; parsers disagree about which of them counts.",
-)
-JSON_NUMBER = ProblemType(
-    "json_number",
-    "A number is not exactly representable.",
-    "Use finite numbers between -(2^53-1) and 2^53-1; send longer ones as strings.",
-)
-JSON_CHARACTER = ProblemType(
-    "json_character",
-    "A string holds a character that text cannot hold.",
-    "Remove NUL characters and unpaired surrogates.",
-)
 PAGE_NOT_DOCUMENT = ProblemType(
     "page_not_document",
     "An HTML page stands where a JSON document is expected.",

@@ -24,11 +24,11 @@ from registry.formats.conformance import Specification
 from registry.formats.document import MAX_ACTIONS, Document
 from registry.formats.parameters import read_parameters
 from registry.formats.reader import Reader, clean_text
-from registry.formats.strict_json import JsonObject
 from registry.formats.targets import resolve_target
 from registry.formats.wab_schema import APPENDIX_A, STANDARD_PERMISSIONS
 from registry.sites.action import Action, Call
 from registry.sites.site import Site
+from registry.strict_json import JsonObject
 
 _SPECIFICATION = Specification(APPENDIX_A)
 _DEFAULT_INTERFACE = "window.AICommands"  # section 4.3.7

@@ -9,9 +9,9 @@ from registry.formats.claims import read_address, read_languages
 from registry.formats.document import Document
 from registry.formats.parameters import read_parameters
 from registry.formats.reader import Reader
-from registry.formats.strict_json import JsonObject
 from registry.sites.action import Action, Call, Sensitivity
 from registry.sites.site import Site
+from registry.strict_json import JsonObject
 
 _MAX_REFERENCES = 50
 

@@ -27,6 +27,7 @@ from registry.formats.reader import Ledger, Reader, clean_text
 from registry.formats.targets import resolve_target
 from registry.sites.action import Action, Call, Parameter
 from registry.sites.site import Site
+from registry.strict_json import JSON_TOO_LARGE
 
 _NOT_FILLABLE = frozenset({"submit", "reset", "button", "image", "file"})
 _TYPES = {"checkbox": "boolean", "number": "number", "range": "number"}
@@ -35,7 +36,7 @@ _TYPES = {"checkbox": "boolean", "number": "number", "range": "number"}
 def read_page(body: bytes, ledger: Ledger) -> Document:
     """Raises: Refused (page_without_tools); TooLarge (json_too_large)."""
     if len(body) > MAX_BODY_BYTES:
-        raise TooLarge(refusals.JSON_TOO_LARGE, f"the page has {len(body)} bytes")
+        raise TooLarge(JSON_TOO_LARGE, f"the page has {len(body)} bytes")
     page = Page(decode_page(body))
     _report(page, ledger)
     tools = [form for form in page.forms if _is_tool(form, ledger)]

@@ -24,8 +24,8 @@ from registry.identity.refusals import (
     NONCE_USED,
 )
 from registry.identity.registration import MAX_LIFETIME, Statement
-from registry.identity.strict_members import Json
 from registry.sites.host import Host
+from registry.strict_json import JsonValue
 
 CHALLENGE_LIFETIME = timedelta(hours=1)
 
@@ -50,7 +50,7 @@ class Challenge:
     host: Host
     nonce: str
     expires_at: datetime
-    payload: Mapping[str, Json]
+    payload: Mapping[str, JsonValue]
     next_steps: tuple[NextStep, ...]
 
 
@@ -69,7 +69,7 @@ def make_challenge(
     """next_seq: above every accepted `seq` of the site. randomness: 32 bytes."""
     nonce = spell_nonce(randomness)
     issued = int(now.timestamp())
-    payload: dict[str, Json] = {
+    payload: dict[str, JsonValue] = {
         "aud": audience,
         "sub": host.name,
         "iat": issued,

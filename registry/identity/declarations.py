@@ -9,8 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from registry.identity.strict_members import Json, invalid_member, optional, require
+from registry.identity.members import (
+    invalid_member,
+    optional,
+    require,
+)
 from registry.sites.site import LocationClaim
+from registry.strict_json import JsonValue
 
 Size = Literal["micro", "small", "medium", "large"]
 _SIZES: tuple[Size, ...] = ("micro", "small", "medium", "large")
@@ -35,7 +40,7 @@ class Declarations:
     size: Size | None = None
 
 
-def parse_declarations(payload: Mapping[str, Json]) -> Declarations:
+def parse_declarations(payload: Mapping[str, JsonValue]) -> Declarations:
     """Raises: Refused."""
     return Declarations(
         category=_parse_category(payload),
@@ -46,14 +51,14 @@ def parse_declarations(payload: Mapping[str, Json]) -> Declarations:
     )
 
 
-def _parse_category(payload: Mapping[str, Json]) -> str | None:
+def _parse_category(payload: Mapping[str, JsonValue]) -> str | None:
     category = optional(payload, "category", str)
     if category is None:
         return None
     return _parse_line(category, MAX_CATEGORY_LENGTH, "/category")
 
 
-def _parse_location(payload: Mapping[str, Json]) -> LocationClaim | None:
+def _parse_location(payload: Mapping[str, JsonValue]) -> LocationClaim | None:
     location = optional(payload, "location", dict)
     if location is None:
         return None
@@ -75,7 +80,7 @@ def _parse_line(text: str, max_length: int, pointer: str) -> str:
     return line
 
 
-def _parse_commission(payload: Mapping[str, Json]) -> float | None:
+def _parse_commission(payload: Mapping[str, JsonValue]) -> float | None:
     if "commission_rate" not in payload:
         return None
     percent = _read_percent(payload["commission_rate"])
@@ -85,7 +90,7 @@ def _parse_commission(payload: Mapping[str, Json]) -> float | None:
     return percent
 
 
-def _read_percent(value: Json) -> float | None:
+def _read_percent(value: JsonValue) -> float | None:
     if isinstance(value, str):
         match = _PERCENT.fullmatch(value)
         return float(match[1]) if match else None
@@ -94,7 +99,7 @@ def _read_percent(value: Json) -> float | None:
     return float(value)
 
 
-def _parse_size(payload: Mapping[str, Json]) -> Size | None:
+def _parse_size(payload: Mapping[str, JsonValue]) -> Size | None:
     text = optional(payload, "size", str)
     if text is None:
         return None

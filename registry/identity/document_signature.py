@@ -32,7 +32,7 @@ from registry.identity.refusals import (
     DOCUMENT_SIGNATURE_MALFORMED,
     DOCUMENT_SIGNATURE_NOT_CANONICAL,
 )
-from registry.identity.strict_members import Json
+from registry.strict_json import JsonValue
 
 ENVELOPE_TYPE = "wab.trust"
 _ALGORITHM = "ed25519"
@@ -54,7 +54,7 @@ class Unsigned:
 
 
 def verify_document_signature(
-    document: Mapping[str, Json], *, pinned: Sequence[PublicKey], now: datetime
+    document: Mapping[str, JsonValue], *, pinned: Sequence[PublicKey], now: datetime
 ) -> Signed | Unsigned:
     """pinned: the site's keys by its DNS record or registration.
 
@@ -72,12 +72,12 @@ def verify_document_signature(
 
 
 def sign_document(
-    document: Mapping[str, Json], key: Ed25519PrivateKey, *, signed_at: datetime
-) -> dict[str, Json]:
+    document: Mapping[str, JsonValue], key: Ed25519PrivateKey, *, signed_at: datetime
+) -> dict[str, JsonValue]:
     """Kind A; an earlier signature is replaced."""
     unsigned = _without_signature(document)
     public = public_key_of(key)
-    signature: dict[str, Json] = {
+    signature: dict[str, JsonValue] = {
         "algorithm": _ALGORITHM,
         "value": _base64(sign(key, rfc8785.dumps(unsigned))),
         "key_id": wab_key_id(public.raw),
@@ -88,18 +88,18 @@ def sign_document(
 
 
 def sign_envelope(
-    payload: Mapping[str, Json], key: Ed25519PrivateKey
-) -> dict[str, Json]:
+    payload: Mapping[str, JsonValue], key: Ed25519PrivateKey
+) -> dict[str, JsonValue]:
     """Kind B. payload: as WAB's trust document, with `expires_at`; `trust.pk` is set."""
-    trust: dict[str, Json] = {"pk": _PREFIX + _base64(public_key_of(key).raw)}
-    signed: dict[str, Json] = {**payload, "trust": trust}
+    trust: dict[str, JsonValue] = {"pk": _PREFIX + _base64(public_key_of(key).raw)}
+    signed: dict[str, JsonValue] = {**payload, "trust": trust}
     signature = _PREFIX + _base64(sign(key, rfc8785.dumps(signed)))
     return {"payload": signed, "signature": signature}
 
 
 def _verify_flat(
-    document: Mapping[str, Json],
-    signature: Mapping[str, Json],
+    document: Mapping[str, JsonValue],
+    signature: Mapping[str, JsonValue],
     pinned: Sequence[PublicKey],
 ) -> Signed:
     _verify_algorithm(signature)
@@ -118,7 +118,7 @@ def _verify_flat(
     return Signed(kind="A", key_id=wab_key_id(key.raw))
 
 
-def _verify_algorithm(signature: Mapping[str, Json]) -> None:
+def _verify_algorithm(signature: Mapping[str, JsonValue]) -> None:
     algorithm = signature.get("algorithm")
     if not isinstance(algorithm, str):
         raise _malformed("algorithm must be a string", "/signature/algorithm")
@@ -129,7 +129,7 @@ def _verify_algorithm(signature: Mapping[str, Json]) -> None:
         )
 
 
-def _parse_key_id(signature: Mapping[str, Json]) -> str:
+def _parse_key_id(signature: Mapping[str, JsonValue]) -> str:
     """The key the signature names; where it also embeds the key, both must agree."""
     key_id = signature.get("key_id")
     if not isinstance(key_id, str):
@@ -150,7 +150,7 @@ def _find_pinned(key_id: str, pinned: Sequence[PublicKey]) -> PublicKey:
 
 
 def _is_signed_as_written(
-    unsigned: Mapping[str, Json], key: PublicKey, value: bytes
+    unsigned: Mapping[str, JsonValue], key: PublicKey, value: bytes
 ) -> bool:
     text = json.dumps(dict(unsigned), separators=(",", ":"), ensure_ascii=False)
     try:
@@ -161,7 +161,7 @@ def _is_signed_as_written(
 
 
 def _verify_envelope(
-    document: Mapping[str, Json],
+    document: Mapping[str, JsonValue],
     signature: str,
     pinned: Sequence[PublicKey],
     now: datetime,
@@ -186,7 +186,7 @@ def _verify_envelope(
 
 
 def _find_envelope_key(
-    payload: Mapping[str, Json], pinned: Sequence[PublicKey]
+    payload: Mapping[str, JsonValue], pinned: Sequence[PublicKey]
 ) -> PublicKey:
     trust = payload.get("trust")
     if not isinstance(trust, dict):
@@ -198,7 +198,7 @@ def _find_envelope_key(
     raise Refused(DOCUMENT_KEY_NOT_PINNED, pointer="/payload/trust/pk")
 
 
-def _parse_expiry(payload: Mapping[str, Json]) -> datetime:
+def _parse_expiry(payload: Mapping[str, JsonValue]) -> datetime:
     text = payload.get("expires_at")
     pointer = "/payload/expires_at"
     if not isinstance(text, str):
@@ -212,18 +212,18 @@ def _parse_expiry(payload: Mapping[str, Json]) -> datetime:
     return expires_at
 
 
-def _without_signature(document: Mapping[str, Json]) -> dict[str, Json]:
+def _without_signature(document: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     return {name: value for name, value in document.items() if name != "signature"}
 
 
-def _canonical(value: dict[str, Json]) -> bytes:
+def _canonical(value: dict[str, JsonValue]) -> bytes:
     try:
         return rfc8785.dumps(value)
     except (ValueError, RecursionError) as error:
         raise _malformed("the content has no RFC 8785 form", "/signature") from error
 
 
-def _read_base64(value: Json, pointer: str, *, prefix: str = "") -> bytes:
+def _read_base64(value: JsonValue, pointer: str, *, prefix: str = "") -> bytes:
     name = pointer.rpartition("/")[2]
     if not isinstance(value, str) or not value.startswith(prefix):
         raise _malformed(f"{name} must be a string '{prefix}<base64>'", pointer)

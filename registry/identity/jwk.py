@@ -12,6 +12,10 @@ from dataclasses import dataclass
 from registry.errors import Refused
 from registry.identity import base64url
 from registry.identity.keys import Algorithm, PublicKey
+from registry.identity.members import (
+    parse_object,
+    pointing_at,
+)
 from registry.identity.refusals import (
     KEY_MALFORMED,
     KEY_SECRET,
@@ -19,7 +23,7 @@ from registry.identity.refusals import (
     KEY_SET_TOO_MANY,
     KEY_UNSUPPORTED,
 )
-from registry.identity.strict_members import Json, parse_object, pointing_at
+from registry.strict_json import JsonValue
 
 MAX_KEYS = 16
 _COORDINATE_BYTES = 32
@@ -53,7 +57,7 @@ _SHAPES = {
 }
 
 
-def parse_jwk(members: Mapping[str, Json], at: str = "") -> PublicKey:
+def parse_jwk(members: Mapping[str, JsonValue], at: str = "") -> PublicKey:
     """at: JSON pointer of the key. Raises: Refused."""
     _refuse_secrets(members, at)
     shape = _find_shape(members)
@@ -90,7 +94,7 @@ def jwks_document(keys: Iterable[PublicKey]) -> bytes:
     return json.dumps({"keys": entries}, indent=2).encode("ascii") + b"\n"
 
 
-def _parse_entries(document: Mapping[str, Json]) -> list[dict[str, Json]]:
+def _parse_entries(document: Mapping[str, JsonValue]) -> list[dict[str, JsonValue]]:
     keys = document.get("keys")
     if not isinstance(keys, list):
         raise Refused(
@@ -98,7 +102,7 @@ def _parse_entries(document: Mapping[str, Json]) -> list[dict[str, Json]]:
         )
     if len(keys) > MAX_KEYS:
         raise Refused(KEY_SET_TOO_MANY, f"It holds {len(keys)} keys.", pointer="/keys")
-    entries: list[dict[str, Json]] = []
+    entries: list[dict[str, JsonValue]] = []
     for index, entry in enumerate(keys):
         if not isinstance(entry, dict):
             detail = "A key must be a JSON object."
@@ -107,20 +111,20 @@ def _parse_entries(document: Mapping[str, Json]) -> list[dict[str, Json]]:
     return entries
 
 
-def _describe_missing_keys(document: Mapping[str, Json]) -> str:
+def _describe_missing_keys(document: Mapping[str, JsonValue]) -> str:
     if "kty" in document:
         return 'This is a single key; write {"keys": [ … ]} around it.'
     return "The member 'keys' must be an array."
 
 
-def _refuse_secrets(members: Mapping[str, Json], at: str) -> None:
+def _refuse_secrets(members: Mapping[str, JsonValue], at: str) -> None:
     for name in _SECRET_MEMBERS:
         if name in members:
             detail = f"The member {name!r} holds a secret."
             raise Refused(KEY_SECRET, detail, pointer=f"{at}/{name}")
 
 
-def _find_shape(members: Mapping[str, Json]) -> _Shape | None:
+def _find_shape(members: Mapping[str, JsonValue]) -> _Shape | None:
     """None for a key of another type, or one meant for something else than signing."""
     kty, crv = members.get("kty"), members.get("crv")
     if not isinstance(kty, str) or not isinstance(crv, str):
@@ -131,7 +135,7 @@ def _find_shape(members: Mapping[str, Json]) -> _Shape | None:
     return shape if members.get("alg", shape.alg) in shape.alg_names else None
 
 
-def _parse_coordinate(members: Mapping[str, Json], name: str, at: str) -> bytes:
+def _parse_coordinate(members: Mapping[str, JsonValue], name: str, at: str) -> bytes:
     text = members.get(name)
     pointer = f"{at}/{name}"
     if not isinstance(text, str):

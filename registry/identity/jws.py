@@ -20,6 +20,9 @@ from registry.identity.keys import (
     parse_thumbprint,
     verify_signature,
 )
+from registry.identity.members import (
+    parse_object,
+)
 from registry.identity.private_keys import PrivateKey, public_key_of, sign
 from registry.identity.refusals import (
     ALG_MISMATCH,
@@ -31,7 +34,7 @@ from registry.identity.refusals import (
     TOKEN_TOO_LARGE,
     TYP_WRONG,
 )
-from registry.identity.strict_members import Json, parse_object
+from registry.strict_json import JsonValue
 
 REGISTRATION_TYP = "site-registration+jws"
 MAX_TOKEN_BYTES = 16 * 1024
@@ -55,7 +58,7 @@ class CompactJws:
     alg: Algorithm
     kid: str
     typ: str
-    payload: Mapping[str, Json]
+    payload: Mapping[str, JsonValue]
     signing_input: bytes
     signature: bytes
     digest: bytes
@@ -103,16 +106,16 @@ def verify_jws(jws: CompactJws, key: PublicKey) -> CompactJws:
 
 
 def sign_compact(
-    payload: Mapping[str, Json], key: PrivateKey, *, typ: str = REGISTRATION_TYP
+    payload: Mapping[str, JsonValue], key: PrivateKey, *, typ: str = REGISTRATION_TYP
 ) -> str:
     public = public_key_of(key)
-    header: dict[str, Json] = {"alg": public.alg, "kid": public.kid, "typ": typ}
+    header: dict[str, JsonValue] = {"alg": public.alg, "kid": public.kid, "typ": typ}
     signing_input = f"{_encode(header)}.{_encode(payload)}"
     signature = sign(key, signing_input.encode("ascii"))
     return f"{signing_input}.{base64url.encode(signature)}"
 
 
-def _encode(members: Mapping[str, Json]) -> str:
+def _encode(members: Mapping[str, JsonValue]) -> str:
     text = json.dumps(dict(members), separators=(",", ":"), ensure_ascii=False)
     return base64url.encode(text.encode())
 
@@ -136,7 +139,7 @@ def _decode_part(name: str, part: str) -> bytes:
         raise Refused(TOKEN_MALFORMED, f"The {name} part {error}.") from error
 
 
-def _verify_header_members(header: Mapping[str, Json]) -> None:
+def _verify_header_members(header: Mapping[str, JsonValue]) -> None:
     for name in sorted(header.keys() - _HEADER_MEMBERS):
         detail = f"The protected header holds {name[:80]!r} besides alg, kid and typ."
         raise Refused(HEADER_MEMBERS, detail, pointer="/protected")
@@ -145,12 +148,12 @@ def _verify_header_members(header: Mapping[str, Json]) -> None:
         raise Refused(HEADER_MEMBERS, detail, pointer=f"/protected/{name}")
 
 
-def _verify_typ(value: Json, typ: str) -> None:
+def _verify_typ(value: JsonValue, typ: str) -> None:
     if value != typ:
         raise Refused(TYP_WRONG, f"typ must be {typ!r}.", pointer="/protected/typ")
 
 
-def _parse_alg(value: Json) -> Algorithm:
+def _parse_alg(value: JsonValue) -> Algorithm:
     alg = _ALGORITHMS.get(value) if isinstance(value, str) else None
     if alg is None:
         detail = f"alg is {str(value)[:80]!r}."
@@ -158,7 +161,7 @@ def _parse_alg(value: Json) -> Algorithm:
     return alg
 
 
-def _parse_kid(value: Json) -> str:
+def _parse_kid(value: JsonValue) -> str:
     if not isinstance(value, str):
         detail = "kid must be a string."
         raise Refused(KID_MALFORMED, detail, pointer="/protected/kid")

@@ -7,27 +7,6 @@ from registry.errors import ProblemType
 
 # JSON inside tokens and key sets
 
-JSON_TOO_LARGE = ProblemType(
-    "jose_json_too_large",
-    "The signed JSON or the key set is too large",
-    "Keep it below 64 KiB; a key needs about 200 bytes.",
-)
-JSON_MALFORMED = ProblemType(
-    "jose_json_malformed",
-    "The signed JSON or the key set can not be read",
-    "Write one JSON object in UTF-8, without comments, and check it with "
-    "'python3 -m json.tool FILE' before you sign or publish it.",
-)
-JSON_TOO_DEEP = ProblemType(
-    "jose_json_too_deep",
-    "The signed JSON or the key set nests too deeply",
-    "Keep at most 8 levels of objects and arrays.",
-)
-JSON_DUPLICATE_MEMBER = ProblemType(
-    "jose_json_duplicate_member",
-    "A JSON object names the same member twice",
-    "Keep one of the two; programs disagree about which one counts.",
-)
 MEMBER_MISSING = ProblemType(
     "payload_member_missing",
     "The payload lacks a member",

@@ -18,6 +18,12 @@ from registry.identity import declarations
 from registry.identity.declarations import Declarations, parse_declarations
 from registry.identity.https_url import parse_https_url
 from registry.identity.keys import parse_thumbprint
+from registry.identity.members import (
+    invalid_member,
+    optional,
+    pointing_at,
+    require,
+)
 from registry.identity.nonce import parse_nonce
 from registry.identity.refusals import (
     ACT_MEMBER_MISPLACED,
@@ -29,15 +35,8 @@ from registry.identity.refusals import (
     STATEMENT_FROM_FUTURE,
     SUBJECT_SPELLING,
 )
-from registry.identity.strict_members import (
-    MAX_SAFE_INTEGER,
-    Json,
-    invalid_member,
-    optional,
-    pointing_at,
-    require,
-)
 from registry.sites.host import Host, parse_host
+from registry.strict_json import MAX_SAFE_NUMBER, JsonValue
 
 Act = Literal["register", "update", "rotate", "revoke", "withdraw"]
 
@@ -86,7 +85,7 @@ class Statement:
 
 
 def parse_statement(
-    payload: Mapping[str, Json], *, test_hosts: bool = False
+    payload: Mapping[str, JsonValue], *, test_hosts: bool = False
 ) -> Statement:
     """test_hosts: accept hosts under .test. Raises: Refused."""
     audience = require(payload, "aud", str)
@@ -143,7 +142,7 @@ def verify_sequence(statement: Statement, *, last_seq: int | None) -> Statement:
     return statement
 
 
-def _parse_subject(payload: Mapping[str, Json], *, test_hosts: bool) -> Host:
+def _parse_subject(payload: Mapping[str, JsonValue], *, test_hosts: bool) -> Host:
     text = require(payload, "sub", str)
     with pointing_at("/sub"):
         host = parse_host(text, test_hosts=test_hosts)
@@ -152,7 +151,7 @@ def _parse_subject(payload: Mapping[str, Json], *, test_hosts: bool) -> Host:
     return host
 
 
-def _parse_act(payload: Mapping[str, Json]) -> Act:
+def _parse_act(payload: Mapping[str, JsonValue]) -> Act:
     text = require(payload, "act", str)
     for act in _ACT_MEMBERS:
         if act == text:
@@ -160,21 +159,21 @@ def _parse_act(payload: Mapping[str, Json]) -> Act:
     raise Refused(ACT_UNKNOWN, pointer="/act")
 
 
-def _refuse_misplaced(payload: Mapping[str, Json], act: Act) -> None:
+def _refuse_misplaced(payload: Mapping[str, JsonValue], act: Act) -> None:
     known = frozenset().union(*_ACT_MEMBERS.values())
     for name in sorted(payload.keys() & (known - _ACT_MEMBERS[act])):
         detail = f"The act {act!r} takes no {name!r}."
         raise Refused(ACT_MEMBER_MISPLACED, detail, pointer=f"/{name}")
 
 
-def _parse_instant(payload: Mapping[str, Json], name: str) -> datetime:
+def _parse_instant(payload: Mapping[str, JsonValue], name: str) -> datetime:
     seconds = require(payload, name, int)
     if not 0 <= seconds <= _END_OF_TIME:
         raise invalid_member("must be seconds since 1970-01-01", f"/{name}")
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def _parse_jti(payload: Mapping[str, Json]) -> str:
+def _parse_jti(payload: Mapping[str, JsonValue]) -> str:
     text = require(payload, "jti", str)
     try:
         return parse_nonce(text)
@@ -182,14 +181,14 @@ def _parse_jti(payload: Mapping[str, Json]) -> str:
         raise invalid_member(str(error), "/jti") from error
 
 
-def _parse_seq(payload: Mapping[str, Json]) -> int:
+def _parse_seq(payload: Mapping[str, JsonValue]) -> int:
     seq = require(payload, "seq", int)
-    if not 0 <= seq <= MAX_SAFE_INTEGER:
+    if not 0 <= seq <= MAX_SAFE_NUMBER:
         raise invalid_member("must be from 0 to 2^53 - 1", "/seq")
     return seq
 
 
-def _parse_kid(payload: Mapping[str, Json], name: str) -> str:
+def _parse_kid(payload: Mapping[str, JsonValue], name: str) -> str:
     text = require(payload, name, str)
     try:
         return parse_thumbprint(text)
@@ -197,7 +196,7 @@ def _parse_kid(payload: Mapping[str, Json], name: str) -> str:
         raise invalid_member(str(error), f"/{name}") from error
 
 
-def _parse_documents(payload: Mapping[str, Json]) -> tuple[DocumentClaim, ...]:
+def _parse_documents(payload: Mapping[str, JsonValue]) -> tuple[DocumentClaim, ...]:
     entries = optional(payload, "docs", list) or []
     if len(entries) > MAX_DOCUMENTS:
         raise invalid_member(f"must list at most {MAX_DOCUMENTS} documents", "/docs")
@@ -211,7 +210,7 @@ def _parse_documents(payload: Mapping[str, Json]) -> tuple[DocumentClaim, ...]:
     return tuple(documents)
 
 
-def _parse_document(entry: Json, at: str) -> DocumentClaim:
+def _parse_document(entry: JsonValue, at: str) -> DocumentClaim:
     if not isinstance(entry, dict):
         raise invalid_member('must be an object {"url": …, "sha256": …}', at)
     try:

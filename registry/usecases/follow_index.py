@@ -3,9 +3,8 @@
 import asyncio
 
 import structlog
-from sqlalchemy.exc import SQLAlchemyError
 
-from registry.db.engine import Engine
+from registry.db.engine import DatabaseError, Engine
 from registry.db.profiles import Changes, changes_since
 from registry.index.index import Index
 from registry.ranking.encoder import Encoder
@@ -41,7 +40,7 @@ class IndexFollower:
             try:
                 await self.catch_up()
                 await asyncio.sleep(PAUSE_S)
-            except (SQLAlchemyError, OSError) as error:
+            except (DatabaseError, OSError) as error:
                 logger.warning("index_feed_lost", kind=type(error).__name__)
                 await asyncio.sleep(DATABASE_PAUSE_S)
 

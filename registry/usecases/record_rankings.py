@@ -10,9 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import structlog
-from sqlalchemy.exc import SQLAlchemyError
 
-from registry.db.engine import Engine
+from registry.db.engine import DatabaseError, Engine
 from registry.db.rankings import RankingToLog, RankingWriter
 from registry.errors import Unavailable
 from registry.usecases.refusals import LOG_BUSY
@@ -62,7 +61,7 @@ class RankingRecorder:
             try:
                 async with self._engine.connect() as connection:
                     await self._write_batches(RankingWriter(connection))
-            except (SQLAlchemyError, OSError) as error:
+            except (DatabaseError, OSError) as error:
                 logger.warning("record_connection_lost", kind=type(error).__name__)
                 self._turn_away(self._take())
                 await asyncio.sleep(RECONNECT_PAUSE_S)

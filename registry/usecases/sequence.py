@@ -11,10 +11,9 @@ from collections.abc import Callable
 from datetime import datetime
 
 import structlog
-from sqlalchemy.exc import SQLAlchemyError
 
 from registry.db import log
-from registry.db.engine import Connection, Engine
+from registry.db.engine import Connection, DatabaseError, Engine
 from registry.tlog.checkpoint import Checkpoint, sign_checkpoint
 from registry.tlog.edge import TreeEdge, edge_runs, rebuild_edge
 from registry.tlog.note import Signer
@@ -44,7 +43,7 @@ class Sequencer:
                     if await log.try_sequencer_lock(connection):
                         await connection.commit()
                         await self._sequence(connection)
-            except (SQLAlchemyError, OSError) as error:
+            except (DatabaseError, OSError) as error:
                 logger.warning("sequencer_interrupted", kind=type(error).__name__)
             await asyncio.sleep(TAKE_OVER_PAUSE_S)
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from registry.demo.town.member import Member
 from registry.demo.town.resource import Resource, html
-from registry.identity.strict_members import Json
+from registry.strict_json import JsonValue
 
 SLOWEST_DELAY_MS = 600
 QUICKEST_DELAY_MS = 200
@@ -41,7 +41,7 @@ def _delay_ms(host: str, request_number: int) -> int:
     return QUICKEST_DELAY_MS + scatter % (SLOWEST_DELAY_MS - QUICKEST_DELAY_MS + 1)
 
 
-def alter_signed(document: dict[str, Json]) -> dict[str, Json]:
+def alter_signed(document: dict[str, JsonValue]) -> dict[str, JsonValue]:
     """What a dishonest site does to its document once the signature is on it."""
     metrics = document.get("fairness_metrics")
     declared = metrics if isinstance(metrics, dict) else {}

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 
 from registry.demo.town.documents.build import document_path
 from registry.demo.town.member import Member
-from registry.identity.strict_members import Json
+from registry.strict_json import JsonValue
 
 
-def declare(member: Member) -> dict[str, Json]:
+def declare(member: Member) -> dict[str, JsonValue]:
     """Of category, location, commission_rate, is_independent and size, what applies."""
     told = _told_by_document(member)
     return {
@@ -31,8 +31,8 @@ def _page_if_document(member: Member) -> tuple[str, ...]:
     return ("/",) if member.format == "webmcp" else ()
 
 
-def _everything(member: Member) -> Mapping[str, Json]:
-    place: Json = {"city": member.city, "country": member.country}
+def _everything(member: Member) -> Mapping[str, JsonValue]:
+    place: JsonValue = {"city": member.city, "country": member.country}
     percent = member.commission_percent
     return {
         "category": member.category,

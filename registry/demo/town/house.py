@@ -24,8 +24,8 @@ from registry.identity.jwk import jwks_document
 from registry.identity.key_source import KEY_SET_PATH
 from registry.identity.keys import PublicKey
 from registry.identity.private_keys import PrivateKey
-from registry.identity.strict_members import Json
 from registry.sites.action import Action
+from registry.strict_json import JsonValue
 
 PING_PATH = "/api/wab/ping"
 MAX_AGE_S = 300
@@ -127,7 +127,7 @@ def _make_novelty(number: int) -> Action:
 
 def _pong(now: datetime) -> Reply:
     """WAB 1.0, section 5.3, `wab.ping`."""
-    result: Json = {
+    result: JsonValue = {
         "status": "ok",
         "pong": True,
         "timestamp": now.isoformat(timespec="seconds"),

@@ -4,7 +4,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from registry.identity.strict_members import Json
+from registry.strict_json import JsonValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Resource:
         return f'"{hashlib.sha256(self.body).hexdigest()[:20]}"'
 
 
-def json_resource(document: dict[str, Json]) -> Resource:
+def json_resource(document: dict[str, JsonValue]) -> Resource:
     body = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
     return Resource(body.encode(), "application/json; charset=utf-8")
 

@@ -29,7 +29,7 @@ from registry.identity.private_keys import (
     private_key_pem,
     public_key_of,
 )
-from registry.identity.strict_members import Json
+from registry.strict_json import JsonValue
 
 ADDRESS = "127.0.0.1"
 HANDSHAKE_TIMEOUT_S = 10.0
@@ -57,7 +57,7 @@ class TownSite:
     private_key: PrivateKey
     key_file: Path
     document_urls: tuple[str, ...]
-    declarations: Mapping[str, Json]
+    declarations: Mapping[str, JsonValue]
 
 
 class Town:

@@ -9,9 +9,9 @@ import structlog
 from litestar import Request, Response
 from litestar.exceptions import HTTPException, ValidationException
 from litestar.openapi import ResponseSpec
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from registry import errors
+from registry.db.engine import DatabaseError, is_away
 from registry.errors import Problem, ProblemType, RegistryError
 from registry.interfaces.http import refusals
 
@@ -129,13 +129,11 @@ def on_http_error(_: AnyRequest, error: HTTPException) -> ProblemResponse:
     return problem_response(problem, error.status_code, headers=headers)
 
 
-def on_database_error(request: AnyRequest, error: SQLAlchemyError) -> ProblemResponse:
+def on_database_error(request: AnyRequest, error: DatabaseError) -> ProblemResponse:
     """A database that is away is no mistake of ours; anything else is."""
-    lost = isinstance(error, DBAPIError) and error.connection_invalidated
-    logger.error("database_failed", kind=type(error).__name__, lost=lost)
-    if isinstance(error, DBAPIError) and not lost:
-        return _internal(error)
-    return on_connection_error(request, error)
+    away = is_away(error)
+    logger.error("database_failed", kind=type(error).__name__, away=away)
+    return on_connection_error(request, error) if away else _internal(error)
 
 
 def on_connection_error(_: AnyRequest, __: Exception) -> ProblemResponse:
@@ -200,7 +198,7 @@ EXCEPTION_HANDLERS: dict[int | type[Exception], Any] = {
     RegistryError: on_registry_error,
     ValidationException: on_validation_error,
     HTTPException: on_http_error,
-    SQLAlchemyError: on_database_error,
+    DatabaseError: on_database_error,
     ConnectionError: on_connection_error,
     TimeoutError: on_connection_error,
     RecursionError: on_recursion_error,

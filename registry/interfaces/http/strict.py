@@ -10,8 +10,8 @@ from litestar.types.empty import EmptyType  # noqa: F401 — resolved by get_typ
 from typing_extensions import override
 
 from registry.errors import Refused
-from registry.formats.strict_json import parse_json
 from registry.interfaces.http import refusals
+from registry.strict_json import parse_json
 
 MAX_BODY_BYTES = 65_536
 MAX_BODY_DEPTH = 16

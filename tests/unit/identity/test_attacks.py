@@ -31,7 +31,7 @@ from registry.identity.registration import (
     verify_sequence,
     verify_statement,
 )
-from registry.identity.strict_members import Json
+from registry.strict_json import JsonValue
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 IAT = int(NOW.timestamp())
@@ -39,7 +39,7 @@ AUDIENCE = "https://registry.example"
 OWNER = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 STRANGER = Ed25519PrivateKey.from_private_bytes(bytes(range(1, 33)))
 NONCE, OTHER_NONCE, USED_NONCE = "A" * 43, "B" * 42 + "A", "C" * 42 + "A"
-PAYLOAD: dict[str, Json] = {
+PAYLOAD: dict[str, JsonValue] = {
     "aud": AUDIENCE,
     "sub": "shop.example.com",
     "iat": IAT,
@@ -49,7 +49,7 @@ PAYLOAD: dict[str, Json] = {
     "act": "register",
     "docs": [{"url": "https://shop.example.com/agent.json"}],
 }
-HEADER: dict[str, Json] = {
+HEADER: dict[str, JsonValue] = {
     "alg": "Ed25519",
     "kid": public_key_of(OWNER).kid,
     "typ": "site-registration+jws",
@@ -101,25 +101,25 @@ class World:
         return statement
 
 
-def part(value: Json | bytes) -> bytes:
+def part(value: JsonValue | bytes) -> bytes:
     raw = value if isinstance(value, bytes) else json.dumps(value).encode()
     return base64url.encode(raw).encode()
 
 
 def token(
-    payload: dict[str, Json] | bytes = PAYLOAD,
-    header: dict[str, Json] | bytes = HEADER,
+    payload: dict[str, JsonValue] | bytes = PAYLOAD,
+    header: dict[str, JsonValue] | bytes = HEADER,
     key: Ed25519PrivateKey = OWNER,
 ) -> bytes:
     signing_input = part(header) + b"." + part(payload)
     return signing_input + b"." + part(sign(key, signing_input))
 
 
-def with_payload(**changes: Json) -> bytes:
+def with_payload(**changes: JsonValue) -> bytes:
     return token({**PAYLOAD, **changes})
 
 
-def with_header(**changes: Json) -> bytes:
+def with_header(**changes: JsonValue) -> bytes:
     return token(header={**HEADER, **changes})
 
 
@@ -175,11 +175,11 @@ ATTACKS: dict[str, tuple[Callable[[], bytes], str]] = {
     ),
     "duplicate header key": (
         lambda: token(header=b'{"alg":"none",' + json.dumps(HEADER).encode()[1:]),
-        "jose_json_duplicate_member",
+        "json_duplicate_key",
     ),
     "duplicate payload key": (
         lambda: token(b'{"sub":"evil.example",' + json.dumps(PAYLOAD).encode()[1:]),
-        "jose_json_duplicate_member",
+        "json_duplicate_key",
     ),
     "lower seq": (lambda: with_payload(seq=6), "seq_not_increasing"),
     "equal seq": (lambda: with_payload(seq=7), "seq_not_increasing"),
@@ -228,7 +228,7 @@ def test_a_key_set_behind_a_redirect_to_another_host_is_refused() -> None:
     assert code_of(world, token()) == "key_set_elsewhere"
 
 
-def key_set_of(x: bytes, **members: Json) -> bytes:
+def key_set_of(x: bytes, **members: JsonValue) -> bytes:
     entry = {"kty": "OKP", "crv": "Ed25519", "x": base64url.encode(x), **members}
     return json.dumps({"keys": [entry]}).encode()
 

@@ -18,7 +18,7 @@ from registry.identity.document_signature import (
 )
 from registry.identity.keys import wab_key_id
 from registry.identity.private_keys import public_key_of
-from registry.identity.strict_members import Json
+from registry.strict_json import JsonValue
 from tests.unit.identity.fixed_keys import fixed_key
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -26,12 +26,12 @@ OWNER = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 THIEF = Ed25519PrivateKey.from_private_bytes(bytes(range(1, 33)))
 KEY = public_key_of(OWNER)
 PINNED = [public_key_of(fixed_key("ES256")), KEY]
-DOCUMENT: dict[str, Json] = {
+DOCUMENT: dict[str, JsonValue] = {
     "wab_version": "1.0",
     "provider": {"name": "Bücher & 本", "category": "books"},
     "capabilities": {"commands": [{"name": "search", "weight": 1.0}, None, True]},
 }
-PAYLOAD: dict[str, Json] = {
+PAYLOAD: dict[str, JsonValue] = {
     "version": "wab1",
     "type": "wab.trust",
     "host": "shop.example.com",
@@ -48,23 +48,23 @@ def b64(raw: bytes) -> str:
     return base64.b64encode(raw).decode()
 
 
-def verify(document: dict[str, Json], now: datetime = NOW) -> Signed | Unsigned:
+def verify(document: dict[str, JsonValue], now: datetime = NOW) -> Signed | Unsigned:
     return verify_document_signature(document, pinned=PINNED, now=now)
 
 
-def code_of(document: dict[str, Json], now: datetime = NOW) -> str:
+def code_of(document: dict[str, JsonValue], now: datetime = NOW) -> str:
     with pytest.raises(Refused) as caught:
         verify(document, now)
     return caught.value.code
 
 
-def with_signature(**changes: Json) -> dict[str, Json]:
+def with_signature(**changes: JsonValue) -> dict[str, JsonValue]:
     signature = FLAT["signature"]
     assert isinstance(signature, dict)
     return {**FLAT, "signature": {**signature, **changes}}
 
 
-def with_payload(**changes: Json) -> dict[str, Json]:
+def with_payload(**changes: JsonValue) -> dict[str, JsonValue]:
     """Signed anew by the owner after the change."""
     return sign_envelope({**PAYLOAD, **changes}, OWNER)
 
@@ -83,7 +83,9 @@ def test_an_envelope_verifies_until_it_expires() -> None:
 
 
 @pytest.mark.parametrize("document", [{}, DOCUMENT, {**DOCUMENT, "signature": None}])
-def test_a_document_without_a_signature_is_unsigned(document: dict[str, Json]) -> None:
+def test_a_document_without_a_signature_is_unsigned(
+    document: dict[str, JsonValue],
+) -> None:
     assert verify(document) == Unsigned()
 
 
@@ -129,7 +131,7 @@ def test_an_edited_document_is_refused() -> None:
     assert code_of({**FLAT, "extra": 1}) == "document_signature_invalid"
     payload = ENVELOPE["payload"]
     assert isinstance(payload, dict)
-    edited: dict[str, Json] = {**payload, "expires_at": "2099-01-01T00:00:00Z"}
+    edited: dict[str, JsonValue] = {**payload, "expires_at": "2099-01-01T00:00:00Z"}
     assert code_of({**ENVELOPE, "payload": edited}) == "document_signature_invalid"
 
 
@@ -177,7 +179,7 @@ def test_kind_d_and_other_algorithms_are_named(algorithm: str) -> None:
     ],
     ids=lambda document: ascii(document)[-60:],
 )
-def test_a_signature_of_wrong_form_is_refused(document: dict[str, Json]) -> None:
+def test_a_signature_of_wrong_form_is_refused(document: dict[str, JsonValue]) -> None:
     assert code_of(document) == "document_signature_malformed"
 
 
@@ -193,7 +195,7 @@ def test_strange_expiry_times_have_expired(expires_at: str) -> None:
 
 
 def test_endless_nesting_is_refused() -> None:
-    nested: Json = []
+    nested: JsonValue = []
     for _ in range(5000):
         nested = [nested]
     assert code_of({**FLAT, "nested": nested}) == "document_signature_malformed"
@@ -215,7 +217,9 @@ VALUES = st.recursive(
 
 @settings(max_examples=40, deadline=None)
 @given(st.dictionaries(st.text("abc", max_size=3), VALUES, max_size=3))
-def test_what_is_signed_verifies_after_a_round_trip(document: dict[str, Json]) -> None:
+def test_what_is_signed_verifies_after_a_round_trip(
+    document: dict[str, JsonValue],
+) -> None:
     signed = sign_document(document, OWNER, signed_at=NOW)
     assert isinstance(verify(json.loads(json.dumps(signed))), Signed)
 
@@ -223,7 +227,7 @@ def test_what_is_signed_verifies_after_a_round_trip(document: dict[str, Json]) -
 @settings(max_examples=40, deadline=None)
 @given(VALUES, st.dictionaries(st.sampled_from(["type", "trust", "pk"]), VALUES))
 def test_any_document_is_judged_or_refused(
-    signature: Json, payload: dict[str, Json]
+    signature: JsonValue, payload: dict[str, JsonValue]
 ) -> None:
     with contextlib.suppress(Refused):
         verify({"payload": payload, "signature": signature})

@@ -108,7 +108,7 @@ def test_secrets_are_not_repeated_in_the_refusal() -> None:
 def test_a_duplicate_member_in_the_key_set_is_refused() -> None:
     with pytest.raises(Refused) as caught:
         parse_jwks(b'{"keys":[],"keys":[]}')
-    assert caught.value.code == "jose_json_duplicate_member"
+    assert caught.value.code == "json_duplicate_key"
 
 
 def test_a_key_outside_a_set_is_told_how_to_become_one() -> None:

@@ -25,13 +25,17 @@ from registry.identity.private_keys import (
     public_key_of,
     sign,
 )
-from registry.identity.strict_members import Json
+from registry.strict_json import JsonValue
 from tests.unit.identity.fixed_keys import fixed_key
 
 ALGORITHMS: list[Algorithm] = ["Ed25519", "ES256"]
 KEYS = {alg: fixed_key(alg) for alg in ALGORITHMS}
 ED, EC = KEYS["Ed25519"], KEYS["ES256"]
-PAYLOAD: dict[str, Json] = {"sub": "shop.example.com", "seq": 1, "note": "größer 店"}
+PAYLOAD: dict[str, JsonValue] = {
+    "sub": "shop.example.com",
+    "seq": 1,
+    "note": "größer 店",
+}
 HEADER = {
     "alg": "Ed25519",
     "kid": public_key_of(ED).kid,
@@ -93,12 +97,12 @@ HOSTILE = {
         "token_malformed",
     ),
     "cut off": (SOUND[:-1], "token_malformed"),
-    "header empty": (b"." + P + b"." + S, "jose_json_malformed"),
-    "header an array": (token_of([HEADER]), "jose_json_malformed"),
-    "header not JSON": (token_of(b"{alg}"), "jose_json_malformed"),
+    "header empty": (b"." + P + b"." + S, "json_syntax"),
+    "header an array": (token_of([HEADER]), "json_syntax"),
+    "header not JSON": (token_of(b"{alg}"), "json_syntax"),
     "duplicate alg": (
         token_of(b'{"alg":"none",' + json.dumps(HEADER).encode()[1:]),
-        "jose_json_duplicate_member",
+        "json_duplicate_key",
     ),
     "embedded jwk": (
         token_of({**HEADER, "jwk": public_key_of(ED).jwk}),
@@ -131,11 +135,11 @@ HOSTILE = {
         token_of({**HEADER, "kid": public_key_of(EC).kid}),
         "kid_mismatch",
     ),
-    "payload an array": (token_of(HEADER, [1]), "jose_json_malformed"),
-    "payload empty": (token_of(HEADER, b""), "jose_json_malformed"),
+    "payload an array": (token_of(HEADER, [1]), "json_syntax"),
+    "payload empty": (token_of(HEADER, b""), "json_syntax"),
     "duplicate payload member": (
         token_of(HEADER, b'{"sub":"a","sub":"b"}'),
-        "jose_json_duplicate_member",
+        "json_duplicate_key",
     ),
     "unsigned": (H + b"." + P + b".", "signature_invalid"),
     "signature of another payload": (
@@ -161,12 +165,12 @@ def test_hs256_with_the_public_key_as_secret_is_refused(secret: str) -> None:
 
 def test_faults_are_told_in_the_order_of_the_protocol() -> None:
     faults: list[tuple[object, object, str]] = [
-        (b'{"alg":1,"alg":1}', b"[", "jose_json_duplicate_member"),
+        (b'{"alg":1,"alg":1}', b"[", "json_duplicate_key"),
         ({"alg": "none", "kid": "", "typ": "", "jku": ""}, b"[", "header_members"),
         ({"alg": "none", "kid": "", "typ": ""}, b"[", "typ_wrong"),
         ({**HEADER, "alg": "none", "kid": ""}, b"[", "alg_unsupported"),
         ({**HEADER, "kid": ""}, b"[", "kid_malformed"),
-        (HEADER, b"[", "jose_json_malformed"),
+        (HEADER, b"[", "json_syntax"),
     ]
     for header, payload, code in faults:
         assert code_of(token_of(header, payload)) == code

@@ -14,13 +14,13 @@ from registry.identity.registration import (
     verify_sequence,
     verify_statement,
 )
-from registry.identity.strict_members import Json
+from registry.strict_json import JsonValue
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 IAT = int(NOW.timestamp())
 AUDIENCE = "https://registry.example"
 KID = "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"
-PAYLOAD: dict[str, Json] = {
+PAYLOAD: dict[str, JsonValue] = {
     "aud": AUDIENCE,
     "sub": "shop.example.com",
     "iat": IAT,
@@ -31,13 +31,13 @@ PAYLOAD: dict[str, Json] = {
     "docs": [{"url": "https://shop.example.com/agent.json", "sha256": "0" * 64}],
     "category": "books",
 }
-BARE: dict[str, Json] = {
+BARE: dict[str, JsonValue] = {
     name: value for name, value in PAYLOAD.items() if name not in {"docs", "category"}
 }
 STATEMENT = parse_statement(PAYLOAD)
 
 
-def refusal_of(payload: dict[str, Json]) -> tuple[str, str | None]:
+def refusal_of(payload: dict[str, JsonValue]) -> tuple[str, str | None]:
     with pytest.raises(Refused) as caught:
         parse_statement(payload)
     return caught.value.code, caught.value.problem.pointer
@@ -60,7 +60,7 @@ def test_documents_may_be_left_to_the_well_known_places() -> None:
 
 
 def test_a_document_need_not_state_its_hash() -> None:
-    payload: dict[str, Json] = {
+    payload: dict[str, JsonValue] = {
         **PAYLOAD,
         "docs": [{"url": "https://cdn.example.net/a.json"}],
     }
@@ -97,7 +97,9 @@ def test_withdrawal_needs_nothing_more() -> None:
         ("rotate", "revoked_kid", KID),
     ],
 )
-def test_a_member_of_another_act_is_refused(act: str, member: str, value: Json) -> None:
+def test_a_member_of_another_act_is_refused(
+    act: str, member: str, value: JsonValue
+) -> None:
     code = refusal_of({**BARE, "act": act, member: value})
     assert code == ("act_member_misplaced", f"/{member}")
 
@@ -112,14 +114,14 @@ def test_a_missing_member_is_refused(name: str) -> None:
     ("act", "name"), [("rotate", "next_kid"), ("revoke", "revoked_kid")]
 )
 def test_acts_on_keys_must_name_the_key(act: str, name: str) -> None:
-    payload: dict[str, Json] = {**BARE, "act": act}
+    payload: dict[str, JsonValue] = {**BARE, "act": act}
     assert refusal_of(payload) == ("payload_member_missing", f"/{name}")
     payload[name] = "key-1"
     assert refusal_of(payload) == ("payload_member_invalid", f"/{name}")
 
 
 URL = "https://shop.example.com/"
-INVALID: list[tuple[str, Json, str, str]] = [
+INVALID: list[tuple[str, JsonValue, str, str]] = [
     ("aud", [AUDIENCE], "payload_member_invalid", "/aud"),
     ("sub", 7, "payload_member_invalid", "/sub"),
     ("sub", "co.uk", "public_suffix", "/sub"),
@@ -178,7 +180,7 @@ INVALID: list[tuple[str, Json, str, str]] = [
     ("name", "value", "code", "pointer"), INVALID, ids=lambda value: str(value)[:40]
 )
 def test_a_member_of_wrong_form_is_refused(
-    name: str, value: Json, code: str, pointer: str
+    name: str, value: JsonValue, code: str, pointer: str
 ) -> None:
     assert refusal_of({**PAYLOAD, name: value}) == (code, pointer)
 
@@ -207,7 +209,7 @@ def test_a_member_of_wrong_form_is_refused(
     ],
 )
 def test_a_document_needs_a_plain_https_url(url: str) -> None:
-    payload: dict[str, Json] = {**PAYLOAD, "docs": [{"url": url}]}
+    payload: dict[str, JsonValue] = {**PAYLOAD, "docs": [{"url": url}]}
     assert refusal_of(payload) == ("payload_member_invalid", "/docs/0/url")
 
 
@@ -221,12 +223,12 @@ def test_a_document_needs_a_plain_https_url(url: str) -> None:
     ],
 )
 def test_ordinary_https_urls_are_accepted(url: str) -> None:
-    payload: dict[str, Json] = {**PAYLOAD, "docs": [{"url": url}]}
+    payload: dict[str, JsonValue] = {**PAYLOAD, "docs": [{"url": url}]}
     assert parse_statement(payload).documents[0].url == url
 
 
 def test_hosts_for_tests_need_the_switch() -> None:
-    payload: dict[str, Json] = {**PAYLOAD, "sub": "shop.test"}
+    payload: dict[str, JsonValue] = {**PAYLOAD, "sub": "shop.test"}
     assert parse_statement(payload, test_hosts=True).host.name == "shop.test"
 
 
@@ -241,7 +243,7 @@ SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
         max_size=3,
     )
 )
-def test_any_payload_is_read_or_refused(changes: dict[str, Json]) -> None:
+def test_any_payload_is_read_or_refused(changes: dict[str, JsonValue]) -> None:
     with contextlib.suppress(Refused):
         parse_statement({**PAYLOAD, **changes})
 
@@ -300,7 +302,7 @@ def test_a_minute_of_clock_difference_is_allowed(now_offset_s: int) -> None:
 
 
 def test_times_at_the_end_of_the_calendar_are_refused_not_raised() -> None:
-    end: dict[str, Json] = {**PAYLOAD, "iat": 253402214399, "exp": 253402214400}
+    end: dict[str, JsonValue] = {**PAYLOAD, "iat": 253402214399, "exp": 253402214400}
     with pytest.raises(Refused) as caught:
         verify_statement(parse_statement(end), audience=AUDIENCE, now=NOW)
     assert caught.value.code == "statement_from_future"

@@ -2,9 +2,9 @@
 
 from registry.demo.town.documents.spelling import camel, json_schema
 from registry.demo.town.member import Member
-from registry.identity.strict_members import Json
+from registry.strict_json import JsonValue
 
-Document = dict[str, Json]
+Document = dict[str, JsonValue]
 
 
 def build_abp(member: Member) -> Document:

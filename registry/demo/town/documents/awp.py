@@ -2,10 +2,10 @@
 
 from registry.demo.town.documents.spelling import kebab, method
 from registry.demo.town.member import Member
-from registry.identity.strict_members import Json
 from registry.sites.action import Action, Parameter
+from registry.strict_json import JsonValue
 
-Document = dict[str, Json]
+Document = dict[str, JsonValue]
 
 
 def build_awp(member: Member) -> Document:

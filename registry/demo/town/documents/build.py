@@ -8,11 +8,11 @@ from registry.demo.town.documents.awp import build_awp
 from registry.demo.town.documents.wab import build_wab, build_wab_edge, build_wab_site
 from registry.demo.town.documents.webmcp import build_webmcp_manifest
 from registry.demo.town.member import Dialect, Format, Member
-from registry.identity.strict_members import Json
+from registry.strict_json import JsonValue
 
 PAGE_PATH = "/"
 
-_Builder = Callable[[Member], dict[str, Json]]
+_Builder = Callable[[Member], dict[str, JsonValue]]
 _SHELVES: dict[tuple[Format, Dialect], tuple[str, _Builder]] = {
     ("wab", ""): ("/agent-bridge.json", build_wab),
     ("wab", "site-1.2"): ("/.well-known/wab.json", build_wab_site),
@@ -31,7 +31,7 @@ def document_path(member: Member) -> str:
     return shelf[0] if shelf else PAGE_PATH
 
 
-def build_document(member: Member) -> dict[str, Json] | None:
+def build_document(member: Member) -> dict[str, JsonValue] | None:
     """None where the page itself is the document."""
     shelf = _SHELVES.get((member.format, member.dialect))
     return shelf[1](member) if shelf else None

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from registry.identity.strict_members import Json
 from registry.sites.action import Action, Parameter
+from registry.strict_json import JsonValue
 
 
 def camel(name: str) -> str:
@@ -34,10 +34,10 @@ def method(action: Action) -> str:
             return "POST"
 
 
-def json_schema(parameters: Iterable[Parameter]) -> dict[str, Json]:
+def json_schema(parameters: Iterable[Parameter]) -> dict[str, JsonValue]:
     """The parameters as a JSON Schema of one object."""
     parameters = tuple(parameters)
-    schema: dict[str, Json] = {
+    schema: dict[str, JsonValue] = {
         "type": "object",
         "properties": {each.name: _property(each) for each in parameters},
     }
@@ -46,8 +46,8 @@ def json_schema(parameters: Iterable[Parameter]) -> dict[str, Json]:
     return schema
 
 
-def _property(parameter: Parameter) -> dict[str, Json]:
-    schema: dict[str, Json] = {"type": parameter.type}
+def _property(parameter: Parameter) -> dict[str, JsonValue]:
+    schema: dict[str, JsonValue] = {"type": parameter.type}
     if parameter.description:
         schema["description"] = parameter.description
     if parameter.enum:
@@ -57,9 +57,9 @@ def _property(parameter: Parameter) -> dict[str, Json]:
     return schema
 
 
-def list_entry(parameter: Parameter) -> dict[str, Json]:
+def list_entry(parameter: Parameter) -> dict[str, JsonValue]:
     """A parameter as an entry of a list, the way WAB and AWAS write it."""
-    described: dict[str, Json] = {
+    described: dict[str, JsonValue] = {
         "name": parameter.name,
         "type": parameter.type,
         "required": bool(parameter.required),

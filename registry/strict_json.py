@@ -13,16 +13,50 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
 from typing import NoReturn, TypeAlias
 
 from registry.errors import ProblemType, Refused, TooLarge
-from registry.formats import refusals
 
 JsonValue: TypeAlias = (
-    "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
+    bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"] | None
 )
 JsonObject: TypeAlias = dict[str, JsonValue]
+
+JSON_TOO_LARGE = ProblemType(
+    "json_too_large",
+    "The JSON is too large.",
+    "Send or serve less; leave out what is not needed.",
+)
+JSON_TOO_DEEP = ProblemType(
+    "json_too_deep",
+    "The JSON is nested too deeply.",
+    "Flatten it; a manifest may have 8 levels, and 16 more inside a JSON Schema.",
+)
+JSON_ENCODING = ProblemType(
+    "json_encoding",
+    "The JSON is not UTF-8.",
+    "Encode it as UTF-8.",
+)
+JSON_SYNTAX = ProblemType(
+    "json_syntax",
+    "This is not JSON.",
+    "Write one JSON value: no comments, no trailing commas, double quotes only.",
+)
+JSON_DUPLICATE_KEY = ProblemType(
+    "json_duplicate_key",
+    "A member is named twice in one object.",
+    "Keep one of the two; parsers disagree about which of them counts.",
+)
+JSON_NUMBER = ProblemType(
+    "json_number",
+    "A number is not exactly representable.",
+    "Use finite numbers between -(2^53-1) and 2^53-1; send longer ones as strings.",
+)
+JSON_CHARACTER = ProblemType(
+    "json_character",
+    "A string holds a character that text cannot hold.",
+    "Remove NUL characters and unpaired surrogates.",
+)
 
 MAX_SAFE_NUMBER = 2**53 - 1
 _MAX_DIGITS = len(str(MAX_SAFE_NUMBER))
@@ -31,22 +65,6 @@ _BOM = b"\xef\xbb\xbf"
 # A string runs to its quote or to the end: an unclosed one is consumed once, not from
 # each of its escaped quotes again.
 _STRING_OR_BRACKET = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
-
-# Members whose value is a JSON Schema: their depth counts on its own.
-SCHEMA_MEMBERS = frozenset(
-    {
-        "inputSchema",
-        "input_schema",
-        "outputSchema",
-        "output_schema",
-        "requestSchema",
-        "request_schema",
-        "responseSchema",
-        "response_schema",
-        "parameters",
-        "schema",
-    }
-)
 
 
 def parse_json(body: bytes, *, max_depth: int, max_bytes: int) -> JsonValue:
@@ -57,9 +75,7 @@ def parse_json(body: bytes, *, max_depth: int, max_bytes: int) -> JsonValue:
     json_duplicate_key, json_number, json_character).
     """
     if len(body) > max_bytes:
-        raise TooLarge(
-            refusals.JSON_TOO_LARGE, f"{len(body)} bytes; {max_bytes} may be"
-        )
+        raise TooLarge(JSON_TOO_LARGE, f"{len(body)} bytes; {max_bytes} may be")
     body = body.removeprefix(_BOM)
     _check_nesting(body, max_depth)
     text = _decode(body)
@@ -70,38 +86,6 @@ def parse_json(body: bytes, *, max_depth: int, max_bytes: int) -> JsonValue:
     if "\\u" in text:  # only an escape can bring in NUL or half a surrogate pair
         _check_characters(value)
     return value
-
-
-def check_depth(value: JsonValue, *, max_depth: int, max_schema_depth: int) -> None:
-    """A manifest may be `max_depth` deep, each JSON Schema in it `max_schema_depth`.
-
-    A member is taken for a schema by its name.
-    Raises: Refused (json_too_deep).
-    """
-    pending = [(value, "", 1, False)]
-    while pending:
-        container, pointer, depth, in_schema = pending.pop()
-        limit = max_schema_depth if in_schema else max_depth
-        if depth > limit:
-            _refuse(refusals.JSON_TOO_DEEP, f"more than {limit} levels", pointer)
-        for name, member in _containers_in(container):
-            inside = join_pointer(pointer, name) if name else pointer
-            if name in SCHEMA_MEMBERS and not in_schema:
-                pending.append((member, inside, 1, True))
-            else:
-                pending.append((member, inside, depth + 1, in_schema))
-
-
-def _containers_in(container: JsonValue) -> Iterator[tuple[str, JsonValue]]:
-    """The arrays and objects directly within, with their names in an object."""
-    if isinstance(container, list):
-        for item in container:
-            if isinstance(item, list | dict):
-                yield "", item
-    elif isinstance(container, dict):
-        for name, member in container.items():
-            if isinstance(member, list | dict):
-                yield name, member
 
 
 def join_pointer(pointer: str, name: str) -> str:
@@ -121,7 +105,7 @@ def _check_nesting(body: bytes, max_depth: int) -> None:
             depth += 1
             if depth > max_depth:
                 raise Refused(
-                    refusals.JSON_TOO_DEEP,
+                    JSON_TOO_DEEP,
                     f"more than {max_depth} levels at byte {found.start()}",
                 )
         elif first in b"]}":
@@ -130,23 +114,23 @@ def _check_nesting(body: bytes, max_depth: int) -> None:
 
 def _decode(body: bytes) -> str:
     if not body.strip():
-        raise Refused(refusals.JSON_SYNTAX, "the body is empty")
+        raise Refused(JSON_SYNTAX, "the body is empty")
     if b"\0" in body:
-        raise Refused(refusals.JSON_ENCODING, "it holds NUL bytes, as UTF-16 does")
+        raise Refused(JSON_ENCODING, "it holds NUL bytes, as UTF-16 does")
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Refused(
-            refusals.JSON_ENCODING, f"byte {error.start} is not UTF-8"
-        ) from None
+        raise Refused(JSON_ENCODING, f"byte {error.start} is not UTF-8") from None
 
 
 def _syntax_refusal(error: json.JSONDecodeError) -> Refused:
     rest = error.doc[error.pos : error.pos + 2]
     where = f"line {error.lineno}, column {error.colno}"
+    if error.doc.lstrip().startswith("<"):
+        return Refused(JSON_SYNTAX, "it is an HTML page")
     if rest in ("//", "/*"):
-        return Refused(refusals.JSON_SYNTAX, f"a comment at {where}; JSON has none")
-    return Refused(refusals.JSON_SYNTAX, f"{error.msg} at {where}")
+        return Refused(JSON_SYNTAX, f"a comment at {where}; JSON has none")
+    return Refused(JSON_SYNTAX, f"{error.msg} at {where}")
 
 
 def _check_characters(value: JsonValue) -> None:
@@ -165,9 +149,9 @@ def _check_characters(value: JsonValue) -> None:
 
 def _check_text(text: str, pointer: str) -> None:
     if "\0" in text:
-        _refuse(refusals.JSON_CHARACTER, "a NUL character", pointer)
+        _refuse(JSON_CHARACTER, "a NUL character", pointer)
     if any("\ud800" <= character <= "\udfff" for character in text):
-        _refuse(refusals.JSON_CHARACTER, "an unpaired surrogate", pointer)
+        _refuse(JSON_CHARACTER, "an unpaired surrogate", pointer)
 
 
 def _refuse(kind: ProblemType, detail: str, pointer: str | None = None) -> NoReturn:
@@ -178,26 +162,26 @@ def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
     members = dict(pairs)
     if len(members) < len(pairs):
         (twice, _count), *_ = Counter(name for name, _ in pairs).most_common(1)
-        _refuse(refusals.JSON_DUPLICATE_KEY, f"{twice[:80]!a} stands twice")
+        _refuse(JSON_DUPLICATE_KEY, f"{twice[:80]!a} stands twice")
     return members
 
 
 def _whole(digits: str) -> int:
     # The length comes first: int() refuses thousands of digits in its own way.
     if len(digits) > _MAX_DIGITS + 1 or abs(int(digits)) > MAX_SAFE_NUMBER:
-        _refuse(refusals.JSON_NUMBER, f"{digits[:20]}… is beyond 2^53-1")
+        _refuse(JSON_NUMBER, f"{digits[:20]}… is beyond 2^53-1")
     return int(digits)
 
 
 def _fractional(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number) or abs(number) > MAX_SAFE_NUMBER:
-        _refuse(refusals.JSON_NUMBER, f"{digits[:20]}… is beyond 2^53-1")
+        _refuse(JSON_NUMBER, f"{digits[:20]}… is beyond 2^53-1")
     return number
 
 
 def _not_a_number(name: str) -> NoReturn:
-    _refuse(refusals.JSON_NUMBER, f"{name} is not JSON")
+    _refuse(JSON_NUMBER, f"{name} is not JSON")
 
 
 _DECODER = json.JSONDecoder(

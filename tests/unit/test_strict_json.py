@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.errors import RegistryError
-from registry.formats.strict_json import JsonObject, JsonValue, check_depth, parse_json
+from registry.formats.depth import check_depth
+from registry.strict_json import JsonObject, JsonValue, parse_json
 
 HOSTILE = {
     "duplicate key": (b'{"a":1,"a":2}', "json_duplicate_key"),

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.errors import Refused
-from registry.identity.strict_members import (
+from registry.identity.members import (
     MAX_BYTES,
     MAX_DEPTH,
     optional,
@@ -14,30 +14,14 @@ from registry.identity.strict_members import (
     require,
 )
 
+# The reading itself is `registry.strict_json`; here only what the callers rely on.
 HOSTILE = {
-    b"": "jose_json_malformed",
-    b"[]": "jose_json_malformed",
-    b"null": "jose_json_malformed",
-    b"{} {}": "jose_json_malformed",
-    b"{'a':1}": "jose_json_malformed",
-    b'{"a":1,}': "jose_json_malformed",
-    b'{"a":NaN}': "jose_json_malformed",
-    b'{"a":-Infinity}': "jose_json_malformed",
-    b'{"a":1e400}': "jose_json_malformed",
-    b'{"a":1e16}': "jose_json_malformed",
-    b'{"a":9007199254740992}': "jose_json_malformed",
-    b'{"a":' + b"9" * 5000 + b"}": "jose_json_malformed",
-    b'{"a":"\\ud800"}': "jose_json_malformed",
-    b'{"\\udfff":1}': "jose_json_malformed",
-    b'{"a":["\\u0000"]}': "jose_json_malformed",
-    b'{"a":"\n"}': "jose_json_malformed",
-    b'{"a":"\xff"}': "jose_json_malformed",
-    b'{"a":1,"a":1}': "jose_json_duplicate_member",
-    b'{"b":{"a":1,"\\u0061":2}}': "jose_json_duplicate_member",
-    b'{"a":' + b"[" * MAX_DEPTH + b"]" * MAX_DEPTH + b"}": "jose_json_too_deep",
-    b"[" * 60_000: "jose_json_too_deep",
-    b'{"a":"' + b'\\"' * 30_000: "jose_json_malformed",
-    b'{"a":"' + b"a" * MAX_BYTES + b'"}': "jose_json_too_large",
+    b"": "json_syntax",
+    b"[]": "json_syntax",
+    b"null": "json_syntax",
+    b'{"a":1,"a":1}': "json_duplicate_key",
+    b'{"a":' + b"[" * MAX_DEPTH + b"]" * MAX_DEPTH + b"}": "json_too_deep",
+    b'{"a":"' + b"a" * MAX_BYTES + b'"}': "json_too_large",
 }
 
 

@@ -1,0 +1,245 @@
+"""The whole registry, running: web processes, crawler and publisher, with a small town.
+
+The web tier is the real one, granian in a process of its own, so that its sockets, its
+memory and its log can be looked at. The rest runs on an event loop of a thread, as its
+processes would.
+"""
+
+import asyncio
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Coroutine, Iterator, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import httpx
+import pytest
+
+from crawler.__main__ import make_context
+from crawler.worker import Worker
+from registry import keyring
+from registry.cli.supervise import parts_of_service
+from registry.db.embedded import EmbeddedPostgres
+from registry.db.engine import Role, open_engine
+from registry.demo.town.server import Town, TownSite
+from registry.demo.town.sites import CAST
+from registry.identity.jws import sign_compact
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.settings import Settings, as_environment
+from registry.usecases.chance import Chance
+from registry.usecases.commit_ahead import commit_ahead
+from registry.usecases.sequence import Sequencer
+
+Json = dict[str, Any]
+T = TypeVar("T")
+
+LISTED = (
+    "zaytoun-table.test",  # wab, a restaurant in Amman
+    "ceviche-norte.test",  # wab, a restaurant in Lima
+    "galata-tables.test",  # webmcp, a restaurant in Istanbul
+    "radhaus-kreuz.test",  # wab, bicycles in Berlin
+    "almond-door-clinic.test",  # awas, a clinic in Amman
+    "pati-lantern.test",  # awp, a veterinarian in Istanbul
+    "lingua-ferry.test",  # awp, translation anywhere
+    "paper-otter.test",  # abp, documents anywhere
+)
+UNLISTED = ("kule-rooms.test", "petale-et-tige.test", "maple-spoke.test")
+DISHONEST = ("midnight-latch.test", "lucky-lantern.test")
+LIFETIME_S = 600
+READY_TIMEOUT_S = 20.0
+
+
+class RunningRegistry:
+    """http: a client of it. log: what its web process wrote to standard error.
+
+    Sites of LISTED are registered; those of UNLISTED and DISHONEST serve, and are free
+    to be registered by one test each.
+    """
+
+    def __init__(self, settings: Settings, town: Town, backstage: "Backstage") -> None:
+        self.settings = settings
+        self.town = town
+        self.origin = settings.origin
+        self.http = httpx.Client(base_url=self.origin, timeout=10)
+        self.log = settings.data / "web.log"
+        self._backstage = backstage
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """On the loop of the crawler and the publisher."""
+        return self._backstage.run(work)
+
+    def sign(self, site: TownSite, /, **changes: Any) -> str:
+        """A statement of the site over a fresh challenge; None leaves a member out."""
+        now = int(time.time())
+        challenge = self.http.post("/v1/challenges", json={"host": site.host}).json()
+        payload = {
+            **challenge["payload"],
+            **site.declarations,
+            "docs": [{"url": url} for url in site.document_urls],
+            "iat": now,
+            "exp": now + LIFETIME_S,
+            **changes,
+        }
+        told = {name: value for name, value in payload.items() if value is not None}
+        return sign_compact(told, site.private_key)
+
+    def submit(self, token: str | bytes) -> httpx.Response:
+        headers = {"Content-Type": "application/jose"}
+        return self.http.post("/v1/registrations", content=token, headers=headers)
+
+    def decided(self, registration_id: str) -> Json:
+        deadline = time.monotonic() + READY_TIMEOUT_S
+        while time.monotonic() < deadline:
+            found: Json = self.http.get(f"/v1/registrations/{registration_id}").json()
+            if found["status"] != "verifying":
+                return found
+            time.sleep(0.05)
+        raise TimeoutError(registration_id)
+
+    def search(self, q: str = "book a table for two", **given: Any) -> Json:
+        answer = self.http.get("/v1/search", params={"q": q, **given})
+        assert answer.status_code == 200, answer.text
+        found: Json = answer.json()
+        return found
+
+
+class Backstage:
+    """An event loop in a thread, and what lives on it."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._stack = AsyncExitStack()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.run(self._stack.aclose())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+
+    def open_town(self, folder: Path) -> Town:
+        hosts = {*LISTED, *UNLISTED, *DISHONEST}
+        cast = tuple(member for member in CAST if member.host in hosts)
+        town = Town.build(folder, cast)
+        return self.run(self._stack.enter_async_context(town.open()))
+
+    def work(self, settings: Settings) -> None:
+        """Publish the log, and crawl, until the end."""
+        self.run(self._publish(settings))
+        self.run(self._crawl(settings))
+
+    async def _publish(self, settings: Settings) -> None:
+        chance = Chance()
+        engine = open_engine(settings.database_url, Role.PUBLISHER)
+        self._stack.push_async_callback(engine.dispose)
+        await commit_ahead(engine, DEFAULT_POLICY, chance)
+        signer = keyring.load_signer(settings.keys, keyring.LOG, settings.log_origin)
+        self._keep_running(Sequencer(engine, signer, chance.now).run())
+
+    async def _crawl(self, settings: Settings) -> None:
+        engine = open_engine(settings.database_url, Role.CRAWLER, pool=8)
+        self._stack.push_async_callback(engine.dispose)
+        context = make_context(settings, engine)
+        self._keep_running(Worker(context, at_once=settings.crawl_at_once).run())
+
+    def _keep_running(self, work: Coroutine[Any, Any, None]) -> None:
+        task = self._loop.create_task(work)
+
+        async def stop() -> None:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+        self._stack.push_async_callback(stop)
+
+
+@contextlib.contextmanager
+def web_process(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
+    """granian, as `fair-registry serve` starts it; its words go to `web.log`."""
+    part = parts_of_service(settings.host, settings.port, 1)[0]
+    environment = {**os.environ, **as_environment(settings)}
+    with (settings.data / "web.log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, *part.arguments], env=environment, stdout=log, stderr=log
+        )
+        try:
+            yield process
+        finally:
+            process.terminate()
+            process.wait(10)
+
+
+def until_ready(origin: str) -> None:
+    deadline = time.monotonic() + READY_TIMEOUT_S
+    while time.monotonic() < deadline:
+        with contextlib.suppress(httpx.TransportError):
+            if httpx.get(f"{origin}/health/ready").status_code == 200:
+                return
+        time.sleep(0.05)
+    raise TimeoutError(origin)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def settle(registry: RunningRegistry) -> None:
+    """Register what is to be listed, and wait until a search finds it."""
+    sites = [registry.town.site(host) for host in LISTED]
+    tokens = []
+    for site in sites:
+        registry.town.publish_keys(site.host)
+        tokens.append(registry.sign(site))
+    submitted = [registry.submit(token).json()["id"] for token in tokens]
+    for registration_id in submitted:
+        decided = registry.decided(registration_id)
+        assert decided["status"] == "active", decided
+    while registry.search("book a table for two")["ranking"]["eligible"] < 3:
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="session")
+def registry(
+    postgres: EmbeddedPostgres, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningRegistry]:
+    data = tmp_path_factory.mktemp("registry")
+    postgres.create_database("running", "template_migrated")
+    settings = Settings(
+        data=data,
+        database_url=postgres.url("running").render_as_string(hide_password=False),
+        port=free_port(),
+        allow_loopback=True,
+        log_format="json",
+    )
+    keyring.create_keyring(settings.keys, settings.log_origin)
+    with Backstage() as backstage, web_process(settings):
+        town = backstage.open_town(data / "town")
+        settings = replace(
+            settings,
+            hosts_file=town.hosts_file,
+            ca_file=town.ca_file,
+            dns=town.dns_address,
+        )
+        backstage.work(settings)
+        until_ready(settings.origin)
+        running = RunningRegistry(settings, town, backstage)
+        settle(running)
+        yield running
+        running.http.close()

@@ -1,0 +1,2 @@
+def test_it(registry):
+    print(registry.search())
