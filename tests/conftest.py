@@ -5,6 +5,7 @@ import itertools
 import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,8 +15,10 @@ from registry.db.embedded import EmbeddedPostgres, start_embedded
 from registry.db.engine import Engine, Role, open_engine
 from registry.db.migrate import migrate
 
+if TYPE_CHECKING:
+    from tests.api.running import RunningRegistry
+
 TEMPLATE = "template_migrated"
-pytest_plugins = ("tests.api.running",)
 _numbers = itertools.count()
 
 settings.register_profile("dev", max_examples=50, deadline=None)
@@ -83,6 +86,17 @@ async def engines(database: URL) -> AsyncIterator[dict[Role, Engine]]:
     yield found
     for engine in found.values():
         await engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def registry(
+    postgres: EmbeddedPostgres, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator["RunningRegistry"]:
+    """The whole registry, running, with a small town; settled in some four seconds."""
+    from tests.api.running import run_registry  # noqa: PLC0415 — units don't pay for it
+
+    with run_registry(postgres, tmp_path_factory.mktemp("registry")) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

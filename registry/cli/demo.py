@@ -21,6 +21,7 @@ from registry.cli.reporting import tell_report
 from registry.cli.searching import render_result
 from registry.cli.serve import running_service, settings_or_exit, until_ready
 from registry.client import ProblemAnswered, RegistryClient
+from registry.demo.requests import NONSENSE, OTHERS, SHOWN, Request, choose
 from registry.demo.town.server import Town, TownSite
 from registry.identity.jws import sign_compact
 from registry.observability import configure_logging
@@ -34,17 +35,6 @@ INDEX_PAUSE_S = 0.6  # the index follows the database within this
 DISHONEST = ("wrong-key", "changed-after-signing")
 HONEST = ("honest", "slow", "flaky")
 
-QUERIES: tuple[dict[str, Any], ...] = (
-    {"q": "book a table for two tonight"},
-    {"q": "book a table for two tonight", "city": "Amman", "country": "JO"},
-    {"q": "repair my bicycle", "city": "Berlin"},
-    {"q": "see a dentist", "city": "Nairobi"},
-    {"q": "track a parcel"},
-    {"q": "translate a document"},
-    {"q": "order bread for the weekend", "lat": 45.76, "lon": 4.84},
-    {"q": "qwrtz plimf vorgon"},
-)
-
 
 @dataclass(slots=True)
 class Outcome:
@@ -55,6 +45,7 @@ class Outcome:
     rejected: int = 0
     documents: int = 0
     searches: int = 0
+    selections: int = 0
     records: int = 0
     log_verified: bool = False
     report: dict[str, Any] = field(default_factory=dict)
@@ -69,6 +60,7 @@ class Outcome:
             "rejected": self.rejected,
             "documents": self.documents,
             "searches": self.searches,
+            "selections": self.selections,
             "records": self.records,
             "logVerified": self.log_verified,
             "report": self.report,
@@ -231,19 +223,24 @@ class Demo:
         return True
 
     async def _search(self, client: RegistryClient) -> dict[str, Any]:
-        """The answer from which a site is chosen."""
-        self._heading("3. An agent asks in plain words")
+        """The first answer, from which a site is chosen in the next act."""
+        self._heading("3. Agents ask in plain words")
         await asyncio.sleep(INDEX_PAUSE_S)
-        chosen: dict[str, Any] = {}
-        for query in QUERIES:
-            answer = await client.search(limit=3, **query)
-            self._outcome.searches += 1
-            self._tell_answer(query, answer)
-            nonsense = query == QUERIES[-1]
-            if nonsense == bool(answer["results"]):
-                self._fail(f"unexpected answer to {query}")
-            chosen = chosen or answer
-        return chosen
+        answers = []
+        for request in (*SHOWN, NONSENSE):
+            answer = await self._ask(client, request)
+            self._tell_answer(request, answer)
+            answers.append(answer)
+        if answers[-1]["results"]:
+            self._fail("nonsense was answered with a site")
+        return answers[0]
+
+    async def _ask(self, client: RegistryClient, request: Request) -> dict[str, Any]:
+        answer = await client.search(limit=3, **request)
+        self._outcome.searches += 1
+        if request is not NONSENSE and not answer["results"]:
+            self._fail(f"nothing was found for {request}")
+        return answer
 
     def _tell_answer(self, query: dict[str, Any], answer: dict[str, Any]) -> None:
         where = " ".join(str(value) for name, value in query.items() if name != "q")
@@ -262,7 +259,7 @@ class Demo:
         )
 
     async def _select(self, client: RegistryClient, answer: dict[str, Any]) -> None:
-        self._heading("4. The agent reports what was chosen: the asker alone, and once")
+        self._heading("4. Agents report what was chosen: the asker alone, and once")
         if not answer.get("results"):
             self._fail("there is no ranking to choose from")
             return
@@ -273,6 +270,25 @@ class Demo:
         await self._expect_refusal(client, ranking_id, site["id"], "again")
         public_half = ranking_id.partition(".")[0]
         await self._expect_refusal(client, public_half, site["id"], "by another")
+        self._outcome.selections += 1
+        await self._ask_and_choose(client)
+
+    async def _ask_and_choose(self, client: RegistryClient) -> None:
+        """Enough requests and choices for a report to stand on."""
+        with self._progress() as progress:
+            for position, request in progress.track(
+                list(enumerate(OTHERS)), description="  more agents ask and choose"
+            ):
+                answer = await self._ask(client, request)
+                results = answer["results"]
+                taken = choose(position, len(results))
+                site_id = None if taken is None else results[taken]["site"]["id"]
+                await client.select(answer["ranking"]["id"], site_id)
+                self._outcome.selections += site_id is not None
+        self._told.print(
+            f"  {self._outcome.searches} requests answered, "
+            f"{self._outcome.selections} sites chosen"
+        )
 
     async def _expect_refusal(
         self, client: RegistryClient, ranking_id: str, site_id: str, how: str
@@ -295,8 +311,8 @@ class Demo:
             "sites": counts["sites"],
             "policy": report["algorithm"]["policyDigest"],
         }
-        if counts["selections"] != 1:
-            self._fail("the report does not hold the selection")
+        if counts["selections"] != self._outcome.selections:
+            self._fail("the report does not hold the selections")
 
     async def _verify_log(self, client: RegistryClient) -> None:
         """Everything that was answered must stand in the log."""

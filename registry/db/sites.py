@@ -13,7 +13,7 @@ from registry.db.engine import Connection
 from registry.db.tables import site, site_key, site_label
 from registry.identity.key_source import KeyReference
 from registry.identity.key_trust import KnownKey
-from registry.sites.entry import SiteEntry
+from registry.sites.entry import Conflict, SiteEntry
 from registry.sites.place import Place
 from registry.sites.site import Site
 
@@ -25,6 +25,7 @@ class _Listing(msgspec.Struct):
 
     site: Site
     place: Place | None
+    conflicts: tuple[Conflict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +104,7 @@ async def save_site(
         "registrable_domain": entry.registrable_domain,
         "status": entry.status,
         "seq": entry.seq,
-        "listing": msgspec.to_builtins(_Listing(entry.site, place)),
+        "listing": msgspec.to_builtins(_Listing(entry.site, place, entry.conflicts)),
         "declarations": declarations,
         "category": entry.site.category,
         "city": place.name if place else None,
@@ -230,6 +231,7 @@ def _entry(row: Row[Any]) -> SiteEntry:
         seq=row.seq,
         site=listing.site,
         place=listing.place,
+        conflicts=listing.conflicts,
         conformance=row.conformance,
         semantic_hash=row.semantic_hash,
         registered_at=row.registered_at,

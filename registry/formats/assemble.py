@@ -12,21 +12,10 @@ from typing import Any
 from registry.formats.document import MAX_ACTIONS, Document
 from registry.formats.names import match_key
 from registry.sites.action import Action, Call
+from registry.sites.entry import Conflict
 from registry.sites.site import Site
 
 PRECEDENCE = ("wab", "awp", "awas", "abp", "webmcp", "a2a", "mcp", "ard")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conflict:
-    """A field that documents state differently.
-
-    field: of the site, or `actions/{name}/…`. values: format and claim, as text, the
-    one that stands first.
-    """
-
-    field: str
-    values: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)

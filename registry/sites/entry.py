@@ -13,7 +13,11 @@ TrustLevel = Literal["verified", "unverified", "quarantined"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
-    """Two documents of one host that say different things of one field."""
+    """A field that documents state differently.
+
+    field: of the site, or `actions/{name}/…`. values: format and claim, as text, the
+    one that stands first.
+    """
 
     field: str
     values: tuple[tuple[str, str], ...]
@@ -33,6 +37,7 @@ class SiteEntry:
     status: SiteStatus
     seq: int
     site: Site
+    conflicts: tuple[Conflict, ...] = ()
     place: Place | None
     conformance: Literal["strict", "tolerated"]
     semantic_hash: bytes

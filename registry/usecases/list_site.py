@@ -48,6 +48,7 @@ class Lister:
         listed = replace(
             entry,
             site=understood.site,
+            conflicts=understood.listing.conflicts,
             place=self.locate(understood.site),
             conformance="strict" if understood.is_strict else "tolerated",
             updated_at=now,

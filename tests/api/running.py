@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import httpx
-import pytest
 
 from crawler.__main__ import make_context
 from crawler.worker import Worker
@@ -63,12 +62,15 @@ class RunningRegistry:
     to be registered by one test each.
     """
 
-    def __init__(self, settings: Settings, town: Town, backstage: "Backstage") -> None:
+    def __init__(
+        self, settings: Settings, town: Town, backstage: "Backstage", web_pid: int
+    ) -> None:
         self.settings = settings
         self.town = town
         self.origin = settings.origin
         self.http = httpx.Client(base_url=self.origin, timeout=10)
         self.log = settings.data / "web.log"
+        self.web_pid = web_pid
         self._backstage = backstage
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
@@ -215,11 +217,9 @@ def settle(registry: RunningRegistry) -> None:
         time.sleep(0.05)
 
 
-@pytest.fixture(scope="session")
-def registry(
-    postgres: EmbeddedPostgres, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[RunningRegistry]:
-    data = tmp_path_factory.mktemp("registry")
+@contextlib.contextmanager
+def run_registry(postgres: EmbeddedPostgres, data: Path) -> Iterator[RunningRegistry]:
+    """postgres: holds the migrated template."""
     postgres.create_database("running", "template_migrated")
     settings = Settings(
         data=data,
@@ -229,7 +229,7 @@ def registry(
         log_format="json",
     )
     keyring.create_keyring(settings.keys, settings.log_origin)
-    with Backstage() as backstage, web_process(settings):
+    with Backstage() as backstage, web_process(settings) as web:
         town = backstage.open_town(data / "town")
         settings = replace(
             settings,
@@ -239,7 +239,7 @@ def registry(
         )
         backstage.work(settings)
         until_ready(settings.origin)
-        running = RunningRegistry(settings, town, backstage)
+        running = RunningRegistry(settings, town, backstage, web.pid)
         settle(running)
         yield running
         running.http.close()

@@ -1,2 +1,0 @@
-def test_it(registry):
-    print(registry.search())
