@@ -3,6 +3,7 @@
 import click
 
 from registry.cli.audit import audit
+from registry.cli.bench import bench
 from registry.cli.demo import demo
 from registry.cli.keys import keygen, sign
 from registry.cli.registering import register
@@ -17,5 +18,5 @@ def main() -> None:
     """A discovery registry for sites that AI agents can use, ranked fairly."""
 
 
-for command in (serve, demo, keygen, sign, register, search, audit, report):
+for command in (serve, demo, keygen, sign, register, search, audit, report, bench):
     main.add_command(command)

@@ -1,8 +1,11 @@
 """Engines: one a role, so that the database itself keeps each part to its rights."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from enum import StrEnum
+from typing import Any
 
+import asyncpg
 import msgspec
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
@@ -13,6 +16,7 @@ Engine = AsyncEngine
 DatabaseError = SQLAlchemyError
 """Whatever a statement or a connection may raise, for those who do not know SQLAlchemy."""
 
+CONNECT_TIMEOUT_S = 5.0
 STATEMENT_TIMEOUT_MS: Mapping[str, int] = {
     "registry_api": 5_000,
     "registry_ranker": 60_000,
@@ -20,6 +24,19 @@ STATEMENT_TIMEOUT_MS: Mapping[str, int] = {
     "registry_publisher": 15_000,
     "registry_auditor": 300_000,
 }
+
+
+class DriverError(DatabaseError):
+    """What the driver raised where SQLAlchemy did not stand between."""
+
+
+@contextmanager
+def driver_errors() -> Iterator[None]:
+    """Raises: DriverError for whatever asyncpg raises."""
+    try:
+        yield
+    except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        raise DriverError(f"{type(error).__name__}: {error}") from error
 
 
 class Role(StrEnum):
@@ -52,10 +69,20 @@ def open_engine(url: URL | str, role: Role | None = None, *, pool: int = 5) -> E
         max_overflow=0,
         pool_pre_ping=True,
         hide_parameters=True,  # they hold what people asked, and secrets
-        connect_args={"server_settings": server_settings},
+        connect_args={
+            "server_settings": server_settings,
+            "timeout": CONNECT_TIMEOUT_S,
+            "async_creator_fn": _connect,
+        },
         json_serializer=lambda value: msgspec.json.encode(value).decode(),
         json_deserializer=msgspec.json.decode,
     )
+
+
+async def _connect(*arguments: Any, **options: Any) -> Any:
+    """SQLAlchemy passes on what the driver raises while connecting, say in recovery."""
+    with driver_errors():
+        return await asyncpg.connect(*arguments, **options)
 
 
 def is_away(error: DatabaseError) -> bool:

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
-from registry.db.engine import Connection
+from registry.db.engine import Connection, driver_errors
 from registry.db.log import AcceptedRecord
 from registry.db.tables import opening, selection
 
@@ -29,18 +30,29 @@ class RankingWriter:
     """Commits many rankings in one transaction, by COPY.
 
     Its connection is its own: nothing else may run on it. `write` returns once the
-    batch is durable (`synchronous_commit` is on); when it raises, nothing of the batch
-    is there.
+    batch is durable (`synchronous_commit` is on). When it raises, the batch is whole or
+    not at all there: a connection that breaks during the commit does not tell which.
     """
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, driver: Any) -> None:
+        self._driver = driver
+
+    @classmethod
+    async def over(cls, connection: Connection) -> "RankingWriter":
+        raw = await connection.get_raw_connection()
+        return cls(raw.driver_connection)
 
     async def write(self, batch: Sequence[RankingToLog]) -> None:
-        raw = await self._connection.get_raw_connection()
-        driver = raw.driver_connection
-        if driver is None:
-            raise ConnectionError("the connection is closed")
+        """Raises: DatabaseError, OSError."""
+        with driver_errors():
+            await self._copy(batch)
+
+    def abort(self) -> None:
+        """Break the connection off, so that a `write` that hangs on it ends."""
+        self._driver.terminate()
+
+    async def _copy(self, batch: Sequence[RankingToLog]) -> None:
+        driver = self._driver
         async with driver.transaction():
             await driver.copy_records_to_table(
                 "pending",

@@ -45,11 +45,12 @@ class RankingRecorder:
         self._on_batch = on_batch
         self._waiting: list[_Waiting] = []
         self._arrival = asyncio.Event()
+        self._ended = False
 
     async def record(self, ranking: RankingToLog) -> None:
-        """Return once the record is durable. Raises: Unavailable if it is not."""
-        if len(self._waiting) >= MAX_WAITING:
-            raise Unavailable(LOG_BUSY, retry_after_s=RETRY_AFTER_S)
+        """Return once the record is durable. Raises: Unavailable if it may not be."""
+        if self._ended or len(self._waiting) >= MAX_WAITING:
+            raise _busy()
         durable = asyncio.get_running_loop().create_future()
         self._waiting.append(_Waiting(ranking, durable))
         self._arrival.set()
@@ -57,39 +58,68 @@ class RankingRecorder:
 
     async def run(self) -> None:
         """Write batches until cancelled, over a new connection after a failure."""
-        while True:
-            try:
-                async with self._engine.connect() as connection:
-                    await self._write_batches(RankingWriter(connection))
-            except (DatabaseError, OSError) as error:
-                logger.warning("record_connection_lost", kind=type(error).__name__)
-                self._turn_away(self._take())
-                await asyncio.sleep(RECONNECT_PAUSE_S)
+        try:
+            while True:
+                try:
+                    await self._write_batches()
+                except (DatabaseError, OSError) as error:
+                    logger.warning("record_connection_lost", kind=type(error).__name__)
+                    _turn_away(self._take(MAX_WAITING))
+                    await asyncio.sleep(RECONNECT_PAUSE_S)
+        finally:
+            self._ended = True
+            _turn_away(self._take(MAX_WAITING))
 
-    async def _write_batches(self, writer: RankingWriter) -> None:
-        while True:
-            await self._arrival.wait()
-            batch = self._take()
+    async def _write_batches(self) -> None:
+        async with self._engine.connect() as connection:
+            writer = await RankingWriter.over(connection)
             try:
-                async with asyncio.timeout(WRITE_TIMEOUT_S):
-                    await writer.write([one.ranking for one in batch])
-            except BaseException:
-                self._turn_away(batch)
-                raise
-            self._on_batch(len(batch))
-            for one in batch:
-                if not one.durable.done():
-                    one.durable.set_result(None)
+                while True:
+                    await self._arrival.wait()
+                    await self._write(writer, self._take(MAX_BATCH))
+            finally:
+                # Whatever ended it, what the connection was doing is unknown.
+                await connection.invalidate()
 
-    def _take(self) -> list[_Waiting]:
-        batch, self._waiting = self._waiting[:MAX_BATCH], self._waiting[MAX_BATCH:]
+    async def _write(self, writer: RankingWriter, batch: list[_Waiting]) -> None:
+        """Nobody is told of a record that is not durable."""
+        writing = asyncio.ensure_future(writer.write([one.ranking for one in batch]))
+        try:
+            await _end_in_time(writing, writer)
+        except BaseException:
+            _turn_away(batch)
+            raise
+        self._on_batch(len(batch))
+        for one in batch:
+            if not one.durable.done():
+                one.durable.set_result(None)
+
+    def _take(self, most: int) -> list[_Waiting]:
+        batch, self._waiting = self._waiting[:most], self._waiting[most:]
         if not self._waiting:
             self._arrival.clear()
         return batch
 
-    def _turn_away(self, batch: list[_Waiting]) -> None:
-        for one in batch:
-            if not one.durable.done():
-                one.durable.set_exception(
-                    Unavailable(LOG_BUSY, retry_after_s=RETRY_AFTER_S)
-                )
+
+async def _end_in_time(writing: asyncio.Future[None], writer: RankingWriter) -> None:
+    """Wait for the write; break it off when it is late or nobody waits any more.
+
+    To cancel it instead would wait for the server, and it is the server that hangs.
+    """
+    try:
+        await asyncio.wait({writing}, timeout=WRITE_TIMEOUT_S)
+    finally:
+        if not writing.done():
+            writer.abort()
+            await asyncio.wait({writing})
+    writing.result()
+
+
+def _turn_away(batch: list[_Waiting]) -> None:
+    for one in batch:
+        if not one.durable.done():
+            one.durable.set_exception(_busy())
+
+
+def _busy() -> Unavailable:
+    return Unavailable(LOG_BUSY, retry_after_s=RETRY_AFTER_S)

@@ -61,7 +61,7 @@ SITE_NOT_IN_RANKING = ProblemType(
 LOG_BUSY = ProblemType(
     "log_busy",
     "The answer could not be put on record, so it was not given",
-    "Nothing was logged. Try again after the seconds that Retry-After names.",
+    "Try again after the seconds that Retry-After names.",
 )
 NOT_READY = ProblemType(
     "not_ready",

@@ -17,12 +17,21 @@ from registry.db.engine import Connection, DatabaseError, Engine
 from registry.tlog.checkpoint import Checkpoint, sign_checkpoint
 from registry.tlog.edge import TreeEdge, edge_runs, rebuild_edge
 from registry.tlog.note import Signer
+from registry.tlog.refusals import ProofInvalid
 
 MAX_BATCH = 256
 IDLE_PAUSE_S = 0.1
 TAKE_OVER_PAUSE_S = 0.5
 
 logger = structlog.get_logger()
+
+
+class LogDamaged(RuntimeError):
+    """The stored hashes do not give the root that was signed.
+
+    Somebody changed what nobody may change. To append would cover it up: only people
+    can tell what to restore, so nothing is published until they have.
+    """
 
 
 class Sequencer:
@@ -36,16 +45,27 @@ class Sequencer:
         self._clock = clock
 
     async def run(self) -> None:
-        """Sequence until cancelled; wait while another sequencer holds the lock."""
+        """Sequence until cancelled; wait while another sequencer holds the lock.
+
+        Raises: LogDamaged.
+        """
         while True:
             try:
-                async with self._engine.connect() as connection:
-                    if await log.try_sequencer_lock(connection):
-                        await connection.commit()
-                        await self._sequence(connection)
+                await self._take_turn()
             except (DatabaseError, OSError) as error:
                 logger.warning("sequencer_interrupted", kind=type(error).__name__)
             await asyncio.sleep(TAKE_OVER_PAUSE_S)
+
+    async def _take_turn(self) -> None:
+        async with self._engine.connect() as connection:
+            if not await log.try_sequencer_lock(connection):
+                return
+            try:
+                await connection.commit()
+                await self._sequence(connection)
+            finally:
+                # The lock belongs to the connection and must not go back to the pool.
+                await connection.invalidate()
 
     async def _sequence(self, connection: Connection) -> None:
         edge = await load_edge(connection)
@@ -80,18 +100,17 @@ class Sequencer:
 
 
 async def load_edge(connection: Connection) -> TreeEdge:
-    """The edge of the tree that the newest checkpoint signs.
-
-    Raises: RuntimeError if the stored hashes do not give the signed root: the log was
-    tampered with, and appending to it would cover that up.
-    """
+    """The edge of the tree that the newest checkpoint signs. Raises: LogDamaged."""
     newest = await log.latest_checkpoint(connection)
     if newest is None:
         return TreeEdge()
     runs = {}
     for run in edge_runs(newest.size):
         runs[run] = await log.read_hashes(connection, run.level, run.first, run.count)
-    edge = rebuild_edge(newest.size, lambda run: runs[run])
+    try:
+        edge = rebuild_edge(newest.size, runs.__getitem__)
+    except ProofInvalid as error:
+        raise LogDamaged(f"hashes below checkpoint {newest.size} are missing") from error
     if edge.root() != newest.root:
-        raise RuntimeError(f"the stored log does not match checkpoint {newest.size}")
+        raise LogDamaged(f"the stored hashes are not those of checkpoint {newest.size}")
     return edge
