@@ -5,7 +5,7 @@ BIN := .venv/bin
 PYTEST_WORKERS ?= 2
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11
 
-.PHONY: demo test check run setup lock clean
+.PHONY: demo test check run docs setup lock clean
 
 demo: setup
 	$(BIN)/fair-registry demo
@@ -21,6 +21,10 @@ check: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+# Pages that are written from the code; a test fails when they are stale.
+docs: setup
+	$(BIN)/python docs/generate.py
 
 setup: .venv/.done
 

@@ -1,10 +1,7 @@
 """The crawler's process: `python -m crawler`. Any number may run."""
 
-import asyncio
 import os
 import random
-import signal
-from contextlib import suppress
 from datetime import timedelta
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
@@ -22,6 +19,7 @@ from crawler.worker import Worker
 from registry.db import challenges
 from registry.db.engine import Engine, Role, open_engine
 from registry.observability import configure_logging
+from registry.process import run_until_stopped
 from registry.ranking.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.settings import Settings, read_settings
@@ -80,6 +78,14 @@ async def crawl(settings: Settings) -> None:
     scheduler.add_job(
         _forget_challenges, "interval", hours=1, args=(engine, context.chance)
     )
+    scheduler.add_job(
+        context.lister.renew_profiles,
+        "interval",
+        hours=1,
+        next_run_time=context.chance.now(),
+        misfire_grace_time=None,
+        args=(engine, context.chance.now),
+    )
     scheduler.start()
     try:
         await Worker(context, at_once=settings.crawl_at_once).run()
@@ -88,15 +94,11 @@ async def crawl(settings: Settings) -> None:
         await engine.dispose()
 
 
-async def main() -> None:
+def main() -> None:
     settings = read_settings(os.environ)
     configure_logging(settings.log_format)
-    work = asyncio.ensure_future(crawl(settings))
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, work.cancel)
-    with suppress(asyncio.CancelledError):
-        await work
+    run_until_stopped(crawl(settings))
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    main()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from crawler.discover import Discovery, FetchedDocument
-from crawler.prove import Evidence
+from crawler.prove import Evidence, PublishedPins
 from registry.errors import Problem
 from registry.identity.key_source import KeyReference
 from registry.usecases.published_keys import PublishedKeys
@@ -18,7 +18,7 @@ def published_keys(evidence: Evidence) -> PublishedKeys:
             for key in place.keys
         },
         sources=frozenset(place.source_url for place in evidence.published),
-        pins=getattr(evidence.pins, "kids", frozenset()),
+        pins=(evidence.pins.kids if isinstance(evidence.pins, PublishedPins) else None),
     )
 
 

@@ -65,12 +65,11 @@ async def _crawl(context: Context, task: Task, entry: SiteEntry) -> None:
         await _retry(context, task, code, _asked_pause(discovery, now))
         return
     if discovery.unchanged and not (discovery.documents or discovery.absent):
-        due_at = next_crawl_at(now, changes_per_day=_rate(stored), draw=context.draw)
-        await _complete(context, task, due_at, {"result": "unchanged"})
+        await _confirm(context, task, stored, discovery, now)
         return
     try:
         understood = understand(
-            [*fetched_bodies(discovery), *_still_standing(stored, discovery)],
+            [*fetched_bodies(discovery), *_still_standing(stored, discovery, now)],
             claims=(),
             declarations=declarations_from(declared),
             pinned=[
@@ -86,6 +85,24 @@ async def _crawl(context: Context, task: Task, entry: SiteEntry) -> None:
     await _store(context, task, understood, declared, now)
 
 
+async def _confirm(
+    context: Context,
+    task: Task,
+    stored: list[StoredDocument],
+    discovery: Discovery,
+    now: datetime,
+) -> None:
+    due_at = next_crawl_at(now, changes_per_day=_rate(stored), draw=context.draw)
+    async with context.engine.begin() as connection:
+        held = await tasks.complete(
+            connection, task, due_at=due_at, failures=0, outcome={"result": "unchanged"}
+        )
+        if held:
+            await documents.confirm_documents(
+                connection, task.site_id, discovery.unchanged, now
+            )
+
+
 async def _store(
     context: Context,
     task: Task,
@@ -96,10 +113,11 @@ async def _store(
     rate = _rate(understood.documents)
     due_at = next_crawl_at(now, changes_per_day=rate, draw=context.draw)
     async with context.engine.begin() as connection:
+        # Its host is held before its task, as everywhere: nobody waits in a circle.
+        current = await sites.lock_site(connection, task.host)
         held = await tasks.complete(
             connection, task, due_at=due_at, failures=0, outcome={"result": "fetched"}
         )
-        current = await sites.lock_site(connection, task.host)
         if not held or current is None or current.status == "withdrawn":
             await connection.rollback()
             return
@@ -117,6 +135,8 @@ async def _probe(context: Context, task: Task, entry: SiteEntry) -> None:
     due_at = next_probe_at(now, now, interval=context.probe_interval)
     outcome = {"result": result.outcome, "code": result.code, "url": target.url}
     async with context.engine.begin() as connection:
+        # Its host is held before its task, as everywhere: nobody waits in a circle.
+        await sites.lock_site(connection, task.host)
         held = await tasks.complete(
             connection, task, due_at=due_at, failures=0, outcome=outcome
         )
@@ -155,14 +175,10 @@ async def _prove(context: Context, task: Task, entry: SiteEntry) -> None:
         current = await sites.lock_site(connection, entry.host)
         if current is None:
             return
-        await save_published_keys(
-            connection, entry.site_id, published, trusted=frozenset(), now=now
+        speaking = await save_published_keys(
+            connection, entry.site_id, published, now=now
         )
-        known = await sites.keys_of(connection, entry.site_id)
-        proved = any(
-            one.known.standing == "trusted" and one.known.reference in published.keys
-            for one in known
-        )
+        proved = bool(speaking)
         reproof = decide_reproof(now, proved=proved, strikes=task.failures)
         held = await tasks.complete(
             connection,
@@ -205,7 +221,7 @@ async def _complete(
 
 
 def _still_standing(
-    stored: list[StoredDocument], discovery: Discovery
+    stored: list[StoredDocument], discovery: Discovery, now: datetime
 ) -> list[FetchedBody]:
     """Stored documents that this visit neither brought anew nor found gone."""
     replaced = {one.final_url for one in discovery.documents} | set(discovery.absent)
@@ -218,7 +234,7 @@ def _still_standing(
             content_type=one.content_type,
             etag=one.etag,
             last_modified=one.last_modified,
-            fetched_at=one.fetched_at,
+            fetched_at=now if one.url in discovery.unchanged else one.fetched_at,
         )
         for one in stored
         if one.url not in replaced

@@ -5,21 +5,22 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
+from granian.utils.proxies import wrap_asgi_with_proxy_headers
 from litestar import Litestar, Router
 from litestar.config.cors import CORSConfig
 from litestar.di import Provide
-from litestar.openapi import OpenAPIConfig
-from litestar.openapi.plugins import JsonRenderPlugin
-from litestar.openapi.spec import License
+from litestar.types import ASGIApp
 
 from registry import keyring
 from registry.db.engine import Role, open_engine
+from registry.interfaces.http.envelope import Envelope
+from registry.interfaces.http.limits import BURST, LENIENCE, REFILL_PER_S, TokenBuckets
 from registry.interfaces.http.problems import EXCEPTION_HANDLERS
 from registry.interfaces.http.services import Services
 from registry.interfaces.http.strict import (
     MAX_BODY_BYTES,
     StrictRequest,
-    refuse_unknown_parameters,
+    verify_query,
 )
 from registry.interfaces.log import tiles
 from registry.interfaces.rest import (
@@ -32,8 +33,9 @@ from registry.interfaces.rest import (
     selections,
     sites,
 )
-from registry.interfaces.web import openapi, pages
+from registry.interfaces.web import files, openapi, pages
 from registry.observability import BATCH_RECORDS, configure_logging
+from registry.ranking import proximity
 from registry.ranking.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.settings import Settings, read_settings
@@ -69,15 +71,20 @@ V1 = Router(
     ],
 )
 
-SECURITY_HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-}
+EXPOSED_HEADERS = [
+    *("ETag", "Location", "Retry-After"),
+    *("RateLimit", "RateLimit-Policy", "X-Request-Id"),
+]
 
 
-def create_app_from_environment() -> Litestar:
-    return create_app(read_settings(os.environ))
+def create_app_from_environment() -> ASGIApp:
+    """What granian starts: the application behind the proxies that are trusted."""
+    settings = read_settings(os.environ)
+    app = create_app(settings)
+    if not settings.trusted_proxies:
+        return app
+    behind: ASGIApp = wrap_asgi_with_proxy_headers(app, settings.trusted_proxies)
+    return behind
 
 
 def create_app(settings: Settings) -> Litestar:
@@ -102,22 +109,27 @@ def create_app(settings: Settings) -> Litestar:
             health.get_readiness,
             openapi.get_openapi,
             openapi.show_openapi,
-            pages.get_style,
+            files.get_icon,
+            files.get_robots,
+            files.get_security,
+            files.get_style,
+            pages.show_bot,
             pages.show_problem,
             pages.show_search,
             tiles.get_checkpoint,
             tiles.get_tile,
         ],
-        cors_config=CORSConfig(allow_origins=["*"]),
+        cors_config=CORSConfig(allow_origins=["*"], expose_headers=EXPOSED_HEADERS),
         dependencies={"services": Provide(services)},
         exception_handlers=EXCEPTION_HANDLERS,
-        guards=[refuse_unknown_parameters],
+        guards=[verify_query],
         lifespan=[lifespan],
-        openapi_config=OPENAPI,
+        logging_config=None,
+        openapi_config=openapi.OPENAPI,
         request_class=StrictRequest,
         request_max_body_size=MAX_BODY_BYTES,
-        response_headers=SECURITY_HEADERS,
     )
+    app.asgi_handler = Envelope(app.asgi_handler)
     return app
 
 
@@ -129,6 +141,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
     ranker = open_engine(url, Role.RANKER, pool=RANKER_POOL)
     auditor = open_engine(url, Role.AUDITOR, pool=AUDITOR_POOL)
     writer = open_engine(url, Role.API, pool=RECORDER_POOL)
+    proximity.warm()
     follower = IndexFollower(ranker, load_encoder(), DEFAULT_POLICY)
     recorder = RankingRecorder(writer, BATCH_RECORDS.observe)
     searcher = Searcher(
@@ -152,6 +165,8 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         promise_vkey=keyring.load_vkey(settings.keys, keyring.PROMISE),
         web_key=keyring.load_web_key(settings.keys),
         chance=chance,
+        write_limits=_write_limits(settings),
+        contact=settings.contact,
     )
     tasks = [asyncio.create_task(one.run()) for one in (follower, recorder)]
     try:
@@ -165,15 +180,9 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             await engine.dispose()
 
 
-OPENAPI = OpenAPIConfig(
-    title="Fair Registry",
-    version="1",
-    description=(
-        "A discovery registry for sites that AI agents can use: ranked by relevance, "
-        "proximity, capability depth, quality and freshness, and nothing else; every "
-        "ranked answer is on record in a public log."
-    ),
-    license=License(name="Apache-2.0", identifier="Apache-2.0"),
-    render_plugins=[JsonRenderPlugin()],
-    use_handler_docstrings=True,
-)
+def _write_limits(settings: Settings) -> TokenBuckets:
+    if settings.allow_loopback:
+        return TokenBuckets(
+            burst=BURST * LENIENCE, refill_per_s=REFILL_PER_S * LENIENCE
+        )
+    return TokenBuckets()

@@ -5,11 +5,8 @@ wait to take over. It ends with exit code 65 when the stored log is not the one 
 signed: searches go on being recorded, and nothing is published until it is repaired.
 """
 
-import asyncio
 import os
-import signal
 import sys
-from contextlib import suppress
 
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
@@ -17,6 +14,7 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from registry import keyring
 from registry.db.engine import Role, open_engine
 from registry.observability import configure_logging
+from registry.process import run_until_stopped
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.settings import Settings, read_settings
 from registry.usecases.chance import Chance
@@ -51,20 +49,15 @@ async def publish(settings: Settings) -> None:
         await engine.dispose()
 
 
-async def main() -> int:
+def main() -> None:
     settings = read_settings(os.environ)
     configure_logging(settings.log_format)
-    work = asyncio.ensure_future(publish(settings))
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, work.cancel)
     try:
-        with suppress(asyncio.CancelledError):
-            await work
+        run_until_stopped(publish(settings))
     except LogDamaged as damaged:
         logger.critical("log_damaged", detail=str(damaged))
-        return EXIT_DAMAGED
-    return 0
+        sys.exit(EXIT_DAMAGED)
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main()))
+    main()

@@ -56,6 +56,16 @@ class Settings:
         "address:port of the DNS server for TXT look-ups; empty: the system's.",
         default="",
     )
+    contact: str = setting(
+        "Where outsiders reach the operator, as a mailto: or https: URL; it is shown at "
+        "/bot and in security.txt. Empty: nothing is said.",
+        default="",
+    )
+    trusted_proxies: str = setting(
+        "Addresses or networks of reverse proxies, between commas, whose "
+        "X-Forwarded-For names the client; empty: none.",
+        default="",
+    )
     crawl_at_once: int = setting("Sites a crawler works on at a time.", default=32)
     probe_interval_s: int = setting(
         "Seconds between two quality probes of one site.", default=3600

@@ -14,6 +14,7 @@ from sqlalchemy.engine import URL
 from registry.db.embedded import EmbeddedPostgres, start_embedded
 from registry.db.engine import Engine, Role, open_engine
 from registry.db.migrate import migrate
+from registry.sites.gazetteer import Gazetteer
 
 if TYPE_CHECKING:
     from tests.api.running import RunningRegistry
@@ -97,6 +98,12 @@ def registry(
 
     with run_registry(postgres, tmp_path_factory.mktemp("registry")) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def gazetteer() -> Gazetteer:
+    """Loaded once a worker: it takes a second."""
+    return Gazetteer.load()
 
 
 @pytest.fixture(scope="session")

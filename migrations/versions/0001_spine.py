@@ -162,7 +162,7 @@ ALTER TABLE registry.registration ADD CONSTRAINT registration_status_known
 ALTER TABLE registry.registration ADD CONSTRAINT registration_act_known
     CHECK (act IN ('register', 'update', 'rotate', 'revoke', 'withdraw'));
 ALTER TABLE registry.site_key ADD CONSTRAINT site_key_standing_known
-    CHECK (standing IN ('cooling', 'trusted', 'absent', 'revoked'));
+    CHECK (standing IN ('cooling', 'recovering', 'trusted', 'absent', 'revoked'));
 ALTER TABLE registry.task ADD CONSTRAINT task_kind_known
     CHECK (kind IN ('crawl', 'probe', 'prove'));
 
@@ -308,7 +308,6 @@ GRANT SELECT ON registry.ranking_profile TO registry_ranker;
 GRANT SELECT ON registry.site, registry.site_key, registry.document, registry.task,
     registry.probe, registry.registration, registry.challenge TO registry_api;
 GRANT INSERT ON registry.challenge, registry.registration TO registry_api;
-GRANT DELETE ON registry.challenge TO registry_api;
 GRANT SELECT ON audit.pending, audit.entry, audit.tile_hash, audit.checkpoint,
     audit.opening, audit.selection, audit.day_seed, audit.policy TO registry_api;
 GRANT INSERT (record_id, kind, body, leaf_hash, accepted_at) ON audit.pending
@@ -317,7 +316,7 @@ GRANT INSERT ON audit.opening, audit.eligible_sample, audit.selection TO registr
 
 GRANT SELECT, INSERT, UPDATE ON registry.site, registry.site_profile,
     registry.site_key, registry.document, registry.task TO registry_crawler;
-GRANT DELETE ON registry.task TO registry_crawler;
+GRANT DELETE ON registry.task, registry.challenge TO registry_crawler;
 GRANT SELECT, UPDATE ON registry.registration, registry.challenge TO registry_crawler;
 GRANT SELECT, INSERT ON registry.probe TO registry_crawler;
 GRANT SELECT, INSERT, UPDATE ON disclosure.site_label TO registry_crawler;

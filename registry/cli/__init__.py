@@ -6,6 +6,7 @@ from registry.cli.audit import audit
 from registry.cli.bench import bench
 from registry.cli.demo import demo
 from registry.cli.keys import keygen, sign
+from registry.cli.preparing import db, make_keyring
 from registry.cli.registering import register
 from registry.cli.reporting import report
 from registry.cli.searching import search
@@ -18,5 +19,17 @@ def main() -> None:
     """A discovery registry for sites that AI agents can use, ranked fairly."""
 
 
-for command in (serve, demo, keygen, sign, register, search, audit, report, bench):
+for command in (
+    serve,
+    demo,
+    keygen,
+    sign,
+    register,
+    search,
+    audit,
+    report,
+    bench,
+    db,
+    make_keyring,
+):
     main.add_command(command)

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
@@ -10,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import click
+import structlog
 
 from registry import keyring
 from registry.cli.output import console
 from registry.cli.supervise import Supervisor, parts_of_service
 from registry.client import RegistryClient
-from registry.db.embedded import start_embedded
+from registry.db.embedded import EmbeddedPostgres, StartFailed, start_embedded
 from registry.db.engine import open_engine
 from registry.db.migrate import migrate
 from registry.observability import configure_logging
@@ -23,6 +25,9 @@ from registry.settings import Settings, SettingsInvalid, as_environment, read_se
 
 READY_TIMEOUT_S = 60.0
 READY_PAUSE_S = 0.05
+DATABASE_CHECK_S = 0.5
+
+logger = structlog.get_logger()
 
 
 @click.command()
@@ -60,6 +65,7 @@ async def _serve(settings: Settings) -> None:
 @asynccontextmanager
 async def running_service(settings: Settings) -> AsyncIterator[Settings]:
     """The service, started; stopped in the end. Gives the settings it runs with."""
+    verify_port_is_free(settings.host, settings.port)
     settings.data.mkdir(parents=True, exist_ok=True)
     postgres = None
     if not settings.database_url:
@@ -71,16 +77,47 @@ async def running_service(settings: Settings) -> AsyncIterator[Settings]:
         await prepare(settings)
         parts = parts_of_service(settings.host, settings.port, settings.workers)
         supervisor = Supervisor(parts, as_environment(settings))
-        running = asyncio.create_task(supervisor.run())
+        running = [asyncio.create_task(supervisor.run())]
+        if postgres is not None:
+            running.append(asyncio.create_task(keep_running(postgres)))
         try:
             yield settings
         finally:
-            running.cancel()
-            with suppress(asyncio.CancelledError):
-                await running
+            for task in reversed(running):  # nobody starts what is to end
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
     finally:
         if postgres is not None:
             postgres.close()
+
+
+def verify_port_is_free(host: str, port: int) -> None:
+    """Raises: click.ClickException; the web process itself could only try for ever."""
+    family, kind, protocol, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM
+    )[0]
+    with socket.socket(family, kind, protocol) as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind(address)
+        except OSError as error:
+            raise click.ClickException(
+                f"can't listen on {host}:{port}: {error.strerror}; take another --port"
+            ) from error
+
+
+async def keep_running(postgres: EmbeddedPostgres) -> None:
+    """Start the embedded server again whenever it has died, until cancelled."""
+    while True:
+        await asyncio.sleep(DATABASE_CHECK_S)
+        if postgres.is_running():
+            continue
+        logger.warning("database_ended")
+        try:
+            await asyncio.to_thread(postgres.start)
+        except StartFailed as error:
+            logger.error("database_start_failed", detail=str(error))  # noqa: TRY400 — it is tried again
 
 
 async def prepare(settings: Settings) -> None:

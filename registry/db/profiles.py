@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine import Connection
 from registry.db.sites import CURRENT_XID
-from registry.db.tables import site_profile
+from registry.db.tables import site, site_profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +77,27 @@ async def save_profile(
     )
 
 
-async def profile_of(connection: Connection, site_id: int) -> bytes | None:
+async def hosts_of_other_policies(
+    connection: Connection, policy: str, *, after: str = "", limit: int
+) -> list[str]:
+    """The hosts, in their order, whose profiles were made under another policy."""
+    query = (
+        select(site.c.host)
+        .join(site_profile, site_profile.c.site_id == site.c.site_id)
+        .where(site_profile.c.policy != policy, site.c.host > after)
+        .order_by(site.c.host)
+        .limit(limit)
+    )
+    return list((await connection.execute(query)).scalars())
+
+
+async def profile_of(
+    connection: Connection, site_id: int, policy: str | None = None
+) -> bytes | None:
+    """policy: the digest it must have been made under; any if not given."""
     query = select(site_profile.c.profile).where(site_profile.c.site_id == site_id)
+    if policy is not None:
+        query = query.where(site_profile.c.policy == policy)
     return (await connection.execute(query)).scalar_one_or_none()
 
 

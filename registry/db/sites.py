@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import Row, func, select, tuple_, update
+from sqlalchemy import Row, func, select, text, tuple_, update
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine import Connection
@@ -53,7 +53,11 @@ async def find_site(connection: Connection, host: str) -> SiteEntry | None:
 
 
 async def lock_site(connection: Connection, host: str) -> SiteEntry | None:
-    """The site's row, held until the transaction ends."""
+    """The site, which is this transaction's alone until it ends; also its first entry."""
+    # A host that is not listed has no row to lock, and two may want to be its first.
+    await connection.execute(
+        text("SELECT pg_advisory_xact_lock(hashtextextended(:host, 0))"), {"host": host}
+    )
     query = select(site).where(site.c.host == host).with_for_update()
     row = (await connection.execute(query)).one_or_none()
     return _entry(row) if row else None

@@ -52,6 +52,12 @@ def _site_key() -> Column[int]:
     )
 
 
+def _change_xid() -> Column[int]:
+    """The transaction that last changed the row; followers read on from it."""
+    default = text("pg_current_xact_id()")
+    return Column("change_xid", Xid8, nullable=False, server_default=default)
+
+
 def _lease() -> list[Column[object]]:
     """Columns of a row that crawlers lease: a fence counts the leases given."""
     return [
@@ -82,12 +88,7 @@ site = Table(
     _instant("proved_at"),
     Column("proof_source", Text, nullable=False),
     Column("failed_proofs", SmallInteger, nullable=False, server_default=text("0")),
-    Column(
-        "change_xid",
-        Xid8,
-        nullable=False,
-        server_default=text("pg_current_xact_id()"),
-    ),
+    _change_xid(),
     schema="registry",
 )
 
@@ -98,12 +99,7 @@ site_profile = Table(
     Column("listed", Boolean, nullable=False),
     Column("profile", LargeBinary, nullable=False),
     Column("policy", Text, nullable=False),
-    Column(
-        "change_xid",
-        Xid8,
-        nullable=False,
-        server_default=text("pg_current_xact_id()"),
-    ),
+    _change_xid(),
     schema="registry",
 )
 

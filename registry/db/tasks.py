@@ -1,14 +1,14 @@
 """SQL of the frontier: what is due at which site, leased to crawlers.
 
-A lease carries a fence, the count of leases given for the task; completion is written
-only under the fence of the lease, so a crawler that lost its lease changes nothing.
+A lease carries a fence, a number that grows with each lease of the task; completion is
+written only under the fence of the lease, so a crawler that lost it changes nothing.
 """
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import and_, delete, select, text, update
+from sqlalchemy import BigInteger, and_, delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine import Connection
@@ -65,7 +65,11 @@ async def schedule(
     connection: Connection, site_id: int, kind: TaskKind, due_at: datetime
 ) -> None:
     """Make the task due at the instant, whoever may hold a lease of it."""
-    statement = insert(task).values(site_id=site_id, kind=kind, due_at=due_at)
+    # A task that was forgotten must not start again below a fence that is still held.
+    unix_ms = (func.extract("epoch", func.clock_timestamp()) * 1000).cast(BigInteger)
+    statement = insert(task).values(
+        site_id=site_id, kind=kind, due_at=due_at, fence=unix_ms
+    )
     await connection.execute(
         statement.on_conflict_do_update(
             index_elements=[task.c.site_id, task.c.kind],

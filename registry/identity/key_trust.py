@@ -23,9 +23,10 @@ from registry.identity.refusals import (
 COOLING_OFF = timedelta(hours=1)
 RECOVERY_HOLD = timedelta(hours=72)
 
-Standing = Literal["cooling", "trusted", "absent", "revoked"]
-"""cooling: first seen beside a trusted key. absent: no longer published; it comes back
-only as a new key does. revoked: by a signature, for good."""
+Standing = Literal["cooling", "recovering", "trusted", "absent", "revoked"]
+"""cooling: first seen beside a trusted key. recovering: first seen when none was left,
+and named by the DNS since. absent: no longer published; it comes back only as a new key
+does. revoked: by a signature, for good."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.voices import leaders_of
+from registry.index.voices import Voice, leaders_of, voices_of
 from registry.ranking.encoder import DIMENSIONS
 from registry.ranking.freshness import seconds_of
 from registry.ranking.policy import Policy
@@ -28,7 +28,7 @@ _NO_IMPACTS = np.empty(0, np.int64)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What one site contributes. term_ids, term_impacts: parallel arrays."""
+    """What one site contributes. term_ids: sorted. term_impacts: parallel to them."""
 
     profile: Profile
     digest: bytes
@@ -72,7 +72,8 @@ class Index:
     generation: a digest of the policy and every profile; equal for equal content.
     embeddings: shape (n, 256), whole numbers of at most 127. They are held as float32
     because that multiplies fast, and exactly: sums of their products stay below 2^24.
-    leaders: the row whose place in an answer the row shares.
+    leaders: the row whose place in an answer the row shares. voices: by publisher, what
+    they follow from.
     """
 
     policy: Policy
@@ -84,6 +85,7 @@ class Index:
     vectors: Integers
     site_ids: Integers
     leaders: Integers
+    voices: Mapping[int, Voice]
     local: npt.NDArray[np.bool_]
     capability_depth: Integers
     quality: Integers
@@ -103,7 +105,7 @@ class Index:
             profile.site_id: _make_entry(profile, vocabulary, policy)
             for profile in profiles
         }
-        return _assemble(entries, vocabulary, policy)
+        return _assemble(entries, vocabulary, {}, policy)
 
     def with_changes(
         self, upserts: Iterable[Profile], removals: Iterable[int]
@@ -115,7 +117,7 @@ class Index:
             entries.pop(site_id, None)
         for profile in upserts:
             entries[profile.site_id] = _make_entry(profile, vocabulary, self.policy)
-        return _assemble(entries, vocabulary, self.policy)
+        return _assemble(entries, vocabulary, self.voices, self.policy)
 
     def postings_of(self, term: str) -> tuple[npt.NDArray[np.int32], Integers]:
         """The rows that say the term, and how much it counts in each."""
@@ -135,22 +137,29 @@ def _make_entry(profile: Profile, vocabulary: dict[str, int], policy: Policy) ->
     """Adds the site's new terms to the vocabulary."""
     by_term = impacts(profile, policy)
     ids = [vocabulary.setdefault(term, len(vocabulary)) for term in by_term]
+    by_id = np.argsort(ids)
     return Entry(
         profile=profile,
         digest=hashlib.sha256(encode_profile(profile)).digest(),
         terms=frozenset(by_term),
-        term_ids=np.array(ids, np.int32),
-        term_impacts=np.array(list(by_term.values()), np.uint16),
+        term_ids=np.array(ids, np.int32)[by_id],
+        term_impacts=np.array(list(by_term.values()), np.uint16)[by_id],
         embedding=np.frombuffer(profile.embedding, np.int8).astype(np.float32),
         vector=vector_of(profile.point) if profile.point else _NOWHERE,
     )
 
 
 def _assemble(
-    by_id: Mapping[int, Entry], vocabulary: Mapping[str, int], policy: Policy
+    by_id: Mapping[int, Entry],
+    vocabulary: Mapping[str, int],
+    known: Mapping[int, Voice],
+    policy: Policy,
 ) -> Index:
     entries = tuple(by_id[site_id] for site_id in sorted(by_id))
     profiles = [entry.profile for entry in entries]
+    publishers = [profile.publisher for profile in profiles]
+    said = [entry.term_ids.tobytes() for entry in entries]
+    voices = voices_of(publishers, said, known, policy)
     return Index(
         policy=policy,
         generation=_generation(entries, policy),
@@ -164,11 +173,8 @@ def _assemble(
             len(entries), 3
         ),
         site_ids=_column(p.site_id for p in profiles),
-        leaders=_column(
-            leaders_of(
-                [p.publisher for p in profiles], [e.terms for e in entries], policy
-            )
-        ),
+        leaders=_column(leaders_of(publishers, voices)),
+        voices=voices,
         local=np.array([p.local and p.point is not None for p in profiles], np.bool_),
         capability_depth=_column(p.capability_depth for p in profiles),
         quality=_column(p.quality for p in profiles),

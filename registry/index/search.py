@@ -16,7 +16,7 @@ from registry.ranking.encoder import Encoder
 from registry.ranking.explain import Facts
 from registry.ranking.policy import Policy
 from registry.ranking.proximity import distance_band
-from registry.ranking.relevance import best_action, parse_request
+from registry.ranking.relevance import Request, best_action, parse_request
 from registry.ranking.score import Factors
 from registry.ranking.ties import OrderKey
 
@@ -93,7 +93,7 @@ def search(
                 site_id=key.site_id,
                 score=key.score,
                 factors=scored.factors_at(position),
-                facts=_facts(index, scored, position, term_weights),
+                facts=_facts(index, scored, position, query.request, term_weights),
                 order_key=key,
                 behind=order.behind(position),
             )
@@ -106,13 +106,19 @@ def search(
 
 
 def _facts(
-    index: Index, scored: Scored, position: int, term_weights: Mapping[str, int]
+    index: Index,
+    scored: Scored,
+    position: int,
+    request: Request,
+    term_weights: Mapping[str, int],
 ) -> Facts:
     entry = index.entries[scored.rows[position]]
     profile = entry.profile
     best = best_action(profile.actions, term_weights, index.policy)
     return Facts(
-        matched_terms=tuple(term for term in term_weights if term in entry.terms),
+        matched_terms=tuple(
+            word for word, term in request.term_of.items() if term in entry.terms
+        ),
         best_action=best.name if best else None,
         lexical_bp=int(scored.lexical[position]),
         cosine_bp=int(scored.cosine[position]),

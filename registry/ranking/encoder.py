@@ -58,6 +58,11 @@ class Encoder:
         self._full = policy.piece_letters_full
         self._pieces_of = lru_cache(maxsize=16_384)(self._embed_word)
 
+    def is_one_piece(self, word: str) -> bool:
+        """Whether the vocabulary, made of what is written often, has the whole word."""
+        found = self._tokenizer.token_to_id(f"{_WORD_START}{word}")
+        return found is not None
+
     def encode(self, words: Iterable[tuple[str, int]]) -> Embedding:
         """words: each with its weight, a small whole number."""
         total = np.zeros(DIMENSIONS, np.int64)

@@ -26,9 +26,10 @@ Reason = FactorName | Literal["commission", "tie"]
 class Facts:
     """What the factors of one answer rest on.
 
-    matched_terms: stems of the query that the site says. best_action: its name, or None
-    where the site matched by meaning alone. cosine_bp: the likeness in meaning.
-    distance_band: None without a user location or for a site that is not local.
+    matched_terms: words of the query, as typed but for their case and in its order,
+    that the site says in some form. best_action: its name, or None where the site
+    matched by meaning alone. cosine_bp: the likeness in meaning. distance_band: None
+    without a user location or for a site that is not local.
     """
 
     matched_terms: tuple[str, ...]

@@ -1,37 +1,77 @@
 """The own name of a site, taken out of its ranking text.
 
-A brand must not reach the score, so the name and the domain are cut wherever the text
-says them, in words or written together. They are cut whole, not word by word: "Amman
-Taxi" loses each "Amman Taxi" but may say that it is a taxi. Cutting single words would
-make a plainly named trader invisible for its own trade, and would let the choice of a
-name change the score, which is what the rule is there to prevent.
+A brand must not reach the score. The name and the domain are cut wherever the text says
+them whole, in words or written together. Of their single words those are cut that could
+be a mark: "Nike Store" may say that it is a store, and not that its shoes are Nike's.
+
+A word is no mark if it is an everyday word. That is decided offline and for each site
+alone, so that nobody's text depends on who else is listed: the policy lists the word (a
+noun of a trade, an act, grammar), or the encoder's vocabulary has it in one piece. That
+vocabulary was made by merging what stands together most often in a very large corpus,
+so a whole word in it is one that everybody writes. It is of Latin letters mostly, and
+no judge of other scripts: there, names are cut whole only. The name of the place where
+the site is, as the gazetteer has it, is no mark either.
+
+Everyday words stay, because cutting them would make a plainly named trader invisible
+for its own trade, and would let the choice of a name change the score.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import idna
+
+from registry.ranking.encoder import Encoder
 from registry.ranking.policy import Policy
-from registry.ranking.text import split_words, stem
+from registry.ranking.text import is_latin, split_words, stem, stem_set, word_set
 
 _NAME_PARTS = re.compile(r"[|:,()\u00b7\u2022\u2013\u2014]|\s-\s")
 
 
 @dataclass(frozen=True, slots=True)
+class Everyday:
+    """Which words are nobody's mark. place_terms: stems of the site's place."""
+
+    encoder: Encoder
+    policy: Policy
+    place_terms: frozenset[str]
+
+    def has(self, word: str) -> bool:
+        term, policy = stem(word), self.policy
+        return (
+            not is_latin(word)
+            or word.isdecimal()
+            or word in word_set(policy.stop_words)
+            or term in stem_set(policy.generic_words)
+            or term in stem_set(policy.everyday_words)
+            or term in stem_set(policy.act_words)
+            or term in self.place_terms
+            or self.encoder.is_one_piece(word)
+            or self.encoder.is_one_piece(term)
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Mask:
-    """phrases: sequences of stems, longest first. joined: the same in one word."""
+    """phrases: sequences of stems, longest first. joined: the same in one word.
+
+    marks: stems of single words, which are cut unless the word is an everyday one.
+    """
 
     phrases: tuple[tuple[str, ...], ...]
     joined: frozenset[str]
+    marks: frozenset[str]
+    everyday: Everyday
 
     def cut(self, words: Sequence[str]) -> list[str]:
-        """The words without any phrase of the mask."""
+        """The words without any phrase or mark."""
         stems = [stem(word) for word in words]
         kept: list[str] = []
         position = 0
         while position < len(words):
             length = self._length_at(stems, position)
-            if length == 0:
+            if length == 0 and not self._is_mark(words[position]):
                 kept.append(words[position])
             position += length or 1
         return kept
@@ -42,19 +82,54 @@ class Mask:
                 return len(phrase)
         return 1 if stems[position] in self.joined else 0
 
+    def _is_mark(self, word: str) -> bool:
+        return stem(word) in self.marks and not self.everyday.has(word)
 
-def make_mask(name: str, host: str, registrable_domain: str, policy: Policy) -> Mask:
+
+def make_mask(
+    name: str, host: str, registrable_domain: str, everyday: Everyday
+) -> Mask:
     """host, registrable_domain: lower-case A-labels; a name may be empty.
 
     A name or domain label that is one plain noun is nobody's mark and stays.
     """
-    label = registrable_domain.partition(".")[0]
-    parts = [name, *_NAME_PARTS.split(name), host, registrable_domain, label]
+    label, _, suffix = registrable_domain.partition(".")
+    hosts = [host, registrable_domain, label]
+    parts = [name, *_NAME_PARTS.split(name), *hosts, *map(_in_letters, hosts)]
     own = {tuple(split_words(part)) for part in parts} - {()}
-    generic = {stem(word) for word in policy.generic_words}
-    marks = [words for words in own if len(words) > 1 or stem(words[0]) not in generic]
-    phrases = {tuple(map(stem, words)) for words in marks}
+    generic = stem_set(everyday.policy.generic_words)
+    phrases = [
+        words for words in own if len(words) > 1 or stem(words[0]) not in generic
+    ]
+    single = _single_words(name, host.removesuffix(f".{suffix}"))
     return Mask(
-        phrases=tuple(sorted(phrases, key=lambda phrase: (-len(phrase), phrase))),
-        joined=frozenset(stem("".join(words)) for words in marks),
+        phrases=tuple(
+            sorted(
+                {tuple(map(stem, words)) for words in phrases},
+                key=lambda phrase: (-len(phrase), phrase),
+            )
+        ),
+        joined=frozenset(stem("".join(words)) for words in phrases),
+        marks=frozenset(stem(word) for word in single if not everyday.has(word)),
+        everyday=everyday,
     )
+
+
+def _single_words(name: str, labels: str) -> Iterator[str]:
+    """labels: of the host, without the public suffix, which is nobody's own."""
+    for part in (name, labels, _in_letters(labels)):
+        yield from split_words(part)
+
+
+def _in_letters(host: str) -> str:
+    """A-labels as the owner writes them."""
+    return ".".join(map(_label_in_letters, host.split(".")))
+
+
+def _label_in_letters(label: str) -> str:
+    if not label.startswith("xn--"):
+        return label
+    try:
+        return idna.ulabel(label)
+    except idna.IDNAError:
+        return label

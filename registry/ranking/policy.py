@@ -7,10 +7,13 @@ and strings only, so fractions are basis points: 10,000 stands for 1.
 
 import hashlib
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 
 import rfc8785
 
 from registry.ranking.vocabulary import (
+    ACT_WORDS,
+    EVERYDAY_WORDS,
     GENERIC_WORDS,
     NON_LOCAL_CATEGORIES,
     STOP_WORDS,
@@ -69,9 +72,19 @@ class Policy:
     stop_words: tuple[str, ...] = _words(
         STOP_WORDS, "grammar, politeness and praise say nothing of what a site does"
     )
+    act_words: tuple[str, ...] = _words(
+        ACT_WORDS,
+        "what is done at sites of every trade: it tells little of which site can do "
+        "it; words are listed as written, so that books are no booking",
+    )
     generic_words: tuple[str, ...] = _words(
         GENERIC_WORDS,
         "a plain noun of a trade is nobody's mark: it is not masked as a whole name",
+    )
+    everyday_words: tuple[str, ...] = _words(
+        EVERYDAY_WORDS,
+        "nor are these masked as one word of a longer name; most everyday words need "
+        "no listing, because the encoder's vocabulary has them in one piece",
     )
 
     # Relevance by words
@@ -105,6 +118,13 @@ class Policy:
     embedding_description_weight: int = _constant(2, "halves: the unit")
     embedding_parameter_weight: int = _constant(1, "halves: as in the words part")
     embedding_site_weight: int = _constant(2, "halves: as in the words part")
+    embedding_word_weight: int = _constant(4, "quarters: the unit, of request and site")
+    embedding_act_weight: int = _constant(
+        1,
+        "quarters: otherwise whoever orders bread means everything that is ordered; "
+        "words alone need no such correction, as they weigh less the more sites say "
+        "them",
+    )
     piece_letters_full: int = _constant(
         5,
         "a piece of a word means something in proportion to its letters: strings "
@@ -129,7 +149,17 @@ class Policy:
     )
     relevance_min: int = _constant(
         1300,
-        "eligibility, calibrated: near all that judges call relevant, no nonsense",
+        "eligibility for a long request, calibrated: near all that judges call "
+        "relevant, no nonsense",
+    )
+    relevance_min_step: int = _constant(
+        400,
+        "added for each term that a request has less than `relevance_min_terms`: of a "
+        "short request one common word is a large part; calibrated, and no higher "
+        "because judged requests then lose what they ask for",
+    )
+    relevance_min_terms: int = _constant(
+        5, "from here on one common word is too small a part to reach it alone"
     )
     meaning_only_min_bp: int = _constant(
         3000, "without one common word the resemblance must be beyond chance"
@@ -216,7 +246,7 @@ class Policy:
 
     @property
     def digest(self) -> str:
-        return f"sha256:{hashlib.sha256(self.canonical_json).hexdigest()}"
+        return _digest_of(self)
 
     @property
     def reasons(self) -> dict[str, str]:
@@ -226,6 +256,11 @@ class Policy:
             for each in fields(self)
             if "reason" in each.metadata
         }
+
+
+@lru_cache(maxsize=8)
+def _digest_of(policy: Policy) -> str:
+    return f"sha256:{hashlib.sha256(policy.canonical_json).hexdigest()}"
 
 
 DEFAULT_POLICY = Policy()

@@ -3,7 +3,8 @@
 A profile holds no name, brand, host, tier, label or count of visitors; the site's own
 name and domain are cut out of its text before anything else sees it. It is made once,
 when a site or its probe figures change, kept as bytes, and read back by the index under
-a database role that sees nothing else.
+a database role that sees nothing else. It names the policy that it was made under:
+profiles of two policies can't stand in one order.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,10 +15,16 @@ import msgspec
 
 from registry.ranking.capability_depth import Capability, capability_depth, richness
 from registry.ranking.encoder import Encoder
-from registry.ranking.mask import Mask, make_mask
+from registry.ranking.mask import Everyday, Mask, make_mask
 from registry.ranking.policy import Policy
 from registry.ranking.quality import ProbeFigures, quality
-from registry.ranking.text import content_words, distinct_terms, split_words
+from registry.ranking.text import (
+    content_words,
+    distinct_terms,
+    meaning_weight,
+    split_words,
+    stem,
+)
 from registry.sites.action import Action
 from registry.sites.place import Place, Point
 from registry.sites.site import Site
@@ -37,13 +44,14 @@ class ActionProfile:
 class Profile:
     """What is known of a site for ranking.
 
-    publisher: an opaque number of the registrable domain. category: casefolded, or "".
+    policy: the digest of the policy that the terms and numbers follow. publisher: an opaque number of the registrable domain. category: casefolded, or "".
     country: ISO 3166-1 alpha-2 or "". local: has a point, and its category is bound to
     it. site_terms: of category and description. embedding: 256 signed bytes.
     capability_depth, quality: 0..10000. changed_at: the last semantic change.
     commission_tier: 0 for a declared 0%, else 1; orders equal scores only (WAB §9.5.3).
     """
 
+    policy: str
     site_id: int
     publisher: int
     category: str
@@ -105,13 +113,15 @@ def make_profile(
     policy: Policy,
 ) -> Profile:
     """host, registrable_domain: lower-case A-labels, used for masking only."""
-    mask = make_mask(site.name, host, registrable_domain, policy)
+    everyday = Everyday(encoder, policy, _place_terms(place))
+    mask = make_mask(site.name, host, registrable_domain, everyday)
     actions = [_action_words(action, mask, policy) for action in site.actions]
     about = _content(
         f"{site.category} \n {site.description}", mask, policy, policy.site_words_max
     )
     category = site.category.strip().casefold()
     return Profile(
+        policy=policy.digest,
         site_id=site_id,
         publisher=publisher,
         category=category,
@@ -172,7 +182,7 @@ def _weighted(
     )
     for texts, weight in fields:
         for word in {word: None for text in texts for word in text}:
-            yield word, weight
+            yield word, weight * meaning_weight(word, policy)
 
 
 def _depth(actions: Sequence[_ActionWords], policy: Policy) -> int:
@@ -186,6 +196,10 @@ def _depth(actions: Sequence[_ActionWords], policy: Policy) -> int:
         ),
         policy,
     )
+
+
+def _place_terms(place: Place | None) -> frozenset[str]:
+    return frozenset(map(stem, split_words(place.name))) if place else frozenset()
 
 
 def _country(site: Site, place: Place | None) -> str:

@@ -24,7 +24,12 @@ import numpy.typing as npt
 from registry.ranking.encoder import LENGTH, Encoder
 from registry.ranking.policy import FULL, Policy
 from registry.ranking.profile import ActionProfile, Profile
-from registry.ranking.text import content_words, distinct_terms, split_words
+from registry.ranking.text import (
+    content_words,
+    meaning_weight,
+    stem,
+    typed_words,
+)
 
 Integers = npt.NDArray[np.int64]
 _IDF_SCALE = 1000
@@ -34,27 +39,31 @@ _IDF_SCALE = 1000
 class Request:
     """A query as the ranker sees it.
 
-    terms: distinct stems. vector: 256 signed bytes. blank: nothing was asked, so that
-    relevance does not apply, as opposed to a text that says nothing.
+    term_of: for each word that says something, as it was typed but for its case, the
+    term; in the order of the query. vector: 256 signed bytes.
     """
 
-    terms: tuple[str, ...]
+    term_of: Mapping[str, str]
     vector: bytes
     confidence_bp: int
-    blank: bool
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.term_of.values()))
 
 
 def parse_request(text: str, encoder: Encoder, policy: Policy) -> Request:
-    """A text of stop words only is taken at its words: there is nothing better."""
-    said = split_words(text)
-    limit = policy.query_words_max
-    words = content_words(said, policy, limit=limit) or said[:limit]
-    embedding = encoder.encode((word, 1) for word in words)
+    """A text without a word that says something asks for nothing and finds nothing."""
+    typed = list(typed_words(text))
+    words = content_words(
+        (word for _, word in typed), policy, limit=policy.query_words_max
+    )
+    embedding = encoder.encode((word, meaning_weight(word, policy)) for word in words)
+    kept = set(words)
     return Request(
-        terms=distinct_terms(words),
+        term_of={shown: stem(word) for shown, word in typed if word in kept},
         vector=embedding.vector,
         confidence_bp=embedding.confidence_bp,
-        blank=not text.strip(),
     )
 
 
@@ -118,6 +127,12 @@ def lexical_share_bp(terms: int, policy: Policy) -> int:
     return min(policy.lexical_share_base_bp + grown, policy.lexical_share_max_bp)
 
 
+def relevance_floor(terms: int, policy: Policy) -> int:
+    """What a site must reach to be eligible; falls as the query gets longer."""
+    missing = max(0, policy.relevance_min_terms - terms)
+    return policy.relevance_min + missing * policy.relevance_min_step
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matches:
     """Parallel arrays, one entry a site, each 0..FULL.
@@ -140,21 +155,13 @@ def match_sites(
 ) -> Matches:
     """matched: a site's sum of idf times impact over the query's terms.
 
-    products: of its embedding with the query's. Where nothing was asked, every site is
-    as relevant as any.
+    products: of its embedding with the query's.
     """
     lexical = np.minimum(matched // ceiling(term_weights, policy), FULL)
     likeness = products * request.confidence_bp // (LENGTH * LENGTH)
     cosine = np.clip(likeness, 0, FULL)
-    if request.blank:
-        relevance = np.full_like(lexical, FULL)
-        return Matches(
-            lexical=lexical,
-            cosine=cosine,
-            relevance=relevance,
-            eligible=relevance == FULL,
-        )
-    share = lexical_share_bp(len(request.terms), policy)
+    terms = len(request.terms)
+    share = lexical_share_bp(terms, policy)
     fused = share * lexical + (FULL - share) * cosine
     relevance = np.minimum(fused // policy.full_relevance_bp, FULL)
     beyond_chance = (matched > 0) | (cosine >= policy.meaning_only_min_bp)
@@ -162,7 +169,7 @@ def match_sites(
         lexical=lexical,
         cosine=cosine,
         relevance=relevance,
-        eligible=(relevance >= policy.relevance_min) & beyond_chance,
+        eligible=(relevance >= relevance_floor(terms, policy)) & beyond_chance,
     )
 
 

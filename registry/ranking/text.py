@@ -82,20 +82,27 @@ def _split_unspaced(word: str) -> Iterator[str]:
         yield word[position:]
 
 
+def typed_words(text: str) -> Iterator[tuple[str, str]]:
+    """Every word in order, as it was typed but for its case, and as it is compared.
+
+    `Café's` gives café and cafe.
+    """
+    whole = _ENGLISH_ENDING.sub("", unicodedata.normalize("NFKC", text))
+    for match in _WORD.finditer(_CASE_CHANGE.sub(" ", whole)):
+        word = match.group().casefold()
+        if word.isascii():
+            yield word, word
+        else:
+            for part in _split_unspaced(word):
+                yield part, _without_accents(part)
+
+
 def split_words(text: str) -> list[str]:
     """Every word in order, repetitions and stop words included.
 
     `bookTable_v2` gives book, table, v, 2; `café's` gives cafe.
     """
-    whole = _ENGLISH_ENDING.sub("", unicodedata.normalize("NFKC", text))
-    words: list[str] = []
-    for match in _WORD.finditer(_CASE_CHANGE.sub(" ", whole)):
-        word = match.group().casefold()
-        if word.isascii():
-            words.append(word)
-        else:
-            words.extend(map(_without_accents, _split_unspaced(word)))
-    return words
+    return [word for _, word in typed_words(text)]
 
 
 @lru_cache(maxsize=65_536)
@@ -105,8 +112,14 @@ def stem(word: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def _stop_set(words: tuple[str, ...]) -> frozenset[str]:
+def word_set(words: tuple[str, ...]) -> frozenset[str]:
+    """A list of the policy, to look words up in."""
     return frozenset(words)
+
+
+@lru_cache(maxsize=8)
+def stem_set(words: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(map(stem, words))
 
 
 def content_words(words: Iterable[str], policy: Policy, *, limit: int) -> list[str]:
@@ -114,7 +127,7 @@ def content_words(words: Iterable[str], policy: Policy, *, limit: int) -> list[s
 
     Numbers say nothing: counts and prices are boasts, never capabilities.
     """
-    stop = _stop_set(policy.stop_words)
+    stop = word_set(policy.stop_words)
     kept: dict[str, None] = {}
     for word in words:
         if len(kept) == limit:
@@ -126,6 +139,17 @@ def content_words(words: Iterable[str], policy: Policy, *, limit: int) -> list[s
         ):
             kept[word] = None
     return list(kept)
+
+
+def is_latin(word: str) -> bool:
+    return word.isascii() or _script_of(word) == "LATIN"
+
+
+def meaning_weight(word: str, policy: Policy) -> int:
+    """How much of the meaning of a text the word carries."""
+    if word in word_set(policy.act_words):
+        return policy.embedding_act_weight
+    return policy.embedding_word_weight
 
 
 def distinct_terms(words: Iterable[str]) -> tuple[str, ...]:

@@ -27,6 +27,15 @@ _PRAISE = "best finest greatest leading premier top ultimate"
 
 STOP_WORDS = _listed(f"{_GRAMMAR} {_ASKING} {_PRAISE}")
 
+ACT_WORDS = _listed(
+    """
+    add apply ask book buy call cancel change check choose compare estimate fetch
+    follow hold join list look make notify open order pay pick put read receive renew
+    request reserve return schedule see select sell send start submit subscribe take
+    track update view
+    """
+)
+
 GENERIC_WORDS = _listed(
     """
     accountant agency airline airport api app apparel appliance art auction auto
@@ -55,6 +64,101 @@ GENERIC_WORDS = _listed(
     web wedding wine work yoga zoo
     """
 )
+
+_TRADES = """
+    aquarium archive bakehouse barbershop beach bench blind blog bookkeeping bookshop
+    bookstore boot bouquet brake brewery brush builder bulb butter cabin candle canteen
+    caravan card cargo carpet carpentry ceramic chair charter cheese chiropractor
+    choir cider circus clock coach coat cocktail conference construction copy
+    cosmetic costume cottage counsel craft cruise curtain cycle cycling dairy deli
+    delicatessen dental diving document dog drill driver driving drone dry dumpling
+    duvet embroidery engraving estate excursion eyewear fabric farmer fence fertilizer
+    firewood fishmonger fleet floor flooring forge forwarding foundry framing freight
+    fridge frame fryer game gardener glasses glazier goldsmith golf grill grocer guest
+    guesthouse gutter hairdresser handyman hat heating helmet herb hiking hobby hockey
+    honeymoon hoodie horse hosting icecream immigration inn ironmonger jacket jeans
+    jeweller jewellery joinery juice karate kayak kennel keramik key kindergarten kiosk
+    kiteboard knife lamp landscaping lashes lease leather lens lemonade limousine linen
+    lingerie linguist literature livestock lodge loft luggage lunch makeup manicure
+    marina masonry mattress mechanic media meditation midwife milk mirror moped
+    mosaic motor motorcycle mountain mover needlework newspaper noodle notary nurse
+    nursery nutrition optics optometrist orchard orthodontist osteopath outdoor
+    outfitter oven oyster packaging paddle padel painter pan pancake parcel parish
+    pasta pastry patisserie paving pedicure perfume photographer physiotherapy pickle
+    picture pie pillow plasterer plumbing podiatrist pool postage pottery poultry
+    pram pretzel printer psychologist pump puppy quilt racket ramen refrigerator
+    removal rice roofing room rope rug sail sandal sandwich sauna sausage scaffolding
+    scooter seafood seed sewing shave shirt shoemaker shuttle signature silver skate
+    skincare sleep snack snowboard sock sofa solar soup spice spirits squash stationery
+    steak stroller sweets swimwear tapas tattoo teashop telescope tent textile tile
+    tiling timber tobacco toy tractor trailer transfer transit trekking truck tutor
+    tyre umbrella upholstery vegan vegetarian veterinarian veterinary violin volunteer
+    waffle walk wallpaper warehouse waste watchmaker wellness wig window winery
+    woodwork workshop yacht yarn yogurt
+    """
+_THINGS = """
+    advice airplane almanac alphabet animal anime antique area arrival astrology
+    astronomy autocomplete avatar award backup badge balance balloon barcode basket
+    bath bathroom battery bedroom birthday blanket blood bookmark bottle bowl box
+    breakfast browser budget bundle calculator calendar calorie candy cartoon cash
+    castle catalog ceremony certificate chatbot chicken church citizen clay cleaning
+    coin collection comic comment commodity community company compass concert contest
+    corner country county coupon covid creator creature cricket cryptocurrency culture
+    customer dashboard date daycare demand departure dessert device diabetes diary
+    dictionary dinner disaster discount dish dividend dna dns document domestic
+    donation dreams dress earnings earthquake editor electric electricity election
+    emoji encyclopedia energy engine english estimate exam exercise expense extractor
+    factory fact family fiction file filter fixture flash folder footprint forecast
+    forest forex fortune freelancer french friend front gadget generator genre
+    geography german gif glossary goods gps grade grammar grandma greek greeting guard
+    habit handmade hashtag headline healing heart helper history holy horoscope host
+    hotline hour household humor hunter icon idea illness index inflation injury
+    insight instrument investing italian japanese joke keyboard kid knot korean label
+    lake landlord lane lantern layout leader league legal letter lifestyle listing
+    liquor local location log logo lookup lottery lyrics machine magazine magic manual
+    marine marriage match maths mathematics mechanics medical meme memory message
+    messaging meter metro midnight mind minute mobile mood moon morning mosque motorsport
+    motor mountain mouth multilingual mystery narrative nature neighbour newborn
+    nickname night nonprofit note number ocean offline opera outlet overview owner
+    package parent passport password penny people pepper percentage person phishing
+    phrase pile pilot pipe planet planner plate player playlist podcast poem poetry
+    poll pollution portfolio portrait portuguese postage postcode poster prayer
+    pregnancy premium presentation price printing prize product profile programme
+    promo proverb province proxy public punctuation puzzle qr quote rain ranking rating
+    reader realtor referral refugee relative religion reminder resident result resume
+    retail reward riddle river roommate route royal ruler sale salary satellite
+    scanner scenario score scorecard screenshot season senior seo serial shadow
+    shortener sign sketch skill slang sms social soil spam spanish spelling spell
+    sponsor stamp star station sticker strategy subdomain subscription subtitle
+    subway summer sunrise sunset supplier support survey symbol synonym tarot taste
+    technique teen temperature template temple testimonial thermal thumbnail ticker
+    tide timetable timezone tip tomorrow torrent tourism tourist tracker trading
+    tradition traffic transcript translator traveller trend trending trip trivia
+    trophy tunnel turkish tutorial tweet universe url utility vaccine validator valley
+    value vat vehicle verification village virtual visa visitor vitamin volcano vote
+    wall wallet watermark wave wealth website weight wheel wholesale widget wildlife
+    wind winner winter wisdom woman workout workspace world worldwide writer youth
+    zipcode zodiac
+    """
+_TRADES_ELSEWHERE = """
+    acougue apotheek apotheke albergo alfaiate arzt autohaus backerei bakkerij berber
+    blumen boucherie boulangerie brasserie buchhandlung carniceria carrosserie chaussures
+    clinica clinique cocina coiffeur colegio consultorio cordonnerie couture cuisine
+    dentista dentiste dershane doner eczane ecole eisdiele epicerie escola escuela
+    fahrrad farmacia ferreteria ferramenta fietsen fioraio firin fleuriste floristeria
+    fotograf friseur gaststatte gasthaus gelateria hastane hopital ijssalon imprimerie
+    kapper karate kino kitabevi klempner klinik konditorei kuafor kuche kurs
+    lavanderia lavanderie libreria librairie livraria lokanta loodgieter macelleria
+    magasin market mercado metzgerei moda mobel musee museo muzik oficina osteria otel
+    padaria panaderia panificio papelaria papeterie parrucchiere pasteleria pasticceria
+    peluqueria pension pescheria pharmacie piscina plombier praxis quincaillerie
+    ramen rechtsanwalt reifen reinigung reisen restaurang restaurante restoran
+    ristorante sapataria sartoria schlosser schlusseldienst schneiderei schuhe slager
+    sprachschule steuerberater supermercado taller tandarts tannlege tapas taverna
+    teatro tienda trattoria tischlerei veikals velo verduleria veterinaire veterinario
+    viajes voyages werkstatt winkel zahnarzt zapateria
+    """
+EVERYDAY_WORDS = _listed(f"{_TRADES} {_THINGS} {_TRADES_ELSEWHERE}")
 
 NON_LOCAL_CATEGORIES = _listed(
     """

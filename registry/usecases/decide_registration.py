@@ -5,6 +5,8 @@ the lease's fence is checked by the same transaction, so a crawler that lost its
 changes nothing.
 """
 
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, get_args
@@ -14,7 +16,7 @@ from registry.audit.record import registration_record
 from registry.db import challenges, profiles, registrations, sites, tasks
 from registry.db.engine import Connection, Engine
 from registry.db.registrations import Registration, RegistrationStatus
-from registry.db.sites import Label
+from registry.db.sites import Label, StoredKey
 from registry.errors import Conflict, Problem, ProblemType, Refused, RegistryError
 from registry.identity.jws import CompactJws, parse_compact, verify_jws
 from registry.identity.key_source import KeyReference
@@ -23,7 +25,6 @@ from registry.identity.key_trust import (
     Held,
     RevocationSigned,
     Trusted,
-    decide_key_trust,
     decide_standing,
 )
 from registry.identity.refusals import KEY_NOT_PUBLISHED, NONCE_USED
@@ -41,8 +42,9 @@ from registry.usecases.declared import declared_of
 from registry.usecases.list_site import Lister
 from registry.usecases.published_keys import (
     PublishedKeys,
+    observe_keys,
     save_published_keys,
-    weigh_keys,
+    weigh_key,
 )
 from registry.usecases.refusals import DOCUMENT_MISSING, SITE_NOT_REGISTERED
 from registry.usecases.understand import Understood
@@ -111,10 +113,7 @@ async def carry_out(
     except LeaseLost:
         return "verifying"
     except RegistryError as refused:
-        async with engine.begin() as connection:
-            await _remember_keys(connection, verified, chance.now())
-        await reject(engine, verified.registration, refused.problem, chance.now())
-        return "rejected"
+        return await _reject_verified(engine, verified, refused.problem, chance.now())
 
 
 class LeaseLost(Exception):
@@ -141,7 +140,7 @@ class _Decision:
     async def carry_out(self, understood: Understood | None) -> RegistrationStatus:
         entry = await sites.lock_site(self._connection, self._statement.host.name)
         verify_sequence(self._statement, last_seq=entry.seq if entry else None)
-        await self._verify_trust(entry)
+        self._verify_trust(self._verified.signer, await self._observed(entry))
         await self._use_nonce()
         status = await self._act(entry, understood)
         problems = understood.problems if understood else ()
@@ -152,22 +151,30 @@ class _Decision:
             raise LeaseLost
         return status
 
-    async def _verify_trust(self, entry: SiteEntry | None) -> None:
-        known = await sites.keys_of(self._connection, entry.site_id) if entry else []
-        evidence = weigh_keys(
-            self._verified.signer,
-            self._verified.published,
-            [one.known for one in known],
-            self._now,
-        )
-        match decide_key_trust(self._verified.signer, evidence, now=self._now):
+    async def _observed(self, entry: SiteEntry | None) -> list[StoredKey]:
+        """The keys of a listed site as this fetch leaves them."""
+        if entry is None:
+            return []
+        known = await sites.keys_of(self._connection, entry.site_id)
+        return observe_keys(known, self._verified.published, frozenset(), self._now)
+
+    def _verify_trust(
+        self,
+        reference: KeyReference,
+        observed: Sequence[StoredKey],
+        *,
+        endorsed: AbstractSet[KeyReference] = frozenset(),
+        pointer: str | None = None,
+    ) -> None:
+        published = self._verified.published
+        match weigh_key(reference, published, observed, self._now, endorsed=endorsed):
             case Trusted():
                 return
             case Held(until=until, reason=reason):
                 detail = f"{reason.replace('_', ' ')} until {until:%Y-%m-%dT%H:%M:%SZ}"
-                raise Conflict(KEY_HELD, detail)
+                raise Conflict(KEY_HELD, detail, pointer=pointer)
             case Distrusted(problem=problem):
-                raise Refused(problem)
+                raise Refused(problem, pointer=pointer)
 
     async def _use_nonce(self) -> None:
         used = await challenges.use_nonce(
@@ -251,12 +258,12 @@ class _Decision:
             source_url=self._verified.signer.source_url,
             kid=self._statement.next_kid or "",
         )
-        if following not in self._verified.published.keys:
-            raise Refused(
-                KEY_NOT_PUBLISHED,
-                f"Publish {following.kid} beside the key that signs.",
-                pointer="/next_kid",
-            )
+        self._verify_trust(
+            following,
+            await self._observed(entry),
+            endorsed={following},
+            pointer="/next_kid",
+        )
         await save_published_keys(
             self._connection,
             entry.site_id,
@@ -307,19 +314,22 @@ class _Decision:
         await accept_record(self._connection, record, self._now)
 
 
-async def _remember_keys(
-    connection: Connection, verified: VerifiedStatement, now: datetime
-) -> None:
-    """A refused key of a listed site has been seen: its cooling-off starts."""
-    entry = await sites.lock_site(connection, verified.statement.host.name)
-    if entry is not None:
-        await save_published_keys(
-            connection,
-            entry.site_id,
-            verified.published,
-            trusted=frozenset(),
-            now=now,
+async def _reject_verified(
+    engine: Engine, verified: VerifiedStatement, problem: Problem, now: datetime
+) -> RegistrationStatus:
+    """The keys of a listed site were seen all the same: a new one's hold starts."""
+    async with engine.begin() as connection:
+        entry = await sites.lock_site(connection, verified.statement.host.name)
+        held = await registrations.decide(
+            connection, verified.registration, "rejected", [problem], now
         )
+        if not held:
+            return "verifying"
+        if entry is not None:
+            await save_published_keys(
+                connection, entry.site_id, verified.published, now=now
+            )
+    return "rejected"
 
 
 def _new_entry(verified: VerifiedStatement, site_id: int, now: datetime) -> SiteEntry:

@@ -1,7 +1,13 @@
-"""Keeping the ranking index in step with the database, as the ranker."""
+"""Keeping the ranking index in step with the database, as the ranker.
+
+A profile that was made under another policy than the index's is left out: its numbers
+would stand in one order with numbers of another meaning. A crawler makes it anew.
+"""
 
 import asyncio
+from collections.abc import Iterable
 
+import msgspec
 import structlog
 
 from registry.db.engine import DatabaseError, Engine
@@ -9,7 +15,7 @@ from registry.db.profiles import Changes, changes_since
 from registry.index.index import Index
 from registry.ranking.encoder import Encoder
 from registry.ranking.policy import Policy
-from registry.ranking.profile import parse_profile
+from registry.ranking.profile import Profile, parse_profile
 
 PAUSE_S = 0.25
 DATABASE_PAUSE_S = 1.0
@@ -50,13 +56,24 @@ class IndexFollower:
             changes = await changes_since(connection, self._horizon)
         upserts, removals = self._new_in(changes)
         if upserts or removals:
-            profiles = [parse_profile(body) for body in upserts.values()]
+            profiles = self._of_this_policy(upserts.values())
             self.index = await asyncio.to_thread(
-                self.index.with_changes, profiles, removals
+                self.index.with_changes, profiles, [*removals, *upserts]
             )
             self.changed.update(upserts, removals)
         self._horizon = changes.horizon
         self.is_loaded = True
+
+    def _of_this_policy(self, bodies: Iterable[bytes]) -> list[Profile]:
+        found = [_parse(body) for body in bodies]
+        kept = [one for one in found if one and one.policy == self.policy.digest]
+        if len(kept) < len(found):
+            logger.warning(
+                "profiles_of_another_policy",
+                ignored=len(found) - len(kept),
+                policy=self.policy.digest,
+            )
+        return kept
 
     def _new_in(self, changes: Changes) -> tuple[dict[int, bytes], list[int]]:
         """Rows near the horizon come more than once; the same bytes are no change."""
@@ -69,3 +86,11 @@ class IndexFollower:
             elif self._seen.get(row.site_id) != row.profile:
                 self._seen[row.site_id] = upserts[row.site_id] = row.profile
         return upserts, removals
+
+
+def _parse(body: bytes) -> Profile | None:
+    """None for the bytes of a release whose profiles had other members."""
+    try:
+        return parse_profile(body)
+    except msgspec.DecodeError:
+        return None

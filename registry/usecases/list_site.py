@@ -2,13 +2,15 @@
 
 import hashlib
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+import structlog
+
 from registry.db import documents, probes, profiles, sites
-from registry.db.engine import Connection
+from registry.db.engine import Connection, Engine
 from registry.db.probes import StoredProbe
 from registry.errors import RegistryError
 from registry.formats.semantic import semantic_hash
@@ -23,8 +25,11 @@ from registry.sites.site import Site
 from registry.usecases.understand import Understood
 
 QUALITY_WINDOW = timedelta(days=30)
+RENEWED_AT_ONCE = 500
 ANSWERED = frozenset({"alive", "auth_wall", "wrong_protocol"})
 NOT_COUNTED = frozenset({"blocked_by_robots"})  # the owner's wish is no downtime
+
+logger = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,14 +64,8 @@ class Lister:
         await documents.save_documents(
             connection, entry.site_id, understood.documents, now
         )
-        found = await probes.probes_since(
-            connection, entry.site_id, now - QUALITY_WINDOW
-        )
         await self._save_profile(
-            connection,
-            listed,
-            {one.format for one in understood.documents},
-            summarise_probes(found),
+            connection, listed, {one.format for one in understood.documents}, now
         )
         return listed
 
@@ -75,9 +74,9 @@ class Lister:
     ) -> None:
         """Write a probe and let it count in the site's quality."""
         await probes.save_probe(connection, site_id, probe)
-        body = await profiles.profile_of(connection, site_id)
+        body = await profiles.profile_of(connection, site_id, self.policy.digest)
         if body is None:
-            return
+            return  # who makes the profile anew counts the probe
         since = probe.observed_at - QUALITY_WINDOW
         found = await probes.probes_since(connection, site_id, since)
         figures = summarise_probes(found)
@@ -87,6 +86,37 @@ class Lister:
             quality=quality(figures, self.policy),
         )
         await profiles.change_profile(connection, site_id, encode_profile(profile))
+
+    async def renew_profiles(self, engine: Engine, now: Callable[[], datetime]) -> None:
+        """Make each profile of another policy anew, from what is stored of its site.
+
+        Any number may do so at a time, beside crawls; what was done stays done.
+        """
+        renewed, after = 0, ""
+        while hosts := await self._hosts_to_renew(engine, after):
+            for host in hosts:
+                async with engine.begin() as connection:
+                    renewed += await self._renew(connection, host, now())
+            after = hosts[-1]
+        if renewed:
+            logger.info("profiles_renewed", count=renewed, policy=self.policy.digest)
+
+    async def _hosts_to_renew(self, engine: Engine, after: str) -> list[str]:
+        async with engine.connect() as connection:
+            return await profiles.hosts_of_other_policies(
+                connection, self.policy.digest, after=after, limit=RENEWED_AT_ONCE
+            )
+
+    async def _renew(self, connection: Connection, host: str, now: datetime) -> bool:
+        """False where another came first."""
+        entry = await sites.lock_site(connection, host)
+        if entry is None or await profiles.profile_of(
+            connection, entry.site_id, self.policy.digest
+        ):
+            return False
+        stored = await documents.current_documents(connection, entry.site_id)
+        await self._save_profile(connection, entry, {one.format for one in stored}, now)
+        return True
 
     def locate(self, site: Site) -> Place | None:
         """A place that the gazetteer doesn't know is shown but ranks as none."""
@@ -103,8 +133,11 @@ class Lister:
         connection: Connection,
         entry: SiteEntry,
         formats: Iterable[str],
-        figures: ProbeFigures,
+        now: datetime,
     ) -> None:
+        found = await probes.probes_since(
+            connection, entry.site_id, now - QUALITY_WINDOW
+        )
         profile = make_profile(
             entry.site,
             site_id=entry.site_id,
@@ -113,7 +146,7 @@ class Lister:
             registrable_domain=entry.registrable_domain,
             formats=formats,
             place=entry.place,
-            probes=figures,
+            probes=summarise_probes(found),
             changed_at=entry.changed_at,
             encoder=self.encoder,
             policy=self.policy,

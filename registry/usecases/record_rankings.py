@@ -39,10 +39,15 @@ class RankingRecorder:
     """
 
     def __init__(
-        self, engine: Engine, on_batch: Callable[[int], None] = lambda _: None
+        self,
+        engine: Engine,
+        on_batch: Callable[[int], None] = lambda _: None,
+        *,
+        write_timeout_s: float = WRITE_TIMEOUT_S,
     ) -> None:
         self._engine = engine
         self._on_batch = on_batch
+        self._write_timeout_s = write_timeout_s
         self._waiting: list[_Waiting] = []
         self._arrival = asyncio.Event()
         self._ended = False
@@ -85,7 +90,7 @@ class RankingRecorder:
         """Nobody is told of a record that is not durable."""
         writing = asyncio.ensure_future(writer.write([one.ranking for one in batch]))
         try:
-            await _end_in_time(writing, writer)
+            await _end_in_time(writing, writer, self._write_timeout_s)
         except BaseException:
             _turn_away(batch)
             raise
@@ -101,13 +106,15 @@ class RankingRecorder:
         return batch
 
 
-async def _end_in_time(writing: asyncio.Future[None], writer: RankingWriter) -> None:
+async def _end_in_time(
+    writing: asyncio.Future[None], writer: RankingWriter, timeout_s: float
+) -> None:
     """Wait for the write; break it off when it is late or nobody waits any more.
 
     To cancel it instead would wait for the server, and it is the server that hangs.
     """
     try:
-        await asyncio.wait({writing}, timeout=WRITE_TIMEOUT_S)
+        await asyncio.wait({writing}, timeout=timeout_s)
     finally:
         if not writing.done():
             writer.abort()

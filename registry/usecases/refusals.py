@@ -28,6 +28,12 @@ KEYS_UNREACHABLE = ProblemType(
     "Make https://HOST/.well-known/agent-registry-keys.json answer 200 with a JWKS "
     "and submit the statement again.",
 )
+PINS_UNREAD = ProblemType(
+    "pins_unread",
+    "The DNS could not be asked which keys the site allows",
+    "Make the TXT look-up of _agent-registry.HOST succeed, with or without a record, and "
+    "submit the statement again.",
+)
 DOCUMENT_HASH_MISMATCH = ProblemType(
     "document_hash_mismatch",
     "The served document is not the one whose hash was signed",

@@ -108,6 +108,7 @@ class Searcher:
         self._entries = entries
         self._seeds = seeds
         self._chance = chance
+        self._policy_digest = follower.policy.digest
 
     async def is_ready(self) -> bool:
         """The index is loaded, and policy and seed of the day stand in the log."""
@@ -136,7 +137,7 @@ class Searcher:
         results = self._results(ranked, entries, going_on.rank)
         return Answer(
             record=record,
-            policy=self.follower.policy.digest,
+            policy=self._policy_digest,
             generated_at=now,
             eligible=ranked.eligible,
             results=results,
@@ -196,7 +197,7 @@ class Searcher:
             record_id=self._chance.ulid(),
             at=now,
             operator=records.ANONYMOUS,
-            policy=self.follower.policy.digest,
+            policy=self._policy_digest,
             snapshot=ranked.generation,
             seed_index=seed.leaf_index,
             eligible_count=ranked.eligible,

@@ -110,7 +110,9 @@ async def load_edge(connection: Connection) -> TreeEdge:
     try:
         edge = rebuild_edge(newest.size, runs.__getitem__)
     except ProofInvalid as error:
-        raise LogDamaged(f"hashes below checkpoint {newest.size} are missing") from error
+        raise LogDamaged(
+            f"hashes below checkpoint {newest.size} are missing"
+        ) from error
     if edge.root() != newest.root:
         raise LogDamaged(f"the stored hashes are not those of checkpoint {newest.size}")
     return edge

@@ -4,33 +4,42 @@ import base64
 import binascii
 import hashlib
 import hmac
+from datetime import UTC, datetime, timedelta
 
 from registry.errors import Refused
-from registry.interfaces.http.refusals import CURSOR_INVALID
+from registry.interfaces.http.refusals import CURSOR_EXPIRED, CURSOR_INVALID
 
-TAG_LENGTH = 16
-
-
-def seal_cursor(key: bytes, purpose: str, state: bytes) -> str:
-    """base64url of an HMAC tag and the state. purpose: the call and its filters."""
-    return (
-        base64.urlsafe_b64encode(_tag(key, purpose, state) + state).decode().rstrip("=")
-    )
+TAG_BYTES = 16
+TIME_BYTES = 5  # seconds since 1970
+LIFETIME = timedelta(days=1)
 
 
-def open_cursor(key: bytes, purpose: str, cursor: str) -> bytes:
-    """The sealed state. Raises: Refused if it was not sealed for this purpose."""
+def seal_cursor(key: bytes, purpose: str, state: bytes, now: datetime) -> str:
+    """base64url of an HMAC tag, the time and the state.
+
+    purpose: the call and its filters.
+    """
+    sealed = int(now.timestamp()).to_bytes(TIME_BYTES, "big") + state
+    tagged = _tag(key, purpose, sealed) + sealed
+    return base64.urlsafe_b64encode(tagged).decode().rstrip("=")
+
+
+def open_cursor(key: bytes, purpose: str, cursor: str, now: datetime) -> bytes:
+    """The state. Raises: Refused if it was not sealed for this purpose, or long ago."""
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         raw = base64.b64decode(padded.encode("ascii"), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError) as error:
         raise Refused(CURSOR_INVALID, pointer="cursor") from error
-    tag, state = raw[:TAG_LENGTH], raw[TAG_LENGTH:]
-    if not hmac.compare_digest(tag, _tag(key, purpose, state)):
+    tag, sealed = raw[:TAG_BYTES], raw[TAG_BYTES:]
+    if not hmac.compare_digest(tag, _tag(key, purpose, sealed)):
         raise Refused(CURSOR_INVALID, pointer="cursor")
-    return state
+    seconds = int.from_bytes(sealed[:TIME_BYTES], "big")
+    if datetime.fromtimestamp(seconds, UTC) + LIFETIME < now:
+        raise Refused(CURSOR_EXPIRED, pointer="cursor")
+    return sealed[TIME_BYTES:]
 
 
-def _tag(key: bytes, purpose: str, state: bytes) -> bytes:
-    message = purpose.encode() + b"\0" + state
-    return hmac.digest(key, message, hashlib.sha256)[:TAG_LENGTH]
+def _tag(key: bytes, purpose: str, sealed: bytes) -> bytes:
+    message = b"cursor\0" + purpose.encode() + b"\0" + sealed
+    return hmac.digest(key, message, hashlib.sha256)[:TAG_BYTES]

@@ -1,6 +1,7 @@
 """Faults as RFC 9457 problem documents: one table from error class to status."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
@@ -14,6 +15,8 @@ from registry import errors
 from registry.db.engine import DatabaseError, is_away
 from registry.errors import Problem, ProblemType, RegistryError
 from registry.interfaces.http import refusals
+from registry.interfaces.http.faults import place_of
+from registry.observability import PROBLEMS
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = 2
@@ -29,22 +32,16 @@ STATUS: Mapping[type[RegistryError], HTTPStatus] = {
     errors.Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 
-STATUS_DECLARED = (
-    *STATUS.values(),
-    HTTPStatus.METHOD_NOT_ALLOWED,
-    HTTPStatus.NOT_ACCEPTABLE,
-    HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-)
-
 _OF_STATUS: Mapping[int, ProblemType] = {
     404: refusals.NOT_FOUND,
     405: refusals.METHOD_NOT_ALLOWED,
-    406: refusals.NOT_ACCEPTABLE,
+    408: refusals.BODY_LATE,
     413: refusals.BODY_TOO_LARGE,
     415: refusals.MEDIA_TYPE_UNSUPPORTED,
-    429: refusals.TOO_MANY_REQUESTS,
-    503: refusals.DATABASE_UNAVAILABLE,
 }
+
+_BODY_UNREAD = frozenset({408, 413, 415})
+"""After these the rest of the body would be read as the next request."""
 
 AnyRequest = Request[Any, Any, Any]
 ProblemResponse = Response[bytes]
@@ -65,16 +62,17 @@ class ProblemDocument(msgspec.Struct, omit_defaults=True):
     errors: tuple[Problem, ...] = ()
 
 
-PROBLEMS: Mapping[int, ResponseSpec] = {
-    status.value: ResponseSpec(
-        ProblemDocument,
-        generate_examples=False,
-        description=status.phrase,
-        media_type=MEDIA_TYPE,
-    )
-    for status in STATUS_DECLARED
-}
-"""For a handler's `responses`: what any call may answer beside its own status."""
+def problems(*statuses: int) -> Mapping[int, ResponseSpec]:
+    """For a handler's `responses`: what it may answer, beside what any call may."""
+    return {
+        status: ResponseSpec(
+            ProblemDocument,
+            generate_examples=False,
+            description=HTTPStatus(status).phrase,
+            media_type=MEDIA_TYPE,
+        )
+        for status in (400, *statuses, 500, 503)
+    }
 
 
 def problem_response(
@@ -94,6 +92,7 @@ def problem_response(
         pointer=problem.pointer,
         errors=others,
     )
+    PROBLEMS.labels(problem.code).inc()
     return Response(
         msgspec.json.encode(document),
         status_code=status,
@@ -102,16 +101,22 @@ def problem_response(
     )
 
 
+def status_of(error: RegistryError) -> HTTPStatus:
+    return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+
+
 def on_registry_error(_: AnyRequest, error: RegistryError) -> ProblemResponse:
-    status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+    status = status_of(error)
     headers = {}
     if error.retry_after_s is not None:
         headers["Retry-After"] = str(error.retry_after_s)
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        logger.warning("request_turned_away", code=error.code)
     return problem_response(error.problem, status, headers=headers)
 
 
 def on_validation_error(_: AnyRequest, error: ValidationException) -> ProblemResponse:
-    """Litestar's word for a parameter or body of the wrong shape."""
+    """Litestar's word for parameters of the wrong shape."""
     found = tuple(_validation_problems(error))
     first = found[0] if found else _problem(refusals.REQUEST_INVALID, error.detail)
     others = found if len(found) > 1 else ()
@@ -119,27 +124,28 @@ def on_validation_error(_: AnyRequest, error: ValidationException) -> ProblemRes
 
 
 def on_http_error(_: AnyRequest, error: HTTPException) -> ProblemResponse:
+    """Litestar's word for what has no route, no such method, no such size."""
+    if error.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return _internal(error)
+    headers = {}
+    if allowed := (error.headers or {}).get("Allow"):
+        headers["Allow"] = allowed.replace("GET", "GET, HEAD")
+    if error.status_code in _BODY_UNREAD:
+        headers["Connection"] = "close"
     kind = _OF_STATUS.get(error.status_code, refusals.REQUEST_INVALID)
-    headers = {
-        name: value
-        for name, value in (error.headers or {}).items()
-        if name.lower() in {"allow", "retry-after"}
-    }
-    problem = _problem(kind, "")
-    return problem_response(problem, error.status_code, headers=headers)
+    return problem_response(_problem(kind, ""), error.status_code, headers=headers)
 
 
 def on_database_error(request: AnyRequest, error: DatabaseError) -> ProblemResponse:
     """A database that is away is no mistake of ours; anything else is."""
-    away = is_away(error)
-    logger.error("database_failed", kind=type(error).__name__, away=away)
-    return on_connection_error(request, error) if away else _internal(error)
+    return on_connection_error(request, error) if is_away(error) else _internal(error)
 
 
-def on_connection_error(_: AnyRequest, __: Exception) -> ProblemResponse:
+def on_connection_error(_: AnyRequest, error: Exception) -> ProblemResponse:
+    logger.warning("database_away", kind=type(error).__name__)
     problem = _problem(refusals.DATABASE_UNAVAILABLE, "")
     headers = {"Retry-After": str(RETRY_AFTER_S)}
-    return problem_response(problem, 503, headers=headers)
+    return problem_response(problem, HTTPStatus.SERVICE_UNAVAILABLE, headers=headers)
 
 
 def on_recursion_error(_: AnyRequest, __: RecursionError) -> ProblemResponse:
@@ -152,8 +158,7 @@ def on_any_error(_: AnyRequest, error: Exception) -> ProblemResponse:
 
 
 def _internal(error: Exception) -> ProblemResponse:
-    # The message may hold what the caller sent, so only the kind and place are logged.
-    logger.error("request_failed", kind=type(error).__name__, exc_info=error)
+    logger.error("request_failed", **place_of(error))
     problem = _problem(refusals.INTERNAL, "")
     return problem_response(problem, HTTPStatus.INTERNAL_SERVER_ERROR)
 
@@ -161,31 +166,13 @@ def _internal(error: Exception) -> ProblemResponse:
 def _validation_problems(error: ValidationException) -> list[Problem]:
     found = error.extra if isinstance(error.extra, list) else []
     return [
-        Problem(
-            code=(kind := _kind_of(one)).code,
-            title=kind.title,
-            detail=str(one.get("message", kind.title)),
-            pointer=_pointer_of(one),
-            fix=kind.fix,
+        replace(
+            _problem(refusals.PARAMETER_INVALID, str(one.get("message", ""))),
+            pointer=str(one["key"]) if one.get("key") else None,
         )
         for one in found
         if isinstance(one, dict)
     ]
-
-
-def _kind_of(one: Mapping[str, Any]) -> ProblemType:
-    if str(one.get("source", "")) == "body":
-        return refusals.BODY_INVALID
-    return refusals.PARAMETER_INVALID
-
-
-def _pointer_of(one: Mapping[str, Any]) -> str | None:
-    key = one.get("key")
-    if not key:
-        return None
-    if str(one.get("source", "")) == "body":
-        return "/" + str(key).removeprefix("data.").replace(".", "/")
-    return str(key)
 
 
 def _problem(kind: ProblemType, detail: str) -> Problem:

@@ -17,6 +17,11 @@ PARAMETER_INVALID = ProblemType(
     "A parameter does not hold what it should",
     "Correct the parameter that `pointer` names; /openapi has its type and limits.",
 )
+PARAMETER_MISSING = ProblemType(
+    "parameter_missing",
+    "The call needs a parameter that was not given",
+    "Give the parameter that `pointer` names; /openapi says what it takes.",
+)
 TEXT_INVALID = ProblemType(
     "text_invalid",
     "The text holds characters that are no text",
@@ -26,6 +31,11 @@ CURSOR_INVALID = ProblemType(
     "cursor_invalid",
     "The cursor is not one that this registry gave out for this call",
     "Repeat the call without a cursor and follow its nextCursor.",
+)
+CURSOR_EXPIRED = ProblemType(
+    "cursor_expired",
+    "The cursor is more than a day old",
+    "Repeat the call without a cursor: what it listed has changed since.",
 )
 NOT_FOUND = ProblemType(
     "not_found",
@@ -47,10 +57,15 @@ MEDIA_TYPE_UNSUPPORTED = ProblemType(
     "The call does not take this media type",
     "Set Content-Type to the one that /openapi names for the call.",
 )
-NOT_ACCEPTABLE = ProblemType(
-    "not_acceptable",
-    "The answer can't be had in the form asked for",
-    "Send an Accept header that includes application/json.",
+BODY_LATE = ProblemType(
+    "body_late",
+    "The body did not arrive in time",
+    "Send it whole within ten seconds.",
+)
+TILE_UNKNOWN = ProblemType(
+    "tile_unknown",
+    "No published tree has this tile",
+    "Read /checkpoint and ask for tiles of its size, as C2SP tlog-tiles names them.",
 )
 REQUEST_INVALID = ProblemType(
     "request_invalid",
@@ -65,7 +80,7 @@ DATABASE_UNAVAILABLE = ProblemType(
 INTERNAL = ProblemType(
     "internal_error",
     "The registry made a mistake",
-    "It is on record. Try again; if it stays, report it with the request id.",
+    "It is logged. Try again; if it stays, report it with the answer's X-Request-Id.",
 )
 TOO_MANY_REQUESTS = ProblemType(
     "too_many_requests",

@@ -6,6 +6,7 @@ from litestar.di import NamedDependency
 from litestar.params import SkipValidation
 
 from registry.db.engine import Engine
+from registry.interfaces.http.limits import TokenBuckets
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.chance import Chance
 from registry.usecases.search import Searcher
@@ -16,6 +17,7 @@ class Services:
     """api, auditor: engines of those roles. origin: of this registry, `aud` of tokens.
 
     log_vkey, promise_vkey: C2SP verifier keys. web_key: behind cursors and receipts.
+    contact: of the operator, a mailto: or https: URL, or "".
     """
 
     api: Engine
@@ -28,6 +30,8 @@ class Services:
     promise_vkey: str
     web_key: bytes
     chance: Chance
+    write_limits: TokenBuckets
+    contact: str
 
 
 Injected = NamedDependency[SkipValidation[Services]]

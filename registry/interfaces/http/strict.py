@@ -1,50 +1,108 @@
 """What every call refuses: loose JSON, unknown parameters, text that is no text."""
 
+import asyncio
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from http import HTTPStatus
 from typing import Any
 
+import msgspec
 from litestar import Request
 from litestar.connection import ASGIConnection
 from litestar.datastructures import State
+from litestar.exceptions import HTTPException, InternalServerException
 from litestar.handlers.base import BaseRouteHandler
+from litestar.params import QueryParameter
 from litestar.types.empty import EmptyType  # noqa: F401 — resolved by get_type_hints
 from typing_extensions import override
 
-from registry.errors import Refused
+from registry.errors import Refused, RegistryError
 from registry.interfaces.http import refusals
 from registry.strict_json import parse_json
 
 MAX_BODY_BYTES = 65_536
 MAX_BODY_DEPTH = 16
+BODY_TIMEOUT_S = 10.0
+
+_JSON = re.compile(r"application/([a-z0-9.-]+\+)?json")
+_STEP = re.compile(r"\.([^.\[\]`]+)|\[(\d+)\]")
+_NAMED = re.compile(r"field `([^`]+)`")
 
 
 class StrictRequest(Request[Any, Any, State]):
-    """A request whose JSON is parsed strictly: no duplicate keys, no deep nesting."""
+    """A request whose JSON is parsed strictly: no duplicate keys, no deep nesting.
+
+    It becomes what the handler takes here and not in Litestar, which would let a text
+    stand for a number.
+    """
 
     @override
     async def json(self) -> Any:
+        taken = self.route_handler.parsed_data_field
         body = await self.body()
-        if not body:
-            return None
-        return parse_json(body, max_depth=MAX_BODY_DEPTH, max_bytes=MAX_BODY_BYTES)
+        value = parse_json(body, max_depth=MAX_BODY_DEPTH, max_bytes=MAX_BODY_BYTES)
+        return value if taken is None else _convert(value, taken.annotation)
+
+    @override
+    async def body(self) -> bytes:
+        takes_json = self.route_handler.parsed_data_field is not None
+        if takes_json:
+            self._verify_media_type()
+        body = await self._read()
+        if takes_json and not body:
+            raise Refused(refusals.BODY_INVALID, "the body is empty")
+        return body
+
+    def _verify_media_type(self) -> None:
+        media_type, options = self.content_type
+        charset = options.get("charset", "utf-8").lower()
+        if not _JSON.fullmatch(media_type.lower()) or charset != "utf-8":
+            raise HTTPException(status_code=HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
+
+    async def _read(self) -> bytes:
+        try:
+            async with asyncio.timeout(BODY_TIMEOUT_S):
+                return await super().body()
+        except TimeoutError as error:
+            raise HTTPException(status_code=HTTPStatus.REQUEST_TIMEOUT) from error
+        except InternalServerException as error:  # the client has gone
+            raise HTTPException(status_code=HTTPStatus.BAD_REQUEST) from error
 
 
-def refuse_unknown_parameters(
+def verify_query(
     connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler
 ) -> None:
-    """A guard: query parameters must be the handler's, each given once."""
-    given = [name for name, _ in connection.query_params.multi_items()]
-    known = handler.opt.get("query")
+    """A guard: query parameters are the handler's, each once, none of them missing."""
+    known: dict[str, bool] | None = handler.opt.get("query")
     if known is None:
-        known = handler.opt["query"] = _query_names(handler)
+        known = handler.opt["query"] = _parameters(handler)
+    given = [name for name, _ in connection.query_params.multi_items()]
     for name in given:
         if name not in known:
+            detail = f"{name[:80]!r} is no parameter of this call"
+            raise Refused(refusals.PARAMETER_UNKNOWN, detail, pointer=name[:80])
+        if given.count(name) > 1:
+            detail = f"{name} is given more than once"
+            raise Refused(refusals.PARAMETER_INVALID, detail, pointer=name)
+    for name, is_required in known.items():
+        if is_required and name not in given:
             raise Refused(
-                refusals.PARAMETER_UNKNOWN,
-                f"{name[:80]!r} is no parameter of this call",
-                pointer=name[:80],
+                refusals.PARAMETER_MISSING, f"{name} is missing", pointer=name
             )
-    if len(set(given)) != len(given):
-        raise Refused(refusals.PARAMETER_INVALID, "a parameter is given twice")
+
+
+@contextmanager
+def pointing_into_body() -> Iterator[None]:
+    """A refusal that names a parameter names a member of the body instead."""
+    try:
+        yield
+    except RegistryError as refused:
+        if refused.problem.pointer:
+            pointer = f"/{refused.problem.pointer}"
+            refused.problem = replace(refused.problem, pointer=pointer)
+        raise
 
 
 def verify_text(text: str, pointer: str, *, max_length: int) -> str:
@@ -60,6 +118,23 @@ def verify_text(text: str, pointer: str, *, max_length: int) -> str:
     return text.strip()
 
 
+def _convert(value: Any, wanted: Any) -> Any:
+    try:
+        return msgspec.convert(value, wanted)
+    except msgspec.ValidationError as error:
+        detail, _, path = str(error).partition(" - at `$")
+        raise Refused(
+            refusals.BODY_INVALID, detail, pointer=_pointer(path, detail)
+        ) from error
+
+
+def _pointer(path: str, detail: str) -> str:
+    """RFC 6901 from the path that msgspec gives, and the member that it names."""
+    steps = [name or index for name, index in _STEP.findall(path)]
+    steps += _NAMED.findall(detail)
+    return "".join(f"/{step}" for step in steps)
+
+
 def _is_no_text(character: str) -> bool:
     """U+FFFD stands for bytes that were not UTF-8."""
     point = ord(character)
@@ -67,9 +142,10 @@ def _is_no_text(character: str) -> bool:
     return is_control or 0xD800 <= point <= 0xDFFF or point in {0xFFFD, 0xFFFE, 0xFFFF}
 
 
-def _query_names(handler: BaseRouteHandler) -> frozenset[str]:
-    names = set()
-    for name, field in handler.parsed_fn_signature.parameters.items():
-        kwarg = field.kwarg_definition
-        names.add(getattr(kwarg, "query", None) or name)
-    return frozenset(names)
+def _parameters(handler: BaseRouteHandler) -> dict[str, bool]:
+    """The names of the query parameters, and whether each must be given."""
+    return {
+        field.kwarg_definition.query or name: field.is_required
+        for name, field in handler.parsed_fn_signature.parameters.items()
+        if isinstance(field.kwarg_definition, QueryParameter)
+    }

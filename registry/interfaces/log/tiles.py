@@ -8,8 +8,9 @@ from litestar.params import FromPath
 from registry.db import log
 from registry.db.engine import Connection
 from registry.errors import NotFound, Refused
+from registry.interfaces.http.problems import problems
+from registry.interfaces.http.refusals import TILE_UNKNOWN
 from registry.interfaces.http.services import Injected
-from registry.tlog.refusals import LOG_MISSING
 from registry.tlog.tiles import (
     Bundle,
     Tile,
@@ -27,16 +28,15 @@ FRESH = {"Cache-Control": "public, max-age=1"}
     operation_id="getCheckpoint",
     summary="The newest signed checkpoint",
     tags=["log"],
-    media_type="text/plain; charset=utf-8",
+    media_type="text/plain",
+    responses=problems(404),
 )
 async def get_checkpoint(services: Injected) -> Response[bytes]:
     async with services.api.connect() as connection:
         newest = await log.latest_checkpoint(connection)
     if newest is None:
-        raise NotFound(LOG_MISSING, "the log has no checkpoint yet")
-    return Response(
-        newest.note.encode(), headers=FRESH, media_type="text/plain; charset=utf-8"
-    )
+        raise NotFound(TILE_UNKNOWN, "the log has no checkpoint yet")
+    return Response(newest.note.encode(), headers=FRESH, media_type="text/plain")
 
 
 @get(
@@ -45,16 +45,17 @@ async def get_checkpoint(services: Injected) -> Response[bytes]:
     summary="A tile of hashes, or a bundle of entries",
     tags=["log"],
     media_type="application/octet-stream",
+    responses=problems(404),
 )
 async def get_tile(path: FromPath[str], services: Injected) -> Response[bytes]:
     try:
         part = parse_tile_path("tile/" + path.lstrip("/"))
     except Refused as error:
-        raise NotFound(LOG_MISSING, error.problem.detail) from error
+        raise NotFound(TILE_UNKNOWN, error.problem.detail) from error
     async with services.api.connect() as connection:
         newest = await log.latest_checkpoint(connection)
         if newest is None or not is_in_tree(part, newest.size):
-            raise NotFound(LOG_MISSING, "no tree that was published has this tile")
+            raise NotFound(TILE_UNKNOWN)
         content = await _read(connection, part)
     return Response(
         content,

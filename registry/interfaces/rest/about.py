@@ -8,7 +8,8 @@ from litestar import get
 from litestar.params import QueryParameter
 
 from registry.db import seeds
-from registry.interfaces.http.problems import PROBLEMS
+from registry.interfaces.http.conditional import Conditional
+from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.wire import Wire
 from registry.ranking.explain import FACTOR_NAMES
@@ -70,7 +71,8 @@ class LogView(Wire):
     operation_id="getPolicy",
     summary="How sites are ranked, and why",
     tags=["audit"],
-    responses=PROBLEMS,
+    middleware=[Conditional()],
+    responses=problems(),
 )
 async def get_policy(services: Injected) -> PolicyView:
     policy = services.searcher.follower.policy
@@ -95,7 +97,8 @@ async def get_policy(services: Injected) -> PolicyView:
     operation_id="getLogKeys",
     summary="The log's name and keys",
     tags=["audit"],
-    responses=PROBLEMS,
+    middleware=[Conditional()],
+    responses=problems(),
 )
 async def get_log(services: Injected) -> LogView:
     return LogView(
@@ -111,7 +114,7 @@ async def get_log(services: Injected) -> LogView:
     operation_id="getFairnessReport",
     summary="The four items of WAB 9.7, each beside what would be expected",
     tags=["audit"],
-    responses=PROBLEMS,
+    responses=problems(),
 )
 async def get_fairness_report(
     services: Injected,

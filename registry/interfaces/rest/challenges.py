@@ -6,7 +6,9 @@ from typing import Any
 from litestar import post
 from litestar.params import JSONBody
 
-from registry.interfaces.http.problems import PROBLEMS
+from registry.identity.members import pointing_at
+from registry.interfaces.http.limits import limit_writes
+from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.http.strict import verify_text
 from registry.interfaces.rest.wire import Asked, Wire
@@ -44,13 +46,15 @@ class ChallengeView(Wire):
     operation_id="createChallenge",
     summary="Ask for a challenge",
     tags=["registration"],
-    responses=PROBLEMS,
+    guards=[limit_writes],
+    responses=problems(408, 413, 415, 429),
 )
 async def create_challenge(
     data: JSONBody[ChallengeRequest], services: Injected
 ) -> ChallengeView:
     text = verify_text(data.host, "/host", max_length=2 * MAX_HOST_LENGTH)
-    host = parse_host(text, test_hosts=services.test_hosts)
+    with pointing_at("/host"):
+        host = parse_host(text, test_hosts=services.test_hosts)
     async with services.api.begin() as connection:
         challenge = await issue_challenge(
             connection, host, audience=services.origin, chance=services.chance

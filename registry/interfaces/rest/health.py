@@ -4,7 +4,7 @@ from litestar import Response, get
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from registry.errors import Unavailable
-from registry.interfaces.http.problems import PROBLEMS
+from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.usecases.refusals import NOT_READY
 
@@ -14,6 +14,7 @@ from registry.usecases.refusals import NOT_READY
     operation_id="getLiveness",
     summary="The process runs",
     tags=["operation"],
+    responses=problems(),
 )
 async def get_liveness() -> dict[str, str]:
     return {"status": "live"}
@@ -24,7 +25,7 @@ async def get_liveness() -> dict[str, str]:
     operation_id="getReadiness",
     summary="Searches can be answered",
     tags=["operation"],
-    responses=PROBLEMS,
+    responses=problems(),
 )
 async def get_readiness(services: Injected) -> dict[str, str]:
     if not await services.searcher.is_ready():
@@ -34,4 +35,5 @@ async def get_readiness(services: Injected) -> dict[str, str]:
 
 @get("/metrics", include_in_schema=False)
 async def get_metrics() -> Response[bytes]:
-    return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+    media_type = CONTENT_TYPE_LATEST.removesuffix("; charset=utf-8")  # Litestar adds it
+    return Response(generate_latest(), media_type=media_type)

@@ -10,7 +10,7 @@ from litestar.params import FromPath
 from registry.audit.disclosure import parse_disclosure
 from registry.db import log, rankings
 from registry.errors import NotFound
-from registry.interfaces.http.problems import PROBLEMS
+from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.wire import Wire
 from registry.usecases.receipts import is_asker, record_id_of
@@ -47,7 +47,7 @@ class RankingRecordView(Wire):
     operation_id="getRanking",
     summary="The record of a ranked answer",
     tags=["search"],
-    responses=PROBLEMS,
+    responses=problems(404),
 )
 async def get_ranking(
     ranking_id: FromPath[str], services: Injected

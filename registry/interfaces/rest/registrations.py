@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 from litestar import Request, Response, get, post
+from litestar.datastructures import ResponseHeader
 from litestar.exceptions import HTTPException
 from litestar.openapi.spec import (
     OpenAPIMediaType,
@@ -21,7 +22,8 @@ from litestar.response import ServerSentEvent, ServerSentEventMessage
 from registry.db import registrations
 from registry.db.registrations import Registration
 from registry.errors import NotFound
-from registry.interfaces.http.problems import PROBLEMS
+from registry.interfaces.http.limits import limit_writes
+from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.wire import RegistrationView
 from registry.observability import REGISTRATIONS
@@ -29,8 +31,14 @@ from registry.usecases.refusals import REGISTRATION_UNKNOWN
 from registry.usecases.submit_registration import submit_registration
 
 MEDIA_TYPE = "application/jose"
-POLL_S = 0.1
+POLL_S, SLOWEST_POLL_S, SLOWER = 0.1, 1.0, 1.2
 STREAM_TIMEOUT_S = 60
+
+LOCATION = ResponseHeader(
+    name="Location",
+    description="The statusUrl of the registration",
+    documentation_only=True,
+)
 
 
 @dataclass
@@ -54,7 +62,9 @@ class SubmitOperation(Operation):
     summary="Register, update, rotate, revoke or withdraw with a signed statement",
     tags=["registration"],
     status_code=202,
-    responses=PROBLEMS,
+    guards=[limit_writes],
+    response_headers=[LOCATION],
+    responses=problems(408, 409, 413, 415, 429),
 )
 async def submit(
     request: Request[Any, Any, Any], services: Injected
@@ -80,7 +90,7 @@ async def submit(
     operation_id="getRegistration",
     summary="What became of a statement",
     tags=["registration"],
-    responses=PROBLEMS,
+    responses=problems(404),
 )
 async def get_registration(
     registration_id: FromPath[str], services: Injected
@@ -93,7 +103,7 @@ async def get_registration(
     operation_id="watchRegistration",
     summary="What becomes of a statement, as server-sent events",
     tags=["registration"],
-    responses=PROBLEMS,
+    responses=problems(404),
     media_type="text/event-stream",
 )
 async def watch_registration(
@@ -106,14 +116,16 @@ async def watch_registration(
 async def _changes(
     services: Services, seen: Registration
 ) -> AsyncIterator[ServerSentEventMessage]:
-    """The status now, and once more when it is decided."""
+    """The status now, and once more when it is decided; asked ever more slowly."""
     yield _event(seen)
-    for _ in range(int(STREAM_TIMEOUT_S / POLL_S)):
-        if seen.status != "verifying":
-            return
-        await asyncio.sleep(POLL_S)
+    pause_s = waited_s = POLL_S
+    while seen.status == "verifying" and waited_s < STREAM_TIMEOUT_S:
+        await asyncio.sleep(pause_s)
         seen = await _find(services, seen.registration_id)
-    yield _event(seen)
+        pause_s = min(pause_s * SLOWER, SLOWEST_POLL_S)
+        waited_s += pause_s
+        if seen.status != "verifying":
+            yield _event(seen)
 
 
 def _event(registration: Registration) -> ServerSentEventMessage:

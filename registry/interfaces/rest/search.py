@@ -13,9 +13,9 @@ from registry.errors import Refused
 from registry.index.scoring import Filters
 from registry.interfaces.http import refusals
 from registry.interfaces.http.cursors import open_cursor, seal_cursor
-from registry.interfaces.http.problems import PROBLEMS
+from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
-from registry.interfaces.http.strict import verify_text
+from registry.interfaces.http.strict import pointing_into_body, verify_text
 from registry.interfaces.rest.sites import DEFAULT_LIMIT, MAX_LIMIT, Cursor, Limit, Text
 from registry.interfaces.rest.wire import Asked, SiteSummary, Wire, view_summary
 from registry.observability import SEARCH_SECONDS, SEARCHES
@@ -111,7 +111,7 @@ class SearchAnswer(Wire):
     operation_id="search",
     summary="Ask for ranked sites",
     tags=["search"],
-    responses=PROBLEMS,
+    responses=problems(),
 )
 async def search_by_query(
     services: Injected,
@@ -150,12 +150,13 @@ async def search_by_query(
     summary="Ask for ranked sites, the request in the body",
     tags=["search"],
     status_code=200,
-    responses=PROBLEMS,
+    responses=problems(408, 413, 415),
 )
 async def search_by_body(
     data: JSONBody[SearchRequest], services: Injected
 ) -> SearchAnswer:
-    return await answer_search(services, data)
+    with pointing_into_body():
+        return await answer_search(services, data)
 
 
 async def answer_search(services: Services, request: SearchRequest) -> SearchAnswer:
@@ -169,10 +170,8 @@ async def answer_search(services: Services, request: SearchRequest) -> SearchAns
         limit=request.limit,
         nonce=request.nonce,
     )
-    purpose = _purpose(asked)
-    going_on = (
-        _open(services.web_key, purpose, request.cursor) if request.cursor else None
-    )
+    purpose = _purpose(asked, services.searcher.follower.policy.digest)
+    going_on = _open(services, purpose, request.cursor) if request.cursor else None
     with SEARCH_SECONDS.time():
         answer = await services.searcher.search(asked, going_on)
     SEARCHES.inc()
@@ -181,11 +180,7 @@ async def answer_search(services: Services, request: SearchRequest) -> SearchAns
         ranking=_view_ranking(answer, services.web_key),
         results=tuple(_view_result(one) for one in answer.results),
         place=_view_place(place, cell),
-        next_cursor=(
-            seal_cursor(services.web_key, purpose, msgspec.json.encode(following))
-            if following
-            else None
-        ),
+        next_cursor=_seal(services, purpose, following) if following else None,
     )
 
 
@@ -194,6 +189,8 @@ def _verify_texts(request: SearchRequest) -> None:
         value = getattr(request, name)
         if value is not None:
             verify_text(value, name, max_length=MAX_QUERY_LENGTH)
+    if not request.q.strip():
+        raise Refused(refusals.PARAMETER_INVALID, "q says nothing", pointer="q")
 
 
 def _locate(
@@ -226,14 +223,21 @@ def _filters(services: Services, request: SearchRequest, *, located: bool) -> Fi
     )
 
 
-def _purpose(asked: Request) -> str:
-    """A cursor goes on with its own request only."""
-    told = msgspec.json.encode([asked.text, asked.cell, asked.filters])
+def _purpose(asked: Request, policy: str) -> str:
+    """A cursor goes on with its own request only, under its own policy."""
+    told = msgspec.json.encode([asked.text, asked.cell, asked.filters, policy])
     return f"search {hashlib.sha256(told).hexdigest()}"
 
 
-def _open(key: bytes, purpose: str, cursor: str) -> Continuation:
-    return msgspec.json.decode(open_cursor(key, purpose, cursor), type=Continuation)
+def _open(services: Services, purpose: str, cursor: str) -> Continuation:
+    now = services.chance.now()
+    state = open_cursor(services.web_key, purpose, cursor, now)
+    return msgspec.json.decode(state, type=Continuation)
+
+
+def _seal(services: Services, purpose: str, following: Continuation) -> str:
+    state = msgspec.json.encode(following)
+    return seal_cursor(services.web_key, purpose, state, services.chance.now())
 
 
 def _view_ranking(answer: Answer, web_key: bytes) -> RankingView:

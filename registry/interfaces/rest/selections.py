@@ -7,7 +7,7 @@ from litestar import post
 from litestar.params import JSONBody
 
 from registry.audit.promise import format_promise
-from registry.interfaces.http.problems import PROBLEMS
+from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.search import PromiseView
 from registry.interfaces.rest.wire import Asked, Wire
@@ -39,7 +39,7 @@ class SelectionView(Wire):
     operation_id="reportSelection",
     summary="Report which site was chosen from a ranking, once",
     tags=["search"],
-    responses=PROBLEMS,
+    responses=problems(403, 404, 408, 409, 413, 415),
 )
 async def report_selection(
     data: JSONBody[SelectionRequest], services: Injected

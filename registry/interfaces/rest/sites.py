@@ -1,7 +1,7 @@
 """/v1/sites: what is listed, by host; unranked."""
 
 from datetime import datetime, timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from litestar import get
@@ -10,9 +10,10 @@ from litestar.params import FromPath, QueryParameter
 from registry.db import documents, probes, sites, tasks
 from registry.db.engine import Connection
 from registry.errors import Gone, NotFound, Refused
+from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.cursors import open_cursor, seal_cursor
-from registry.interfaces.http.problems import PROBLEMS
-from registry.interfaces.http.services import Injected
+from registry.interfaces.http.problems import problems
+from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import verify_text
 from registry.interfaces.rest import wire
 from registry.sites.entry import SiteEntry
@@ -33,7 +34,7 @@ class QualityView(wire.Wire):
     """The registry's own probes, the newest first."""
 
     probes: tuple[wire.ProbeView, ...]
-    last_outcomes: dict[str, dict[str, object]]
+    last_outcomes: dict[str, dict[str, Any]]
 
 
 class HistoryView(wire.Wire):
@@ -45,7 +46,7 @@ class HistoryView(wire.Wire):
     operation_id="listSites",
     summary="Listed sites in the order of their registration",
     tags=["sites"],
-    responses=PROBLEMS,
+    responses=problems(),
 )
 async def list_sites(
     services: Injected,
@@ -54,25 +55,26 @@ async def list_sites(
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> wire.SitePage:
-    filters = {"category": category, "country": country}
-    for name, value in filters.items():
-        if value is not None:
-            verify_text(value, name, max_length=200)
+    if category is not None:
+        category = verify_text(category, "category", max_length=200)
+    if country is not None:
+        verify_text(country, "country", max_length=200)
+        country = services.gazetteer.find_country(country)
     purpose = f"sites {category!r} {country!r}"
-    after = _open(services.web_key, purpose, cursor) if cursor else None
+    after = _open(services, purpose, cursor) if cursor else None
     async with services.api.connect() as connection:
         found = await sites.list_sites(
             connection,
             limit=limit + 1,
             after=after,
             category=category,
-            country=country and country.upper(),
+            country=country,
         )
     page = found[:limit]
     more = len(found) > limit
     return wire.SitePage(
         results=tuple(wire.view_summary(entry) for entry in page),
-        next_cursor=_seal(services.web_key, purpose, page[-1]) if more else None,
+        next_cursor=_seal(services, purpose, page[-1]) if more else None,
     )
 
 
@@ -81,7 +83,8 @@ async def list_sites(
     operation_id="getSite",
     summary="A site's entry",
     tags=["sites"],
-    responses=PROBLEMS,
+    middleware=[Conditional()],
+    responses=problems(404, 410),
 )
 async def get_site(
     host: FromPath[str],
@@ -104,7 +107,8 @@ async def get_site(
     operation_id="getDocument",
     summary="A discovery document as it was fetched, with its deviations",
     tags=["sites"],
-    responses=PROBLEMS,
+    middleware=[Conditional()],
+    responses=problems(404, 410),
 )
 async def get_document(
     host: FromPath[str],
@@ -128,7 +132,7 @@ async def get_document(
     operation_id="getHistory",
     summary="All versions of a site's documents, the newest first",
     tags=["sites"],
-    responses=PROBLEMS,
+    responses=problems(404, 410),
 )
 async def get_history(
     host: FromPath[str], services: Injected, limit: Limit = DEFAULT_LIMIT
@@ -144,7 +148,7 @@ async def get_history(
     operation_id="getQuality",
     summary="What the registry's own probes saw",
     tags=["sites"],
-    responses=PROBLEMS,
+    responses=problems(404, 410),
 )
 async def get_quality(
     host: FromPath[str], services: Injected, limit: Limit = DEFAULT_LIMIT
@@ -180,11 +184,12 @@ async def _find(connection: Connection, text: str, *, test_hosts: bool) -> SiteE
     return entry
 
 
-def _seal(key: bytes, purpose: str, last: SiteEntry) -> str:
+def _seal(services: Services, purpose: str, last: SiteEntry) -> str:
     state = msgspec.json.encode((last.registered_at, last.site_id))
-    return seal_cursor(key, purpose, state)
+    return seal_cursor(services.web_key, purpose, state, services.chance.now())
 
 
-def _open(key: bytes, purpose: str, cursor: str) -> tuple[datetime, int]:
-    state = open_cursor(key, purpose, cursor)
+def _open(services: Services, purpose: str, cursor: str) -> tuple[datetime, int]:
+    now = services.chance.now()
+    state = open_cursor(services.web_key, purpose, cursor, now)
     return msgspec.json.decode(state, type=tuple[datetime, int])

@@ -8,7 +8,7 @@ import msgspec
 from registry.db.documents import StoredDocument
 from registry.errors import Problem
 from registry.sites.action import Action, Call, Parameter
-from registry.sites.entry import SiteEntry
+from registry.sites.entry import Conflict, SiteEntry
 from registry.sites.identifier import spell_site_id
 
 
@@ -95,6 +95,20 @@ class SiteSummary(Wire):
     trust_level: str
 
 
+class ClaimView(Wire):
+    """What the document of one format says, as text."""
+
+    format: str
+    value: str
+
+
+class ConflictView(Wire):
+    """A field on which documents differ; the first claim is the one that counts."""
+
+    field: str
+    claims: tuple[ClaimView, ...]
+
+
 class SiteView(SiteSummary):
     """The entry of WAB §9.3, and ours. url is the crawled origin."""
 
@@ -109,6 +123,7 @@ class SiteView(SiteSummary):
     proved_at: datetime
     documents: tuple[DocumentSummary, ...]
     actions: tuple[ActionView, ...]
+    conflicts: tuple[ConflictView, ...]
 
 
 class SitePage(Wire):
@@ -176,6 +191,7 @@ def view_site(entry: SiteEntry, documents: list[StoredDocument]) -> SiteView:
         proved_at=entry.proved_at,
         documents=tuple(_document_summary(document) for document in documents),
         actions=tuple(_action(action) for action in site.actions),
+        conflicts=tuple(_conflict(one) for one in entry.conflicts),
     )
 
 
@@ -265,6 +281,11 @@ def _content(document: StoredDocument) -> Any:
         return msgspec.json.decode(document.body.removeprefix(b"\xef\xbb\xbf"))
     except msgspec.DecodeError:
         return document.body.decode(errors="replace")
+
+
+def _conflict(conflict: Conflict) -> ConflictView:
+    claims = (ClaimView(format=name, value=value) for name, value in conflict.values)
+    return ConflictView(field=conflict.field, claims=tuple(claims))
 
 
 def _action(action: Action) -> ActionView:

@@ -1,11 +1,14 @@
 """Every kind of problem that the registry can name, by its code.
 
-Codes of the crawler are told in registrations; its package can't be imported here, so
-a test holds their list against this one.
+The crawler's kinds are told in registrations; its package can't be imported here, so
+they are a list, which a test holds against the crawler.
 """
 
 from collections.abc import Iterable, Mapping
+from importlib.resources import files
 from types import ModuleType
+
+import msgspec
 
 import registry.audit.refusals
 import registry.formats.refusals
@@ -13,6 +16,7 @@ import registry.identity.refusals
 import registry.interfaces.http.refusals
 import registry.sites.gazetteer
 import registry.sites.refusals
+import registry.strict_json
 import registry.tlog.refusals
 import registry.usecases.decide_registration
 import registry.usecases.refusals
@@ -26,6 +30,7 @@ _MODULES: tuple[ModuleType, ...] = (
     registry.interfaces.http.refusals,
     registry.sites.gazetteer,
     registry.sites.refusals,
+    registry.strict_json,
     registry.tlog.refusals,
     registry.usecases.decide_registration,
     registry.usecases.refusals,
@@ -33,13 +38,18 @@ _MODULES: tuple[ModuleType, ...] = (
 )
 
 
-def _kinds(modules: Iterable[ModuleType]) -> Mapping[str, ProblemType]:
-    return {
-        value.code: value
-        for module in modules
-        for value in vars(module).values()
-        if isinstance(value, ProblemType)
-    }
+def _declared(modules: Iterable[ModuleType]) -> Iterable[ProblemType]:
+    for module in modules:
+        for value in vars(module).values():
+            if isinstance(value, ProblemType):
+                yield value
 
 
-PROBLEM_TYPES = _kinds(_MODULES)
+def _of_the_crawler() -> Iterable[ProblemType]:
+    told = files("registry.interfaces.web").joinpath("crawler_problems.json")
+    return msgspec.json.decode(told.read_bytes(), type=list[ProblemType])
+
+
+PROBLEM_TYPES: Mapping[str, ProblemType] = {
+    kind.code: kind for kind in (*_declared(_MODULES), *_of_the_crawler())
+}

@@ -1,86 +1,163 @@
 """The OpenAPI document, and a page that shows it without JavaScript."""
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
-from litestar import MediaType, Request, Response, get
+import msgspec
+from litestar import Litestar, MediaType, Request, Response, get
+from litestar.openapi import OpenAPIConfig
+from litestar.openapi.plugins import JsonRenderPlugin
+from litestar.openapi.spec import License
+from typing_extensions import override
 
+from registry.interfaces.http.conditional import Conditional
+from registry.interfaces.http.problems import ProblemDocument
+from registry.interfaces.rest.wire import Asked, WabEntry, Wire
 from registry.interfaces.web.rendering import render
 
 METHODS = ("get", "post", "put", "delete")
-OPENAPI_MEDIA_TYPE = "application/vnd.oai.openapi+json"
 
 Json = Mapping[str, Any]
 
 
-@get("/openapi.json", include_in_schema=False)
-async def get_openapi(request: Request[Any, Any, Any]) -> Response[dict[str, Any]]:
-    schema = request.app.openapi_schema.to_schema()
-    return Response(schema, media_type=MediaType.JSON)
+@lru_cache(maxsize=1)
+def openapi_document(app: Litestar) -> Json:
+    """What Litestar tells of the calls, with msgspec's schemas of their bodies.
+
+    Those say what Litestar's leave out: members that are refused, limits, meanings.
+    """
+    document = app.openapi_schema.to_schema()
+    shapes = [ProblemDocument, WabEntry, *_heirs(Wire), *_heirs(Asked)]
+    _, schemas = msgspec.json.schema_components(
+        shapes, ref_template="#/components/schemas/{name}"
+    )
+    return {**document, "components": {"schemas": schemas}}
+
+
+class CompleteJson(JsonRenderPlugin):
+    """/schema/openapi.json, where Litestar's users look for it."""
+
+    @override
+    def render(
+        self, request: Request[Any, Any, Any], openapi_schema: dict[str, Any]
+    ) -> bytes:
+        return msgspec.json.encode(openapi_document(request.app))
+
+
+OPENAPI = OpenAPIConfig(
+    title="Fair Registry",
+    version="1",
+    description=(
+        "A discovery registry for sites that AI agents can use: ranked by relevance, "
+        "proximity, capability depth, quality and freshness, and nothing else; every "
+        "ranked answer is on record in a public log."
+    ),
+    license=License(name="Apache-2.0", identifier="Apache-2.0"),
+    render_plugins=[CompleteJson()],
+    use_handler_docstrings=True,
+)
+
+
+@get("/openapi.json", include_in_schema=False, middleware=[Conditional()])
+async def get_openapi(request: Request[Any, Any, Any]) -> Response[Json]:
+    return Response(openapi_document(request.app), media_type=MediaType.JSON)
 
 
 @get("/openapi", include_in_schema=False, media_type=MediaType.HTML)
 async def show_openapi(request: Request[Any, Any, Any]) -> Response[str]:
-    schema = request.app.openapi_schema.to_schema()
-    text = render("openapi.html", info=schema["info"], operations=[*operations(schema)])
+    document = openapi_document(request.app)
+    text = render(
+        "openapi.html", info=document["info"], operations=[*operations(document)]
+    )
     return Response(text, media_type=MediaType.HTML)
 
 
-def operations(schema: Json) -> Iterator[dict[str, Any]]:
+def operations(document: Json) -> Iterator[dict[str, Any]]:
     """Each call with its parameters and answers, in the order of the paths."""
-    schemas = schema.get("components", {}).get("schemas", {})
-    for path, item in sorted(schema["paths"].items()):
+    schemas = document["components"]["schemas"]
+    for path, item in sorted(document["paths"].items()):
         for method in METHODS:
             if method in item:
                 yield _operation(path, method, item[method], schemas)
 
 
 def _operation(path: str, method: str, told: Json, schemas: Json) -> dict[str, Any]:
+    bodies = told.get("requestBody", {}).get("content", {})
     return {
+        "id": told["operationId"],
         "path": path,
         "method": method.upper(),
         "summary": told.get("summary", ""),
         "description": told.get("description", ""),
         "parameters": [
-            {**one, "type": _type_of(one.get("schema", {}), schemas)}
+            _member(one["name"], one["schema"], schemas)
+            | {"place": one["in"], "is_required": one["required"]}
             for one in told.get("parameters", ())
         ],
-        "body": [
-            {"media_type": media_type, "members": _members(one, schemas)}
-            for media_type, one in told.get("requestBody", {})
-            .get("content", {})
-            .items()
+        "bodies": [
+            {"media_type": media_type, "members": _members(one["schema"], schemas)}
+            for media_type, one in bodies.items()
         ],
         "answers": [
             {"status": status, "description": one.get("description", "")}
-            for status, one in sorted(told.get("responses", {}).items())
+            for status, one in sorted(told["responses"].items())
         ],
     }
 
 
-def _members(content: Json, schemas: Json) -> list[dict[str, str]]:
-    schema = _resolve(content.get("schema", {}), schemas)
-    required = schema.get("required", ())
+def _members(schema: Json, schemas: Json) -> list[dict[str, Any]]:
+    resolved = _resolve(schema, schemas)
+    required = resolved.get("required", ())
     return [
-        {
-            "name": name,
-            "type": _type_of(one, schemas),
-            "required": "required" if name in required else "",
-        }
-        for name, one in schema.get("properties", {}).items()
+        _member(name, one, schemas) | {"is_required": name in required}
+        for name, one in resolved.get("properties", {}).items()
     ]
+
+
+def _member(name: str, schema: Json, schemas: Json) -> dict[str, Any]:
+    return {
+        "name": name,
+        "type": _type_of(schema, schemas),
+        "limits": _limits_of(schema),
+        "description": schema.get("description", ""),
+    }
 
 
 def _type_of(schema: Json, schemas: Json) -> str:
     resolved = _resolve(schema, schemas)
-    if "oneOf" in resolved:
-        return " or ".join(_type_of(one, schemas) for one in resolved["oneOf"])
+    for name in ("anyOf", "oneOf"):
+        if name in resolved:
+            kinds = (_type_of(one, schemas) for one in resolved[name])
+            return " or ".join(kind for kind in kinds if kind != "null")
     if "enum" in resolved:
-        return ", ".join(str(one) for one in resolved["enum"])
+        return " or ".join(str(one) for one in resolved["enum"])
     return str(resolved.get("format") or resolved.get("type", "any"))
+
+
+def _limits_of(schema: Json) -> str:
+    """In words; the limits of an optional member stand beside its null or inside."""
+    bounds = dict(schema)
+    for one in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+        bounds.update(one)
+    told = []
+    if "minimum" in bounds and "maximum" in bounds:
+        told.append(f"{bounds['minimum']:g} to {bounds['maximum']:g}")
+    if "maxLength" in bounds:
+        told.append(f"at most {bounds['maxLength']} characters")
+    if schema.get("default") not in {None, ""}:
+        told.append(f"else {schema['default']}")
+    return ", ".join(told)
 
 
 def _resolve(schema: Json, schemas: Json) -> Json:
     reference = schema.get("$ref", "")
     found: Json = schemas.get(reference.rpartition("/")[2], schema)
     return found if reference else schema
+
+
+def _heirs(kind: type) -> Iterator[type]:
+    heirs: list[type] = kind.__subclasses__()
+    for heir in heirs:
+        yield heir
+        yield from _heirs(heir)

@@ -1,7 +1,9 @@
-"""The pages for people: search, and what each problem code means. No JavaScript."""
+"""The pages for people: search, what a problem code means, who the crawler is.
+
+No JavaScript. A refusal is shown where the form is, with its way out.
+"""
 
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -10,10 +12,12 @@ from litestar import MediaType, Response, get
 from litestar.params import FromPath, QueryParameter
 
 from registry.db import sites
-from registry.errors import NotFound, Problem, ProblemType, RegistryError
+from registry.errors import NotFound, RegistryError
+from registry.interfaces.http.problems import status_of
 from registry.interfaces.http.refusals import NOT_FOUND
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.search import (
+    MAX_QUERY_LENGTH,
     SearchAnswer,
     SearchRequest,
     answer_search,
@@ -23,7 +27,7 @@ from registry.interfaces.web.rendering import render
 from registry.interfaces.web.wording import explain_factors
 
 PAGE_RESULTS = 10
-Field = Annotated[str, QueryParameter(max_length=1_000)]
+Field = Annotated[str, QueryParameter(max_length=MAX_QUERY_LENGTH)]
 
 
 @get("/", include_in_schema=False, media_type=MediaType.HTML)
@@ -49,7 +53,8 @@ async def show_search(
     try:
         answer = await answer_search(services, request)
     except RegistryError as refused:
-        return _page("search.html", 400, asked=asked, problem=refused.problem)
+        status = status_of(refused)
+        return _page("search.html", status, asked=asked, problem=refused.problem)
     return _page("search.html", asked=asked, **_told(answer, asked))
 
 
@@ -61,14 +66,10 @@ async def show_problem(code: FromPath[str]) -> Response[str]:
     return _page("problem.html", kind=kind)
 
 
-@get("/static/style.css", include_in_schema=False, media_type=MediaType.CSS)
-async def get_style() -> Response[bytes]:
-    style = files("registry.interfaces.web").joinpath("static/style.css").read_bytes()
-    return Response(
-        style,
-        media_type="text/css; charset=utf-8",
-        headers={"Cache-Control": "public, max-age=3600"},
-    )
+@get("/bot", include_in_schema=False, media_type=MediaType.HTML)
+async def show_bot(services: Injected) -> Response[str]:
+    """The crawler's User-Agent points here."""
+    return _page("bot.html", origin=services.origin, contact=services.contact)
 
 
 def _told(answer: SearchAnswer, asked: Mapping[str, str]) -> dict[str, Any]:
@@ -85,13 +86,6 @@ def _told(answer: SearchAnswer, asked: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _page(
-    template: str,
-    status: int = 200,
-    *,
-    problem: Problem | None = None,
-    kind: ProblemType | None = None,
-    **values: Any,
-) -> Response[str]:
-    text = render(template, problem=problem, kind=kind, **values)
+def _page(template: str, status: int = 200, **values: Any) -> Response[str]:
+    text = render(template, **values)
     return Response(text, status_code=status, media_type=MediaType.HTML)

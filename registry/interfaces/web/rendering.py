@@ -12,7 +12,14 @@ _environment = Environment(
     lstrip_blocks=True,
 )
 
+_ABSENT = {
+    "answer": None,
+    "place": None,
+    "next_page": None,
+    "problem": None,
+    "listed": 0,
+}
+
 
 def render(template: str, **values: Any) -> str:
-    defaults = {"answer": None, "place": None, "next_page": None, "listed": 0}
-    return _environment.get_template(template).render({**defaults, **values})
+    return _environment.get_template(template).render({**_ABSENT, **values})

@@ -20,7 +20,9 @@ MakeRandom = Callable[[random.Random, int], Profile]
 
 def answers(index: Index, now: datetime) -> list[Any]:
     request = Request(
-        terms=("term1", "term2"), vector=bytes(256), confidence_bp=0, blank=False
+        term_of={"term1": "term1", "term2": "term2"},
+        vector=bytes(256),
+        confidence_bp=0,
     )
     ranked = search(index, Query(request=request), now=now, seed=bytes(32), k=99)
     return [ranked.sites, ranked.eligible, ranked.term_weights, ranked.generation]

@@ -59,8 +59,6 @@ def impact(site: Profile, term: str) -> int:
 
 
 def relevance(site: Profile, request: Request, idf: dict[str, int]) -> tuple[int, bool]:
-    if request.blank:
-        return FULL, True
     matched = sum(idf[term] * impact(site, term) for term in request.terms)
     best = sum(sorted(idf.values(), reverse=True)[:8]) or 1
     lexical = min(matched // best, FULL)
@@ -69,7 +67,8 @@ def relevance(site: Profile, request: Request, idf: dict[str, int]) -> tuple[int
     cosine = min(max(product * request.confidence_bp // 127**2, 0), FULL)
     share = min(3500 + 3500 * len(request.terms) // 8, 7000)
     value = min((share * lexical + (FULL - share) * cosine) // 7000, FULL)
-    return value, value >= 1300 and (matched > 0 or cosine >= 3000)
+    floor = 1300 + 400 * max(0, 5 - len(request.terms))
+    return value, value >= floor and (matched > 0 or cosine >= 3000)
 
 
 def proximity(site: Profile, cell: str | None) -> int:
@@ -145,15 +144,13 @@ def told(ranked: Ranked) -> list[Standing]:
 
 def random_query(rng: random.Random, vector: bytes) -> Query:
     known = [f"term{number}" for number in range(34)]  # some are in no site
-    blank = rng.random() < 0.1
-    terms = () if blank else tuple(rng.sample(known, rng.randint(1, 12)))
+    terms = rng.sample(known, rng.randint(0, 12))
     point = Point(rng.uniform(-60, 60), rng.uniform(-180, 180))
     return Query(
         request=Request(
-            terms=terms,
+            term_of={term.upper(): term for term in terms},
             vector=vector,
             confidence_bp=rng.choice([FULL, 4000]),
-            blank=blank,
         ),
         cell=rng.choice([None, cell_of(point)]),
         filters=Filters(
@@ -195,9 +192,10 @@ def test_pages_put_together_are_the_whole_order(
     # Equal in all but identity, so that every page breaks a tie.
     equal = [random_site(random.Random(5), site.site_id) for site in sites[:12]]
     index = Index.build([*equal, *sites[12:]], P)
-    query = Query(
-        request=Request(terms=(), vector=bytes(256), confidence_bp=0, blank=True)
+    request = Request(
+        term_of={"term1": "term1"}, vector=equal[0].embedding, confidence_bp=FULL
     )
+    query = Query(request=request)
     whole = search(index, query, now=now, seed=SEED, k=100).sites
     pages: list[RankedSite] = []
     after = None

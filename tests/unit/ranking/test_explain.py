@@ -13,7 +13,7 @@ FACTORS = Factors(
     relevance=8000, proximity=5000, capability_depth=3000, quality=7000, freshness=9000
 )
 FACTS = Facts(
-    matched_terms=("tabl",),
+    matched_terms=("table",),
     best_action="bookTable",
     lexical_bp=4000,
     cosine_bp=5000,

@@ -1,12 +1,24 @@
 from collections.abc import Callable
 from dataclasses import fields, replace
+from datetime import UTC, datetime
 
 import msgspec
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
+from registry.ranking.encoder import load_encoder
+from registry.ranking.mask import Everyday
 from registry.ranking.policy import DEFAULT_POLICY
-from registry.ranking.profile import Profile, encode_profile, parse_profile
+from registry.ranking.profile import (
+    Profile,
+    encode_profile,
+    make_profile,
+    parse_profile,
+)
+from registry.ranking.quality import ProbeFigures
 from registry.ranking.relevance import impacts
+from registry.ranking.text import distinct_terms, split_words, stem
 from registry.sites.action import Action, Parameter
 from registry.sites.place import Place, Point
 from registry.sites.site import LocationClaim, Site
@@ -58,6 +70,86 @@ def test_a_name_that_the_text_does_not_say_changes_no_byte(
     assert encode_profile(renamed) == encode_profile(profile_of(bistro))
 
 
+@st.composite
+def marks(draw: st.DrawFn) -> str:
+    """Words that could be anybody's brand."""
+    word = draw(st.text("abcdefghijklmnopqrstuvwxyz", min_size=4, max_size=10))
+    everyday = Everyday(load_encoder(), DEFAULT_POLICY, frozenset())
+    assume(not everyday.has(word) and stem(word) not in SPOKEN)
+    return word
+
+
+def shop_of(mark: str) -> Site:
+    """A shop whose mark stands alone in each of its texts."""
+    return Site(
+        name=f"{mark.title()} Store",
+        category="shoes",
+        description=f"Shoes by {mark}. {mark.upper()} for runners; the store of {mark}.",
+        actions=(
+            Action(
+                name=f"search{mark.title()}Shoes",
+                description=f"Search {mark} running shoes made by {mark}",
+                parameters=(
+                    Parameter(name=f"{mark}_size", description=f"Size of {mark} shoe"),
+                ),
+            ),
+            Action(name="findBranch", description="Where the next branch is"),
+        ),
+    )
+
+
+SPOKEN = set(distinct_terms(split_words(str(shop_of("")))))
+
+
+def profile_at(site: Site, host: str) -> Profile:
+    return make_profile(
+        site,
+        site_id=1,
+        publisher=1,
+        host=host,
+        registrable_domain=host.removeprefix("www."),
+        formats=("wab",),
+        place=None,
+        probes=ProbeFigures(),
+        changed_at=datetime(2026, 11, 1, tzinfo=UTC),
+        encoder=load_encoder(),
+        policy=DEFAULT_POLICY,
+    )
+
+
+@settings(max_examples=20)
+@given(marks(), marks())
+def test_one_mark_in_the_place_of_another_changes_no_byte(one: str, other: str) -> None:
+    ours, theirs = (
+        encode_profile(profile_at(shop_of(mark), f"www.{mark}.example"))
+        for mark in (one, other)
+    )
+    assert ours == theirs
+
+
+@settings(max_examples=20)
+@given(marks())
+def test_no_mark_is_left_and_every_other_word_is(mark: str) -> None:
+    named = profile_at(shop_of(mark), f"{mark}.example")
+    nameless = profile_at(replace(shop_of(""), name=""), "xq.test")
+    assert replace(named, actions=()) == replace(nameless, actions=())
+    assert impacts(named, DEFAULT_POLICY) == impacts(nameless, DEFAULT_POLICY)
+
+
+@settings(max_examples=20)
+@given(marks(), marks())
+def test_renaming_a_site_and_its_host_alone_changes_no_byte(
+    one: str, other: str
+) -> None:
+    ours, theirs = (
+        encode_profile(
+            profile_at(replace(shop_of(""), name=f"{mark} Store"), f"{mark}.example")
+        )
+        for mark in (one, other)
+    )
+    assert ours == theirs
+
+
 @pytest.mark.parametrize("domain", ["nike.com", "zorblax.example"])
 def test_a_domain_in_the_text_changes_no_byte(
     profile_of: MakeProfile, bistro: Site, domain: str
@@ -84,7 +176,15 @@ def test_claims_outside_the_five_factors_change_no_byte(
 
 
 def test_profile_has_no_field_for_identity_or_trade() -> None:
-    allowed = {"site_id", "publisher", "category", "country", "formats", "point"}
+    allowed = {
+        "policy",
+        "site_id",
+        "publisher",
+        "category",
+        "country",
+        "formats",
+        "point",
+    }
     allowed |= {"local", "site_terms", "actions", "embedding", "capability_depth"}
     allowed |= {"quality", "probes", "changed_at", "commission_tier"}
     assert {each.name for each in fields(Profile)} == allowed

@@ -6,11 +6,13 @@ from registry.ranking.policy import DEFAULT_POLICY, FULL
 from registry.ranking.profile import ActionProfile
 from registry.ranking.relevance import (
     Matches,
+    Request,
     best_action,
     idf_milli,
     lexical_share_bp,
     match_sites,
     parse_request,
+    relevance_floor,
 )
 
 RARE, COMMON = 4000, 500
@@ -27,20 +29,26 @@ def match(text: str, matched: int, product: int, encoder: Encoder) -> Matches:
     )
 
 
+def likeness(one: Request, other: Request) -> int:
+    a, b = (np.frombuffer(each.vector, np.int8).astype(int) for each in (one, other))
+    return int(a @ b)
+
+
 def test_request_words_are_no_terms(encoder: Encoder) -> None:
     request = parse_request("please find me a table", encoder, DEFAULT_POLICY)
     assert request.terms == ("tabl",)
 
 
-def test_stop_words_alone_are_taken_at_their_words(encoder: Encoder) -> None:
-    request = parse_request("who are you", encoder, DEFAULT_POLICY)
-    assert request.terms == ("who", "are", "you")
-    assert not request.blank
-
-
-@pytest.mark.parametrize(("text", "blank"), [("", True), (" \n", True), ("!", False)])
-def test_only_nothing_is_blank(encoder: Encoder, text: str, blank: bool) -> None:
-    assert parse_request(text, encoder, DEFAULT_POLICY).blank is blank
+def test_words_are_told_as_typed_and_in_order(encoder: Encoder) -> None:
+    request = parse_request(
+        "Tables at a Café: table, TABLES, café's", encoder, DEFAULT_POLICY
+    )
+    assert list(request.term_of.items()) == [
+        ("tables", "tabl"),
+        ("café", "cafe"),
+        ("table", "tabl"),
+    ]
+    assert request.terms == ("tabl", "cafe")
 
 
 def test_endless_queries_are_cut(encoder: Encoder) -> None:
@@ -49,14 +57,26 @@ def test_endless_queries_are_cut(encoder: Encoder) -> None:
     assert len(request.terms) == DEFAULT_POLICY.query_words_max
 
 
-def test_where_nothing_is_asked_all_are_alike(encoder: Encoder) -> None:
-    matches = match("", 0, 0, encoder)
-    assert matches.relevance.tolist() == [FULL]
-    assert matches.eligible.all()
+@pytest.mark.parametrize("text", ["", " \n", "!?", "who are you", "\u200b", "12 000"])
+def test_where_nothing_is_asked_nothing_is_found(encoder: Encoder, text: str) -> None:
+    request = parse_request(text, encoder, DEFAULT_POLICY)
+    assert request.terms == ()
+    assert not match(text, 0, 127 * 127, encoder).eligible.any()
 
 
-def test_where_nothing_is_said_nothing_is_found(encoder: Encoder) -> None:
-    assert not match("!?", 0, 0, encoder).eligible.any()
+def test_a_short_request_must_be_met_by_more_than_a_long_one() -> None:
+    floors = [relevance_floor(terms, DEFAULT_POLICY) for terms in range(1, 9)]
+    assert floors == sorted(floors, reverse=True)
+    assert floors[0] > floors[3] > floors[4]
+    assert set(floors[4:]) == {DEFAULT_POLICY.relevance_min}
+
+
+def test_what_is_done_everywhere_means_little(encoder: Encoder) -> None:
+    bread = parse_request("bread", encoder, DEFAULT_POLICY)
+    ordered = parse_request("order bread", encoder, DEFAULT_POLICY)
+    baked = parse_request("bake bread", encoder, DEFAULT_POLICY)
+    assert likeness(bread, ordered) > likeness(bread, baked)
+    assert ordered.terms == ("order", "bread")
 
 
 def test_relevance_stays_in_range(encoder: Encoder) -> None:
@@ -77,8 +97,11 @@ def test_relevance_rises_with_words_and_with_meaning(encoder: Encoder) -> None:
 
 
 def test_meaning_alone_must_be_beyond_chance(encoder: Encoder) -> None:
-    chance = match("pizza", 0, 127 * 127 // 4, encoder)
-    assert chance.relevance[0] >= DEFAULT_POLICY.relevance_min
+    long = "pizza pasta salad wine dinner"
+    chance = match(long, 0, 127 * 127 * 29 // 100, encoder)
+    said = match(long, 1, 127 * 127 * 29 // 100, encoder)
+    assert said.relevance == chance.relevance
+    assert said.eligible.all()
     assert not chance.eligible.any()
     assert match("film", 0, 127 * 127 // 2, encoder).eligible.all()
 

@@ -4,13 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import Refused
-from registry.sites.gazetteer import Gazetteer, fold, strip_diacritics
+from registry.sites.gazetteer import fold, strip_diacritics
 from registry.sites.place import Point, distance_km
-
-
-@pytest.fixture(scope="session")
-def gazetteer():
-    return Gazetteer.load()
 
 
 def found(gazetteer, city, country=""):

@@ -1,0 +1,122 @@
+"""Writes settings.md and problems.md from the code.
+
+With --check it only compares; with --list it prints the problem types as JSON.
+"""
+
+import json
+import pkgutil
+import sys
+from collections.abc import Iterator
+from dataclasses import MISSING, asdict, fields
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import crawler
+import registry
+from registry.errors import ProblemType
+from registry.settings import PREFIX, Settings
+
+DOCS = Path(__file__).parent
+
+SETTINGS_HEAD = f"""\
+# Settings
+
+Every setting is an environment variable: `{PREFIX}` and the name. There is no settings file. `serve` and `demo` take some of them as options too; an option wins.
+
+| variable | default | |
+|---|---|---|
+"""
+
+PROBLEMS_HEAD = """\
+# Problems
+
+Every refusal is an RFC 9457 problem document with a stable `code`; each code has a page at `/problems/CODE`. A registration lists the problems that the crawler found in the same form.
+
+"""
+
+CHAPTERS = {
+    "registry.interfaces": "Requests",
+    "registry.usecases": "The registry's state",
+    "registry.identity": "Keys, statements and signatures",
+    "registry.sites": "Hosts and places",
+    "registry.strict_json": "JSON",
+    "registry.formats": "Discovery documents",
+    "crawler": "Fetching a site",
+    "registry.audit": "Records and promises",
+    "registry.tlog": "The log",
+}
+
+
+def settings_page() -> str:
+    rows = []
+    for one in fields(Settings):
+        default = "" if one.default in (MISSING, None, "", False) else one.default
+        shown = f"`{default}`" if str(default) else ""
+        rows.append(
+            f"| `{PREFIX}{one.name.upper()}` | {shown} | {one.metadata['doc']} |\n"
+        )
+    return SETTINGS_HEAD + "".join(rows)
+
+
+def problems_page() -> str:
+    page = PROBLEMS_HEAD
+    for prefix, chapter in CHAPTERS.items():
+        kinds = sorted((kind for _, kind in problem_types(prefix)), key=_code)
+        rows = "".join(
+            f"| `{kind.code}` | {_cell(kind.title)} | {_cell(kind.fix)} |\n"
+            for kind in kinds
+        )
+        page += f"## {chapter}\n\n| code | what is wrong | what to do |\n|---|---|---|\n{rows}\n"
+    return page.rstrip("\n") + "\n"
+
+
+def problem_types(prefix: str = "") -> Iterator[tuple[str, ProblemType]]:
+    """Each constant with its full name, where it is declared, not where it is imported."""
+    for module in modules():
+        if module.__name__.startswith(prefix):
+            source = Path(str(module.__file__)).read_text()
+            for name, value in vars(module).items():
+                if (
+                    isinstance(value, ProblemType)
+                    and f"{name} = ProblemType(" in source
+                ):
+                    yield f"{module.__name__}.{name}", value
+
+
+def modules() -> Iterator[ModuleType]:
+    for package in (registry, crawler):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not found.name.endswith("__main__"):
+                yield import_module(found.name)
+
+
+def _code(kind: ProblemType) -> str:
+    return kind.code
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def main() -> None:
+    if "--list" in sys.argv:
+        listed = [[place, asdict(kind)] for place, kind in problem_types()]
+        json.dump(listed, sys.stdout)
+        return
+    stale = []
+    for name, page in (
+        ("settings.md", settings_page()),
+        ("problems.md", problems_page()),
+    ):
+        path = DOCS / name
+        if not path.exists() or path.read_text() != page:
+            stale.append(name)
+            if "--check" not in sys.argv:
+                path.write_text(page)
+    if stale and "--check" in sys.argv:
+        sys.exit(f"not as the code says, run `make docs`: {', '.join(stale)}")
+
+
+if __name__ == "__main__":
+    main()

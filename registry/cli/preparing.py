@@ -1,0 +1,55 @@
+"""What has to be there before the processes of a larger installation start.
+
+`serve` does the same by itself; `deploy/` runs these once, with rights and keys that the
+processes need not have.
+"""
+
+import asyncio
+
+import click
+
+from registry import keyring
+from registry.cli.output import console
+from registry.cli.serve import settings_or_exit
+from registry.db.engine import DatabaseError, open_engine
+from registry.db.migrate import migrate
+
+
+@click.group()
+def db() -> None:
+    """Look after the database that FAIR_REGISTRY_DATABASE_URL names."""
+
+
+@db.command("migrate")
+def migrate_database() -> None:
+    """Bring the schema and the roles to the newest version; run it as the owner."""
+    url = settings_or_exit().database_url
+    if not url:
+        raise click.ClickException(
+            "FAIR_REGISTRY_DATABASE_URL is not set. The embedded database needs no "
+            "command: serve migrates it."
+        )
+    try:
+        asyncio.run(_migrate(url))
+    except (DatabaseError, OSError) as error:
+        raise click.ClickException(
+            f"the database can't be migrated: {error}"
+        ) from error
+    console.print("The schema is the newest.")
+
+
+@click.command("keyring")
+def make_keyring() -> None:
+    """Make the registry's own keys in FAIR_REGISTRY_DATA, as far as they are missing."""
+    settings = settings_or_exit()
+    keyring.create_keyring(settings.keys, settings.log_origin)
+    vkey = keyring.load_vkey(settings.keys, keyring.LOG)
+    console.print(f"The log's verifier key: {vkey}", soft_wrap=True)
+
+
+async def _migrate(url: str) -> None:
+    engine = open_engine(url)
+    try:
+        await migrate(engine)
+    finally:
+        await engine.dispose()

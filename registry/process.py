@@ -1,0 +1,20 @@
+"""Running a process's one piece of work until it is told to stop."""
+
+import asyncio
+import signal
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any
+
+
+def run_until_stopped(work: Coroutine[Any, Any, None]) -> None:
+    """SIGTERM and SIGINT cancel the work, which cleans up and ends."""
+    asyncio.run(_cancel_on_signal(work))
+
+
+async def _cancel_on_signal(work: Coroutine[Any, Any, None]) -> None:
+    task = asyncio.ensure_future(work)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    with suppress(asyncio.CancelledError):
+        await task

@@ -1,0 +1,10 @@
+import httpx
+import pytest
+
+from tests.api.running import RunningRegistry
+
+
+@pytest.fixture(scope="session")
+def http(registry: RunningRegistry) -> httpx.Client:
+    """A client of the running registry."""
+    return registry.http

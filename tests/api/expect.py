@@ -1,0 +1,41 @@
+"""What tests say of many answers."""
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+
+Json = dict[str, Any]
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+_CODE = re.compile(r"[a-z][a-z0-9_]*")
+_MEMBERS = {"type", "title", "status", "detail", "code", "fix", "pointer", "errors"}
+
+
+def problem(answer: httpx.Response, status: int, code: str | None = None) -> Json:
+    """A whole problem document (RFC 9457) of this status and code."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert answer.headers["Cache-Control"] == "no-store"
+    found: Json = answer.json()
+    assert found["status"] == status
+    assert found.keys() <= _MEMBERS
+    assert _CODE.fullmatch(found["code"])
+    assert found["type"] == f"/problems/{found['code']}"
+    assert all(found[name].strip() for name in ("title", "detail", "fix"))
+    if code is not None:
+        assert found["code"] == code, found
+    return found
+
+
+def instant(text: str) -> datetime:
+    """RFC 3339 in UTC, spelled with Z."""
+    assert _INSTANT.fullmatch(text), text
+    found = datetime.fromisoformat(text)
+    assert found.tzinfo == UTC
+    return found
+
+
+def members(value: Json, names: str) -> None:
+    """Exactly these, between spaces."""
+    assert value.keys() == set(names.split()), value.keys() ^ set(names.split())

@@ -1,0 +1,224 @@
+"""The blocks of the README do what it says, with nothing but bash, openssl and curl."""
+
+import functools
+import http.server
+import json
+import os
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+
+from tests.conftest import skip_or_fail
+
+README = Path(__file__).parents[2] / "README.md"
+SITES = {"Ed25519": "zaytoun.test", "ES256": "saffron.test"}
+READY_TIMEOUT_S = 60
+BLOCK_TIMEOUT_S = 60
+
+DOCUMENT = {
+    "wab_version": "1.0.0",
+    "provider": {"name": "Zaytoun", "category": "restaurant"},
+    "capabilities": {
+        "commands": [
+            {
+                "name": "book_table",
+                "description": "Book a table at the restaurant for a number of guests",
+                "parameters": [
+                    {
+                        "name": "guests",
+                        "type": "integer",
+                        "required": True,
+                        "description": "How many guests will come",
+                    }
+                ],
+            }
+        ],
+        "permissions": {},
+        "tier": "free",
+        "transport": ["http"],
+    },
+}
+
+
+def block_after(text: str, marker: str) -> str:
+    """The first fenced block after the marker."""
+    fenced = re.compile(r"^```bash\n(.*?)^```", re.DOTALL | re.MULTILINE)
+    match = fenced.search(text, text.index(marker))
+    assert match is not None
+    return match.group(1)
+
+
+def registration_block(alg: str) -> str:
+    text = README.read_text(encoding="utf-8")
+    block = block_after(text, "## Register a site with openssl and curl")
+    if alg == "Ed25519":
+        return block
+    head, step_1, _ = block.partition("# 1. ")
+    _, step_2, rest = block.partition("# 2. ")
+    assert step_1
+    assert step_2
+    return f"{head}{block_after(text, 'For ES256')}\n{step_2}{rest}"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder that both sites serve; beside it `ca.pem` and `hosts`."""
+    folder = tmp_path_factory.mktemp("site")
+    root = folder / "root"
+    root.mkdir()
+    (root / "agent-bridge.json").write_text(json.dumps(DOCUMENT))
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(str(folder / "ca.pem"))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert(*SITES.values()).configure_cert(context)
+    handler = functools.partial(QuietHandler, directory=str(root))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        port = server.server_address[1]
+        hosts = "".join(f"{site} 127.0.0.1:{port}\n" for site in SITES.values())
+        (folder / "hosts").write_text(hosts)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield root
+        server.shutdown()
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 — its name above
+        pass
+
+
+@pytest.fixture(scope="module")
+def origin(served: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The origin of `fair-registry serve`, which knows where the sites are."""
+    for tool in ("bash", "openssl", "curl"):
+        if shutil.which(tool) is None:
+            skip_or_fail(f"{tool} is not installed")
+    port = free_port()
+    environment = {
+        **os.environ,
+        "FAIR_REGISTRY_ALLOW_LOOPBACK": "1",
+        "FAIR_REGISTRY_HOSTS_FILE": str(served.parent / "hosts"),
+        "FAIR_REGISTRY_CA_FILE": str(served.parent / "ca.pem"),
+    }
+    data = tmp_path_factory.mktemp("data")
+    arguments = ("serve", "--port", str(port), "--data", str(data))
+    with serving(arguments, environment, data / "serve.log"):
+        url = f"http://127.0.0.1:{port}"
+        wait_until_ready(url, data / "serve.log")
+        yield url
+
+
+@contextmanager
+def serving(
+    arguments: tuple[str, ...], environment: dict[str, str], log: Path
+) -> Iterator[None]:
+    command = Path(sys.executable).with_name("fair-registry")
+    with log.open("wb") as told:
+        process = subprocess.Popen(
+            [command, *arguments], env=environment, stdout=told, stderr=told
+        )
+        try:
+            yield
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def wait_until_ready(origin: str, log: Path) -> None:
+    deadline = time.monotonic() + READY_TIMEOUT_S
+    while time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(f"{origin}/health/ready"):
+                return
+        except urllib.error.URLError:
+            time.sleep(0.1)
+    pytest.fail(f"not ready: {log.read_text()}")
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port
+
+
+def run_block(block: str, folder: Path, **environment: str) -> str:
+    ran = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", block],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=BLOCK_TIMEOUT_S,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+@pytest.fixture(scope="module")
+def registered(
+    origin: str, served: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
+    """What the registration block printed, by the algorithm of the key."""
+    return {
+        alg: run_block(
+            registration_block(alg),
+            tmp_path_factory.mktemp(alg),
+            REGISTRY=origin,
+            SITE=site,
+            WEB_ROOT=str(served),
+        )
+        for alg, site in SITES.items()
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("alg", SITES)
+def test_the_registration_block_lists_the_site(
+    registered: dict[str, str], alg: str
+) -> None:
+    decided = json.loads(registered[alg].splitlines()[-1])
+
+    assert decided["host"] == SITES[alg]
+    assert decided["status"] == "active", decided["problems"]
+
+
+@pytest.mark.slow
+def test_the_search_block_finds_the_sites_and_reports_the_first(
+    origin: str, registered: dict[str, str], tmp_path: Path
+) -> None:
+    assert len(registered) == len(SITES)
+    until_found(origin, len(SITES))
+    block = block_after(README.read_text(encoding="utf-8"), "## Ask, and say")
+
+    answer, selection = run_block(block, tmp_path, REGISTRY=origin).splitlines()
+
+    found = json.loads(answer)["results"]
+    assert {result["site"]["host"] for result in found} == set(SITES.values())
+    assert json.loads(selection)["leafHash"]
+
+
+def until_found(origin: str, count: int) -> None:
+    """The index follows the database within a second."""
+    deadline = time.monotonic() + READY_TIMEOUT_S
+    while time.monotonic() < deadline:
+        with urllib.request.urlopen(f"{origin}/v1/search?q=book+a+table") as answer:
+            if len(json.load(answer)["results"]) == count:
+                return
+        time.sleep(0.1)
+    pytest.fail("the sites are not found")

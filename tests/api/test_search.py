@@ -1,0 +1,221 @@
+import base64
+import hashlib
+import time
+from itertools import pairwise
+
+import httpx
+import pytest
+import rfc8785
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from registry.tlog.checkpoint import verify_checkpoint
+from registry.tlog.merkle import verify_inclusion
+from registry.tlog.note import parse_vkey
+from registry.tlog.proof import inclusion_runs, prove_inclusion, read_from_tiles
+from registry.tlog.tiles import format_tile_path, tile_of_run
+from tests.api import expect
+from tests.api.expect import Json
+from tests.api.running import RunningRegistry
+
+FACTORS = {
+    "relevance": 4000,
+    "proximity": 2000,
+    "capabilityDepth": 1500,
+    "quality": 1500,
+    "freshness": 1000,
+}
+PUBLISHED_WITHIN_S = 2.0
+
+
+def bytes_of(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def test_an_answer_has_exactly_the_documented_members(
+    registry: RunningRegistry,
+) -> None:
+    answer = registry.search(city="Amman", country="JO")
+    expect.members(answer, "ranking results place nextCursor")
+    expect.members(
+        answer["ranking"], "id policy generatedAt eligible leafHash promise"
+    )
+    expect.members(answer["ranking"]["promise"], "time keyId signature")
+    expect.instant(answer["ranking"]["generatedAt"])
+    expect.members(answer["place"], "name country cell")
+    assert (answer["place"]["name"], answer["place"]["country"]) == ("Amman", "JO")
+    for rank, result in enumerate(answer["results"], start=1):
+        expect.members(result, "rank score site factors behind")
+        assert result["rank"] == rank
+        expect.members(
+            result["site"],
+            "id host url provider location capabilitiesSummary fairnessMetrics"
+            " trustLevel",
+        )
+        expect.members(result["site"]["provider"], "name category")
+        expect.members(result["site"]["fairnessMetrics"], "commissionRate isIndependent")
+        assert result["site"]["url"] == f"https://{result['site']['host']}"
+
+
+def test_the_score_is_the_sum_of_the_five_contributions(
+    registry: RunningRegistry,
+) -> None:
+    results = registry.search()["results"]
+    assert results
+    for result in results:
+        assert list(result["factors"]) == list(FACTORS)
+        for name, factor in result["factors"].items():
+            expect.members(factor, "value weight contribution facts")
+            assert factor["weight"] == FACTORS[name]
+            assert type(factor["value"]) is int
+            assert 0 <= factor["value"] <= 10_000
+            assert factor["contribution"] == factor["value"] * factor["weight"]
+        contributions = [one["contribution"] for one in result["factors"].values()]
+        assert type(result["score"]) is int
+        assert result["score"] == sum(contributions)
+        assert 0 <= result["score"] <= 10**8
+    scores = [result["score"] for result in results]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_user_in_amman_sees_the_near_restaurant_first(
+    registry: RunningRegistry,
+) -> None:
+    by_city = registry.search(city="Amman")
+    by_point = registry.search(lat=31.95, lon=35.93)
+    for answer in (by_city, by_point):
+        assert answer["results"][0]["site"]["host"] == "zaytoun-table.test"
+        assert answer["results"][0]["factors"]["proximity"]["facts"]["distanceBand"]
+    assert by_point["place"] is None
+
+
+def test_the_body_form_asks_the_same_as_the_query(registry: RunningRegistry) -> None:
+    asked = {"q": "book a table", "city": "Lima", "limit": 2}
+    posted = registry.http.post("/v1/search", json=asked)
+    assert posted.status_code == 200
+    got = registry.search(**asked)
+    hosts = [one["site"]["host"] for one in posted.json()["results"]]
+    assert hosts == [one["site"]["host"] for one in got["results"]]
+    assert len(hosts) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "hosts"),
+    [
+        ({"country": "JO"}, {"zaytoun-table.test"}),
+        ({"country": "Jordan"}, {"zaytoun-table.test"}),
+        ({"format": "webmcp"}, {"galata-tables.test"}),
+        ({"category": "Restaurant", "country": "PE"}, {"ceviche-norte.test"}),
+        ({"category": "none-such"}, set()),
+        ({"format": "none-such"}, set()),
+    ],
+)
+def test_filters_leave_only_what_matches(
+    registry: RunningRegistry, given: dict[str, str], hosts: set[str]
+) -> None:
+    results = registry.search("book a table for two", **given)["results"]
+    assert {one["site"]["host"] for one in results} == hosts
+
+
+@pytest.mark.parametrize("q", ["qwrtz plimf vorgon", "the of and", "???", "🦊🦊", "a"])
+def test_nonsense_gets_an_empty_list_that_is_on_record(
+    registry: RunningRegistry, q: str
+) -> None:
+    answer = registry.search(q)
+    assert answer["results"] == []
+    assert answer["ranking"]["eligible"] == 0
+    assert answer["nextCursor"] is None
+    found = registry.http.get(f"/v1/rankings/{answer['ranking']['id']}")
+    assert found.json()["record"]["order"] == []
+
+
+def test_pages_together_are_the_whole_answer(registry: RunningRegistry) -> None:
+    whole = registry.search(limit=100, city="Amman")["results"]
+    paged: list[Json] = []
+    cursor = {}
+    while True:
+        page = registry.search(limit=1, city="Amman", **cursor)
+        paged += page["results"]
+        if page["nextCursor"] is None:
+            break
+        cursor = {"cursor": page["nextCursor"]}
+    assert len(whole) > 2
+    assert [one["rank"] for one in paged] == list(range(1, len(whole) + 1))
+    assert sorted(one["site"]["host"] for one in paged) == sorted(
+        one["site"]["host"] for one in whole
+    )
+    assert all(one["score"] >= two["score"] for one, two in pairwise(paged))
+
+
+def test_the_record_is_what_the_leaf_hash_says(registry: RunningRegistry) -> None:
+    answer = registry.search()
+    ranking = answer["ranking"]
+    found = registry.http.get(f"/v1/rankings/{ranking['id']}").json()
+    expect.members(found, "id leafIndex leafHash acceptedAt record openings erased")
+    body = rfc8785.dumps(found["record"])
+    assert hashlib.sha256(b"\0" + body).hexdigest() == ranking["leafHash"]
+    assert found["leafHash"] == ranking["leafHash"]
+    assert found["record"]["order"] == [one["site"]["id"] for one in answer["results"]]
+    assert found["record"]["n"] == ranking["eligible"]
+    assert found["record"]["policy"] == ranking["policy"]
+    expect.instant(found["acceptedAt"])
+
+
+def test_the_promise_verifies_with_the_promise_key(registry: RunningRegistry) -> None:
+    ranking = registry.search()["ranking"]
+    log = registry.http.get("/v1/log").json()
+    public = parse_vkey(log["promiseKey"]).public
+    at = expect.instant(ranking["promise"]["time"])
+    unix_ms = round(at.timestamp() * 1000)
+    message = (
+        b"fair-registry/promise/v1\n"
+        + unix_ms.to_bytes(8, "big")
+        + bytes.fromhex(ranking["leafHash"])
+    )
+    signature = bytes_of(ranking["promise"]["signature"])
+    Ed25519PublicKey.from_public_bytes(public).verify(signature, message)
+
+
+def test_only_the_asker_sees_what_was_asked(registry: RunningRegistry) -> None:
+    ranking_id = registry.search("book a table in private")["ranking"]["id"]
+    public_half = ranking_id.partition(".")[0]
+    mine = registry.http.get(f"/v1/rankings/{ranking_id}").json()
+    shown = registry.http.get(f"/v1/rankings/{public_half}").json()
+    told = {one["name"]: one["value"] for one in mine["openings"]}
+    assert told["query"] == "book a table in private"
+    assert shown["openings"] is None
+    assert shown["record"] == mine["record"]
+    assert "private" not in str(shown)
+
+
+def test_a_record_is_in_the_tree_within_two_seconds(
+    registry: RunningRegistry,
+) -> None:
+    http = registry.http
+    ranking = registry.search()["ranking"]
+    index = published(http, ranking["id"])
+    key = parse_vkey(http.get("/v1/log").json()["verifierKey"])
+    note = http.get("/checkpoint").content
+    checkpoint = verify_checkpoint(note, key).checkpoint
+    assert index < checkpoint.size
+    tiles = {
+        tile: http.get(f"/{format_tile_path(tile)}").content
+        for run in inclusion_runs(index, checkpoint.size)
+        for tile in [tile_of_run(run, checkpoint.size)]
+    }
+    proof = prove_inclusion(
+        index, checkpoint.size, read_from_tiles(tiles, checkpoint.size)
+    )
+    leaf = bytes.fromhex(ranking["leafHash"])
+    verify_inclusion(
+        leaf, proof, index=index, size=checkpoint.size, root=checkpoint.root
+    )
+
+
+def published(http: httpx.Client, ranking_id: str) -> int:
+    deadline = time.monotonic() + PUBLISHED_WITHIN_S
+    while time.monotonic() < deadline:
+        found = http.get(f"/v1/rankings/{ranking_id}").json()
+        if found["leafIndex"] is not None:
+            return int(found["leafIndex"])
+        time.sleep(0.02)
+    raise AssertionError("not published in time")

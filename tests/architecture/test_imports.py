@@ -1,0 +1,150 @@
+"""What may import what: the contracts hold, and break when they are violated."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+PARTS_WITH_EGRESS = {"__main__", "cli", "client", "demo"}
+NO_CLIENT = (
+    *("aiohttp", "crawler", "dns", "h11", "httpcore", "httpx", "requests"),
+    *("registry.client", "registry.demo", "registry.cli"),
+)
+EGRESS = re.compile(
+    r"\b(urllib\.request|http\.client|open_connection|create_connection"
+    r"|create_datagram_endpoint|open_unix_connection|sock_connect)\b"
+)
+
+# contract, the file that violates it, and how
+VIOLATIONS = (
+    ("registry-layers", "registry/sites/place.py", "import registry.usecases"),
+    ("registry-layers", "registry/index/order.py", "import registry.interfaces"),
+    ("crawler-layers", "crawler/guard.py", "import crawler.fetch"),
+    ("crawler-apart", "registry/usecases/search.py", "import crawler.fetch"),
+    ("no-web-in-crawler", "crawler/worker.py", "import registry.index.search"),
+    ("no-egress", "registry/interfaces/rest/sites.py", "import httpx"),
+    ("no-egress", "registry/usecases/select.py", "import registry.client"),
+    ("no-egress", "registry/db/sites.py", "import socket"),
+    ("one-fetcher", "crawler/probe.py", "import httpcore"),
+    ("sql-in-db", "registry/usecases/select.py", "import sqlalchemy"),
+    ("settings-at-the-edge", "registry/usecases/select.py", "import registry.settings"),
+    ("pure", "registry/ranking/freshness.py", "import time"),
+    ("pure", "registry/fairness/tally.py", "import random"),
+    ("pure", "crawler/schedule.py", "import asyncio"),
+    ("formats-independent", "registry/formats/wab.py", "import registry.formats.awp"),
+    (
+        "factors-independent",
+        "registry/ranking/freshness.py",
+        "import registry.ranking.quality",
+    ),
+    ("acyclic", "registry/errors.py", "import registry.sites"),
+)
+
+
+@pytest.fixture(scope="module")
+def copy(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The service's sources and contracts, to be violated."""
+    folder = tmp_path_factory.mktemp("copy")
+    shutil.copy(root / "pyproject.toml", folder)
+    for package in ("registry", "crawler"):
+        shutil.copytree(
+            root / package,
+            folder / package,
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
+    return folder
+
+
+def lint(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = Path(sys.executable).with_name("lint-imports")
+    return subprocess.run(
+        [command, "--no-logo", "--no-cache", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def contracts(root: Path) -> dict[str, dict[str, list[str]]]:
+    project = tomllib.loads((root / "pyproject.toml").read_text())
+    return {one["id"]: one for one in project["tool"]["importlinter"]["contracts"]}
+
+
+def test_every_contract_is_kept(copy: Path) -> None:
+    linted = lint(copy)
+
+    assert linted.returncode == 0, linted.stdout
+
+
+@pytest.mark.parametrize(("contract", "file", "line"), VIOLATIONS)
+def test_a_planted_violation_breaks_its_contract(
+    copy: Path, contract: str, file: str, line: str
+) -> None:
+    path = copy / file
+    sound = path.read_text()
+    path.write_text(f"{sound}\n{line}\n")
+    try:
+        linted = lint(copy, "--contract", contract)
+    finally:
+        path.write_text(sound)
+
+    assert linted.returncode == 1, linted.stdout + linted.stderr
+    assert "1 broken" in linted.stdout
+
+
+def test_every_contract_has_a_planted_violation(root: Path) -> None:
+    assert {contract for contract, _, _ in VIOLATIONS} == set(contracts(root))
+
+
+def test_the_contract_against_egress_covers_every_part_of_the_service(
+    root: Path,
+) -> None:
+    covered = set(contracts(root)["no-egress"]["source_modules"])
+    parts = {
+        one.stem
+        for one in (root / "registry").iterdir()
+        if one.suffix == ".py" or (one / "__init__.py").exists()
+    }
+
+    assert covered == {
+        f"registry.{part}" for part in parts - PARTS_WITH_EGRESS - {"__init__"}
+    }
+
+
+def test_the_web_application_loads_no_client_of_any_kind() -> None:
+    script = "import sys, registry.app; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout.split()
+
+    assert "registry.interfaces.rest.search" in loaded
+    assert [name for name in loaded if name.startswith(NO_CLIENT)] == []
+
+
+def test_no_part_of_the_service_opens_a_connection_by_the_standard_library(
+    sources: dict[Path, str],
+) -> None:
+    found = [
+        f"{path}: {match.group()}"
+        for path, source in sources.items()
+        if path.parts[0] == "registry"
+        and path.with_suffix("").parts[1] not in PARTS_WITH_EGRESS
+        for match in EGRESS.finditer(source)
+    ]
+
+    assert found == []
+
+
+def test_only_the_log_and_the_migration_commit_by_hand(
+    sources: dict[Path, str],
+) -> None:
+    committing = {
+        path.as_posix() for path, source in sources.items() if ".commit()" in source
+    }
+
+    assert committing == {"registry/usecases/sequence.py", "registry/db/migrate.py"}

@@ -1,0 +1,141 @@
+"""Files and functions stay small, are named for what they hold, and name no machine."""
+
+import ast
+import re
+import sys
+import tomllib
+from collections import Counter
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+MODULE_LINES = 400
+FUNCTION_LINES = 45
+MEDIAN_FUNCTION_LINES = 9
+NO_NAME = re.compile(r"utils?|helpers?|common|managers?|misc|base")
+
+# Written so that this file does not hold what it looks for.
+HOST_OF_AN_INDEX = re.compile(
+    r"py[p]i\.(org|io)|python[h]osted|(extra-)?index-ur[l]|find-link[s]|/simpl[e]/"
+)
+HOME = re.compile(r"(?<![\w.\"'])/(home|root|Users)/")
+
+# Declared although no module imports them.
+USED_OTHERWISE = {
+    "wordllama": "only its data files are read",
+}
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def functions(source: str) -> list[Function]:
+    return [
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+
+
+def lines(function: Function) -> int:
+    assert function.end_lineno is not None
+    return function.end_lineno - function.lineno + 1
+
+
+def test_no_module_is_long(sources: dict[Path, str]) -> None:
+    long = {
+        path.as_posix(): source.count("\n")
+        for path, source in sources.items()
+        if source.count("\n") > MODULE_LINES
+    }
+
+    assert long == {}
+
+
+def test_no_function_is_long(sources: dict[Path, str]) -> None:
+    long = {
+        f"{path.as_posix()} {function.name}": lines(function)
+        for path, source in sources.items()
+        for function in functions(source)
+        if lines(function) > FUNCTION_LINES
+    }
+
+    assert long == {}
+
+
+def test_most_functions_are_short(sources: dict[Path, str]) -> None:
+    lengths = sorted(lines(each) for one in sources.values() for each in functions(one))
+
+    assert lengths[len(lengths) // 2] <= MEDIAN_FUNCTION_LINES
+
+
+def test_modules_are_named_for_what_they_hold(sources: dict[Path, str]) -> None:
+    named = {part for path in sources for part in path.with_suffix("").parts}
+
+    assert {name for name in named if NO_NAME.fullmatch(name)} == set()
+
+
+def test_no_file_names_a_package_index_or_a_place_on_this_machine(
+    root: Path, project_files: list[Path]
+) -> None:
+    found = []
+    for path in project_files:
+        text = path.read_bytes().decode("utf-8", "replace")
+        for pattern in (HOST_OF_AN_INDEX, HOME, re.compile(re.escape(f"{root}/"))):
+            found += [f"{path}: {each.group()}" for each in pattern.finditer(text)]
+
+    assert found == []
+
+
+def test_what_is_imported_is_declared_and_what_is_declared_is_imported(
+    root: Path, sources: dict[Path, str]
+) -> None:
+    distributions = packages_distributions()
+    imported = {
+        _name(distributions[name][0])
+        for source in sources.values()
+        for name in _imported(source)
+        if name not in sys.stdlib_module_names
+        and name not in {"registry", "crawler", "migrations"}
+    }
+
+    assert imported <= declared(root)
+    assert declared(root) <= imported | set(USED_OTHERWISE)
+
+
+def test_each_dependency_has_its_reason_on_its_page(root: Path) -> None:
+    page = (root / "docs" / "dependencies.md").read_text()
+    explained = re.findall(r"^\| \[?([a-z0-9-]+)", page, re.MULTILINE)
+    project = tomllib.loads((root / "pyproject.toml").read_text())
+    groups = project["dependency-groups"].values()
+    development = {
+        _name(one) for group in groups for one in group if isinstance(one, str)
+    }
+
+    assert Counter(explained) == Counter(declared(root) | development)
+
+
+def test_locked_requirements_are_the_declared_ones_with_hashes(root: Path) -> None:
+    locked = (root / "requirements" / "runtime.txt").read_text()
+    names = {_name(line) for line in locked.splitlines() if re.match(r"[a-z]", line)}
+
+    assert declared(root) <= names
+    assert locked.count("==") <= locked.count("--hash=sha256:")
+
+
+def declared(root: Path) -> set[str]:
+    project = tomllib.loads((root / "pyproject.toml").read_text())
+    return {_name(one) for one in project["project"]["dependencies"]}
+
+
+def _name(requirement: str) -> str:
+    match = re.match(r"[A-Za-z0-9._-]+", requirement)
+    assert match is not None
+    return match.group().lower().replace("_", "-")
+
+
+def _imported(source: str) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {each.name.partition(".")[0] for each in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.partition(".")[0])
+    return found

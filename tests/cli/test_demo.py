@@ -1,0 +1,96 @@
+"""The main job, as `make demo` runs it: real processes, TLS, PostgreSQL."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+TIMEOUT_S = 120
+
+
+def free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        port: int = listening.getsockname()[1]
+        return port
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "registry", *arguments]
+
+
+def test_demo_plays_every_act_and_ends(tmp_path: Path) -> None:
+    port = free_port()
+    played = subprocess.run(
+        command("demo", "--once", "--json", f"--port={port}", f"--data={tmp_path}/d"),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    assert played.returncode == 0, played.stdout + played.stderr
+    summary = json.loads(played.stdout)
+    assert summary["failures"] == []
+    assert summary["registered"] >= 40
+    assert summary["active"] + summary["rejected"] == summary["registered"]
+    assert summary["rejected"] >= 2
+    assert summary["documents"] >= summary["active"]
+    assert summary["searches"] == summary["report"]["rankings"]
+    assert summary["selections"] == summary["report"]["selections"]
+    assert summary["records"] > summary["searches"] + summary["active"]
+    assert summary["logVerified"] is True
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/health/live", timeout=1)
+
+
+def test_demo_that_can_not_listen_ends_with_an_error(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        played = subprocess.run(
+            command("demo", "--once", "--json", f"--port={port}", f"--data={tmp_path}"),
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+    assert played.returncode != 0
+    assert str(port) in played.stdout + played.stderr
+
+
+def test_demo_serves_on_until_it_is_interrupted(tmp_path: Path) -> None:
+    port = free_port()
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    playing = subprocess.Popen(
+        command("demo", f"--port={port}", f"--data={tmp_path}/d"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment,
+    )
+    try:
+        assert playing.stdout is not None
+        told = ""
+        deadline = time.monotonic() + TIMEOUT_S
+        while "serves on" not in told and time.monotonic() < deadline:
+            told += playing.stdout.readline()
+        assert "serves on" in told
+        url = f"http://127.0.0.1:{port}/v1/search?q=order+bread"
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            assert json.load(answer)["results"]
+        playing.send_signal(signal.SIGINT)
+        assert playing.wait(timeout=30) == 0
+    finally:
+        playing.kill()
+        playing.wait()

@@ -1,0 +1,27 @@
+import pytest
+
+from registry.db.engine import Engine, Role
+from registry.ranking.encoder import load_encoder
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.sites.gazetteer import Gazetteer
+from registry.usecases.list_site import Lister
+from tests.db.scene import Clock, Scene
+
+
+@pytest.fixture(scope="session")
+def lister() -> Lister:
+    return Lister(
+        gazetteer=Gazetteer.load(), encoder=load_encoder(), policy=DEFAULT_POLICY
+    )
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def scene(
+    engines: dict[Role, Engine], owner: Engine, lister: Lister, clock: Clock
+) -> Scene:
+    return Scene(engines, owner, lister, clock)

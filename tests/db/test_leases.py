@@ -1,0 +1,174 @@
+"""Leases of tasks and registrations: to one at a time, fenced, and given again."""
+
+import asyncio
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import update
+
+from registry.db import registrations, tasks
+from registry.db.registrations import Registration
+from registry.db.tables import task as task_table
+from registry.db.tasks import Task
+from tests.db.scene import LEASE, Scene, SiteOwner
+
+CLAIMANTS, SITES = 5, 30
+
+
+async def due_tasks(scene: Scene, sites: int = 1) -> list[int]:
+    """Ids of new sites, each with three tasks that are due; no other task is."""
+    await scene.sql("DELETE FROM registry.task")
+    owners = [await scene.register() for _ in range(sites)]
+    ids = [(await scene.entry(owner)).site_id for owner in owners]
+    await scene.sql("UPDATE registry.task SET due_at = :now", now=scene.clock())
+    return ids
+
+
+async def claim_tasks(scene: Scene, limit: int = 100) -> list[Task]:
+    async with scene.crawler.begin() as connection:
+        return await tasks.lease_tasks(
+            connection, now=scene.clock(), lease=LEASE, limit=limit
+        )
+
+
+async def claim_registrations(scene: Scene, limit: int = 100) -> list[Registration]:
+    async with scene.crawler.begin() as connection:
+        return await registrations.lease_registrations(
+            connection, now=scene.clock(), lease=LEASE, limit=limit
+        )
+
+
+async def complete(scene: Scene, one: Task, due_at: timedelta) -> bool:
+    async with scene.crawler.begin() as connection:
+        return await tasks.complete(
+            connection,
+            one,
+            due_at=scene.clock() + due_at,
+            failures=0,
+            outcome={"result": "fetched"},
+        )
+
+
+async def test_concurrent_claimants_never_get_the_same_task(scene: Scene) -> None:
+    await due_tasks(scene, SITES)
+
+    async def claim_all() -> list[Task]:
+        found: list[Task] = []
+        while leased := await claim_tasks(scene, limit=4):
+            found += leased
+        return found
+
+    shares = await asyncio.gather(*(claim_all() for _ in range(CLAIMANTS)))
+    given = Counter((one.site_id, one.kind) for share in shares for one in share)
+    assert len(given) == SITES * 3
+    assert set(given.values()) == {1}
+
+
+async def test_concurrent_claimants_never_get_the_same_registration(
+    scene: Scene,
+) -> None:
+    submitted = [await scene.submit(SiteOwner()) for _ in range(SITES)]
+
+    async def claim_all() -> list[Registration]:
+        found: list[Registration] = []
+        while leased := await claim_registrations(scene, limit=2):
+            found += leased
+        return found
+
+    shares = await asyncio.gather(*(claim_all() for _ in range(CLAIMANTS)))
+    given = Counter(one.registration_id for share in shares for one in share)
+    assert given == Counter(one.registration_id for one in submitted)
+
+
+async def test_expired_lease_is_given_again_with_a_higher_fence(scene: Scene) -> None:
+    await due_tasks(scene)
+    first = {one.kind: one.fence for one in await claim_tasks(scene)}
+    scene.clock.advance(seconds=60)
+    assert await claim_tasks(scene) == [], "it still holds"
+    scene.clock.advance(seconds=1)
+    second = {one.kind: one.fence for one in await claim_tasks(scene)}
+    assert {kind: fence + 1 for kind, fence in first.items()} == second
+
+
+async def test_expired_lease_of_a_registration_is_given_again(scene: Scene) -> None:
+    submitted = await scene.submit(SiteOwner())
+    first = await scene.lease(submitted)
+    assert await claim_registrations(scene) == []
+    scene.clock.advance(seconds=61)
+    assert (await scene.lease(submitted)).fence == first.fence + 1
+
+
+async def test_postponed_registration_comes_back_when_it_is_due(scene: Scene) -> None:
+    leased = await scene.lease(await scene.submit(SiteOwner()))
+    later = scene.clock() + timedelta(seconds=5)
+    async with scene.crawler.begin() as connection:
+        await registrations.postpone(connection, leased, later)
+    assert await claim_registrations(scene) == []
+    scene.clock.advance(seconds=5)
+    assert (await scene.lease(leased)).fence == leased.fence + 1
+
+
+async def test_decided_registration_is_leased_no_more(scene: Scene) -> None:
+    leased = await scene.lease(await scene.submit(SiteOwner()))
+    async with scene.crawler.begin() as connection:
+        await registrations.decide(connection, leased, "rejected", [], scene.clock())
+    scene.clock.advance(days=1)
+    ids = {one.registration_id for one in await claim_registrations(scene)}
+    assert leased.registration_id not in ids
+
+
+async def test_completed_task_is_due_again_at_its_time(scene: Scene) -> None:
+    await due_tasks(scene)
+    for one in await claim_tasks(scene):
+        assert await complete(scene, one, timedelta(hours=1))
+    scene.clock.advance(minutes=59)
+    assert await claim_tasks(scene) == []
+    scene.clock.advance(minutes=1)
+    assert len(await claim_tasks(scene)) == 3
+
+
+async def test_completion_under_a_stale_fence_writes_nothing(scene: Scene) -> None:
+    await due_tasks(scene)
+    stale = (await claim_tasks(scene, limit=1))[0]
+    scene.clock.advance(seconds=61)
+    await claim_tasks(scene)
+    before = await scene.rows()
+    assert not await complete(scene, stale, timedelta(hours=1))
+    assert await scene.rows() == before
+
+
+async def test_without_the_fence_a_stale_completion_would_write(scene: Scene) -> None:
+    """The control: the same update, but for its condition."""
+    await due_tasks(scene)
+    stale = (await claim_tasks(scene, limit=1))[0]
+    scene.clock.advance(seconds=61)
+    await claim_tasks(scene)
+    of_task = (task_table.c.site_id == stale.site_id, task_table.c.kind == stale.kind)
+    statement = update(task_table).values(leased_until=None)
+    async with scene.crawler.connect() as connection:
+        unfenced = await connection.execute(statement.where(*of_task))
+        fenced = await connection.execute(
+            statement.where(*of_task, task_table.c.fence == stale.fence)
+        )
+        await connection.rollback()
+    assert (unfenced.rowcount, fenced.rowcount) == (1, 0)
+
+
+@pytest.mark.parametrize("due_first", ["never fetched", "longest waiting"])
+async def test_who_waits_longest_is_served_first(scene: Scene, due_first: str) -> None:
+    waiting, *_ = await due_tasks(scene, 4)
+    due_at = None if due_first == "never fetched" else scene.clock() - timedelta(days=1)
+    await scene.sql(
+        "UPDATE registry.task SET due_at = :due_at WHERE site_id = :id",
+        due_at=due_at,
+        id=waiting,
+    )
+    assert {one.site_id for one in await claim_tasks(scene, limit=3)} == {waiting}
+
+
+async def test_tasks_due_are_counted_by_kind(scene: Scene) -> None:
+    await due_tasks(scene, 2)
+    async with scene.crawler.connect() as connection:
+        counted = await tasks.count_due(connection, scene.clock())
+    assert counted == {"crawl": 2, "probe": 2, "prove": 2}

@@ -1,0 +1,216 @@
+"""Listing: what moves with a change of meaning, and what only with a visit."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from registry.db import documents, probes, profiles
+from registry.db.documents import StoredDocument
+from registry.db.engine import Role
+from registry.db.probes import StoredProbe
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.profile import Profile, parse_profile
+from registry.sites.entry import SiteEntry
+from registry.usecases.list_site import summarise_probes
+from registry.usecases.understand import FetchedBody
+from tests.db.scene import (
+    NOON,
+    Scene,
+    SiteOwner,
+    body_of,
+    understood,
+    wab,
+    with_commands,
+)
+
+
+async def visit(scene: Scene, site: SiteOwner, *bodies: FetchedBody) -> SiteEntry:
+    """A crawl that brought these."""
+    current = await scene.entry(site)
+    now = scene.clock()
+    async with scene.crawler.begin() as connection:
+        found = understood(site.host, *bodies, at=now)
+        return await scene.lister.list_site(connection, current, found, {}, now)
+
+
+def at(scene: Scene, site: SiteOwner, content: object, path: str = "") -> FetchedBody:
+    return body_of(
+        site.host, content, path=path or "/agent-bridge.json", at=scene.clock()
+    )
+
+
+async def current(scene: Scene, entry: SiteEntry) -> list[StoredDocument]:
+    async with scene.engines[Role.API].connect() as connection:
+        return await documents.current_documents(connection, entry.site_id)
+
+
+async def history(scene: Scene, entry: SiteEntry) -> list[StoredDocument]:
+    async with scene.engines[Role.API].connect() as connection:
+        return await documents.document_history(connection, entry.site_id, 10)
+
+
+async def profile_of(scene: Scene, site_id: int) -> Profile:
+    async with scene.crawler.connect() as connection:
+        body = await profiles.profile_of(connection, site_id)
+    assert body is not None
+    return parse_profile(body)
+
+
+@pytest.mark.parametrize(
+    "same_meaning",
+    [
+        wab(),
+        {**wab(), "wab_version": "1.0.1"},
+        dict(reversed(wab().items())),
+        {**wab(), "generated_at": "2026-11-20T12:34:56Z"},
+    ],
+    ids=["same bytes", "version bump", "other order", "timestamp"],
+)
+async def test_changed_at_stays_while_the_meaning_stays(
+    scene: Scene, same_meaning: dict[str, Any]
+) -> None:
+    site = await scene.register()
+    listed = await visit(scene, site, at(scene, site, wab()))
+    scene.clock.advance(days=2)
+    again = await visit(scene, site, at(scene, site, same_meaning))
+    assert again.changed_at == listed.changed_at == NOON
+    assert again.updated_at == scene.clock()
+    assert (await profile_of(scene, again.site_id)).changed_at == NOON
+
+
+async def test_changed_at_moves_with_the_meaning(scene: Scene) -> None:
+    site = await scene.register()
+    scene.clock.advance(days=2)
+    told = with_commands("bookTable", "orderBread")
+    changed = await visit(scene, site, at(scene, site, told))
+    assert changed.changed_at == scene.clock()
+    profile = await profile_of(scene, changed.site_id)
+    assert profile.changed_at == scene.clock()
+    assert len(profile.actions) == 2
+
+
+async def test_same_meaning_is_the_same_version_of_the_document(scene: Scene) -> None:
+    site = await scene.register()
+    scene.clock.advance(days=1)
+    entry = await visit(scene, site, at(scene, site, {**wab(), "wab_version": "1.0.1"}))
+    (document,) = await current(scene, entry)
+    assert document.version == 1
+    assert document.first_fetched_at == NOON
+    assert document.fetched_at == scene.clock()
+    assert b"1.0.1" in document.body, "the bytes are those last served"
+
+
+async def test_other_meaning_is_a_new_version_and_the_old_one_stays(
+    scene: Scene,
+) -> None:
+    site = await scene.register()
+    for day in (1, 2):
+        scene.clock.advance(days=1)
+        told = with_commands(*(f"action{n}" for n in range(day)))
+        entry = await visit(scene, site, at(scene, site, told))
+    versions = await history(scene, entry)
+    assert [one.version for one in versions] == [3, 2, 1]
+    assert [one.retired_at for one in versions] == [
+        None,
+        NOON + timedelta(days=2),
+        NOON + timedelta(days=1),
+    ]
+    assert await current(scene, entry) == versions[:1]
+
+
+async def test_document_that_is_gone_is_retired_and_may_come_back(
+    scene: Scene,
+) -> None:
+    site = await scene.register()
+    scene.clock.advance(days=1)
+    both = [at(scene, site, wab()), at(scene, site, wab(), "/.well-known/wab.json")]
+    entry = await visit(scene, site, *both)
+    assert len(await current(scene, entry)) == 2
+    scene.clock.advance(days=1)
+    await visit(scene, site, at(scene, site, wab()))
+    (left,) = await current(scene, entry)
+    assert left.url.endswith("/agent-bridge.json")
+    scene.clock.advance(days=1)
+    await visit(scene, site, at(scene, site, wab()), both[1])
+    back = {one.url[-8:]: one.version for one in await current(scene, entry)}
+    assert back == {"dge.json": 1, "wab.json": 2}
+
+
+async def test_confirmed_document_was_fetched_again_and_is_no_new_version(
+    scene: Scene,
+) -> None:
+    site = await scene.register()
+    entry = await scene.entry(site)
+    later = NOON + timedelta(days=3)
+    (document,) = await current(scene, entry)
+    async with scene.crawler.begin() as connection:
+        await documents.confirm_documents(
+            connection, entry.site_id, [document.url], later
+        )
+    (confirmed,) = await current(scene, entry)
+    assert (confirmed.fetched_at, confirmed.version) == (later, 1)
+    assert confirmed.first_fetched_at == NOON
+
+
+def seen(outcome: str, minute: int = 0, elapsed_ms: int = 100) -> StoredProbe:
+    return StoredProbe(
+        observed_at=NOON + timedelta(minutes=minute),
+        outcome=outcome,
+        elapsed_ms=elapsed_ms,
+    )
+
+
+def test_probes_are_counted_by_what_they_say_of_the_site() -> None:
+    found = summarise_probes(
+        [
+            seen("alive", 5, 300),
+            seen("auth_wall", 4, 100),
+            seen("wrong_protocol", 3, 200),
+            seen("unreachable", 2, 10_000),
+            seen("blocked_by_robots", 1, 0),
+            seen("alive", 0, 400),
+        ]
+    )
+    assert (found.probes, found.answers, found.successes) == (5, 4, 2)
+    assert found.median_ms == 250, "of those that answered"
+    assert found.observed_at == NOON + timedelta(minutes=5)
+
+
+def test_robots_do_not_count_and_are_no_downtime() -> None:
+    found = summarise_probes([seen("blocked_by_robots", n) for n in range(9)])
+    assert (found.probes, found.median_ms, found.observed_at) == (0, None, None)
+
+
+async def note(scene: Scene, site_id: int, *found: StoredProbe) -> None:
+    for one in found:
+        async with scene.crawler.begin() as connection:
+            await scene.lister.note_probe(connection, site_id, one)
+
+
+async def test_probe_counts_in_the_profile_at_once_and_over_a_crawl(
+    scene: Scene,
+) -> None:
+    site = await scene.register()
+    site_id = (await scene.entry(site)).site_id
+    young = await profile_of(scene, site_id)
+    enough = DEFAULT_POLICY.quality_probes_min
+    await note(scene, site_id, *(seen("alive", minute) for minute in range(enough)))
+    probed = await profile_of(scene, site_id)
+    assert (probed.probes.probes, probed.probes.successes) == (enough, enough)
+    assert probed.quality > young.quality
+    await visit(scene, site, at(scene, site, with_commands("orderBread")))
+    crawled = await profile_of(scene, site_id)
+    assert (crawled.probes, crawled.quality) == (probed.probes, probed.quality)
+
+
+async def test_probes_older_than_the_window_no_longer_count(scene: Scene) -> None:
+    site = await scene.register()
+    site_id = (await scene.entry(site)).site_id
+    old: datetime = NOON - timedelta(days=31)
+    gone = StoredProbe(observed_at=old, outcome="unreachable", elapsed_ms=9)
+    await note(scene, site_id, gone, seen("alive"))
+    assert (await profile_of(scene, site_id)).probes.probes == 1
+    async with scene.engines[Role.API].connect() as connection:
+        kept = await probes.probes_since(connection, site_id, old)
+    assert [one.outcome for one in kept] == ["alive", "unreachable"]

@@ -1,0 +1,225 @@
+"""Group commit: an answer is given when its record is durable, and only then."""
+
+import asyncio
+import os
+import signal
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+
+import pytest
+from sqlalchemy.engine import URL
+
+from registry.db.engine import Engine, Role, open_engine
+from registry.db.rankings import RankingToLog
+from registry.errors import Unavailable
+from registry.usecases.record_rankings import MAX_WAITING, RankingRecorder
+from tests.db.rankings import make_ranking
+from tests.db.scene import Scene
+
+BACKENDS = """
+    SELECT pid FROM pg_stat_activity
+    WHERE datname = current_database() AND usename = 'registry_api'
+"""
+
+
+@pytest.fixture
+async def writer(database: URL) -> AsyncIterator[Engine]:
+    engine = open_engine(database, Role.API, pool=1)
+    yield engine
+    await engine.dispose()
+
+
+@asynccontextmanager
+async def running(recorder: RankingRecorder) -> AsyncIterator[RankingRecorder]:
+    task = asyncio.create_task(recorder.run())
+    try:
+        yield recorder
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def durable(scene: Scene) -> Counter[str]:
+    """How often each record is there for others to see."""
+    return Counter(
+        row.record_id for row in await scene.sql("SELECT record_id FROM audit.pending")
+    )
+
+
+def rankings(scene: Scene, count: int) -> list[RankingToLog]:
+    return [make_ranking(scene.chance) for _ in range(count)]
+
+
+async def acknowledged(recorder: RankingRecorder, one: RankingToLog) -> bool:
+    try:
+        await recorder.record(one)
+    except Unavailable:
+        return False
+    return True
+
+
+async def record_until_taken(recorder: RankingRecorder, scene: Scene) -> None:
+    """The recorder works again, within seconds."""
+    async with asyncio.timeout(10):
+        while not await acknowledged(recorder, make_ranking(scene.chance)):
+            await asyncio.sleep(0.05)
+
+
+async def test_record_is_durable_with_all_its_parts_when_the_call_returns(
+    scene: Scene, writer: Engine
+) -> None:
+    one = make_ranking(scene.chance, [5, 7], eligible=[5, 6, 7])
+    async with running(RankingRecorder(writer)) as recorder:
+        await recorder.record(one)
+        record_id = one.record.record_id
+        assert (await durable(scene))[record_id] == 1
+        (row,) = await scene.sql(
+            "SELECT name, disclosure, site_ids FROM audit.opening "
+            "JOIN audit.eligible_sample USING (record_id) WHERE record_id = :id",
+            id=record_id,
+        )
+    assert (row.name, row.disclosure) == one.openings[0]
+    assert row.site_ids == [5, 6, 7]
+
+
+async def test_concurrent_records_are_all_durable_once_and_in_few_commits(
+    scene: Scene, writer: Engine
+) -> None:
+    batches: list[int] = []
+    many = rankings(scene, 600)
+    async with running(RankingRecorder(writer, batches.append)) as recorder:
+        await asyncio.gather(*map(recorder.record, many))
+    seen = await durable(scene)
+    assert all(seen[one.record.record_id] == 1 for one in many)
+    assert sum(batches) == 600
+    assert len(batches) < 20
+
+
+async def test_full_queue_turns_away_at_once(scene: Scene, writer: Engine) -> None:
+    """Nobody writes: the database stalls."""
+    recorder = RankingRecorder(writer)
+    one = make_ranking(scene.chance)
+    waiting = [asyncio.create_task(recorder.record(one)) for _ in range(MAX_WAITING)]
+    await asyncio.sleep(0)
+    with pytest.raises(Unavailable, match="log_busy") as refused:
+        await asyncio.wait_for(recorder.record(one), 1)
+    assert refused.value.retry_after_s == 1
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+
+
+async def test_killed_connection_loses_no_acknowledged_record(
+    scene: Scene, writer: Engine
+) -> None:
+    taken: list[str] = []
+    refused: list[str] = []
+    done = asyncio.Event()
+
+    async def call(recorder: RankingRecorder) -> None:
+        while not done.is_set():
+            one = make_ranking(scene.chance)
+            answers = taken if await acknowledged(recorder, one) else refused
+            answers.append(one.record.record_id)
+            await asyncio.sleep(0)
+
+    async with running(RankingRecorder(writer)) as recorder:
+        callers = asyncio.gather(*(call(recorder) for _ in range(16)))
+        for _ in range(6):
+            await asyncio.sleep(0.15)
+            await scene.sql(BACKENDS.replace("pid", "pg_terminate_backend(pid)", 1))
+            await record_until_taken(recorder, scene)
+        done.set()
+        await callers
+    seen = await durable(scene)
+    assert taken
+    assert refused, "the kills were felt"
+    assert [one for one in taken if seen[one] != 1] == []
+    assert max(seen.values()) == 1
+
+
+async def test_stalled_server_turns_callers_away_and_is_left(
+    scene: Scene, writer: Engine
+) -> None:
+    """It neither answers nor hangs up: waiting for it would be waiting for ever."""
+    async with running(RankingRecorder(writer, write_timeout_s=0.3)) as recorder:
+        await recorder.record(make_ranking(scene.chance))
+        (pid,) = await recorder_backend(scene)
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            calls = [acknowledged(recorder, one) for one in rankings(scene, 5)]
+            async with asyncio.timeout(3):
+                assert not any(await asyncio.gather(*calls))
+                await record_until_taken(recorder, scene)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
+
+async def recorder_backend(scene: Scene) -> set[int]:
+    rows = await scene.sql(f"{BACKENDS} AND query ILIKE '%COMMIT%'")
+    return {row.pid for row in rows}
+
+
+async def test_cancelled_caller_does_not_break_the_batch(
+    scene: Scene, writer: Engine
+) -> None:
+    many = rankings(scene, 30)
+    async with running(RankingRecorder(writer)) as recorder:
+        calls = [asyncio.create_task(recorder.record(one)) for one in many]
+        await asyncio.sleep(0)
+        for call in calls[::3]:
+            call.cancel()
+        ended = await asyncio.gather(*calls, return_exceptions=True)
+    seen = await durable(scene)
+    for number, (one, outcome) in enumerate(zip(many, ended, strict=True)):
+        if number % 3 == 0:
+            assert isinstance(outcome, asyncio.CancelledError)
+        else:
+            assert outcome is None
+            assert seen[one.record.record_id] == 1
+
+
+async def test_record_that_the_database_refuses_takes_only_its_batch_down(
+    scene: Scene, writer: Engine
+) -> None:
+    one = make_ranking(scene.chance)
+    async with running(RankingRecorder(writer)) as recorder:
+        await recorder.record(one)
+        assert not await acknowledged(recorder, one), "its id is taken"
+        await record_until_taken(recorder, scene)
+    assert (await durable(scene))[one.record.record_id] == 1
+
+
+async def test_batch_is_whole_or_not_there(scene: Scene, writer: Engine) -> None:
+    good = make_ranking(scene.chance)
+    bad = make_ranking(scene.chance)
+    bad = replace(bad, openings=[*bad.openings, bad.openings[0]])
+    recorder = RankingRecorder(writer)
+    calls = [asyncio.create_task(acknowledged(recorder, one)) for one in (good, bad)]
+    await asyncio.sleep(0)
+    async with running(recorder):
+        assert await asyncio.gather(*calls) == [False, False]
+    seen = await durable(scene)
+    assert seen[good.record.record_id] == seen[bad.record.record_id] == 0
+
+
+async def test_database_that_is_away_turns_callers_away(scene: Scene) -> None:
+    nowhere = open_engine("postgresql://nobody@127.0.0.1:1/none", pool=1)
+    async with running(RankingRecorder(nowhere)) as recorder:
+        async with asyncio.timeout(5):
+            assert not await acknowledged(recorder, make_ranking(scene.chance))
+    await nowhere.dispose()
+
+
+async def test_recorder_that_ended_gives_no_answer_and_no_wait(
+    scene: Scene, writer: Engine
+) -> None:
+    recorder = RankingRecorder(writer)
+    waiting = asyncio.create_task(acknowledged(recorder, make_ranking(scene.chance)))
+    async with running(recorder):
+        await waiting
+    async with asyncio.timeout(1):
+        assert not await acknowledged(recorder, make_ranking(scene.chance))

@@ -1,0 +1,260 @@
+"""The crawler's regular tasks against real servers: what each visit leaves behind."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from crawler.context import Context
+from crawler.robots_cache import RobotsCache
+from crawler.visiting import carry_out_task
+from registry.db import documents, profiles, sites, tasks
+from registry.db.documents import StoredDocument
+from registry.db.tasks import Task, TaskKind
+from registry.identity.jwk import jwks_document
+from registry.identity.key_source import KEY_SET_PATH
+from registry.identity.keys import PublicKey
+from registry.ranking.profile import Profile, parse_profile
+from tests.crawler.net import HonestSite, Net, Page
+from tests.db.scene import (
+    Scene,
+    SiteOwner,
+    body_of,
+    understood,
+    wab,
+    with_commands,
+)
+
+DOCUMENT = "/agent-bridge.json"
+BROKEN = Page(b"", status="503 Service Unavailable")
+
+
+@pytest.fixture
+async def net(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Net]:
+    internet = Net(tmp_path_factory.mktemp("authority"))
+    yield internet
+    await internet.close()
+
+
+class Visited:
+    """A listed site with a server of its own, and the crawler that visits it."""
+
+    def __init__(self, scene: Scene, net: Net) -> None:
+        self.scene = scene
+        self.owner = SiteOwner()
+        self.zone: dict[str, list[str]] = {}
+        self.server = HonestSite(
+            {
+                DOCUMENT: Page(json.dumps(wab()).encode(), headers={"ETag": '"1"'}),
+                "/robots.txt": Page(b"", "text/plain"),
+            }
+        )
+        self._net = net
+
+    async def open(self) -> "Visited":
+        await self._net.serve(self.server, self.owner.host.name)
+        self.show(self.owner.public)
+        url = f"https://{self.owner.host.name}{DOCUMENT}"
+        decided = await self.scene.play(self.owner, docs=[{"url": url}])
+        assert decided.status == "active"
+        dns_server = await self._net.serve_dns(self.zone)
+        fetcher = self._net.fetcher(dns_server=dns_server)
+        self.context = Context(
+            engine=self.scene.crawler,
+            fetcher=fetcher,
+            robots=RobotsCache(fetcher),
+            lister=self.scene.lister,
+            chance=self.scene.chance,
+            draw=lambda: 0.5,
+            test_hosts=True,
+        )
+        return self
+
+    def show(self, *keys: PublicKey) -> None:
+        self.server.pages[KEY_SET_PATH] = Page(jwks_document(keys))
+
+    async def lease(self, *kinds: TaskKind) -> list[Task]:
+        """Tasks of the site, made due; leases of other sites are thrown away."""
+        entry = await self.scene.entry(self.owner)
+        now = self.scene.clock()
+        async with self.scene.crawler.begin() as connection:
+            for kind in kinds:
+                await tasks.schedule(connection, entry.site_id, kind, now)
+        async with self.scene.crawler.begin() as connection:
+            leased = await tasks.lease_tasks(
+                connection, now=now, lease=timedelta(seconds=120), limit=1000
+            )
+        ours = {one.kind: one for one in leased if one.site_id == entry.site_id}
+        return [ours[kind] for kind in kinds]
+
+    async def visit(self, kind: TaskKind, failures: int = 0) -> None:
+        (task,) = await self.lease(kind)
+        await carry_out_task(self.context, replace(task, failures=failures))
+
+    async def outcome(self, kind: TaskKind) -> dict[str, object]:
+        entry = await self.scene.entry(self.owner)
+        async with self.scene.crawler.connect() as connection:
+            found: dict[str, object] = (
+                await tasks.outcomes_of(connection, entry.site_id)
+            )[kind]
+        return found
+
+    async def profile(self) -> Profile:
+        entry = await self.scene.entry(self.owner)
+        async with self.scene.crawler.connect() as connection:
+            body = await profiles.profile_of(connection, entry.site_id)
+        assert body is not None
+        return parse_profile(body)
+
+    async def document(self) -> StoredDocument:
+        entry = await self.scene.entry(self.owner)
+        async with self.scene.crawler.connect() as connection:
+            (found,) = await documents.current_documents(connection, entry.site_id)
+        return found
+
+
+@pytest.fixture
+async def visited(scene: Scene, net: Net) -> Visited:
+    return await Visited(scene, net).open()
+
+
+async def test_proof_promotes_a_key_that_waited_though_it_never_signed(
+    visited: Visited,
+) -> None:
+    new = SiteOwner(host=visited.owner.host)
+    reference = visited.owner.reference_of(new.public)
+    visited.show(visited.owner.public, new.public)
+    for standing in ("cooling", "trusted"):
+        await visited.visit("prove")
+        assert (await visited.scene.standings(visited.owner))[reference] == standing
+        visited.scene.clock.advance(hours=1)
+
+
+async def test_proof_by_a_key_that_replaced_the_lost_one_fails(
+    visited: Visited,
+) -> None:
+    thief = SiteOwner(host=visited.owner.host)
+    visited.show(thief.public)
+    for _ in range(3):
+        await visited.visit("prove")
+        assert (await visited.outcome("prove"))["result"] == "not_proved"
+        visited.scene.clock.advance(hours=30)
+    assert "trusted" not in (await visited.scene.standings(visited.owner)).values()
+
+
+async def test_failed_fetch_of_the_key_set_changes_no_key(visited: Visited) -> None:
+    entry = await visited.scene.entry(visited.owner)
+    read = "SELECT t::text FROM registry.site_key AS t WHERE site_id = :id"
+    before = await visited.scene.sql(read, id=entry.site_id)
+    visited.server.pages[KEY_SET_PATH] = BROKEN
+    visited.scene.clock.advance(hours=5)
+    await visited.visit("prove")
+    assert await visited.scene.sql(read, id=entry.site_id) == before
+    assert (await visited.outcome("prove"))["result"] == "not_proved"
+
+
+async def test_third_failed_proof_makes_a_site_unverified_and_the_next_one_heals(
+    visited: Visited,
+) -> None:
+    visited.server.pages[KEY_SET_PATH] = BROKEN
+    for failures, status in ((0, "active"), (1, "active"), (2, "unverified")):
+        await visited.visit("prove", failures)
+        assert (await visited.scene.entry(visited.owner)).status == status
+    visited.show(visited.owner.public)
+    visited.scene.clock.advance(hours=1)
+    await visited.visit("prove", 3)
+    entry = await visited.scene.entry(visited.owner)
+    assert (entry.status, entry.proved_at) == ("active", visited.scene.clock())
+
+
+async def test_crawl_lists_what_changed(visited: Visited) -> None:
+    visited.scene.clock.advance(days=1)
+    told = json.dumps(with_commands("orderBread")).encode()
+    visited.server.pages[DOCUMENT] = Page(told, headers={"ETag": '"2"'})
+    await visited.visit("crawl")
+    entry = await visited.scene.entry(visited.owner)
+    assert [action.name for action in entry.site.actions] == ["orderBread"]
+    assert entry.changed_at == visited.scene.clock()
+    assert (await visited.document()).etag == '"2"'
+
+
+async def test_document_that_answers_304_counts_as_fetched(visited: Visited) -> None:
+    await visited.visit("crawl")  # learns the entity tag
+    first = await visited.document()
+    visited.scene.clock.advance(days=1)
+    await visited.visit("crawl")
+    assert visited.server.requests[-1].headers["if-none-match"] == '"1"'
+    document = await visited.document()
+    assert (document.version, document.first_fetched_at) == (1, first.first_fetched_at)
+    assert document.fetched_at == visited.scene.clock()
+    assert (await visited.outcome("crawl"))["result"] == "unchanged"
+
+
+async def test_outage_leaves_the_listing_and_comes_back_later(visited: Visited) -> None:
+    entry = await visited.scene.entry(visited.owner)
+    visited.scene.clock.advance(days=1)
+    visited.server.pages[DOCUMENT] = BROKEN
+    await visited.visit("crawl")
+    assert await visited.scene.entry(visited.owner) == entry
+    outcome = await visited.outcome("crawl")
+    assert outcome["result"] == "failed"
+    assert outcome["nextDueAt"] > visited.scene.clock()
+
+
+async def test_robots_blocked_probe_is_no_downtime(visited: Visited) -> None:
+    rules = b"User-agent: *\nDisallow: /\n"
+    visited.server.pages["/robots.txt"] = Page(rules, "text/plain")
+    await visited.visit("probe")
+    assert (await visited.outcome("probe"))["result"] == "blocked_by_robots"
+    assert (await visited.profile()).probes.probes == 0
+
+
+@pytest.mark.parametrize("kind", ["crawl", "probe", "prove"])
+async def test_visit_that_lost_its_lease_writes_nothing(
+    visited: Visited, kind: TaskKind
+) -> None:
+    (stale,) = await visited.lease(kind)
+    told = json.dumps(with_commands("orderBread")).encode()
+    visited.server.pages[DOCUMENT] = Page(told)
+    visited.show(SiteOwner(host=visited.owner.host).public)
+    visited.scene.clock.advance(minutes=3)
+    (held,) = await visited.lease(kind)
+    before = await visited.scene.rows()
+    await carry_out_task(visited.context, stale)
+    assert await visited.scene.rows() == before
+    await carry_out_task(visited.context, held)
+    assert await visited.scene.rows() != before, "the same visit under the lease"
+
+
+async def test_visit_of_a_site_withdrawn_meanwhile_writes_nothing(
+    visited: Visited,
+) -> None:
+    leased = await visited.lease("crawl", "probe", "prove")
+    await visited.scene.play(visited.owner, act="withdraw")
+    before = await visited.scene.rows()
+    for task in leased:
+        await carry_out_task(visited.context, task)
+    assert await visited.scene.rows() == before
+
+
+async def test_probe_that_ends_during_an_update_loses_nothing_and_locks_nobody_out(
+    visited: Visited,
+) -> None:
+    """Both write the profile and the task: the later starts from what is left."""
+    (task,) = await visited.lease("probe")
+    host, now = visited.owner.host, visited.scene.clock()
+    told = understood(host, body_of(host, with_commands("orderBread")))
+    async with visited.scene.crawler.begin() as update:
+        current = await sites.lock_site(update, host.name)
+        assert current
+        await visited.scene.lister.list_site(update, current, told, {}, now)
+        probing = asyncio.create_task(carry_out_task(visited.context, task))
+        await asyncio.wait({probing}, timeout=0.5)
+        await tasks.schedule(update, current.site_id, "probe", now)
+    await probing
+    profile = await visited.profile()
+    assert [action.name for action in profile.actions] == ["orderBread"]
+    assert profile.probes.probes == 1
