@@ -91,14 +91,19 @@ async def hosts_of_other_policies(
     return list((await connection.execute(query)).scalars())
 
 
-async def profile_of(
-    connection: Connection, site_id: int, policy: str | None = None
-) -> bytes | None:
-    """policy: the digest it must have been made under; any if not given."""
+async def profile_of(connection: Connection, site_id: int) -> bytes | None:
     query = select(site_profile.c.profile).where(site_profile.c.site_id == site_id)
-    if policy is not None:
-        query = query.where(site_profile.c.policy == policy)
     return (await connection.execute(query)).scalar_one_or_none()
+
+
+async def lock_profile(
+    connection: Connection, site_id: int, policy: str
+) -> bytes | None:
+    """The profile, held until the transaction ends, if it was made under the policy."""
+    query = select(site_profile.c.profile).where(
+        site_profile.c.site_id == site_id, site_profile.c.policy == policy
+    )
+    return (await connection.execute(query.with_for_update())).scalar_one_or_none()
 
 
 async def unlist(connection: Connection, site_id: int) -> None:

@@ -74,7 +74,7 @@ class Lister:
     ) -> None:
         """Write a probe and let it count in the site's quality."""
         await probes.save_probe(connection, site_id, probe)
-        body = await profiles.profile_of(connection, site_id, self.policy.digest)
+        body = await profiles.lock_profile(connection, site_id, self.policy.digest)
         if body is None:
             return  # who makes the profile anew counts the probe
         since = probe.observed_at - QUALITY_WINDOW
@@ -87,13 +87,20 @@ class Lister:
         )
         await profiles.change_profile(connection, site_id, encode_profile(profile))
 
-    async def renew_profiles(self, engine: Engine, now: Callable[[], datetime]) -> None:
+    async def renew_profiles(
+        self,
+        engine: Engine,
+        now: Callable[[], datetime],
+        *,
+        at_once: int = RENEWED_AT_ONCE,
+    ) -> None:
         """Make each profile of another policy anew, from what is stored of its site.
 
         Any number may do so at a time, beside crawls; what was done stays done.
+        at_once: hosts read at a time; each is a transaction of its own.
         """
         renewed, after = 0, ""
-        while hosts := await self._hosts_to_renew(engine, after):
+        while hosts := await self._hosts_to_renew(engine, after, at_once):
             for host in hosts:
                 async with engine.begin() as connection:
                     renewed += await self._renew(connection, host, now())
@@ -101,17 +108,20 @@ class Lister:
         if renewed:
             logger.info("profiles_renewed", count=renewed, policy=self.policy.digest)
 
-    async def _hosts_to_renew(self, engine: Engine, after: str) -> list[str]:
+    async def _hosts_to_renew(
+        self, engine: Engine, after: str, limit: int
+    ) -> list[str]:
         async with engine.connect() as connection:
             return await profiles.hosts_of_other_policies(
-                connection, self.policy.digest, after=after, limit=RENEWED_AT_ONCE
+                connection, self.policy.digest, after=after, limit=limit
             )
 
     async def _renew(self, connection: Connection, host: str, now: datetime) -> bool:
         """False where another came first."""
         entry = await sites.lock_site(connection, host)
-        if entry is None or await profiles.profile_of(
-            connection, entry.site_id, self.policy.digest
+        policy = self.policy.digest
+        if entry is None or await profiles.lock_profile(
+            connection, entry.site_id, policy
         ):
             return False
         stored = await documents.current_documents(connection, entry.site_id)

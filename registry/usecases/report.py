@@ -1,6 +1,6 @@
 """The fairness report of a window, from the audit tables."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from registry.db import observations
 from registry.db.engine import Connection
@@ -22,10 +22,14 @@ WINDOW_INVALID = ProblemType(
 
 def window_of(start: datetime | None, end: datetime | None, now: datetime) -> Window:
     """Open ends reach to now, and 30 days back. Raises: Refused."""
-    end_at = end or now + timedelta(seconds=1)
-    start_at = start or end_at - DEFAULT_WINDOW
-    if start_at.tzinfo is None or end_at.tzinfo is None:
-        raise Refused(WINDOW_INVALID, "an instant needs its time zone, such as Z")
+    for instant in (start, end):
+        if instant is not None and instant.tzinfo is None:
+            raise Refused(WINDOW_INVALID, "an instant needs its time zone, such as Z")
+    try:
+        end_at = (end or now + timedelta(seconds=1)).astimezone(UTC)
+        start_at = (start or end_at - DEFAULT_WINDOW).astimezone(UTC)
+    except OverflowError as error:
+        raise Refused(WINDOW_INVALID, "it leaves the calendar") from error
     if not timedelta() < end_at - start_at <= MAX_WINDOW:
         raise Refused(WINDOW_INVALID)
     return Window(start_at=start_at, end_at=end_at)

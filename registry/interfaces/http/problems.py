@@ -1,6 +1,6 @@
 """Faults as RFC 9457 problem documents: one table from error class to status."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import structlog
 from litestar import Request, Response
+from litestar.datastructures import Headers
 from litestar.exceptions import HTTPException, ValidationException
 from litestar.openapi import ResponseSpec
 
@@ -16,6 +17,7 @@ from registry.db.engine import DatabaseError, is_away
 from registry.errors import Problem, ProblemType, RegistryError
 from registry.interfaces.http import refusals
 from registry.interfaces.http.faults import place_of
+from registry.interfaces.http.strict import query_parameters
 from registry.observability import PROBLEMS
 
 MEDIA_TYPE = "application/problem+json"
@@ -115,9 +117,11 @@ def on_registry_error(_: AnyRequest, error: RegistryError) -> ProblemResponse:
     return problem_response(error.problem, status, headers=headers)
 
 
-def on_validation_error(_: AnyRequest, error: ValidationException) -> ProblemResponse:
+def on_validation_error(
+    request: AnyRequest, error: ValidationException
+) -> ProblemResponse:
     """Litestar's word for parameters of the wrong shape."""
-    found = tuple(_validation_problems(error))
+    found = tuple(_validation_problems(request, error))
     first = found[0] if found else _problem(refusals.REQUEST_INVALID, error.detail)
     others = found if len(found) > 1 else ()
     return problem_response(first, HTTPStatus.BAD_REQUEST, others=others)
@@ -128,7 +132,7 @@ def on_http_error(_: AnyRequest, error: HTTPException) -> ProblemResponse:
     if error.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return _internal(error)
     headers = {}
-    if allowed := (error.headers or {}).get("Allow"):
+    if allowed := Headers(error.headers).get("Allow"):
         headers["Allow"] = allowed.replace("GET", "GET, HEAD")
     if error.status_code in _BODY_UNREAD:
         headers["Connection"] = "close"
@@ -163,16 +167,15 @@ def _internal(error: Exception) -> ProblemResponse:
     return problem_response(problem, HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
-def _validation_problems(error: ValidationException) -> list[Problem]:
-    found = error.extra if isinstance(error.extra, list) else []
-    return [
-        replace(
-            _problem(refusals.PARAMETER_INVALID, str(one.get("message", ""))),
-            pointer=str(one["key"]) if one.get("key") else None,
-        )
-        for one in found
-        if isinstance(one, dict)
-    ]
+def _validation_problems(
+    request: AnyRequest, error: ValidationException
+) -> Iterator[Problem]:
+    parameters = query_parameters(request.route_handler)
+    for one in error.extra if isinstance(error.extra, list) else ():
+        key = str(one.get("key", ""))
+        told, _ = parameters.get(key, (key, None))
+        problem = _problem(refusals.PARAMETER_INVALID, str(one.get("message", "")))
+        yield replace(problem, pointer=told or None)
 
 
 def _problem(kind: ProblemType, detail: str) -> Problem:

@@ -77,7 +77,10 @@ def verify_query(
     """A guard: query parameters are the handler's, each once, none of them missing."""
     known: dict[str, bool] | None = handler.opt.get("query")
     if known is None:
-        known = handler.opt["query"] = _parameters(handler)
+        known = handler.opt["query"] = {
+            told: field.is_required
+            for told, field in query_parameters(handler).values()
+        }
     given = [name for name, _ in connection.query_params.multi_items()]
     for name in given:
         if name not in known:
@@ -142,10 +145,10 @@ def _is_no_text(character: str) -> bool:
     return is_control or 0xD800 <= point <= 0xDFFF or point in {0xFFFD, 0xFFFE, 0xFFFF}
 
 
-def _parameters(handler: BaseRouteHandler) -> dict[str, bool]:
-    """The names of the query parameters, and whether each must be given."""
+def query_parameters(handler: BaseRouteHandler) -> dict[str, tuple[str, Any]]:
+    """Python's name of each: the name in the query, and the field."""
     return {
-        field.kwarg_definition.query or name: field.is_required
+        name: (field.kwarg_definition.query or name, field)
         for name, field in handler.parsed_fn_signature.parameters.items()
         if isinstance(field.kwarg_definition, QueryParameter)
     }

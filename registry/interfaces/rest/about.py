@@ -83,7 +83,7 @@ async def get_policy(services: Injected) -> PolicyView:
         name=policy.name,
         code_digest=digest_of_code(),
         leaf_index=leaf_index,
-        weights=dict(zip(FACTOR_NAMES, policy.weights, strict=True)),
+        weights=dict(zip(map(_camel_name, FACTOR_NAMES), policy.weights, strict=True)),
         statements=STATEMENTS,
         constants=tuple(
             ConstantView(name=name, value=getattr(policy, name), reason=reason)

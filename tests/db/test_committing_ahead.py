@@ -1,0 +1,168 @@
+"""Policies and daily secrets: in the log before they are used, revealed when they are past."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from registry.audit.record import parse_record
+from registry.audit.seed import verify_reveal
+from registry.db.engine import Role
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.tlog.edge import TreeEdge
+from registry.tlog.note import Algorithm, Signer
+from registry.usecases.commit_ahead import commit_ahead
+from registry.usecases.sequence import Sequencer, load_edge
+from registry.usecases.todays_seed import SeedReader
+from tests.db.scene import NOON, Scene
+
+SIGNER = Signer(
+    name="registry.example",
+    algorithm=Algorithm.ED25519,
+    private=Ed25519PrivateKey.from_private_bytes(b"l" * 32),
+)
+TODAY = NOON.date()
+TOMORROW = TODAY + timedelta(days=1)
+
+
+@pytest.fixture(autouse=True)
+async def first_day(scene: Scene) -> None:
+    for table in ("entry", "tile_hash", "checkpoint", "policy"):
+        await scene.sql(f"ALTER TABLE audit.{table} DISABLE TRIGGER USER")
+        await scene.sql(f"TRUNCATE audit.{table}")
+    await scene.sql("TRUNCATE audit.pending, audit.day_seed")
+
+
+async def commit(scene: Scene) -> None:
+    await commit_ahead(scene.engines[Role.PUBLISHER], DEFAULT_POLICY, scene.chance)
+
+
+async def publish(scene: Scene) -> None:
+    """Log all that is pending."""
+    publisher = scene.engines[Role.PUBLISHER]
+    async with publisher.connect() as connection:
+        edge: TreeEdge = await load_edge(connection)
+        await connection.commit()
+        sequencer = Sequencer(publisher, SIGNER, scene.clock)
+        await sequencer.step(connection, edge)
+
+
+async def records(scene: Scene, kind: str) -> list[dict[str, Any]]:
+    """All of the kind, in the order of their acceptance."""
+    bodies: Sequence[Any] = await scene.sql(
+        "SELECT body FROM (SELECT body, kind, leaf_index AS at FROM audit.entry "
+        "UNION ALL SELECT body, kind, 1000000 + position FROM audit.pending) AS one "
+        "WHERE kind = :kind ORDER BY at",
+        kind=kind,
+    )
+    return [dict(parse_record(row.body)) for row in bodies]
+
+
+def reader(scene: Scene) -> SeedReader:
+    return SeedReader(scene.api, DEFAULT_POLICY.digest)
+
+
+async def test_policy_is_logged_whole_and_once(scene: Scene) -> None:
+    for _ in range(3):
+        await commit(scene)
+    (record,) = await records(scene, "policy")
+    assert record["policy"] == DEFAULT_POLICY.digest
+    assert str(record["text"]).encode() == DEFAULT_POLICY.canonical_json
+
+
+async def test_secrets_of_today_and_tomorrow_are_committed_and_not_told(
+    scene: Scene,
+) -> None:
+    await commit(scene)
+    seeds = await records(scene, "seed")
+    assert [one["day"] for one in seeds] == [TODAY.isoformat(), TOMORROW.isoformat()]
+    assert all("secret" not in one for one in seeds)
+    assert seeds[0]["commitment"] != seeds[1]["commitment"]
+
+
+async def test_tomorrow_is_committed_before_it_begins(scene: Scene) -> None:
+    await commit(scene)
+    commitment = (await records(scene, "seed"))[1]["commitment"]
+    scene.clock.advance(days=1)
+    await commit(scene)
+    seeds = await records(scene, "seed")
+    of_today = [one for one in seeds if one["day"] == TOMORROW.isoformat()]
+    assert [one.get("commitment") for one in of_today] == [commitment]
+
+
+async def test_secret_is_revealed_after_its_day_and_is_the_committed_one(
+    scene: Scene,
+) -> None:
+    await commit(scene)
+    commitment = (await records(scene, "seed"))[0]["commitment"]
+    scene.clock.now = NOON.replace(hour=23, minute=59)
+    await commit(scene)
+    assert not [one for one in await records(scene, "seed") if "secret" in one]
+    scene.clock.advance(minutes=1)
+    for _ in range(2):
+        await commit(scene)
+    (reveal,) = (one for one in await records(scene, "seed") if "secret" in one)
+    assert reveal["day"] == TODAY.isoformat()
+    verify_reveal(bytes.fromhex(str(reveal["secret"])), str(commitment))
+
+
+async def test_all_missed_days_are_revealed(scene: Scene) -> None:
+    await commit(scene)
+    scene.clock.advance(days=9)
+    await commit(scene)
+    told = [one["day"] for one in await records(scene, "seed") if "secret" in one]
+    assert told == [TODAY.isoformat(), TOMORROW.isoformat()]
+
+
+async def test_many_processes_commit_once(scene: Scene) -> None:
+    for _ in range(2):
+        await asyncio.gather(*(commit(scene) for _ in range(5)))
+        scene.clock.advance(days=1)
+    days = [(one["day"], "secret" in one) for one in await records(scene, "seed")]
+    third = (TOMORROW + timedelta(days=1)).isoformat()
+    assert sorted(days) == sorted(
+        [
+            (TODAY.isoformat(), False),
+            (TODAY.isoformat(), True),
+            (TOMORROW.isoformat(), False),
+            (third, False),
+        ]
+    )
+    assert len(await records(scene, "policy")) == 1
+
+
+async def test_no_seed_is_given_before_its_commitment_stands_in_the_log(
+    scene: Scene,
+) -> None:
+    seeds = reader(scene)
+    assert await seeds.find(TODAY) is None
+    await commit(scene)
+    assert await seeds.find(TODAY) is None, "committed, but not yet logged"
+    await publish(scene)
+    found = await seeds.find(TODAY)
+    assert found
+    commitment, *_ = await records(scene, "seed")
+    verify_reveal(found.secret, str(commitment["commitment"]))
+    (row,) = await scene.sql(
+        "SELECT body FROM audit.entry WHERE leaf_index = :leaf", leaf=found.leaf_index
+    )
+    assert parse_record(row.body)["commitment"] == commitment["commitment"]
+
+
+async def test_no_seed_is_given_before_the_policy_stands_in_the_log(
+    scene: Scene,
+) -> None:
+    await commit(scene)
+    await publish(scene)
+    other = SeedReader(scene.api, f"sha256:{'0' * 64}")
+    assert await other.find(TODAY) is None
+    assert await reader(scene).find(TODAY)
+
+
+async def test_seed_of_a_day_without_one_is_not_invented(scene: Scene) -> None:
+    await commit(scene)
+    await publish(scene)
+    assert await reader(scene).find(date(2026, 12, 24)) is None

@@ -1,0 +1,175 @@
+"""The fairness report over recorded rankings, against a count by hand."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from registry.db.engine import Engine, Role
+from registry.db.rankings import RankingWriter
+from registry.errors import Refused
+from registry.fairness.figures import Comparison, FairnessReport
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.sites.identifier import spell_site_id
+from registry.usecases.receipts import make_receipt
+from registry.usecases.report import make_report, window_of
+from tests.db.rankings import make_ranking
+from tests.db.scene import NOON, Scene
+from tests.db.test_selecting import KEY, select
+
+SHOWN, CHOSEN_SMALL, CHOSEN_LARGE, CHOSEN_NONE = 36, 20, 10, 4
+SMALL_FIRST = 24
+WINDOW = window_of(NOON - timedelta(days=1), NOON + timedelta(days=1), NOON)
+
+
+@pytest.fixture(scope="module")
+async def told() -> dict[str, Any]:
+    return {}
+
+
+async def play(scene: Scene) -> None:
+    """36 answers of one small independent and one large chain site, and 2 empty ones.
+
+    The small one is first in 24. Of the askers 20 chose it and 10 the large one, 4 chose
+    none and 2 did not tell.
+    """
+    small = await scene.register()
+    large = await scene.register()
+    for site, members in (
+        (small, {"size": "small", "is_independent": True, "commission_rate": 0}),
+        (large, {"size": "large", "is_independent": False, "commission_rate": "9%"}),
+    ):
+        await scene.play(site, act="update", **members)
+    ids = [(await scene.entry(site)).site_id for site in (small, large)]
+    choices = (
+        [spell_site_id(ids[0])] * CHOSEN_SMALL
+        + [spell_site_id(ids[1])] * CHOSEN_LARGE
+        + [None] * CHOSEN_NONE
+    )
+    asked = [
+        make_ranking(
+            scene.chance,
+            ids if number < SMALL_FIRST else ids[::-1],
+            disclosed={"query": f"question {number}"},
+        )
+        for number in range(SHOWN)
+    ]
+    empty = [make_ranking(scene.chance, [], eligible=[]) for _ in range(2)]
+    async with scene.api.connect() as connection:
+        await (await RankingWriter.over(connection)).write([*asked, *empty])
+    for ranking, choice in zip(asked, choices, strict=False):
+        receipt = make_receipt(KEY, ranking.record.record_id)
+        await select(scene, receipt, choice)
+
+
+@pytest.fixture
+async def report(scene: Scene, told: dict[str, Any]) -> FairnessReport:
+    """Made once for the module: nothing here changes what it is made of."""
+    if not told:
+        await play(scene)
+        told["report"] = await report_of(scene)
+    found: FairnessReport = told["report"]
+    return found
+
+
+async def report_of(scene: Scene, days: int = 1) -> FairnessReport:
+    window = replace(WINDOW, end_at=NOON + timedelta(days=days))
+    async with scene.engines[Role.AUDITOR].connect() as connection:
+        return await make_report(connection, window, DEFAULT_POLICY)
+
+
+def compared(report: FairnessReport, name: str, measure: str) -> Comparison:
+    (found,) = (
+        comparison
+        for dimension in report.dimensions
+        for kind in dimension.classes
+        for comparison in kind.comparisons
+        if (kind.name, comparison.measure) == (name, measure)
+    )
+    assert not found.withheld
+    return found
+
+
+async def test_report_counts_what_was_answered_and_chosen(
+    report: FairnessReport,
+) -> None:
+    counts = report.counts
+    assert (counts.rankings, counts.empty_rankings) == (SHOWN, 2)
+    assert (counts.queries, counts.sites) == (SHOWN, 2)
+    chosen = CHOSEN_SMALL + CHOSEN_LARGE
+    assert (counts.reported, counts.selections) == (chosen + CHOSEN_NONE, chosen)
+    assert report.algorithm.policy_digest == DEFAULT_POLICY.digest
+
+
+@pytest.mark.parametrize(
+    ("name", "measure", "share"),
+    [
+        ("small", "topOne", 24 / 36),
+        ("large", "topOne", 12 / 36),
+        ("independent", "topOne", 24 / 36),
+        ("small", "selected", 20 / 30),
+        ("chain", "selected", 10 / 30),
+        ("small", "rankBiased", (24 + 12 * 0.8) / 1.8 / 36),
+    ],
+)
+async def test_shares_are_those_counted_by_hand(
+    report: FairnessReport, name: str, measure: str, share: float
+) -> None:
+    found = compared(report, name, measure)
+    assert found.share
+    assert found.eligible_share
+    assert found.share.value == pytest.approx(share, abs=1e-6)
+    assert found.eligible_share.value == 0.5
+    assert found.share.low <= found.share.value <= found.share.high
+
+
+async def test_mean_commission_is_that_counted_by_hand(report: FairnessReport) -> None:
+    means = {one.measure: one.mean for one in report.commission}
+    for measure, mean in (("eligible", 4.5), ("topOne", 3.0), ("selected", 3.0)):
+        found = means[measure]
+        assert found
+        assert found.value == pytest.approx(mean, abs=1e-6)
+
+
+async def test_same_records_give_the_same_report(
+    scene: Scene, report: FairnessReport
+) -> None:
+    assert await report_of(scene) == report
+
+
+async def test_answers_outside_the_window_do_not_count(
+    scene: Scene, report: FairnessReport
+) -> None:
+    scene.clock.advance(days=5)
+    later = make_ranking(scene.chance, [], eligible=[])
+    async with scene.api.connect() as connection:
+        await (await RankingWriter.over(connection)).write([later])
+    assert (await report_of(scene)).counts == report.counts
+    assert (await report_of(scene, days=6)).counts.empty_rankings == 3
+
+
+async def test_erased_words_leave_the_ranking_in_the_report(
+    owner: Engine, report: FairnessReport
+) -> None:
+    async with owner.connect() as connection:
+        await connection.execute(text("DELETE FROM audit.opening"))
+        erased = await make_report(connection, WINDOW, DEFAULT_POLICY)
+        await connection.rollback()
+    assert erased.counts == report.counts
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        (NOON, NOON),
+        (NOON, NOON - timedelta(days=1)),
+        (NOON - timedelta(days=401), NOON),
+        (NOON.replace(tzinfo=None), NOON),
+    ],
+    ids=["empty", "backwards", "too long", "without zone"],
+)
+def test_window_that_is_none_is_refused(start: Any, end: Any) -> None:
+    with pytest.raises(Refused, match="window_invalid"):
+        window_of(start, end, NOON)

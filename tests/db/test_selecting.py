@@ -1,0 +1,175 @@
+"""Selections: by the asker of the ranking, once, and of a site that was returned."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from registry.audit.promise import verify_promise
+from registry.audit.record import parse_record
+from registry.db.rankings import RankingWriter
+from registry.errors import Conflict, Forbidden, NotFound, Refused, RegistryError
+from registry.identity.private_keys import public_key_of
+from registry.sites.identifier import spell_site_id
+from registry.tlog.note import Algorithm, Signer
+from registry.usecases.receipts import is_asker, make_receipt, record_id_of
+from registry.usecases.select import Selected, select_site
+from tests.db.rankings import make_ranking
+from tests.db.scene import Scene
+
+KEY = b"w" * 32
+PROMISER = Signer(
+    name="registry.example/promise",
+    algorithm=Algorithm.ED25519,
+    private=Ed25519PrivateKey.from_private_bytes(b"p" * 32),
+)
+FIRST, SECOND, ELSEWHERE = (spell_site_id(number) for number in (11, 12, 13))
+
+
+async def ask(scene: Scene) -> str:
+    """The id that the asker of a ranking of FIRST and SECOND was given."""
+    ranking = make_ranking(scene.chance, [11, 12], eligible=[11, 12, 13])
+    async with scene.api.connect() as connection:
+        await (await RankingWriter.over(connection)).write([ranking])
+    return make_receipt(KEY, ranking.record.record_id)
+
+
+async def select(
+    scene: Scene, ranking_id: str, site_id: str | None, outcome: str | None = None
+) -> Selected:
+    async with scene.api.begin() as connection:
+        return await select_site(
+            connection,
+            ranking_id=ranking_id,
+            site_id=site_id,
+            outcome=outcome,
+            web_key=KEY,
+            promiser=PROMISER,
+            chance=scene.chance,
+        )
+
+
+async def selections_of(scene: Scene, ranking_id: str) -> list[Any]:
+    return await scene.sql(
+        "SELECT s.site_id, p.body FROM audit.selection AS s "
+        "JOIN audit.pending AS p USING (record_id) WHERE ranking_id = :id",
+        id=record_id_of(ranking_id),
+    )
+
+
+async def test_asker_reports_a_choice_and_it_is_on_record(scene: Scene) -> None:
+    ranking_id = await ask(scene)
+    selected = await select(scene, ranking_id, SECOND, "booked")
+    (row,) = await selections_of(scene, ranking_id)
+    assert (row.site_id, row.body) == (12, selected.record.body)
+    record = parse_record(row.body)
+    assert record["ranking"] == record_id_of(ranking_id)
+    assert (record["site"], record["outcome"]) == (SECOND, "booked")
+    public = public_key_of(PROMISER.private).raw
+    verify_promise(selected.promise, selected.record.leaf_hash, public)
+
+
+async def test_none_chosen_is_a_report_too(scene: Scene) -> None:
+    ranking_id = await ask(scene)
+    await select(scene, ranking_id, None)
+    (row,) = await selections_of(scene, ranking_id)
+    assert row.site_id is None
+    assert parse_record(row.body)["site"] is None
+    with pytest.raises(Conflict, match="ranking_has_selection"):
+        await select(scene, ranking_id, FIRST)
+
+
+@pytest.mark.parametrize("number", [11, 12])
+async def test_second_report_is_refused_whatever_it_says(
+    scene: Scene, number: int
+) -> None:
+    ranking_id = await ask(scene)
+    await select(scene, ranking_id, FIRST)
+    with pytest.raises(Conflict, match="ranking_has_selection"):
+        await select(scene, ranking_id, spell_site_id(number))
+    assert [row.site_id for row in await selections_of(scene, ranking_id)] == [11]
+
+
+async def test_of_many_reports_at_once_exactly_one_is_taken(scene: Scene) -> None:
+    ranking_id = await ask(scene)
+    answers = await asyncio.gather(
+        *(select(scene, ranking_id, site) for site in (FIRST, SECOND) * 4),
+        return_exceptions=True,
+    )
+    taken = [one for one in answers if isinstance(one, Selected)]
+    refused = [one for one in answers if isinstance(one, Conflict)]
+    assert (len(taken), len(refused)) == (1, 7)
+    (row,) = await selections_of(scene, ranking_id)
+    assert row.body == taken[0].record.body
+    logged = await scene.sql(
+        "SELECT count(*) FROM audit.pending WHERE kind = 'selection' "
+        "AND convert_from(body, 'UTF8') LIKE :ranking",
+        ranking=f"%{record_id_of(ranking_id)}%",
+    )
+    assert logged[0][0] == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "code"),
+    [
+        (lambda id_: id_.partition(".")[0], Forbidden, "ranking_not_yours"),
+        (lambda id_: id_.partition(".")[0] + ".", Forbidden, "ranking_not_yours"),
+        (lambda id_: id_[:-1] + "_", Forbidden, "ranking_not_yours"),
+        (lambda id_: id_ + "A", Forbidden, "ranking_not_yours"),
+        (lambda id_: id_.replace(".", ".é"), Forbidden, "ranking_not_yours"),
+        (lambda _: "no-ulid.secret", NotFound, "ranking_unknown"),
+        (lambda _: "", NotFound, "ranking_unknown"),
+    ],
+    ids=[
+        "public half",
+        "empty secret",
+        "other end",
+        "longer",
+        "accent",
+        "form",
+        "none",
+    ],
+)
+async def test_only_the_asker_can_report(
+    scene: Scene, change: Any, kind: type[RegistryError], code: str
+) -> None:
+    ranking_id = await ask(scene)
+    before = await scene.rows()
+    with pytest.raises(kind, match=code):
+        await select(scene, change(ranking_id), FIRST)
+    assert await scene.rows() == before
+
+
+async def test_secret_of_one_ranking_does_not_fit_another(scene: Scene) -> None:
+    mine, other = await ask(scene), await ask(scene)
+    mixed = f"{record_id_of(other)}.{mine.partition('.')[2]}"
+    assert not is_asker(KEY, mixed)
+    with pytest.raises(Forbidden):
+        await select(scene, mixed, FIRST)
+
+
+async def test_ranking_that_was_never_given_is_unknown(scene: Scene) -> None:
+    """Signed with our key, yet on no record: as after a lost answer."""
+    receipt = make_receipt(KEY, scene.chance.ulid())
+    with pytest.raises(NotFound, match="ranking_unknown"):
+        await select(scene, receipt, FIRST)
+
+
+async def test_record_of_another_kind_is_no_ranking(scene: Scene) -> None:
+    selected = await select(scene, await ask(scene), FIRST)
+    receipt = make_receipt(KEY, selected.record.id)
+    with pytest.raises(NotFound, match="ranking_unknown"):
+        await select(scene, receipt, FIRST)
+
+
+@pytest.mark.parametrize("site_id", [ELSEWHERE, "", "x", "0" * 13, FIRST.lower()])
+async def test_site_that_was_not_returned_cannot_be_chosen(
+    scene: Scene, site_id: str
+) -> None:
+    """Eligible is not enough: the asker was not shown it."""
+    ranking_id = await ask(scene)
+    with pytest.raises(Refused, match="site_not_in_ranking"):
+        await select(scene, ranking_id, site_id)
+    assert await selections_of(scene, ranking_id) == []
+    await select(scene, ranking_id, FIRST)
