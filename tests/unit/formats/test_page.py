@@ -1,5 +1,3 @@
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +7,7 @@ from registry.formats.document import Document, Parsed, Rejected
 from registry.formats.links import DiscoveryLink, parse_links
 from registry.formats.markup import Tag, Text, tokenize
 from registry.sites.action import Call
+from tests.unit.work import assert_linear
 
 URL = "https://kiosk.example/index.html"
 TOOL = 'toolname="find" tooldescription="Find a magazine"'
@@ -252,25 +251,31 @@ def test_tags_attributes_and_texts_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    "page",
+    ("before", "unit", "after"),
     [
-        "<div>" * 20_000,
-        "<!--" * 40_000,
-        "<?" * 120_000,
-        "<![CDATA[" * 30_000,
-        "<a " + " ".join(f"a{number}" for number in range(15_000)) + ">",
-        '<a b="' * 40_000,
-        "<script>" + "</scrip" * 40_000,
-        f"<form {TOOL}>" + "<fieldset disabled>" * 4_000 + "<input name=a>" * 4_000,
-        f"<form {TOOL}>" + "<label>x<input name=a>" * 5_000,
-        "&#" + "9" * 6_000 + ";<a b='&#" + "9" * 6_000 + ";'>",
+        ("", "<div>", ""),
+        ("", "<!--", ""),
+        ("", "<?", ""),
+        ("", "<![CDATA[", ""),
+        ("<a ", "a{} ", ">"),
+        ("", '<a b="', ""),
+        ("<script>", "</scrip", ""),
+        (f"<form {TOOL}>", "<fieldset disabled>", "<input name=a>" * 100),
+        (f"<form {TOOL}>", "<input name=a>", ""),
+        (f"<form {TOOL}>", "<label>x<input name=a>", ""),
+        ("&#", "9", ";"),
+        ("<a b='&#", "9", ";'>"),
     ],
 )
-def test_hostile_markup_takes_linear_time(page: str) -> None:
-    begun = time.perf_counter()
-    assert isinstance(parse_page(page.encode(), url=URL), Parsed | Rejected)
-    parse_links(page.encode(), url=URL)
-    assert time.perf_counter() - begun < 2
+def test_hostile_markup_takes_linear_time(before: str, unit: str, after: str) -> None:
+    def read(times: int) -> None:
+        middle = "".join(unit.replace("{}", str(number)) for number in range(times))
+        page = (before + middle + after).encode()
+        assert isinstance(parse_page(page, url=URL), Parsed | Rejected)
+        parse_links(page, url=URL)
+
+    read(20_000)
+    assert_linear(read, 300)
 
 
 _pieces = st.sampled_from(
