@@ -114,6 +114,7 @@ def create_app(settings: Settings) -> Litestar:
             files.get_security,
             files.get_style,
             pages.show_bot,
+            pages.show_policy,
             pages.show_problem,
             pages.show_search,
             tiles.get_checkpoint,

@@ -90,7 +90,8 @@ def parts_of_service(host: str, port: int, workers: int) -> list[Part]:
         *("-m", "granian", "--interface", "asgi", "--factory"),
         *("--host", host, "--port", str(port), "--workers", str(workers)),
         *("--no-ws", "--loop", "asyncio", "--log-level", "warning"),
-        *("--respawn-failed-workers", "--workers-kill-timeout", "5"),
+        *("--respawn-failed-workers", "--respawn-interval", "0.2"),
+        *("--workers-kill-timeout", "5"),
         "registry.app:create_app_from_environment",
     ]
     return [

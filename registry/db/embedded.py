@@ -115,10 +115,10 @@ def _forget_the_dead(folder: Path) -> None:
 
 
 def _disown(folder: Path) -> None:
-    """Remove the file that names a process which is no server of this folder.
+    """Remove the files that name a process which is no server of this folder.
 
-    Not where the process is gone: then PostgreSQL itself removes the file, once it has
-    made sure that no child of the killed server still writes.
+    Not where the process is gone: then PostgreSQL itself removes them, once it has made
+    sure that no child of the killed server still writes.
     """
     with suppress(ValueError, FileNotFoundError):
         pid = _pid_of(folder)
@@ -126,3 +126,5 @@ def _disown(folder: Path) -> None:
             os.waitpid(pid, os.WNOHANG)
         if psutil.pid_exists(pid):
             (folder / "postmaster.pid").unlink()
+            for lock in folder.glob(".s.PGSQL.*.lock"):
+                lock.unlink()

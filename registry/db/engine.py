@@ -30,7 +30,8 @@ class DriverError(DatabaseError):
     """What the driver raised where SQLAlchemy did not stand between."""
 
 
-# The last is what a statement meets that starts while the server hangs up.
+# The last is what a statement meets that starts while the server hangs up; SQLAlchemy
+# does not know it (`open_engine`).
 _DRIVER_ERRORS = (
     asyncpg.PostgresError,
     asyncpg.InterfaceError,
@@ -71,7 +72,7 @@ def open_engine(url: URL | str, role: Role | None = None, *, pool: int = 5) -> E
             address = address.set(username=role.value)
         elif address.username != role.value:
             server_settings["role"] = role.value
-    return create_async_engine(
+    engine = create_async_engine(
         address,
         pool_size=pool,
         max_overflow=0,
@@ -85,6 +86,10 @@ def open_engine(url: URL | str, role: Role | None = None, *, pool: int = 5) -> E
         json_serializer=lambda value: msgspec.json.encode(value).decode(),
         json_deserializer=msgspec.json.decode,
     )
+    dbapi: Any = engine.dialect.dbapi
+    translated = dbapi._asyncpg_error_translate  # noqa: SLF001 — there is no other way in
+    translated[asyncpg.InternalClientError] = dbapi.InterfaceError
+    return engine
 
 
 async def _connect(*arguments: Any, **options: Any) -> Any:

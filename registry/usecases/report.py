@@ -1,5 +1,6 @@
 """The fairness report of a window, from the audit tables."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 from registry.db import observations
@@ -42,7 +43,8 @@ async def make_report(
     rankings = await observations.observed_rankings(
         connection, window.start_at, window.end_at
     )
-    return build_report(
+    return await asyncio.to_thread(  # it may take seconds, and searches must go on
+        build_report,
         rankings,
         await observations.site_disclosures(connection),
         Algorithm(policy_digest=policy.digest, code_digest=digest_of_code()),

@@ -143,18 +143,28 @@ def test_after_a_refusal_the_connection_is_closed_by_word(
         b"GET /\x00 HTTP/1.1\r\nHost: x\r\n",
         b"GET / HTTP/9.9\r\nHost: x\r\n",
         b"POST /v1/search HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n",
-        b"POST /v1/search HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n"
-        b"Content-Length: 2\r\n",
+        (
+            b"POST /v1/search HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n"
+            b"Content-Length: 2\r\n"
+        ),
         b"\x16\x03\x01\x02\x00\x01\x00",
         b"\r\n" * 5_000,
     ],
-    ids=["many headers", "long header", "long target", "NUL in a name"]
-    + ["space before the colon", "NUL in the target", "unknown version"]
-    + ["negative length", "two lengths", "TLS", "blank lines"],
+    ids=[
+        "many headers",
+        "long header",
+        "long target",
+        "NUL in a name",
+        "space before the colon",
+        "NUL in the target",
+        "unknown version",
+        "negative length",
+        "two lengths",
+        "TLS",
+        "blank lines",
+    ],
 )
-def test_a_bomb_of_headers_harms_nobody(
-    registry: RunningRegistry, head: bytes
-) -> None:
+def test_a_bomb_of_headers_harms_nobody(registry: RunningRegistry, head: bytes) -> None:
     before = resident_bytes(registry.web_pid)
     said = converse(registry, head, b"\r\n", timeout_s=1)
     assert not said.startswith(b"HTTP/1.1 5")
@@ -171,7 +181,8 @@ def test_smuggled_lengths_are_not_read_as_a_second_request(
         b"Content-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
     ) % (5 + len(smuggled))
     said = converse(registry, head + smuggled, timeout_s=1)
-    print(said)
+    assert said.count(b"HTTP/1.1 ") == 1
+    assert b"codeDigest" not in said
 
 
 def test_a_client_that_leaves_in_the_middle_is_no_fault_of_ours(

@@ -36,9 +36,7 @@ def test_an_answer_has_exactly_the_documented_members(
 ) -> None:
     answer = registry.search(city="Amman", country="JO")
     expect.members(answer, "ranking results place nextCursor")
-    expect.members(
-        answer["ranking"], "id policy generatedAt eligible leafHash promise"
-    )
+    expect.members(answer["ranking"], "id policy generatedAt eligible leafHash promise")
     expect.members(answer["ranking"]["promise"], "time keyId signature")
     expect.instant(answer["ranking"]["generatedAt"])
     expect.members(answer["place"], "name country cell")
@@ -52,7 +50,9 @@ def test_an_answer_has_exactly_the_documented_members(
             " trustLevel",
         )
         expect.members(result["site"]["provider"], "name category")
-        expect.members(result["site"]["fairnessMetrics"], "commissionRate isIndependent")
+        expect.members(
+            result["site"]["fairnessMetrics"], "commissionRate isIndependent"
+        )
         assert result["site"]["url"] == f"https://{result['site']['host']}"
 
 

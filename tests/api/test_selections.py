@@ -46,7 +46,9 @@ def test_a_second_report_is_a_conflict(http: httpx.Client, answer: Json) -> None
     assert select(http, ranking_id, None).status_code == 201
     chosen = answer["results"][0]["site"]["id"]
     again = select(http, ranking_id, chosen)
-    assert expect.problem(again, 409, "ranking_has_selection")["pointer"] == "/rankingId"
+    assert (
+        expect.problem(again, 409, "ranking_has_selection")["pointer"] == "/rankingId"
+    )
 
 
 def test_of_reports_at_once_one_counts(http: httpx.Client, answer: Json) -> None:

@@ -4,9 +4,7 @@ import pytest
 from tests.api import expect
 from tests.api.running import LISTED, RunningRegistry
 
-SUMMARY = (
-    "id host url provider location capabilitiesSummary fairnessMetrics trustLevel"
-)
+SUMMARY = "id host url provider location capabilitiesSummary fairnessMetrics trustLevel"
 
 
 def test_an_entry_has_exactly_the_documented_members(http: httpx.Client) -> None:
@@ -25,9 +23,7 @@ def test_an_entry_has_exactly_the_documented_members(http: httpx.Client) -> None
     for name in ("registeredAt", "updatedAt", "changedAt", "provedAt"):
         expect.instant(site[name])
     for document in site["documents"]:
-        expect.members(
-            document, "format url dialect conformance signature fetchedAt"
-        )
+        expect.members(document, "format url dialect conformance signature fetchedAt")
         assert document["signature"]["status"] in {"valid", "unsigned", "unpinned"}
     for action in site["actions"]:
         expect.members(
@@ -35,6 +31,10 @@ def test_an_entry_has_exactly_the_documented_members(http: httpx.Client) -> None
             "name description parameters authRequired sensitivity experimental"
             " deprecated calls",
         )
+        for parameter in action["parameters"]:
+            expect.members(parameter, "name type required description enum")
+        for call in action["calls"]:
+            expect.members(call, "format transport method target operation offOrigin")
     assert site["conflicts"] == []
     assert site["capabilitiesSummary"] == [one["name"] for one in site["actions"]]
 
@@ -137,8 +137,14 @@ def test_an_escaped_slash_names_no_site(http: httpx.Client, host: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/v1/sites/zaytoun-table.test", "/v1/policy", "/v1/log", "/openapi.json"]
-    + ["/v1/sites/zaytoun-table.test/document", "/static/style.css"],
+    [
+        "/v1/sites/zaytoun-table.test",
+        "/v1/policy",
+        "/v1/log",
+        "/openapi.json",
+        "/v1/sites/zaytoun-table.test/document",
+        "/static/style.css",
+    ],
 )
 def test_an_unchanged_answer_is_sent_once(http: httpx.Client, path: str) -> None:
     first = http.get(path)

@@ -56,7 +56,8 @@ class Envelope:
         try:
             await self._app(scope, receive, answer.send)
         except Exception as error:  # noqa: BLE001 — nobody else is left to tell of it
-            logger.error("answer_broken_off", **place_of(error))  # noqa: TRY400 — as `faults` says
+            cause = error.__cause__ or error  # Litestar's word for it says nothing
+            logger.error("answer_broken_off", **place_of(cause))  # noqa: TRY400 — as `faults` says
 
 
 class _Answer:

@@ -11,6 +11,8 @@ FRAMES = 6
 
 def place_of(error: BaseException) -> dict[str, object]:
     """The error's class, and the innermost frames as `file:line function`."""
+    while isinstance(error, BaseExceptionGroup):  # the first says enough
+        error = error.exceptions[0]
     frames = traceback.extract_tb(error.__traceback__)[-FRAMES:]
     return {
         "kind": type(error).__name__,

@@ -148,7 +148,7 @@ def _is_no_text(character: str) -> bool:
 def query_parameters(handler: BaseRouteHandler) -> dict[str, tuple[str, Any]]:
     """Python's name of each: the name in the query, and the field."""
     return {
-        name: (field.kwarg_definition.query or name, field)
+        name: (field.kwarg_definition.name or name, field)
         for name, field in handler.parsed_fn_signature.parameters.items()
         if isinstance(field.kwarg_definition, QueryParameter)
     }

@@ -8,8 +8,10 @@ from litestar import get
 from litestar.params import QueryParameter
 
 from registry.db import seeds
+from registry.errors import Refused
 from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.problems import problems
+from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.wire import Wire
 from registry.ranking.explain import FACTOR_NAMES
@@ -34,6 +36,9 @@ STATEMENTS = {
         "registry's own probes; near-duplicate sites of one domain share one place."
     ),
 }
+
+
+INSTANT: dict[str, Any] = {"schema_extra": {"format": "date-time"}}
 
 
 class ConstantView(Wire):
@@ -119,19 +124,28 @@ async def get_log(services: Injected) -> LogView:
 async def get_fairness_report(
     services: Injected,
     start: Annotated[
-        datetime | None, QueryParameter(query="from", description="RFC 3339")
+        str | None, QueryParameter(name="from", description="RFC 3339", **INSTANT)
     ] = None,
     end: Annotated[
-        datetime | None, QueryParameter(query="to", description="RFC 3339")
+        str | None, QueryParameter(name="to", description="RFC 3339", **INSTANT)
     ] = None,
 ) -> dict[str, Any]:
-    window = window_of(start, end, services.chance.now())
+    asked = _parse_instant(start, "from"), _parse_instant(end, "to")
+    window = window_of(*asked, services.chance.now())
     async with services.auditor.connect() as connection:
         report = await make_report(
             connection, window, services.searcher.follower.policy
         )
     told: dict[str, Any] = _camel(msgspec.to_builtins(report))
     return told
+
+
+def _parse_instant(text: str | None, name: str) -> datetime | None:
+    """Strictly: Litestar would take a bare number for seconds since 1970."""
+    try:
+        return None if text is None else msgspec.convert(text, datetime)
+    except msgspec.ValidationError as error:
+        raise Refused(PARAMETER_INVALID, str(error), pointer=name) from error
 
 
 def _camel(value: Any) -> Any:

@@ -1,8 +1,9 @@
 """POST /v1/challenges: a nonce, the payload to sign and the ways to prove control."""
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 from litestar import post
 from litestar.params import JSONBody
 
@@ -15,11 +16,13 @@ from registry.interfaces.rest.wire import Asked, Wire
 from registry.sites.host import MAX_HOST_LENGTH, parse_host
 from registry.usecases.challenge import issue_challenge
 
+MAX_TEXT_LENGTH = 2 * MAX_HOST_LENGTH  # U-labels may be longer than their A-labels
+
 
 class ChallengeRequest(Asked):
     """host: the name of the site, such as shop.example."""
 
-    host: str
+    host: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT_LENGTH)]
 
 
 class NextStepView(Wire):
@@ -52,7 +55,7 @@ class ChallengeView(Wire):
 async def create_challenge(
     data: JSONBody[ChallengeRequest], services: Injected
 ) -> ChallengeView:
-    text = verify_text(data.host, "/host", max_length=2 * MAX_HOST_LENGTH)
+    text = verify_text(data.host, "/host", max_length=MAX_TEXT_LENGTH)
     with pointing_at("/host"):
         host = parse_host(text, test_hosts=services.test_hosts)
     async with services.api.begin() as connection:

@@ -16,7 +16,7 @@ from registry.interfaces.http.cursors import open_cursor, seal_cursor
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import pointing_into_body, verify_text
-from registry.interfaces.rest.sites import DEFAULT_LIMIT, MAX_LIMIT, Cursor, Limit, Text
+from registry.interfaces.rest.sites import DEFAULT_LIMIT, MAX_LIMIT, Cursor, Limit
 from registry.interfaces.rest.wire import Asked, SiteSummary, Wire, view_summary
 from registry.observability import SEARCH_SECONDS, SEARCHES
 from registry.ranking.explain import FactorExplanation
@@ -26,19 +26,59 @@ from registry.usecases.search import Answer, Continuation, RankedEntry
 from registry.usecases.search import Asked as Request
 
 MAX_QUERY_LENGTH = 1_000
+MAX_NAME_LENGTH = 200
+MAX_FORMAT_LENGTH = 50
 MAX_NONCE_LENGTH = 64
 
 
-class SearchRequest(Asked):
-    """q: what should be done, in plain words. A place: lat and lon, or a city."""
+def _text(told: str) -> QueryParameter:
+    return QueryParameter(max_length=MAX_NAME_LENGTH, description=told)
 
-    q: Annotated[str, msgspec.Meta(max_length=MAX_QUERY_LENGTH)]
+
+Query = Annotated[
+    str,
+    QueryParameter(
+        min_length=1,
+        max_length=MAX_QUERY_LENGTH,
+        description="what should be done, in plain words",
+    ),
+]
+Latitude = Annotated[
+    float | None, QueryParameter(ge=-90, le=90, description="of the user, with lon")
+]
+Longitude = Annotated[
+    float | None, QueryParameter(ge=-180, le=180, description="of the user, with lat")
+]
+City = Annotated[str | None, _text("where the user is, instead of lat and lon")]
+Country = Annotated[str | None, _text("of the city; alone: only sites of this country")]
+Category = Annotated[str | None, _text("only sites of this category")]
+Format = Annotated[
+    str | None,
+    QueryParameter(
+        name="format",
+        max_length=MAX_FORMAT_LENGTH,
+        description="only sites with a document of this format, such as wab",
+    ),
+]
+Nonce = Annotated[
+    str,
+    QueryParameter(
+        max_length=MAX_NONCE_LENGTH,
+        description="yours, so that equal scores are not ordered by the registry alone",
+    ),
+]
+
+
+class SearchRequest(Asked):
+    """What should be done, in plain words, and from where: lat and lon, or a city."""
+
+    q: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_QUERY_LENGTH)]
     lat: Annotated[float, msgspec.Meta(ge=-90, le=90)] | None = None
     lon: Annotated[float, msgspec.Meta(ge=-180, le=180)] | None = None
-    city: Annotated[str, msgspec.Meta(max_length=200)] | None = None
-    country: Annotated[str, msgspec.Meta(max_length=200)] | None = None
-    category: Annotated[str, msgspec.Meta(max_length=200)] | None = None
-    format: Annotated[str, msgspec.Meta(max_length=50)] | None = None
+    city: Annotated[str, msgspec.Meta(max_length=MAX_NAME_LENGTH)] | None = None
+    country: Annotated[str, msgspec.Meta(max_length=MAX_NAME_LENGTH)] | None = None
+    category: Annotated[str, msgspec.Meta(max_length=MAX_NAME_LENGTH)] | None = None
+    format: Annotated[str, msgspec.Meta(max_length=MAX_FORMAT_LENGTH)] | None = None
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT
     cursor: Annotated[str, msgspec.Meta(max_length=1_000)] | None = None
     nonce: Annotated[str, msgspec.Meta(max_length=MAX_NONCE_LENGTH)] = ""
@@ -116,18 +156,16 @@ class SearchAnswer(Wire):
 async def search_by_query(
     services: Injected,
     *,
-    q: Annotated[str, QueryParameter(max_length=MAX_QUERY_LENGTH)],
-    lat: Annotated[float | None, QueryParameter(ge=-90, le=90)] = None,
-    lon: Annotated[float | None, QueryParameter(ge=-180, le=180)] = None,
-    city: Text = None,
-    country: Text = None,
-    category: Text = None,
-    format_: Annotated[
-        str | None, QueryParameter(query="format", max_length=50)
-    ] = None,
+    q: Query,
+    lat: Latitude = None,
+    lon: Longitude = None,
+    city: City = None,
+    country: Country = None,
+    category: Category = None,
+    format_: Format = None,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
-    nonce: Annotated[str, QueryParameter(max_length=MAX_NONCE_LENGTH)] = "",
+    nonce: Nonce = "",
 ) -> SearchAnswer:
     request = SearchRequest(
         q=q,

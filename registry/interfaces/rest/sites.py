@@ -91,7 +91,7 @@ async def get_site(
     services: Injected,
     form: Annotated[
         Literal["entry", "wab-entry"],
-        QueryParameter(query="as", description="wab-entry: as WAB §9.3 spells it"),
+        QueryParameter(name="as", description="wab-entry: as WAB §9.3 spells it"),
     ] = "entry",
 ) -> wire.SiteView | wire.WabEntry:
     async with services.api.connect() as connection:

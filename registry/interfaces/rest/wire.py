@@ -7,7 +7,7 @@ import msgspec
 
 from registry.db.documents import StoredDocument
 from registry.errors import Problem
-from registry.sites.action import Action, Call, Parameter
+from registry.sites.action import Action
 from registry.sites.entry import Conflict, SiteEntry
 from registry.sites.identifier import spell_site_id
 
@@ -71,15 +71,40 @@ class DocumentContent(DocumentView):
     content: Any
 
 
+class ParameterView(Wire):
+    """type: a JSON Schema type name, or "unknown". required: null where undeclared."""
+
+    name: str
+    type: str
+    required: bool | None
+    description: str
+    enum: tuple[str, ...]
+
+
+class CallView(Wire):
+    """One way to call an action, as a document declares it.
+
+    target: the absolute URL, or the name of the script interface. operation: what the
+    action is called there. offOrigin: the target lies on another origin.
+    """
+
+    format: str
+    transport: str
+    method: str
+    target: str
+    operation: str
+    off_origin: bool
+
+
 class ActionView(Wire):
     name: str
     description: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[ParameterView, ...]
     auth_required: bool | None
     sensitivity: str | None
     experimental: bool
     deprecated: bool
-    calls: tuple[Call, ...]
+    calls: tuple[CallView, ...]
 
 
 class SiteSummary(Wire):
@@ -289,13 +314,4 @@ def _conflict(conflict: Conflict) -> ConflictView:
 
 
 def _action(action: Action) -> ActionView:
-    return ActionView(
-        name=action.name,
-        description=action.description,
-        parameters=action.parameters,
-        auth_required=action.auth_required,
-        sensitivity=action.sensitivity,
-        experimental=action.experimental,
-        deprecated=action.deprecated,
-        calls=action.calls,
-    )
+    return msgspec.convert(action, ActionView, from_attributes=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from http import HTTPStatus
 from typing import Any
 
 import msgspec
@@ -100,8 +101,8 @@ def _operation(path: str, method: str, told: Json, schemas: Json) -> dict[str, A
             for media_type, one in bodies.items()
         ],
         "answers": [
-            {"status": status, "description": one.get("description", "")}
-            for status, one in sorted(told["responses"].items())
+            {"status": status, "phrase": HTTPStatus(int(status)).phrase}
+            for status in sorted(told["responses"])
         ],
     }
 

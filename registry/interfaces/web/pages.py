@@ -16,6 +16,7 @@ from registry.errors import NotFound, RegistryError
 from registry.interfaces.http.problems import status_of
 from registry.interfaces.http.refusals import NOT_FOUND
 from registry.interfaces.http.services import Injected
+from registry.interfaces.rest.about import STATEMENTS
 from registry.interfaces.rest.search import (
     MAX_QUERY_LENGTH,
     SearchAnswer,
@@ -24,7 +25,12 @@ from registry.interfaces.rest.search import (
 )
 from registry.interfaces.web.catalogue import PROBLEM_TYPES
 from registry.interfaces.web.rendering import render
-from registry.interfaces.web.wording import explain_factors
+from registry.interfaces.web.wording import (
+    MEANINGS,
+    TITLES,
+    describe_site,
+    explain_factors,
+)
 
 PAGE_RESULTS = 10
 Field = Annotated[str, QueryParameter(max_length=MAX_QUERY_LENGTH)]
@@ -72,9 +78,31 @@ async def show_bot(services: Injected) -> Response[str]:
     return _page("bot.html", origin=services.origin, contact=services.contact)
 
 
+@get("/policy", include_in_schema=False, media_type=MediaType.HTML)
+async def show_policy(services: Injected) -> Response[str]:
+    """What /v1/policy tells machines."""
+    policy = services.searcher.follower.policy
+    factors = [
+        {"title": TITLES[name], "weight": weight / 100, "meaning": MEANINGS[name]}
+        for name, weight in zip(TITLES, policy.weights, strict=True)
+    ]
+    constants = [
+        {"name": name, "value": getattr(policy, name), "reason": reason}
+        for name, reason in policy.reasons.items()
+    ]
+    return _page(
+        "policy.html",
+        digest=policy.digest,
+        factors=factors,
+        statements=STATEMENTS,
+        constants=constants,
+    )
+
+
 def _told(answer: SearchAnswer, asked: Mapping[str, str]) -> dict[str, Any]:
     told = msgspec.to_builtins(answer)
     for result in told["results"]:
+        result["about"] = describe_site(result["site"])
         result["factors"] = explain_factors(result["factors"])
     following = answer.next_cursor
     return {

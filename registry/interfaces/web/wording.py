@@ -14,6 +14,44 @@ TITLES = {
 }
 
 
+MEANINGS = {
+    "relevance": (
+        "How well what the site can do answers the request: words it shares with the "
+        "site's actions and descriptions, and closeness of meaning. Below a threshold "
+        "a site is not in the answer at all, however near or fresh."
+    ),
+    "proximity": (
+        "How near the site is to the place that was given, told to the ranking only as "
+        "a coarse cell. Without a place it is the same for all."
+    ),
+    "capabilityDepth": (
+        "How many different actions the site describes, and how well: typed and "
+        "documented parameters, declared authentication and effects. Repetition does "
+        "not count."
+    ),
+    "quality": (
+        "How reliably and how fast the site answered the registry's own probes, which "
+        "are the same for every site."
+    ),
+    "freshness": (
+        "How long ago the meaning of the site's documents last changed. New dates, "
+        "versions or formatting are no change."
+    ),
+}
+
+
+def describe_site(site: Mapping[str, Any]) -> list[str]:
+    """In a few words: what, where, and what it declared."""
+    told = [site["provider"]["category"]]
+    if place := site["location"]:
+        told.append(", ".join(filter(None, (place["city"], place["country"]))))
+    told.append(site["trustLevel"])
+    commission = site["fairnessMetrics"]["commissionRate"]
+    if commission is not None:
+        told.append(f"commission {commission:g}%")
+    return [one for one in told if one]
+
+
 def explain_factors(factors: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The five factors in their order, each with a title and a `because`."""
     return [

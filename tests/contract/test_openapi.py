@@ -1,0 +1,154 @@
+"""The OpenAPI document is what OpenAPI 3.1 asks for, and tells of every call."""
+
+import json
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from litestar import Litestar
+from litestar.handlers import HTTPRouteHandler
+
+from registry.app import create_app
+from registry.interfaces.http.problems import MEDIA_TYPE
+from registry.interfaces.web.openapi import openapi_document
+from registry.settings import Settings
+from tests.api.running import RunningRegistry
+
+Json = dict[str, Any]
+METHODS = {"get", "post", "put", "delete", "patch", "head", "options", "trace"}
+NOT_TOLD = (
+    "/openapi",
+    "/policy",
+    "/schema",
+    "/problems",
+    "/bot",
+    "/static",
+    "/metrics",
+)
+NOT_TOLD_EITHER = ("/robots.txt", "/.well-known/security.txt")
+
+
+@pytest.fixture(scope="module")
+def app() -> Litestar:
+    """Never started: it needs neither database nor keys for this."""
+    return create_app(Settings())
+
+
+@pytest.fixture(scope="module")
+def document(app: Litestar) -> Json:
+    return json.loads(json.dumps(openapi_document(app)))
+
+
+@pytest.fixture(scope="module")
+def operations(document: Json) -> dict[str, Json]:
+    return {
+        f"{method} {path}": told
+        for path, item in document["paths"].items()
+        for method, told in item.items()
+        if method in METHODS
+    }
+
+
+def references(value: Any) -> set[str]:
+    if isinstance(value, dict):
+        own = {value["$ref"]} if isinstance(value.get("$ref"), str) else set()
+        return own.union(*(references(one) for one in value.values()))
+    if isinstance(value, list):
+        return set().union(*(references(one) for one in value))
+    return set()
+
+
+def test_it_is_openapi_3_1(document: Json) -> None:
+    assert document["openapi"].startswith("3.1.")
+    assert {"title", "version", "description"} <= document["info"].keys()
+    assert document["paths"]
+
+
+def test_every_reference_leads_somewhere(document: Json) -> None:
+    schemas = document["components"]["schemas"]
+    for reference in references(document):
+        assert reference.removeprefix("#/components/schemas/") in schemas, reference
+
+
+def test_every_schema_is_a_schema(document: Json) -> None:
+    for schema in document["components"]["schemas"].values():
+        Draft202012Validator.check_schema(schema)
+
+
+def test_every_route_is_told_or_left_out_knowingly(
+    app: Litestar, operations: dict[str, Json]
+) -> None:
+    untold = {
+        path
+        for route in app.routes
+        for handler in getattr(route, "route_handlers", ())
+        for path in handler.paths
+        if isinstance(handler, HTTPRouteHandler)
+        and handler.include_in_schema is False
+        and "OPTIONS" not in handler.http_methods
+    }
+    hidden = {path for path in untold if path != "/"}
+    assert all(one.startswith(NOT_TOLD) or one in NOT_TOLD_EITHER for one in hidden)
+
+
+def test_operation_ids_are_unique(operations: dict[str, Json]) -> None:
+    ids = [told["operationId"] for told in operations.values()]
+    assert len(set(ids)) == len(ids)
+    assert all(one[0].islower() and one.isalnum() for one in ids)
+
+
+def test_every_call_says_what_it_does(operations: dict[str, Json]) -> None:
+    for name, told in operations.items():
+        assert told["summary"].strip(), name
+        assert told["tags"], name
+        [success] = [one for one in told["responses"] if one.startswith("2")]
+        assert told["responses"][success]["description"], name
+
+
+def test_every_call_tells_its_problems(operations: dict[str, Json]) -> None:
+    for name, told in operations.items():
+        problems = {one for one in told["responses"] if one[0] in "45"}
+        assert {"400", "500", "503"} <= problems, name
+        for status in problems:
+            content = told["responses"][status]["content"]
+            assert content.keys() == {MEDIA_TYPE}, (name, status)
+            schema = content[MEDIA_TYPE]["schema"]
+            assert schema == {"$ref": "#/components/schemas/ProblemDocument"}
+
+
+def test_calls_with_a_body_refuse_unknown_members(
+    document: Json, operations: dict[str, Json]
+) -> None:
+    bodies = 0
+    for told in operations.values():
+        for media_type, one in told.get("requestBody", {}).get("content", {}).items():
+            if media_type == "application/json":
+                name = one["schema"]["$ref"].rpartition("/")[2]
+                schema = document["components"]["schemas"][name]
+                assert schema["additionalProperties"] is False, name
+                bodies += 1
+            assert {"413", "415"} <= told["responses"].keys()
+    assert bodies >= 3
+
+
+def test_names_are_camel_case(document: Json) -> None:
+    as_wab_spells_them = {"WabEntry", "WabProvider", "WabMetrics"}
+    for name, schema in document["components"]["schemas"].items():
+        if name not in as_wab_spells_them:
+            snakes = [one for one in schema.get("properties", {}) if "_" in one]
+            assert snakes == [], name
+
+
+def test_the_document_is_served_at_both_places(registry: RunningRegistry) -> None:
+    at_root = registry.http.get("/openapi.json")
+    at_schema = registry.http.get("/schema/openapi.json")
+    assert at_root.json() == at_schema.json()
+    assert at_root.headers["Content-Type"] == "application/json"
+
+
+def test_the_page_shows_every_call(registry: RunningRegistry) -> None:
+    page = registry.http.get("/openapi").text
+    told = registry.http.get("/openapi.json").json()
+    for path, item in told["paths"].items():
+        for method in item.keys() & METHODS:
+            assert f"{method.upper()} {path}" in page

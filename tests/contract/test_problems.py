@@ -1,0 +1,72 @@
+"""Every problem code is one kind of problem, and has its page."""
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+import crawler
+import registry
+from registry.errors import ProblemType, RegistryError
+from registry.interfaces.http.problems import STATUS
+from registry.interfaces.web.catalogue import PROBLEM_TYPES
+from tests.api.running import RunningRegistry
+from tests.contract.write_crawler_problems import LIST, crawler_problems
+
+
+def declared() -> Iterator[tuple[str, ProblemType]]:
+    for package in (registry, crawler):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not found.name.endswith("__main__"):
+                module = importlib.import_module(found.name)
+                for value in vars(module).values():
+                    if isinstance(value, ProblemType):
+                        yield found.name, value
+
+
+DECLARED = list(declared())
+
+
+def test_a_code_means_one_thing() -> None:
+    meanings: dict[str, set[ProblemType]] = {}
+    for _, kind in DECLARED:
+        meanings.setdefault(kind.code, set()).add(kind)
+    assert {code: kinds for code, kinds in meanings.items() if len(kinds) > 1} == {}
+
+
+def test_every_kind_is_in_the_catalogue() -> None:
+    missing = {name for name, kind in DECLARED if kind.code not in PROBLEM_TYPES}
+    assert missing == set(), "add the module to registry.interfaces.web.catalogue"
+    assert {kind.code for _, kind in DECLARED} == PROBLEM_TYPES.keys()
+
+
+def test_the_list_of_the_crawlers_kinds_is_up_to_date() -> None:
+    message = "run: python tests/contract/write_crawler_problems.py"
+    assert LIST.read_bytes() == crawler_problems(), message
+
+
+def test_every_kind_says_what_to_do() -> None:
+    for _, kind in DECLARED:
+        assert kind.title.strip(), kind
+        assert len(kind.fix.strip()) > 10, kind
+
+
+def test_every_error_has_a_status() -> None:
+    leaves = [one for one in RegistryError.__subclasses__() if one.__module__ == "registry.errors"]  # fmt: skip
+    assert {one: STATUS.get(one) for one in leaves if one not in STATUS} == {}
+
+
+@pytest.fixture(scope="module")
+def http(registry: RunningRegistry) -> httpx.Client:
+    return registry.http
+
+
+def test_every_code_has_its_page(http: httpx.Client) -> None:
+    for code, kind in PROBLEM_TYPES.items():
+        page = http.get(f"/problems/{code}")
+        assert page.status_code == 200, code
+        assert page.headers["Content-Type"].startswith("text/html")
+        assert code in page.text
+        assert kind.title.split()[0] in page.text

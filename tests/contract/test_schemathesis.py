@@ -1,0 +1,34 @@
+"""Schemathesis asks what the OpenAPI document allows and forbids, and compares."""
+
+import json
+from typing import Any
+
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+from registry.app import create_app
+from registry.interfaces.web.openapi import openapi_document
+from registry.settings import Settings
+from tests.api.running import RunningRegistry
+
+described = json.loads(json.dumps(openapi_document(create_app(Settings()))))
+schema = schemathesis.openapi.from_dict(described)
+
+# Which names are cities, hosts or tokens, no schema can say.
+NOT_FOR_SCHEMAS = [positive_data_acceptance]
+
+
+@schemathesis.serializer("application/jose")
+def as_it_is(_: schemathesis.SerializationContext, value: Any) -> bytes:
+    return str(value).encode("utf-8", "surrogateescape")
+
+
+@schema.parametrize()
+@settings(max_examples=25, suppress_health_check=list(HealthCheck), deadline=None)
+def test_answers_are_as_declared(
+    case: schemathesis.Case, registry: RunningRegistry
+) -> None:
+    case.call_and_validate(
+        base_url=registry.origin, timeout=10, excluded_checks=NOT_FOR_SCHEMAS
+    )

@@ -1,0 +1,43 @@
+"""Whatever the driver raises arrives as an error that those who wait for it know."""
+
+import asyncpg
+import pytest
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import InterfaceError
+
+from registry.db.engine import DatabaseError, DriverError, Role, is_away, open_engine
+
+
+async def test_server_that_turns_a_connection_away_raises_a_database_error(
+    database: URL,
+) -> None:
+    """As one does that is starting; SQLAlchemy passes the driver's own error on."""
+    engine = open_engine(database.set(database="no_such_database"), Role.API)
+    with pytest.raises(DatabaseError, match="InvalidCatalogName") as caught:
+        async with engine.connect():
+            pass
+    assert isinstance(caught.value, DriverError)
+    assert is_away(caught.value)
+    await engine.dispose()
+
+
+async def test_server_that_is_not_there_raises_an_os_error() -> None:
+    engine = open_engine("postgresql://nobody@127.0.0.1:1/none")
+    with pytest.raises(OSError, match="1"):
+        async with engine.connect():
+            pass
+    await engine.dispose()
+
+
+async def test_statement_that_starts_while_the_server_hangs_up_is_a_database_error(
+    database: URL,
+) -> None:
+    """The driver calls it a fault of its own, under a name that SQLAlchemy lacks."""
+    engine = open_engine(database, Role.API)
+    async with engine.connect() as connection:
+        adapted = (await connection.get_raw_connection()).dbapi_connection
+        assert adapted
+        with pytest.raises(engine.dialect.loaded_dbapi.InterfaceError):
+            adapted._handle_exception(asyncpg.InternalClientError("cannot switch"))
+    assert issubclass(InterfaceError, DatabaseError)
+    await engine.dispose()

@@ -1,0 +1,136 @@
+"""That the harness notices a loss: the same faults, against recorders that are wrong."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import suppress
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.engine import URL
+from typing_extensions import override
+
+from registry.db.embedded import EmbeddedPostgres, start_embedded
+from registry.db.engine import Engine, Role, open_engine
+from registry.db.migrate import migrate
+from registry.db.rankings import RankingWriter
+from registry.errors import Unavailable
+from registry.usecases.chance import Chance
+from registry.usecases.record_rankings import RankingRecorder, _Waiting
+from tests.db.rankings import make_ranking
+from tests.faults.service import lost_or_doubled, postmaster_of
+
+pytestmark = pytest.mark.slow
+CALLERS, ROUNDS = 16, 4
+CUT_OFF = text(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+    "WHERE datname = current_database() AND usename = 'registry_api'"
+)
+
+
+class EarlyRecorder(RankingRecorder):
+    """Broken on purpose: it acknowledges before it writes."""
+
+    @override
+    async def _write(self, writer: RankingWriter, batch: list[_Waiting]) -> None:
+        for one in batch:
+            if not one.durable.done():
+                one.durable.set_result(None)
+        await super()._write(writer, batch)
+
+
+async def lost_records(
+    recorder: RankingRecorder, owner: Engine, break_it: Callable[[], Awaitable[None]]
+) -> tuple[int, int]:
+    """How many records were acknowledged, and how many of them are not there once."""
+    acknowledged: list[bytes] = []
+
+    async def call() -> None:
+        while True:
+            one = make_ranking(Chance())
+            with suppress(Unavailable):
+                await recorder.record(one)
+                acknowledged.append(one.record.leaf_hash)
+            await asyncio.sleep(0)
+
+    tasks = [asyncio.create_task(recorder.run())]
+    tasks += [asyncio.create_task(call()) for _ in range(CALLERS)]
+    for _ in range(ROUNDS):
+        enough = len(acknowledged) + 200
+        async with asyncio.timeout(20):
+            while len(acknowledged) < enough:
+                await asyncio.sleep(0.01)
+        await break_it()
+    for task in reversed(tasks):
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    async with owner.connect() as connection:
+        rows = await connection.execute(text("SELECT leaf_hash FROM audit.pending"))
+        there = [row.leaf_hash for row in rows]
+    return len(acknowledged), len(lost_or_doubled(acknowledged, there))
+
+
+@pytest.mark.parametrize(
+    ("recorder", "loses"), [(RankingRecorder, False), (EarlyRecorder, True)]
+)
+async def test_cut_connection_loses_what_is_acknowledged_before_the_commit(
+    database: URL, owner: Engine, recorder: type[RankingRecorder], *, loses: bool
+) -> None:
+    async def cut_off() -> None:
+        async with owner.begin() as connection:
+            await connection.execute(CUT_OFF)
+
+    writer = open_engine(database, Role.API, pool=1)
+    acknowledged, lost = await lost_records(recorder(writer), owner, cut_off)
+    await writer.dispose()
+    assert acknowledged >= 200 * ROUNDS
+    assert (lost > 0) is loses
+
+
+@pytest.fixture(scope="module")
+def own_postgres(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[EmbeddedPostgres]:
+    """A server of its own, since it is to be killed."""
+    server = start_embedded(tmp_path_factory.mktemp("killed"))
+    server.create_database()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+async def killed(own_postgres: EmbeddedPostgres) -> AsyncIterator[Engine]:
+    engine = open_engine(own_postgres.url())
+    await migrate(engine)
+    async with engine.begin() as connection:
+        await connection.execute(text("TRUNCATE audit.pending"))
+    yield engine
+    await engine.dispose()
+
+
+@pytest.mark.parametrize(
+    ("synchronous_commit", "loses"), [("on", False), ("off", True)]
+)
+async def test_killed_postgres_loses_what_it_did_not_commit_synchronously(
+    own_postgres: EmbeddedPostgres,
+    killed: Engine,
+    synchronous_commit: str,
+    *,
+    loses: bool,
+) -> None:
+    async def kill_and_start() -> None:
+        postmaster = postmaster_of(own_postgres._folder)
+        for process in [postmaster, *postmaster.children()]:
+            process.kill()
+        while own_postgres.is_running():
+            await asyncio.sleep(0.01)
+        await asyncio.to_thread(own_postgres.start)
+
+    setting = f"ALTER ROLE registry_api SET synchronous_commit = {synchronous_commit}"
+    async with killed.begin() as connection:
+        await connection.execute(text(setting))
+    writer = open_engine(own_postgres.url(), Role.API, pool=1)
+    recorder = RankingRecorder(writer)
+    acknowledged, lost = await lost_records(recorder, killed, kill_and_start)
+    await writer.dispose()
+    assert acknowledged >= 200 * ROUNDS
+    assert (lost > 0) is loses

@@ -1,0 +1,74 @@
+"""A log that was tampered with: its publisher stops, visibly, and nothing covers it up."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.engine import URL
+
+from registry import keyring
+from registry.db import log
+from registry.db.engine import Engine, Role
+from registry.db.log import AcceptedRecord
+from registry.publisher import EXIT_DAMAGED
+from registry.settings import Settings, as_environment
+from registry.tlog.merkle import leaf_hash
+from tests.db.scene import NOON
+from tests.faults.service import PATIENCE_S
+
+pytestmark = pytest.mark.slow
+
+
+async def test_publisher_refuses_a_damaged_log_and_says_so(
+    database: URL, owner: Engine, engines: dict[Role, Engine], tmp_path: Path
+) -> None:
+    settings = Settings(
+        data=tmp_path, database_url=database.render_as_string(hide_password=False)
+    )
+    keyring.create_keyring(settings.keys, settings.log_origin)
+    sound = await start_publisher(settings)
+    async with asyncio.timeout(PATIENCE_S):
+        while not await count(owner, "checkpoint"):
+            await asyncio.sleep(0.05)
+    sound.terminate()
+    assert await sound.wait() == 0
+
+    async with owner.begin() as connection:
+        await connection.execute(text("ALTER TABLE audit.entry DISABLE TRIGGER USER"))
+        await connection.execute(text("UPDATE audit.entry SET leaf_hash = sha256('')"))
+    async with engines[Role.API].begin() as connection:
+        await log.accept(connection, some_record())
+    damaged = await start_publisher(settings)
+    async with asyncio.timeout(PATIENCE_S):
+        _, told = await damaged.communicate()
+    assert damaged.returncode == EXIT_DAMAGED
+    assert b"log_damaged" in told
+    assert await count(owner, "pending") == 1, "nothing was published over the damage"
+
+
+async def start_publisher(settings: Settings) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "registry.publisher"),
+        env={**os.environ, **as_environment(settings)},
+        stderr=asyncio.subprocess.PIPE,
+    )
+
+
+async def count(owner: Engine, table: str) -> int:
+    async with owner.connect() as connection:
+        found = await connection.execute(text(f"SELECT count(*) FROM audit.{table}"))
+        return int(found.scalar_one())
+
+
+def some_record() -> AcceptedRecord:
+    body = b'{"i":1}'
+    return AcceptedRecord(
+        record_id="some-record",
+        kind="ranking",
+        body=body,
+        leaf_hash=leaf_hash(body),
+        accepted_at=NOON,
+    )

@@ -1,0 +1,107 @@
+"""Kill any process at any instant, or stop it all: nothing acknowledged is lost or doubled.
+
+One service serves the whole module; each test leaves it running, whatever the order.
+"""
+
+import signal
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.faults.service import (
+    SITES,
+    Service,
+    Traffic,
+    ended,
+    logged_in_time,
+    lost_or_doubled,
+    open_service,
+    read_log,
+    register,
+    until_found,
+)
+
+pytestmark = pytest.mark.slow
+KILLS = (
+    "worker",
+    "granian",
+    "worker",
+    "registry.publisher",
+    "granian",
+    "postgres",
+    "crawler",
+)
+
+
+@pytest.fixture(scope="module")
+async def service(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> AsyncIterator[Service]:
+    """In the end it is stopped, after all it went through, as an operator would."""
+    async with open_service(tmp_path_factory.mktemp("service")) as found:
+        yield found
+        processes = found.processes()
+        assert await found.stop() == 0
+        assert await ended(processes) == [], "orphans, the database perhaps"
+
+
+def kill(service: Service, what: str) -> None:
+    """With signal 9, which no process can catch."""
+    match what:
+        case "worker":
+            service.web_worker().kill()
+        case "postgres":
+            postmaster = service.postmaster
+            for process in [postmaster, *postmaster.children()]:
+                process.kill()
+        case argument:
+            service.part(argument).kill()
+
+
+async def test_kill_9_of_any_process_loses_no_acknowledged_record(
+    service: Service,
+) -> None:
+    async with Traffic(service) as traffic:
+        await traffic.answered_again()
+        for what in KILLS:
+            kill(service, what)
+            await traffic.answered_again()
+        assert traffic.unanswered, "the kills were felt"
+    log = await logged_in_time(service, traffic.acknowledged)
+    assert lost_or_doubled(traffic.acknowledged, log.leaves) == []
+    assert len(traffic.acknowledged) > 25 * len(KILLS)
+    log.verify_history(traffic.checkpoints)
+    assert len(traffic.checkpoints) > len(KILLS), "each publisher went on"
+    await register(service, SITES[-1])  # the crawler works again
+    await until_found(service, SITES[-1])  # and what follows the database for the index
+
+
+async def test_workers_of_a_killed_web_server_end_with_it(service: Service) -> None:
+    """They would listen and answer on, beside those of its successor."""
+    workers = service.part("granian").children(recursive=True)
+    assert workers
+    kill(service, "granian")
+    assert await ended(workers) == []
+    await service.until_ready()
+
+
+async def test_service_ends_whole_and_goes_on_with_its_log(service: Service) -> None:
+    asked = await service.ask()
+    first = await logged_in_time(service, asked)
+
+    processes = service.processes()
+    assert await service.stop() == 0
+    assert await ended(processes) == [], "orphans of a SIGTERM"
+    await service.start()
+    asked += await service.ask()
+    second = await read_log(service, previous=first.head)
+
+    parts = service.process.children(recursive=True)
+    await service.stop(signal.SIGKILL)
+    assert await ended(parts) == [], "orphans of a kill -9 would hold the port"
+    await service.start()
+    asked += await service.ask()
+    await read_log(service, previous=second.head)
+    third = await logged_in_time(service, asked)
+    assert lost_or_doubled(asked, third.leaves) == []
+    assert third.head.origin == first.head.origin
