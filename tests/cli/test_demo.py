@@ -72,25 +72,25 @@ def test_demo_that_can_not_listen_ends_with_an_error(tmp_path: Path) -> None:
 def test_demo_serves_on_until_it_is_interrupted(tmp_path: Path) -> None:
     port = free_port()
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    playing = subprocess.Popen(
+    with subprocess.Popen(
         command("demo", f"--port={port}", f"--data={tmp_path}/d"),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         env=environment,
-    )
-    try:
-        assert playing.stdout is not None
-        told = ""
-        deadline = time.monotonic() + TIMEOUT_S
-        while "serves on" not in told and time.monotonic() < deadline:
-            told += playing.stdout.readline()
-        assert "serves on" in told
-        url = f"http://127.0.0.1:{port}/v1/search?q=order+bread"
-        with urllib.request.urlopen(url, timeout=10) as answer:
-            assert json.load(answer)["results"]
-        playing.send_signal(signal.SIGINT)
-        assert playing.wait(timeout=30) == 0
-    finally:
-        playing.kill()
-        playing.wait()
+    ) as playing:
+        try:
+            assert playing.stdout is not None
+            told = ""
+            deadline = time.monotonic() + TIMEOUT_S
+            while "serves on" not in told and time.monotonic() < deadline:
+                told += playing.stdout.readline()
+            assert "serves on" in told
+            url = f"http://127.0.0.1:{port}/v1/search?q=order+bread"
+            with urllib.request.urlopen(url, timeout=10) as answer:
+                assert json.load(answer)["results"]
+            playing.send_signal(signal.SIGINT)
+            playing.communicate(timeout=30)
+            assert playing.returncode == 0
+        finally:
+            playing.kill()

@@ -31,7 +31,10 @@ SIGNER = Signer(
     algorithm=Algorithm.ED25519,
     private=Ed25519PrivateKey.from_private_bytes(b"l" * 32),
 )
-HOLDER = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1"
+HOLDER = """
+    SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
 PATIENCE_S = 10.0
 
 

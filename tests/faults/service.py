@@ -220,11 +220,11 @@ class Traffic:
         for ended in await asyncio.gather(*self._tasks, return_exceptions=True):
             assert isinstance(ended, asyncio.CancelledError), ended
 
-    async def answered_again(self, more: int = 25) -> None:
-        """The service answers as before."""
-        enough = len(self.acknowledged) + more
+    async def works_again(self, more: int = 25) -> None:
+        """The service answers and publishes as before."""
+        enough, seen = len(self.acknowledged) + more, len(self.checkpoints)
         async with asyncio.timeout(PATIENCE_S):
-            while len(self.acknowledged) < enough:
+            while len(self.acknowledged) < enough or len(self.checkpoints) == seen:
                 await asyncio.sleep(PAUSE_S)
 
     async def _ask(self, number: int) -> None:

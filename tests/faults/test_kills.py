@@ -62,16 +62,15 @@ async def test_kill_9_of_any_process_loses_no_acknowledged_record(
     service: Service,
 ) -> None:
     async with Traffic(service) as traffic:
-        await traffic.answered_again()
+        await traffic.works_again()
         for what in KILLS:
             kill(service, what)
-            await traffic.answered_again()
+            await traffic.works_again()
         assert traffic.unanswered, "the kills were felt"
     log = await logged_in_time(service, traffic.acknowledged)
     assert lost_or_doubled(traffic.acknowledged, log.leaves) == []
     assert len(traffic.acknowledged) > 25 * len(KILLS)
     log.verify_history(traffic.checkpoints)
-    assert len(traffic.checkpoints) > len(KILLS), "each publisher went on"
     await register(service, SITES[-1])  # the crawler works again
     await until_found(service, SITES[-1])  # and what follows the database for the index
 
