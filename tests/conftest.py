@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 TEMPLATE = "template_migrated"
 _numbers = itertools.count()
 
-settings.register_profile("dev", max_examples=50, deadline=None)
+settings.register_profile("dev", max_examples=20, deadline=None)
 settings.register_profile(
     "ci",
-    max_examples=200,
+    max_examples=100,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],

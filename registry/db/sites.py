@@ -83,7 +83,7 @@ async def list_sites(
     if after is not None:
         query = query.where(tuple_(site.c.registered_at, site.c.site_id) > after)
     if category is not None:
-        query = query.where(site.c.category == category)
+        query = query.where(func.lower(site.c.category) == category.lower())
     if country is not None:
         query = query.where(site.c.country == country)
     query = query.order_by(site.c.registered_at, site.c.site_id).limit(limit)

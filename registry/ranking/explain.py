@@ -76,7 +76,7 @@ def explain(
     factors: Factors, facts: Facts, policy: Policy
 ) -> tuple[FactorExplanation, ...]:
     """One a factor, in FACTOR_NAMES' order; the contributions sum to the score."""
-    told = _facts_by_factor(facts)
+    told = _facts_by_factor(facts, policy)
     return tuple(
         FactorExplanation(
             factor=name,
@@ -91,7 +91,9 @@ def explain(
     )
 
 
-def _facts_by_factor(facts: Facts) -> dict[FactorName, dict[str, FactValue]]:
+def _facts_by_factor(
+    facts: Facts, policy: Policy
+) -> dict[FactorName, dict[str, FactValue]]:
     return {
         "relevance": {
             "matched_terms": facts.matched_terms,
@@ -107,6 +109,7 @@ def _facts_by_factor(facts: Facts) -> dict[FactorName, dict[str, FactValue]]:
             "successes": facts.probes.successes,
             "median_ms": facts.probes.median_ms,
             "observed_at": facts.probes.observed_at,
+            "young": facts.probes.probes < policy.quality_probes_min,
         },
         "freshness": {
             "days_since_change": facts.days_since_change,

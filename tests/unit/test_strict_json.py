@@ -2,7 +2,7 @@ import contextlib
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import RegistryError
@@ -125,14 +125,12 @@ _values = st.recursive(
 )
 
 
-@settings(max_examples=40)
 @given(_values, st.booleans())
 def test_what_is_written_is_what_is_read(value: object, ascii_only: bool) -> None:
     body = json.dumps(value, ensure_ascii=ascii_only).encode()
     assert parse_json(body, max_depth=50, max_bytes=100_000) == value
 
 
-@settings(max_examples=60)
 @given(st.binary(max_size=60))
 def test_any_bytes_are_read_or_refused(body: bytes) -> None:
     with contextlib.suppress(RegistryError):

@@ -88,8 +88,9 @@ def _capability_depth(facts: Facts) -> str:
 
 
 def _quality(facts: Facts) -> str:
-    if not facts["probes"]:
-        return "not probed yet, so it has the same value as every young site"
+    if facts["young"]:
+        seen = f"{facts['probes']} so far" if facts["probes"] else "none yet"
+        return f"too few probes ({seen}), so it has the value of every young site"
     share = f"{facts['successes']} of {facts['probes']} probes answered well"
     median = facts["medianMs"]
     return share if median is None else f"{share}, in {median} ms at the median"

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.formats.detect import parse_document, parse_page
@@ -252,14 +252,12 @@ _values = st.recursive(
 _objects = st.dictionaries(_keys, _values, max_size=8)
 
 
-@settings(max_examples=50)
 @given(_objects)
 def test_any_json_is_parsed_or_rejected(value: Any) -> None:
     result = parse_document(json.dumps(value).encode(), url=URL)
     assert isinstance(result, Parsed | Rejected)
 
 
-@settings(max_examples=25)
 @given(st.binary(max_size=80), st.sampled_from(["", "text/html"]))
 def test_any_bytes_are_parsed_or_rejected(body: bytes, content_type: str) -> None:
     result = parse_document(body, url=URL, content_type=content_type)
@@ -276,7 +274,6 @@ def _places(value: Any) -> list[tuple[Any, Any]]:
     return []
 
 
-@settings(max_examples=80)
 @given(st.sampled_from(sorted(SAMPLES)), st.integers(0, 10_000), _values)
 def test_a_mutated_sample_is_parsed_or_rejected(
     name: str, where: int, value: Any
@@ -298,7 +295,6 @@ def _shuffled(value: Any, draw: Callable[[Any], Any]) -> Any:
     return value
 
 
-@settings(max_examples=25)
 @given(st.data(), st.sampled_from(sorted(SAMPLES)), st.sampled_from([None, 1, 4]))
 def test_key_order_and_formatting_change_no_semantic_hash(
     data: st.DataObject, name: str, indent: int | None
@@ -308,7 +304,6 @@ def test_key_order_and_formatting_change_no_semantic_hash(
     assert semantic_hash(again.site) == semantic_hash(_read(SAMPLES[name]).site)
 
 
-@settings(max_examples=25)
 @given(st.data(), st.sampled_from(sorted(SAMPLES)), _scalars)
 def test_unknown_members_change_no_semantic_hash(
     data: st.DataObject, name: str, value: Any

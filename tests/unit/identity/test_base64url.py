@@ -1,17 +1,15 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.identity import base64url
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.binary(max_size=70))
 def test_decoding_undoes_encoding(raw: bytes) -> None:
     assert base64url.decode(base64url.encode(raw)) == raw
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.text(alphabet="AQgw-_=+/ \n", max_size=8))
 def test_a_value_has_one_spelling(text: str) -> None:
     try:

@@ -2,7 +2,7 @@ import base64
 import contextlib
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import Refused
@@ -114,7 +114,6 @@ PARTS = st.sampled_from(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.lists(PARTS, max_size=5).map(";".join) | st.text(max_size=20)))
 def test_any_records_are_read_or_refused(texts: list[str]) -> None:
     for parse in (parse_wab_records, parse_pins):

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import Refused
@@ -215,7 +215,6 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.dictionaries(st.text("abc", max_size=3), VALUES, max_size=3))
 def test_what_is_signed_verifies_after_a_round_trip(
     document: dict[str, JsonValue],
@@ -224,7 +223,6 @@ def test_what_is_signed_verifies_after_a_round_trip(
     assert isinstance(verify(json.loads(json.dumps(signed))), Signed)
 
 
-@settings(max_examples=40, deadline=None)
 @given(VALUES, st.dictionaries(st.sampled_from(["type", "trust", "pk"]), VALUES))
 def test_any_document_is_judged_or_refused(
     signature: JsonValue, payload: dict[str, JsonValue]

@@ -1,7 +1,7 @@
 """The refused points are derived here by curve arithmetic, not copied from a list."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import Refused
@@ -85,7 +85,6 @@ def test_non_canonical_keys_are_refused(raw: bytes) -> None:
     assert code_of(raw) == "key_not_canonical"
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, P - 1), st.integers(0, 1))
 def test_a_key_is_accepted_exactly_when_it_is_a_point_of_the_curve(
     y: int, sign: int

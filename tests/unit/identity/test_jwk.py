@@ -2,7 +2,7 @@ import contextlib
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import Refused
@@ -136,7 +136,6 @@ MEMBERS = st.dictionaries(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.binary(max_size=40) | st.lists(MEMBERS, max_size=2).map(lambda k: key_set(*k))
 )

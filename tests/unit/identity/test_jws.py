@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import Refused
@@ -176,7 +176,6 @@ def test_faults_are_told_in_the_order_of_the_protocol() -> None:
         assert code_of(token_of(header, payload)) == code
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.binary(max_size=80)
     | st.binary(max_size=30).map(lambda raw: H + b"." + b64(raw).encode() + b"." + S)

@@ -2,7 +2,7 @@ import contextlib
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import Refused
@@ -57,13 +57,11 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.dictionaries(st.text("abc", max_size=3), VALUES, max_size=3))
 def test_sound_objects_come_back_as_written(members: dict[str, object]) -> None:
     assert parse_object(json.dumps(members).encode(), "payload") == members
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.binary(max_size=60) | st.text('{}[]",:\\u01aeE.-', max_size=30).map(str.encode)
 )

@@ -3,7 +3,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import Conflict, Refused, RegistryError
@@ -235,7 +235,6 @@ def test_hosts_for_tests_need_the_switch() -> None:
 SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from([*PAYLOAD, "location", "next_kid", "size"]),

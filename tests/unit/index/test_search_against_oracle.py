@@ -166,7 +166,7 @@ def corpus(rng: random.Random, make: MakeRandom, size: int) -> list[Profile]:
     return sorted(sites, key=lambda site: site.site_id)
 
 
-@pytest.mark.parametrize("number", range(12))
+@pytest.mark.parametrize("number", range(8))
 def test_search_equals_the_slow_scorer(
     number: int, random_site: MakeRandom, now: datetime
 ) -> None:

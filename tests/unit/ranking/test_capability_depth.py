@@ -2,7 +2,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.ranking.capability_depth import (
@@ -28,7 +28,6 @@ capabilities = st.lists(
 )
 
 
-@settings(max_examples=40)
 @given(capabilities, capabilities)
 def test_depth_never_falls_with_distinct_actions_and_ignores_order(
     some: list[Capability], more: list[Capability]

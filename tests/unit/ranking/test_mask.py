@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.ranking.encoder import load_encoder
@@ -93,7 +93,6 @@ def test_a_site_without_a_name_keeps_its_text() -> None:
     assert cut("order food") == "order food"
 
 
-@settings(max_examples=60)
 @given(
     st.lists(
         st.sampled_from(

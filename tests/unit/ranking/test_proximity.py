@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.ranking.policy import DEFAULT_POLICY, FULL
@@ -23,7 +23,6 @@ def kilometres(a: Point, b: Point) -> int:
     return int(distances_km(np.array([vector_of(a)]), vector_of(b))[0])
 
 
-@settings(max_examples=80)
 @given(points, points)
 def test_whole_kilometres_agree_with_the_haversine(a: Point, b: Point) -> None:
     # Near the antipode a chord hardly grows with the angle.

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.ranking.policy import DEFAULT_POLICY, FULL
@@ -23,7 +23,6 @@ def figures(draw: st.DrawFn) -> ProbeFigures:
     )
 
 
-@settings(max_examples=50)
 @given(figures(), st.integers(2, 9))
 def test_more_probes_at_the_same_rate_change_nothing(
     seen: ProbeFigures, times: int

@@ -1,4 +1,4 @@
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.ranking.policy import DEFAULT_POLICY, FULL
@@ -15,7 +15,6 @@ factors = st.builds(
 )
 
 
-@settings(max_examples=50)
 @given(factors)
 def test_contributions_sum_to_a_score_in_range(some: Factors) -> None:
     score = some.score(DEFAULT_POLICY)

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.ranking.policy import DEFAULT_POLICY
@@ -53,7 +53,6 @@ def test_words_count_once_and_up_to_the_limit() -> None:
     assert content_words(words, DEFAULT_POLICY, limit=2) == ["pizza", "pasta"]
 
 
-@settings(max_examples=50)
 @given(st.text(max_size=80))
 def test_any_text_gives_words_without_separators(text: str) -> None:
     for word in split_words(text):

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.tlog.edge import PlacedHash, TreeEdge, edge_runs, rebuild_edge
@@ -28,7 +28,6 @@ def test_an_empty_edge_has_the_empty_root():
     assert TreeEdge().append([]) == (TreeEdge(), [])
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(0, 400), max_size=4))
 def test_the_split_into_batches_leaves_no_trace(batches):
     edge, placed = TreeEdge(), []

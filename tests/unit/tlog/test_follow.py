@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.tlog.checkpoint import (
@@ -256,7 +256,6 @@ def test_a_signed_size_that_the_tiles_do_not_fill_is_found(log, served, read):
     assert (invalid.code, invalid.path) == ("log_part_missing", "tile/0/002.p/89")
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_no_flipped_bit_goes_unnoticed(log, log_signer, data):
     served = log.serve()

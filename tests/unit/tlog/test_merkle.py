@@ -1,7 +1,7 @@
 from hashlib import sha256
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.tlog.merkle import (
@@ -105,7 +105,6 @@ def test_published_consistency_proofs(vectors, number):
     )
 
 
-@settings(max_examples=40, deadline=None)
 @given(size_and_below())
 def test_inclusion_agrees_with_the_naive_definition(case):
     size, index = case
@@ -117,7 +116,6 @@ def test_inclusion_agrees_with_the_naive_definition(case):
     verify_inclusion(leaves[index], proof, index=index, size=size, root=root)
 
 
-@settings(max_examples=40, deadline=None)
 @given(size_and_below())
 def test_consistency_agrees_with_the_naive_definition(case):
     new_size, below = case
@@ -134,7 +132,6 @@ def test_consistency_agrees_with_the_naive_definition(case):
     )
 
 
-@settings(max_examples=40, deadline=None)
 @given(size_and_below(), st.data())
 def test_an_inclusion_proof_proves_nothing_else(case, data):
     size, index = case
@@ -157,7 +154,6 @@ def test_an_inclusion_proof_proves_nothing_else(case, data):
         verify_inclusion(leaf, proof, **claim)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(2, 140), st.data())
 def test_no_consistency_with_a_tree_that_changed_one_old_leaf(new_size, data):
     old_size = data.draw(st.integers(1, new_size - 1))

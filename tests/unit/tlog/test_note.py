@@ -1,7 +1,7 @@
 from base64 import b64decode, b64encode
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import Refused, RegistryError, TooLarge
@@ -181,7 +181,6 @@ def test_a_note_that_is_not_utf_8_is_refused():
         parse_note(b"\xff\n\n" + LINE.encode())
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.binary(max_size=80)
     | st.text("a\n \u2014+", max_size=40).map(lambda text: (text + LINE).encode())

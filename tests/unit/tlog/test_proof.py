@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import Refused
@@ -27,7 +27,6 @@ from registry.tlog.refusals import ProofInvalid
 from registry.tlog.tiles import format_tile_path
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(1, 1_600), st.data())
 def test_proofs_from_tiles_are_those_from_leaves(make_log, size, data):
     index = data.draw(st.integers(0, size - 1))
@@ -39,7 +38,6 @@ def test_proofs_from_tiles_are_those_from_leaves(make_log, size, data):
     assert consistency == consistency_proof(leaves, index + 1)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(2, 70_000), st.data())
 def test_proofs_across_three_tile_levels_verify(log_70000, size, data):
     index = data.draw(st.integers(0, size - 1))

@@ -1,7 +1,7 @@
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import Refused, TooLarge
@@ -39,7 +39,6 @@ def test_paths_are_spelled_as_c2sp_does(part, path):
     assert parse_tile_path(path) == part
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.integers(0, 63), st.integers(0, MAX_INDEX), st.integers(1, 256), st.booleans()
 )
@@ -90,7 +89,6 @@ def test_any_other_spelling_of_a_path_is_refused(path):
         parse_tile_path(path)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.builds(
         "tile/{}/{}".format,
@@ -132,7 +130,6 @@ def test_no_tile_is_empty_and_full_tiles_rise(size, paths):
     assert [format_tile_path(tile) for tile in tiles_of(size)] == paths
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(1, 200_000))
 def test_the_tiles_of_a_tree_are_in_it_and_one_more_is_not(size):
     for tile in tiles_of(size):
@@ -165,7 +162,6 @@ def test_a_bundle_prefixes_each_entry_with_its_length():
     assert encode_bundle([b"", b"ab"]) == b"\x00\x00\x00\x02ab"
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.binary(max_size=300), min_size=1, max_size=20))
 def test_every_bundle_comes_back(entries):
     assert list(parse_bundle(encode_bundle(entries), len(entries))) == entries
