@@ -9,10 +9,10 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from crawler.context import Context
 from crawler.fetch import Fetcher, FetcherConfig
 from crawler.resolve import (
+    HostsFile,
     Resolver,
     ResolverConfig,
     parse_endpoint,
-    parse_hosts_file,
 )
 from crawler.robots_cache import RobotsCache
 from crawler.worker import Worker
@@ -35,7 +35,7 @@ def make_resolver(settings: Settings) -> Resolver:
     return Resolver(
         ResolverConfig(
             allow_loopback=settings.allow_loopback,
-            hosts=parse_hosts_file(hosts.read_text()) if hosts else {},
+            hosts=HostsFile(hosts) if hosts else {},
             dns_server=parse_endpoint(settings.dns) if settings.dns else None,
         )
     )

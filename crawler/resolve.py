@@ -6,9 +6,11 @@ the first of them is dialled: one private address among public ones refuses the 
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 
 import dns.asyncresolver
@@ -87,6 +89,37 @@ def parse_hosts_file(text: str) -> Mapping[str, Endpoint]:
             raise Refused(refusals.HOSTS_FILE, detail) from refused
         hosts[host.name] = endpoint
     return MappingProxyType(hosts)
+
+
+class HostsFile(Mapping[str, Endpoint]):
+    """The hosts of a file, read again whenever it has changed.
+
+    A development server is pointed at new sites without a new start. What can't be read
+    at the moment leaves the last reading in force.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Raises: Refused `hosts_file`, OSError."""
+        self._path = path
+        self._hosts = parse_hosts_file(path.read_text())
+        self._changed_ns = path.stat().st_mtime_ns
+
+    def __getitem__(self, host: str) -> Endpoint:
+        return self._current()[host]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._current())
+
+    def __len__(self) -> int:
+        return len(self._current())
+
+    def _current(self) -> Mapping[str, Endpoint]:
+        with suppress(OSError, Refused):
+            changed_ns = self._path.stat().st_mtime_ns
+            if changed_ns != self._changed_ns:
+                self._hosts = parse_hosts_file(self._path.read_text())
+                self._changed_ns = changed_ns
+        return self._hosts
 
 
 def _verify_loopback(endpoint: Endpoint) -> None:

@@ -38,7 +38,9 @@ def spine(seconds: float, port: int, *, as_json: bool) -> None:
     """Registration and search on the demo town, from socket to durable record."""
     folder = Path(tempfile.mkdtemp(prefix="fair-registry-bench-"))
     try:
-        settings = settings_or_exit(port=port, data=folder, allow_loopback=True)
+        settings = settings_or_exit(
+            port=port, data=folder, allow_loopback=True, database_url=""
+        )
         configure_logging("json")
         found = asyncio.run(_measure(settings, seconds))
     finally:
@@ -60,7 +62,11 @@ async def _measure(settings: Settings, seconds: float) -> dict[str, Any]:
             "dns": town.dns_address,
         }
         settings = settings_or_exit(
-            port=settings.port, data=settings.data, allow_loopback=True, **in_town
+            port=settings.port,
+            data=settings.data,
+            allow_loopback=True,
+            database_url="",
+            **in_town,
         )
         started = time.perf_counter()
         async with running_service(settings) as service:

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import shutil
 import signal
 import sys
@@ -28,6 +27,7 @@ from registry.observability import configure_logging
 from registry.settings import Settings
 
 LIFETIME_S = 600
+MARKER = "demo"  # an empty file in a folder that a demo made
 AT_ONCE = 12
 PROBED_TIMEOUT_S = 30.0
 LOGGED_TIMEOUT_S = 10.0
@@ -74,13 +74,22 @@ class Outcome:
 @click.option("--once", is_flag=True, help="Stop when it is done.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON summary.")
 @click.option("--port", type=int, help="Port to listen on; 8080 by default.")
-@click.option("--data", type=click.Path(path_type=Path), help="Folder; made anew.")
-def demo(*, once: bool, as_json: bool, port: int | None, data: Path | None) -> None:
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    default=Path(".data/demo"),
+    show_default=True,
+    envvar="FAIR_REGISTRY_DATA",
+    help="Folder of the demo; made anew.",
+)
+def demo(*, once: bool, as_json: bool, port: int | None, data: Path) -> None:
     """Show the whole registry at work on this machine."""
-    folder = data or Path(os.environ.get("FAIR_REGISTRY_DATA") or ".data/demo")
-    settings = settings_or_exit(port=port, data=folder, allow_loopback=True)
+    clear_folder(data)
+    # Always the embedded database: a town of test sites belongs into no other.
+    settings = settings_or_exit(
+        port=port, data=data, allow_loopback=True, database_url=""
+    )
     configure_logging(settings.log_format)
-    shutil.rmtree(folder, ignore_errors=True)
     told = Console(stderr=as_json, quiet=as_json and not sys.stderr.isatty())
     outcome = asyncio.run(Demo(told).run(settings, once=once))
     if as_json:
@@ -90,6 +99,21 @@ def demo(*, once: bool, as_json: bool, port: int | None, data: Path | None) -> N
         for failure in outcome.failures:
             told.print(f"[red]{failure}[/]")
         raise SystemExit(1)
+
+
+def clear_folder(folder: Path) -> None:
+    """Empty what an earlier demo left; nothing else is ever deleted.
+
+    Raises: click.ClickException if the folder holds anything that is not a demo's.
+    """
+    marker = folder / MARKER
+    if folder.exists() and any(folder.iterdir()) and not marker.exists():
+        raise click.ClickException(
+            f"{folder} is not empty and holds no demo; name another folder with --data"
+        )
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    marker.touch()
 
 
 class Demo:

@@ -52,7 +52,7 @@ LISTED = (
 UNLISTED = ("kule-rooms.test", "petale-et-tige.test", "maple-spoke.test")
 DISHONEST = ("midnight-latch.test", "lucky-lantern.test")
 LIFETIME_S = 600
-READY_TIMEOUT_S = 20.0
+READY_TIMEOUT_S = 60.0
 
 
 class RunningRegistry:

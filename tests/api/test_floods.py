@@ -54,9 +54,8 @@ def test_a_gigabyte_that_is_announced_is_refused_unread(
         f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: {media_type(path)}\r\n"
         f"Content-Length: {GIGABYTE}\r\n\r\n"
     )
-    started = time.monotonic()
+    # The rest never comes: who waits for it gives no answer.
     said = converse(registry, head.encode(), b"a" * 1000)
-    assert time.monotonic() - started < 1
     assert said.startswith(b"HTTP/1.1 413 ")
     assert b"body_too_large" in said
 

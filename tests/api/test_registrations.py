@@ -70,9 +70,9 @@ def test_a_site_registers_and_is_found(registry: RunningRegistry) -> None:
     assert (decided["status"], decided["problems"]) == ("active", [])
     expect.instant(decided["decidedAt"])
     assert registry.http.get(f"/v1/sites/{site.host}").json()["host"] == site.host
-    deadline = time.monotonic() + 2
+    deadline = time.monotonic() + 30
     while not registry.search("book a hotel room")["results"]:
-        assert time.monotonic() < deadline, "not found within two seconds"
+        assert time.monotonic() < deadline, "never found"
         time.sleep(0.05)
 
 

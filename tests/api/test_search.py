@@ -24,7 +24,7 @@ FACTORS = {
     "quality": 1500,
     "freshness": 1000,
 }
-PUBLISHED_WITHIN_S = 2.0
+PUBLISHED_WITHIN_S = 30.0  # a hang, not a speed: that is what `bench` measures
 
 
 def bytes_of(text: str) -> bytes:

@@ -69,6 +69,20 @@ def test_demo_that_can_not_listen_ends_with_an_error(tmp_path: Path) -> None:
     assert str(port) in played.stdout + played.stderr
 
 
+def test_demo_deletes_nothing_that_is_not_a_demos(tmp_path: Path) -> None:
+    (tmp_path / "postgres").mkdir()
+    refused = subprocess.run(
+        command("demo", "--once", "--json", f"--data={tmp_path}"),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    assert refused.returncode == 1
+    assert "--data" in refused.stderr
+    assert (tmp_path / "postgres").is_dir()
+
+
 def test_demo_serves_on_until_it_is_interrupted(tmp_path: Path) -> None:
     port = free_port()
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}

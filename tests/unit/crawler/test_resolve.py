@@ -1,6 +1,14 @@
+import os
+from pathlib import Path
+
 import pytest
 
-from crawler.resolve import Endpoint, parse_endpoint, parse_hosts_file
+from crawler.resolve import (
+    Endpoint,
+    HostsFile,
+    parse_endpoint,
+    parse_hosts_file,
+)
 from registry.errors import Refused
 
 
@@ -46,3 +54,18 @@ def test_a_malformed_endpoint_is_refused(text: str) -> None:
     with pytest.raises(Refused) as refused:
         parse_endpoint(text)
     assert refused.value.code == "dns_server"
+
+
+def test_a_changed_hosts_file_is_read_again_and_a_broken_one_is_not(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "hosts"
+    file.write_text("one.test 127.0.0.1:1001\n")
+    hosts = HostsFile(file)
+    assert dict(hosts) == {"one.test": Endpoint("127.0.0.1", 1001)}
+    for number, text in enumerate(("two.test 127.0.0.1:1002\n", "two.test nonsense\n")):
+        file.write_text(text)
+        os.utime(file, ns=(number, number))
+        assert dict(hosts) == {"two.test": Endpoint("127.0.0.1", 1002)}
+    file.unlink()
+    assert hosts["two.test"] == Endpoint("127.0.0.1", 1002)
