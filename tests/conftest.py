@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TEMPLATE = "template_migrated"
 _numbers = itertools.count()
 
-settings.register_profile("dev", max_examples=20, deadline=None)
+settings.register_profile("dev", max_examples=10, deadline=None)
 settings.register_profile(
     "ci",
     max_examples=100,
