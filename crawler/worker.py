@@ -5,8 +5,10 @@ job alone; its lease runs out and another takes it.
 """
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 import structlog
 
@@ -16,13 +18,36 @@ from crawler.visiting import carry_out_task
 from registry.db import registrations, tasks
 from registry.db.engine import DatabaseError
 
-REGISTRATION_LEASE = timedelta(seconds=60)
-TASK_LEASE = timedelta(seconds=120)
-REGISTRATION_PAUSE_S = 0.1
-TASK_PAUSE_S = 0.5
 DATABASE_PAUSE_S = 1.0
 
 logger = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queue:
+    """Jobs that are leased and worked off, each at a host.
+
+    lease: of `registry.db`. pause_s: before an empty queue is asked again.
+    """
+
+    lease: Callable[..., Awaitable[Sequence[Any]]]
+    work: Callable[[Context, Any], Awaitable[None]]
+    lease_time: timedelta
+    pause_s: float
+
+
+REGISTRATIONS = Queue(
+    lease=registrations.lease_registrations,
+    work=decide_one,
+    lease_time=timedelta(seconds=60),
+    pause_s=0.1,
+)
+TASKS = Queue(
+    lease=tasks.lease_tasks,
+    work=carry_out_task,
+    lease_time=timedelta(seconds=120),
+    pause_s=0.5,
+)
 
 
 class Worker:
@@ -35,59 +60,33 @@ class Worker:
     async def run(self) -> None:
         """Until cancelled."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._register(group))
-            group.create_task(self._visit(group))
+            for queue in (REGISTRATIONS, TASKS):
+                group.create_task(self._work_off(queue, group))
 
-    async def _register(self, group: asyncio.TaskGroup) -> None:
+    async def _work_off(self, queue: Queue, group: asyncio.TaskGroup) -> None:
         slots = asyncio.Semaphore(self._at_once)
         while True:
             leased = 0
             try:
-                leased = await self._lease_registrations(group, slots)
+                leased = await self._lease(queue, group, slots)
             except (DatabaseError, OSError) as error:
                 await _wait_for_database(error)
             if leased == 0:
-                await asyncio.sleep(REGISTRATION_PAUSE_S)
+                await asyncio.sleep(queue.pause_s)
 
-    async def _visit(self, group: asyncio.TaskGroup) -> None:
-        slots = asyncio.Semaphore(self._at_once)
-        while True:
-            leased = 0
-            try:
-                leased = await self._lease_tasks(group, slots)
-            except (DatabaseError, OSError) as error:
-                await _wait_for_database(error)
-            if leased == 0:
-                await asyncio.sleep(TASK_PAUSE_S)
-
-    async def _lease_registrations(
-        self, group: asyncio.TaskGroup, slots: asyncio.Semaphore
+    async def _lease(
+        self, queue: Queue, group: asyncio.TaskGroup, slots: asyncio.Semaphore
     ) -> int:
         async with slots, self._context.engine.begin() as connection:
-            found = await registrations.lease_registrations(
+            found = await queue.lease(
                 connection,
                 now=self._context.chance.now(),
-                lease=REGISTRATION_LEASE,
+                lease=queue.lease_time,
                 limit=self._at_once,
             )
         for one in found:
             await slots.acquire()
-            group.create_task(_run(slots, one.host, decide_one(self._context, one)))
-        return len(found)
-
-    async def _lease_tasks(
-        self, group: asyncio.TaskGroup, slots: asyncio.Semaphore
-    ) -> int:
-        async with slots, self._context.engine.begin() as connection:
-            found = await tasks.lease_tasks(
-                connection,
-                now=self._context.chance.now(),
-                lease=TASK_LEASE,
-                limit=self._at_once,
-            )
-        for one in found:
-            await slots.acquire()
-            group.create_task(_run(slots, one.host, carry_out_task(self._context, one)))
+            group.create_task(_run(slots, one.host, queue.work(self._context, one)))
         return len(found)
 
 

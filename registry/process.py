@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
@@ -12,9 +12,20 @@ def run_until_stopped(work: Coroutine[Any, Any, None]) -> None:
     asyncio.run(_cancel_on_signal(work))
 
 
+def stop_requested() -> asyncio.Event:
+    """Set by SIGTERM or SIGINT."""
+    stop = asyncio.Event()
+    _on_signal(stop.set)
+    return stop
+
+
 async def _cancel_on_signal(work: Coroutine[Any, Any, None]) -> None:
     task = asyncio.ensure_future(work)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    _on_signal(task.cancel)
     with suppress(asyncio.CancelledError):
         await task
+
+
+def _on_signal(react: Callable[[], object]) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, react)

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import click
 from rich.table import Table
 
-from registry.cli.demo import register_site
+from registry.cli.demo import beside_town, register_site
 from registry.cli.load import Latencies, drive
 from registry.cli.output import console, json_option, print_json
 from registry.cli.serve import running_service, settings_or_exit, until_ready
@@ -56,18 +56,7 @@ def spine(seconds: float, port: int, *, as_json: bool) -> None:
 async def _measure(settings: Settings, seconds: float) -> dict[str, Any]:
     town = Town.build(settings.data / "town")
     async with town.open():
-        in_town = {
-            "hosts_file": town.hosts_file,
-            "ca_file": town.ca_file,
-            "dns": town.dns_address,
-        }
-        settings = settings_or_exit(
-            port=settings.port,
-            data=settings.data,
-            allow_loopback=True,
-            database_url="",
-            **in_town,
-        )
+        settings = beside_town(settings, town)
         started = time.perf_counter()
         async with running_service(settings) as service:
             await until_ready(service.origin)

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import shutil
-import signal
 import sys
 import time
 from collections import Counter
@@ -24,6 +23,7 @@ from registry.demo.requests import NONSENSE, OTHERS, SHOWN, Request, choose
 from registry.demo.town.server import Town, TownSite
 from registry.identity.jws import sign_compact
 from registry.observability import configure_logging
+from registry.process import stop_requested
 from registry.settings import Settings
 
 LIFETIME_S = 600
@@ -127,12 +127,7 @@ class Demo:
         settings.data.mkdir(parents=True, exist_ok=True)
         town = Town.build(settings.data / "town")
         async with town.open():
-            settings = replace(
-                settings,
-                hosts_file=town.hosts_file,
-                ca_file=town.ca_file,
-                dns=town.dns_address,
-            )
+            settings = beside_town(settings, town)
             self._told.print(
                 f"A town of {len(town.sites)} web sites is open; starting the registry …"
             )
@@ -352,10 +347,7 @@ Try:
   curl '{origin}/checkpoint'
   .venv/bin/fair-registry audit verify {origin}
   .venv/bin/fair-registry search --city Berlin repair my bicycle""")
-        stop = asyncio.Event()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        await stop.wait()
+        await stop_requested().wait()
 
     def _heading(self, text: str) -> None:
         self._told.print(f"\n[bold]{text}[/]")
@@ -371,6 +363,16 @@ Try:
 
     def _fail(self, what: str) -> None:
         self._outcome.failures.append(what)
+
+
+def beside_town(settings: Settings, town: Town) -> Settings:
+    """The settings under which the registry finds an open town."""
+    return replace(
+        settings,
+        hosts_file=town.hosts_file,
+        ca_file=town.ca_file,
+        dns=town.dns_address,
+    )
 
 
 async def register_site(

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import signal
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -21,6 +20,7 @@ from registry.db.embedded import EmbeddedPostgres, StartFailed, start_embedded
 from registry.db.engine import open_engine
 from registry.db.migrate import migrate
 from registry.observability import configure_logging
+from registry.process import stop_requested
 from registry.settings import Settings, SettingsInvalid, as_environment, read_settings
 
 READY_TIMEOUT_S = 60.0
@@ -50,9 +50,7 @@ def settings_or_exit(**given: Any) -> Settings:
 
 
 async def _serve(settings: Settings) -> None:
-    stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    stop = stop_requested()
     async with running_service(settings) as service:
         ready = asyncio.create_task(until_ready(service.origin))
         ready.add_done_callback(lambda done: _tell_ready(done, service))

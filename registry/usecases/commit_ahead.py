@@ -6,6 +6,7 @@ its secret was fixed; only on the very first day does the commitment come with t
 
 import hashlib
 from datetime import timedelta
+from functools import cache
 from importlib.resources import files
 
 import structlog
@@ -34,6 +35,7 @@ async def commit_ahead(engine: Engine, policy: Policy, chance: Chance) -> None:
         await _reveal_secrets(connection, chance)
 
 
+@cache
 def digest_of_code() -> str:
     """`sha256:…` over the ranking code: each file's path and bytes, in order of path."""
     digest = hashlib.sha256()

@@ -108,7 +108,6 @@ class Searcher:
         self._entries = entries
         self._seeds = seeds
         self._chance = chance
-        self._policy_digest = follower.policy.digest
 
     async def is_ready(self) -> bool:
         """The index is loaded, and policy and seed of the day stand in the log."""
@@ -137,7 +136,7 @@ class Searcher:
         results = self._results(ranked, entries, going_on.rank)
         return Answer(
             record=record,
-            policy=self._policy_digest,
+            policy=self.follower.policy.digest,
             generated_at=now,
             eligible=ranked.eligible,
             results=results,
@@ -197,7 +196,7 @@ class Searcher:
             record_id=self._chance.ulid(),
             at=now,
             operator=records.ANONYMOUS,
-            policy=self._policy_digest,
+            policy=self.follower.policy.digest,
             snapshot=ranked.generation,
             seed_index=seed.leaf_index,
             eligible_count=ranked.eligible,

@@ -13,7 +13,7 @@ from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.http.services import Injected
-from registry.interfaces.rest.wire import Wire
+from registry.interfaces.rest.wire import Wire, camel
 from registry.ranking.explain import FACTOR_NAMES
 from registry.usecases.commit_ahead import digest_of_code
 from registry.usecases.report import make_report, window_of
@@ -88,7 +88,7 @@ async def get_policy(services: Injected) -> PolicyView:
         name=policy.name,
         code_digest=digest_of_code(),
         leaf_index=leaf_index,
-        weights=dict(zip(map(_camel_name, FACTOR_NAMES), policy.weights, strict=True)),
+        weights=dict(zip(map(camel, FACTOR_NAMES), policy.weights, strict=True)),
         statements=STATEMENTS,
         constants=tuple(
             ConstantView(name=name, value=getattr(policy, name), reason=reason)
@@ -151,12 +151,7 @@ def _parse_instant(text: str | None, name: str) -> datetime | None:
 def _camel(value: Any) -> Any:
     """Member names as the rest of /v1 spells them."""
     if isinstance(value, dict):
-        return {_camel_name(name): _camel(member) for name, member in value.items()}
+        return {camel(name): _camel(member) for name, member in value.items()}
     if isinstance(value, list):
         return [_camel(member) for member in value]
     return value
-
-
-def _camel_name(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)

@@ -8,7 +8,6 @@ import msgspec
 from litestar import get, post
 from litestar.params import JSONBody, QueryParameter
 
-from registry.audit.promise import format_promise
 from registry.errors import Refused
 from registry.index.scoring import Filters
 from registry.interfaces.http import refusals
@@ -17,7 +16,15 @@ from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import pointing_into_body, verify_text
 from registry.interfaces.rest.sites import DEFAULT_LIMIT, MAX_LIMIT, Cursor, Limit
-from registry.interfaces.rest.wire import Asked, SiteSummary, Wire, view_summary
+from registry.interfaces.rest.wire import (
+    Asked,
+    PromiseView,
+    SiteSummary,
+    Wire,
+    camel,
+    view_promise,
+    view_summary,
+)
 from registry.observability import SEARCH_SECONDS, SEARCHES
 from registry.ranking.explain import FactorExplanation
 from registry.sites.place import Place, Point, cell_of
@@ -82,12 +89,6 @@ class SearchRequest(Asked):
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT
     cursor: Annotated[str, msgspec.Meta(max_length=1_000)] | None = None
     nonce: Annotated[str, msgspec.Meta(max_length=MAX_NONCE_LENGTH)] = ""
-
-
-class PromiseView(Wire):
-    time: str
-    key_id: str
-    signature: str
 
 
 class RankingView(Wire):
@@ -279,18 +280,13 @@ def _seal(services: Services, purpose: str, following: Continuation) -> str:
 
 
 def _view_ranking(answer: Answer, web_key: bytes) -> RankingView:
-    promise = format_promise(answer.promise)
     return RankingView(
         id=make_receipt(web_key, answer.record.id),
         policy=answer.policy,
         generated_at=answer.generated_at,
         eligible=answer.eligible,
         leaf_hash=answer.record.leaf_hash.hex(),
-        promise=PromiseView(
-            time=promise["time"],
-            key_id=promise["keyId"],
-            signature=promise["signature"],
-        ),
+        promise=view_promise(answer.promise),
     )
 
 
@@ -310,7 +306,7 @@ def _view_factor(factor: FactorExplanation) -> FactorView:
         value=factor.value,
         weight=factor.weight,
         contribution=factor.contribution,
-        facts={_camel(name): value for name, value in factor.facts.items()},
+        facts={camel(name): value for name, value in factor.facts.items()},
     )
 
 
@@ -318,8 +314,3 @@ def _view_place(place: Place | None, cell: str | None) -> PlaceView | None:
     if place is None or cell is None:
         return None
     return PlaceView(name=place.name, country=place.country, cell=cell)
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)

@@ -6,11 +6,9 @@ import msgspec
 from litestar import post
 from litestar.params import JSONBody
 
-from registry.audit.promise import format_promise
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
-from registry.interfaces.rest.search import PromiseView
-from registry.interfaces.rest.wire import Asked, Wire
+from registry.interfaces.rest.wire import Asked, PromiseView, Wire, view_promise
 from registry.observability import SELECTIONS
 from registry.usecases.select import select_site
 
@@ -55,13 +53,8 @@ async def report_selection(
             chance=services.chance,
         )
     SELECTIONS.inc()
-    promise = format_promise(selected.promise)
     return SelectionView(
         id=selected.record.id,
         leaf_hash=selected.record.leaf_hash.hex(),
-        promise=PromiseView(
-            time=promise["time"],
-            key_id=promise["keyId"],
-            signature=promise["signature"],
-        ),
+        promise=view_promise(selected.promise),
     )

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from registry.audit.promise import Promise, format_promise
 from registry.db.documents import StoredDocument
 from registry.errors import Problem
 from registry.sites.action import Action
@@ -23,6 +24,12 @@ class Asked(
     forbid_unknown_fields=True,
 ):
     """What comes in; an unknown member is refused."""
+
+
+class PromiseView(Wire):
+    time: str
+    key_id: str
+    signature: str
 
 
 class Provider(Wire):
@@ -315,3 +322,16 @@ def _conflict(conflict: Conflict) -> ConflictView:
 
 def _action(action: Action) -> ActionView:
     return msgspec.convert(action, ActionView, from_attributes=True)
+
+
+def view_promise(promise: Promise) -> PromiseView:
+    told = format_promise(promise)
+    return PromiseView(
+        time=told["time"], key_id=told["keyId"], signature=told["signature"]
+    )
+
+
+def camel(name: str) -> str:
+    """A member's name as /v1 spells it."""
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
