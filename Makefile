@@ -33,8 +33,8 @@ setup: .venv/.done
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo 'This Python can make no environment: its venv or ensurepip is missing. On Debian and Ubuntu: apt-get install python3-venv' >&2; exit 1; }
 	test -x $(BIN)/pip || $(PYTHON) -m venv --clear .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/installer.txt
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	$(BIN)/uv pip install --system-certs --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
+	$(BIN)/uv pip install --system-certs --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	touch .venv/.done
 
 # Resolve anew. Headers are left out: they could name the index that was used.
