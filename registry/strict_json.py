@@ -64,7 +64,10 @@ _MAX_POINTER = 300
 _BOM = b"\xef\xbb\xbf"
 # A string runs to its quote or to the end: an unclosed one is consumed once, not from
 # each of its escaped quotes again.
-_STRING_OR_BRACKET = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_BRACKETS = b"[]{}"
+_NO_BRACKETS = bytes(byte for byte in range(256) if byte not in _BRACKETS)
+_OPENING = frozenset(b"[{")
 
 
 def parse_json(body: bytes, *, max_depth: int, max_bytes: int) -> JsonValue:
@@ -99,17 +102,10 @@ def join_pointer(pointer: str, name: str) -> str:
 
 def _check_nesting(body: bytes, max_depth: int) -> None:
     depth = 0
-    for found in _STRING_OR_BRACKET.finditer(body):
-        first = found[0][:1]
-        if first in b"[{":
-            depth += 1
-            if depth > max_depth:
-                raise Refused(
-                    JSON_TOO_DEEP,
-                    f"more than {max_depth} levels at byte {found.start()}",
-                )
-        elif first in b"]}":
-            depth -= 1
+    for bracket in _STRING.sub(b"", body).translate(None, _NO_BRACKETS):
+        depth += 1 if bracket in _OPENING else -1
+        if depth > max_depth:
+            raise Refused(JSON_TOO_DEEP, f"more than {max_depth} levels")
 
 
 def _decode(body: bytes) -> str:

@@ -11,10 +11,13 @@ from typing import Any
 
 from registry.formats.document import MAX_ACTIONS, Document
 from registry.formats.names import match_key
-from registry.sites.action import Action, Call
+from registry.formats.targets import is_off_origin
+from registry.sites.action import Action, Call, Parameter
 from registry.sites.entry import Conflict
 from registry.sites.site import Site
 
+CRAWLED = "crawled"
+"""Names the registry's own finding among the claims of a conflict."""
 PRECEDENCE = ("wab", "awp", "awas", "abp", "webmcp", "a2a", "mcp", "ard")
 
 
@@ -24,8 +27,12 @@ class Listing:
     conflicts: tuple[Conflict, ...] = ()
 
 
-def assemble(documents: Sequence[Document]) -> Listing:
-    """documents: of one host, in any order."""
+def assemble(documents: Sequence[Document], *, site_url: str = "") -> Listing:
+    """documents: of one host, in any order. site_url: the crawled origin.
+
+    An address that a document claims for itself is kept beside it, and counts for
+    nothing.
+    """
     ordered = sorted(documents, key=_rank)
     conflicts: list[Conflict] = []
 
@@ -40,7 +47,7 @@ def assemble(documents: Sequence[Document]) -> Listing:
         name=settle("name") or "",
         description=_first(each.site.description for each in ordered) or "",
         category=settle("category") or "",
-        url=settle("url") or "",
+        url=_settle_url(ordered, site_url, conflicts),
         location=settle("location"),
         languages=_union(each.site.languages for each in ordered),
         permissions=_merge_permissions(ordered, conflicts),
@@ -76,6 +83,19 @@ def _settle(
         spelled = tuple((format_, str(value)) for format_, value in told)
         conflicts.append(Conflict(field=field, values=spelled))
     return told[0][1] if told else None
+
+
+def _settle_url(
+    documents: list[Document], site_url: str, conflicts: list[Conflict]
+) -> str:
+    told = [(each.format, each.site.url) for each in documents if each.site.url]
+    if not site_url:
+        return _settle("url", told, conflicts) or ""
+    elsewhere = [url for _, url in told if is_off_origin(url, site_url=site_url)]
+    if elsewhere:
+        values = ((CRAWLED, site_url), *told)
+        conflicts.append(Conflict(field="url", values=values))
+    return told[0][1] if told else ""
 
 
 def _comparable(value: Any) -> Any:
@@ -130,10 +150,36 @@ def _merge_action(
     return replace(
         first,
         description=_first(action.description for action in actions) or "",
-        parameters=next((a.parameters for a in actions if a.parameters), ()),
+        parameters=_merge_parameters(first.name, claims, conflicts),
         auth_required=settle("auth_required", lambda action: action.auth_required),
         sensitivity=settle("sensitivity", lambda action: action.sensitivity),
+        confirmation=settle("confirmation", lambda action: action.confirmation),
         experimental=any(action.experimental for action in actions),
         deprecated=any(action.deprecated for action in actions),
         calls=calls,
+    )
+
+
+def _merge_parameters(
+    name: str, claims: list[tuple[str, Action]], conflicts: list[Conflict]
+) -> tuple[Parameter, ...]:
+    """Those of the first document that lists any; others that differ are recorded."""
+    told = [
+        (format_, action.parameters) for format_, action in claims if action.parameters
+    ]
+    if len({_signature(parameters) for _, parameters in told}) > 1:
+        values = tuple((format_, _spell(parameters)) for format_, parameters in told)
+        conflicts.append(Conflict(field=f"actions/{name}/parameters", values=values))
+    return told[0][1] if told else ()
+
+
+def _signature(parameters: tuple[Parameter, ...]) -> frozenset[tuple[str, bool]]:
+    """What a caller has to get right; types and words are told more or less finely."""
+    return frozenset((match_key(each.name), bool(each.required)) for each in parameters)
+
+
+def _spell(parameters: tuple[Parameter, ...]) -> str:
+    """`query, page?`: the names, with a mark where a parameter may be left out."""
+    return ", ".join(
+        each.name if each.required else f"{each.name}?" for each in parameters
     )

@@ -8,7 +8,7 @@ from registry.sites.site import LocationClaim
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*\Z")
 _COUNTRY = re.compile(r"[A-Z]{2}\Z")
 _HOST = re.compile(r"[A-Za-z0-9.-]+(?::\d{1,5})?\Z")
-_PERCENT = re.compile(r"(\d{1,3}(?:\.\d{1,10})?)\s*%?\Z")
+_PERCENT = re.compile(r"(\d{1,3}(?:\.\d{1,400})?)\s*%?\Z")
 
 
 def read_languages(document: Reader, *names: str) -> tuple[str, ...]:

@@ -33,7 +33,13 @@ from registry.formats.reader import Ledger, Reader, kind_of
 from registry.formats.wab import is_wab, read_wab
 from registry.formats.webmcp import is_webmcp, read_webmcp
 from registry.formats.webmcp_page import read_page
-from registry.strict_json import JSON_SYNTAX, JsonObject, parse_json
+from registry.strict_json import (
+    JSON_SYNTAX,
+    JSON_TOO_DEEP,
+    JsonObject,
+    JsonValue,
+    parse_json,
+)
 
 # From the plainest mark to the vaguest: WebMCP manifests bear none of their own.
 _FORMATS: tuple[
@@ -78,14 +84,22 @@ def parse_page(body: bytes, *, url: str) -> Parsed | Rejected:
 
 
 def _parse_object(body: bytes) -> JsonObject:
-    value = parse_json(
-        body,
-        max_depth=MAX_MANIFEST_DEPTH + MAX_SCHEMA_DEPTH,
-        max_bytes=MAX_BODY_BYTES,
-    )
-    check_depth(value, max_depth=MAX_MANIFEST_DEPTH, max_schema_depth=MAX_SCHEMA_DEPTH)
+    try:
+        value = parse_json(body, max_depth=MAX_MANIFEST_DEPTH, max_bytes=MAX_BODY_BYTES)
+    except Refused as refused:
+        if refused.code != JSON_TOO_DEEP.code:
+            raise
+        value = _parse_deep(body)
     if not isinstance(value, dict):
         raise Refused(refusals.NOT_AN_OBJECT, f"it is {kind_of(value)}")
+    return value
+
+
+def _parse_deep(body: bytes) -> JsonValue:
+    """Deeper than a manifest may be, unless it is a JSON Schema in it that is deep."""
+    deepest = MAX_MANIFEST_DEPTH + MAX_SCHEMA_DEPTH
+    value = parse_json(body, max_depth=deepest, max_bytes=MAX_BODY_BYTES)
+    check_depth(value, max_depth=MAX_MANIFEST_DEPTH, max_schema_depth=MAX_SCHEMA_DEPTH)
     return value
 
 

@@ -122,15 +122,17 @@ def _from_object(name: str, declared: Reader, required: bool | None) -> Paramete
 
 def _declared_type(declared: Reader) -> str:
     """The first type that is not null, of the parameter or its alternatives."""
-    alternatives = declared.child("anyOf", "oneOf").value
-    if not declared.child("type").is_present and isinstance(alternatives, list):
-        types = [each["type"] for each in alternatives if _is_typed(each)]
-        return type_name(str(types[0])) if types else "unknown"
-    value = declared.child("type").value
+    value = declared.members.get("type")
+    if isinstance(value, str):
+        return type_name(value)
     if isinstance(value, list):
         names = [each for each in value if isinstance(each, str) and each != "null"]
         return type_name(names[0]) if names else "unknown"
-    return type_name(value) if isinstance(value, str) else "unknown"
+    alternatives = declared.child("anyOf", "oneOf").value
+    if value is None and isinstance(alternatives, list):
+        types = [each["type"] for each in alternatives if _is_typed(each)]
+        return type_name(str(types[0])) if types else "unknown"
+    return "unknown"
 
 
 def _is_typed(alternative: JsonValue) -> TypeGuard[JsonObject]:
@@ -141,17 +143,16 @@ def _is_typed(alternative: JsonValue) -> TypeGuard[JsonObject]:
 
 
 def _choices(declared: Reader) -> tuple[str, ...]:
-    inline = declared.child("type").value
+    inline = declared.members.get("type")
     found = _INLINE_ENUM.match(inline) if isinstance(inline, str) else None
     if found:
         return tuple(clean_text(each) for each in found[1].split(",")[:MAX_PARAMETERS])
-    holder = declared.child("validation")
-    if declared.child("enum", "options").is_present:
-        holder = declared
-    texts = (
-        _spell(item.value)
-        for item in holder.items("enum", "options", limit=MAX_PARAMETERS)
-    )
+    listed = declared.child("enum", "options")
+    if not listed.is_present:
+        listed = declared.child("validation").child("enum", "options")
+    if not listed.is_present:
+        return ()
+    texts = (_spell(item.value) for item in listed.elements(MAX_PARAMETERS))
     return tuple(text for text in texts if text)
 
 

@@ -37,6 +37,8 @@ _KINDS: dict[type, str] = {
 
 
 def clean_text(text: str) -> str:
+    if text.isprintable():  # then none of them is in it
+        return text.strip()
     return _UNSEEN.sub(" ", text).strip()
 
 
@@ -99,16 +101,33 @@ class Ledger:
         )
 
 
-@dataclass(frozen=True, slots=True)
 class Reader:
     """One value, its JSON pointer, and the ledger of its document.
 
     Where several names are given, they are synonyms in order of preference.
     """
 
-    value: JsonValue
-    pointer: str
-    ledger: Ledger
+    __slots__ = ("_parent", "_step", "ledger", "value")
+
+    def __init__(
+        self,
+        value: JsonValue,
+        step: str,
+        ledger: Ledger,
+        parent: "Reader | None" = None,
+    ) -> None:
+        """step: the last of the pointer; the whole of it where there is no parent."""
+        self.value = value
+        self.ledger = ledger
+        self._step = step
+        self._parent = parent
+
+    @property
+    def pointer(self) -> str:
+        """RFC 6901. Spelled when asked for: few values have anything amiss."""
+        if self._parent is None:
+            return self._step
+        return join_pointer(self._parent.pointer, self._step)
 
     @property
     def members(self) -> JsonObject:
@@ -125,15 +144,20 @@ class Reader:
     def child(self, *names: str) -> "Reader":
         """The first of the named members that is not null, else an absent one."""
         members = self.members
-        name = next((each for each in names if members.get(each) is not None), names[0])
-        return Reader(members.get(name), join_pointer(self.pointer, name), self.ledger)
+        for name in names:
+            value = members.get(name)
+            if value is not None:
+                return Reader(value, name, self.ledger, self)
+        return Reader(None, names[0], self.ledger, self)
 
     def text(self, *names: str) -> str:
         """The first named member that is a text; "" if none is."""
+        members = self.members
         for name in names:
-            text = self.child(name).as_text()
-            if text:
-                return text
+            if members.get(name) is not None:
+                text = self.child(name).as_text()
+                if text:
+                    return text
         return ""
 
     def as_text(self) -> str:
@@ -152,7 +176,7 @@ class Reader:
     def boolean(self, *names: str) -> bool | None:
         """None if undeclared: unknown is not false."""
         found = self.child(*names)
-        if isinstance(found.value, bool):
+        if found.value is None or isinstance(found.value, bool):
             return found.value
         found.expect("a boolean")
         return None
@@ -174,7 +198,7 @@ class Reader:
             return []
         self._note_excess(len(self.value), limit)
         return [
-            Reader(item, f"{self.pointer}/{index}", self.ledger)
+            Reader(item, str(index), self.ledger, self)
             for index, item in enumerate(self.value[:limit])
         ]
 

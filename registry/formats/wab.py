@@ -25,6 +25,12 @@ from registry.formats.document import MAX_ACTIONS, Document
 from registry.formats.parameters import read_parameters
 from registry.formats.reader import Reader, clean_text
 from registry.formats.targets import resolve_target
+from registry.formats.wab_extension import (
+    extend_action,
+    extend_parameters,
+    extend_site,
+    undeclared_in,
+)
 from registry.formats.wab_schema import APPENDIX_A, STANDARD_PERMISSIONS
 from registry.sites.action import Action, Call
 from registry.sites.site import Site
@@ -49,7 +55,7 @@ def read_wab(top: Reader) -> Document:
         format="wab",
         dialect=dialect,
         version=body.text("wab_version", "wab", "version"),
-        site=_read_site(body),
+        site=extend_site(_read_site(body), body),
         raw=top.members,
     )
 
@@ -214,10 +220,11 @@ def _read_command(
     name = clean_text(key) or command.text("id", "name")
     title = command.text("name")
     method = command.text("method").upper()
-    return Action(
+    parameters = read_parameters(command, "params", "parameters", "inputs")
+    action = Action(
         name=name,
         description=command.text("description") or (title if title != name else ""),
-        parameters=read_parameters(command, "params", "parameters", "inputs"),
+        parameters=extend_parameters(parameters, command),
         auth_required=command.boolean("requiresAuth", "auth_required", "auth"),
         sensitivity=severest(
             read_only_sensitivity(command, "readonly", "readOnly"),
@@ -225,6 +232,7 @@ def _read_command(
         ),
         calls=_read_calls(command, body, method, transports),
     )
+    return extend_action(action, command)
 
 
 def _read_calls(
@@ -263,6 +271,8 @@ def _read_bare_names(body: Reader, transports: tuple[Call, ...]) -> tuple[Action
 
 
 def _read_transports(body: Reader) -> tuple[Call, ...]:
+    if "transport" in undeclared_in(body):
+        return ()
     transport = body.child("transport")
     if isinstance(transport.value, list):
         return tuple(_listed_transports(body))

@@ -25,6 +25,7 @@ STANDARD_PERMISSIONS = (
     "automatedLogin",
     "extractData",
 )
+PARAMETER_TYPES = ("string", "number", "boolean", "array", "object")
 TRIGGERS = ("click", "fill_and_submit", "scroll", "api", "navigate")
 
 _PARAMETER = _object(
@@ -32,7 +33,7 @@ _PARAMETER = _object(
     "type",
     "required",
     name=_STRING,
-    type={"type": "string", "enum": ["string", "number", "boolean", "array", "object"]},
+    type={"type": "string", "enum": list(PARAMETER_TYPES)},
     required=_BOOLEAN,
     description=_STRING,
     enum={"type": "array"},

@@ -43,13 +43,18 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """A named capability; None means undeclared, never false."""
+    """A named capability; None means undeclared, never false.
+
+    confirmation: whether a person confirms each call, or submits the form, before it
+    takes effect.
+    """
 
     name: str
     description: str = ""
     parameters: tuple[Parameter, ...] = ()
     auth_required: bool | None = None
     sensitivity: Sensitivity | None = None
+    confirmation: bool | None = None
     experimental: bool = False
     deprecated: bool = False
     calls: tuple[Call, ...] = ()

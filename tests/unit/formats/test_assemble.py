@@ -170,3 +170,62 @@ def test_a_new_version_number_changes_no_hash(
     before = semantic_hash(read(document).site)
     document["app"]["version"] = "2.0.1"
     assert semantic_hash(read(document).site) == before
+
+
+def _with_action(format_: Format, *parameters: Parameter) -> Document:
+    return _document(format_, actions=(Action(name="find", parameters=parameters),))
+
+
+def test_parameters_that_differ_are_shown_and_the_first_format_stands() -> None:
+    query = Parameter(name="query", required=True)
+    listing = assemble(
+        [
+            _with_action("awp", query, Parameter(name="page")),
+            _with_action("wab", query),
+        ]
+    )
+    (action,) = listing.site.actions
+    assert action.parameters == (query,)
+    assert listing.conflicts == (
+        Conflict(
+            field="actions/find/parameters",
+            values=(("wab", "query"), ("awp", "query, page?")),
+        ),
+    )
+
+
+def test_parameters_that_one_document_leaves_open_are_no_contradiction() -> None:
+    query = Parameter(name="query", required=True)
+    finer = replace(query, type="string", description="what to look for")
+    listing = assemble(
+        [_with_action("wab"), _with_action("awp", query), _with_action("abp", finer)]
+    )
+    assert listing.conflicts == ()
+    assert listing.site.actions[0].parameters == (query,)
+
+
+def test_a_claimed_address_elsewhere_stands_beside_the_crawled_one() -> None:
+    claims = [
+        _document("wab", url="https://other.example/"),
+        _document("abp", url="https://hof.example/app"),
+    ]
+    listing = assemble(claims, site_url="https://hof.example/")
+    assert listing.site.url == "https://other.example/"
+    assert listing.conflicts == (
+        Conflict(
+            field="url",
+            values=(
+                ("crawled", "https://hof.example/"),
+                ("wab", "https://other.example/"),
+                ("abp", "https://hof.example/app"),
+            ),
+        ),
+    )
+
+
+def test_a_claimed_address_on_the_crawled_origin_is_no_contradiction() -> None:
+    claims = [
+        _document("wab", url="https://hof.example/start"),
+        _document("abp", url="https://hof.example/app"),
+    ]
+    assert assemble(claims, site_url="https://hof.example/").conflicts == ()

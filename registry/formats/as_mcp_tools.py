@@ -1,0 +1,105 @@
+"""A site's actions as MCP tool definitions, by the mapping of WAB 1.0 section 10.2.
+
+The answer has the form of MCP's `tools/list`. Names carry the site's (section 10.5);
+hints appear only where the site declared the effect.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from registry.sites.action import Action, Parameter
+from registry.sites.site import Site
+from registry.strict_json import JsonObject, JsonValue
+
+MAX_NAME_CHARACTERS = 128  # MCP, tool names
+_MAX_SITE_CHARACTERS = 48
+_NOT_IN_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+def as_mcp_tools(site: Site, *, host: str) -> JsonObject:
+    """host: the crawled one, for a site without a name."""
+    prefix = _spell(site.name.lower()) or _spell(host)
+    place = site.name or host
+    tools: list[JsonValue] = []
+    taken: set[str] = set()
+    for action in site.actions:
+        name = _tool_name(prefix, action.name, taken)
+        taken.add(name)
+        tools.append(_tool(action, name, place))
+    return {"tools": tools}
+
+
+def _spell(name: str) -> str:
+    """The letters, digits and marks that MCP allows; accents are dropped."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return _NOT_IN_NAME.sub("_", plain).strip("_.-")[:_MAX_SITE_CHARACTERS]
+
+
+def _tool_name(prefix: str, action: str, taken: set[str]) -> str:
+    own = _NOT_IN_NAME.sub("_", action).strip("_") or "action"
+    room = MAX_NAME_CHARACTERS - len(prefix) - len("__")
+    name, number = f"{prefix}__{own[:room]}", 1
+    while name in taken:
+        number += 1
+        mark = f"_{number}"
+        name = f"{prefix}__{own[: room - len(mark)]}{mark}"
+    return name
+
+
+def _tool(action: Action, name: str, place: str) -> JsonObject:
+    about = action.description or action.name
+    tool: JsonObject = {
+        "name": name,
+        "description": f"{about.rstrip('.')} on {place}",
+        "inputSchema": _input_schema(action.parameters),
+    }
+    hints = dict(_hints(action))
+    return {**tool, "annotations": hints} if hints else tool
+
+
+def _hints(action: Action) -> Iterator[tuple[str, JsonValue]]:
+    if action.sensitivity is not None:
+        yield "readOnlyHint", action.sensitivity == "read"
+        if action.sensitivity != "read":
+            yield "destructiveHint", action.sensitivity != "write"
+
+
+def _input_schema(parameters: tuple[Parameter, ...]) -> JsonObject:
+    required: list[JsonValue] = [one.name for one in parameters if one.required]
+    schema: JsonObject = {
+        "type": "object",
+        "properties": {one.name: _property(one) for one in parameters},
+    }
+    return {**schema, "required": required} if required else schema
+
+
+def _property(parameter: Parameter) -> JsonObject:
+    described: JsonObject = {}
+    if parameter.type != "unknown":
+        described["type"] = parameter.type
+    if parameter.description:
+        described["description"] = parameter.description
+    if parameter.enum:
+        choices: list[JsonValue] = [_choice(one, parameter) for one in parameter.enum]
+        if parameter.type == "array":
+            described["items"] = {"enum": choices}
+        else:
+            described["enum"] = choices
+    return described
+
+
+def _choice(text: str, parameter: Parameter) -> JsonValue:
+    """The choice as the parameter's type writes it; the model keeps all as texts."""
+    try:
+        match parameter.type:
+            case "integer":
+                return int(text)
+            case "number":
+                return float(text)
+            case "boolean":
+                return {"true": True, "false": False}[text]
+            case _:
+                return text
+    except (ValueError, KeyError):
+        return text
