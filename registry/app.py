@@ -13,6 +13,7 @@ from litestar.types import ASGIApp
 
 from registry import keyring
 from registry.db.engine import Role, open_engine
+from registry.identity.web_bot_auth import SignatureAgent
 from registry.interfaces.http.envelope import Envelope
 from registry.interfaces.http.limits import BURST, LENIENCE, REFILL_PER_S, TokenBuckets
 from registry.interfaces.http.problems import EXCEPTION_HANDLERS
@@ -27,13 +28,14 @@ from registry.interfaces.rest import (
     about,
     challenges,
     health,
+    lint,
     rankings,
     registrations,
     search,
     selections,
     sites,
 )
-from registry.interfaces.web import files, openapi, pages
+from registry.interfaces.web import directory, files, openapi, pages
 from registry.observability import BATCH_RECORDS, configure_logging
 from registry.ranking import proximity
 from registry.ranking.encoder import load_encoder
@@ -42,6 +44,7 @@ from registry.settings import Settings, read_settings
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.chance import Chance
 from registry.usecases.follow_index import IndexFollower
+from registry.usecases.lint import Linter
 from registry.usecases.listed_entries import ListedEntries
 from registry.usecases.record_rankings import RankingRecorder
 from registry.usecases.search import Searcher
@@ -56,6 +59,7 @@ V1 = Router(
         about.get_log,
         about.get_policy,
         challenges.create_challenge,
+        lint.lint_document,
         rankings.get_ranking,
         registrations.get_registration,
         registrations.submit,
@@ -109,6 +113,8 @@ def create_app(settings: Settings) -> Litestar:
             health.get_readiness,
             openapi.get_openapi,
             openapi.show_openapi,
+            directory.get_addresses,
+            directory.get_directory,
             files.get_icon,
             files.get_robots,
             files.get_security,
@@ -143,7 +149,8 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
     auditor = open_engine(url, Role.AUDITOR, pool=AUDITOR_POOL)
     writer = open_engine(url, Role.API, pool=RECORDER_POOL)
     proximity.warm()
-    follower = IndexFollower(ranker, load_encoder(), DEFAULT_POLICY)
+    encoder, gazetteer = load_encoder(), Gazetteer.load()
+    follower = IndexFollower(ranker, encoder, DEFAULT_POLICY)
     recorder = RankingRecorder(writer, BATCH_RECORDS.observe)
     searcher = Searcher(
         follower=follower,
@@ -159,7 +166,8 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         api=api,
         auditor=auditor,
         searcher=searcher,
-        gazetteer=Gazetteer.load(),
+        gazetteer=gazetteer,
+        linter=Linter(gazetteer=gazetteer, encoder=encoder, policy=DEFAULT_POLICY),
         origin=settings.origin,
         test_hosts=settings.allow_loopback,
         log_vkey=keyring.load_vkey(settings.keys, keyring.LOG),
@@ -168,6 +176,9 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         chance=chance,
         write_limits=_write_limits(settings),
         contact=settings.contact,
+        user_agent=settings.user_agent,
+        bot_networks=settings.bot_networks,
+        signature_agent=_signature_agent(settings),
     )
     tasks = [asyncio.create_task(one.run()) for one in (follower, recorder)]
     try:
@@ -179,6 +190,14 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
                 await task
         for engine in (api, ranker, auditor, writer):
             await engine.dispose()
+
+
+def _signature_agent(settings: Settings) -> SignatureAgent | None:
+    if not settings.bot_auth:
+        return None
+    return keyring.load_signature_agent(
+        settings.keys, settings.origin, settings.bot_auth_draft
+    )
 
 
 def _write_limits(settings: Settings) -> TokenBuckets:

@@ -5,6 +5,7 @@ The web processes never import it: they make no outbound request.
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
@@ -13,6 +14,8 @@ import httpx
 from registry.tlog.follow import MAX_RESPONSE_BYTES
 
 Json = dict[str, Any]
+MAX_DOCUMENT_BYTES = 512 * 1024
+DOCUMENT_TIMEOUT_S = 15.0
 FINAL = ("active", "rejected", "withdrawn")
 POLL_S = 0.05
 
@@ -23,6 +26,49 @@ class ProblemAnswered(Exception):
     def __init__(self, problem: Json) -> None:
         self.problem = problem
         super().__init__(f"{problem.get('code')}: {problem.get('detail')}")
+
+
+class DocumentUnreachable(Exception):
+    """A document for `lint` could not be had; the text says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchedDocument:
+    """url: where the redirects ended."""
+
+    url: str
+    content_type: str
+    body: bytes
+
+
+async def fetch_document(url: str) -> FetchedDocument:
+    """What stands at the address, for whoever runs the command, on their own behalf.
+
+    Raises: DocumentUnreachable.
+    """
+    client = httpx.AsyncClient(follow_redirects=True, max_redirects=5)
+    try:
+        async with (
+            asyncio.timeout(DOCUMENT_TIMEOUT_S),
+            client,
+            client.stream("GET", url) as answer,
+        ):
+            if answer.status_code != httpx.codes.OK:
+                raise DocumentUnreachable(f"the server answered {answer.status_code}")
+            body = bytearray()
+            async for part in answer.aiter_bytes():
+                body += part
+                if len(body) > MAX_DOCUMENT_BYTES:
+                    raise DocumentUnreachable(f"more than {MAX_DOCUMENT_BYTES} bytes")
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise DocumentUnreachable(str(error) or type(error).__name__) from error
+    except TimeoutError as error:
+        raise DocumentUnreachable(f"no answer in {DOCUMENT_TIMEOUT_S:g} s") from error
+    return FetchedDocument(
+        url=str(answer.url),
+        content_type=answer.headers.get("Content-Type", ""),
+        body=bytes(body),
+    )
 
 
 class RegistryClient:

@@ -98,6 +98,7 @@ CREATE TABLE registry.document (
     format text NOT NULL,
     dialect text NOT NULL,
     conformance text NOT NULL,
+    provenance jsonb NOT NULL,
     signature jsonb NOT NULL,
     deviations jsonb NOT NULL,
     semantic_hash bytea NOT NULL,

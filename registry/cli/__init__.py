@@ -6,6 +6,7 @@ from registry.cli.audit import audit
 from registry.cli.bench import bench
 from registry.cli.demo import demo
 from registry.cli.keys import keygen, sign
+from registry.cli.linting import lint
 from registry.cli.preparing import db, make_keyring
 from registry.cli.registering import register
 from registry.cli.reporting import report
@@ -25,6 +26,7 @@ for command in (
     keygen,
     sign,
     register,
+    lint,
     search,
     audit,
     report,

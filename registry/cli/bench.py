@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 import click
 from rich.table import Table
 
+from registry.cli.bench_formats import formats
 from registry.cli.demo import beside_town, register_site
 from registry.cli.load import Latencies, drive
 from registry.cli.output import console, json_option, print_json
@@ -28,6 +29,9 @@ CONNECTIONS = 8
 @click.group()
 def bench() -> None:
     """Measure; nothing but this machine is loaded."""
+
+
+bench.add_command(formats)
 
 
 @bench.command()

@@ -13,12 +13,17 @@ from registry.db.tables import document
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredDocument:
-    """A version of a document. signature: {"status", "kind"?, "keyId"?, "detail"?}."""
+    """A version of a document.
+
+    provenance: the members of `formats.document.Provenance`.
+    signature: {"status", "kind"?, "keyId"?, "detail"?}.
+    """
 
     url: str
     format: str
     dialect: str
     conformance: str
+    provenance: dict[str, Any]
     signature: dict[str, Any]
     deviations: list[dict[str, Any]]
     semantic_hash: bytes
@@ -110,6 +115,7 @@ async def _refresh(
             deviations=new.deviations,
             conformance=new.conformance,
             dialect=new.dialect,
+            provenance=new.provenance,
         )
     )
 
@@ -137,6 +143,7 @@ async def _insert(connection: Connection, site_id: int, one: StoredDocument) -> 
             version=last.scalar_one() + 1,
             format=one.format,
             dialect=one.dialect,
+            provenance=one.provenance,
             conformance=one.conformance,
             signature=one.signature,
             deviations=one.deviations,
@@ -160,6 +167,7 @@ def _document(row: Row[Any]) -> StoredDocument:
         url=row.url,
         format=row.format,
         dialect=row.dialect,
+        provenance=row.provenance,
         conformance=row.conformance,
         signature=row.signature,
         deviations=row.deviations,

@@ -155,6 +155,7 @@ document = Table(
     Column("format", Text, nullable=False),
     Column("dialect", Text, nullable=False),
     Column("conformance", Text, nullable=False),
+    Column("provenance", JSONB, nullable=False),
     Column("signature", JSONB, nullable=False),
     Column("deviations", JSONB, nullable=False),
     Column("semantic_hash", LargeBinary, nullable=False),

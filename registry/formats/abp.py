@@ -1,9 +1,12 @@
 """ABP, the Agentic Browser Protocol: the manifest behind `<link rel="abp-manifest">`.
 
 Specification: ABP, types ABPManifest and ManifestCapability. A manifest declares what
-`window.abp` offers once the page runs; nothing of it has been tried.
+`window.abp` offers once the crawled page runs, wherever the manifest itself lies; nothing
+of it has been tried. What a running page alone can tell (`available`, `requirements`,
+`features`) is not read.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from registry.errors import Refused
@@ -11,15 +14,17 @@ from registry.formats import refusals
 from registry.formats.actions import gather
 from registry.formats.claims import read_address
 from registry.formats.conformance import Specification
-from registry.formats.document import Document
-from registry.formats.parameters import read_parameters
-from registry.formats.reader import Reader
+from registry.formats.document import MAX_TEXT_CHARACTERS, Document
+from registry.formats.parameters import is_schema, read_parameters
+from registry.formats.reader import Reader, clean_text
 from registry.sites.action import Action
 from registry.sites.site import Site
 from registry.strict_json import JsonObject
 
 _FILLED = {"type": "string", "minLength": 1}
 _STRING = {"type": "string"}
+_BOOLEAN = {"type": "boolean"}
+_TEXTS = {"type": "array", "items": _STRING}
 _CAPABILITY: dict[str, Any] = {
     "type": "object",
     "required": ["name"],
@@ -28,11 +33,13 @@ _CAPABILITY: dict[str, Any] = {
         "description": _STRING,
         "inputSchema": {"type": "object"},
         "outputSchema": {"type": "object"},
-        "experimental": {"type": "boolean"},
-        "deprecated": {"type": "boolean"},
+        "experimental": _BOOLEAN,
+        "deprecated": _BOOLEAN,
+        "deprecationMessage": _STRING,
+        "alternatives": _TEXTS,
     },
 }
-_SPECIFICATION = Specification(
+_MANIFEST = Specification(
     {
         "type": "object",
         "required": ["abp", "app", "capabilities"],
@@ -47,11 +54,24 @@ _SPECIFICATION = Specification(
                     "version": _FILLED,
                     "description": _STRING,
                     "homepage": _STRING,
+                    "icon": _STRING,
+                    "support": _STRING,
                 },
             },
             "capabilities": {"type": "array", "items": _CAPABILITY},
         },
     }
+)
+_JSON_SCHEMA = Specification(
+    {
+        "type": "object",
+        "properties": {"properties": {"type": "object"}, "required": _TEXTS},
+    }
+)
+_SHAPES: tuple[tuple[str, tuple[type, ...], str], ...] = (
+    ("abp", (str, int, float), "its version"),
+    ("app", (dict,), "an object"),
+    ("capabilities", (list, dict), "an array"),
 )
 
 
@@ -61,40 +81,96 @@ def is_abp(raw: JsonObject) -> bool:
 
 def read_abp(document: Reader) -> Document:
     """Raises: Refused (format_lookalike)."""
-    for name, kind in (("abp", str), ("app", dict), ("capabilities", list)):
-        if not isinstance(document.child(name).value, kind):
+    for name, kinds, shape in _SHAPES:
+        value = document.child(name).value
+        if not isinstance(value, kinds) or isinstance(value, bool):
             raise Refused(
                 refusals.FORMAT_LOOKALIKE,
-                f"an ABP manifest needs {name}",
+                f"{name}: an ABP manifest has {shape} there",
                 pointer=f"/{name}",
             )
-    _SPECIFICATION.compare(document)
+    _MANIFEST.compare(document)
     app = document.child("app")
     return document.ledger.conclude(
         format="abp",
         dialect="manifest",
-        version=document.text("abp"),
+        version=_read_version(document),
         site=Site(
             name=app.text("name"),
             description=app.text("description"),
             url=read_address(app, "homepage"),
             actions=gather(
-                (item, _read_capability(item))
-                for item in document.items("capabilities")
-                if isinstance(item.value, dict)
+                (item, _read_capability(item, name))
+                for item, name in _capabilities(document.child("capabilities"))
             ),
         ),
         raw=document.members,
     )
 
 
-def _read_capability(capability: Reader) -> Action:
-    name = capability.text("name")
+def _read_version(document: Reader) -> str:
+    value = document.members["abp"]
+    return document.text("abp") if isinstance(value, str) else str(value)
+
+
+def _capabilities(declared: Reader) -> Iterator[tuple[Reader, str]]:
+    """Each with its name; listed as objects, or as names alone, or by name in a map."""
+    if isinstance(declared.value, dict):
+        for name, item in declared.entries():
+            yield item, clean_text(name[:MAX_TEXT_CHARACTERS])
+    else:
+        for item in declared.elements():
+            if isinstance(item.value, str):
+                yield item, item.as_text()
+            elif isinstance(item.value, dict):
+                yield item, item.text("name")
+
+
+def _read_capability(capability: Reader, name: str) -> Action:
+    schema = capability.child("inputSchema")
+    _check_schema(schema)
+    _check_schema(capability.child("outputSchema"))
     return Action(
         name=name,
         description=capability.text("description"),
-        parameters=read_parameters(capability, "inputSchema"),
+        parameters=(
+            read_parameters(capability, "inputSchema")
+            if _describes_object(schema)
+            else ()
+        ),
         experimental=capability.boolean("experimental") or False,
         deprecated=capability.boolean("deprecated") or False,
         calls=(capability.call("abp", "window.abp", operation=name),),
     )
+
+
+def _check_schema(schema: Reader) -> None:
+    if is_schema(schema.value):
+        _JSON_SCHEMA.compare(schema)
+    elif _is_map_of_parameters(schema.members):
+        schema.note(
+            "schema",
+            "a map of names where a JSON Schema is specified",
+            'Write {"type": "object", "properties": …} around it.',
+        )
+
+
+def _is_map_of_parameters(members: JsonObject) -> bool:
+    return (
+        bool(members)
+        and "type" not in members
+        and all(isinstance(each, dict | str) for each in members.values())
+    )
+
+
+def _describes_object(schema: Reader) -> bool:
+    """`window.abp.call` takes an object, so its schema is of no other type."""
+    kind = schema.child("type")
+    if not isinstance(kind.value, str) or kind.value == "object":
+        return True
+    kind.note(
+        "schema",
+        f"{kind.value[:80]!a} where the parameters are an object",
+        "Describe an object, with each parameter as a property.",
+    )
+    return False

@@ -115,7 +115,11 @@ def _spell_name(text: str, taken: set[str]) -> str:
 
 
 def _command(action: Action, name: str, transports: tuple[Call, ...]) -> JsonObject:
-    trigger = _trigger(action)
+    declared = _declared_trigger(action)
+    trigger = declared or _likely_trigger(action)
+    undeclared = [] if action.description else ["description"]
+    if not declared:
+        undeclared.append("trigger")
     command: JsonObject = {
         "name": name,
         "description": action.description or action.name,
@@ -124,10 +128,10 @@ def _command(action: Action, name: str, transports: tuple[Call, ...]) -> JsonObj
     }
     if action.auth_required is not None:
         command["requiresAuth"] = action.auth_required
-    implied = tuple(replace(each, method=trigger) for each in transports)
+    implied = tuple(replace(each, method=declared) for each in transports)
     return _extended(
         command,
-        () if action.description else ["description"],
+        undeclared,
         name=action.name if name != action.name else None,
         sensitivity=action.sensitivity,
         confirmation=action.confirmation,
@@ -173,10 +177,14 @@ def _nearest_type(kind: str) -> str:
     return "number" if kind == "integer" else "string"
 
 
-def _trigger(action: Action) -> str:
+def _declared_trigger(action: Action) -> str:
     for call in action.calls:
         if call.format == "wab" and call.method in TRIGGERS:
             return call.method
+    return ""
+
+
+def _likely_trigger(action: Action) -> str:
     transports = (call.transport for call in action.calls)
     return next(
         (_TRIGGER_OF[each] for each in transports if each in _TRIGGER_OF), "api"
@@ -195,8 +203,15 @@ def _wab_transports(site: Site) -> tuple[Call, ...]:
     return tuple(found[name] for name in _TRANSPORTS if name in found)
 
 
+def has_bridge(action: Action) -> bool:
+    """Whether it can be called by a transport that WAB 1.0 has."""
+    return any(call.format == "wab" and _is_bridge(call) for call in action.calls)
+
+
 def _is_bridge(call: Call) -> bool:
-    return call.transport != "http" or call.target.endswith(EXECUTE)
+    if call.transport == "http":
+        return call.target.endswith(EXECUTE)
+    return call.transport in _TRANSPORTS
 
 
 def _transport(transports: tuple[Call, ...]) -> JsonObject:

@@ -59,7 +59,7 @@ def assemble(documents: Sequence[Document], *, site_url: str = "") -> Listing:
 
 
 def _rank(document: Document) -> tuple[bool, int, str]:
-    synthetic = document.source == "synthetic"
+    synthetic = document.provenance.source == "synthetic"
     return (synthetic, PRECEDENCE.index(document.format), document.url)
 
 
@@ -72,7 +72,7 @@ def _first(values: Iterable[Any]) -> Any:
 
 
 def _settle(
-    field: str, claims: list[tuple[str, Any]], conflicts: list[Conflict]
+    field: str, claims: Sequence[tuple[str, Any]], conflicts: list[Conflict]
 ) -> Any:
     """The first claim; a later one that says otherwise is recorded.
 

@@ -32,7 +32,7 @@ def _language_tag(declared: Reader) -> str:
     if not _LANGUAGE.match(tag):
         declared.note("language", "not a language tag", "Use BCP 47, e.g. de-AT.")
         return ""
-    declared.note("language", f"read as {tag}", "Use BCP 47, with a hyphen.")
+    declared.note("language", "not a BCP 47 tag", f'Write "{tag}".')
     return tag
 
 
@@ -65,7 +65,8 @@ def _upper_country(declared: Reader, country: str) -> str:
     code = country.upper()
     fix = "Use the two-letter code of ISO 3166-1, e.g. AT."
     if country.isascii() and _COUNTRY.match(code):
-        declared.child("country").note("country", f"read as {code}", fix)
+        note = "not in capital letters"
+        declared.child("country").note("country", note, f'Write "{code}".')
         return code
     declared.child("country").note("country", "not a country code", fix)
     return ""
@@ -80,7 +81,7 @@ def read_address(document: Reader, *names: str) -> str:
     if _is_host(text):
         text = f"https://{text}"
         document.child(declared).note(
-            "url", f"read as {text[:200]}", "Write the address with https://."
+            "url", "a host name, no address", f'Write "{text[:200]}".'
         )
     return document.resolve(text, names=(declared,)) or ""
 

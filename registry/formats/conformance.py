@@ -6,10 +6,12 @@ the validators at hand take seconds for the 150,000 violations that fit into 512
 the verdicts are theirs is tested against one of them.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
+from registry.formats.names import match_key
 from registry.formats.reader import MAX_DEVIATIONS, Reader, kind_of
 from registry.strict_json import JsonValue, join_pointer
 
@@ -36,6 +38,10 @@ _KEYWORDS = frozenset(
     {"type", "const", "enum", "pattern", "minLength", "minimum", "minItems"}
     | {"required", "properties", "additionalProperties", "items"}
 )
+
+
+_NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
+_MAX_SHOWN = 80
 
 
 class Specification:
@@ -77,7 +83,7 @@ class _Comparison:
             return
         expected = schema.get("type")
         if expected is not None and not _is_of_type(value, expected):
-            self._note_type(value, expected, path)
+            self._note_type(value, schema, path)
         elif isinstance(value, dict):
             self._check_object(value, schema, path)
         elif isinstance(value, list):
@@ -92,11 +98,12 @@ class _Comparison:
     def _check_object(
         self, value: dict[str, JsonValue], schema: Schema, path: _Path
     ) -> None:
+        properties = schema.get("properties", {})
         for name in schema.get("required", ()):
             if name not in value:
-                detail, fix = f"{name} is missing", f"Add {name}."
-                self._note((path, name), "required", detail, fix)
-        properties = schema.get("properties", {})
+                only = properties.get(name, {}).get("const")
+                fix = f"Add {name}." if only is None else f'Add {name}: "{only}".'
+                self._note((path, name), "required", f"{name} is missing", fix)
         for name, member in properties.items():
             if name in value:
                 self.check(value[name], member, (path, name))
@@ -121,7 +128,9 @@ class _Comparison:
         choices = schema.get("enum") or _only(schema.get("const"))
         pattern = schema.get("pattern")
         if choices and value not in choices:
-            fix = f"Use one of: {', '.join(choices)}."
+            fix = (
+                _write(_choose(value, choices)) or f"Use one of: {', '.join(choices)}."
+            )
             self._note(path, "value", "not one of the specified values", fix)
         elif pattern is not None and not re.search(pattern, value):
             fix = f"It must match {pattern}."
@@ -129,10 +138,12 @@ class _Comparison:
         elif len(value) < schema.get("minLength", 0):
             self._note(path, "minLength", "is empty", "Give it content.")
 
-    def _note_type(self, value: JsonValue, expected: str, path: _Path) -> None:
+    def _note_type(self, value: JsonValue, schema: Schema, path: _Path) -> None:
+        expected = schema["type"]
         name = _TYPE_NAMES[expected]
         detail = f"{kind_of(value)} where {name} is specified"
-        self._note(path, "type", detail, f"Make it {name}.")
+        repaired = schema.get("const", _convert(value, expected))
+        self._note(path, "type", detail, _write(repaired) or f"Make it {name}.")
 
     def _note(self, path: _Path, rule: str, detail: str, fix: str) -> None:
         self._left -= 1
@@ -142,6 +153,46 @@ class _Comparison:
 
 def _only(value: str | None) -> list[str]:
     return [] if value is None else [value]
+
+
+# --- repaired values, where there is but one ------------------------------------------
+
+
+def _write(repaired: JsonValue) -> str:
+    """The repair as an order; "" where the value is not to be guessed."""
+    if repaired is None:
+        return ""
+    text = json.dumps(repaired, ensure_ascii=False)
+    return f"Write {text}." if len(text) <= _MAX_SHOWN else ""
+
+
+def _choose(value: str, choices: list[str]) -> str | None:
+    """The only choice there is, or the one that is spelled otherwise."""
+    meant = [each for each in choices if match_key(each) == match_key(value)]
+    found = meant or (choices if len(choices) == 1 else [])
+    return found[0] if found else None
+
+
+def _convert(value: JsonValue, expected: str) -> JsonValue:
+    """The value as the expected type, if its text leaves no choice."""
+    match expected, value:
+        case "string", bool() | int() | float():
+            return json.dumps(value)
+        case "boolean", str():
+            return {"true": True, "false": False}.get(value.strip().lower())
+        case "array", str() | bool() | int() | float():
+            return [value]
+        case "integer" | "number", str():
+            return _number(value)
+        case _:
+            return None
+
+
+def _number(text: str) -> JsonValue:
+    found = _NUMBER.fullmatch(text.strip())
+    if found is None:
+        return None
+    return float(found[0]) if "." in found[0] else int(found[0])
 
 
 def _is_of_type(value: JsonValue, expected: str) -> bool:

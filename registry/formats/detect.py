@@ -9,7 +9,9 @@ from collections.abc import Callable
 
 from registry.errors import Refused, RegistryError
 from registry.formats import refusals
+from registry.formats.a2a import is_a2a, read_a2a
 from registry.formats.abp import is_abp, read_abp
+from registry.formats.ard import is_ard, read_ard
 from registry.formats.awas import is_awas, read_awas
 from registry.formats.awp import is_awp, read_awp
 from registry.formats.depth import check_depth
@@ -21,17 +23,11 @@ from registry.formats.document import (
     Parsed,
     Rejected,
 )
-from registry.formats.neighbours import (
-    is_a2a,
-    is_ard,
-    is_mcp,
-    read_a2a,
-    read_ard,
-    read_mcp,
-)
+from registry.formats.lookalikes import explain, explain_foreign
+from registry.formats.mcp import is_mcp, read_mcp
 from registry.formats.reader import Ledger, Reader, kind_of
 from registry.formats.wab import is_wab, read_wab
-from registry.formats.webmcp import is_webmcp, read_webmcp
+from registry.formats.webmcp import is_webmcp, names_webmcp, read_webmcp
 from registry.formats.webmcp_page import read_page
 from registry.strict_json import (
     JSON_SYNTAX,
@@ -41,7 +37,7 @@ from registry.strict_json import (
     parse_json,
 )
 
-# From the plainest mark to the vaguest: WebMCP manifests bear none of their own.
+# From the plainest mark to the vaguest: most WebMCP manifests bear none of their own.
 _FORMATS: tuple[
     tuple[Callable[[JsonObject], bool], Callable[[Reader], Document]], ...
 ] = (
@@ -49,11 +45,13 @@ _FORMATS: tuple[
     (is_awp, read_awp),
     (is_abp, read_abp),
     (is_awas, read_awas),
+    (names_webmcp, read_webmcp),
     (is_a2a, read_a2a),
     (is_ard, read_ard),
     (is_mcp, read_mcp),
     (is_webmcp, read_webmcp),
 )
+_STARTS_AS_JSON = frozenset(b'{["')
 _STARTS_AS_MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*+<")
 
 
@@ -70,9 +68,23 @@ def parse_document(
             raise Refused(refusals.PAGE_NOT_DOCUMENT)
         return Parsed(_read(_parse_object(body), ledger))
     except RegistryError as error:
-        if error.code == JSON_SYNTAX.code and "html" in content_type.lower():
-            return Rejected(Refused(refusals.PAGE_NOT_DOCUMENT).problem)
+        if error.code == JSON_SYNTAX.code:
+            error = _explain_syntax(body, content_type) or error
         return Rejected(error.problem)
+
+
+def _explain_syntax(body: bytes, content_type: str) -> Refused | None:
+    """What the body is if not one character of it is JSON."""
+    if "html" in content_type.lower():
+        return Refused(refusals.PAGE_NOT_DOCUMENT)
+    start = body.removeprefix(b"\xef\xbb\xbf").lstrip()[:20]
+    if not start or start[0] in _STARTS_AS_JSON:
+        return None
+    return Refused(
+        JSON_SYNTAX,
+        f"it begins with {start.decode('ascii', 'replace')!a}, not with a brace",
+        fix="Serve the JSON alone; a text such as llms.txt has an address of its own.",
+    )
 
 
 def parse_page(body: bytes, *, url: str) -> Parsed | Rejected:
@@ -99,12 +111,24 @@ def _parse_deep(body: bytes) -> JsonValue:
     """Deeper than a manifest may be, unless it is a JSON Schema in it that is deep."""
     deepest = MAX_MANIFEST_DEPTH + MAX_SCHEMA_DEPTH
     value = parse_json(body, max_depth=deepest, max_bytes=MAX_BODY_BYTES)
-    check_depth(value, max_depth=MAX_MANIFEST_DEPTH, max_schema_depth=MAX_SCHEMA_DEPTH)
+    try:
+        check_depth(
+            value, max_depth=MAX_MANIFEST_DEPTH, max_schema_depth=MAX_SCHEMA_DEPTH
+        )
+    except Refused as refused:
+        raise _explain_depth(value) or refused from None
     return value
+
+
+def _explain_depth(value: JsonValue) -> Refused | None:
+    """That it is of another kind altogether tells its owner more than its depth."""
+    if not isinstance(value, dict) or any(is_told(value) for is_told, _ in _FORMATS):
+        return None
+    return explain_foreign(value)
 
 
 def _read(raw: JsonObject, ledger: Ledger) -> Document:
     for is_told, read in _FORMATS:
         if is_told(raw):
             return read(Reader(raw, "", ledger))
-    raise Refused(refusals.FORMAT_UNKNOWN)
+    raise explain(raw)

@@ -39,6 +39,22 @@ class Deviation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Who wrote the document: the site, or somebody for it (AWP section 14).
+
+    confidence: 0..1, of a synthetic document. last_verified: an RFC 3339 instant.
+    """
+
+    source: Literal["native", "synthetic"] = "native"
+    generated_by: str = ""
+    confidence: float | None = None
+    last_verified: str = ""
+
+
+NATIVE = Provenance()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """A discovery document, read.
 
@@ -48,7 +64,6 @@ class Document:
     raw: the parsed JSON, for signature checks; None for an HTML page.
     references: absolute URLs of further documents it points to; whether they exist is
     for the crawler to find out.
-    source, generated_by, confidence: as the document says of itself (AWP section 14).
     """
 
     format: Format
@@ -60,9 +75,7 @@ class Document:
     deviations: tuple[Deviation, ...] = ()
     raw: Mapping[str, JsonValue] | None = None
     references: tuple[str, ...] = ()
-    source: Literal["native", "synthetic"] = "native"
-    generated_by: str = ""
-    confidence: float | None = None
+    provenance: Provenance = NATIVE
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,15 @@ characters and bidirectional overrides, which could make one site look like anot
 
 import re
 from dataclasses import dataclass, field
-from typing import Literal
 
 from registry.formats.document import (
     MAX_ACTIONS,
     MAX_TEXT_CHARACTERS,
+    NATIVE,
     Deviation,
     Document,
     Format,
+    Provenance,
 )
 from registry.formats.targets import is_off_origin, resolve_target
 from registry.sites.action import Call
@@ -59,9 +60,13 @@ class Ledger:
 
     def note(self, pointer: str, rule: str, detail: str, fix: str = "") -> None:
         """The first note of a rule at a place stands; beyond MAX_DEVIATIONS none."""
-        if len(self._noted) < MAX_DEVIATIONS:
+        if not self.is_full:
             found = Deviation(pointer=pointer, rule=rule, detail=detail, fix=fix)
             self._noted.setdefault((pointer, rule), found)
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._noted) >= MAX_DEVIATIONS
 
     @property
     def deviations(self) -> tuple[Deviation, ...]:
@@ -79,9 +84,7 @@ class Ledger:
         site: Site,
         raw: JsonObject | None,
         references: tuple[str, ...] = (),
-        source: Literal["native", "synthetic"] = "native",
-        generated_by: str = "",
-        confidence: float | None = None,
+        provenance: Provenance = NATIVE,
         is_judged: bool = True,
     ) -> Document:
         """is_judged: the document was compared with its specification."""
@@ -95,9 +98,7 @@ class Ledger:
             deviations=self.deviations,
             raw=raw,
             references=references,
-            source=source,
-            generated_by=generated_by,
-            confidence=confidence,
+            provenance=provenance,
         )
 
 
@@ -139,7 +140,8 @@ class Reader:
         return self.value is not None
 
     def note(self, rule: str, detail: str, fix: str = "") -> None:
-        self.ledger.note(self.pointer, rule, detail, fix)
+        if not self.ledger.is_full:
+            self.ledger.note(self.pointer, rule, detail, fix)
 
     def child(self, *names: str) -> "Reader":
         """The first of the named members that is not null, else an absent one."""

@@ -8,6 +8,7 @@ the raw document: nothing reads them.
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from urllib.parse import quote
 
 from registry.errors import Refused
 from registry.formats import refusals
@@ -37,20 +38,33 @@ from registry.sites.site import Site
 from registry.strict_json import JsonObject
 
 _SPECIFICATION = Specification(APPENDIX_A)
+_NAME_HOLE = "{actionName}"
 _DEFAULT_INTERFACE = "window.AICommands"  # section 4.3.7
 
 
 def is_wab(raw: JsonObject) -> bool:
-    return "wab_version" in raw or isinstance(raw.get("wab"), str) or _is_envelope(raw)
+    return (
+        "wab_version" in raw
+        or isinstance(raw.get("wab"), str)
+        or _is_generated(raw)
+        or _is_envelope(raw)
+    )
+
+
+def _is_generated(raw: JsonObject) -> bool:
+    """By one of the project's packages, whose documents bear no other mark."""
+    generator = raw.get("generator")
+    return isinstance(generator, str) and generator.startswith(("@wab/", "wab/"))
 
 
 def read_wab(top: Reader) -> Document:
     """Raises: Refused (not_discovery, format_unknown)."""
     body = top.child("payload") if _is_envelope(top.members) else top
     dialect = _dialect_of(body, enveloped=body is not top)
+    _note_misplaced(body)
     _SPECIFICATION.compare(body)
     _check_transport(body)
-    _check_provider_url(body)
+    _check_addresses(body)
     return top.ledger.conclude(
         format="wab",
         dialect=dialect,
@@ -85,13 +99,25 @@ def _commands_are_names(body: Reader) -> bool:
     return isinstance(commands, list) and any(isinstance(x, str) for x in commands)
 
 
+def _declared_version(body: Reader) -> str:
+    return str(body.members.get("wab_version", ""))
+
+
+def _lists_no_commands(body: Reader) -> bool:
+    return "commands" not in body.child("capabilities").members
+
+
 _TELLTALES: tuple[tuple[str, Callable[[Reader], bool]], ...] = (
-    ("mu_plugin", lambda body: body.text("wab_version").startswith("mu-")),
+    ("mu_plugin", lambda body: _declared_version(body).startswith("mu-")),
     ("edge_3_2", _has("commands", dict)),
-    ("wordpress", _all(_has("site", dict), _has("lifecycle", list))),
+    (
+        "wordpress",
+        _all(_has("site", dict), _has("lifecycle", list), _lists_no_commands),
+    ),
     ("site_1_2", _has("site", dict)),
     ("server_1_3", _all(_has("provider", dict), _commands_are_names)),
     ("spec_1_0", _has("provider", dict)),
+    ("generated_1_0", _all(_has("site", str), _has("generator", str))),
     ("php_bridge", _all(_has("wab", str), _has("actions", list))),
     ("setup_script", _all(_has("wab", str), _has("capabilities", list))),
     ("manifest_1_3", _has("actions", list)),
@@ -119,6 +145,42 @@ def _dialect_of(body: Reader, *, enveloped: bool) -> str:
     )
 
 
+# --- what the dialects put elsewhere --------------------------------------------------
+
+_OTHER_PLACES: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    (
+        "wab_version",
+        ("wab", "version"),
+        'Rename {found} to wab_version, and write "1.0".',
+    ),
+    ("provider", ("site",), "Rename site to provider; give it name, category and url."),
+    (
+        "provider",
+        ("name", "site_url"),
+        "Put name, category and url into an object called provider.",
+    ),
+    (
+        "capabilities",
+        ("actions", "commands"),
+        "Move {found} to capabilities.commands, as a list of objects.",
+    ),
+    (
+        "transport",
+        ("endpoint", "endpoints", "agent_access"),
+        'Say how you are called, e.g. {{"http": {{"enabled": true, "base_url": "/api/wab"}}}}.',
+    ),
+)
+
+
+def _note_misplaced(body: Reader) -> None:
+    """Said before the comparison, whose "is missing" would help less."""
+    for name, others, fix in _OTHER_PLACES:
+        found = next((other for other in others if other in body.members), None)
+        if found is not None and name not in body.members:
+            detail = f"{name} is missing; {found} stands in its place"
+            body.child(name).note("required", detail, fix.format(found=found))
+
+
 # --- what Appendix A lets through -----------------------------------------------------
 
 
@@ -131,14 +193,18 @@ def _check_transport(body: Reader) -> None:
         if isinstance(member, dict)
     ):
         transport.note(
-            "transport", "no transport is enabled", "Enable one: js_global, http, …"
+            "transport",
+            "no transport is enabled",
+            'Enable one, e.g. {"http": {"enabled": true, "base_url": "/api/wab"}}.',
         )
 
 
-def _check_provider_url(body: Reader) -> None:
-    url = body.child("provider").child("url")
-    if isinstance(url.value, str) and resolve_target(url.value, base="") is None:
-        url.note("url", "not an https URL", "Give the site's canonical https URL.")
+def _check_addresses(body: Reader) -> None:
+    """`format: uri` checks nothing by itself, and passes `javascript:`."""
+    for holder, name in (("provider", "url"), ("agent_access", "api_fallback")):
+        url = body.child(holder).child(name)
+        if isinstance(url.value, str) and resolve_target(url.value, base="") is None:
+            url.note("url", "not an https URL", "Give an absolute https URL.")
 
 
 # --- normalisation --------------------------------------------------------------------
@@ -148,9 +214,9 @@ def _read_site(body: Reader) -> Site:
     identity = body.child("provider", "site")
     if not isinstance(identity.value, dict):
         identity = body
-    fairness = body.child("fairness_metrics")
+    fairness = body.child("fairness_metrics", "fairness")
     return Site(
-        name=identity.text("name"),
+        name=identity.text("name", "site"),
         description=identity.text("description"),
         category=identity.text("category"),
         url=_read_url(body, identity),
@@ -205,13 +271,19 @@ def _read_actions(body: Reader) -> tuple[Action, ...]:
         declared = [
             (item, _read_command(name, item, body, transports))
             for name, item in _declared_in(source)
-            if isinstance(item.value, dict)
+            if isinstance(item.value, dict) and not _is_bare_permission(item)
         ]
         for action in gather(declared):
             found.setdefault(action.name, action)
     if not found:
         return _read_bare_names(body, transports)
     return tuple(found.values())[:MAX_ACTIONS]
+
+
+def _is_bare_permission(command: Reader) -> bool:
+    """Some bridges list the permissions again as commands, without a word of theirs."""
+    named = command.members.get("name")
+    return named in STANDARD_PERMISSIONS and "description" not in command.members
 
 
 def _read_command(
@@ -239,7 +311,7 @@ def _read_calls(
     command: Reader, body: Reader, method: str, transports: tuple[Call, ...]
 ) -> tuple[Call, ...]:
     """The command's own address if it has one, else the site's transports."""
-    url = command.target("endpoint", "url")
+    url = command.target("endpoint", "url", "urlTemplate")
     path = command.text("path")
     if url is None and path:
         base = body.text("endpoint").rstrip("/")
@@ -247,7 +319,11 @@ def _read_calls(
     if url is not None:
         return (command.call("wab", "http", url, method),)
     trigger = command.text("trigger") or method
-    return tuple(replace(each, method=trigger) for each in transports)
+    name = quote(command.text("name"), safe="")
+    return tuple(
+        replace(each, method=trigger, target=each.target.replace(_NAME_HOLE, name))
+        for each in transports
+    )
 
 
 def _verbs(body: Reader) -> list[str]:
@@ -273,15 +349,15 @@ def _read_bare_names(body: Reader, transports: tuple[Call, ...]) -> tuple[Action
 def _read_transports(body: Reader) -> tuple[Call, ...]:
     if "transport" in undeclared_in(body):
         return ()
-    transport = body.child("transport")
-    if isinstance(transport.value, list):
-        return tuple(_listed_transports(body))
+    for holder in (body, body.child("capabilities")):
+        named = holder.child("transport")
+        if isinstance(named.value, list):
+            return tuple(_listed_transports(body, holder.texts("transport")))
     return tuple(_described_transports(body))
 
 
-def _listed_transports(body: Reader) -> Iterator[Call]:
-    named = body.texts("transport")
-    endpoint = body.target("endpoint")
+def _listed_transports(body: Reader, named: tuple[str, ...]) -> Iterator[Call]:
+    endpoint = _execute_address(body, body.child("transport"))
     if "http" in named and endpoint:
         yield body.call("wab", "http", endpoint)
     if {"javascript", "js_global"}.intersection(named):

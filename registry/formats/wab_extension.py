@@ -36,17 +36,22 @@ def extend_action(action: Action, command: Reader) -> Action:
     extension = command.child(EXTENSION)
     if not extension.is_present:
         return action
-    silent = "description" in undeclared_in(command)
+    undeclared = undeclared_in(command)
+    calls = action.calls
+    if "calls" in extension.members:
+        calls = _read_calls(extension)
+    elif "trigger" in undeclared:
+        calls = tuple(replace(each, method="") for each in calls)
     sensitivity = _read_sensitivity(extension)
     return replace(
         action,
         name=extension.text("name") or action.name,
-        description="" if silent else action.description,
+        description="" if "description" in undeclared else action.description,
         sensitivity=action.sensitivity if sensitivity is None else sensitivity,
         confirmation=extension.boolean("confirmation"),
         experimental=extension.boolean("experimental") or False,
         deprecated=extension.boolean("deprecated") or False,
-        calls=_read_calls(extension) if "calls" in extension.members else action.calls,
+        calls=calls,
     )
 
 

@@ -4,66 +4,118 @@ No specification has them; they exist. All their shapes are read, and each leave
 deviation: only the page itself, run in a browser, says which tools there are.
 """
 
-from registry.formats.actions import gather, read_only_sensitivity, severest
-from registry.formats.claims import read_address, read_languages
-from registry.formats.document import Document
-from registry.formats.parameters import read_parameters
-from registry.formats.reader import Reader
-from registry.sites.action import Action, Call, Sensitivity
-from registry.sites.site import Site
-from registry.strict_json import JsonObject
+import re
+from collections.abc import Iterator
+from dataclasses import replace
 
-_MAX_REFERENCES = 50
+from registry.formats.actions import gather
+from registry.formats.claims import read_address, read_languages
+from registry.formats.document import MAX_ACTIONS, Document
+from registry.formats.gating import read_auth
+from registry.formats.methods import read_method
+from registry.formats.reader import Reader
+from registry.formats.tools import (
+    SCHEMAS,
+    declared_tools,
+    lists_tools,
+    note_if_empty,
+    read_tool,
+)
+from registry.sites.action import Action, Call
+from registry.sites.site import Site
+from registry.strict_json import JsonObject, JsonValue
+
+_MAX_PAGES = 50
+_MAX_SERVERS = 50
+_MARK = re.compile(r"web-?mcp|WebMCP|\.modelContext\b")
+_MARKED = ("spec", "format", "protocol", "$schema", "schema", "surface", "runtimeApi")
+_CONTENTS = ("tools", "forms", "pages", "mcp", "mcpServers", "endpoint")
+_ADDRESSES = (
+    "url",
+    "homepage",
+    "live",
+    "websiteUrl",
+    "website",
+    "provider_url",
+    "origin",
+    "baseUrl",
+    "base_url",
+)
+_PAGE_TOOLS = ("tools", "intents", "actions")
+_SERVERS = ("mcp", "server")
+_SERVER_ADDRESSES = ("mcp_endpoint", "mcpEndpoint", "rpcEndpoint", "endpoint")
+_FIELDS = ("fields", "requiredFields", *SCHEMAS)
+_ENDPOINTS = ("endpoint", "entrypoint", "target_url", "url_template", "urlTemplate")
+_PAGES = ("url", "uri", "page", "path", "availableOn")
+_LOCATING = frozenset({"execution", *_ENDPOINTS, *_PAGES})
+# Members that a tool has and a hammer lacks.
+_TELLING = frozenset({"description", "annotations", "readOnly", "mode", "function"})
+_TELLING |= frozenset(SCHEMAS)
+# Several words in one, as tools are named.
+_COMPOUND = re.compile(r"[a-z][a-z0-9]*+(?:[_.:-][A-Za-z0-9]|[A-Z])")
+
+
+# --- telltales ------------------------------------------------------------------------
+
+
+def names_webmcp(raw: JsonObject) -> bool:
+    """It says of itself that it is about WebMCP, and holds something of it."""
+    marks = (raw.get(name) for name in _MARKED)
+    if not any(isinstance(mark, str) and _MARK.search(mark) for mark in marks):
+        return False
+    return _has_contents(raw) or _has_contents(raw.get("site"))
 
 
 def is_webmcp(raw: JsonObject) -> bool:
+    nested = raw.get("webmcp")
+    body = nested if isinstance(nested, dict) else raw
     return (
-        _lists_named(raw, "tools")
-        or _lists_named(raw, "forms")
-        or isinstance(raw.get("mcpServers"), dict)
-        or _names_webmcp(raw)
+        (_tells_tools(body.get("tools")) and not _is_foreign(raw))
+        or _lists_objects(body.get("forms"), "url", "action", "method", "endpoint")
+        or _lists_objects(body.get("pages"), "tools", "intents")
+        or _offers_servers(body.get("mcpServers"))
     )
 
 
-def read_webmcp(document: Reader) -> Document:
-    document.note(
-        "manifest",
-        "WebMCP knows no manifest; the tools are claimed, not seen on a page",
-        "Register the tools on the pages, as forms or with registerTool().",
+def _has_contents(value: JsonValue) -> bool:
+    return isinstance(value, dict) and any(name in value for name in _CONTENTS)
+
+
+def _tells_tools(value: JsonValue) -> bool:
+    """Bare names could be anything; so most of them must look like names of tools."""
+    if not isinstance(value, list):
+        return lists_tools(value)
+    if any(isinstance(each, dict) and _TELLING & each.keys() for each in value):
+        return lists_tools(value)
+    names = [each.get("name") if isinstance(each, dict) else each for each in value]
+    compound = sum(isinstance(each, str) and _is_compound(each) for each in names)
+    return 0 < len(names) <= 2 * compound
+
+
+def _is_compound(name: str) -> bool:
+    """`React` and `Docker` are tools of another kind."""
+    return bool(_COMPOUND.match(name))
+
+
+def _lists_objects(value: JsonValue, *keys: str) -> bool:
+    return isinstance(value, list) and any(
+        isinstance(each, dict) and any(key in each for key in keys) for each in value
     )
-    return document.ledger.conclude(
-        format="webmcp",
-        dialect=_dialect_of(document.members),
-        version=document.text("version", "spec", "format"),
-        site=Site(
-            name=document.text("name", "title"),
-            description=document.text("description"),
-            url=read_address(document, "url", "homepage", "live"),
-            languages=read_languages(document, "language", "languages"),
-            actions=gather(
-                (item, _read_tool(item))
-                for name in ("tools", "forms")
-                for item in document.items(name)
-            ),
-        ),
-        raw=document.members,
-        references=_read_references(document),
+
+
+def _offers_servers(value: JsonValue) -> bool:
+    """Servers with an address; a command would run on the agent's own machine."""
+    return isinstance(value, dict) and any(
+        isinstance(each, dict) and isinstance(each.get("url"), str)
+        for each in value.values()
     )
 
 
-def _names_webmcp(raw: JsonObject) -> bool:
-    marks = (raw.get(name) for name in ("spec", "format", "protocol"))
-    return any(isinstance(mark, str) and "webmcp" in mark.lower() for mark in marks)
-
-
-def _lists_named(raw: JsonObject, name: str) -> bool:
-    members = raw.get(name)
-    if not isinstance(members, list) or not members:
-        return False
-    return all(
-        isinstance(each, str)
-        or (isinstance(each, dict) and isinstance(each.get("name"), str))
-        for each in members
+def _is_foreign(raw: JsonObject) -> bool:
+    """An MCP bundle, which is installed and not called, or a request to a model."""
+    server = raw.get("server")
+    return "messages" in raw or (
+        isinstance(server, dict) and bool({"mcp_config", "entry_point"} & server.keys())
     )
 
 
@@ -73,54 +125,141 @@ def _dialect_of(raw: JsonObject) -> str:
         return "tool_names" if isinstance(tools[0], str) else "tools"
     if isinstance(raw.get("mcpServers"), dict):
         return "client_configuration"
-    return "forms" if "forms" in raw else "pages"
+    return next((name for name in ("tools", "forms") if name in raw), "pages")
 
 
-def _read_tool(tool: Reader) -> Action:
-    if isinstance(tool.value, str):
-        name = tool.as_text()
-        return Action(name=name, calls=(tool.call("webmcp", "page", operation=name),))
-    return Action(
-        name=tool.text("name"),
-        description=tool.text("description"),
-        parameters=read_parameters(
-            tool, "inputSchema", "input_schema", "parameters", "params", "fields"
+# --- normalisation --------------------------------------------------------------------
+
+
+def read_webmcp(document: Reader) -> Document:
+    document.note(
+        "manifest",
+        "WebMCP knows no manifest; the tools are claimed, not seen on a page",
+        "Register the tools on the pages, as forms or with registerTool().",
+    )
+    body = _body_of(document)
+    base = read_address(body, "baseUrl", "base_url")
+    actions = gather(_read_actions(body, base))
+    note_if_empty(document, actions)
+    return document.ledger.conclude(
+        format="webmcp",
+        dialect=_dialect_of(body.members),
+        version=document.text("version", "webmcp_version", "spec", "format"),
+        site=Site(
+            name=_read_name(body) or _read_name(document),
+            description=body.text("description") or document.text("description"),
+            url=read_address(body, *_ADDRESSES) or read_address(document, *_ADDRESSES),
+            languages=read_languages(body, "language", "languages", "lang"),
+            actions=actions,
         ),
-        sensitivity=_read_sensitivity(tool),
-        calls=_read_calls(tool),
+        raw=document.members,
+        references=_read_references(body, base),
     )
 
 
-def _read_sensitivity(tool: Reader) -> Sensitivity | None:
-    hints = tool.child("annotations")
-    return severest(
-        read_only_sensitivity(tool, "readOnly", "readOnlyHint"),
-        read_only_sensitivity(hints, "readOnlyHint"),
-        "destructive" if hints.boolean("destructiveHint") else None,
-    )
+def _body_of(document: Reader) -> Reader:
+    """Some put all under `webmcp` or `site`."""
+    for name in ("webmcp", "site"):
+        inner = document.members.get(name)
+        if _has_contents(inner) and not _has_contents(document.value):
+            return document.child(name)
+    return document
 
 
-def _read_calls(tool: Reader) -> tuple[Call, ...]:
-    url = tool.target("endpoint", "entrypoint", "url")
+def _read_name(body: Reader) -> str:
+    """Its own, else that of the application or its publisher."""
+    publisher = body.child("application", "publisher", "provider")
+    if isinstance(publisher.value, str):
+        return body.text("name", "title") or publisher.as_text()
+    return body.text("name", "title") or publisher.text("name", "organization")
+
+
+def _read_actions(body: Reader, base: str) -> Iterator[tuple[Reader, Action]]:
+    listed: set[str] = set()
+    auth = read_auth(body.child("authentication", "auth"))
+    for name, tool in declared_tools(body.child("tools")):
+        listed.add(name)
+        calls = _read_calls(name, tool, base)
+        yield tool, read_tool(name, tool, calls, auth_required=auth)
+    for name, form in declared_tools(body.child("forms")):
+        listed.add(name)
+        calls = _read_form_calls(name, form, base)
+        yield form, read_tool(name, form, calls, schemas=_FIELDS)
+    for name, found in _read_page_tools(body, base).items():
+        if name not in listed:
+            yield found
+
+
+def _read_page_tools(body: Reader, base: str) -> dict[str, tuple[Reader, Action]]:
+    """By name; a tool of several pages is called on each of them."""
+    found: dict[str, tuple[Reader, Action]] = {}
+    for page in body.items("pages", limit=_MAX_PAGES):
+        if not isinstance(page.value, dict):
+            continue
+        url = page.target("url", "path", base=base) or ""
+        for name, tool in declared_tools(page.child(*_PAGE_TOOLS)):
+            call = tool.call("webmcp", "page", url, operation=name)
+            if name in found:
+                first, action = found[name]
+                found[name] = (first, replace(action, calls=(*action.calls, call)))
+            elif len(found) < MAX_ACTIONS:
+                found[name] = (tool, read_tool(name, tool, (call,)))
+    return found
+
+
+def _read_calls(name: str, tool: Reader, base: str) -> tuple[Call, ...]:
+    """An address with a method is called; without, it is the page with the tool."""
+    if _LOCATING.isdisjoint(tool.members):
+        return (tool.call("webmcp", "page", operation=name),)
+    execution = tool.child("execution")
+    place = execution if isinstance(execution.value, dict) else tool
+    method = read_method(place, "method", "httpMethod", "http_method")
+    endpoint = place.target(*_ENDPOINTS, base=base)
+    if endpoint is None and method:
+        endpoint = place.target("url", "uri", "path", base=base)
+    if endpoint:
+        return (tool.call("webmcp", "http", endpoint, method),)
+    page = _page_of(tool, base) or ""
+    return (tool.call("webmcp", "page", page, operation=name),)
+
+
+def _page_of(tool: Reader, base: str) -> str | None:
+    for name in _PAGES:
+        value = tool.members.get(name)
+        if isinstance(value, str) and value.startswith(("/", "http")):
+            return tool.target(name, base=base)
+    return None
+
+
+def _read_form_calls(name: str, form: Reader, base: str) -> tuple[Call, ...]:
+    url = form.target("url", "action", "endpoint", base=base)
     if url is None:
-        return (tool.call("webmcp", "page", operation=tool.text("name")),)
-    method = tool.text("method").upper()
-    return (tool.call("webmcp", "http" if method else "navigate", url, method),)
+        return (form.call("webmcp", "page", operation=name),)
+    return (form.call("webmcp", "form", url, read_method(form, "method"), name),)
 
 
-def _read_references(document: Reader) -> tuple[str, ...]:
+def _read_references(body: Reader, base: str) -> tuple[str, ...]:
     """Pages that register tools, and servers that offer them."""
-    found = [
-        document.resolve(page, names=("pages",))
-        for page in document.texts("pages", limit=_MAX_REFERENCES)
-    ]
-    servers = document.children("mcpServers", limit=_MAX_REFERENCES)
-    found += [server.target("url") for _, server in servers]
-    found.append(_server_address(document))
+    found: list[str | None] = []
+    for page in body.items("pages", limit=_MAX_PAGES):
+        if isinstance(page.value, str):
+            found.append(body.resolve(page.as_text(), names=("pages",), base=base))
+        else:
+            found.append(page.target("url", "path", base=base))
+    servers = body.children("mcpServers", limit=_MAX_SERVERS)
+    found += [server.target("url", base=base) for _, server in servers]
+    found += _server_addresses(body, base)
     return tuple(dict.fromkeys(url for url in found if url))
 
 
-def _server_address(document: Reader) -> str | None:
-    if isinstance(document.child("mcp").value, str):
-        return document.target("mcp")
-    return document.child("mcp").target("endpoint", "url", "server")
+def _server_addresses(body: Reader, base: str) -> Iterator[str | None]:
+    for name in _SERVERS:
+        if isinstance(body.members.get(name), str):
+            yield body.target(name, base=base)
+    yield body.child("mcp").target("endpoint", "url", "server", base=base)
+    yield body.target(*_SERVER_ADDRESSES, base=base)
+    endpoints = body.child("endpoints")
+    nested = isinstance(endpoints.child("mcp").value, dict)
+    holder = endpoints.child("mcp") if nested else endpoints
+    yield holder.target("mcp", "http", "sse", base=base)
+    yield body.child("remote").target("url", base=base)

@@ -6,24 +6,27 @@ the same name are none of our business and passed over.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import urlsplit
 
 from registry.errors import Refused
 from registry.identity import base64url
 from registry.identity.https_url import parse_https_url
 from registry.identity.keys import PublicKey, parse_thumbprint
 from registry.identity.refusals import PIN_RECORD_MALFORMED, WAB_RECORD_MALFORMED
+from registry.sites.host import Host
 
 Status = Literal["active", "paused", "deprecated"]
 _STATUSES: tuple[Status, ...] = ("active", "paused", "deprecated")
+_CHOICE: tuple[Status, ...] = ("active", "deprecated", "paused")
 _WAB_VERSION = re.compile(r"wab([0-9]{0,4})", re.IGNORECASE)
 _PIN_VERSION = "ar1"
 _PK_PREFIX = "ed25519:"
 _FINGERPRINT = re.compile(r"sha256:([0-9a-f]{64})", re.IGNORECASE)
 _TTL = re.compile(r"[0-9]{1,9}")
-# What tools in circulation write where `endpoint` is meant.
+# What tools in circulation write where `endpoint` or `path` is meant.
 _MISNOMERS = ("manifest", "well-known", "url")
 
 _Fields = Sequence[tuple[str, str]]
@@ -31,7 +34,12 @@ _Fields = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WabRecord:
-    """endpoint or path is given. fingerprint: 64 lower-case hex digits of a SHA-256."""
+    """endpoint or path is given.
+
+    key: counts whatever the status, which is the endpoint's. fingerprint: 64 lower-case
+    hex digits of a SHA-256; no specification says of what, so nothing relies on it.
+    capability_ttl_s: as declared; visits keep to a schedule of their own.
+    """
 
     version: int
     endpoint: str | None = None
@@ -40,6 +48,31 @@ class WabRecord:
     fingerprint: str | None = None
     capability_ttl_s: int | None = None
     status: Status = "active"
+
+    def endpoint_on(self, host: Host) -> str | None:
+        """The document's URL; None if the record says nothing of this host.
+
+        It stands at the registrable domain and speaks for that; for a host below it,
+        only where it names the very host.
+        """
+        if host.name == host.registrable_domain:
+            return self.endpoint or f"https://{host.name}{self.path}"
+        if self.endpoint and urlsplit(self.endpoint).hostname == host.name:
+            return self.endpoint
+        return None
+
+
+def choose_record(records: Sequence[WabRecord], host: Host) -> WabRecord | None:
+    """The one to follow of those that speak of the host: the most active.
+
+    Name servers answer in any order, so the order decides nothing.
+    """
+    speaking = [record for record in records if record.endpoint_on(host)]
+    return min(
+        speaking,
+        key=lambda one: (_CHOICE.index(one.status), one.endpoint or "", one.path or ""),
+        default=None,
+    )
 
 
 def parse_wab_records(texts: Sequence[str]) -> tuple[WabRecord, ...]:
@@ -83,13 +116,10 @@ def _wab_version(fields: _Fields) -> int | None:
 
 
 def _parse_wab_record(version: int, fields: _Fields) -> WabRecord:
-    if fields[0] != ("v", f"wab{version}") or version == 0:
-        raise _malformed("it must begin with 'v=wab1', in lower case")
     named = dict(fields)
-    if len(named) != len(fields):
-        raise _malformed("it names a field twice")
-    if "endpoint" not in named and "path" not in named:
-        raise _malformed(_describe_missing_endpoint(named))
+    faults = list(_faults_of(version, fields, named))
+    if faults:
+        raise _malformed(", and ".join(faults))
     return WabRecord(
         version=version,
         endpoint=_parse_endpoint(named.get("endpoint")),
@@ -105,10 +135,23 @@ def _malformed(reason: str) -> Refused:
     return Refused(WAB_RECORD_MALFORMED, f"In the _wab TXT record {reason}.")
 
 
-def _describe_missing_endpoint(named: dict[str, str]) -> str:
+def _faults_of(
+    version: int, fields: _Fields, named: Mapping[str, str]
+) -> Iterator[str]:
+    """All at once: a record with two faults is else mended twice."""
+    if fields[0] != ("v", f"wab{version}") or version == 0:
+        yield "it must begin with 'v=wab1', in lower case"
+    if len(named) != len(fields):
+        yield "it names a field twice"
+    if "endpoint" not in named and "path" not in named:
+        yield _describe_missing_endpoint(named)
+
+
+def _describe_missing_endpoint(named: Mapping[str, str]) -> str:
     for name in _MISNOMERS:
         if name in named:
-            return f"'{name}=' stands where 'endpoint=' is needed"
+            needed = "path" if named[name].startswith("/") else "endpoint"
+            return f"'{name}=' stands where '{needed}=' is needed"
     return "neither 'endpoint=' nor 'path=' is given"
 
 

@@ -8,13 +8,17 @@ ECDSA-SHA256 over bytes from before the signing (D).
 A document's own `public_key` proves nothing, since anybody can sign anybody's document
 anew: only keys pinned by DNS or by registration count. Kind A's `signed_at` stands
 outside the signature and is not read.
+
+An envelope speaks for its `host`, until its `expires_at`, and for nothing beside its
+payload. The host is compared exactly: one key in the DNS serves every host of a domain,
+so the envelope of one could otherwise be shown on another. Its `endpoint` is a claim.
 """
 
 import base64
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 import rfc8785
@@ -28,13 +32,17 @@ from registry.identity.refusals import (
     DOCUMENT_KEY_NOT_PINNED,
     DOCUMENT_SIGNATURE_ALGORITHM,
     DOCUMENT_SIGNATURE_EXPIRED,
+    DOCUMENT_SIGNATURE_FROM_FUTURE,
+    DOCUMENT_SIGNATURE_HOST,
     DOCUMENT_SIGNATURE_INVALID,
     DOCUMENT_SIGNATURE_MALFORMED,
     DOCUMENT_SIGNATURE_NOT_CANONICAL,
 )
+from registry.sites.host import parse_host
 from registry.strict_json import JsonValue
 
 ENVELOPE_TYPE = "wab.trust"
+MAX_CLOCK_SKEW = timedelta(minutes=10)
 _ALGORITHM = "ed25519"
 _PREFIX = "ed25519:"
 
@@ -54,9 +62,13 @@ class Unsigned:
 
 
 def verify_document_signature(
-    document: Mapping[str, JsonValue], *, pinned: Sequence[PublicKey], now: datetime
+    document: Mapping[str, JsonValue],
+    *,
+    host: str,
+    pinned: Sequence[PublicKey],
+    now: datetime,
 ) -> Signed | Unsigned:
-    """pinned: the site's keys by its DNS record or registration.
+    """host: the crawled one, an A-label. pinned: its keys by DNS record or registration.
 
     Raises: Refused.
     """
@@ -66,7 +78,8 @@ def verify_document_signature(
         case dict() as signature:
             return _verify_flat(document, signature, pinned)
         case str() as signature:
-            return _verify_envelope(document, signature, pinned, now)
+            payload = _verify_envelope(document, signature, pinned)
+            return _verify_claims(payload, host, now)
         case _:
             raise _malformed("signature must be an object or a string", "/signature")
 
@@ -123,7 +136,7 @@ def _verify_algorithm(signature: Mapping[str, JsonValue]) -> None:
     if not isinstance(algorithm, str):
         raise _malformed("algorithm must be a string", "/signature/algorithm")
     if algorithm.lower() != _ALGORITHM:
-        detail = f"The algorithm is {algorithm[:80]!r}."
+        detail = f"The algorithm is {algorithm[:80]!a}."
         raise Refused(
             DOCUMENT_SIGNATURE_ALGORITHM, detail, pointer="/signature/algorithm"
         )
@@ -145,7 +158,7 @@ def _find_pinned(key_id: str, pinned: Sequence[PublicKey]) -> PublicKey:
     for key in pinned:
         if key.alg == "Ed25519" and wab_key_id(key.raw) == key_id:
             return key
-    detail = f"The key_id is {key_id[:80]!r}."
+    detail = f"The key_id is {key_id[:80]!a}."
     raise Refused(DOCUMENT_KEY_NOT_PINNED, detail, pointer="/signature/key_id")
 
 
@@ -161,11 +174,9 @@ def _is_signed_as_written(
 
 
 def _verify_envelope(
-    document: Mapping[str, JsonValue],
-    signature: str,
-    pinned: Sequence[PublicKey],
-    now: datetime,
-) -> Signed:
+    document: Mapping[str, JsonValue], signature: str, pinned: Sequence[PublicKey]
+) -> "_Payload":
+    """What the site's own key has signed; whether it holds here and now is open."""
     payload = document.get("payload")
     if not isinstance(payload, dict):
         raise _malformed("payload must be an object", "/payload")
@@ -178,11 +189,7 @@ def _verify_envelope(
         verify_signature(key, content, value)
     except Refused as refused:
         raise Refused(DOCUMENT_SIGNATURE_INVALID, pointer="/signature") from refused
-    expires_at = _parse_expiry(payload)
-    if now >= expires_at:
-        detail = f"It expired at {payload['expires_at']}."
-        raise Refused(DOCUMENT_SIGNATURE_EXPIRED, detail, pointer="/payload/expires_at")
-    return Signed(kind="B", key_id=wab_key_id(key.raw), expires_at=expires_at)
+    return _Payload(payload, wab_key_id(key.raw))
 
 
 def _find_envelope_key(
@@ -198,18 +205,57 @@ def _find_envelope_key(
     raise Refused(DOCUMENT_KEY_NOT_PINNED, pointer="/payload/trust/pk")
 
 
-def _parse_expiry(payload: Mapping[str, JsonValue]) -> datetime:
-    text = payload.get("expires_at")
-    pointer = "/payload/expires_at"
+@dataclass(frozen=True, slots=True)
+class _Payload:
+    """Of an envelope whose signature holds."""
+
+    members: Mapping[str, JsonValue]
+    key_id: str
+
+
+def _verify_claims(payload: _Payload, host: str, now: datetime) -> Signed:
+    _verify_host(payload.members, host)
+    if payload.members.get("issued_at") is not None:
+        issued_at = _parse_time(payload.members, "issued_at")
+        if issued_at - now > MAX_CLOCK_SKEW:
+            detail = f"It was issued at {issued_at.isoformat()}."
+            raise Refused(
+                DOCUMENT_SIGNATURE_FROM_FUTURE, detail, pointer="/payload/issued_at"
+            )
+    expires_at = _parse_time(payload.members, "expires_at")
+    if now >= expires_at:
+        detail = f"It expired at {expires_at.isoformat()}."
+        raise Refused(DOCUMENT_SIGNATURE_EXPIRED, detail, pointer="/payload/expires_at")
+    return Signed(kind="B", key_id=payload.key_id, expires_at=expires_at)
+
+
+def _verify_host(payload: Mapping[str, JsonValue], host: str) -> None:
+    text = payload.get("host")
+    pointer = "/payload/host"
     if not isinstance(text, str):
-        raise _malformed("expires_at must be a string", pointer)
+        raise _malformed("host must be a string", pointer)
     try:
-        expires_at = datetime.fromisoformat(text)
+        # Under .test too: the crawled host is what it is compared with.
+        named = parse_host(text, test_hosts=True).name
+    except Refused:
+        named = ""
+    if named != host:
+        detail = f"It speaks for {text[:80]!a}, and stands on {host}."
+        raise Refused(DOCUMENT_SIGNATURE_HOST, detail, pointer=pointer)
+
+
+def _parse_time(payload: Mapping[str, JsonValue], name: str) -> datetime:
+    text = payload.get(name)
+    pointer = f"/payload/{name}"
+    if not isinstance(text, str):
+        raise _malformed(f"{name} must be a string", pointer)
+    try:
+        instant = datetime.fromisoformat(text)
     except ValueError as error:
-        raise _malformed("expires_at must be an RFC 3339 time", pointer) from error
-    if expires_at.tzinfo is None:
-        raise _malformed("expires_at must state its offset from UTC", pointer)
-    return expires_at
+        raise _malformed(f"{name} must be an RFC 3339 time", pointer) from error
+    if instant.tzinfo is None:
+        raise _malformed(f"{name} must state its offset from UTC", pointer)
+    return instant
 
 
 def _without_signature(document: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

@@ -212,6 +212,17 @@ WAB_RECORD_MALFORMED = ProblemType(
     "BASE64 is: openssl pkey -in key.pem -pubout -outform DER | tail -c 32 | "
     "openssl base64 -A",
 )
+WAB_RECORD_PAUSED = ProblemType(
+    "wab_record_paused",
+    "The _wab TXT record is paused, so its endpoint is not read",
+    "Write status=active when the endpoint may be read again. A document at "
+    "/agent-bridge.json is read whatever the record says.",
+)
+WAB_RECORD_DEPRECATED = ProblemType(
+    "wab_record_deprecated",
+    "The _wab TXT record calls its endpoint deprecated; it is still read",
+    "Name the new endpoint in a record with status=active, or leave status out.",
+)
 PIN_RECORD_MALFORMED = ProblemType(
     "pin_record_malformed",
     "The _agent-registry TXT record does not conform",
@@ -271,6 +282,18 @@ DOCUMENT_SIGNATURE_NOT_CANONICAL = ProblemType(
     "The document was signed in the order of its members",
     "Sign the RFC 8785 form (members sorted, no spaces): another program need not keep "
     "the order in which your document lists its members.",
+)
+DOCUMENT_SIGNATURE_HOST = ProblemType(
+    "document_signature_host",
+    "The signed envelope speaks for another host",
+    "Set host in the payload to the very host that serves the envelope, with its www. "
+    "if it has one, and sign it again; each host needs an envelope of its own.",
+)
+DOCUMENT_SIGNATURE_FROM_FUTURE = ProblemType(
+    "document_signature_from_future",
+    "The document's signature was issued in the future",
+    "Set issued_at to the present, check your clock, and sign the envelope again; ten "
+    "minutes of difference are allowed.",
 )
 DOCUMENT_SIGNATURE_EXPIRED = ProblemType(
     "document_signature_expired",

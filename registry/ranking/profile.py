@@ -82,7 +82,7 @@ def parse_profile(body: bytes) -> Profile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _ActionWords:
+class ActionWords:
     """An action's content words a field, masked."""
 
     action: Action
@@ -91,10 +91,10 @@ class _ActionWords:
     description: Sequence[str]
     parameters: Sequence[str]
 
-    @property
-    def capability_terms(self) -> frozenset[str]:
-        return frozenset(
-            distinct_terms([*self.name, *self.description, *self.parameters])
+    def capability(self, policy: Policy) -> Capability:
+        terms = distinct_terms([*self.name, *self.description, *self.parameters])
+        return Capability(
+            frozenset(terms), richness(self.action, len(self.description), policy)
         )
 
 
@@ -113,9 +113,9 @@ def make_profile(
     policy: Policy,
 ) -> Profile:
     """host, registrable_domain: lower-case A-labels, used for masking only."""
-    everyday = Everyday(encoder, policy, _place_terms(place))
+    everyday = Everyday(encoder, policy, place_terms(place))
     mask = make_mask(site.name, host, registrable_domain, everyday)
-    actions = [_action_words(action, mask, policy) for action in site.actions]
+    actions = [action_words(action, mask, policy) for action in site.actions]
     about = _content(
         f"{site.category} \n {site.description}", mask, policy, policy.site_words_max
     )
@@ -128,7 +128,7 @@ def make_profile(
         country=_country(site, place),
         formats=tuple(sorted(set(formats))),
         point=place.point if place else None,
-        local=place is not None and not _is_placeless(category, policy),
+        local=place is not None and not is_placeless(category, policy),
         site_terms=distinct_terms(about),
         actions=tuple(_action_profile(each) for each in actions),
         embedding=encoder.encode(_weighted(about, actions, policy)).vector,
@@ -144,13 +144,13 @@ def _content(text: str, mask: Mask, policy: Policy, limit: int) -> list[str]:
     return content_words(mask.cut(split_words(text)), policy, limit=limit)
 
 
-def _action_words(action: Action, mask: Mask, policy: Policy) -> _ActionWords:
+def action_words(action: Action, mask: Mask, policy: Policy) -> ActionWords:
     words = split_words(action.name)
     kept = mask.cut(words)
     said = " \n ".join(
         f"{each.name} \n {each.description}" for each in action.parameters
     )
-    return _ActionWords(
+    return ActionWords(
         action=action,
         shown=action.name if kept == words else " ".join(kept),
         name=content_words(kept, policy, limit=policy.name_words_max),
@@ -161,7 +161,7 @@ def _action_words(action: Action, mask: Mask, policy: Policy) -> _ActionWords:
     )
 
 
-def _action_profile(words: _ActionWords) -> ActionProfile:
+def _action_profile(words: ActionWords) -> ActionProfile:
     return ActionProfile(
         name=words.shown,
         name_terms=distinct_terms(words.name),
@@ -171,7 +171,7 @@ def _action_profile(words: _ActionWords) -> ActionProfile:
 
 
 def _weighted(
-    about: Sequence[str], actions: Sequence[_ActionWords], policy: Policy
+    about: Sequence[str], actions: Sequence[ActionWords], policy: Policy
 ) -> Iterable[tuple[str, int]]:
     """Each distinct word of a field once, so that saying it again changes nothing."""
     fields = (
@@ -185,20 +185,11 @@ def _weighted(
             yield word, weight * meaning_weight(word, policy)
 
 
-def _depth(actions: Sequence[_ActionWords], policy: Policy) -> int:
-    return capability_depth(
-        (
-            Capability(
-                each.capability_terms,
-                richness(each.action, len(each.description), policy),
-            )
-            for each in actions
-        ),
-        policy,
-    )
+def _depth(actions: Sequence[ActionWords], policy: Policy) -> int:
+    return capability_depth((each.capability(policy) for each in actions), policy)
 
 
-def _place_terms(place: Place | None) -> frozenset[str]:
+def place_terms(place: Place | None) -> frozenset[str]:
     return frozenset(map(stem, split_words(place.name))) if place else frozenset()
 
 
@@ -208,5 +199,5 @@ def _country(site: Site, place: Place | None) -> str:
     return site.location.country if site.location else ""
 
 
-def _is_placeless(category: str, policy: Policy) -> bool:
+def is_placeless(category: str, policy: Policy) -> bool:
     return "-".join(category.split()) in policy.non_local_categories

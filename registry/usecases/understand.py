@@ -1,18 +1,19 @@
 """From fetched bytes to what a site says: parse, verify, assemble. No I/O.
 
-Declared documents that are not what was signed, and documents whose signature does not
-hold, refuse the whole; a document that can't be read only counts as missing, and its
-problem is kept for the owner.
+A declared document that is not what was signed refuses the whole. One that can't be
+read, or whose own signature does not hold, only counts as missing: what the site says in
+its other documents still stands, and the problem is kept for the owner.
 """
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from registry.db.documents import StoredDocument
-from registry.errors import Problem, Refused
+from registry.errors import Problem, ProblemType, Refused
 from registry.formats.assemble import Listing, assemble
 from registry.formats.detect import parse_document, parse_page
 from registry.formats.document import Document, Parsed, Rejected
@@ -21,10 +22,19 @@ from registry.formats.semantic import semantic_hash
 from registry.identity.declarations import Declarations
 from registry.identity.document_signature import Unsigned, verify_document_signature
 from registry.identity.keys import PublicKey
-from registry.identity.refusals import DOCUMENT_KEY_NOT_PINNED
+from registry.identity.refusals import (
+    DOCUMENT_KEY_NOT_PINNED,
+    DOCUMENT_SIGNATURE_ALGORITHM,
+    DOCUMENT_SIGNATURE_MALFORMED,
+)
 from registry.identity.registration import DocumentClaim
 from registry.sites.site import Site
 from registry.usecases.refusals import DOCUMENT_HASH_MISMATCH, DOCUMENT_MISSING
+
+# Only WAB says what `signature` is; in another format it may be anything.
+_ANOTHER_MEANING = frozenset(
+    {DOCUMENT_SIGNATURE_ALGORITHM.code, DOCUMENT_SIGNATURE_MALFORMED.code}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,29 +83,35 @@ def understand(
 ) -> Understood:
     """problems: what went wrong in fetching. pinned: the keys the site was proved by.
 
-    Raises: Refused, with the first problem as its detail where no document is left.
+    now: also for documents that stand unchanged, whose signature may have run out.
+    Raises: Refused where no document is left: with the first signature that does not
+    hold, else with all reasons as its detail.
     """
     verify_claims(bodies, claims)
+    host = urlsplit(site_url).hostname or ""
     left_out = list(problems)
+    unsound: list[Problem] = []
     documents: list[tuple[Document, StoredDocument]] = []
     for body in bodies:
         match _parse(body, site_url):
-            case Parsed(document):
-                signature = check_signature(document, pinned, now)
-                documents.append((document, _stored(body, document, signature)))
             case Rejected(problem):
                 left_out.append(_placed(problem, body.url))
-    if documents:
-        # A page that only points to its documents has done what it is there for.
-        left_out = [one for one in left_out if one.code != PAGE_WITHOUT_TOOLS.code]
+            case Parsed(document):
+                match check_signature(document, host=host, pinned=pinned, now=now):
+                    case Problem() as problem:
+                        unsound.append(_placed(problem, body.url))
+                    case signature:
+                        documents.append((document, _stored(body, document, signature)))
     if not documents:
-        raise Refused(DOCUMENT_MISSING, _why(left_out))
+        raise _refusal(unsound, left_out)
+    # A page that only points to its documents has done what it is there for.
+    left_out = [one for one in left_out if one.code != PAGE_WITHOUT_TOOLS.code]
     listing = assemble([document for document, _ in documents])
     return Understood(
         listing=listing,
         site=with_declarations(listing.site, declarations),
         documents=tuple(stored for _, stored in documents),
-        problems=tuple(left_out),
+        problems=(*unsound, *left_out),
     )
 
 
@@ -115,24 +131,31 @@ def verify_claims(
 
 
 def check_signature(
-    document: Document, pinned: Sequence[PublicKey], now: datetime
-) -> dict[str, Any]:
-    """What is told of the signature.
+    document: Document, *, host: str, pinned: Sequence[PublicKey], now: datetime
+) -> dict[str, Any] | Problem:
+    """What is told of the signature, or why the document is not to be believed.
 
     A signature under a key that is not the site's says nothing and is shown so; one
-    that fails under the site's own key is a changed document. Raises: Refused.
+    that fails under the site's own key is a changed document.
     """
     if document.raw is None:
         return {"status": "unsigned"}
     try:
-        outcome = verify_document_signature(document.raw, pinned=pinned, now=now)
+        outcome = verify_document_signature(
+            document.raw, host=host, pinned=pinned, now=now
+        )
     except Refused as refused:
         if refused.code == DOCUMENT_KEY_NOT_PINNED.code:
             return {"status": "unpinned", "detail": refused.problem.detail}
-        raise
+        if document.format != "wab" and refused.code in _ANOTHER_MEANING:
+            return {"status": "unsigned"}
+        return refused.problem
     if isinstance(outcome, Unsigned):
         return {"status": "unsigned"}
-    return {"status": "valid", "kind": outcome.kind, "keyId": outcome.key_id}
+    told = {"status": "valid", "kind": outcome.kind, "keyId": outcome.key_id}
+    if outcome.expires_at is not None:
+        told["expiresAt"] = outcome.expires_at.astimezone(UTC).isoformat()
+    return told
 
 
 def with_declarations(site: Site, declared: Declarations) -> Site:
@@ -166,6 +189,7 @@ def _stored(
         format=document.format,
         dialect=document.dialect,
         conformance=document.conformance,
+        provenance=asdict(document.provenance),
         signature=signature,
         deviations=[asdict(one) for one in document.deviations],
         semantic_hash=semantic_hash(document.site),
@@ -180,6 +204,15 @@ def _stored(
 
 def _placed(problem: Problem, url: str) -> Problem:
     return replace(problem, detail=f"{url}: {problem.detail}")
+
+
+def _refusal(unsound: Sequence[Problem], left_out: Sequence[Problem]) -> Refused:
+    """unsound: of documents whose signature does not hold."""
+    if not unsound:
+        return Refused(DOCUMENT_MISSING, _why(left_out))
+    first = unsound[0]
+    kind = ProblemType(first.code, first.title, first.fix)
+    return Refused(kind, first.detail, pointer=first.pointer)
 
 
 def _why(problems: Sequence[Problem]) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.errors import Refused
 from registry.identity.declarations import Declarations
-from registry.identity.document_signature import sign_document
+from registry.identity.document_signature import sign_document, sign_envelope
 from registry.identity.private_keys import public_key_of
 from registry.identity.registration import DocumentClaim
 from registry.sites.site import LocationClaim
@@ -18,6 +19,7 @@ from tests.db.scene import NOON, body_of, new_host, understood, wab
 HOST = new_host()
 URL = f"https://{HOST.name}/agent-bridge.json"
 KEY, STRANGER = (Ed25519PrivateKey.from_private_bytes(b * 32) for b in (b"k", b"s"))
+PINNED = [public_key_of(KEY)]
 TOOLS = b"""<!doctype html><html><body><form toolname="send_flowers"
  tooldescription="Send flowers."><input name="day" required></form></body></html>"""
 NO_TOOLS = b"<!doctype html><html><body><h1>Welcome</h1></body></html>"
@@ -48,13 +50,150 @@ def test_declared_document_of_another_hash_refuses_the_whole() -> None:
     assert caught.value.problem.pointer == "/docs/0/sha256"
 
 
-def test_document_changed_after_its_signing_refuses_the_whole() -> None:
+def changed_after_signing() -> dict[str, Any]:
     signed = sign_document(wab(), KEY, signed_at=NOON)
-    changed = {**signed, "fairness_metrics": {"commission_rate": "0%"}}
-    pinned = [public_key_of(KEY)]
-    assert code_of(body_of(HOST, changed), pinned=pinned) == (
-        "document_signature_invalid"
+    return {**signed, "fairness_metrics": {"commission_rate": "0%"}}
+
+
+def envelope(key: Ed25519PrivateKey = KEY, **changes: Any) -> dict[str, Any]:
+    payload = {
+        "version": "wab1",
+        "type": "wab.trust",
+        "host": HOST.name,
+        "endpoint": URL,
+        "issued_at": (NOON - timedelta(days=1)).isoformat(),
+        "expires_at": (NOON + timedelta(days=1)).isoformat(),
+        "capabilities": ["bookTable"],
+        **changes,
+    }
+    return sign_envelope(payload, key)
+
+
+def test_document_changed_after_its_signing_is_no_document() -> None:
+    with pytest.raises(Refused) as caught:
+        understood(HOST, body_of(HOST, changed_after_signing()), pinned=PINNED)
+    assert caught.value.code == "document_signature_invalid"
+    assert caught.value.problem.detail.startswith(f"{URL}: ")
+    assert caught.value.problem.pointer == "/signature"
+
+
+def test_document_changed_after_its_signing_leaves_the_others_standing() -> None:
+    other = body_of(HOST, TOOLS, path="/", is_page=True)
+    found = understood(
+        HOST, body_of(HOST, changed_after_signing()), other, pinned=PINNED
     )
+    assert [one.format for one in found.documents] == ["webmcp"]
+    assert [one.code for one in found.problems] == ["document_signature_invalid"]
+    assert found.problems[0].detail.startswith(f"{URL}: ")
+    assert found.site.commission_percent is None
+
+
+def test_signature_that_fails_is_told_before_what_could_not_be_read() -> None:
+    broken = body_of(HOST, b'{"wab_version":', path="/agent.json")
+    failing = body_of(HOST, changed_after_signing())
+    assert code_of(broken, failing, pinned=PINNED) == "document_signature_invalid"
+
+
+def test_envelope_is_valid_and_says_until_when() -> None:
+    found = understood(HOST, body_of(HOST, envelope()), pinned=PINNED)
+    (document,) = found.documents
+    assert document.signature["status"] == "valid"
+    assert document.signature["kind"] == "B"
+    assert document.signature["expiresAt"] == "2026-11-21T12:00:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        pytest.param(
+            envelope(expires_at=NOON.isoformat()),
+            "document_signature_expired",
+            id="expired",
+        ),
+        pytest.param(
+            envelope(issued_at=(NOON + timedelta(hours=1)).isoformat()),
+            "document_signature_from_future",
+            id="from the future",
+        ),
+        pytest.param(
+            envelope(host="another.test"), "document_signature_host", id="another host"
+        ),
+        pytest.param(
+            {**changed_after_signing(), "signature": "ed25519:AAAA"},
+            "document_signature_malformed",
+            id="malformed",
+        ),
+    ],
+)
+def test_document_whose_signature_does_not_hold_is_left_out(
+    content: dict[str, Any], code: str
+) -> None:
+    other = body_of(HOST, wab(), path="/.well-known/wab.json")
+    found = understood(HOST, body_of(HOST, content), other, pinned=PINNED)
+    assert [one.url for one in found.documents] == [other.url]
+    assert [one.code for one in found.problems] == [code]
+    assert code_of(body_of(HOST, content), pinned=PINNED) == code
+
+
+def test_envelope_that_stood_and_has_run_out_is_left_out() -> None:
+    """Its bytes are those of an earlier visit, the time is now."""
+    bodies = [body_of(HOST, envelope()), body_of(HOST, TOOLS, path="/", is_page=True)]
+    for days, formats in ((0, {"wab", "webmcp"}), (1, {"webmcp"}), (9, {"webmcp"})):
+        at = NOON + timedelta(days=days)
+        found = understood(HOST, *bodies, pinned=PINNED, at=at)
+        assert {one.format for one in found.documents} == formats, days
+
+
+def test_nothing_beside_the_payload_of_an_envelope_is_believed() -> None:
+    """It is not signed, so it must not shine in the light of what is."""
+    content = {**envelope(), **wab(), "actions": [{"name": "stealMoney"}]}
+    found = understood(HOST, body_of(HOST, content), pinned=PINNED)
+    assert found.documents[0].signature["status"] == "valid"
+    assert [action.name for action in found.site.actions] == ["bookTable"]
+    assert (found.site.name, found.site.category) == ("", "")
+
+
+def test_endpoint_of_an_envelope_that_is_elsewhere_is_shown_to_be() -> None:
+    content = envelope(endpoint="https://elsewhere.example.net/api")
+    found = understood(HOST, body_of(HOST, content), pinned=PINNED)
+    calls = [call for action in found.site.actions for call in action.calls]
+    assert [call.off_origin for call in calls] == [True]
+    assert [one.url for one in found.documents] == [URL]
+
+
+def test_signature_on_a_page_is_text_like_any_other() -> None:
+    page = TOOLS.replace(b"<body>", b'<body data-signature="ed25519:AAAA">')
+    found = understood(HOST, body_of(HOST, page, path="/", is_page=True), pinned=PINNED)
+    assert found.documents[0].signature == {"status": "unsigned"}
+
+
+@pytest.mark.parametrize("signature", ["J. Doe", ["x"], {"alg": "RS256"}, 7, None])
+def test_member_of_that_name_in_another_format_is_no_signature(signature: Any) -> None:
+    content = {
+        "awp_version": "0.2",
+        "domain": HOST.name,
+        "intent": "Sell bread.",
+        "actions": [{"id": "order_bread", "description": "Order bread."}],
+        "signature": signature,
+    }
+    found = understood(HOST, body_of(HOST, content, path="/agent.json"), pinned=PINNED)
+    (document,) = found.documents
+    assert (document.format, document.signature) == ("awp", {"status": "unsigned"})
+
+
+def test_document_of_another_format_may_be_signed_as_wab_does() -> None:
+    content = {
+        "awp_version": "0.2",
+        "domain": HOST.name,
+        "intent": "Sell bread.",
+        "actions": [{"id": "order_bread", "description": "Order bread."}],
+    }
+    signed = sign_document(content, KEY, signed_at=NOON)
+    served = body_of(HOST, signed, path="/agent.json")
+    found = understood(HOST, served, pinned=PINNED)
+    assert found.documents[0].signature["status"] == "valid"
+    changed = body_of(HOST, {**signed, "intent": "Sell gold."}, path="/agent.json")
+    assert code_of(changed, pinned=PINNED) == "document_signature_invalid"
 
 
 def test_signature_of_the_sites_own_key_is_shown_as_valid() -> None:
@@ -67,8 +206,10 @@ def test_signature_of_the_sites_own_key_is_shown_as_valid() -> None:
 def test_signature_of_an_unpinned_key_is_shown_and_not_trusted() -> None:
     """Anybody can sign anybody's document anew, with a key inside it."""
     signed = sign_document(wab(), STRANGER, signed_at=NOON)
-    found = understood(HOST, body_of(HOST, signed), pinned=[public_key_of(KEY)])
-    assert found.documents[0].signature["status"] == "unpinned"
+    for content in (signed, envelope(STRANGER), envelope(STRANGER, host="x.test")):
+        found = understood(HOST, body_of(HOST, content), pinned=PINNED)
+        assert found.documents[0].signature["status"] == "unpinned"
+        assert "keyId" not in found.documents[0].signature
 
 
 def test_changed_document_of_an_unpinned_key_is_not_even_checked() -> None:

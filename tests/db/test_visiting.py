@@ -5,8 +5,10 @@ import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from crawler.context import Context
 from crawler.robots_cache import RobotsCache
@@ -14,6 +16,7 @@ from crawler.visiting import carry_out_task
 from registry.db import documents, profiles, sites, tasks
 from registry.db.documents import StoredDocument
 from registry.db.tasks import Task, TaskKind
+from registry.identity.document_signature import sign_envelope
 from registry.identity.jwk import jwks_document
 from registry.identity.key_source import KEY_SET_PATH
 from registry.identity.keys import PublicKey
@@ -94,10 +97,10 @@ class Visited:
         (task,) = await self.lease(kind)
         await carry_out_task(self.context, replace(task, failures=failures))
 
-    async def outcome(self, kind: TaskKind) -> dict[str, object]:
+    async def outcome(self, kind: TaskKind) -> dict[str, Any]:
         entry = await self.scene.entry(self.owner)
         async with self.scene.crawler.connect() as connection:
-            found: dict[str, object] = (
+            found: dict[str, Any] = (
                 await tasks.outcomes_of(connection, entry.site_id)
             )[kind]
         return found
@@ -191,6 +194,68 @@ async def test_document_that_answers_304_counts_as_fetched(visited: Visited) -> 
     assert (document.version, document.first_fetched_at) == (1, first.first_fetched_at)
     assert document.fetched_at == visited.scene.clock()
     assert (await visited.outcome("crawl"))["result"] == "unchanged"
+
+
+def envelope(visited: Visited, days: int) -> Page:
+    """A signed document that holds for some days from now."""
+    assert isinstance(visited.owner.key, Ed25519PrivateKey)
+    payload = {
+        "version": "wab1",
+        "type": "wab.trust",
+        "host": visited.owner.host.name,
+        "expires_at": (visited.scene.clock() + timedelta(days=days)).isoformat(),
+        "capabilities": ["orderBread"],
+    }
+    signed = json.dumps(sign_envelope(payload, visited.owner.key))
+    return Page(signed.encode(), headers={"ETag": '"signed"'})
+
+
+async def test_signature_that_runs_out_is_noticed_though_no_byte_changes(
+    visited: Visited,
+) -> None:
+    visited.server.pages[DOCUMENT] = envelope(visited, days=5)
+    await visited.visit("crawl")
+    assert (await visited.document()).signature["status"] == "valid"
+    visited.scene.clock.advance(days=4)
+    await visited.visit("crawl")
+    assert visited.server.requests[-1].headers["if-none-match"] == '"signed"'
+    entry = await visited.scene.entry(visited.owner)
+    assert (await visited.document()).fetched_at == entry.updated_at
+    assert (await visited.outcome("crawl"))["result"] == "fetched"
+    visited.scene.clock.advance(days=1)
+    await visited.visit("crawl")
+    outcome = await visited.outcome("crawl")
+    assert (outcome["result"], outcome["code"]) == (
+        "failed",
+        "document_signature_expired",
+    )
+    assert await visited.scene.entry(visited.owner) == entry, "not refreshed"
+
+
+async def test_document_whose_signature_runs_out_goes_and_the_others_stay(
+    visited: Visited,
+) -> None:
+    host = visited.owner.host
+    second = f"https://{host.name}/second.json"
+    visited.server.pages["/second.json"] = Page(json.dumps(wab()).encode())
+    visited.server.pages[DOCUMENT] = envelope(visited, days=1)
+    docs = [{"url": f"https://{host.name}{DOCUMENT}"}, {"url": second}]
+    bodies = [body_of(host, wab(), path=path) for path in (DOCUMENT, "/second.json")]
+    await visited.scene.play(
+        visited.owner, what=understood(host, *bodies), act="update", docs=docs
+    )
+    await visited.visit("crawl")
+    entry = await visited.scene.entry(visited.owner)
+    names = {action.name for action in entry.site.actions}
+    assert names == {"orderBread", "bookTable"}
+    visited.scene.clock.advance(days=2)
+    await visited.visit("crawl")
+    assert (await visited.document()).url == second
+    outcome = await visited.outcome("crawl")
+    assert outcome["result"] == "fetched"
+    assert [one["code"] for one in outcome["problems"]] == [
+        "document_signature_expired"
+    ]
 
 
 async def test_outage_leaves_the_listing_and_comes_back_later(visited: Visited) -> None:

@@ -1,14 +1,17 @@
 """What the handlers work with: made once by the composition root, injected by name."""
 
 from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network
 
 from litestar.di import NamedDependency
 from litestar.params import SkipValidation
 
 from registry.db.engine import Engine
+from registry.identity.web_bot_auth import SignatureAgent
 from registry.interfaces.http.limits import TokenBuckets
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.chance import Chance
+from registry.usecases.lint import Linter
 from registry.usecases.search import Searcher
 
 
@@ -17,13 +20,16 @@ class Services:
     """api, auditor: engines of those roles. origin: of this registry, `aud` of tokens.
 
     log_vkey, promise_vkey: C2SP verifier keys. web_key: behind cursors and receipts.
-    contact: of the operator, a mailto: or https: URL, or "".
+    contact: of the operator, a mailto: or https: URL, or "". user_agent: the crawler's.
+    bot_networks: where its requests come from; none: not published. signature_agent:
+    who signs them; None: nobody.
     """
 
     api: Engine
     auditor: Engine
     searcher: Searcher
     gazetteer: Gazetteer
+    linter: Linter
     origin: str
     test_hosts: bool
     log_vkey: str
@@ -32,6 +38,9 @@ class Services:
     chance: Chance
     write_limits: TokenBuckets
     contact: str
+    user_agent: str
+    bot_networks: tuple[IPv4Network | IPv6Network, ...]
+    signature_agent: SignatureAgent | None
 
 
 Injected = NamedDependency[SkipValidation[Services]]

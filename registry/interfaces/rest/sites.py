@@ -10,6 +10,9 @@ from litestar.params import FromPath, QueryParameter
 from registry.db import documents, probes, sites, tasks
 from registry.db.engine import Connection
 from registry.errors import Gone, NotFound, Refused
+from registry.formats.as_mcp_tools import as_mcp_tools
+from registry.formats.as_wab import as_wab
+from registry.interfaces.http import refusals
 from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.cursors import open_cursor, seal_cursor
 from registry.interfaces.http.problems import problems
@@ -105,7 +108,7 @@ async def get_site(
 @get(
     "/sites/{host:str}/document",
     operation_id="getDocument",
-    summary="A discovery document as it was fetched, with its deviations",
+    summary="A discovery document as it was fetched, or the site in another form",
     tags=["sites"],
     middleware=[Conditional()],
     responses=problems(404, 410),
@@ -117,9 +120,24 @@ async def get_document(
         str | None,
         QueryParameter(max_length=2048, description="which; else the first"),
     ] = None,
-) -> wire.DocumentContent:
+    form: Annotated[
+        Literal["fetched", "wab", "mcp-tools"],
+        QueryParameter(
+            name="as",
+            description="wab: all that is listed of the site, as one WAB 1.0 document;"
+            " mcp-tools: its actions as MCP tool definitions (WAB §10.2)",
+        ),
+    ] = "fetched",
+) -> wire.DocumentContent | dict[str, Any]:
+    if url is not None and form != "fetched":
+        detail = "url chooses a fetched document; leave it out or leave out as"
+        raise Refused(refusals.PARAMETER_INVALID, detail, pointer="url")
     async with services.api.connect() as connection:
         entry = await _find(connection, host, test_hosts=services.test_hosts)
+        if form == "wab":
+            return as_wab(entry.site, host=entry.host)
+        if form == "mcp-tools":
+            return as_mcp_tools(entry.site, host=entry.host)
         current = await documents.current_documents(connection, entry.site_id)
     for document in current:
         if url is None or document.url == url:

@@ -8,6 +8,7 @@ import msgspec
 from registry.audit.promise import Promise, format_promise
 from registry.db.documents import StoredDocument
 from registry.errors import Problem
+from registry.formats.document import Provenance as DeclaredProvenance
 from registry.sites.action import Action
 from registry.sites.entry import Conflict, SiteEntry
 from registry.sites.identifier import spell_site_id
@@ -49,11 +50,24 @@ class FairnessMetrics(Wire):
     is_independent: bool | None
 
 
+class Provenance(Wire):
+    """What a document says of its making (AWP §14). synthetic: made by others.
+
+    confidence: 0..1, of a synthetic one; null where it tells none.
+    """
+
+    source: str
+    generated_by: str = ""
+    confidence: float | None = None
+    last_verified: str = ""
+
+
 class DocumentSummary(Wire):
     format: str
     url: str
     dialect: str
     conformance: str
+    provenance: Provenance
     signature: dict[str, Any]
     fetched_at: datetime
 
@@ -66,6 +80,7 @@ class DocumentView(Wire):
     version: int
     dialect: str
     conformance: str
+    provenance: Provenance
     signature: dict[str, Any]
     fetched_at: datetime
     first_fetched_at: datetime
@@ -104,11 +119,14 @@ class CallView(Wire):
 
 
 class ActionView(Wire):
+    """confirmation: whether a person confirms each call. null: undeclared."""
+
     name: str
     description: str
     parameters: tuple[ParameterView, ...]
     auth_required: bool | None
     sensitivity: str | None
+    confirmation: bool | None
     experimental: bool
     deprecated: bool
     calls: tuple[CallView, ...]
@@ -204,6 +222,14 @@ class ProbeView(Wire):
     elapsed_ms: int
 
 
+def _provenance(document: StoredDocument) -> Provenance:
+    return view_provenance(msgspec.convert(document.provenance, DeclaredProvenance))
+
+
+def view_provenance(provenance: DeclaredProvenance) -> Provenance:
+    return msgspec.convert(provenance, Provenance, from_attributes=True)
+
+
 def view_summary(entry: SiteEntry) -> SiteSummary:
     return SiteSummary(**_summary(entry))
 
@@ -222,8 +248,8 @@ def view_site(entry: SiteEntry, documents: list[StoredDocument]) -> SiteView:
         changed_at=entry.changed_at,
         proved_at=entry.proved_at,
         documents=tuple(_document_summary(document) for document in documents),
-        actions=tuple(_action(action) for action in site.actions),
-        conflicts=tuple(_conflict(one) for one in entry.conflicts),
+        actions=tuple(view_action(action) for action in site.actions),
+        conflicts=tuple(view_conflict(one) for one in entry.conflicts),
     )
 
 
@@ -287,6 +313,7 @@ def _document_summary(document: StoredDocument) -> DocumentSummary:
         url=document.url,
         dialect=document.dialect,
         conformance=document.conformance,
+        provenance=_provenance(document),
         signature=document.signature,
         fetched_at=document.fetched_at,
     )
@@ -299,6 +326,7 @@ def _document(document: StoredDocument) -> dict[str, Any]:
         "version": document.version,
         "dialect": document.dialect,
         "conformance": document.conformance,
+        "provenance": _provenance(document),
         "signature": document.signature,
         "fetched_at": document.fetched_at,
         "first_fetched_at": document.first_fetched_at,
@@ -315,12 +343,12 @@ def _content(document: StoredDocument) -> Any:
         return document.body.decode(errors="replace")
 
 
-def _conflict(conflict: Conflict) -> ConflictView:
+def view_conflict(conflict: Conflict) -> ConflictView:
     claims = (ClaimView(format=name, value=value) for name, value in conflict.values)
     return ConflictView(field=conflict.field, claims=tuple(claims))
 
 
-def _action(action: Action) -> ActionView:
+def view_action(action: Action) -> ActionView:
     return msgspec.convert(action, ActionView, from_attributes=True)
 
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from registry.errors import Problem
 from registry.formats.detect import parse_document
-from registry.formats.document import Document, Parsed
+from registry.formats.document import Document, Parsed, Rejected
 
 SAMPLES = Path(__file__).parent / "samples"
 URL = "https://site.example/.well-known/document.json"
@@ -31,5 +32,19 @@ def read() -> Callable[..., Document]:
         result = parse_document(json.dumps(value).encode(), **{"url": URL, **where})
         assert isinstance(result, Parsed), result
         return result.document
+
+    return parse
+
+
+@pytest.fixture
+def refuse() -> Callable[..., Problem]:
+    """Why a JSON value is rejected; fails if it is read."""
+
+    def parse(value: Any, **where: str) -> Problem:
+        result = parse_document(json.dumps(value).encode(), **{"url": URL, **where})
+        assert isinstance(result, Rejected), result
+        assert result.problem.detail
+        assert result.problem.fix
+        return result.problem
 
     return parse

@@ -88,7 +88,10 @@ def test_what_a_site_leaves_open_is_named_as_undeclared() -> None:
     }
     (command,) = written["capabilities"]["commands"]
     assert command["name"] == "a_b"
-    assert command[EXTENSION] == {"undeclared": ["description"], "name": "a b"}
+    assert command[EXTENSION] == {
+        "undeclared": ["description", "trigger"],
+        "name": "a b",
+    }
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from itertools import permutations
 from typing import Any
 
 from registry.formats.assemble import Conflict, assemble
-from registry.formats.document import Document, Format
+from registry.formats.document import Document, Format, Provenance
 from registry.formats.names import match_key
 from registry.formats.semantic import semantic_hash
 from registry.sites.action import Action, Call, Parameter
@@ -122,7 +122,7 @@ def test_permissions_are_joined_and_compared() -> None:
 
 
 def test_a_synthetic_document_speaks_last() -> None:
-    synthetic = replace(_document("awp", name="Guess"), source="synthetic")
+    synthetic = replace(_document("awp", name="Guess"), provenance=Provenance(source="synthetic"))
     assert assemble([synthetic, _document("webmcp", name="Hof")]).site.name == "Hof"
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from registry.errors import Problem
 from registry.formats.detect import parse_document, parse_page
 from registry.formats.document import MAX_ACTIONS, Document, Parsed, Rejected
 from registry.formats.semantic import semantic_hash
@@ -31,6 +32,7 @@ DIALECTS = {
     "awp-native": ("awp", "native", 2),
     "awp-synthetic": ("awp", "synthetic", 1),
     "awas-1.0": ("awas", "1.0", 1),
+    "awas-1.0-whole": ("awas", "1.0", 1),
     "awas-1.1": ("awas", "1.1", 2),
     "awas-wild": ("awas", "wild", 3),
     "awas-pointer": ("awas", "pointer", 0),
@@ -39,12 +41,23 @@ DIALECTS = {
     "webmcp-forms": ("webmcp", "forms", 1),
     "webmcp-names": ("webmcp", "tool_names", 2),
     "webmcp-client-configuration": ("webmcp", "client_configuration", 0),
+    "webmcp-pages": ("webmcp", "tools", 4),
     "a2a-card": ("a2a", "agent_card", 1),
+    "a2a-card-1.0": ("a2a", "agent_card", 2),
     "mcp-server-card": ("mcp", "server_card", 1),
     "mcp-server-json": ("mcp", "server_json", 0),
+    "mcp-server-list": ("mcp", "server_list", 2),
     "ard-catalogue": ("ard", "entries", 1),
+    "ard-resources": ("ard", "resources", 2),
 }
-STRICT = {"wab-spec-1.0", "awp-native", "awas-1.0", "awas-1.1", "abp-manifest"}
+STRICT = {
+    "wab-spec-1.0",
+    "awp-native",
+    "awas-1.0",
+    "awas-1.0-whole",
+    "awas-1.1",
+    "abp-manifest",
+}
 
 
 def _read(body: bytes) -> Document:
@@ -104,20 +117,37 @@ def test_json_served_as_html_is_still_read() -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        (b"# Kiste\n\n> Books", "'# Kiste\\n\\n> Books'"),
+        (b"openapi: 3.1.0", "'openapi: 3.1.0'"),
+        (b"Exit code: 0\n{}", "'Exit code: 0\\n{}'"),
+        (b"\xff\xfe", "byte 0 is not UTF-8"),
+        (b'{"a": 1,}', "line 1, column 9"),
+        (b'{"a": 1 // one\n}', "a comment"),
+        (b"", "empty"),
+    ],
+)
+def test_what_is_no_json_is_refused_with_what_it_is(body: bytes, detail: str) -> None:
+    result = parse_document(body, url=URL)
+    assert isinstance(result, Rejected)
+    assert result.problem.code in {"json_syntax", "json_encoding"}
+    assert detail in result.problem.detail
+    assert result.problem.fix
+
+
+@pytest.mark.parametrize(
     ("document", "code"),
     [
         ([], "document_not_an_object"),
+        ([{"version": "1.0", "actions": []}], "document_not_an_object"),
         ("text", "document_not_an_object"),
         (None, "document_not_an_object"),
-        ({}, "format_unknown"),
+        (7, "document_not_an_object"),
+        (True, "document_not_an_object"),
         ({"name": "x", "capabilities": {"a": {"endpoint": "/a"}}}, "format_unknown"),
         ({"protocols": ["a2a", "mcp"], "mcp_endpoint": "/mcp"}, "format_unknown"),
-        ({"name": "x", "actions": {"available": ["read"]}}, "format_unknown"),
         ({"capabilities": [{"id": "a", "action": "b"}]}, "format_unknown"),
-        ({"actions": []}, "format_unknown"),
-        ({"tools": []}, "format_unknown"),
-        ({"tools": [1, 2]}, "format_unknown"),
-        ({"skills": ["cooking"]}, "format_unknown"),
         ({"wab_version": "9.9"}, "format_unknown"),
         ({"wab_version": 1}, "format_unknown"),
         ({"wab_version": "1.0", "platform": {}, "compliance": {}}, "not_discovery"),
@@ -130,8 +160,144 @@ def test_json_served_as_html_is_still_read() -> None:
         ({"abp": "0.1", "app": [], "capabilities": []}, "format_lookalike"),
     ],
 )
-def test_other_documents_are_refused_with_a_reason(document: Any, code: str) -> None:
-    assert _rejection(json.dumps(document).encode()) == code
+def test_other_documents_are_refused_with_a_reason(
+    refuse: Callable[[Any], Problem], document: Any, code: str
+) -> None:
+    assert refuse(document).code == code
+
+
+@pytest.mark.parametrize(
+    ("document", "detail"),
+    [
+        pytest.param({}, "empty", id="nothing"),
+        pytest.param({"openapi": "3.1.0", "paths": {}}, "OpenAPI", id="OpenAPI"),
+        pytest.param({"swagger": "2.0", "info": {}}, "OpenAPI", id="Swagger"),
+        pytest.param(
+            {"schema_version": "v1", "name_for_model": "x", "api": {}},
+            "plugin",
+            id="ai-plugin.json",
+        ),
+        pytest.param(
+            {"name": "x", "version": "1.0.0", "dependencies": {}},
+            "package",
+            id="package.json",
+        ),
+        pytest.param(
+            {"name": "x", "start_url": "/", "display": "standalone"},
+            "web app",
+            id="web app manifest",
+        ),
+        pytest.param(
+            {"name": "x", "icons": [], "theme_color": "#fff"}, "web app", id="icons"
+        ),
+        pytest.param(
+            {"server": {"mcp_config": {}}, "tools": [{"name": "x"}]},
+            "bundle",
+            id="MCPB",
+        ),
+        pytest.param(
+            {"jsonrpc": "2.0", "id": 1, "result": {}}, "message", id="JSON-RPC"
+        ),
+        pytest.param({"type": "response", "result": {}}, "message", id="response"),
+        pytest.param({"error": "Not found"}, "error", id="an error"),
+        pytest.param({"detail": "Not Found"}, "error", id="a detail"),
+        pytest.param({"statusCode": 404, "hint": "x"}, "error", id="a status"),
+        pytest.param(
+            {"type": "object", "properties": {"actions": {}}},
+            "JSON Schema",
+            id="schema",
+        ),
+        pytest.param(
+            {"@context": "https://schema.org", "@type": "Store"}, "linked", id="JSON-LD"
+        ),
+        pytest.param(
+            {"type": "https://eips.ethereum.org/EIPS/eip-8004#registration-v1"},
+            "chain",
+            id="ERC-8004",
+        ),
+        pytest.param({"actions": {"available": ["read"]}}, "prose", id="prose"),
+        pytest.param({"name": "x", "actions": "read"}, "prose", id="one word"),
+        pytest.param({"name": "x", "api_base": "/v1"}, "wab_version", id="another"),
+    ],
+)
+def test_documents_of_other_kinds_are_named(
+    refuse: Callable[[Any], Problem], document: Any, detail: str
+) -> None:
+    problem = refuse(document)
+    assert (problem.code, problem.pointer) == ("format_unknown", None)
+    assert detail in problem.detail
+
+
+@pytest.mark.parametrize(
+    ("document", "pointer"),
+    [
+        (
+            {"domain": "x.example", "intent": "x", "actions": [{"id": "a"}]},
+            "/awp_version",
+        ),
+        ({"app": {}, "capabilities": []}, "/abp"),
+        ({"provider": {}, "capabilities": {"commands": []}}, "/wab_version"),
+        ({"mcpServers": {"x": {"command": "npx"}}}, "/mcpServers"),
+        ({"inputs": [], "servers": {"x": {"url": "https://x.example"}}}, "/mcpServers"),
+        ({"actions": []}, "/actions"),
+        ({"tools": []}, "/tools"),
+        ({"tools": {}}, "/tools"),
+        ({"name": "x", "entries": []}, "/entries"),
+        ({"actions": [{"type": "link", "url": "/x"}]}, "/actions/0"),
+        ({"actions": [{"id": "view", "label": "View"}]}, "/actions/0"),
+        ({"actions": ["read"]}, "/actions/0"),
+        ({"actions": [None]}, "/actions/0"),
+        ({"tools": [1, 2]}, "/tools/0"),
+        ({"tools": ["React"]}, "/tools/0"),
+        ({"site_actions": {"call": {"url": "/x"}}}, "/actions"),
+        ({"name": "Huts", "description": "Huts with WebMCP"}, "/tools"),
+        ({"webmcp_version": "1.0", "tools_page": "/"}, "/tools"),
+        ({"skills": ["cooking"]}, "/skills"),
+    ],
+)
+def test_what_is_nearly_ours_is_refused_with_what_it_lacks(
+    refuse: Callable[[Any], Problem], document: Any, pointer: str
+) -> None:
+    problem = refuse(document)
+    assert (problem.code, problem.pointer) == ("format_lookalike", pointer)
+
+
+def test_a_deep_document_of_another_kind_is_named_and_not_called_deep(
+    refuse: Callable[[Any], Problem],
+) -> None:
+    deep: Any = {}
+    for _ in range(12):
+        deep = {"a": deep}
+    assert refuse({"openapi": "3.1.0", "paths": deep}).code == "format_unknown"
+    assert refuse({"paths": deep}).code == "json_too_deep"
+    assert refuse({"tools": ["a_b"], "@context": deep}).code == "json_too_deep"
+    assert refuse([[deep]]).code == "json_too_deep"
+
+
+@pytest.mark.parametrize(
+    ("document", "told"),
+    [
+        ({"wab_version": "1.0", "provider": {}, "awp_version": "0.2"}, "wab"),
+        ({"actions": [{"id": "a", "path": "/a"}], "skills": [{"id": "b"}]}, "awas"),
+        ({"spec": "webmcp", "tools": [], "serverInfo": {}}, "webmcp"),
+        (
+            {
+                "name": "x",
+                "capabilities": {},
+                "skills": [{"id": "a"}],
+                "tools": ["a_b"],
+            },
+            "a2a",
+        ),
+        ({"entries": [{"identifier": "a"}], "tools": ["a_b"]}, "ard"),
+        ({"serverInfo": {}, "tools": ["a_b"]}, "mcp"),
+        ({"tools": ["a_b"]}, "webmcp"),
+    ],
+)
+def test_the_plainer_mark_decides(
+    read: Callable[..., Document], document: dict[str, Any], told: str
+) -> None:
+    assert read(document).format == told
 
 
 @pytest.mark.parametrize(
@@ -171,7 +337,7 @@ def test_a_manifest_may_be_eight_deep_and_a_schema_sixteen_more(
 
 
 def test_actions_beyond_the_limit_are_left_out(read: Callable[..., Document]) -> None:
-    document = read({"tools": [f"tool{number}" for number in range(MAX_ACTIONS + 5)]})
+    document = read({"tools": [f"tool_{number}" for number in range(MAX_ACTIONS + 5)]})
     assert len(document.site.actions) == MAX_ACTIONS
     assert "limit" in {deviation.rule for deviation in document.deviations}
 
@@ -209,8 +375,62 @@ def test_prose_addressed_to_agents_is_never_read(name: str) -> None:
 def test_control_and_direction_characters_leave_the_texts(
     read: Callable[..., Document],
 ) -> None:
-    document = read({"name": "Kn\u202eopf\u0007laden", "tools": ["a"]})
+    document = read({"name": "Kn\u202eopf\u0007laden", "tools": ["list_sizes"]})
     assert document.site.name == "Kn opf laden"
+
+
+# --- hostile members ------------------------------------------------------------------
+
+HOSTILE = [None, True, 1, -0.5, "x", "", [], {}, [[]], {"a": {}}, ["x", None], {"": 1}]
+
+
+def _places(value: Any) -> list[tuple[Any, Any]]:
+    """Every container with every key or index in it."""
+    if isinstance(value, dict | list):
+        keys = list(value) if isinstance(value, dict) else list(range(len(value)))
+        inner = [place for key in keys for place in _places(value[key])]
+        return [(value, key) for key in keys] + inner
+    return []
+
+
+def _kinds_of_places(value: Any) -> list[tuple[Any, Any]]:
+    """One place for each path, whatever the indices in it."""
+    found: dict[str, tuple[Any, Any]] = {}
+
+    def walk(value: Any, path: str) -> None:
+        keys = value if isinstance(value, dict) else range(len(value))
+        for key in list(keys):
+            name = key if isinstance(value, dict) else "*"
+            found.setdefault(f"{path}/{name}", (value, key))
+            if isinstance(value[key], dict | list):
+                walk(value[key], f"{path}/{name}")
+
+    walk(value, "")
+    return list(found.values())
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_any_member_of_any_kind_is_read_or_refused_with_reasons(name: str) -> None:
+    document = json.loads(SAMPLES[name])
+    for container, key in _kinds_of_places(document):
+        sound = container[key]
+        for hostile in HOSTILE:
+            container[key] = hostile
+            _check(parse_document(json.dumps(document).encode(), url=URL))
+        container[key] = sound
+
+
+def _check(result: Parsed | Rejected) -> None:
+    if isinstance(result, Rejected):
+        assert result.problem.detail
+        assert result.problem.fix
+        return
+    for action in result.document.site.actions:
+        assert action.name
+    for deviation in result.document.deviations:
+        assert deviation.rule
+        assert deviation.detail
+        assert deviation.fix
 
 
 # --- properties -----------------------------------------------------------------------
@@ -224,7 +444,11 @@ _keys = st.sampled_from(
     required_for abp app version specVersion path method tools forms mcpServers skills
     serverInfo remotes methods host entries payload signature language location country
     fairness_metrics commission_rate permissions pages lifecycle readOnly annotations
-    validation anyOf reversible sideEffect""",
+    validation anyOf reversible sideEffect intent baseUrl rateLimit window result selector
+    gating authentication optional_for mcp webmcp endpoints execution availableOn fields
+    transport remotes packages server servers security securityRequirements schemes
+    supportedInterfaces protocolBinding defaultInputModes identifier displayName
+    specVersion resources data cardUrl $schema""",
     )
 )
 _texts = st.sampled_from(
@@ -254,24 +478,13 @@ _objects = st.dictionaries(_keys, _values, max_size=8)
 
 @given(_objects)
 def test_any_json_is_parsed_or_rejected(value: Any) -> None:
-    result = parse_document(json.dumps(value).encode(), url=URL)
-    assert isinstance(result, Parsed | Rejected)
+    _check(parse_document(json.dumps(value).encode(), url=URL))
 
 
 @given(st.binary(max_size=80), st.sampled_from(["", "text/html"]))
 def test_any_bytes_are_parsed_or_rejected(body: bytes, content_type: str) -> None:
-    result = parse_document(body, url=URL, content_type=content_type)
-    assert isinstance(result, Parsed | Rejected)
+    _check(parse_document(body, url=URL, content_type=content_type))
     assert isinstance(parse_page(body, url=URL), Parsed | Rejected)
-
-
-def _places(value: Any) -> list[tuple[Any, Any]]:
-    """Every container with every key or index in it."""
-    if isinstance(value, dict | list):
-        keys = list(value) if isinstance(value, dict) else list(range(len(value)))
-        inner = [place for key in keys for place in _places(value[key])]
-        return [(value, key) for key in keys] + inner
-    return []
 
 
 @given(st.sampled_from(sorted(SAMPLES)), st.integers(0, 10_000), _values)
@@ -282,8 +495,7 @@ def test_a_mutated_sample_is_parsed_or_rejected(
     places = _places(document)
     container, key = places[where % len(places)]
     container[key] = value
-    result = parse_document(json.dumps(document).encode(), url=URL)
-    assert isinstance(result, Parsed | Rejected)
+    _check(parse_document(json.dumps(document).encode(), url=URL))
 
 
 def _shuffled(value: Any, draw: Callable[[Any], Any]) -> Any:

@@ -227,3 +227,91 @@ def test_commands_are_executed_below_the_base(
     document["transport"]["http"]["base_url"] = base
     calls = read(document).site.actions[0].calls
     assert [call.target for call in calls] == ([target] if target else [])
+
+
+def test_a_document_of_a_generator_needs_no_version(
+    read: Read,
+) -> None:
+    document = read(
+        {
+            "version": "1.0",
+            "site": "Hof",
+            "url": "https://hof.example",
+            "generator": "@wab/next",
+            "actions": [
+                {"name": "open", "urlTemplate": "https://hof.example/p/{id}"},
+            ],
+        }
+    )
+    assert (document.format, document.dialect) == ("wab", "generated_1_0")
+    assert document.site.name == "Hof"
+    (action,) = document.site.actions
+    assert action.calls[0].target == "https://hof.example/p/{id}"
+    fixes = {one.pointer: one.fix for one in document.deviations}
+    assert fixes["/wab_version"] == 'Rename version to wab_version, and write "1.0".'
+
+
+def test_a_permission_listed_again_as_a_command_is_no_action(
+    read: Read, sample: Sample
+) -> None:
+    raw = sample("wab-spec-1.0")
+    count = len(read(raw).site.actions)
+    raw["capabilities"]["commands"] += [
+        {"name": "click", "trigger": "click"},
+        {"name": "scroll", "description": "Scroll to the map", "trigger": "scroll"},
+    ]
+    names = [action.name for action in read(raw).site.actions]
+    assert len(names) == count + 1
+    assert names[-1] == "scroll"
+
+
+def test_an_address_that_holds_the_action_s_name_is_filled_in(
+    read: Read,
+) -> None:
+    document = read(
+        {
+            "wab_version": "1.3.0",
+            "provider": {"name": "Hof"},
+            "capabilities": {
+                "commands": [{"name": "buy eggs", "description": "Buy eggs"}],
+                "transport": ["http"],
+            },
+            "endpoints": {"execute": "https://hof.example/do/{actionName}"},
+        }
+    )
+    (action,) = document.site.actions
+    assert [call.target for call in action.calls] == [
+        "https://hof.example/do/buy%20eggs"
+    ]
+
+
+def test_fairness_is_read_under_either_name(read: Read) -> None:
+    for name in ("fairness", "fairness_metrics"):
+        raw = {"wab_version": "1.2.0", "site": {"name": "Hof"}, "actions": []}
+        raw[name] = {"commission_rate": 5, "is_independent": True}
+        site = read(raw).site
+        assert (site.commission_percent, site.is_independent) == (5.0, True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "pointer", "fix"),
+    [
+        ({"wab_version": 1.0}, "/wab_version", 'Write "1.0".'),
+        (
+            {"site": {}},
+            "/provider",
+            "Rename site to provider; give it name, category and url.",
+        ),
+        (
+            {"commands": {}},
+            "/capabilities",
+            "Move commands to capabilities.commands, as a list of objects.",
+        ),
+    ],
+)
+def test_a_deviation_comes_with_the_repaired_value(
+    read: Read, changes: dict[str, Any], pointer: str, fix: str
+) -> None:
+    raw = {"wab_version": "1.0", "commands": {}, **changes}
+    told = {one.pointer: one.fix for one in read(raw).deviations}
+    assert told[pointer] == fix

@@ -1,5 +1,6 @@
 import base64
 import contextlib
+import itertools
 
 import pytest
 from hypothesis import given
@@ -7,8 +8,14 @@ from hypothesis import strategies as st
 
 from registry.errors import Refused
 from registry.identity import base64url
-from registry.identity.dns_record import WabRecord, parse_pins, parse_wab_records
+from registry.identity.dns_record import (
+    WabRecord,
+    choose_record,
+    parse_pins,
+    parse_wab_records,
+)
 from registry.identity.private_keys import generate_private_key, public_key_of
+from registry.sites.host import Host, parse_host
 from tests.unit.identity.fixed_keys import fixed_key
 
 KEY = public_key_of(fixed_key("Ed25519"))
@@ -58,6 +65,51 @@ def test_other_records_are_passed_over() -> None:
     assert parse_wab_records(["v=spf1 -all", "", ";;", "site-verification=x"]) == ()
 
 
+APEX = parse_host("shop.test", test_hosts=True)
+BELOW = parse_host("api.shop.test", test_hosts=True)
+
+
+def chosen(*texts: str, host: Host = APEX) -> str:
+    record = choose_record(parse_wab_records(texts), host)
+    return f"{record.endpoint_on(host)} {record.status}" if record else "none"
+
+
+def test_the_record_speaks_for_its_domain_whatever_it_names() -> None:
+    assert chosen("v=wab1; path=/x.json") == "https://shop.test/x.json active"
+    elsewhere = "https://cdn.example.com/x.json"
+    assert chosen(f"v=wab1; endpoint={elsewhere}; path=/y") == f"{elsewhere} active"
+
+
+def test_the_record_speaks_for_a_host_below_only_by_its_very_name() -> None:
+    named = "https://API.shop.test/x.json"
+    assert chosen(f"v=wab1; endpoint={named}", host=BELOW) == f"{named} active"
+    for text in (
+        "v=wab1; path=/x.json",
+        "v=wab1; endpoint=https://shop.test/x.json",
+        "v=wab1; endpoint=https://api.shop.test.evil.net/x.json",
+        "v=wab1; endpoint=https://x.api.shop.test/x.json",
+    ):
+        assert chosen(text, host=BELOW) == "none"
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(4))))
+def test_of_several_records_the_most_active_is_followed_in_any_order(
+    order: tuple[int, ...],
+) -> None:
+    texts = [
+        "v=wab1; path=/a; status=paused",
+        "v=wab1; path=/b; status=deprecated",
+        "v=wab1; path=/d; status=active",
+        "v=wab1; path=/c",
+    ]
+    assert chosen(*(texts[n] for n in order)) == "https://shop.test/c active"
+
+
+def test_a_paused_record_still_holds_its_key() -> None:
+    (record,) = parse_wab_records([f"v=wab1; path=/; pk=ed25519:{PK}; status=paused"])
+    assert record.key == KEY
+
+
 IDENTITY = base64.b64encode(b"\x01" + bytes(31)).decode()
 
 
@@ -68,6 +120,11 @@ IDENTITY = base64.b64encode(b"\x01" + bytes(31)).decode()
         (f"v=wab1; well-known={ENDPOINT}", "'well-known='"),
         (f"v=wab1; url={ENDPOINT}; version=1.0", "'url='"),
         (f"v=WAB1; url={ENDPOINT}; version=1.0", "lower case"),
+        (f"v=WAB1; url={ENDPOINT}; version=1.0", "'url=' stands where 'endpoint='"),
+        (f"v=wab1;manifest={ENDPOINT};pk=ed25519:{PK}", "where 'endpoint=' is needed"),
+        (f"v=wab1; well-known={ENDPOINT}", "where 'endpoint=' is needed"),
+        ("v=wab1; well-known=/.well-known/wab.json", "where 'path=' is needed"),
+        ("v=wab1;manifest=/agent-bridge.json;pk=x", "where 'path=' is needed"),
         (f"v=wab; endpoint={ENDPOINT}", "begin with 'v=wab1'"),
         (f"endpoint={ENDPOINT}; v=wab1", "begin with 'v=wab1'"),
         ("v=wab1", "neither"),

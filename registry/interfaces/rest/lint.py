@@ -1,0 +1,194 @@
+"""/v1/lint: what the registry would make of a document. Nothing is fetched or kept."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import msgspec
+from litestar import Request, post
+from litestar.openapi.spec import OpenAPIMediaType, Operation, RequestBody, Schema
+from litestar.params import QueryParameter
+
+from registry.errors import Problem, Refused
+from registry.formats.document import MAX_BODY_BYTES, Document
+from registry.formats.targets import resolve_target
+from registry.interfaces.http import refusals
+from registry.interfaces.http.limits import limit_writes
+from registry.interfaces.http.problems import problems
+from registry.interfaces.http.services import Injected
+from registry.interfaces.rest.wire import (
+    ActionView,
+    City,
+    ConflictView,
+    FairnessMetrics,
+    Provenance,
+    Wire,
+    view_action,
+    view_conflict,
+    view_provenance,
+)
+from registry.sites.site import Site
+from registry.usecases.lint import Report
+
+SMALL_BODY_BYTES = 16_384  # above it a thread costs less than the delay of the others
+
+
+class DeviationView(Wire):
+    """pointer: RFC 6901, or the form of a page. rule: which kind of rule is broken."""
+
+    pointer: str
+    rule: str
+    detail: str
+    fix: str
+
+
+class LinkView(Wire):
+    """A discovery document that the page's head points to."""
+
+    url: str
+    format: str
+
+
+class AdviceView(Wire):
+    """gain: of the factor, 0..10000; null where the requests decide."""
+
+    factor: str
+    how: str
+    gain: int | None
+    actions: tuple[str, ...]
+    count: int
+
+
+class ClaimedSite(Wire):
+    """What would be listed, by the document's own word."""
+
+    name: str
+    description: str
+    category: str
+    url: str | None
+    location: City | None
+    languages: tuple[str, ...]
+    permissions: dict[str, bool]
+    fairness_metrics: FairnessMetrics
+    actions: tuple[ActionView, ...]
+
+
+class LintReport(Wire):
+    """conformance: strict, tolerated or refused; if refused, `problem` says why."""
+
+    format: str | None
+    dialect: str | None
+    version: str | None
+    conformance: str
+    url: str
+    deviations: tuple[DeviationView, ...]
+    problem: Problem | None
+    provenance: Provenance | None
+    references: tuple[str, ...]
+    links: tuple[LinkView, ...]
+    conflicts: tuple[ConflictView, ...]
+    site: ClaimedSite | None
+    advice: tuple[AdviceView, ...]
+
+
+@dataclass
+class LintOperation(Operation):
+    """The body may be any document, sound or not, so its schema is said here."""
+
+    def __post_init__(self) -> None:
+        anything = OpenAPIMediaType(schema=Schema())
+        self.request_body = RequestBody(
+            content=dict.fromkeys(
+                (
+                    "application/json",
+                    "application/octet-stream",
+                    "text/html",
+                    "text/plain",
+                ),
+                anything,
+            ),
+            description="The document or page, as it is or will be served",
+            required=True,
+        )
+
+
+@post(
+    "/lint",
+    operation_class=LintOperation,
+    operation_id="lintDocument",
+    summary="What the registry would make of a discovery document or page",
+    tags=["sites"],
+    status_code=200,
+    guards=[limit_writes],
+    request_max_body_size=MAX_BODY_BYTES,
+    responses=problems(408, 413, 429),
+)
+async def lint_document(
+    request: Request[Any, Any, Any],
+    services: Injected,
+    url: Annotated[
+        str | None,
+        QueryParameter(
+            max_length=2048, description="where it lies or will lie; not fetched"
+        ),
+    ] = None,
+) -> LintReport:
+    """A document that is refused is an answer too: its problem says why."""
+    if url is not None and resolve_target(url, base="") is None:
+        detail = "the address of a document is an absolute https URL"
+        raise Refused(refusals.PARAMETER_INVALID, detail, pointer="url")
+    body = await request.body()
+    content_type = request.headers.get("Content-Type", "")
+    arguments = {"url": url or "", "content_type": content_type}
+    if len(body) <= SMALL_BODY_BYTES:
+        return view_report(services.linter.lint(body, **arguments))
+    report = await asyncio.to_thread(services.linter.lint, body, **arguments)
+    return view_report(report)
+
+
+def view_report(report: Report) -> LintReport:
+    document = report.document
+    return LintReport(
+        format=document.format if document else None,
+        dialect=document.dialect if document else None,
+        version=document.version if document else None,
+        conformance=report.conformance,
+        url=report.url,
+        deviations=_deviations(document),
+        problem=report.problem,
+        provenance=view_provenance(document.provenance) if document else None,
+        references=document.references if document else (),
+        links=tuple(LinkView(url=one.url, format=one.format) for one in report.links),
+        conflicts=tuple(view_conflict(one) for one in report.conflicts),
+        site=view_claims(document.site) if document else None,
+        advice=tuple(
+            msgspec.convert(one, AdviceView, from_attributes=True)
+            for one in report.advice
+        ),
+    )
+
+
+def _deviations(document: Document | None) -> tuple[DeviationView, ...]:
+    found = document.deviations if document else ()
+    return tuple(
+        msgspec.convert(one, DeviationView, from_attributes=True) for one in found
+    )
+
+
+def view_claims(site: Site) -> ClaimedSite:
+    location = site.location
+    return ClaimedSite(
+        name=site.name,
+        description=site.description,
+        category=site.category,
+        url=site.url or None,
+        location=(
+            City(city=location.city, country=location.country) if location else None
+        ),
+        languages=site.languages,
+        permissions=dict(site.permissions),
+        fairness_metrics=FairnessMetrics(
+            commission_rate=site.commission_percent, is_independent=site.is_independent
+        ),
+        actions=tuple(view_action(action) for action in site.actions),
+    )

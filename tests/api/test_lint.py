@@ -1,0 +1,114 @@
+"""/v1/lint, and a site in other forms."""
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+from jsonschema import Draft202012Validator
+
+from registry.formats.wab_schema import APPENDIX_A
+from tests.api import expect
+from tests.api.running import LISTED
+
+URL = "https://shop.test/agent-bridge.json"
+MEMBERS = (
+    "format dialect version conformance url deviations problem provenance"
+    " references links conflicts site advice"
+)
+JSON = {"Content-Type": "application/json"}
+
+
+def _lint(http: httpx.Client, body: Any, **params: str) -> httpx.Response:
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return http.post("/v1/lint", content=content, headers=JSON, params=params)
+
+
+def test_a_report_has_exactly_the_documented_members(http: httpx.Client) -> None:
+    answer = _lint(
+        http, {"wab_version": "1.0", "provider": {"name": "S", "url": "x"}}, url=URL
+    )
+    assert answer.status_code == 200
+    report = answer.json()
+    expect.members(report, MEMBERS)
+    assert (report["format"], report["conformance"]) == ("wab", "tolerated")
+    for deviation in report["deviations"]:
+        expect.members(deviation, "pointer rule detail fix")
+    for advice in report["advice"]:
+        expect.members(advice, "factor how gain actions count")
+    expect.members(
+        report["site"],
+        "name description category url location languages permissions"
+        " fairnessMetrics actions",
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"", "json_syntax"),
+        (b"{}", "format_unknown"),
+        (b"\xff", "json_encoding"),
+        (b"<html>", "page_without_tools"),
+        (b"[" * 70_000, "json_too_deep"),
+    ],
+)
+def test_a_refused_document_is_an_answer(
+    http: httpx.Client, body: bytes, code: str
+) -> None:
+    answer = _lint(http, body)
+    assert answer.status_code == 200
+    report = answer.json()
+    expect.members(report, MEMBERS)
+    assert (report["conformance"], report["site"]) == ("refused", None)
+    assert report["problem"]["code"] == code
+    assert report["problem"]["fix"]
+
+
+def test_a_document_may_be_larger_than_other_bodies_but_not_without_end(
+    http: httpx.Client,
+) -> None:
+    most = b'{"a":"' + b"x" * (512 * 1024 - 8) + b'"}'
+    assert _lint(http, most).json()["problem"]["code"] == "format_unknown"
+    expect.problem(_lint(http, most + b" "), 413)
+
+
+@pytest.mark.parametrize("url", ["x", "javascript:x", "https://", "ftp://a.test/"])
+def test_an_address_that_is_none_is_refused(http: httpx.Client, url: str) -> None:
+    problem = expect.problem(_lint(http, {}, url=url), 400)
+    assert problem["pointer"] == "url"
+
+
+@pytest.mark.parametrize("host", LISTED)
+def test_every_listed_site_can_be_had_as_wab(http: httpx.Client, host: str) -> None:
+    answer = http.get(f"/v1/sites/{host}/document", params={"as": "wab"})
+    assert answer.status_code == 200
+    written = answer.json()
+    Draft202012Validator(APPENDIX_A).validate(written)
+    report = _lint(http, written, url=f"https://{host}/agent-bridge.json").json()
+    assert (report["format"], report["conformance"]) == ("wab", "strict")
+    listed = http.get(f"/v1/sites/{host}").json()
+    assert report["site"]["actions"] == listed["actions"]
+
+
+@pytest.mark.parametrize("host", LISTED)
+def test_every_listed_site_can_be_had_as_mcp_tools(
+    http: httpx.Client, host: str
+) -> None:
+    answer = http.get(f"/v1/sites/{host}/document", params={"as": "mcp-tools"})
+    listed = http.get(f"/v1/sites/{host}").json()
+    tools = answer.json()["tools"]
+    assert len(tools) == len(listed["actions"])
+    for tool, action in zip(tools, listed["actions"], strict=True):
+        assert tool["name"].endswith(f"__{action['name'].replace(' ', '_')}")
+        assert set(tool["inputSchema"]["properties"]) == {
+            one["name"] for one in action["parameters"]
+        }
+
+
+def test_other_forms_are_of_the_site_and_not_of_a_document(http: httpx.Client) -> None:
+    params = {"as": "wab", "url": "https://zaytoun-table.test/agent-bridge.json"}
+    answer = http.get("/v1/sites/zaytoun-table.test/document", params=params)
+    assert expect.problem(answer, 400)["pointer"] == "url"
+    answer = http.get("/v1/sites/zaytoun-table.test/document", params={"as": "openapi"})
+    assert expect.problem(answer, 400)["pointer"] == "as"

@@ -1,0 +1,133 @@
+"""Registrations decided by what real servers serve: what the owner is told."""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from crawler.context import Context
+from crawler.registering import decide_one
+from crawler.robots_cache import RobotsCache
+from registry.db.registrations import Registration
+from registry.identity.document_signature import sign_document
+from registry.identity.jwk import jwks_document
+from registry.identity.key_source import KEY_SET_PATH
+from tests.crawler.net import HonestSite, Net, Page
+from tests.db.scene import NOON, Scene, SiteOwner, codes, wab
+
+BRIDGE = "/agent-bridge.json"
+MANIFEST = "/.well-known/mcp-manifest.json"
+
+
+@pytest.fixture
+async def net(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Net]:
+    internet = Net(tmp_path_factory.mktemp("authority"))
+    yield internet
+    await internet.close()
+
+
+def told(content: object) -> Page:
+    return Page(json.dumps(content).encode())
+
+
+AWP = told(
+    {
+        "awp_version": "0.2",
+        "domain": "shop.test",
+        "intent": "Sell bread.",
+        "actions": [{"id": "order_bread", "description": "Order bread."}],
+    }
+)
+
+
+def altered(owner: SiteOwner) -> Page:
+    """Changed after its owner has signed it."""
+    assert isinstance(owner.key, Ed25519PrivateKey)
+    return told({**sign_document(wab(), owner.key, signed_at=NOON), "tier": "gold"})
+
+
+async def decide(
+    scene: Scene,
+    net: Net,
+    owner: SiteOwner,
+    pages: Mapping[str, Page],
+    *,
+    docs: tuple[str, ...] = (),
+    record: str = "",
+) -> Registration:
+    """docs: paths that the registration names."""
+    keys = Page(jwks_document([owner.public]))
+    host = owner.host.name
+    await net.serve(HonestSite({KEY_SET_PATH: keys, **pages}), host)
+    server = await net.serve_dns({f"_wab.{host}": [record] if record else []})
+    fetcher = net.fetcher(dns_server=server)
+    context = Context(
+        engine=scene.crawler,
+        fetcher=fetcher,
+        robots=RobotsCache(fetcher),
+        lister=scene.lister,
+        chance=scene.chance,
+        draw=lambda: 0.5,
+        test_hosts=True,
+    )
+    named = [{"url": f"https://{host}{path}"} for path in docs]
+    leased = await scene.lease(await scene.submit(owner, docs=named))
+    await decide_one(context, leased)
+    return await scene.registration(leased)
+
+
+@pytest.mark.parametrize("docs", [(BRIDGE,), ()], ids=["declared", "found"])
+async def test_site_whose_only_document_was_altered_is_rejected(
+    scene: Scene, net: Net, docs: tuple[str, ...]
+) -> None:
+    owner = SiteOwner()
+    decided = await decide(scene, net, owner, {BRIDGE: altered(owner)}, docs=docs)
+    assert (decided.status, codes(decided)) == (
+        "rejected",
+        ["document_signature_invalid"],
+    )
+    detail = decided.problems[0].detail
+    assert detail.startswith(f"https://{owner.host.name}{BRIDGE}: ")
+
+
+async def test_site_with_another_format_is_listed_without_the_altered_document(
+    scene: Scene, net: Net
+) -> None:
+    owner = SiteOwner()
+    pages = {BRIDGE: altered(owner), "/agent.json": AWP}
+    decided = await decide(scene, net, owner, pages, docs=tuple(pages))
+    assert (decided.status, codes(decided)) == (
+        "active",
+        ["document_signature_invalid"],
+    )
+    entry = await scene.entry(owner)
+    assert [action.name for action in entry.site.actions] == ["order_bread"]
+
+
+async def test_owner_is_told_of_a_reference_that_dangles(
+    scene: Scene, net: Net
+) -> None:
+    pages = {
+        "/agent.json": AWP,
+        MANIFEST: told({"name": "x", "endpoints": {"actions": "/awas.json"}}),
+    }
+    decided = await decide(scene, net, SiteOwner(), pages)
+    assert (decided.status, codes(decided)) == ("active", ["reference_dangling"])
+
+
+async def test_owner_is_told_of_a_paused_record(scene: Scene, net: Net) -> None:
+    record = "v=wab1; path=/agent-bridge; status=paused"
+    pages = {"/agent.json": AWP, "/agent-bridge": told(wab())}
+    decided = await decide(scene, net, SiteOwner(), pages, record=record)
+    assert (decided.status, codes(decided)) == ("active", ["wab_record_paused"])
+
+
+async def test_site_of_which_only_a_paused_record_tells_is_rejected_and_told(
+    scene: Scene, net: Net
+) -> None:
+    record = "v=wab1; path=/agent-bridge; status=paused"
+    pages = {"/agent-bridge": told(wab())}
+    decided = await decide(scene, net, SiteOwner(), pages, record=record)
+    assert (decided.status, codes(decided)) == ("rejected", ["document_missing"])
+    assert "status=paused" in decided.problems[0].detail
