@@ -6,13 +6,12 @@ the validators at hand take seconds for the 150,000 violations that fit into 512
 the verdicts are theirs is tested against one of them.
 """
 
-import json
 import re
-from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from registry.formats.names import match_key
 from registry.formats.reader import MAX_DEVIATIONS, Reader, kind_of
+from registry.formats.repaired_value import choose, convert, write
 from registry.strict_json import JsonValue, join_pointer
 
 Schema: TypeAlias = dict[str, Any]
@@ -27,21 +26,14 @@ _TYPE_NAMES = {
     "array": "an array",
     "object": "an object",
 }
-_PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
-    "string": str,
-    "boolean": bool,
+_PYTHON_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "boolean": (bool,),
+    "integer": (int, float),
     "number": (int, float),
-    "array": list,
-    "object": dict,
+    "array": (list,),
+    "object": (dict,),
 }
-_KEYWORDS = frozenset(
-    {"type", "const", "enum", "pattern", "minLength", "minimum", "minItems"}
-    | {"required", "properties", "additionalProperties", "items"}
-)
-
-
-_NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
-_MAX_SHOWN = 80
 
 
 class Specification:
@@ -51,156 +43,144 @@ class Specification:
     """
 
     def __init__(self, schema: Schema) -> None:
-        for keyword in _keywords_in(schema):
-            if keyword not in _KEYWORDS:
-                raise ValueError(f"{keyword} is not checked")
-        self.schema = schema
+        self._rule = _compile(schema)
 
     def compare(self, document: Reader) -> None:
         """Note the departures of the document in its ledger, the first hundred."""
-        comparison = _Comparison(document)
-        comparison.check(document.value, self.schema, None)
+        _Comparison(document).check(document.value, self._rule, None)
 
 
-def _keywords_in(schema: Schema) -> Iterator[str]:
-    yield from schema
-    for name in ("items", "additionalProperties"):
-        if name in schema:
-            yield from _keywords_in(schema[name])
-    for member in schema.get("properties", {}).values():
-        yield from _keywords_in(member)
+@dataclass(slots=True, kw_only=True)
+class _Rule:
+    """A schema, ready to be applied. ends_here: nothing beyond the type is asked."""
+
+    kind: str = ""
+    types: tuple[type, ...] = ()
+    required: tuple[str, ...] = ()
+    properties: "dict[str, _Rule]" = field(default_factory=dict)
+    others: "_Rule | None" = None
+    items: "_Rule | None" = None
+    choices: tuple[str, ...] = ()
+    pattern: re.Pattern[str] | None = None
+    min_length: int = 0
+    min_items: int = 0
+    minimum: float | None = None
+    ends_here: bool = False
+
+
+def _compile(schema: Schema) -> _Rule:
+    told = dict(schema)
+    kind = told.pop("type", "")
+    pattern = told.pop("pattern", None)
+    others, items = told.pop("additionalProperties", None), told.pop("items", None)
+    only = told.pop("const", None)
+    rule = _Rule(
+        kind=kind,
+        types=_PYTHON_TYPES.get(kind, ()),
+        required=tuple(told.pop("required", ())),
+        properties={
+            name: _compile(member)
+            for name, member in told.pop("properties", {}).items()
+        },
+        others=None if others is None else _compile(others),
+        items=None if items is None else _compile(items),
+        choices=tuple(told.pop("enum", ())) or (() if only is None else (only,)),
+        pattern=re.compile(pattern) if pattern else None,
+        min_length=told.pop("minLength", 0),
+        min_items=told.pop("minItems", 0),
+        minimum=told.pop("minimum", None),
+    )
+    if told:
+        raise ValueError(f"{', '.join(told)} is not checked")
+    bare = _Rule(kind=rule.kind, types=rule.types)
+    rule.ends_here = rule == bare and kind != "integer"
+    return rule
 
 
 class _Comparison:
-    """Goes no deeper than the schema does, so depth of a document exhausts no stack."""
+    """Goes no deeper than the rules do, so depth of a document exhausts no stack."""
 
     def __init__(self, document: Reader) -> None:
         self._document = document
         self._left = MAX_DEVIATIONS
 
-    def check(self, value: JsonValue, schema: Schema, path: _Path) -> None:
-        if self._left <= 0:
+    def check(self, value: JsonValue, rule: _Rule, path: _Path) -> None:
+        # JSON has no subclasses, and a boolean must not pass for a number.
+        kind = type(value)
+        if rule.types and kind not in rule.types:
+            self._note_type(value, rule, path)
+        elif rule.ends_here:
             return
-        expected = schema.get("type")
-        if expected is not None and not _is_of_type(value, expected):
-            self._note_type(value, schema, path)
         elif isinstance(value, dict):
-            self._check_object(value, schema, path)
+            self._check_object(value, rule, path)
         elif isinstance(value, list):
-            self._check_array(value, schema, path)
+            self._check_array(value, rule, path)
         elif isinstance(value, str):
-            self._check_text(value, schema, path)
-        elif "minimum" in schema and isinstance(value, int | float):
-            least = schema["minimum"]
-            if value < least:
-                self._note(path, "minimum", f"below {least}", f"Use at least {least}.")
+            self._check_text(value, rule, path)
+        elif isinstance(value, int | float) and kind is not bool:
+            self._check_number(value, rule, path)
 
     def _check_object(
-        self, value: dict[str, JsonValue], schema: Schema, path: _Path
+        self, value: dict[str, JsonValue], rule: _Rule, path: _Path
     ) -> None:
-        properties = schema.get("properties", {})
-        for name in schema.get("required", ()):
+        for name in rule.required:
             if name not in value:
-                only = properties.get(name, {}).get("const")
-                fix = f"Add {name}." if only is None else f'Add {name}: "{only}".'
-                self._note((path, name), "required", f"{name} is missing", fix)
-        for name, member in properties.items():
+                self._note_missing(name, rule, path)
+        for name, member in rule.properties.items():
             if name in value:
                 self.check(value[name], member, (path, name))
-        others = schema.get("additionalProperties")
-        if others is not None:
+        if rule.others is not None:
             for name, other in value.items():
-                if name not in properties:
-                    self.check(other, others, (path, name))
+                if self._left <= 0:
+                    return
+                if name not in rule.properties:
+                    self.check(other, rule.others, (path, name))
 
-    def _check_array(self, value: list[JsonValue], schema: Schema, path: _Path) -> None:
-        least = schema.get("minItems", 0)
+    def _check_array(self, value: list[JsonValue], rule: _Rule, path: _Path) -> None:
+        least = rule.min_items
         if len(value) < least:
             self._note(path, "minItems", "is empty", f"List at least {least}.")
-        items = schema.get("items")
-        if items is not None:
+        if rule.items is not None:
             for index, item in enumerate(value):
                 if self._left <= 0:
                     return
-                self.check(item, items, (path, str(index)))
+                self.check(item, rule.items, (path, str(index)))
 
-    def _check_text(self, value: str, schema: Schema, path: _Path) -> None:
-        choices = schema.get("enum") or _only(schema.get("const"))
-        pattern = schema.get("pattern")
+    def _check_text(self, value: str, rule: _Rule, path: _Path) -> None:
+        choices = rule.choices
         if choices and value not in choices:
-            fix = (
-                _write(_choose(value, choices)) or f"Use one of: {', '.join(choices)}."
-            )
+            fix = write(choose(value, choices)) or f"Use one of: {', '.join(choices)}."
             self._note(path, "value", "not one of the specified values", fix)
-        elif pattern is not None and not re.search(pattern, value):
-            fix = f"It must match {pattern}."
+        elif rule.pattern is not None and not rule.pattern.search(value):
+            fix = f"It must match {rule.pattern.pattern}."
             self._note(path, "pattern", "not of the specified form", fix)
-        elif len(value) < schema.get("minLength", 0):
+        elif len(value) < rule.min_length:
             self._note(path, "minLength", "is empty", "Give it content.")
 
-    def _note_type(self, value: JsonValue, schema: Schema, path: _Path) -> None:
-        expected = schema["type"]
-        name = _TYPE_NAMES[expected]
+    def _check_number(self, value: float, rule: _Rule, path: _Path) -> None:
+        least = rule.minimum
+        if rule.kind == "integer" and value != int(value):
+            self._note_type(value, rule, path)
+        elif least is not None and value < least:
+            self._note(path, "minimum", f"below {least}", f"Use at least {least}.")
+
+    def _note_type(self, value: JsonValue, rule: _Rule, path: _Path) -> None:
+        name = _TYPE_NAMES[rule.kind]
+        only = rule.choices[0] if len(rule.choices) == 1 else None
+        repaired = convert(value, rule.kind) if only is None else only
         detail = f"{kind_of(value)} where {name} is specified"
-        repaired = schema.get("const", _convert(value, expected))
-        self._note(path, "type", detail, _write(repaired) or f"Make it {name}.")
+        self._note(path, "type", detail, write(repaired) or f"Make it {name}.")
+
+    def _note_missing(self, name: str, rule: _Rule, path: _Path) -> None:
+        choices = rule.properties[name].choices if name in rule.properties else ()
+        fix = f'Add {name}: "{choices[0]}".' if len(choices) == 1 else f"Add {name}."
+        self._note((path, name), "required", f"{name} is missing", fix)
 
     def _note(self, path: _Path, rule: str, detail: str, fix: str) -> None:
-        self._left -= 1
-        pointer = _spell(self._document.pointer, path)
-        self._document.ledger.note(pointer, rule, detail, fix)
-
-
-def _only(value: str | None) -> list[str]:
-    return [] if value is None else [value]
-
-
-# --- repaired values, where there is but one ------------------------------------------
-
-
-def _write(repaired: JsonValue) -> str:
-    """The repair as an order; "" where the value is not to be guessed."""
-    if repaired is None:
-        return ""
-    text = json.dumps(repaired, ensure_ascii=False)
-    return f"Write {text}." if len(text) <= _MAX_SHOWN else ""
-
-
-def _choose(value: str, choices: list[str]) -> str | None:
-    """The only choice there is, or the one that is spelled otherwise."""
-    meant = [each for each in choices if match_key(each) == match_key(value)]
-    found = meant or (choices if len(choices) == 1 else [])
-    return found[0] if found else None
-
-
-def _convert(value: JsonValue, expected: str) -> JsonValue:
-    """The value as the expected type, if its text leaves no choice."""
-    match expected, value:
-        case "string", bool() | int() | float():
-            return json.dumps(value)
-        case "boolean", str():
-            return {"true": True, "false": False}.get(value.strip().lower())
-        case "array", str() | bool() | int() | float():
-            return [value]
-        case "integer" | "number", str():
-            return _number(value)
-        case _:
-            return None
-
-
-def _number(text: str) -> JsonValue:
-    found = _NUMBER.fullmatch(text.strip())
-    if found is None:
-        return None
-    return float(found[0]) if "." in found[0] else int(found[0])
-
-
-def _is_of_type(value: JsonValue, expected: str) -> bool:
-    if isinstance(value, bool):
-        return expected == "boolean"
-    if expected == "integer":
-        return isinstance(value, int | float) and value == int(value)
-    return isinstance(value, _PYTHON_TYPES[expected])
+        if self._left > 0:
+            self._left -= 1
+            pointer = _spell(self._document.pointer, path)
+            self._document.ledger.note(pointer, rule, detail, fix)
 
 
 def _spell(pointer: str, path: _Path) -> str:

@@ -14,6 +14,7 @@ from registry.formats.abp import is_abp, read_abp
 from registry.formats.ard import is_ard, read_ard
 from registry.formats.awas import is_awas, read_awas
 from registry.formats.awp import is_awp, read_awp
+from registry.formats.collector import collector_paused
 from registry.formats.depth import check_depth
 from registry.formats.document import (
     MAX_BODY_BYTES,
@@ -62,7 +63,11 @@ def parse_document(
 
     url: where it lies. site_url: the crawled site, where the document lies elsewhere.
     """
-    ledger = Ledger(url=url, site_url=site_url)
+    with collector_paused():
+        return _parse(body, Ledger(url=url, site_url=site_url), content_type)
+
+
+def _parse(body: bytes, ledger: Ledger, content_type: str) -> Parsed | Rejected:
     try:
         if _STARTS_AS_MARKUP.match(body):
             raise Refused(refusals.PAGE_NOT_DOCUMENT)
@@ -90,7 +95,8 @@ def _explain_syntax(body: bytes, content_type: str) -> Refused | None:
 def parse_page(body: bytes, *, url: str) -> Parsed | Rejected:
     """Read the WebMCP tools that an HTML page declares."""
     try:
-        return Parsed(read_page(body, Ledger(url=url)))
+        with collector_paused():
+            return Parsed(read_page(body, Ledger(url=url)))
     except RegistryError as error:
         return Rejected(error.problem)
 

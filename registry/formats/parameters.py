@@ -61,6 +61,9 @@ _POINTING = frozenset({"$ref", *_COMBINING})
 _DEFINITIONS = frozenset({"$defs", "definitions"})
 
 
+_NAMELESS = Parameter(name="")
+
+
 def read_parameters(action: Reader, *names: str) -> tuple[Parameter, ...]:
     """The parameters in the first of the named members."""
     declared = action.child(*names)
@@ -111,8 +114,10 @@ def _from_list(declared: Reader) -> Iterator[Parameter]:
                 name=name.removesuffix("?")[:MAX_WORD_CHARACTERS],
                 required=False if name.endswith("?") else None,
             )
+        elif name := item.text("name", "id"):
+            yield _from_object(name, item, item.boolean("required"))
         else:
-            yield _from_object(item.text("name", "id"), item, item.boolean("required"))
+            yield _NAMELESS
 
 
 def _from_schema(schema: Reader) -> Iterator[Parameter]:

@@ -105,10 +105,11 @@ class Ledger:
 class Reader:
     """One value, its JSON pointer, and the ledger of its document.
 
-    Where several names are given, they are synonyms in order of preference.
+    members: the object's; none if it is no object. Where several names are given, they
+    are synonyms in order of preference.
     """
 
-    __slots__ = ("_parent", "_step", "ledger", "value")
+    __slots__ = ("_parent", "_step", "ledger", "members", "value")
 
     def __init__(
         self,
@@ -119,6 +120,7 @@ class Reader:
     ) -> None:
         """step: the last of the pointer; the whole of it where there is no parent."""
         self.value = value
+        self.members: JsonObject = value if isinstance(value, dict) else {}
         self.ledger = ledger
         self._step = step
         self._parent = parent
@@ -129,11 +131,6 @@ class Reader:
         if self._parent is None:
             return self._step
         return join_pointer(self._parent.pointer, self._step)
-
-    @property
-    def members(self) -> JsonObject:
-        """The object's members; none if it is no object."""
-        return self.value if isinstance(self.value, dict) else {}
 
     @property
     def is_present(self) -> bool:
@@ -156,10 +153,15 @@ class Reader:
         """The first named member that is a text; "" if none is."""
         members = self.members
         for name in names:
-            if members.get(name) is not None:
+            value = members.get(name)
+            if value is None:
+                continue
+            if isinstance(value, str) and len(value) <= MAX_TEXT_CHARACTERS:
+                text = clean_text(value)
+            else:
                 text = self.child(name).as_text()
-                if text:
-                    return text
+            if text:
+                return text
         return ""
 
     def as_text(self) -> str:
@@ -177,10 +179,14 @@ class Reader:
 
     def boolean(self, *names: str) -> bool | None:
         """None if undeclared: unknown is not false."""
-        found = self.child(*names)
-        if found.value is None or isinstance(found.value, bool):
-            return found.value
-        found.expect("a boolean")
+        members = self.members
+        for name in names:
+            value = members.get(name)
+            if isinstance(value, bool):
+                return value
+            if value is not None:
+                self.child(name).expect("a boolean")
+                return None
         return None
 
     def number(self, *names: str) -> float | None:

@@ -5,10 +5,13 @@ A target is never fetched by the registry; it is only shown to agents, who may f
 """
 
 import re
+from functools import lru_cache
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 MAX_URL_CHARACTERS = 2_048
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+# Most targets: a path without anything that joining it to a base would change.
+_PLAIN_PATH = re.compile(r"(?:/(?!\.)[A-Za-z0-9_{}~.-]++)++\Z")
 _PORTS = {"https": 443, "wss": 443, "http": 80, "ws": 80}
 _SECURE = frozenset({"https", "wss"})
 # Browsers read a backslash as a slash, drop tabs and newlines, and take `https:x` and
@@ -24,6 +27,9 @@ def resolve_target(target: str, *, base: str) -> str | None:
     Allowed are https and wss, and unencrypted http and ws on loopback only.
     """
     target = target.strip()
+    if _PLAIN_PATH.match(target) and len(base) + len(target) <= MAX_URL_CHARACTERS:
+        origin = _origin(base)
+        return origin + target if origin else None
     if not target or _AMBIGUOUS.search(target):
         return None
     try:
@@ -33,6 +39,16 @@ def resolve_target(target: str, *, base: str) -> str | None:
     except ValueError:
         return None
     return url if allowed else None
+
+
+@lru_cache(maxsize=256)
+def _origin(base: str) -> str:
+    """Scheme and authority of an allowed URL; "" of any other."""
+    try:
+        parts = urlsplit(base)
+        return f"{parts.scheme}://{parts.netloc}" if _is_allowed(parts) else ""
+    except ValueError:
+        return ""
 
 
 def _is_allowed(parts: SplitResult) -> bool:
@@ -47,6 +63,9 @@ def _is_allowed(parts: SplitResult) -> bool:
 
 def is_off_origin(url: str, *, site_url: str) -> bool:
     """Whether the absolute URL leaves the site's host or port."""
+    origin = _origin(site_url)
+    if origin and url.startswith(f"{origin}/"):
+        return False
     return _authority(url) != _authority(site_url)
 
 

@@ -1,4 +1,8 @@
+from urllib.parse import urljoin
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from registry.formats.targets import is_off_origin, resolve_target
 
@@ -68,3 +72,41 @@ def test_targets_that_agents_must_not_follow_are_dropped(declared: str) -> None:
 )
 def test_another_host_or_port_is_off_origin(url: str, off: bool) -> None:
     assert is_off_origin(url, site_url=BASE) is off
+
+
+@given(
+    st.from_regex(r"(/[a-z0-9_{}~.%-]{0,3}){0,4}", fullmatch=True).filter(
+        lambda path: not path.startswith("///")  # refused as it stands
+    ),
+    st.sampled_from(
+        [
+            "https://shop.example/a/b?c#d",
+            "https://shop.example",
+            "http://127.0.0.1:8080/x",
+            "http://shop.example/",
+            "javascript:x",
+            "https://[::1/",
+            "",
+        ]
+    ),
+)
+def test_a_plain_path_is_joined_as_any_other(path: str, base: str) -> None:
+    try:
+        joined = urljoin(base, path)
+    except ValueError:
+        joined = ""
+    expected = resolve_target(joined, base="") if path.strip() else None
+    assert resolve_target(path, base=base) == expected
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://shop.example.evil.example/",
+        "https://shop.example:444/",
+        "https://shop.example@evil.example/",
+        "http://shop.example/",
+    ],
+)
+def test_an_origin_that_only_begins_alike_is_another(url: str) -> None:
+    assert is_off_origin(url, site_url="https://shop.example/")
