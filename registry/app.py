@@ -13,11 +13,10 @@ from litestar.types import ASGIApp
 
 from registry import keyring
 from registry.db.engine import Role, open_engine
-from registry.identity.web_bot_auth import SignatureAgent
 from registry.interfaces.http.envelope import Envelope
 from registry.interfaces.http.limits import BURST, LENIENCE, REFILL_PER_S, TokenBuckets
 from registry.interfaces.http.problems import EXCEPTION_HANDLERS
-from registry.interfaces.http.services import Services
+from registry.interfaces.http.services import Bot, Services
 from registry.interfaces.http.strict import (
     MAX_BODY_BYTES,
     StrictRequest,
@@ -75,6 +74,26 @@ V1 = Router(
     ],
 )
 
+AT_THEIR_PLACES = [
+    directory.get_addresses,
+    directory.get_directory,
+    files.get_icon,
+    files.get_robots,
+    files.get_security,
+    files.get_style,
+    health.get_liveness,
+    health.get_metrics,
+    health.get_readiness,
+    openapi.get_openapi,
+    openapi.show_openapi,
+    pages.show_bot,
+    pages.show_policy,
+    pages.show_problem,
+    pages.show_search,
+    tiles.get_checkpoint,
+    tiles.get_tile,
+]
+
 EXPOSED_HEADERS = [
     *("ETag", "Location", "Retry-After"),
     *("RateLimit", "RateLimit-Policy", "X-Request-Id"),
@@ -106,26 +125,7 @@ def create_app(settings: Settings) -> Litestar:
         return found
 
     app = Litestar(
-        route_handlers=[
-            V1,
-            health.get_liveness,
-            health.get_metrics,
-            health.get_readiness,
-            openapi.get_openapi,
-            openapi.show_openapi,
-            directory.get_addresses,
-            directory.get_directory,
-            files.get_icon,
-            files.get_robots,
-            files.get_security,
-            files.get_style,
-            pages.show_bot,
-            pages.show_policy,
-            pages.show_problem,
-            pages.show_search,
-            tiles.get_checkpoint,
-            tiles.get_tile,
-        ],
+        route_handlers=[V1, *AT_THEIR_PLACES],
         cors_config=CORSConfig(allow_origins=["*"], expose_headers=EXPOSED_HEADERS),
         dependencies={"services": Provide(services)},
         exception_handlers=EXCEPTION_HANDLERS,
@@ -143,7 +143,7 @@ def create_app(settings: Settings) -> Litestar:
 @asynccontextmanager
 async def open_services(settings: Settings) -> AsyncIterator[Services]:
     """The engines and the tasks that run beside the requests."""
-    url, chance = settings.database_url, Chance()
+    url, keys, chance = settings.database_url, settings.keys, Chance()
     api = open_engine(url, Role.API, pool=API_POOL)
     ranker = open_engine(url, Role.RANKER, pool=RANKER_POOL)
     auditor = open_engine(url, Role.AUDITOR, pool=AUDITOR_POOL)
@@ -157,9 +157,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         recorder=recorder,
         entries=ListedEntries(api, follower),
         seeds=SeedReader(api, DEFAULT_POLICY.digest),
-        promiser=keyring.load_signer(
-            settings.keys, keyring.PROMISE, settings.log_origin
-        ),
+        promiser=keyring.load_signer(keys, keyring.PROMISE, settings.log_origin),
         chance=chance,
     )
     services = Services(
@@ -170,15 +168,13 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         linter=Linter(gazetteer=gazetteer, encoder=encoder, policy=DEFAULT_POLICY),
         origin=settings.origin,
         test_hosts=settings.allow_loopback,
-        log_vkey=keyring.load_vkey(settings.keys, keyring.LOG),
-        promise_vkey=keyring.load_vkey(settings.keys, keyring.PROMISE),
-        web_key=keyring.load_web_key(settings.keys),
+        log_vkey=keyring.load_vkey(keys, keyring.LOG),
+        promise_vkey=keyring.load_vkey(keys, keyring.PROMISE),
+        web_key=keyring.load_web_key(keys),
         chance=chance,
         write_limits=_write_limits(settings),
         contact=settings.contact,
-        user_agent=settings.user_agent,
-        bot_networks=settings.bot_networks,
-        signature_agent=_signature_agent(settings),
+        bot=_bot(settings),
     )
     tasks = [asyncio.create_task(one.run()) for one in (follower, recorder)]
     try:
@@ -192,11 +188,14 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             await engine.dispose()
 
 
-def _signature_agent(settings: Settings) -> SignatureAgent | None:
-    if not settings.bot_auth:
-        return None
-    return keyring.load_signature_agent(
-        settings.keys, settings.origin, settings.bot_auth_draft
+def _bot(settings: Settings) -> Bot:
+    agent = None
+    if settings.bot_auth:
+        agent = keyring.load_signature_agent(
+            settings.keys, settings.origin, settings.bot_auth_draft
+        )
+    return Bot(
+        user_agent=settings.user_agent, networks=settings.bot_networks, agent=agent
     )
 
 

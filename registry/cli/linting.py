@@ -95,7 +95,7 @@ def _read(document: str) -> tuple[bytes, str, str]:
 def _tell(report: Report, shown_as: str) -> None:
     colour = _COLOURS[report.conformance]
     found = report.document
-    about = f"{found.format}, {found.dialect}" if found else "not readable"
+    about = f"{found.format}, {found.dialect}" if found else report.format or ""
     console.print(
         f"[{colour}]{report.conformance}[/]  {escape(shown_as)}  [dim]{about}[/]",
         soft_wrap=True,

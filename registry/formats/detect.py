@@ -21,6 +21,7 @@ from registry.formats.document import (
     MAX_MANIFEST_DEPTH,
     MAX_SCHEMA_DEPTH,
     Document,
+    Format,
     Parsed,
     Rejected,
 )
@@ -40,18 +41,25 @@ from registry.strict_json import (
 
 # From the plainest mark to the vaguest: most WebMCP manifests bear none of their own.
 _FORMATS: tuple[
-    tuple[Callable[[JsonObject], bool], Callable[[Reader], Document]], ...
+    tuple[Format, Callable[[JsonObject], bool], Callable[[Reader], Document]], ...
 ] = (
-    (is_wab, read_wab),
-    (is_awp, read_awp),
-    (is_abp, read_abp),
-    (is_awas, read_awas),
-    (names_webmcp, read_webmcp),
-    (is_a2a, read_a2a),
-    (is_ard, read_ard),
-    (is_mcp, read_mcp),
-    (is_webmcp, read_webmcp),
+    ("wab", is_wab, read_wab),
+    ("awp", is_awp, read_awp),
+    ("abp", is_abp, read_abp),
+    ("awas", is_awas, read_awas),
+    ("webmcp", names_webmcp, read_webmcp),
+    ("a2a", is_a2a, read_a2a),
+    ("ard", is_ard, read_ard),
+    ("mcp", is_mcp, read_mcp),
+    ("webmcp", is_webmcp, read_webmcp),
 )
+# What names a format even in a body that is no JSON.
+_MARKS: dict[bytes, Format] = {
+    b"wab_version": "wab",
+    b"awp_version": "awp",
+    b"abp": "abp",
+}
+_MARK = re.compile(rb'"(wab_version|awp_version|abp)"\s*+:')
 _STARTS_AS_JSON = frozenset(b'{["')
 _STARTS_AS_MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*+<")
 
@@ -75,7 +83,12 @@ def _parse(body: bytes, ledger: Ledger, content_type: str) -> Parsed | Rejected:
     except RegistryError as error:
         if error.code == JSON_SYNTAX.code:
             error = _explain_syntax(body, content_type) or error
-        return Rejected(error.problem)
+        return Rejected(error.problem, ledger.family or _marked_format(body))
+
+
+def _marked_format(body: bytes) -> Format | None:
+    found = _MARK.search(body, 0, MAX_BODY_BYTES)
+    return _MARKS[found[1]] if found else None
 
 
 def _explain_syntax(body: bytes, content_type: str) -> Refused | None:
@@ -128,13 +141,14 @@ def _parse_deep(body: bytes) -> JsonValue:
 
 def _explain_depth(value: JsonValue) -> Refused | None:
     """That it is of another kind altogether tells its owner more than its depth."""
-    if not isinstance(value, dict) or any(is_told(value) for is_told, _ in _FORMATS):
+    if not isinstance(value, dict) or any(is_told(value) for _, is_told, _ in _FORMATS):
         return None
     return explain_foreign(value)
 
 
 def _read(raw: JsonObject, ledger: Ledger) -> Document:
-    for is_told, read in _FORMATS:
+    for name, is_told, read in _FORMATS:
         if is_told(raw):
+            ledger.family = name
             return read(Reader(raw, "", ledger))
     raise explain(raw)

@@ -85,4 +85,7 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
+    """format: the one it was meant to have, as far as that can be told."""
+
     problem: Problem
+    format: Format | None = None

@@ -1,47 +1,120 @@
-"""HTML as a stream of tags and texts, in time linear in its length.
+"""The tags of an HTML page that somebody asks for, in time linear in its length.
 
 Tree builders are at the mercy of their input: on 500 kB of nested or attribute-laden tags
 the ones at hand took 10 to 110 seconds. What the registry looks for (metadata, links,
 forms and their controls) needs no tree, so this follows only the tokenization stage of
-the HTML standard (section 13.2.5): tags, attributes, comments, raw text.
+the HTML standard (section 13.2.5): tags, attributes, comments, raw text. One regular
+expression leaps over all that is not asked for; it never turns back.
 """
 
 import html
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
+_RAW_NAMES = ("script", "style", "textarea", "title", "noscript", "iframe", "noembed")
 _SPACE = r"[\t\n\f\r ]"
-_TAG_NAME = re.compile(r"</?([A-Za-z][^\t\n\f\r />]*+)")
+_NAME_ENDS = r"(?=[\t\n\f\r />])"
+_NAME = r"[A-Za-z][^\t\n\f\r />]*+"
+# A quote that is never closed runs to the end of the page, and so does its tag.
+_VALUE = r"""(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\t\n\f\r >"'][^\t\n\f\r >]*+)?"""
+_ATTRIBUTE_NAME = r"[^\t\n\f\r />][^\t\n\f\r />=]*+"
 _ATTRIBUTE = re.compile(
-    rf"(?:{_SPACE}|/)*+(?:(?P<end>>)|(?P<name>[^\t\n\f\r />][^\t\n\f\r />=]*+)"
-    rf"(?:{_SPACE}*+={_SPACE}*+"
-    r"""(?:"(?P<double>[^"]*+)"|'(?P<single>[^']*+)'"""
-    r"""|(?P<bare>[^\t\n\f\r >"'][^\t\n\f\r >]*+)))?)"""
+    rf"({_ATTRIBUTE_NAME})(?:{_SPACE}*+={_SPACE}*+({_VALUE}))?",
 )
-_RAW = frozenset(
-    {"script", "style", "textarea", "title", "noscript", "iframe", "noembed", "xmp"}
-)
-_RAW_END = {
-    name: re.compile(rf"</{name}(?=[\t\n\f\r />])", re.IGNORECASE) for name in _RAW
-}
+_QUOTES = "\"'"
+_MAX_ATTRIBUTES_CHARACTERS = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class Tag:
-    """A start tag, or with `closes` an end tag. Names are in lower case."""
+def _attributes(guard: str = "") -> str:
+    """guard: a lookahead that the name of each attribute has to pass."""
+    attribute = rf"{_ATTRIBUTE_NAME}(?:{_SPACE}*+={_SPACE}*+{_VALUE})?"
+    return rf"(?:[\t\n\f\r /]++|{guard}{attribute})*+"
+
+
+def _any_of(names: Iterable[str]) -> str:
+    """A class in front lets the engine reject a name by its first character."""
+    return "|".join(f"[{name[0]}{name[0].upper()}](?i:{name[1:]})" for name in names)
+
+
+# All up to the end tag of the element that group 1 names.
+_CONTENT = rf"(?:[^<]++|<(?!/(?i:\1){_NAME_ENDS}))*+"
+# What follows the "<" of a tag, of a comment, and of what the standard calls a bogus one.
+_TAG = rf"/?{_NAME}{_attributes()}(?:>|\Z)"
+_COMMENT = (
+    r"!--(?:-?>|(?:[^-]++|-(?!-!?>))*+(?:--!?>)?)"
+    r"|[!?][^>]*+>?|/(?![A-Za-z])[^>]*+>?"
+)
+_RAW = _any_of(_RAW_NAMES)
+_APART = _any_of(("select", "button", "output", "template", *_RAW_NAMES))
+_NOT_TEXT = re.compile(
+    rf"<(?:({_APART}){_NAME_ENDS}{_attributes()}(?:>|\Z){_CONTENT}"
+    rf"|{_TAG}|{_COMMENT})"
+)
+
+
+class Tag(NamedTuple):
+    """A start tag, or with `closes` an end tag. Names are in lower case.
+
+    end: its end in the page, in characters; -1 for an end tag.
+    content: what a raw element such as a script or a title holds.
+    """
 
     name: str
     attributes: dict[str, str]
     closes: bool = False
+    end: int = -1
+    content: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
-    """What stands between two tags. raw: inside a script, style or the like."""
+class TagFinder:
+    """Finds start tags and end tags by name, and raw elements.
 
-    content: str
-    raw: bool = False
+    starts: None stands for every name. marks: how attributes begin whose start tags are
+    found besides, whatever their name. All are in lower case.
+    """
+
+    def __init__(
+        self,
+        starts: Iterable[str] | None,
+        ends: Iterable[str] = (),
+        *,
+        marks: Iterable[str] = (),
+    ) -> None:
+        self._ends = {name: Tag(name, {}, closes=True) for name in ends}
+        wanted = _NAME if starts is None else _any_of((*starts, *_RAW_NAMES))
+        guard = f"(?!(?i:{'|'.join(marks)}))" if marks else ""
+        start = rf"(?!(?:{wanted}){_NAME_ENDS}){_NAME}{_attributes(guard)}"
+        end = (
+            rf"/(?!(?:{_any_of(self._ends) or '$'}){_NAME_ENDS}){_NAME}{_attributes()}"
+        )
+        self._pattern = re.compile(
+            r"(?:[^<]++|(?:<(?![A-Za-z!?/]))++"
+            rf"|<(?:{start}(?:>|\Z)|{end}(?:>|\Z)|{_COMMENT}))*+"
+            rf"(?:<(?:({_RAW}){_NAME_ENDS}|(/?)({_NAME}))({_attributes()})(>|\Z)"
+            rf"(?(1)({_CONTENT}))|\Z)"
+        )
+
+    def find(self, page: str) -> Iterator[Tag]:
+        """In the page's order; a tag within which the page ends is none."""
+        for found in self._pattern.finditer(page):
+            raw, slash, name, attributes, end, content = found.groups()
+            if not end:
+                return
+            if slash:
+                yield self._ends[name.lower()]
+                continue
+            # Past the constructor, whose keywords cost as much as all the rest.
+            yield tuple.__new__(
+                Tag,
+                (
+                    (raw or name).lower(),
+                    read_attributes(attributes) if attributes else {},
+                    False,
+                    found.end(),
+                    content or "",
+                ),
+            )
 
 
 def decode_page(body: bytes) -> str:
@@ -49,73 +122,31 @@ def decode_page(body: bytes) -> str:
     return body.decode("utf-8", "replace").removeprefix("\ufeff")
 
 
-def tokenize(page: str) -> Iterator[Tag | Text]:
-    position = 0
-    while position < len(page):
-        start = page.find("<", position)
-        if start < 0:
-            start = len(page)
-        if start > position:
-            yield Text(_unescape(page[position:start]))
-        if start == len(page):
-            return
-        position = _skip_comment(page, start)
-        if position > start:
-            continue
-        tag, position = _read_tag(page, start)
-        if tag is None:
-            continue
-        yield tag
-        if tag.name in _RAW and not tag.closes:
-            end = _end_of_raw(page, position, tag.name)
-            yield Text(_raw_content(page[position:end], tag.name), raw=True)
-            position = end
+def read_attributes(text: str) -> dict[str, str]:
+    """Name and value of each attribute; of equal names the first.
+
+    A tag may be as long as its page; its first 100,000 characters are read.
+    """
+    found = _ATTRIBUTE.findall(text, 0, _MAX_ATTRIBUTES_CHARACTERS)
+    found.reverse()
+    if "&" in text:
+        found = [(name, unescape(value)) for name, value in found]
+    return {
+        name.lower(): value[1:-1] if value[:1] in _QUOTES else value
+        for name, value in found
+    }
 
 
-def _skip_comment(page: str, start: int) -> int:
-    """The position behind a comment or declaration, or `start` if there is none."""
-    if page.startswith("<!--", start):
-        return _behind(page, "-->", start + 2)
-    if page.startswith(("<!", "<?"), start):
-        return _behind(page, ">", start)
-    closes = page.startswith("</", start)
-    if closes and not page[start + 2 : start + 3].isalpha():
-        return _behind(page, ">", start)
-    return start
+def text_of(markup: str) -> str:
+    """The text in markup, without that of controls and scripts, in single spaces."""
+    if "<" in markup:
+        markup = _NOT_TEXT.sub("", markup)
+    return " ".join(unescape(markup).split())
 
 
-def _behind(page: str, mark: str, start: int) -> int:
-    found = page.find(mark, start)
-    return len(page) if found < 0 else found + len(mark)
-
-
-def _read_tag(page: str, start: int) -> tuple[Tag | None, int]:
-    """The tag at `start` and the position behind it; a lone "<" is text."""
-    name = _TAG_NAME.match(page, start)
-    if name is None:
-        return None, start + 1
-    attributes: dict[str, str] = {}
-    position = name.end()
-    while found := _ATTRIBUTE.match(page, position):
-        position = found.end()
-        if found["end"]:
-            closes = page.startswith("</", start)
-            return Tag(name[1].lower(), attributes, closes), position
-        value = found["double"] or found["single"] or found["bare"] or ""
-        attributes.setdefault(found["name"].lower(), _unescape(value))
-    return None, len(page)  # the page ends within the tag: it never was one
-
-
-def _end_of_raw(page: str, position: int, name: str) -> int:
-    found = _RAW_END[name].search(page, position)
-    return found.start() if found else len(page)
-
-
-def _raw_content(content: str, name: str) -> str:
-    return _unescape(content) if name in ("title", "textarea") else content
-
-
-def _unescape(text: str) -> str:
+def unescape(text: str) -> str:
+    if "&" not in text:
+        return text
     try:
         return html.unescape(text)
     except ValueError:  # a numeric reference of thousands of digits

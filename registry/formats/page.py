@@ -1,108 +1,133 @@
-"""What one pass over a page's tags gathers: metadata, forms, their controls and labels.
+"""What one pass over a page's tags gathers: metadata, forms, controls, scripts, marks.
 
 Keeps to the parts of the HTML standard that decide which control belongs to which form
 (section 4.10.18.3): forms do not nest, the `form` attribute overrules position, a disabled
-fieldset disables what is in it, templates are inert.
+fieldset disables what is in it save its legend, templates are inert.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import islice
 
+from registry.formats.controls import Control, Fieldset, Holder
 from registry.formats.document import MAX_PARAMETERS
-from registry.formats.markup import Tag, Text, tokenize
+from registry.formats.markup import Tag, TagFinder, text_of, unescape
 
-_MODEL_CONTEXT = re.compile(r"(?:navigator|document)\s*+\??\.\s*+modelContext\b")
-_REGISTRATION = re.compile(r"\b(?:registerTool|provideContext)\b")
+ACTION_MARKS = ("data-awas-action", "data-ai-action")
+PARAMETER_MARKS = ("data-awas-param", "data-ai-param")
+_MARKS = (*ACTION_MARKS, *PARAMETER_MARKS)
+_ANY_MARK = re.compile("|".join(_MARKS), re.IGNORECASE)
+_STARTS = (
+    *("html", "base", "meta", "form", "fieldset", "legend", "label", "template"),
+    *("input", "select", "option", "optgroup", "button", "output"),
+)
+_ENDS = ("form", "fieldset", "legend", "label", "template", "select", "optgroup")
+# Elements that may hold the controls of an action without being a form.
+_SECTIONS = (
+    *("div", "section", "article", "aside", "main", "nav", "header", "footer"),
+    *("search", "dialog", "details", "table", "tbody"),
+)
+_PLAIN = TagFinder(_STARTS, _ENDS)
+_MARKED = TagFinder((*_STARTS, *_SECTIONS), (*_ENDS, *_SECTIONS), marks=_MARKS)
+_SCRIPT_TYPES = frozenset(
+    {
+        *("", "module", "text/javascript", "application/javascript"),
+        *("text/ecmascript", "application/ecmascript", "application/x-javascript"),
+    }
+)
+_TEXT_END = {
+    name: re.compile(rf"<(?:{ends})(?=[\s/>])", re.IGNORECASE)
+    for name, ends in (
+        ("label", "/?label"),
+        ("legend", "/?legend|/?fieldset"),
+        ("option", "/?option|/?optgroup|/?select"),
+        ("button", "/?button"),
+        ("a", "/?a"),
+    )
+}
+MAX_TAGS = 20_000
+_MAX_TEXT_CHARACTERS = 5_000
+_MAX_LABELS = 4
+
+Part = Holder | Control | None
+"""What an element is besides bearing an action."""
 
 
-@dataclass(slots=True)
-class Control:
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """An element that names an action."""
+
     tag: Tag
-    disabled: bool
-    label: str = ""
-    options: list[str] = field(default_factory=list)
-
-    @property
-    def kind(self) -> str:
-        if self.tag.name != "input":
-            return self.tag.name
-        return self.tag.attributes.get("type", "text").lower()
-
-
-@dataclass(slots=True)
-class Form:
-    attributes: dict[str, str]
-    controls: list[Control] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class _Label:
-    target_id: str
-    parts: list[str] = field(default_factory=list)
-    controls: list[Control] = field(default_factory=list)
+    part: Part
 
 
 class Page:
-    """What one pass over the tags gathers; scripts and templates are not entered."""
+    """What one pass over the tags gathers; templates are not entered.
+
+    scripts: those that the page holds itself. parameters: controls marked as such.
+    is_cut: there are more tags than MAX_TAGS, of the elements that count.
+    """
 
     def __init__(self, html: str) -> None:
         self.title = ""
         self.description = ""
         self.language = ""
         self.base = ""
-        self.forms: list[Form] = []
-        self.labels: dict[str, str] = {}
-        self.has_imperative = False
-        self.has_misspelt = False
-        self._strays: list[tuple[str, Control]] = []
-        self._form: Form | None = None
+        self.forms: list[Holder] = []
+        self.scripts: list[str] = []
+        self.marked: list[Marked] = []
+        self.parameters: list[Control] = []
+        self.is_cut = False
+        self._html = html
+        self._texts: dict[int, str] = {}
+        self._form: Holder | None = None
+        self._sections = _Sections()
+        self._strays: list[Control] = []
+        self._by_id: dict[str, Control] = {}
         self._select: Control | None = None
-        self._label: _Label | None = None
-        self._in_option = False
-        self._fieldsets: list[bool] = []
-        self._disabled_fieldsets = 0
-        self._templates = 0
-        self._raw_name = ""
-        for token in tokenize(html):
-            self._take(token)
+        self._options_disabled = False
+        self._label: Tag | None = None
+        self._labels: dict[str, list[Tag]] = {}
+        self._fieldsets: list[Fieldset] = []
+        self._disabling = 0
+        self._gather()
+        self._join_labels()
         self._join_strays()
 
-    def _take(self, token: Tag | Text) -> None:
-        if isinstance(token, Text):
-            self._take_text(token)
-        elif token.name == "template":
-            self._templates = max(0, self._templates + (-1 if token.closes else 1))
-        elif self._templates == 0:
-            self._raw_name = token.name
-            handlers = _CLOSING if token.closes else _OPENING
-            handler = handlers.get(token.name)
-            if handler is not None:
-                handler(self, token)
+    def text_in(self, tag: Tag) -> str:
+        """What stands between a start tag and the next tag that ends its element."""
+        if tag.end not in self._texts:
+            last = tag.end + _MAX_TEXT_CHARACTERS
+            ending = _TEXT_END[tag.name].search(self._html, tag.end, last)
+            markup = self._html[tag.end : ending.start() if ending else last]
+            self._texts[tag.end] = text_of(markup)
+        return self._texts[tag.end]
 
-    def _take_text(self, text: Text) -> None:
-        if self._templates:
-            return
-        if text.raw:
-            self._take_raw(text.content)
-        elif self._in_option and self._select is not None:
-            self._take_option_text(self._select, text.content)
-        elif self._label is not None and self._select is None:
-            self._label.parts.append(text.content)
+    def _gather(self) -> None:
+        is_marked = bool(_ANY_MARK.search(self._html))
+        tags = (_MARKED if is_marked else _PLAIN).find(self._html)
+        templates = 0
+        for tag in islice(tags, MAX_TAGS):
+            name, attributes, closes, _, _ = tag
+            if name == "template":
+                templates = max(0, templates + (-1 if closes else 1))
+            if templates:
+                continue
+            handler = (_CLOSING if closes else _OPENING).get(name)
+            part = handler(self, tag) if handler else None
+            if is_marked and attributes and not attributes.keys().isdisjoint(_MARKS):
+                self._take_marked(tag, part)
+        self.is_cut = next(tags, None) is not None
 
-    def _take_raw(self, content: str) -> None:
-        if self._raw_name == "title":
-            self.title = self.title or content
-        elif self._raw_name == "script" and not self.has_imperative:
-            self.has_imperative = bool(
-                _MODEL_CONTEXT.search(content) and _REGISTRATION.search(content)
-            )
-
-    def _take_option_text(self, select: Control, content: str) -> None:
-        """An option without a value stands for its text."""
-        if len(select.options) < MAX_PARAMETERS:
-            select.options.append(content.strip())
-        self._in_option = False
+    def _take_marked(self, tag: Tag, part: Part) -> None:
+        names = tag.attributes.keys()
+        if not names.isdisjoint(PARAMETER_MARKS):
+            control = part if isinstance(part, Control) else self.open_control(tag)
+            self.parameters.append(control)
+        if not names.isdisjoint(ACTION_MARKS):
+            self.marked.append(Marked(tag, part))
 
     # --- start tags ---
 
@@ -116,93 +141,207 @@ class Page:
         if tag.attributes.get("name", "").lower() == "description":
             self.description = self.description or tag.attributes.get("content", "")
 
-    def open_form(self, tag: Tag) -> None:
-        self.has_misspelt |= "tool-name" in tag.attributes
-        if self._form is None:  # a form within a form is none
-            self._form = Form(tag.attributes)
+    def open_title(self, tag: Tag) -> None:
+        self.title = self.title or unescape(tag.content)
+
+    def open_script(self, tag: Tag) -> None:
+        """With `src` browsers ignore what a script holds, with `nomodule` all of it."""
+        kind = tag.attributes.get("type", "").strip().lower()
+        if kind in _SCRIPT_TYPES and not {"src", "nomodule"} & tag.attributes.keys():
+            self.scripts.append(tag.content)
+
+    def open_form(self, tag: Tag) -> Part:
+        if self._form is not None:  # a form within a form is none
+            return None
+        self._form = Holder(tag)
+        if tag.attributes:  # without any it is no tool, and no control names it
             self.forms.append(self._form)
+        return self._form
+
+    def open_section(self, tag: Tag) -> Part:
+        bears_none = tag.attributes.keys().isdisjoint(ACTION_MARKS)
+        bearer = None if bears_none else Holder(tag)
+        self._sections.enter(tag.name, bearer)
+        return bearer
 
     def open_fieldset(self, tag: Tag) -> None:
-        disables = "disabled" in tag.attributes
-        self._fieldsets.append(disables)
-        self._disabled_fieldsets += disables
+        is_disabled = "disabled" in tag.attributes
+        self._fieldsets.append(Fieldset(is_disabled, disables=False))
+        self._disable(self._fieldsets[-1], disables=is_disabled)
+
+    def open_legend(self, tag: Tag) -> None:
+        """What stands in the first legend of a fieldset is not disabled with it."""
+        fieldset = self._fieldsets[-1] if self._fieldsets else None
+        if fieldset and fieldset.legend is None:
+            fieldset.legend = tag
+            self._disable(fieldset, disables=False)
 
     def open_label(self, tag: Tag) -> None:
-        self._label = _Label(tag.attributes.get("for", ""))
+        target = tag.attributes.get("for")
+        self._label = tag if target is None else None
+        if target:
+            self._labels.setdefault(target, []).append(tag)
 
-    def open_control(self, tag: Tag) -> None:
-        disabled = self._disabled_fieldsets > 0 or "disabled" in tag.attributes
-        control = Control(tag, disabled)
-        owner = tag.attributes.get("form")
-        if owner is not None:
-            self._strays.append((owner, control))
+    def open_control(self, tag: Tag) -> Control:
+        attributes = tag.attributes
+        is_stray = "form" in attributes
+        control = Control(
+            tag,
+            attributes.get("type", "text").lower() if tag.name == "input" else tag.name,
+            self._disabling > 0 or "disabled" in attributes,
+            None if is_stray else self._form,
+            self._fieldsets[-1] if self._fieldsets else None,
+        )
+        if is_stray:
+            self._strays.append(control)
         elif self._form is not None:
             self._form.controls.append(control)
-        if self._label is not None:
-            self._label.controls.append(control)
-        if tag.name == "select":
-            self._select = control
+        if self._sections.innermost is not None:
+            self._sections.innermost.controls.append(control)
+        if control.kind != "hidden":
+            self._give_label(control)
+        return control
+
+    def open_input(self, tag: Tag) -> Part:
+        self._select = None  # a control within a select ends it
+        return self.open_control(tag)
+
+    def open_select(self, tag: Tag) -> Part:
+        if self._select is not None:  # so does a select, and is none itself
+            self._select = None
+            return None
+        self._options_disabled = False
+        self._select = self.open_control(tag)
+        return self._select
+
+    def open_optgroup(self, tag: Tag) -> None:
+        self._options_disabled = "disabled" in tag.attributes
 
     def open_option(self, tag: Tag) -> None:
-        if self._select is None:
+        select = self._select
+        if select is None or self._options_disabled or "disabled" in tag.attributes:
             return
-        value = tag.attributes.get("value")
-        self._in_option = value is None
-        if value and len(self._select.options) < MAX_PARAMETERS:
-            self._select.options.append(value)
+        if len(select.options) < MAX_PARAMETERS:
+            select.options += (tag,)
 
     # --- end tags ---
 
     def close_form(self, _tag: Tag) -> None:
         self._form = None
 
+    def close_section(self, tag: Tag) -> None:
+        self._sections.leave(tag.name)
+
     def close_fieldset(self, _tag: Tag) -> None:
         if self._fieldsets:
-            self._disabled_fieldsets -= self._fieldsets.pop()
+            self._disable(self._fieldsets.pop(), disables=False)
+
+    def close_legend(self, _tag: Tag) -> None:
+        if self._fieldsets:
+            fieldset = self._fieldsets[-1]
+            self._disable(fieldset, disables=fieldset.is_disabled)
 
     def close_label(self, _tag: Tag) -> None:
-        label, self._label = self._label, None
-        if label is None:
-            return
-        text = " ".join("".join(label.parts).split())
-        if label.target_id:
-            self.labels.setdefault(label.target_id, text)
-        for control in label.controls:
-            control.label = text
+        self._label = None
 
     def close_select(self, _tag: Tag) -> None:
         self._select = None
-        self._in_option = False
 
-    def close_option(self, _tag: Tag) -> None:
-        self._in_option = False
+    def close_optgroup(self, _tag: Tag) -> None:
+        self._options_disabled = False
+
+    # --- what belongs together ---
+
+    def _disable(self, fieldset: Fieldset, *, disables: bool) -> None:
+        self._disabling += disables - fieldset.disables
+        fieldset.disables = disables
+
+    def _give_label(self, control: Control) -> None:
+        """A label without `for` is that of the first control within."""
+        if self._label is not None:
+            control.labels = (self._label,)
+            self._label = None
+        identity = control.tag.attributes.get("id")
+        if identity:
+            self._by_id.setdefault(identity, control)
+
+    def _join_labels(self) -> None:
+        for identity, labels in self._labels.items():
+            control = self._by_id.get(identity)
+            if control is not None:
+                both = sorted((*control.labels, *labels), key=_place)
+                control.labels = tuple(both[:_MAX_LABELS])
 
     def _join_strays(self) -> None:
         """Controls elsewhere in the page belong to the form that they name."""
-        forms: dict[str, Form] = {}
+        forms: dict[str, Holder] = {}
         for form in self.forms:
-            forms.setdefault(form.attributes.get("id", ""), form)
-        for owner, control in self._strays:
+            forms.setdefault(form.tag.attributes.get("id", ""), form)
+        joined: dict[int, Holder] = {}
+        for control in self._strays:
+            owner = control.tag.attributes["form"]
             if owner and owner in forms:
-                forms[owner].controls.append(control)
+                control.form = forms[owner]
+                control.form.controls.append(control)
+                joined[id(control.form)] = control.form
+        for form in joined.values():
+            form.controls.sort(key=lambda control: control.tag.end)
 
 
-_OPENING: dict[str, Callable[[Page, Tag], None]] = {
+class _Sections:
+    """The sections within one another, from the outermost that bears an action.
+
+    innermost: the last that bears an action.
+    """
+
+    def __init__(self) -> None:
+        self.innermost: Holder | None = None
+        self._open: list[tuple[str, Holder | None]] = []
+        self._count: Counter[str] = Counter()
+
+    def enter(self, name: str, bearer: Holder | None) -> None:
+        if bearer is not None or self.innermost is not None:
+            self._open.append((name, self.innermost))
+            self._count[name] += 1
+            self.innermost = bearer or self.innermost
+
+    def leave(self, name: str) -> None:
+        """An end tag also ends the sections within that have none."""
+        left = ""
+        while self._count[name] and left != name:
+            left, self.innermost = self._open.pop()
+            self._count[left] -= 1
+
+
+def _place(tag: Tag) -> int:
+    return tag.end
+
+
+_OPENING: dict[str, Callable[[Page, Tag], Part]] = {
     "html": Page.open_html,
     "base": Page.open_base,
     "meta": Page.open_meta,
+    "title": Page.open_title,
+    "script": Page.open_script,
     "form": Page.open_form,
     "fieldset": Page.open_fieldset,
+    "legend": Page.open_legend,
     "label": Page.open_label,
-    "input": Page.open_control,
-    "select": Page.open_control,
-    "textarea": Page.open_control,
+    "input": Page.open_input,
+    "textarea": Page.open_input,
+    "button": Page.open_control,
+    "output": Page.open_control,
+    "select": Page.open_select,
+    "optgroup": Page.open_optgroup,
     "option": Page.open_option,
+    **dict.fromkeys(_SECTIONS, Page.open_section),
 }
-_CLOSING: dict[str, Callable[[Page, Tag], None]] = {
+_CLOSING: dict[str, Callable[[Page, Tag], Part]] = {
     "form": Page.close_form,
     "fieldset": Page.close_fieldset,
+    "legend": Page.close_legend,
     "label": Page.close_label,
     "select": Page.close_select,
-    "option": Page.close_option,
+    "optgroup": Page.close_optgroup,
+    **dict.fromkeys(_SECTIONS, Page.close_section),
 }

@@ -52,10 +52,12 @@ class Ledger:
     """The departures found while one document is read.
 
     url: where the document lies. site_url: the crawled site, if that is elsewhere.
+    family: the format it is read as, once that is told.
     """
 
     url: str
     site_url: str = ""
+    family: Format | None = None
     _noted: dict[tuple[str, str], Deviation] = field(default_factory=dict)
 
     def note(self, pointer: str, rule: str, detail: str, fix: str = "") -> None:

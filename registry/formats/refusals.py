@@ -29,6 +29,6 @@ NOT_DISCOVERY = ProblemType(
 )
 PAGE_WITHOUT_TOOLS = ProblemType(
     "page_without_tools",
-    "The page declares no WebMCP tool.",
-    "Give a form both toolname and tooldescription.",
+    "The page declares no tool and no action.",
+    "Give a form both toolname and tooldescription, or an element data-awas-action.",
 )

@@ -1,36 +1,46 @@
-"""WebMCP tools that an HTML page declares: forms with toolname and tooldescription.
+"""What an HTML page offers: WebMCP tools of its forms and scripts, AWAS actions.
 
-Follows Chromium's reading of the declarative API: disabled and readonly controls are no
-parameters, hidden ones only if described; the first control of a name counts; controls
-elsewhere in the page join a form by their `form` attribute. `toolautosubmit` is a boolean
-attribute: `toolautosubmit="false"` submits.
-
-Tools that scripts register are only reported: whether and how they appear is for the
-running page to say.
+Forms with toolname and tooldescription are read as Chromium reads them: disabled and
+readonly controls are no parameters, hidden ones only if a title or description is given;
+a name that several controls bear is left out, unless all are checkboxes or all are radio
+buttons; controls elsewhere in the page join a form by their `form` attribute.
+`toolautosubmit` is a boolean attribute: `toolautosubmit="false"` submits.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import islice
 
 from registry.errors import Refused, TooLarge
 from registry.formats import refusals
-from registry.formats.actions import gather
+from registry.formats.actions import gather, severest
+from registry.formats.awas_page import MarkedPage
 from registry.formats.claims import read_languages
+from registry.formats.controls import Control, Holder, read_parameter
 from registry.formats.document import (
+    MAX_ACTIONS,
     MAX_BODY_BYTES,
     MAX_PARAMETERS,
     MAX_TEXT_CHARACTERS,
     Document,
 )
+from registry.formats.forms import read_form_call
 from registry.formats.markup import decode_page
-from registry.formats.page import Control, Form, Page
+from registry.formats.names import match_key
+from registry.formats.page import MAX_TAGS, Page
+from registry.formats.parameters import MAX_WORD_CHARACTERS
 from registry.formats.reader import Ledger, Reader, clean_text
+from registry.formats.scripts import read_scripts
 from registry.formats.targets import resolve_target
-from registry.sites.action import Action, Call, Parameter
+from registry.sites.action import Action, Parameter
 from registry.sites.site import Site
 from registry.strict_json import JSON_TOO_LARGE
 
-_NOT_FILLABLE = frozenset({"submit", "reset", "button", "image", "file"})
-_TYPES = {"checkbox": "boolean", "number": "number", "range": "number"}
+_NEEDED = ("toolname", "tooldescription")
+_MAX_NOTED = 100
+_NEGATIONS = frozenset({"false", "0", "no", "off"})
+_NOT_FILLED = frozenset({"submit", "reset", "button", "image", "file"})
+_FILLED = frozenset({"input", "select", "textarea"})
 
 
 def read_page(body: bytes, ledger: Ledger) -> Document:
@@ -38,13 +48,17 @@ def read_page(body: bytes, ledger: Ledger) -> Document:
     if len(body) > MAX_BODY_BYTES:
         raise TooLarge(JSON_TOO_LARGE, f"the page has {len(body)} bytes")
     page = Page(decode_page(body))
-    _report(page, ledger)
-    tools = [form for form in page.forms if _is_tool(form, ledger)]
-    if not tools and not page.has_imperative:
-        raise Refused(refusals.PAGE_WITHOUT_TOOLS)
+    if page.is_cut:
+        ledger.note("page", "limit", f"more than {MAX_TAGS} tags; no more are read")
     base = resolve_target(page.base, base=ledger.url) or ledger.url
+    declared = _read_forms(page, base, ledger)
+    registered = read_scripts(page.scripts, ledger)
+    marked = MarkedPage(page, base, ledger).read_actions()
+    is_webmcp = bool(declared or registered.actions or registered.is_partial)
+    if not is_webmcp and not marked:
+        raise Refused(refusals.PAGE_WITHOUT_TOOLS)
     return ledger.conclude(
-        format="webmcp",
+        format="webmcp" if is_webmcp else "awas",
         dialect="page",
         version="",
         site=Site(
@@ -53,128 +67,149 @@ def read_page(body: bytes, ledger: Ledger) -> Document:
             languages=read_languages(
                 Reader({"lang": page.language or None}, "html", ledger), "lang"
             ),
-            actions=gather(
-                (_at(form, ledger), _read_tool(form, page, base, ledger))
-                for form in tools
-            ),
+            actions=_unite((*declared, *registered.actions, *marked)),
         ),
         raw=None,
     )
-
-
-def _report(page: Page, ledger: Ledger) -> None:
-    if page.has_imperative:
-        ledger.note(
-            "script",
-            "imperative",
-            "scripts register tools, which cannot be read without running the page",
-            "Declare them as forms too, or list them in a manifest.",
-        )
-    if page.has_misspelt:
-        ledger.note(
-            "form",
-            "spelling",
-            "tool-name is honoured by no browser",
-            "Write toolname and tooldescription.",
-        )
 
 
 def _cut(text: str) -> str:
     return clean_text(text)[:MAX_TEXT_CHARACTERS]
 
 
-def _at(form: Form, ledger: Ledger) -> Reader:
-    """A place in the page that deviations of this form are noted at."""
-    return Reader(None, f"form[{form.attributes.get('toolname', '')[:80]}]", ledger)
+def _unite(found: Iterable[Action]) -> tuple[Action, ...]:
+    """An action declared in several ways is one; the first stands, the rest fill in."""
+    kept: dict[str, Action] = {}
+    for action in found:
+        key = match_key(action.name)
+        kept[key] = _join(kept[key], action) if key in kept else action
+    return tuple(islice(kept.values(), MAX_ACTIONS))
 
 
-def _is_tool(form: Form, ledger: Ledger) -> bool:
-    """Both attributes are needed; one alone is worth a word to the author."""
-    has_name = bool(form.attributes.get("toolname", "").strip())
-    has_description = bool(form.attributes.get("tooldescription", "").strip())
-    if has_name != has_description:
-        missing = "tooldescription" if has_name else "toolname"
-        _at(form, ledger).note(
-            "required", f"{missing} is missing; the form is no tool", f"Add {missing}."
-        )
-    return has_name and has_description
-
-
-def _read_tool(form: Form, page: Page, base: str, ledger: Ledger) -> Action:
-    _check_autosubmit(form, ledger)
-    name = _cut(form.attributes["toolname"])
-    return Action(
-        name=name,
-        description=_cut(form.attributes["tooldescription"]),
-        parameters=_read_parameters(form, page),
-        calls=(_read_call(form, name, base, ledger),),
+def _join(first: Action, other: Action) -> Action:
+    is_open = first.confirmation is None
+    return replace(
+        first,
+        description=first.description or other.description,
+        parameters=first.parameters or other.parameters,
+        sensitivity=severest(first.sensitivity, other.sensitivity),
+        confirmation=other.confirmation if is_open else first.confirmation,
+        calls=tuple(dict.fromkeys((*first.calls, *other.calls))),
     )
 
 
-def _check_autosubmit(form: Form, ledger: Ledger) -> None:
-    value = form.attributes.get("toolautosubmit", "")
-    if value.strip().lower() in ("false", "0", "no", "off"):
-        _at(form, ledger).note(
+# --- forms ----------------------------------------------------------------------------
+
+
+def _read_forms(page: Page, base: str, ledger: Ledger) -> tuple[Action, ...]:
+    """Both attributes are needed; one alone is worth a word to the author."""
+    complete, partial = [], []
+    for form in page.forms:
+        attributes = form.tag.attributes
+        told = [name for name in _NEEDED if attributes.get(name, "").strip()]
+        if len(told) == len(_NEEDED):
+            complete.append(form)
+        elif told or "tool-name" in attributes:
+            partial.append(form)
+    for form in partial[:_MAX_NOTED]:
+        _note_partial(form, ledger)
+    if len(complete) > MAX_ACTIONS:
+        ledger.note("form", "limit", f"{len(complete)} tools; {MAX_ACTIONS} are read")
+    return gather(
+        (_at(form, ledger), _read_tool(form, page, base, ledger))
+        for form in complete[:MAX_ACTIONS]
+    )
+
+
+def _at(form: Holder, ledger: Ledger) -> Reader:
+    """A place in the page that deviations of this form are noted at."""
+    name = form.tag.attributes.get("toolname", "")
+    return Reader(None, f"form[{clean_text(name[:80])}]", ledger)
+
+
+def _note_partial(form: Holder, ledger: Ledger) -> None:
+    attributes = form.tag.attributes
+    if "tool-name" in attributes:
+        ledger.note(
+            "form",
+            "spelling",
+            "tool-name is honoured by no browser",
+            "Write toolname and tooldescription.",
+        )
+        return
+    has_name = bool(attributes.get("toolname", "").strip())
+    missing = "tooldescription" if has_name else "toolname"
+    _at(form, ledger).note(
+        "required", f"{missing} is missing; the form is no tool", f"Add {missing}."
+    )
+
+
+def _read_tool(form: Holder, page: Page, base: str, ledger: Ledger) -> Action:
+    place = _at(form, ledger)
+    attributes = form.tag.attributes
+    name = _cut(attributes["toolname"])
+    _check_autosubmit(attributes.get("toolautosubmit", ""), place)
+    return Action(
+        name=name,
+        description=_cut(attributes["tooldescription"]),
+        parameters=_read_parameters(form, page, place),
+        confirmation="toolautosubmit" not in attributes,
+        calls=(
+            read_form_call(form, place, format="webmcp", operation=name, base=base),
+        ),
+    )
+
+
+def _check_autosubmit(value: str, place: Reader) -> None:
+    if value.strip().lower() in _NEGATIONS:
+        place.note(
             "autosubmit",
             f"toolautosubmit={value[:20]!a} submits: its presence decides",
             "Remove the attribute if a person shall submit.",
         )
 
 
-def _read_call(form: Form, name: str, base: str, ledger: Ledger) -> Call:
-    place = _at(form, ledger)
-    action = form.attributes.get("action", "").strip()
-    method = form.attributes.get("method", "get").strip().upper()
-    if method == "DIALOG":
-        return place.call("webmcp", "page", operation=name)
-    url = place.resolve(action, names=("action",), base=base) if action else ledger.url
-    if url is None:
-        return place.call("webmcp", "page", operation=name)
-    method = "POST" if method == "POST" else "GET"
-    return place.call("webmcp", "form", url, method, name)
-
-
-def _read_parameters(form: Form, page: Page) -> tuple[Parameter, ...]:
-    kept: dict[str, Parameter] = {}
-    radios: dict[str, list[str]] = {}
+def _read_parameters(form: Holder, page: Page, place: Reader) -> tuple[Parameter, ...]:
+    named: dict[str, list[Control]] = {}
     for control in form.controls:
-        name = clean_text(control.tag.attributes.get("name", ""))
-        if not name or not _is_fillable(control):
-            continue
-        if control.kind == "radio":
-            radios.setdefault(name, []).append(
-                control.tag.attributes.get("value", "on")
-            )
-        if name not in kept and len(kept) < MAX_PARAMETERS:
-            kept[name] = _read_control(name, control, page)
+        attributes = control.tag.attributes
+        name = attributes.get("name")
+        if name and not control.is_disabled and "readonly" not in attributes:
+            named.setdefault(name, []).append(control)
+    groups = {
+        clean_text(name[:MAX_WORD_CHARACTERS]): controls
+        for name, controls in named.items()
+        if _is_parameter(name, controls, place)
+    }
+    groups.pop("", None)
+    if len(groups) > MAX_PARAMETERS:
+        place.note("limit", f"{len(groups)} parameters; {MAX_PARAMETERS} are read")
     return tuple(
-        replace(each, enum=tuple(radios[each.name][:MAX_PARAMETERS]))
-        if each.name in radios
-        else each
-        for each in kept.values()
+        read_parameter(name, controls, page.text_in)
+        for name, controls in islice(groups.items(), MAX_PARAMETERS)
     )
 
 
-def _is_fillable(control: Control) -> bool:
+def _is_parameter(name: str, controls: list[Control], place: Reader) -> bool:
+    if len(controls) == 1:
+        return _is_filled(controls[0])
+    kinds = {control.kind for control in controls}
+    if kinds in ({"checkbox"}, {"radio"}):
+        return True
+    if any(map(_is_filled, controls)):
+        place.note(
+            "duplicate",
+            f"several controls are named {name[:80]}; browsers leave it out",
+            "Give each control a name of its own.",
+        )
+    return False
+
+
+def _is_filled(control: Control) -> bool:
+    """Whether an agent can give it a value."""
     attributes = control.tag.attributes
-    if control.disabled or "readonly" in attributes or control.kind in _NOT_FILLABLE:
+    if control.tag.name not in _FILLED or control.kind in _NOT_FILLED:
         return False
-    return control.kind != "hidden" or bool(attributes.get("toolparamdescription"))
-
-
-def _read_control(name: str, control: Control, page: Page) -> Parameter:
-    attributes = control.tag.attributes
-    several = control.kind == "select" and "multiple" in attributes
-    return Parameter(
-        name=name,
-        type="array" if several else _TYPES.get(control.kind, "string"),
-        required="required" in attributes,
-        description=_cut(
-            attributes.get("toolparamdescription")
-            or attributes.get("toolparamtitle")
-            or control.label
-            or page.labels.get(attributes.get("id", ""), "")
-            or attributes.get("aria-label", "")
-        ),
-        enum=tuple(each for each in control.options if each),
+    return control.kind != "hidden" or bool(
+        attributes.get("toolparamdescription") or attributes.get("toolparamtitle")
     )

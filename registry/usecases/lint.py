@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from registry.errors import Problem, RegistryError
 from registry.formats.assemble import assemble
 from registry.formats.detect import parse_document, parse_page
-from registry.formats.document import Document, Parsed, Rejected
+from registry.formats.document import Document, Format, Parsed, Rejected
 from registry.formats.links import DiscoveryLink, parse_links
 from registry.ranking.advice import Advice, advise
 from registry.ranking.encoder import Encoder
@@ -30,12 +30,14 @@ class Report:
     """What was found.
 
     url: where the document is taken to lie; what it claims, if nobody said.
-    document: None if refused, then `problem` says why. links: discovery documents that
+    document: None if refused, then `problem` says why; `format` is told even so, where
+    it can be. links: discovery documents that
     a page's head points to.
     """
 
     url: str
     document: Document | None
+    format: Format | None = None
     problem: Problem | None = None
     conflicts: tuple[Conflict, ...] = ()
     links: tuple[DiscoveryLink, ...] = ()
@@ -65,12 +67,19 @@ class Linter:
             result = read(body, place, content_type)
         links = parse_links(body, url=place).links if is_page else ()
         match result:
-            case Rejected(problem):
-                return Report(url=place, document=None, problem=problem, links=links)
+            case Rejected(problem, format_):
+                return Report(
+                    url=place,
+                    document=None,
+                    format=format_,
+                    problem=problem,
+                    links=links,
+                )
             case Parsed(document):
                 return Report(
                     url=place,
                     document=document,
+                    format=document.format,
                     conflicts=assemble([document], site_url=url).conflicts,
                     links=links,
                     advice=self._advise(document.site, place),

@@ -16,13 +16,24 @@ from registry.usecases.search import Searcher
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Bot:
+    """What outsiders learn of the crawler.
+
+    networks: where its requests come from; none: not published. agent: who signs them;
+    None: nobody.
+    """
+
+    user_agent: str
+    networks: tuple[IPv4Network | IPv6Network, ...] = ()
+    agent: SignatureAgent | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
     """api, auditor: engines of those roles. origin: of this registry, `aud` of tokens.
 
     log_vkey, promise_vkey: C2SP verifier keys. web_key: behind cursors and receipts.
-    contact: of the operator, a mailto: or https: URL, or "". user_agent: the crawler's.
-    bot_networks: where its requests come from; none: not published. signature_agent:
-    who signs them; None: nobody.
+    contact: of the operator, a mailto: or https: URL, or "".
     """
 
     api: Engine
@@ -38,9 +49,7 @@ class Services:
     chance: Chance
     write_limits: TokenBuckets
     contact: str
-    user_agent: str
-    bot_networks: tuple[IPv4Network | IPv6Network, ...]
-    signature_agent: SignatureAgent | None
+    bot: Bot
 
 
 Injected = NamedDependency[SkipValidation[Services]]

@@ -74,7 +74,10 @@ class ClaimedSite(Wire):
 
 
 class LintReport(Wire):
-    """conformance: strict, tolerated or refused; if refused, `problem` says why."""
+    """conformance: strict, tolerated or refused; if refused, `problem` says why.
+
+    format: null where nothing tells it. dialect, version: null if refused.
+    """
 
     format: str | None
     dialect: str | None
@@ -149,7 +152,7 @@ async def lint_document(
 def view_report(report: Report) -> LintReport:
     document = report.document
     return LintReport(
-        format=document.format if document else None,
+        format=report.format,
         dialect=document.dialect if document else None,
         version=document.version if document else None,
         conformance=report.conformance,

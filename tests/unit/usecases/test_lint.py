@@ -122,3 +122,19 @@ def test_a_host_that_could_not_register_can_be_linted(url: str) -> None:
 def test_advice_speaks_of_the_document_at_hand() -> None:
     factors = {one.factor for one in _lint(AWP).advice}
     assert factors == {"relevance", "proximity", "capability_depth"}
+
+
+@pytest.mark.parametrize(
+    ("body", "format_"),
+    [
+        (b'{"wab_version": "1.0", // soon', "wab"),
+        (b'{"abp": "1.0", "app": {}}', "abp"),
+        (b'{"awp_version" : "0.2", "actions": {}}', "awp"),
+        (b'{"name": "wab_version"', None),
+    ],
+)
+def test_a_refused_document_still_has_the_format_it_was_meant_to_have(
+    body: bytes, format_: str | None
+) -> None:
+    report = _lint(body)
+    assert (report.conformance, report.format) == ("refused", format_)
