@@ -6,8 +6,9 @@ from datetime import timedelta
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
+from crawler.bot_auth import BotAuth
 from crawler.context import Context
-from crawler.fetch import Fetcher, FetcherConfig
+from crawler.fetch import Fetcher, FetcherConfig, Sign
 from crawler.resolve import (
     HostsFile,
     Resolver,
@@ -16,6 +17,7 @@ from crawler.resolve import (
 )
 from crawler.robots_cache import RobotsCache
 from crawler.worker import Worker
+from registry import keyring
 from registry.db import challenges
 from registry.db.engine import Engine, Role, open_engine
 from registry.observability import configure_logging
@@ -41,12 +43,22 @@ def make_resolver(settings: Settings) -> Resolver:
     )
 
 
+def make_sign(settings: Settings) -> Sign | None:
+    if not settings.bot_auth:
+        return None
+    agent = keyring.load_signature_agent(
+        settings.keys, settings.origin, settings.bot_auth_draft
+    )
+    return BotAuth(agent, Chance()).sign
+
+
 def make_context(settings: Settings, engine: Engine) -> Context:
     fetcher = Fetcher(
         FetcherConfig(
-            user_agent=f"FairRegistryBot/1.0 (+{settings.origin}/bot)",
+            user_agent=settings.user_agent,
             resolver=make_resolver(settings),
             ca_file=settings.ca_file,
+            sign=make_sign(settings),
         )
     )
     return Context(
@@ -86,9 +98,21 @@ async def crawl(settings: Settings) -> None:
         misfire_grace_time=None,
         args=(engine, context.chance.now),
     )
+    scheduler.add_job(
+        context.revisits.renew,
+        "interval",
+        hours=1,
+        next_run_time=context.chance.now(),
+        misfire_grace_time=None,
+        args=(engine,),
+    )
     scheduler.start()
     try:
-        await Worker(context, at_once=settings.crawl_at_once).run()
+        await Worker(
+            context,
+            at_once=settings.crawl_at_once,
+            lease=timedelta(seconds=settings.crawl_lease_s),
+        ).run()
     finally:
         scheduler.shutdown(wait=False)
         await engine.dispose()

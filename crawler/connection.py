@@ -7,6 +7,7 @@ slot whenever a deadline cancels a fetch, and a visit to one host reuses nothing
 import ssl
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from functools import cache
 from typing import Any
 
 import certifi
@@ -15,14 +16,16 @@ from typing_extensions import override
 
 from crawler import refusals
 from crawler.guard import Target
+from crawler.politeness import Turn
 from crawler.resolve import Resolver
 from registry.errors import Refused
 
 _DIAL_AT_MOST = 3
 
 
+@cache
 def make_tls_context(ca_file: str | None = None) -> ssl.SSLContext:
-    """Make one for the whole process: it takes 25 ms.
+    """One for the whole process: it takes 25 ms.
 
     ca_file: PEM of one more authority to trust.
     """
@@ -39,8 +42,9 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
     The name stays with httpcore, for SNI, the certificate and Host.
     """
 
-    def __init__(self, resolver: Resolver) -> None:
+    def __init__(self, resolver: Resolver, turn: Turn) -> None:
         self._resolver = resolver
+        self._turn = turn
         self._inner = httpcore.AnyIOBackend()
         self._dialled: list[httpcore.AsyncNetworkStream] = []
 
@@ -54,18 +58,23 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
         failure: Exception = httpcore.ConnectError(f"no address of {host}")
+        untried: Refused | None = None
         for endpoint in (await self._resolver.endpoints(host, port))[:_DIAL_AT_MOST]:
             try:
+                await self._turn.dial(endpoint.address)
                 stream = await self._inner.connect_tcp(
                     endpoint.address, endpoint.port, timeout=timeout
                 )
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
                 continue
+            except Refused as refused:
+                untried = refused
+                continue
             self._dialled.append(stream)
             self._resolver.vet(str(stream.get_extra_info("server_addr")[0]))
             return stream
-        raise failure
+        raise untried or failure
 
     async def aclose(self) -> None:
         """A TLS handshake that is cancelled leaves its socket to us."""
@@ -79,6 +88,7 @@ async def get(
     headers: Mapping[str, str],
     *,
     resolver: Resolver,
+    turn: Turn,
     tls: ssl.SSLContext,
     timeout_s: float,
 ) -> AsyncIterator[httpcore.Response]:
@@ -86,7 +96,7 @@ async def get(
 
     Raises: Refused.
     """
-    backend = PinnedBackend(resolver)
+    backend = PinnedBackend(resolver, turn)
     connection = httpcore.AsyncHTTPConnection(
         _origin(target), ssl_context=tls, network_backend=backend, keepalive_expiry=0
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from crawler.fetch import Fetcher
+from crawler.revisits import Revisits
 from crawler.robots_cache import RobotsCache
 from registry.db.engine import Engine
 from registry.usecases.chance import Chance
@@ -21,5 +22,6 @@ class Context:
     lister: Lister
     chance: Chance
     draw: Callable[[], float]
+    revisits: Revisits = field(default_factory=Revisits)
     test_hosts: bool = False
     probe_interval: timedelta = field(default=timedelta(hours=1))

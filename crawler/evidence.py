@@ -1,9 +1,11 @@
 """From what a visit brought to what the registry's use cases take."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from crawler.discover import Discovery, FetchedDocument
+from crawler.discover import Discovery
 from crawler.prove import Evidence, PublishedPins
+from crawler.visit import FetchedDocument
 from registry.errors import Problem
 from registry.identity.key_source import KeyReference
 from registry.usecases.published_keys import PublishedKeys
@@ -27,7 +29,12 @@ def fetched_bodies(discovery: Discovery) -> list[FetchedBody]:
 
 
 def problems_of(discovery: Discovery) -> Sequence[Problem]:
-    return [failure.problem for failure in discovery.failures]
+    """Each of a failure names the address that failed."""
+    failed = [
+        replace(failure.problem, detail=f"{failure.url}: {failure.problem.detail}")
+        for failure in discovery.failures
+    ]
+    return [*failed, *discovery.notes]
 
 
 def _body(document: FetchedDocument) -> FetchedBody:

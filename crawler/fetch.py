@@ -6,11 +6,9 @@ everything, and a body that can not outgrow its limits. Cookies, credentials and
 do not exist. See `crawler.guard` for the rules and `crawler.refusals` for the outcomes.
 """
 
-import asyncio
 import re
-import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpcore
@@ -19,17 +17,23 @@ from crawler import refusals
 from crawler.body import Body, BodyLimits, parse_coding
 from crawler.connection import get, make_tls_context
 from crawler.guard import RedirectRule, Target, decide_redirect, parse_target
+from crawler.politeness import Politeness
 from crawler.refusals import UnexpectedStatus, UnexpectedType
 from crawler.resolve import Resolver
+from crawler.stopwatch import Stopwatch
 from registry.errors import Refused
 
 MAX_HEADERS = 100
+MAX_LINK_CHARACTERS = 8 * 1024
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e]{0,256}"')  # RFC 9110, 8.8.3
 _HTTP_DATE = re.compile(r"[A-Za-z0-9 ,:+-]{1,64}")
 
 Permit = Callable[[Target], Awaitable[None]]
 """Raises: Refused if the target may not be fetched, say by robots.txt."""
+
+Sign = Callable[[Target], Mapping[str, str]]
+"""The header fields that prove who asks the target."""
 
 ANY_TYPE = ("*/*",)
 JSON_TYPES = ("application/json",)
@@ -49,7 +53,9 @@ class Fetched:
     """A 200 and its whole body.
 
     url: where the redirects ended. content_type: as sent, parameters included, or "".
-    elapsed_ms: of the whole fetch, redirects included. truncated: only by such limits.
+    elapsed_ms: of the whole fetch, redirects included, our own waiting not. truncated:
+    only by such limits.
+    links: its Link headers (RFC 8288), as many as fit MAX_LINK_CHARACTERS.
     """
 
     url: str
@@ -58,6 +64,7 @@ class Fetched:
     validators: Validators
     elapsed_ms: int
     truncated: bool = False
+    links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +81,9 @@ class FetcherConfig:
 
     user_agent: str
     resolver: Resolver
+    politeness: Politeness = field(default_factory=Politeness)
     ca_file: Path | None = None
+    sign: Sign | None = None
     deadline_s: float = 10.0
     step_timeout_s: float = 3.0
 
@@ -84,10 +93,12 @@ class _Order:
     """What is wanted of one fetch, whatever URL the redirects lead to."""
 
     accept: Sequence[str]
+    headers: Mapping[str, str]
     conditional: Validators
     redirects: RedirectRule
     limits: BodyLimits
     permit: Permit | None
+    watch: Stopwatch
 
 
 class Fetcher:
@@ -113,15 +124,19 @@ class Fetcher:
         url: str,
         *,
         accept: Sequence[str],
+        headers: Mapping[str, str] | None = None,
         conditional: Validators | None = None,
         redirects: RedirectRule | None = None,
         limits: BodyLimits | None = None,
         permit: Permit | None = None,
+        watch: Stopwatch | None = None,
     ) -> Fetched | NotModified:
         """Fetch a document.
 
         accept: media types, the best first; JSON takes application/*+json with it.
+        headers: more of them, of the protocol that is spoken.
         permit: asked of where redirects lead; the caller has asked of the URL itself.
+        watch: tells how long a refused fetch took.
 
         Raises: UnexpectedStatus if the server answered neither 200 nor, to a
         conditional request, 304; Refused, by a kind of `crawler.refusals` or
@@ -129,24 +144,25 @@ class Fetcher:
         """
         order = _Order(
             accept=accept,
+            headers=headers or {},
             conditional=conditional or Validators(),
             redirects=redirects or RedirectRule(),
             limits=limits or BodyLimits(),
             permit=permit,
+            watch=watch or Stopwatch(),
         )
         target = self.target_of(url)
         try:
-            async with asyncio.timeout(self.config.deadline_s):
+            async with order.watch.running(self.config.deadline_s):
                 return await self._follow(target, order)
         except TimeoutError as error:
             detail = f"{self.config.deadline_s:g} seconds were not enough"
             raise Refused(refusals.DEADLINE, detail) from error
 
     async def _follow(self, target: Target, order: _Order) -> Fetched | NotModified:
-        started_s = time.monotonic()
         seen = {target.url}
         while True:
-            answer = await self._exchange(target, order, started_s)
+            answer = await self._exchange(target, order)
             if not isinstance(answer, _Redirect):
                 return answer
             target = decide_redirect(
@@ -161,21 +177,25 @@ class Fetcher:
             seen.add(target.url)
 
     async def _exchange(
-        self, target: Target, order: _Order, started_s: float
+        self, target: Target, order: _Order
     ) -> "Fetched | NotModified | _Redirect":
-        exchange = get(
-            target,
-            self._request_headers(order),
-            resolver=self.resolver,
-            tls=self._tls,
-            timeout_s=self.config.step_timeout_s,
-        )
-        async with exchange as response:
+        politeness = self.config.politeness
+        async with (
+            politeness.turn(target.host, order.watch) as turn,
+            get(
+                target,
+                self._request_headers(target, order),
+                resolver=self.resolver,
+                turn=turn,
+                tls=self._tls,
+                timeout_s=self.config.step_timeout_s,
+            ) as response,
+        ):
             headers = _Headers(response)
             if response.status in _REDIRECTS:
                 return _Redirect(headers.get("location"))
             if response.status == 304 and order.conditional != Validators():
-                return NotModified(url=target.url, elapsed_ms=_ms_since(started_s))
+                return NotModified(url=target.url, elapsed_ms=order.watch.elapsed_ms)
             if response.status != 200:
                 raise UnexpectedStatus(response.status, headers.get("retry-after")[:64])
             content_type = _verify_type(headers.all("content-type"), order.accept)
@@ -186,20 +206,24 @@ class Fetcher:
             truncated=body.truncated,
             content_type=content_type,
             validators=_parse_validators(headers),
-            elapsed_ms=_ms_since(started_s),
+            elapsed_ms=order.watch.elapsed_ms,
+            links=_fitting(headers.all("link"), MAX_LINK_CHARACTERS),
         )
 
-    def _request_headers(self, order: _Order) -> dict[str, str]:
+    def _request_headers(self, target: Target, order: _Order) -> dict[str, str]:
         headers = {
             "User-Agent": self.config.user_agent,
             "Accept": _preference(order.accept),
             "Accept-Encoding": "gzip",
+            **order.headers,
         }
         # One of the two: servers that get both compare the stronger anyway.
         if order.conditional.etag:
             headers["If-None-Match"] = order.conditional.etag
         elif order.conditional.last_modified:
             headers["If-Modified-Since"] = order.conditional.last_modified
+        if self.config.sign:
+            headers |= self.config.sign(target)
         return headers
 
 
@@ -258,6 +282,17 @@ def _verify_type(values: Sequence[str], accept: Sequence[str]) -> str:
     raise UnexpectedType(media_type)
 
 
+def _fitting(values: Sequence[str], limit: int) -> tuple[str, ...]:
+    """The first of them, whole, together within the limit: half a link is another."""
+    fitting = []
+    for value in values:
+        limit -= len(value)
+        if limit < 0:
+            break
+        fitting.append(value)
+    return tuple(fitting)
+
+
 def media_type_of(content_type: str) -> str:
     """Without parameters, in lower case."""
     return content_type.partition(";")[0].strip().lower()
@@ -270,7 +305,3 @@ def _parse_validators(headers: _Headers) -> Validators:
         etag=etag if _ETAG.fullmatch(etag) else None,
         last_modified=last_modified if _HTTP_DATE.fullmatch(last_modified) else None,
     )
-
-
-def _ms_since(started_s: float) -> int:
-    return round((time.monotonic() - started_s) * 1000)

@@ -86,10 +86,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedirectRule:
-    """How many redirects are followed, and whether they may leave the host."""
+    """How many redirects are followed, and whether they may leave the host or site."""
 
     limit: int = 3
-    within: Literal["site", "host"] = "site"
+    within: Literal["any", "site", "host"] = "site"
 
 
 def verify_address(
@@ -230,9 +230,10 @@ def decide_redirect(
 
 
 def _verify_same_site(current: Host, target: Host, rule: RedirectRule) -> None:
-    if rule.within == "host":
-        same = target.name == current.name
-    else:
-        same = target.registrable_domain == current.registrable_domain
-    if not same:
+    same = {
+        "any": True,
+        "site": target.registrable_domain == current.registrable_domain,
+        "host": target.name == current.name,
+    }
+    if not same[rule.within]:
         raise Refused(refusals.REDIRECT_CROSS_SITE, f"it leads to {target.name}")

@@ -137,8 +137,37 @@ ROBOTS_UNREACHABLE = ProblemType(
 NOT_FOUND = ProblemType(
     "document_absent", "There is no document here", "Publish it at this address."
 )
+REFERENCE_DANGLING = ProblemType(
+    "reference_dangling",
+    "The document points to a catalogue of actions that its site does not serve",
+    "Serve an AWAS document there, or the actions at /.well-known/ai-actions.json.",
+)
 BUDGET = ProblemType(
     "budget", "The site used up its requests for this visit", "Declare fewer documents."
+)
+
+# The answer to a probe
+BRIDGE_ANSWER = ProblemType(
+    "bridge_answer",
+    "The bridge does not answer as WAB 1.0 says",
+    "Answer in the response format of section 5.2 with the result of section 5.3.",
+)
+DOCUMENT_OTHER = ProblemType(
+    "document_other",
+    "Something else stands where the site's document was",
+    "Serve the registered document at its address, or register the new one.",
+)
+
+# Our own restraint
+BREAKER_OPEN = ProblemType(
+    "breaker_open",
+    "The host, its domain or its network failed so often that it is left in peace",
+    "See that it answers; the registry comes again by itself.",
+)
+NETWORK_BUSY = ProblemType(
+    "network_busy",
+    "The registry asks as much of this domain or network as it allows itself",
+    "There is nothing to do; the registry comes again by itself.",
 )
 
 UNREACHABLE = frozenset(
@@ -156,6 +185,9 @@ UNREACHABLE = frozenset(
         ROBOTS_UNREACHABLE,
     )
 )
+
+LATER = {kind.code: kind for kind in (BREAKER_OPEN, NETWORK_BUSY)}
+"""We did not ask: that says nothing about the site, and is no downtime of it."""
 
 
 class UnexpectedStatus(Refused):
@@ -182,4 +214,6 @@ def may_pass(refused: Refused) -> bool:
     """Whether the same request may well succeed a moment later."""
     if isinstance(refused, UnexpectedStatus):
         return refused.status >= 500 or refused.status == 429
+    if refused.code in LATER:
+        return True
     return refused.code in UNREACHABLE or refused.code == PROTOCOL.code

@@ -6,6 +6,7 @@ the first of them is dialled: one private address among public ones refuses the 
 
 import asyncio
 import socket
+import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -27,10 +28,11 @@ MAX_ADDRESSES = 32
 MAX_TEXTS = 32
 # A tarpit holds a thread of the system's resolver for many seconds after we gave up on
 # it, so these are plenty and serve nothing else.
-_LOOKUP_THREADS = 64
+_LOOKUP_THREADS = 256
+_NO_DATA = getattr(socket, "EAI_NODATA", None)  # the name is there, but no address
 
 AddressLookup = Callable[[str], Awaitable[Sequence[str]]]
-"""Host → its addresses. Raises: OSError."""
+"""Host → its addresses. Raises: OSError; Refused `network_busy` if none can be asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,16 +201,32 @@ class Resolver:
 class SystemLookup:
     """The system's resolver (getaddrinfo), on threads of its own."""
 
-    def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(_LOOKUP_THREADS, "lookup")
+    def __init__(
+        self,
+        threads: int = _LOOKUP_THREADS,
+        ask: Callable[[str], list[str]] | None = None,
+    ) -> None:
+        """ask: the call that holds a thread."""
+        self._threads = ThreadPoolExecutor(threads, "lookup")
+        self._free = threading.Semaphore(threads)
+        self._ask = ask or _system_addresses
 
     async def __call__(self, host: str) -> list[str]:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, _system_addresses, host)
+        # A look-up in the queue would time out there, as if its own zone were slow.
+        if not self._free.acquire(blocking=False):
+            raise Refused(refusals.NETWORK_BUSY, "every look-up waits for slow zones")
+        asked = self._threads.submit(self._ask, host)
+        asked.add_done_callback(lambda _: self._free.release())
+        return await asyncio.wrap_future(asked)
 
 
 def _system_addresses(host: str) -> list[str]:
     # The final dot keeps the system's search domains out: without it, inside a cluster,
     # shop.io is first asked for as shop.io.svc.cluster.local.
-    infos = socket.getaddrinfo(f"{host}.", None, type=socket.SOCK_STREAM)
+    try:
+        infos = socket.getaddrinfo(f"{host}.", None, type=socket.SOCK_STREAM)
+    except socket.gaierror as error:
+        if error.errno == _NO_DATA:
+            return []
+        raise
     return list(dict.fromkeys(str(info[4][0]) for info in infos))

@@ -2,65 +2,84 @@
 
 Absent rules (4xx) allow everything; rules that can not be had (5xx, no connection, a
 refusal of our own) forbid everything (2.3.1.3, 2.3.1.4).
+
+Of a file only the rules for us are kept, in a few bytes each, and matching them takes
+time linear in their length: a hostile file is half a megabyte of wildcards.
 """
 
 import re
+import string
+from collections.abc import Iterator
 from dataclasses import dataclass
-
-from protego import Protego
+from urllib.parse import quote, urlsplit
 
 from crawler import refusals
 from crawler.refusals import UnexpectedStatus
-from registry.errors import Refused
+from registry.errors import ProblemType, Refused
 
 PATH = "/robots.txt"
 MAX_BYTES = 500 * 1024
 
-# As lax as Protego about what is a user-agent line, or laxer.
-_AGENT_LINE = re.compile(
-    r"\s*user[-\s]*agent(?=[\s:])[\s:]*(?P<agent>.*)", re.IGNORECASE
+# Misspelt and without the colon, as others read it too: the wish is clear.
+_LINE = re.compile(
+    r"(?P<field>user[-\s]*+agent|dis{1,2}al{1,2}[ao]w|diasllow|allow)"
+    r"(?:\s*+:|\s)\s*+(?P<value>.*+)",
+    re.IGNORECASE | re.DOTALL,
 )
-_NOT_US = "another"
+_LINE_END = re.compile(r"\r\n?|\n")
+_PRODUCT_TOKEN = re.compile(r"[A-Za-z_-]++(?![0-9])")
+_EVERYBODY = re.compile(r"\*(?!\S)")
+_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
+_UNRESERVED = frozenset(string.ascii_letters + string.digits + "-._~")
+_KEPT = "/%:@!$&'()*+,;=~?"
+_ALLOW, _DISALLOW = "+", "-"
 
 
 @dataclass(frozen=True, slots=True)
 class Robots:
-    """rules: None where everything is forbidden for want of an answer."""
+    """rules: for us, the one that counts most first; None where all is forbidden.
 
-    product_token: str
-    rules: Protego | None
+    why: it is, for want of an answer.
+    """
+
+    rules: tuple[str, ...] | None
+    why: ProblemType = refusals.ROBOTS_UNREACHABLE
+
+    @property
+    def size(self) -> int:
+        """Characters of rules."""
+        return sum(map(len, self.rules or ()))
 
     def verify(self, url: str) -> None:
-        """Raises: Refused `robots_disallowed`, `robots_unreachable`."""
+        """Raises: Refused `robots_disallowed`, `robots_unreachable` or of our restraint."""
         if self.rules is None:
-            raise Refused(refusals.ROBOTS_UNREACHABLE)
-        if not self.rules.can_fetch(url, self.product_token):
-            raise Refused(refusals.ROBOTS_DISALLOWED, f"it forbids {url}")
+            raise Refused(self.why)
+        parts = urlsplit(url)
+        path = parts.path or "/"
+        if path == PATH or not self.rules:
+            return
+        path = _normalised(f"{path}?{parts.query}" if parts.query else path)
+        path = path.replace("*", "%2A").replace("$", "%24")
+        for rule in self.rules:
+            if _matches(rule[1:], path):
+                if rule[0] == _DISALLOW:
+                    raise Refused(refusals.ROBOTS_DISALLOWED, f"it forbids {url}")
+                return
 
 
 def parse_robots(body: bytes, product_token: str) -> Robots:
     """body: any bytes; what follows the first 500 KiB is not read (2.5)."""
     if len(body) > MAX_BYTES:
-        body = body[:MAX_BYTES].rpartition(b"\n")[0]
-    lines = body.decode("utf-8-sig", "replace").splitlines()
-    ours = "\n".join(_addressed(line, product_token) for line in lines)
-    return Robots(product_token, Protego.parse(ours))
-
-
-def _addressed(line: str, product_token: str) -> str:
-    """The line; if it names agents, reduced to whether they are all, us or others.
-
-    Groups for others are kept apart by one name for all of them: Protego keeps a rule
-    once per agent of its group, so a file of 20,000 names and 20,000 rules would fill
-    the memory. And "/version" after our token, which it does not know, is dropped.
-    """
-    named = _AGENT_LINE.match(line.partition("#")[0])
-    if not named:
-        return line
-    agent = named["agent"].partition("/")[0].strip().lower()
-    if agent == "*":
-        return "User-agent: *"
-    return f"User-agent: {product_token if agent == product_token.lower() else _NOT_US}"
+        last_end = max(body.rfind(end, 0, MAX_BYTES) for end in (b"\n", b"\r"))
+        body = body[: last_end + 1]
+    found: dict[str, set[str]] = {}
+    us = product_token.lower()
+    for agents, rules in _groups(body.decode("utf-8-sig", "replace")):
+        for agent in agents & {us, "*"}:
+            found.setdefault(agent, set()).update(rules)
+    chosen = found.get(us, found.get("*", set()))
+    # The longest counts (2.2.2); of equal ones the allowing, for "+" sorts before "-".
+    return Robots(tuple(sorted(chosen, key=lambda rule: (-len(rule), rule))))
 
 
 def decide_robots(outcome: bytes | Refused, product_token: str) -> Robots:
@@ -68,11 +87,77 @@ def decide_robots(outcome: bytes | Refused, product_token: str) -> Robots:
     if isinstance(outcome, bytes):
         return parse_robots(outcome, product_token)
     if isinstance(outcome, UnexpectedStatus) and _is_absent(outcome.status):
-        return parse_robots(b"", product_token)
-    return Robots(product_token, None)
+        return Robots(())
+    return Robots(None, refusals.LATER.get(outcome.code, refusals.ROBOTS_UNREACHABLE))
 
 
 def _is_absent(status: int) -> bool:
     # RFC 9309 counts 429 among the absent too; but it asks us to leave, and we would
     # go on to ask for more.
     return 400 <= status < 500 and status != 429
+
+
+def _groups(text: str) -> Iterator[tuple[set[str], list[str]]]:
+    """Who is named, and the rules that follow; other lines separate nothing (2.2.4)."""
+    agents: set[str] = set()
+    rules: list[str] = []
+    in_rules = False
+    for line in _LINE_END.split(text):
+        found = _LINE.fullmatch(line.partition("#")[0].strip())
+        if not found:
+            continue
+        field, value = found["field"].lower(), found["value"].strip()
+        if field.startswith("user"):
+            if in_rules:
+                yield agents, rules
+                agents, rules, in_rules = set(), [], False
+            agents.add(_agent(value))
+            continue
+        in_rules = True
+        if value and agents:
+            rules.append((_ALLOW if field == "allow" else _DISALLOW) + _pattern(value))
+    yield agents, rules
+
+
+def _agent(value: str) -> str:
+    """The product token in lower case, without "/version" and the like (2.2.1)."""
+    if _EVERYBODY.match(value):
+        return "*"
+    token = _PRODUCT_TOKEN.match(value)
+    return token.group().lower() if token else ""
+
+
+def _pattern(value: str) -> str:
+    """A "$" stands for itself but at the end."""
+    ends = "$" if value.endswith("$") else ""
+    return _normalised(value.removesuffix("$")).replace("$", "%24") + ends
+
+
+def _normalised(path: str) -> str:
+    """One spelling for one path, by the octets (2.2.2)."""
+    return _ESCAPE.sub(_spell_escape, quote(path, safe=_KEPT))
+
+
+def _spell_escape(escape: re.Match[str]) -> str:
+    character = chr(int(escape[1], 16))
+    return character if character in _UNRESERVED else escape.group().upper()
+
+
+def _matches(pattern: str, path: str) -> bool:
+    """`*` stands for any characters, `$` for the end (2.2.3)."""
+    pattern, anchored = pattern.removesuffix("$"), pattern.endswith("$")
+    first, *others = pattern.split("*")
+    if not path.startswith(first):
+        return False
+    if not others:
+        return not anchored or path == first
+    at = len(first)
+    *between, last = others
+    for part in between:
+        at = path.find(part, at)
+        if at < 0:
+            return False
+        at += len(part)
+    if anchored:
+        return path.endswith(last) and len(path) - len(last) >= at
+    return path.find(last, at) >= 0

@@ -1,12 +1,13 @@
-"""robots.txt of the hosts visited lately, each read at most once a day."""
+"""robots.txt of the hosts visited lately, each read at most twice a day."""
 
 import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from weakref import WeakValueDictionary
 
-from crawler import robots
+from crawler import refusals, robots
 from crawler.body import BodyLimits
 from crawler.fetch import ANY_TYPE, Fetched, Fetcher
 from crawler.guard import RedirectRule, Target
@@ -14,71 +15,108 @@ from crawler.robots import Robots
 from registry.errors import Refused
 
 MAX_AGE_S = 24 * 3600.0  # RFC 9309, 2.4
-_RETRY_AGE_S = 1.0  # a failure serves one visit; the schedule decides about the next
-_MAX_HOSTS = 10_000
+MAX_SIZE = 32 * 1024 * 1024
+"""Characters of rules, a host counted as 1,000 more."""
 
-_LIMITS = BodyLimits(
-    wire_bytes=robots.MAX_BYTES, decoded_bytes=robots.MAX_BYTES, truncate=True
+_FRESH_S = MAX_AGE_S / 2
+_RETRY_S = 300.0  # an old copy serves meanwhile
+_RETRY_WITHOUT_S = (
+    1.0  # a failure serves one visit; the schedule decides about the next
 )
-_REDIRECTS = RedirectRule(limit=5)
+_HOST_SIZE = 1000
+_LONG = 16 * 1024
+
+# One byte more than is read shows that the last line may be cut.
+_LIMITS = BodyLimits(
+    wire_bytes=robots.MAX_BYTES + 1, decoded_bytes=robots.MAX_BYTES + 1, truncate=True
+)
+_REDIRECTS = RedirectRule(limit=5, within="any")
 
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
     robots: Robots
     read_s: float
-    retried_s: float
+    due_s: float
 
 
 class RobotsCache:
     """One for a process. monotonic: seconds of a clock that never goes back."""
 
     def __init__(
-        self, fetcher: Fetcher, monotonic: Callable[[], float] = time.monotonic
+        self,
+        fetcher: Fetcher,
+        monotonic: Callable[[], float] = time.monotonic,
+        *,
+        max_size: int = MAX_SIZE,
     ) -> None:
         self._fetcher = fetcher
         self._monotonic = monotonic
+        self._max_size = max_size
+        self._size = 0
         self._copies: OrderedDict[str, _Copy] = OrderedDict()
+        self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def robots_of(self, host: str) -> Robots:
         """Never raises Refused: what can not be read forbids everything.
 
         Where a fetch fails, rules read within the day still serve.
         """
-        copy = self._copies.get(host)
-        if copy and self._serves(copy):
+        async with self._reading.setdefault(host, asyncio.Lock()):
+            copy = self._copies.get(host)
+            if copy is None or self._monotonic() >= copy.due_s:
+                copy = self._renewed(copy, await load_robots(self._fetcher, host))
+                self._keep(host, copy)
             return copy.robots
-        copy = self._renewed(copy, await load_robots(self._fetcher, host))
-        self._copies[host] = copy
-        self._copies.move_to_end(host)
-        while len(self._copies) > _MAX_HOSTS:
-            self._copies.popitem(last=False)
-        return copy.robots
 
     async def permit(self, target: Target) -> None:
-        """Raises: Refused `robots_disallowed`, `robots_unreachable`."""
-        (await self.robots_of(target.host.name)).verify(target.url)
+        """Raises: Refused `robots_disallowed`, `robots_unreachable` or of our restraint."""
+        found = await self.robots_of(target.host.name)
+        if found.size > _LONG:
+            await asyncio.to_thread(found.verify, target.url)
+        else:
+            found.verify(target.url)
 
-    def _serves(self, copy: _Copy) -> bool:
-        limit_s = MAX_AGE_S / 2 if copy.robots.rules else _RETRY_AGE_S
-        return self._monotonic() - copy.retried_s < limit_s
-
-    def _renewed(self, old: _Copy | None, robots: Robots) -> _Copy:
+    def _renewed(self, old: _Copy | None, found: Robots) -> _Copy:
         now_s = self._monotonic()
-        failed = robots.rules is None
-        if failed and old and old.robots.rules and now_s - old.read_s < MAX_AGE_S:
-            return _Copy(old.robots, old.read_s, now_s)
-        return _Copy(robots, now_s, now_s)
+        if found.rules is not None:
+            return _Copy(found, now_s, now_s + _FRESH_S)
+        if old and old.robots.rules is not None and now_s < old.read_s + MAX_AGE_S:
+            due_s = min(now_s + _RETRY_S, old.read_s + MAX_AGE_S)
+            return _Copy(old.robots, old.read_s, due_s)
+        return _Copy(found, now_s, now_s + _RETRY_WITHOUT_S)
+
+    def _keep(self, host: str, copy: _Copy) -> None:
+        self._forget(host)
+        self._copies[host] = copy
+        self._size += _HOST_SIZE + copy.robots.size
+        while self._size > self._max_size:
+            self._forget(next(iter(self._copies)))
+
+    def _forget(self, host: str) -> None:
+        copy = self._copies.pop(host, None)
+        if copy:
+            self._size -= _HOST_SIZE + copy.robots.size
 
 
 async def load_robots(fetcher: Fetcher, host: str) -> Robots:
     """Never raises Refused."""
+    asked = fetcher.target_of(f"https://{host}{robots.PATH}")
+
+    async def permit(target: Target) -> None:
+        # RFC 9309, 2.3.1.2: even across authorities; but no request of its choice.
+        domain = target.host.registrable_domain
+        if domain != asked.host.registrable_domain and target.path != robots.PATH:
+            detail = f"robots.txt leads to {target.url[:80]}"
+            raise Refused(refusals.REDIRECT_CROSS_SITE, detail)
+
     try:
         fetched = await fetcher.fetch(
-            f"https://{host}{robots.PATH}",
+            asked.url,
             accept=ANY_TYPE,
             redirects=_REDIRECTS,
             limits=_LIMITS,
+            permit=permit,
         )
     except Refused as refused:
         return robots.decide_robots(refused, fetcher.product_token)

@@ -3,7 +3,6 @@
 `draw` gives a number of [0, 1), as `random.random` does.
 """
 
-import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,12 +19,8 @@ MAX_RETRY_AFTER = timedelta(hours=24)
 REPROOF_INTERVAL = timedelta(days=7)
 REPROOF_RETRY = timedelta(days=1)
 REPROOF_STRIKES = 3
-MIN_RECRAWL = timedelta(hours=6)
-MAX_RECRAWL = timedelta(days=7)
-USUAL_RECRAWL = timedelta(days=1)
-_RECRAWL_SPREAD = 0.1
+RECRAWL_SPREAD = 0.1
 _UNCONDITIONAL_SHARE = 0.1
-_DAY_S = 86_400.0
 _SECONDS = re.compile(r"[0-9]{1,9}")
 
 
@@ -62,30 +57,12 @@ def parse_retry_after(text: str, now: datetime) -> timedelta | None:
     return min(max(wanted, MIN_RETRY_AFTER), MAX_RETRY_AFTER)
 
 
-def estimate_changes_per_day(visits: int, unchanged: int, mean_gap: timedelta) -> float:
-    """λ = -ln((X + 0.5) / (n + 0.5)) / I, for X visits of n without a change.
+def next_crawl_at(now: datetime, *, interval: timedelta, draw: Draw) -> datetime:
+    """After a success. interval: as `allocation` gives it.
 
-    The halves keep it finite and unbiased for few visits (Cho and Garcia-Molina,
-    "Estimating frequency of change", 2003). 0 <= unchanged <= visits, mean_gap > 0.
+    Spread by a tenth, so that sites registered together do not stay together.
     """
-    gap_days = mean_gap.total_seconds() / _DAY_S
-    return -math.log((unchanged + 0.5) / (visits + 0.5)) / gap_days
-
-
-def next_crawl_at(now: datetime, *, changes_per_day: float, draw: Draw) -> datetime:
-    """After a success: sooner for what changes more, by the square root.
-
-    The square root of the rate is the freshness-optimal frequency where changes are
-    slow; the bounds keep fast ones from taking the budget of the others. Spread by a
-    tenth, so that sites registered together do not stay together.
-    """
-    interval = MAX_RECRAWL
-    if changes_per_day > 0:
-        # Bounded before it is a timedelta: a tiny rate would overflow one.
-        factor = min(1 / math.sqrt(changes_per_day), MAX_RECRAWL / USUAL_RECRAWL)
-        interval = max(MIN_RECRAWL, USUAL_RECRAWL * factor)
-    spread = 1 + _RECRAWL_SPREAD * (2 * draw() - 1)
-    return now + interval * spread
+    return now + interval * (1 + RECRAWL_SPREAD * (2 * draw() - 1))
 
 
 def decide_unconditional(draw: Draw) -> bool:

@@ -1,6 +1,6 @@
 """The regular tasks at a listed site: crawl its documents, probe it, prove control."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,8 +15,7 @@ from crawler.prove import fetch_evidence
 from crawler.schedule import (
     decide_reproof,
     decide_unconditional,
-    estimate_changes_per_day,
-    next_crawl_at,
+    first_probe_at,
     next_probe_at,
     next_retry_at,
     parse_retry_after,
@@ -25,8 +24,10 @@ from registry.db import documents, sites, tasks
 from registry.db.documents import StoredDocument
 from registry.db.probes import StoredProbe
 from registry.db.tasks import Task, TaskKind
-from registry.errors import RegistryError
+from registry.errors import Problem, RegistryError
+from registry.formats.semantic import semantic_hash
 from registry.identity.jwk import parse_jwk
+from registry.sites.change_history import ChangeHistory
 from registry.sites.entry import SiteEntry
 from registry.sites.host import parse_host
 from registry.usecases.declared import declarations_from, documents_from
@@ -64,7 +65,7 @@ async def _crawl(context: Context, task: Task, entry: SiteEntry) -> None:
         code = discovery.failures[0].problem.code
         await _retry(context, task, code, _asked_pause(discovery, now))
         return
-    if discovery.unchanged and not (discovery.documents or discovery.absent):
+    if _is_confirmed(stored, discovery):
         await _confirm(context, task, stored, discovery, now)
         return
     try:
@@ -82,7 +83,7 @@ async def _crawl(context: Context, task: Task, entry: SiteEntry) -> None:
     except RegistryError as refused:
         await _retry(context, task, refused.code, _asked_pause(discovery, now))
         return
-    await _store(context, task, understood, declared, now)
+    await _store(context, task, understood, declared, stored=stored, now=now)
 
 
 async def _confirm(
@@ -92,10 +93,15 @@ async def _confirm(
     discovery: Discovery,
     now: datetime,
 ) -> None:
-    due_at = next_crawl_at(now, changes_per_day=_rate(stored), draw=context.draw)
+    history = _learnt(task, stored, now, unchanged=True)
     async with context.engine.begin() as connection:
         held = await tasks.complete(
-            connection, task, due_at=due_at, failures=0, outcome={"result": "unchanged"}
+            connection,
+            task,
+            due_at=context.revisits.next_at(now, history, context.draw),
+            failures=0,
+            outcome={"result": "unchanged"},
+            history=history,
         )
         if held:
             await documents.confirm_documents(
@@ -108,22 +114,29 @@ async def _store(
     task: Task,
     understood: Understood,
     declared: Mapping[str, Any],
+    *,
+    stored: list[StoredDocument],
     now: datetime,
 ) -> None:
-    rate = _rate(understood.documents)
-    due_at = next_crawl_at(now, changes_per_day=rate, draw=context.draw)
     async with context.engine.begin() as connection:
         # Its host is held before its task, as everywhere: nobody waits in a circle.
         current = await sites.lock_site(connection, task.host)
-        held = await tasks.complete(
-            connection, task, due_at=due_at, failures=0, outcome={"result": "fetched"}
-        )
-        if not held or current is None or current.status == "withdrawn":
-            await connection.rollback()
+        if current is None or current.status == "withdrawn":
             return
-        await context.lister.list_site(
-            connection, current, understood, dict(declared), now
+        unchanged = semantic_hash(understood.site) == current.semantic_hash
+        history = _learnt(task, stored, now, unchanged=unchanged)
+        held = await tasks.complete(
+            connection,
+            task,
+            due_at=context.revisits.next_at(now, history, context.draw),
+            failures=0,
+            outcome={"result": "fetched", "problems": _told(understood.problems)},
+            history=history,
         )
+        if held:
+            await context.lister.list_site(
+                connection, current, understood, dict(declared), now
+            )
 
 
 async def _probe(context: Context, task: Task, entry: SiteEntry) -> None:
@@ -132,7 +145,7 @@ async def _probe(context: Context, task: Task, entry: SiteEntry) -> None:
     target = probe_target(entry, stored)
     result = await probe(context.fetcher, context.robots, target)
     now = context.chance.now()
-    due_at = next_probe_at(now, now, interval=context.probe_interval)
+    due_at = _next_probe_at(context, task, now)
     outcome = {"result": result.outcome, "code": result.code, "url": target.url}
     async with context.engine.begin() as connection:
         # Its host is held before its task, as everywhere: nobody waits in a circle.
@@ -147,6 +160,13 @@ async def _probe(context: Context, task: Task, entry: SiteEntry) -> None:
             observed_at=now, outcome=result.outcome, elapsed_ms=result.elapsed_ms
         )
         await context.lister.note_probe(connection, entry.site_id, seen)
+
+
+def _next_probe_at(context: Context, task: Task, now: datetime) -> datetime:
+    """Registered together, sites are not probed together ever after."""
+    if task.is_first or task.due_at is None:
+        return first_probe_at(now, interval=context.probe_interval, draw=context.draw)
+    return next_probe_at(task.due_at, now, interval=context.probe_interval)
 
 
 def probe_target(entry: SiteEntry, stored: list[StoredDocument]) -> ProbeTarget:
@@ -220,6 +240,21 @@ async def _complete(
         )
 
 
+def _is_confirmed(stored: list[StoredDocument], discovery: Discovery) -> bool:
+    """Whether everything stands as it did.
+
+    A signature is judged at each visit: where no byte changes, its time runs out and its
+    key may be revoked.
+    """
+    if discovery.documents or discovery.absent or not discovery.unchanged:
+        return False
+    return all(one.signature["status"] == "unsigned" for one in stored)
+
+
+def _told(problems: Sequence[Problem]) -> list[dict[str, str]]:
+    return [{"code": one.code, "detail": one.detail} for one in problems]
+
+
 def _still_standing(
     stored: list[StoredDocument], discovery: Discovery, now: datetime
 ) -> list[FetchedBody]:
@@ -248,13 +283,14 @@ def _validators(stored: list[StoredDocument]) -> dict[str, Validators]:
     }
 
 
-def _rate(stored: list[StoredDocument] | tuple[StoredDocument, ...]) -> float:
-    """Changes a day, from how long the newest version has stood."""
-    if not stored:
-        return estimate_changes_per_day(0, 0, timedelta(days=1))
-    stands = max(one.fetched_at - one.first_fetched_at for one in stored)
-    visits = max(1, round(stands / timedelta(days=1)))
-    return estimate_changes_per_day(visits, visits, timedelta(days=1))
+def _learnt(
+    task: Task, stored: list[StoredDocument], now: datetime, *, unchanged: bool
+) -> ChangeHistory[float]:
+    """The site's history with this visit; without one before it there is no gap."""
+    before = max((one.fetched_at for one in stored), default=now)
+    if before >= now:
+        return task.history
+    return task.history.after((now - before) / timedelta(days=1), float(unchanged))
 
 
 def _asked_pause(discovery: Discovery, now: datetime) -> timedelta | None:

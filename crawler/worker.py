@@ -6,7 +6,7 @@ job alone; its lease runs out and another takes it.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -51,16 +51,23 @@ TASKS = Queue(
 
 
 class Worker:
-    """at_once: jobs of each of the two kinds worked on at a time."""
+    """at_once: jobs of each of the two kinds worked on at a time. lease: of a task."""
 
-    def __init__(self, context: Context, *, at_once: int) -> None:
+    def __init__(
+        self,
+        context: Context,
+        *,
+        at_once: int,
+        lease: timedelta = TASKS.lease_time,
+    ) -> None:
         self._context = context
         self._at_once = at_once
+        self._queues = (REGISTRATIONS, replace(TASKS, lease_time=lease))
 
     async def run(self) -> None:
         """Until cancelled."""
         async with asyncio.TaskGroup() as group:
-            for queue in (REGISTRATIONS, TASKS):
+            for queue in self._queues:
                 group.create_task(self._work_off(queue, group))
 
     async def _work_off(self, queue: Queue, group: asyncio.TaskGroup) -> None:

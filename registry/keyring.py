@@ -3,8 +3,10 @@
 * `log.pem` signs checkpoints; only the publisher reads it.
 * `promise.pem` signs the promise in each answer; the web processes read it.
 * `web.key` is 32 random bytes behind cursors and ranking receipts.
+* `bot.pem` signs the crawler's requests, and the directory that names its public half;
+  crawler and web processes read it where the crawler signs at all.
 
-Each key's public half stands beside it as a C2SP verifier key (`.vkey`).
+The public halves of the first two stand beside them as C2SP verifier keys (`.vkey`).
 """
 
 import os
@@ -19,19 +21,21 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
+from registry.identity.web_bot_auth import Draft, SignatureAgent
 from registry.tlog.note import Algorithm, Signer, format_vkey
 
-LOG, PROMISE = "log", "promise"
+LOG, PROMISE, BOT = "log", "promise", "bot"
 WEB_KEY_BYTES = 32
 
 
 def create_keyring(folder: Path, origin: str) -> None:
     """Make what is missing. origin: the log's name, which its verifier key carries."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for purpose in (LOG, PROMISE):
+    for purpose in (LOG, PROMISE, BOT):
         path = folder / f"{purpose}.pem"
         if not path.exists():
             _write_secret(path, _pem(Ed25519PrivateKey.generate()))
+    for purpose in (LOG, PROMISE):
         vkey = format_vkey(load_signer(folder, purpose, origin).verifier_key)
         (folder / f"{purpose}.vkey").write_text(vkey + "\n")
     if not (folder / "web.key").exists():
@@ -40,11 +44,15 @@ def create_keyring(folder: Path, origin: str) -> None:
 
 def load_signer(folder: Path, purpose: str, origin: str) -> Signer:
     """Raises: TypeError if the file holds no Ed25519 key."""
-    key = load_pem_private_key((folder / f"{purpose}.pem").read_bytes(), password=None)
-    if not isinstance(key, Ed25519PrivateKey):
-        raise TypeError(f"{purpose}.pem must hold an Ed25519 key")
     name = origin if purpose == LOG else f"{origin}/{purpose}"
+    key = _load_key(folder, purpose)
     return Signer(name=name, algorithm=Algorithm.ED25519, private=key)
+
+
+def load_signature_agent(folder: Path, public_url: str, draft: str) -> SignatureAgent:
+    """Raises: TypeError if the file holds no Ed25519 key."""
+    key = _load_key(folder, BOT)
+    return SignatureAgent(origin=public_url, key=key, draft=Draft(draft))
 
 
 def load_vkey(folder: Path, purpose: str) -> str:
@@ -53,6 +61,13 @@ def load_vkey(folder: Path, purpose: str) -> str:
 
 def load_web_key(folder: Path) -> bytes:
     return (folder / "web.key").read_bytes()
+
+
+def _load_key(folder: Path, purpose: str) -> Ed25519PrivateKey:
+    key = load_pem_private_key((folder / f"{purpose}.pem").read_bytes(), password=None)
+    if not isinstance(key, Ed25519PrivateKey):
+        raise TypeError(f"{purpose}.pem must hold an Ed25519 key")
+    return key
 
 
 def _pem(key: Ed25519PrivateKey) -> bytes:

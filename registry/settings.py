@@ -4,12 +4,19 @@ Only the composition root, the commands and the crawler's entry point import it.
 """
 
 import ipaddress
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from registry.identity.web_bot_auth import Draft
+
 PREFIX = "FAIR_REGISTRY_"
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+_AUTHORITY = re.compile(r"[a-z0-9.-]+(:[0-9]+)?")
 
 
 class SettingsInvalid(ValueError):
@@ -67,8 +74,29 @@ class Settings:
         default="",
     )
     crawl_at_once: int = setting("Sites a crawler works on at a time.", default=32)
+    crawl_lease_s: int = setting(
+        "Seconds after which the work of a crawler that gave no sign is given to "
+        "another; longer than any visit takes.",
+        default=120,
+    )
     probe_interval_s: int = setting(
         "Seconds between two quality probes of one site.", default=3600
+    )
+    bot_auth: bool = setting(
+        "Signs the crawler's requests (Web Bot Auth) and serves the directory of its "
+        "key. Needs a PUBLIC_URL with https.",
+        default=False,
+    )
+    bot_auth_draft: str = setting(
+        "How Signature-Agent names the directory, by the draft that says so: `ietf-00` "
+        "a dictionary with the origin, `ietf-01` one with the directory's URL, "
+        "`meunier-03` the origin alone.",
+        default=Draft.IETF_00.value,
+    )
+    bot_addresses: str = setting(
+        "Networks that the crawler's requests come from, as 192.0.2.0/28, between "
+        "commas; they are shown at /bot and listed in /bot.json. Empty: not published.",
+        default="",
     )
     log_format: str = setting("`text` for people, `json` for machines.", default="text")
 
@@ -80,6 +108,17 @@ class Settings:
     def log_origin(self) -> str:
         """The log's name: its URL prefix without the scheme (C2SP tlog-tiles)."""
         return self.origin.partition("://")[2]
+
+    @property
+    def user_agent(self) -> str:
+        """What the crawler calls itself; robots.txt knows the part before the slash."""
+        return f"FairRegistryBot/1.0 (+{self.origin}/bot)"
+
+    @property
+    def bot_networks(self) -> tuple[Network, ...]:
+        """Raises: ValueError."""
+        texts = [text.strip() for text in self.bot_addresses.split(",")]
+        return tuple(ipaddress.ip_network(text) for text in texts if text)
 
     @property
     def keys(self) -> Path:
@@ -148,6 +187,27 @@ def _verify(settings: Settings) -> None:
         raise SettingsInvalid(
             f"{PREFIX}PUBLIC_URL is an origin, such as https://registry.example"
         )
+    _verify_bot(settings)
+
+
+def _verify_bot(settings: Settings) -> None:
+    if settings.bot_auth and not _is_https_origin(settings.origin):
+        raise SettingsInvalid(
+            f"{PREFIX}BOT_AUTH needs a {PREFIX}PUBLIC_URL such as "
+            "https://registry.example: there others look for the key"
+        )
+    if settings.bot_auth_draft not in list(Draft):
+        drafts = ", ".join(Draft)
+        raise SettingsInvalid(f"{PREFIX}BOT_AUTH_DRAFT must be one of {drafts}")
+    try:
+        _ = settings.bot_networks
+    except ValueError as error:
+        raise SettingsInvalid(f"{PREFIX}BOT_ADDRESSES: {error}") from error
+
+
+def _is_https_origin(origin: str) -> bool:
+    scheme, _, authority = origin.partition("://")
+    return scheme == "https" and bool(_AUTHORITY.fullmatch(authority))
 
 
 def _is_loopback(host: str) -> bool:

@@ -152,6 +152,9 @@ CREATE TABLE registry.task (
     due_at timestamptz,
     leased_until timestamptz,
     fence bigint DEFAULT 0 NOT NULL,
+    visits double precision DEFAULT 0 NOT NULL,
+    unchanged double precision DEFAULT 0 NOT NULL,
+    mean_gap_days double precision DEFAULT 0 NOT NULL,
     PRIMARY KEY (site_id, kind),
     FOREIGN KEY(site_id) REFERENCES registry.site (site_id) ON DELETE CASCADE
 );
@@ -174,7 +177,13 @@ CREATE INDEX challenge_expires_at ON registry.challenge (expires_at);
 CREATE INDEX registration_host ON registry.registration (host, submitted_at DESC);
 CREATE INDEX registration_due ON registry.registration (due_at NULLS FIRST)
     WHERE status = 'verifying';
-CREATE INDEX task_due ON registry.task (due_at NULLS FIRST);
+
+-- Since when a task may be leased, the never fetched first. One range of one index, so
+-- that a claim reads the rows it gets and no others, neither those leased nor those not
+-- yet due. That no lease is a heap-only update is the price of it.
+CREATE INDEX task_ready ON registry.task
+    ((coalesce(greatest(due_at, leased_until), '-infinity')));
+
 CREATE UNIQUE INDEX document_current ON registry.document (site_id, url)
     WHERE retired_at IS NULL;
 

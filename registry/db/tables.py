@@ -177,6 +177,9 @@ task = Table(
     Column("failures", Integer, nullable=False, server_default=text("0")),
     Column("outcome", JSONB, nullable=False, server_default=text("'{}'")),
     *_lease(),
+    Column("visits", Float, nullable=False, server_default=text("0")),
+    Column("unchanged", Float, nullable=False, server_default=text("0")),
+    Column("mean_gap_days", Float, nullable=False, server_default=text("0")),
     schema="registry",
 )
 

@@ -2,50 +2,63 @@
 
 A lease carries a fence, a number that grows with each lease of the task; completion is
 written only under the fence of the lease, so a crawler that lost it changes nothing.
+Where the crawler dies, the task is ready for another when the lease is over.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from sqlalchemy import BigInteger, and_, delete, func, select, text, update
+from sqlalchemy import BigInteger, Row, and_, delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine import Connection
 from registry.db.tables import task
+from registry.sites.change_history import ChangeHistory
 
 TaskKind = Literal["crawl", "probe", "prove"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """failures: in a row, since the last success."""
+    """A leased task.
+
+    due_at: when it was to be done; None: as soon as possible. is_first: it was never
+    completed. failures: in a row, since the last success. history: of crawls.
+    """
 
     site_id: int
     kind: TaskKind
     host: str
+    due_at: datetime | None
+    is_first: bool
     failures: int
     fence: int
+    history: ChangeHistory[float]
 
 
+# The expression is that of the index `task_ready`. A row that another claims at this
+# moment is skipped: whoever waited for it would not get it.
 LEASE = text("""
-    UPDATE registry.task AS t SET leased_until = :until, fence = t.fence + 1
-    FROM (
+    WITH ready AS MATERIALIZED (
         SELECT site_id, kind FROM registry.task
-        WHERE (due_at IS NULL OR due_at <= :now)
-            AND (leased_until IS NULL OR leased_until < :now)
-        ORDER BY due_at NULLS FIRST
+        WHERE coalesce(greatest(due_at, leased_until), '-infinity') <= :now
+        ORDER BY coalesce(greatest(due_at, leased_until), '-infinity')
         LIMIT :limit
         FOR UPDATE SKIP LOCKED
-    ) AS due, registry.site AS s
-    WHERE t.site_id = due.site_id AND t.kind = due.kind AND s.site_id = t.site_id
-    RETURNING t.site_id, t.kind, t.failures, t.fence, s.host
+    )
+    UPDATE registry.task AS t SET leased_until = :until, fence = t.fence + 1
+    FROM ready, registry.site AS s
+    WHERE t.site_id = ready.site_id AND t.kind = ready.kind AND s.site_id = t.site_id
+    RETURNING t.site_id, t.kind, t.due_at, t.failures, t.fence, s.host,
+        t.outcome = '{}' AS is_first, t.visits, t.unchanged, t.mean_gap_days
 """)
 
 
 async def lease_tasks(
     connection: Connection, *, now: datetime, lease: timedelta, limit: int
 ) -> list[Task]:
+    """Those longest ready, at most `limit`, to nobody else before `lease` is over."""
     rows = await connection.execute(
         LEASE, {"now": now, "until": now + lease, "limit": limit}
     )
@@ -54,8 +67,11 @@ async def lease_tasks(
             site_id=row.site_id,
             kind=row.kind,
             host=row.host,
+            due_at=row.due_at,
+            is_first=row.is_first,
             failures=row.failures,
             fence=row.fence,
+            history=_history(row),
         )
         for row in rows
     ]
@@ -85,8 +101,13 @@ async def complete(
     due_at: datetime,
     failures: int,
     outcome: dict[str, Any],
+    history: ChangeHistory[float] | None = None,
 ) -> bool:
-    """Write the outcome and the next due time; False if the lease was lost."""
+    """Write the outcome and the next due time; False if the lease was lost.
+
+    history: of crawls, with this one; None leaves what is stored.
+    """
+    learnt = {} if history is None else asdict(history)
     result = await connection.execute(
         update(task)
         .where(
@@ -96,7 +117,13 @@ async def complete(
                 task.c.fence == one.fence,
             )
         )
-        .values(due_at=due_at, leased_until=None, failures=failures, outcome=outcome)
+        .values(
+            due_at=due_at,
+            leased_until=None,
+            failures=failures,
+            outcome=outcome,
+            **learnt,
+        )
     )
     return bool(result.rowcount)
 
@@ -122,3 +149,31 @@ async def count_due(connection: Connection, now: datetime) -> dict[str, int]:
     """)
     rows = await connection.execute(query, {"now": now})
     return {row.kind: row.due for row in rows}
+
+
+async def sample_histories(
+    connection: Connection, limit: int
+) -> list[ChangeHistory[float]]:
+    """Of about `limit` sites, or of all where they are fewer.
+
+    Whole pages are drawn, so that it costs the same whatever the number of sites.
+    """
+    estimated = await connection.execute(
+        text("SELECT reltuples FROM pg_class WHERE oid = 'registry.task'::regclass")
+    )
+    # Of each site there is one task of each kind; -1: nobody has counted the table yet.
+    kinds = len(get_args(TaskKind))
+    percent = min(100.0, 100.0 * limit * kinds / max(1.0, estimated.scalar_one()))
+    query = text("""
+        SELECT visits, unchanged, mean_gap_days
+        FROM registry.task TABLESAMPLE SYSTEM (:percent) WHERE kind = 'crawl'
+    """)
+    return [
+        _history(row) for row in await connection.execute(query, {"percent": percent})
+    ]
+
+
+def _history(row: Row[Any]) -> ChangeHistory[float]:
+    return ChangeHistory(
+        visits=row.visits, unchanged=row.unchanged, mean_gap_days=row.mean_gap_days
+    )

@@ -16,7 +16,7 @@ from registry.formats.reader import clean_text
 from registry.sites.action import Parameter
 
 _TYPES = {"checkbox": "boolean", "number": "number", "range": "number"}
-_NEVER_REQUIRED = frozenset({"hidden", "range", "color"})
+_CHOOSING = frozenset({"select", "radio"})
 _FORM_CONTROLS = frozenset({"input", "select", "textarea"})
 
 TextIn = Callable[[Tag], str]
@@ -64,23 +64,21 @@ def read_parameter(
     name: clean, and short enough.
     """
     kind = controls[0].kind
-    is_group = kind == "radio" or (kind == "checkbox" and len(controls) > 1)
+    is_group = kind in ("radio", "checkbox") and len(controls) > 1
     describe = _describe_group if is_group else _describe
     return Parameter(
         name=name,
         type=_type_of(controls[0], is_group=is_group),
         required=_is_required(controls),
         description=clean_text(describe(controls[0], text_in))[:MAX_TEXT_CHARACTERS],
-        enum=_choices(controls, text_in) if is_group or kind == "select" else (),
+        enum=_choices(controls, text_in) if is_group or kind in _CHOOSING else (),
     )
 
 
 def _is_required(controls: Sequence[Control]) -> bool | None:
     if controls[0].tag.name not in _FORM_CONTROLS:
         return None
-    return controls[0].kind not in _NEVER_REQUIRED and any(
-        "required" in each.tag.attributes for each in controls
-    )
+    return any("required" in each.tag.attributes for each in controls)
 
 
 def _type_of(control: Control, *, is_group: bool) -> str:

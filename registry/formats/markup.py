@@ -12,7 +12,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-_RAW_NAMES = ("script", "style", "textarea", "title", "noscript", "iframe", "noembed")
+_RAW_NAMES = (
+    *("script", "style", "textarea", "title", "noscript", "iframe"),
+    *("noembed", "noframes", "xmp"),
+)
 _SPACE = r"[\t\n\f\r ]"
 _NAME_ENDS = r"(?=[\t\n\f\r />])"
 _NAME = r"[A-Za-z][^\t\n\f\r />]*+"

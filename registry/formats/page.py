@@ -24,6 +24,8 @@ _STARTS = (
     *("input", "select", "option", "optgroup", "button", "output"),
 )
 _ENDS = ("form", "fieldset", "legend", "label", "template", "select", "optgroup")
+# These end with a select that is open, or are not ended within it.
+_NOT_IN_SELECT = frozenset({"fieldset", "legend", "label", "button", "output"})
 # Elements that may hold the controls of an action without being a form.
 _SECTIONS = (
     *("div", "section", "article", "aside", "main", "nav", "header", "footer"),
@@ -113,7 +115,7 @@ class Page:
             name, attributes, closes, _, _ = tag
             if name == "template":
                 templates = max(0, templates + (-1 if closes else 1))
-            if templates:
+            if templates or (self._select is not None and name in _NOT_IN_SELECT):
                 continue
             handler = (_CLOSING if closes else _OPENING).get(name)
             part = handler(self, tag) if handler else None
@@ -227,7 +229,8 @@ class Page:
     # --- end tags ---
 
     def close_form(self, _tag: Tag) -> None:
-        self._form = None
+        if self._select is None:
+            self._form = None
 
     def close_section(self, tag: Tag) -> None:
         self._sections.leave(tag.name)

@@ -1,7 +1,7 @@
 """What an HTML page offers: WebMCP tools of its forms and scripts, AWAS actions.
 
-Forms with toolname and tooldescription are read as Chromium reads them: disabled and
-readonly controls are no parameters, hidden ones only if a title or description is given;
+Forms with toolname and tooldescription are read as Chromium 150 reads them: disabled and
+readonly controls are no parameters, hidden ones only if a description is given;
 a name that several controls bear is left out, unless all are checkboxes or all are radio
 buttons; controls elsewhere in the page join a form by their `form` attribute.
 `toolautosubmit` is a boolean attribute: `toolautosubmit="false"` submits.
@@ -41,6 +41,8 @@ _MAX_NOTED = 100
 _NEGATIONS = frozenset({"false", "0", "no", "off"})
 _NOT_FILLED = frozenset({"submit", "reset", "button", "image", "file"})
 _FILLED = frozenset({"input", "select", "textarea"})
+# Elsewhere `readonly` means nothing (HTML standard, section 4.10.5.3.3).
+_NEVER_READONLY = frozenset({"select", "checkbox", "radio", "range", "color"})
 
 
 def read_page(body: bytes, ledger: Ledger) -> Document:
@@ -172,9 +174,8 @@ def _check_autosubmit(value: str, place: Reader) -> None:
 def _read_parameters(form: Holder, page: Page, place: Reader) -> tuple[Parameter, ...]:
     named: dict[str, list[Control]] = {}
     for control in form.controls:
-        attributes = control.tag.attributes
-        name = attributes.get("name")
-        if name and not control.is_disabled and "readonly" not in attributes:
+        name = control.tag.attributes.get("name")
+        if name and not control.is_disabled and not _is_readonly(control):
             named.setdefault(name, []).append(control)
     groups = {
         clean_text(name[:MAX_WORD_CHARACTERS]): controls
@@ -188,6 +189,10 @@ def _read_parameters(form: Holder, page: Page, place: Reader) -> tuple[Parameter
         read_parameter(name, controls, page.text_in)
         for name, controls in islice(groups.items(), MAX_PARAMETERS)
     )
+
+
+def _is_readonly(control: Control) -> bool:
+    return "readonly" in control.tag.attributes and control.kind not in _NEVER_READONLY
 
 
 def _is_parameter(name: str, controls: list[Control], place: Reader) -> bool:
@@ -210,6 +215,4 @@ def _is_filled(control: Control) -> bool:
     attributes = control.tag.attributes
     if control.tag.name not in _FILLED or control.kind in _NOT_FILLED:
         return False
-    return control.kind != "hidden" or bool(
-        attributes.get("toolparamdescription") or attributes.get("toolparamtitle")
-    )
+    return control.kind != "hidden" or bool(attributes.get("toolparamdescription"))

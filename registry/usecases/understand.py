@@ -106,7 +106,7 @@ def understand(
         raise _refusal(unsound, left_out)
     # A page that only points to its documents has done what it is there for.
     left_out = [one for one in left_out if one.code != PAGE_WITHOUT_TOOLS.code]
-    listing = assemble([document for document, _ in documents])
+    listing = assemble([document for document, _ in documents], site_url=site_url)
     return Understood(
         listing=listing,
         site=with_declarations(listing.site, declarations),

@@ -23,13 +23,18 @@ def test_an_entry_has_exactly_the_documented_members(http: httpx.Client) -> None
     for name in ("registeredAt", "updatedAt", "changedAt", "provedAt"):
         expect.instant(site[name])
     for document in site["documents"]:
-        expect.members(document, "format url dialect conformance signature fetchedAt")
+        expect.members(
+            document, "format url dialect conformance provenance signature fetchedAt"
+        )
+        expect.members(
+            document["provenance"], "source generatedBy confidence lastVerified"
+        )
         assert document["signature"]["status"] in {"valid", "unsigned", "unpinned"}
     for action in site["actions"]:
         expect.members(
             action,
-            "name description parameters authRequired sensitivity experimental"
-            " deprecated calls",
+            "name description parameters authRequired sensitivity confirmation"
+            " experimental deprecated calls",
         )
         for parameter in action["parameters"]:
             expect.members(parameter, "name type required description enum")

@@ -2,23 +2,32 @@
 
 import asyncio
 import ssl
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
+import dns.asyncresolver
+import dns.exception
 import dns.flags
 import dns.message
+import dns.name
 import dns.rcode
+import dns.rdatatype
+import dns.resolver
 import dns.rrset
 import trustme
 
 from crawler.fetch import Fetcher, FetcherConfig
-from crawler.resolve import Endpoint, Resolver, ResolverConfig
+from crawler.politeness import TOWARDS_OURSELVES, Politeness
+from crawler.resolve import AddressLookup, Endpoint, Resolver, ResolverConfig
 
 USER_AGENT = "FairRegistryBot/1.0 (+https://registry.example/bot)"
 HOST = "shop.test"
+
+NXDOMAIN = ("there is no such name",)
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -112,6 +121,7 @@ class Net:
         self.ca_file = folder / "ca.pem"
         self.authority.cert_pem.write_to_path(str(self.ca_file))
         self.hosts: dict[str, Endpoint] = {}
+        self._contexts: dict[tuple[trustme.CA, tuple[str, ...]], ssl.SSLContext] = {}
         self._servers: list[asyncio.Server] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._transports: list[asyncio.BaseTransport] = []
@@ -127,10 +137,8 @@ class Net:
         """certified: names in the certificate, where not the hosts'."""
         context = None
         if tls:
-            names = certified or hosts or (HOST,)
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            leaf = (authority or self.authority).issue_cert(*names)
-            leaf.configure_cert(context)
+            names = tuple(certified or hosts or (HOST,))
+            context = self._context(authority or self.authority, names)
         server = await asyncio.start_server(
             self._guarded(handler), "127.0.0.1", 0, ssl=context
         )
@@ -139,6 +147,15 @@ class Net:
         for host in hosts or (HOST,):
             self.hosts[host] = Endpoint("127.0.0.1", port)
         return port
+
+    def _context(self, authority: trustme.CA, names: tuple[str, ...]) -> ssl.SSLContext:
+        """Each certificate is issued once."""
+        context = self._contexts.get((authority, names))
+        if context is None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            authority.issue_cert(*names).configure_cert(context)
+            self._contexts[authority, names] = context
+        return context
 
     def _guarded(self, handler: Handler) -> Handler:
         async def handle(
@@ -160,9 +177,18 @@ class Net:
 
     async def serve_dns(self, zone: Mapping[str, Sequence[str] | None]) -> Endpoint:
         """TXT records by name; None: it says nothing, "": it says SERVFAIL."""
+        return await self._serve_names(NameServer(zone))
+
+    async def serve_addresses(self, *answers: Sequence[str] | None) -> "AddressServer":
+        """Addresses of any name, a new answer at each look-up, the last for ever."""
+        server = AddressServer(answers)
+        server.endpoint = await self._serve_names(server)
+        return server
+
+    async def _serve_names(self, server: asyncio.DatagramProtocol) -> Endpoint:
         loop = asyncio.get_running_loop()
         transport, _ = await loop.create_datagram_endpoint(
-            lambda: NameServer(zone), local_addr=("127.0.0.1", 0)
+            lambda: server, local_addr=("127.0.0.1", 0)
         )
         self._transports.append(transport)
         return Endpoint("127.0.0.1", transport.get_extra_info("sockname")[1])
@@ -172,10 +198,12 @@ class Net:
         *,
         deadline_s: float = 5.0,
         step_timeout_s: float = 2.0,
-        look_up: Callable[[str], Awaitable[Sequence[str]]] | None = None,
+        look_up: AddressLookup | None = None,
         dns_server: Endpoint | None = None,
         dns_timeout_s: float = 0.3,
+        politeness: Politeness | None = None,
     ) -> Fetcher:
+        """politeness: by default none, for here are a thousand requests a second."""
         config = ResolverConfig(
             allow_loopback=True,
             hosts=self.hosts,
@@ -186,6 +214,7 @@ class Net:
             FetcherConfig(
                 user_agent=USER_AGENT,
                 resolver=Resolver(config, look_up=look_up),
+                politeness=politeness or Politeness(TOWARDS_OURSELVES),
                 ca_file=self.ca_file,
                 deadline_s=deadline_s,
                 step_timeout_s=step_timeout_s,
@@ -228,3 +257,47 @@ class NameServer(asyncio.DatagramProtocol):
             answer.set_rcode(dns.rcode.NXDOMAIN)
         answer.flags |= dns.flags.RA
         self._transport.sendto(answer.to_wire(), addr)
+
+
+class AddressServer(asyncio.DatagramProtocol):
+    """A name server that says what it likes; None: it says nothing."""
+
+    endpoint = Endpoint("127.0.0.1", 53)
+
+    def __init__(self, answers: Sequence[Sequence[str] | None]) -> None:
+        self._answers = answers
+        self.asked: Counter[str] = Counter()
+
+    async def look_up(self, host: str) -> Sequence[str]:
+        """What the system does for a crawler, but asking this server."""
+        resolver = dns.asyncresolver.Resolver(configure=False)
+        resolver.nameservers = [self.endpoint.address]
+        resolver.port = self.endpoint.port
+        try:
+            found = await resolver.resolve_name(dns.name.from_text(f"{host}."))
+        except dns.resolver.NoAnswer:
+            return []
+        except dns.exception.DNSException as error:
+            raise OSError(f"{host} was not resolved") from error
+        return list(found.addresses())
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.DatagramTransport", transport)
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        query = dns.message.from_wire(data)
+        question = query.question[0]
+        kind = dns.rdatatype.to_text(question.rdtype)
+        at = min(self.asked[kind], len(self._answers) - 1)
+        self.asked[kind] += 1
+        addresses = self._answers[at]
+        if addresses is None:
+            return
+        reply = dns.message.make_response(query)
+        reply.flags |= dns.flags.RA
+        if addresses == NXDOMAIN:
+            reply.set_rcode(dns.rcode.NXDOMAIN)
+        elif fitting := [one for one in addresses if (":" in one) == (kind == "AAAA")]:
+            rows = dns.rrset.from_text(question.name, 0, "IN", kind, *fitting)
+            reply.answer.append(rows)
+        self._transport.sendto(reply.to_wire(), addr)

@@ -5,12 +5,14 @@ from collections import Counter
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import text, update
 
-from registry.db import registrations, tasks
+from registry.db import crowd, registrations, tasks
+from registry.db.engine import Engine
 from registry.db.registrations import Registration
 from registry.db.tables import task as task_table
 from registry.db.tasks import Task
+from registry.sites.change_history import NEVER_VISITED, ChangeHistory
 from tests.db.scene import LEASE, Scene, SiteOwner
 
 CLAIMANTS, SITES = 5, 30
@@ -39,7 +41,12 @@ async def claim_registrations(scene: Scene, limit: int = 100) -> list[Registrati
         )
 
 
-async def complete(scene: Scene, one: Task, due_at: timedelta) -> bool:
+async def complete(
+    scene: Scene,
+    one: Task,
+    due_at: timedelta,
+    history: ChangeHistory[float] | None = None,
+) -> bool:
     async with scene.crawler.begin() as connection:
         return await tasks.complete(
             connection,
@@ -47,6 +54,7 @@ async def complete(scene: Scene, one: Task, due_at: timedelta) -> bool:
             due_at=scene.clock() + due_at,
             failures=0,
             outcome={"result": "fetched"},
+            history=history,
         )
 
 
@@ -84,7 +92,7 @@ async def test_concurrent_claimants_never_get_the_same_registration(
 async def test_expired_lease_is_given_again_with_a_higher_fence(scene: Scene) -> None:
     await due_tasks(scene)
     first = {one.kind: one.fence for one in await claim_tasks(scene)}
-    scene.clock.advance(seconds=60)
+    scene.clock.advance(seconds=59)
     assert await claim_tasks(scene) == [], "it still holds"
     scene.clock.advance(seconds=1)
     second = {one.kind: one.fence for one in await claim_tasks(scene)}
@@ -172,3 +180,62 @@ async def test_tasks_due_are_counted_by_kind(scene: Scene) -> None:
     async with scene.crawler.connect() as connection:
         counted = await tasks.count_due(connection, scene.clock())
     assert counted == {"crawl": 2, "probe": 2, "prove": 2}
+
+
+async def test_leased_task_tells_when_it_was_due(scene: Scene) -> None:
+    await due_tasks(scene)
+    due_at = scene.clock()
+    scene.clock.advance(seconds=5)
+    assert {one.due_at for one in await claim_tasks(scene)} == {due_at}
+
+
+async def test_claim_reads_one_range_of_one_index(scene: Scene, owner: Engine) -> None:
+    """However many are leased or not yet due: no sort, no filter, no whole table."""
+    async with owner.connect() as connection:
+        await crowd.make_crowd(connection, sites=3000, now=scene.clock())
+        times = {"now": scene.clock(), "until": scene.clock() + LEASE, "limit": 100}
+        rows = await connection.execute(text(f"EXPLAIN {tasks.LEASE.text}"), times)
+        plan = "\n".join(row[0] for row in rows)
+        await connection.rollback()
+    assert "Index Scan using task_ready on task" in plan, plan
+    for costly in ("Sort", "Filter", "Seq Scan", "Hash"):
+        assert costly not in plan, plan
+
+
+async def test_history_of_a_site_is_kept_until_a_crawl_adds_to_it(scene: Scene) -> None:
+    await due_tasks(scene)
+    learnt = NEVER_VISITED.after(gap_days=2.0, unchanged=1.0)
+    for history, stored in ((learnt, learnt), (None, learnt)):
+        for one in await claim_tasks(scene):
+            assert await complete(scene, one, timedelta(), history)
+        found = {one.history for one in await claim_tasks(scene)}
+        assert found == {stored}
+        scene.clock.advance(seconds=61)
+
+
+@pytest.mark.parametrize("counted", [True, False])
+async def test_sample_of_histories_is_all_of_few(
+    scene: Scene, *, counted: bool
+) -> None:
+    ids = await due_tasks(scene, 3)
+    await scene.sql(
+        "UPDATE registry.task SET visits = 4, unchanged = 1, mean_gap_days = 0.5 "
+        "WHERE kind = 'crawl' AND site_id = :id",
+        id=ids[0],
+    )
+    if counted:
+        await scene.sql("ANALYZE registry.task")
+    async with scene.crawler.connect() as connection:
+        sampled = await tasks.sample_histories(connection, 1000)
+    visited = ChangeHistory(visits=4.0, unchanged=1.0, mean_gap_days=0.5)
+    assert Counter(sampled) == Counter([NEVER_VISITED, NEVER_VISITED, visited])
+
+
+async def test_sample_of_many_histories_is_a_part_of_them(
+    scene: Scene, owner: Engine
+) -> None:
+    async with owner.connect() as connection:
+        await crowd.make_crowd(connection, sites=10_000, now=scene.clock())
+        sampled = await tasks.sample_histories(connection, 1000)
+        await connection.rollback()
+    assert 0 < len(sampled) < 3000

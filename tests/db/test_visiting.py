@@ -21,6 +21,7 @@ from registry.identity.jwk import jwks_document
 from registry.identity.key_source import KEY_SET_PATH
 from registry.identity.keys import PublicKey
 from registry.ranking.profile import Profile, parse_profile
+from registry.sites.change_history import NEVER_VISITED
 from tests.crawler.net import HonestSite, Net, Page
 from tests.db.scene import (
     Scene,
@@ -323,3 +324,38 @@ async def test_probe_that_ends_during_an_update_loses_nothing_and_locks_nobody_o
     profile = await visited.profile()
     assert [action.name for action in profile.actions] == ["orderBread"]
     assert profile.probes.probes == 1
+
+
+async def test_crawls_learn_how_often_the_site_changes(visited: Visited) -> None:
+    expected = NEVER_VISITED
+    told = json.dumps(with_commands("orderBread")).encode()
+    for body, unchanged in ((None, 1.0), (told, 0.0), (told + b" ", 1.0)):
+        visited.scene.clock.advance(days=2)
+        if body:
+            etag = {"ETag": f'"{len(body)}"'}
+            visited.server.pages[DOCUMENT] = Page(body, headers=etag)
+        await visited.visit("crawl")
+        expected = expected.after(2.0, unchanged)
+        next_at = visited.context.revisits.next_at(
+            visited.scene.clock(), expected, visited.context.draw
+        )
+        assert (await visited.outcome("crawl"))["nextDueAt"] == next_at
+        (task,) = await visited.lease("crawl")
+        assert task.history == expected
+    visited.scene.clock.advance(days=2)
+    visited.server.pages[DOCUMENT] = BROKEN
+    await visited.visit("crawl")
+    (task,) = await visited.lease("crawl")
+    assert task.history == expected, "a failure says nothing"
+
+
+async def test_probes_get_a_random_phase_and_keep_it(visited: Visited) -> None:
+    clock, interval = visited.scene.clock, visited.context.probe_interval
+    await visited.visit("probe")
+    second_at = (await visited.outcome("probe"))["nextDueAt"]
+    assert second_at == clock() + interval / 2, "a half is what is drawn here"
+    clock.advance(minutes=33)
+    (second,) = await visited.lease("probe")
+    await carry_out_task(visited.context, replace(second, due_at=second_at))
+    third_at = (await visited.outcome("probe"))["nextDueAt"]
+    assert third_at == second_at + interval, "though it came three minutes late"

@@ -32,6 +32,15 @@ def test_what_is_given_wins_over_the_environment() -> None:
         ({"PUBLIC_URL": "registry.example"}, "PUBLIC_URL"),
         ({"PUBLIC_URL": "https://registry.example/"}, "PUBLIC_URL"),
         ({"PUBLIC_URL": "https://a b"}, "PUBLIC_URL"),
+        ({"BOT_AUTH": "1"}, "BOT_AUTH"),
+        ({"BOT_AUTH": "1", "PUBLIC_URL": "http://registry.example"}, "BOT_AUTH"),
+        ({"BOT_AUTH": "1", "PUBLIC_URL": "https://registry.example/a"}, "BOT_AUTH"),
+        ({"BOT_AUTH": "1", "PUBLIC_URL": 'https://a"b.example'}, "BOT_AUTH"),
+        ({"BOT_AUTH": "1", "PUBLIC_URL": "https://bücher.example"}, "BOT_AUTH"),
+        ({"BOT_AUTH_DRAFT": "ietf-99"}, "BOT_AUTH_DRAFT"),
+        ({"BOT_ADDRESSES": "192.0.2.1/28"}, "BOT_ADDRESSES"),
+        ({"BOT_ADDRESSES": "192.0.2.0/28; 192.0.2.64/28"}, "BOT_ADDRESSES"),
+        ({"BOT_ADDRESSES": "our network"}, "BOT_ADDRESSES"),
     ],
 )
 def test_a_setting_that_can_not_be_is_refused_by_name(
@@ -57,8 +66,29 @@ def test_a_child_process_reads_the_same_settings() -> None:
         hosts_file=Path("/tmp/hosts"),
         dns="127.0.0.1:5353",
         public_url="https://registry.example",
+        bot_auth=True,
+        bot_auth_draft="ietf-01",
+        bot_addresses="192.0.2.0/28, 2001:db8::/48",
     )
     assert read_settings(as_environment(settings)) == settings
+
+
+def test_the_crawlers_networks_are_read_from_one_line() -> None:
+    assert read_settings({}).bot_networks == ()
+    settings = read_settings(
+        {}, bot_addresses="192.0.2.0/28, 192.0.2.77 ,2001:db8::/48"
+    )
+    assert [str(network) for network in settings.bot_networks] == [
+        "192.0.2.0/28",
+        "192.0.2.77/32",
+        "2001:db8::/48",
+    ]
+
+
+@pytest.mark.parametrize("port", ["", ":8443"])
+def test_requests_are_signed_where_others_can_look_for_the_key(port: str) -> None:
+    url = f"https://registry.example{port}"
+    assert read_settings({}, bot_auth=True, public_url=url).bot_auth
 
 
 def test_every_setting_says_what_it_is() -> None:

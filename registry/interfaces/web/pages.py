@@ -13,6 +13,7 @@ from litestar.params import FromPath, QueryParameter
 
 from registry.db import sites
 from registry.errors import NotFound, RegistryError
+from registry.identity.web_bot_auth import DIRECTORY_PATH
 from registry.interfaces.http.problems import status_of
 from registry.interfaces.http.refusals import NOT_FOUND
 from registry.interfaces.http.services import Injected
@@ -75,7 +76,12 @@ async def show_problem(code: FromPath[str]) -> Response[str]:
 @get("/bot", include_in_schema=False, media_type=MediaType.HTML)
 async def show_bot(services: Injected) -> Response[str]:
     """The crawler's User-Agent points here."""
-    return _page("bot.html", origin=services.origin, contact=services.contact)
+    return _page(
+        "bot.html",
+        bot=services.bot,
+        directory=DIRECTORY_PATH,
+        contact=services.contact,
+    )
 
 
 @get("/policy", include_in_schema=False, media_type=MediaType.HTML)

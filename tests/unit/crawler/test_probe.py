@@ -29,6 +29,10 @@ from registry.sites.refusals import IP_LITERAL
         (Refused(refusals.DEADLINE), "unreachable"),
         (Refused(refusals.DNS_FAILED), "unreachable"),
         (Refused(refusals.ADDRESS), "unreachable"),
+        (Refused(refusals.BRIDGE_ANSWER), "mismatch"),
+        (Refused(refusals.DOCUMENT_OTHER), "mismatch"),
+        (Refused(refusals.BREAKER_OPEN), "never_checked"),
+        (Refused(refusals.NETWORK_BUSY), "never_checked"),
     ],
 )
 def test_a_failed_probe_says_how_it_failed(refused: Refused, outcome: Outcome) -> None:

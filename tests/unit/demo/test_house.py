@@ -78,7 +78,9 @@ def test_signed_document_verifies_also_after_a_change() -> None:
     house = settle("zaytoun-table.test")
     house.change_document(NOW)
     document = json.loads(ask(house, "/agent-bridge.json").body)
-    verdict = verify_document_signature(document, pinned=[PUBLIC], now=NOW)
+    verdict = verify_document_signature(
+        document, host="zaytoun-table.test", pinned=[PUBLIC], now=NOW
+    )
     assert isinstance(verdict, Signed)
 
 
@@ -86,7 +88,9 @@ def test_document_altered_after_signing_does_not_verify() -> None:
     house = settle("lucky-lantern.test")
     document = json.loads(ask(house, "/agent-bridge.json").body)
     with pytest.raises(Refused) as refused:
-        verify_document_signature(document, pinned=[PUBLIC], now=NOW)
+        verify_document_signature(
+            document, host="lucky-lantern.test", pinned=[PUBLIC], now=NOW
+        )
     assert refused.value.code == "document_signature_invalid"
 
 

@@ -4,9 +4,7 @@ from hypothesis import strategies as st
 
 from registry.formats.detect import parse_page
 from registry.formats.document import Document, Parsed, Rejected
-from registry.formats.links import DiscoveryLink, parse_links
-from registry.formats.markup import Tag, Text, tokenize
-from registry.sites.action import Call
+from registry.sites.action import Action, Call, Parameter
 from tests.unit.work import assert_linear
 
 URL = "https://kiosk.example/index.html"
@@ -25,9 +23,20 @@ def _rejection(html: str) -> str:
     return result.problem.code
 
 
-def _parameters(controls: str) -> dict[str, tuple[str, bool | None, str]]:
-    (action,) = _read(f"<form {TOOL}>{controls}</form>").site.actions
-    return {p.name: (p.type, p.required, p.description) for p in action.parameters}
+def _tool(controls: str, attributes: str = "") -> Action:
+    (action,) = _read(f"<form {TOOL} {attributes}>{controls}</form>").site.actions
+    return action
+
+
+def _parameters(controls: str) -> dict[str, Parameter]:
+    return {each.name: each for each in _tool(controls).parameters}
+
+
+def _rules(html: str) -> list[tuple[str, str]]:
+    return [(each.pointer, each.rule) for each in _read(html).deviations]
+
+
+# --- which forms are tools ------------------------------------------------------------
 
 
 def test_a_described_form_is_a_tool() -> None:
@@ -37,6 +46,7 @@ def test_a_described_form_is_a_tool() -> None:
         <form {TOOL} action="/find" method="post"><input name="q" required></form>"""
     )
     (action,) = document.site.actions
+    assert (document.format, document.dialect) == ("webmcp", "page")
     assert document.conformance == "strict"
     assert document.raw is None
     assert (document.site.name, document.site.description) == (
@@ -44,14 +54,19 @@ def test_a_described_form_is_a_tool() -> None:
         "Magazines",
     )
     assert document.site.languages == ("de-AT",)
-    assert (action.name, action.description) == ("find", "Find a magazine")
-    assert action.calls == (
-        Call(
-            format="webmcp",
-            transport="form",
-            method="POST",
-            target="https://kiosk.example/find",
-            operation="find",
+    assert action == Action(
+        name="find",
+        description="Find a magazine",
+        parameters=(Parameter(name="q", type="string", required=True),),
+        confirmation=True,
+        calls=(
+            Call(
+                format="webmcp",
+                transport="form",
+                method="POST",
+                target="https://kiosk.example/find",
+                operation="find",
+            ),
         ),
     )
 
@@ -62,111 +77,130 @@ def test_a_described_form_is_a_tool() -> None:
         "",
         "<title>Kiosk</title>",
         '<form toolname="find"><input name=q></form>',
+        '<form toolname="" tooldescription="Find"></form>',
+        '<form toolname=" " tooldescription="Find"></form>',
         '<form tooldescription="Find"></form>',
         '<div toolname="find" tooldescription="Find"></div>',
+        '<Tool toolName="find" toolDescription="Find"></Tool>',
         '<form tool-name="find" tool-description="Find"></form>',
         f"<!-- <form {TOOL}></form> -->",
         f"<script>'<form {TOOL}>'</script>",
         f"<template><form {TOOL}></form></template>",
+        f"<template><template></template><form {TOOL}></form></template>",
         f"<textarea><form {TOOL}></form></textarea>",
         f"<noscript><form {TOOL}></form></noscript>",
+        f"<form><form {TOOL}></form></form>",
         f"<form {TOOL}",
         "\x00\ufffd<<<>>>",
     ],
+    ids=range(18),
 )
 def test_other_pages_hold_no_tools(html: str) -> None:
     assert _rejection(html) == "page_without_tools"
 
 
-def test_controls_are_parameters_by_chromiums_rules() -> None:
-    found = _parameters(
-        """<input name=a><input name=off disabled><input name=fixed readonly>
-        <input type=hidden name=token><input type=hidden name=day
-          toolparamdescription="The day"><input name=a type=number>
-        <input type=number name=n required><input type=checkbox name=c>
-        <input type=submit name=s><button name=b>x</button><input type=file name=f>
-        <textarea name=t></textarea><input name=__proto__><input>
-        <fieldset disabled><input name=g></fieldset><input name=h>"""
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<form {TOOL}>",
+        f"<FORM {TOOL.upper()}></FORM>",
+        f"</template><form {TOOL}></form>",
+        f"<form></form><form {TOOL}></form>",
+        f"<form></form></form><form {TOOL}>",
+    ],
+    ids=range(5),
+)
+def test_tools_are_found_in_untidy_pages(html: str) -> None:
+    assert len(_read(html).site.actions) == 1
+
+
+def test_the_first_of_two_tools_of_a_name_counts() -> None:
+    html = (
+        "<form toolname=a tooldescription=first></form>"
+        "<form toolname=a tooldescription=second></form>"
     )
-    assert found == {
-        "a": ("string", False, ""),
-        "day": ("string", False, "The day"),
-        "n": ("number", True, ""),
-        "c": ("boolean", False, ""),
-        "t": ("string", False, ""),
-        "__proto__": ("string", False, ""),
-        "h": ("string", False, ""),
-    }
-
-
-def test_controls_elsewhere_join_by_the_forms_id() -> None:
-    (action,) = _read(
-        f"""<input name=early form=f><form id=f {TOOL}><input name=own>
-        <input name=foreign form=other></form><input name=loose><input name=late form=f>
-        """
-    ).site.actions
-    assert [p.name for p in action.parameters] == ["own", "early", "late"]
-
-
-def test_a_form_within_a_form_is_none() -> None:
-    (action,) = _read(
-        f"<form {TOOL}><input name=a><form {TOOL} id=b><input name=c></form>"
-    ).site.actions
-    assert [p.name for p in action.parameters] == ["a", "c"]
-
-
-def test_choices_come_from_options_and_radio_buttons() -> None:
-    (action,) = _read(
-        f"""<form {TOOL}><select name=s><option value="">-<option value=x>X<option>Y
-        </select><select name=m multiple><option>1</select>
-        <input type=radio name=r value=a><input type=radio name=r value=b></form>"""
-    ).site.actions
-    assert [(p.name, p.type, p.enum) for p in action.parameters] == [
-        ("s", "string", ("x", "Y")),
-        ("m", "array", ("1",)),
-        ("r", "string", ("a", "b")),
-    ]
-
-
-def test_labels_describe_controls_that_say_nothing_themselves() -> None:
-    found = _parameters(
-        """<label for=x>Title of it</label><input id=x name=a>
-        <label>Author <input name=b></label><input name=c aria-label="Year">
-        <label>Unused <input name=d toolparamdescription="Its colour"></label>"""
-    )
-    assert [description for _, _, description in found.values()] == [
-        "Title of it",
-        "Author",
-        "Year",
-        "Its colour",
-    ]
-
-
-def test_autosubmit_false_still_submits_and_is_told() -> None:
-    document = _read(f'<form {TOOL} toolautosubmit="false"></form>')
-    (deviation,) = document.deviations
-    assert (deviation.rule, deviation.pointer) == ("autosubmit", "form[find]")
-    assert _read(f"<form {TOOL} toolautosubmit></form>").deviations == ()
+    (action,) = _read(html).site.actions
+    assert action.description == "first"
+    assert _rules(html) == [("form[a]", "duplicate")]
 
 
 def test_one_attribute_alone_is_told_beside_a_whole_tool() -> None:
-    document = _read(f"<form toolname=x></form><form {TOOL}></form><form tool-name=y>")
-    assert {d.rule for d in document.deviations} == {"required", "spelling"}
-    assert len(document.site.actions) == 1
+    html = f"<form toolname=x></form><form {TOOL}></form><form tool-name=y>"
+    assert _rules(html) == [("form[x]", "required"), ("form", "spelling")]
+    assert len(_read(html).site.actions) == 1
+
+
+def test_a_page_of_too_many_tools_is_cut() -> None:
+    document = _read(
+        "".join(f"<form toolname=t{n} tooldescription=d></form>" for n in range(501))
+    )
+    assert len(document.site.actions) == 500
+    assert [each.rule for each in document.deviations] == ["limit"]
+
+
+def test_a_page_of_too_many_tags_is_cut() -> None:
+    html = f"<form {TOOL}></form>" + "<label>" * 20_000 + "<form toolname=x>"
+    assert _rules(html) == [("page", "limit")]
+
+
+def test_an_oversized_page_is_refused() -> None:
+    assert _rejection(" " * (512 * 1024 + 1)) == "json_too_large"
+
+
+# --- submission -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "script",
+    ("attributes", "confirmation", "rules"),
     [
-        "navigator.modelContext.registerTool({name: 'a'})",
-        "window.navigator?.modelContext?.registerTool(tool)",
-        "document.modelContext.provideContext({tools: []})",
+        ("", True, []),
+        ("toolautosubmit", False, []),
+        ("toolautosubmit=''", False, []),
+        ("toolautosubmit=true", False, []),
+        ("toolautosubmit=false", False, ["autosubmit"]),
+        ("TOOLAUTOSUBMIT='FALSE '", False, ["autosubmit"]),
+        ("toolautosubmit=0", False, ["autosubmit"]),
     ],
 )
-def test_tools_of_scripts_are_reported_not_listed(script: str) -> None:
-    document = _read(f"<script>{script}</script>")
-    assert document.site.actions == ()
-    assert document.deviations[0].rule == "imperative"
+def test_the_presence_of_toolautosubmit_decides(
+    attributes: str, confirmation: bool, rules: list[str]
+) -> None:
+    html = f"<form {TOOL} {attributes}></form>"
+    document = _read(html)
+    assert document.site.actions[0].confirmation is confirmation
+    assert [each.rule for each in document.deviations] == rules
+
+
+def test_a_conflicting_autosubmit_is_repeated() -> None:
+    (deviation,) = _read(f'<form {TOOL} toolautosubmit="No"></form>').deviations
+    assert deviation.pointer == "form[find]"
+    assert "'No'" in deviation.detail
+
+
+@pytest.mark.parametrize(
+    ("attributes", "controls", "method", "target"),
+    [
+        ("", "", "GET", URL),
+        ("action=/x", "", "GET", "https://kiosk.example/x"),
+        ("action=x method=POST", "", "POST", "https://kiosk.example/x"),
+        ("method=put", "", "GET", URL),
+        ("method=dialog action=/x", "", "", ""),
+        ("action=/x", "<button formaction=/y>", "GET", "https://kiosk.example/y"),
+        ("", "<button formmethod=post>", "POST", URL),
+        ("", "<input type=image formaction=/y>", "GET", "https://kiosk.example/y"),
+        ("", "<button type=button formaction=/y>", "GET", URL),
+        ("", "<button disabled formaction=/y>", "GET", URL),
+        ("", "<button>a</button><button formaction=/y>", "GET", URL),
+    ],
+    ids=range(11),
+)
+def test_a_form_is_sent_where_its_first_button_sends_it(
+    attributes: str, controls: str, method: str, target: str
+) -> None:
+    (call,) = _tool(controls, attributes).calls
+    assert (call.method, call.target) == (method, target)
+    assert call.transport == ("form" if target else "page")
+    assert call.operation == "find"
 
 
 def test_a_dangerous_form_action_is_dropped() -> None:
@@ -183,96 +217,334 @@ def test_the_base_decides_where_a_form_goes() -> None:
     assert action.calls[0].off_origin
 
 
-def test_an_oversized_page_is_refused() -> None:
-    assert _rejection(" " * (512 * 1024 + 1)) == "json_too_large"
-
-
-# --- links ----------------------------------------------------------------------------
-
-
-def test_discovery_links_are_found_in_either_attribute_order() -> None:
-    page = b"""<head><link href="/abp.json" rel="abp-manifest">
-    <link rel="ABP-manifest" href="/second.json"><meta content="/b.json"
-    name="wab-discovery"><link rel="alternate ai-actions" href=/ai.json>
-    <link rel=webmcp href="https://cdn.example/w.json"><link rel=webmcp href=/w2>
-    <link rel=webmcp-manifest href=/w2><link rel=icon href=/i></head>"""
-    assert parse_links(page, url=URL).links == (
-        DiscoveryLink("https://kiosk.example/abp.json", "abp"),
-        DiscoveryLink("https://kiosk.example/b.json", "wab"),
-        DiscoveryLink("https://kiosk.example/ai.json", "awas"),
-        DiscoveryLink("https://cdn.example/w.json", "webmcp"),
-        DiscoveryLink("https://kiosk.example/w2", "webmcp"),
-    )
-
-
-def test_a_base_moves_the_links() -> None:
-    page = b"<base href=https://www.kiosk.example/a/><link rel=webmcp href=w.json>"
-    (link,) = parse_links(page, url=URL).links
-    assert link.url == "https://www.kiosk.example/a/w.json"
+# --- parameters -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "page",
+    ("control", "kind", "required"),
     [
-        "<body><link rel=ai-actions href=/x>",
-        "<head></head><link rel=ai-actions href=/x>",
-        "<head><!-- <link rel=ai-actions href=/x> -->",
-        "<head>" + " " * 50_000 + "<link rel=ai-actions href=/x>",
-        "<link rel=ai-actions href=javascript:x>",
-        "<link rel=ai-actions href=http://kiosk.example/x>",
-        "<link rel=ai-actions>",
+        ("<input name=a>", "string", False),
+        ("<input name=a required>", "string", True),
+        ("<input name=a type=TEXT>", "string", False),
+        ("<input name=a type=unheard-of>", "string", False),
+        ("<input name=a type=email required=''>", "string", True),
+        ("<input name=a type=date>", "string", False),
+        ("<input name=a type=datetime-local>", "string", False),
+        ("<input name=a type=url>", "string", False),
+        ("<input name=a type=color required>", "string", True),
+        ("<input name=a type=password>", "string", False),
+        ("<input name=a type=number required>", "number", True),
+        ("<input name=a type=range required>", "number", True),
+        ("<input name=a type=checkbox>", "boolean", False),
+        ("<input name=a type=checkbox required>", "boolean", True),
+        ("<input name=a type=hidden toolparamdescription=b>", "string", False),
+        ("<input name=a type=' checkbox '>", "string", False),
+        ("<input name=a type=checkbox readonly>", "boolean", False),
+        ("<select name=a readonly></select>", "string", False),
+        ("<textarea name=a required></textarea>", "string", True),
+        ("<select name=a required></select>", "string", True),
+        ("<select name=a multiple></select>", "array", False),
     ],
+    ids=range(21),
 )
-def test_links_outside_the_head_or_unsafe_do_not_count(page: str) -> None:
-    assert parse_links(page.encode(), url=URL).links == ()
+def test_a_control_is_a_parameter_of_its_type(
+    control: str, kind: str, required: bool
+) -> None:
+    (parameter,) = _tool(control).parameters
+    assert (parameter.name, parameter.type) == ("a", kind)
+    assert parameter.required is required
 
 
-def test_a_page_tells_whether_it_holds_tools() -> None:
-    assert parse_links(f"<form {TOOL}>".encode(), url=URL).holds_tools
-    assert not parse_links(b"<form toolname=x>", url=URL).holds_tools
+@pytest.mark.parametrize(
+    "control",
+    [
+        "<input>",
+        "<input name>",
+        "<input name=a disabled>",
+        "<input name=a readonly>",
+        "<textarea name=a readonly></textarea>",
+        "<select name=a disabled><option>x</select>",
+        "<input name=a type=hidden>",
+        "<input name=a type=hidden toolparamtitle=b>",
+        "<input name=a type=file>",
+        "<input name=a type=submit>",
+        "<input name=a type=image>",
+        "<input name=a type=reset>",
+        "<input name=a type=button>",
+        "<button name=a>x</button>",
+        "<output name=a></output>",
+        "<fieldset disabled><input name=a></fieldset>",
+        "<fieldset disabled><fieldset><input name=a></fieldset></fieldset>",
+        "<fieldset disabled><legend>x</legend><input name=a></fieldset>",
+        "<fieldset disabled><legend></legend><legend><input name=a></legend></fieldset>",
+        "<template><input name=a></template>",
+        "<!-- <input name=a> -->",
+        "<input name=a form=elsewhere>",
+        "<input name=a form>",
+        "<x-input name=a></x-input>",
+    ],
+    ids=range(24),
+)
+def test_what_an_agent_cannot_fill_in_is_no_parameter(control: str) -> None:
+    assert _tool(control).parameters == ()
 
 
-# --- tokens ---------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "control",
+    [
+        "<fieldset disabled></fieldset><input name=a>",
+        "<fieldset disabled><legend><input name=a></legend></fieldset>",
+        "<fieldset disabled><legend></fieldset><input name=a>",
+        "</fieldset><input name=a>",
+        "<div><table><tr><td><input name=a></table>",
+        "<select><option>x<input name=a>",
+        "<select name=b></select><input name=a>",
+        "<select><form></form><input name=a>",
+        "<select><fieldset disabled><input name=a>",
+        "<xmp><fieldset disabled></xmp><input name=a>",
+    ],
+    ids=range(10),
+)
+def test_controls_in_untidy_forms_are_parameters(control: str) -> None:
+    assert "a" in _parameters(control)
 
 
-def test_tags_attributes_and_texts_are_told_apart() -> None:
-    tokens = list(
-        tokenize("<A B='1&amp;2' c=x d b=2/>t&lt;<!--n--><script>a<b</SCRIPT >1 < 2")
+@pytest.mark.parametrize(
+    ("controls", "names"),
+    [
+        ("<input name=a><input name=a><input name=b>", ["b"]),
+        ("<input name=a><textarea name=a></textarea>", []),
+        ("<input type=hidden name=a value=0><input type=checkbox name=a>", []),
+        ("<input type=radio name=a><input name=a>", []),
+        ("<input type=radio name=a><input type=checkbox name=a>", []),
+        ("<input name=a disabled><input name=a>", ["a"]),
+        ("<input name=a readonly><input name=a>", ["a"]),
+    ],
+    ids=range(7),
+)
+def test_a_name_of_several_controls_is_left_out(
+    controls: str, names: list[str]
+) -> None:
+    html = f"<form {TOOL}>{controls}</form>"
+    (action,) = _read(html).site.actions
+    assert [each.name for each in action.parameters] == names
+    is_told = ("form[find]", "duplicate") in _rules(html)
+    assert is_told == ("a" not in names)
+
+
+def test_buttons_of_one_name_are_no_fault() -> None:
+    html = f"<form {TOOL}><button name=a>x</button><button name=a>y</button></form>"
+    assert _rules(html) == []
+
+
+def test_buttons_of_a_name_make_one_choice() -> None:
+    found = _parameters(
+        """<input type=radio name=r value=a><input type=radio name=r value=b required>
+        <input type=radio name=r value=c disabled><input type=radio name=r value=a>
+        <input type=radio name=one>
+        <input type=checkbox name=c value=x><input type=checkbox name=c value=y>"""
     )
-    assert tokens == [
-        Tag("a", {"b": "1&2", "c": "x", "d": ""}),
-        Text("t<"),
-        Tag("script", {}),
-        Text("a<b", raw=True),
-        Tag("script", {}, closes=True),
-        Text("1 "),
-        Text(" 2"),
+    assert found == {
+        "r": Parameter(name="r", type="string", required=True, enum=("a", "b")),
+        "one": Parameter(name="one", type="string", required=False, enum=("on",)),
+        "c": Parameter(name="c", type="array", required=False, enum=("x", "y")),
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "choices"),
+    [
+        ("<option value=x>X<option>Y &amp; Z<option> two \n words", ["x", "Y & Z", "two words"]),
+        ('<option value="">-<option>a</option>', ["a"]),
+        ("<option disabled>a<option disabled value=b>c<option>d", ["d"]),
+        ("<optgroup disabled><option>a</optgroup><option>b", ["b"]),
+        ("<optgroup disabled><option>a<optgroup><option>b", ["b"]),
+        ("<optgroup label=x><option>a</optgroup><optgroup><option>b", ["a", "b"]),
+        ("<option>a<option>a", ["a"]),
+        ("<option><b>a</b>c<!-- d --></option>", ["ac"]),
+        ("<option>a<hr><option>b", ["a", "b"]),
+        ("<template><option>a</template><option>b", ["b"]),
+        ("", []),
+    ],
+    ids=range(11),
+)  # fmt: skip
+def test_choices_are_the_options_that_can_be_chosen(
+    options: str, choices: list[str]
+) -> None:
+    (parameter,) = _tool(f"<select name=s>{options}</select><option>no").parameters
+    assert parameter.enum == tuple(choices)
+
+
+@pytest.mark.parametrize(
+    ("controls", "description"),
+    [
+        ("<label for=x>Title of it</label><input id=x name=a>", "Title of it"),
+        ("<input id=x name=a><label for=x>After</label>", "After"),
+        ("<label for=x>One</label><label for=x>Two</label><input id=x name=a>", "One; Two"),
+        ("<label>Author <input name=a></label>", "Author"),
+        ("<label>Author <input name=a> of it</label>", "Author of it"),
+        ("<label>Author <input name=a>", "Author"),
+        ("<label>Size <select name=a><option>XL</select> (EU)</label>", "Size (EU)"),
+        ("<label>Text <textarea name=a>no</textarea><button>no</button></label>", "Text"),
+        ("<label><i>A &amp; <b>B</b></i> <input name=a></label>", "A & B"),
+        ("<label>no<input type=hidden name=h>, yes<input name=a></label>", "no, yes"),
+        ("<label>no<button>x</button><input name=a></label>", ""),
+        ("<label>no</label><input name=a>", ""),
+        ("<label for=y>no<input name=a></label>", ""),
+        ("<label for=''>no<input name=a></label>", ""),
+        ("<input id=x><label for=x>no</label><input id=x name=a>", ""),
+        ("<template><label for=x>no</label></template><input id=x name=a>", ""),
+        ("<label>no<input name=a toolparamdescription='Its colour'></label>", "Its colour"),
+        ("<label>yes<input name=a aria-description=no></label>", "yes"),
+        ("<input name=a aria-description=Year toolparamtitle=no>", "Year"),
+        ("<input name=a toolparamtitle=Year aria-label=no>", "Year"),
+        ("<input name=a aria-label=Year>", "Year"),
+        ("<input name=a placeholder=no title=no>", ""),
+        ("<label><input type=checkbox name=a> I agree</label>", "I agree"),
+    ],
+    ids=range(23),
+)  # fmt: skip
+def test_a_parameter_is_described_by_its_attribute_or_its_labels(
+    controls: str, description: str
+) -> None:
+    assert _parameters(controls)["a"].description == description
+
+
+@pytest.mark.parametrize(
+    ("controls", "description"),
+    [
+        ("<label><input type=radio name=a value=s>Small</label><input type=radio name=a>", ""),
+        ("<label><input type=radio name=a value=s>Small</label>", "Small"),
+        ("<input type=radio name=a toolparamdescription=x><input type=radio name=a>", "x"),
+        ("<input type=radio name=a toolparamtitle=x>", "x"),
+        ("<fieldset><legend>Size</legend><input type=radio name=a><input type=radio name=a>",
+         "Size"),
+        ("<fieldset><legend>Size<input type=radio name=a><input type=radio name=a>", "Size"),
+        ("<fieldset><legend>x</legend><input type=radio name=a></fieldset>", ""),
+        (("<fieldset><legend>no</legend></fieldset><input type=radio name=a>"
+         "<input type=radio name=a>"), ""),
+        (("<fieldset><legend>x</legend><input type=checkbox name=a>"
+         "<input type=checkbox name=a></fieldset>"), "x"),
+    ],
+    ids=range(9),
+)  # fmt: skip
+def test_a_group_is_described_by_its_first_button_or_its_legend(
+    controls: str, description: str
+) -> None:
+    assert _parameters(controls)["a"].description == description
+
+
+def test_controls_elsewhere_join_by_the_forms_id_in_the_order_of_the_page() -> None:
+    (action,) = _read(
+        f"""<input name=early form=f><form id=f {TOOL}><input name=own>
+        <input name=foreign form=other></form><input name=loose><input name=late form=f>
+        <form id=f {TOOL.replace("find", "twin")}></form>"""
+    ).site.actions[:1]
+    assert [p.name for p in action.parameters] == ["early", "own", "late"]
+
+
+def test_a_form_within_a_form_is_none_and_ends_it() -> None:
+    (action,) = _read(
+        f"""<form {TOOL}><input name=a><form {TOOL} id=b><input name=c></form>
+        <input name=d></form><input name=e form=b>"""
+    ).site.actions
+    assert [p.name for p in action.parameters] == ["a", "c"]
+
+
+def test_names_of_object_members_are_harmless() -> None:
+    names = ["__proto__", "constructor", "toString", "hasOwnProperty", "a[b]", "\u00e4"]
+    controls = "".join(f'<input name="{name}">' for name in names)
+    assert list(_parameters(controls)) == names
+
+
+def test_texts_are_cleaned_and_cut() -> None:
+    action = _tool(
+        f"<input name='a\u202eb' toolparamdescription='{'x' * 5_000}'>"
+        f"<input name={'n' * 300}>"
+    )
+    first, second = action.parameters
+    assert first.name == "a b"
+    assert len(first.description) == 4_000
+    assert len(second.name) == 200
+
+
+def test_a_tool_of_too_many_parameters_is_cut() -> None:
+    html = f"<form {TOOL}>{''.join(f'<input name=a{n}>' for n in range(101))}</form>"
+    (action,) = _read(html).site.actions
+    assert len(action.parameters) == 100
+    assert _rules(html) == [("form[find]", "limit")]
+
+
+# --- a page of several kinds ----------------------------------------------------------
+
+
+def test_an_action_declared_in_every_way_is_one_with_all_calls() -> None:
+    document = _read(
+        """<form toolname=search-books tooldescription="Search the books" action=/s
+          data-awas-action=searchBooks><input name=q data-awas-param=query></form>
+        <script>navigator.modelContext.registerTool({name: "search_books",
+          description: "Find", annotations: {readOnlyHint: true}})</script>
+        <a href=/all data-awas-action=list>All books</a>"""
+    )
+    one, other = document.site.actions
+    assert document.format == "webmcp"
+    assert document.conformance == "strict"
+    assert (one.name, one.description) == ("search-books", "Search the books")
+    assert (one.sensitivity, one.confirmation) == ("read", True)
+    assert [each.name for each in one.parameters] == ["q"]
+    assert [(each.format, each.transport) for each in one.calls] == [
+        ("webmcp", "form"),
+        ("webmcp", "page"),
+        ("awas", "form"),
     ]
+    assert other.name == "list"
+
+
+def test_what_one_declaration_leaves_open_the_next_fills_in() -> None:
+    (action,) = _read(
+        """<script>navigator.modelContext.registerTool({name: "find",
+          description: compose()})</script>
+        <form data-awas-action=find aria-label="Find a book">
+          <input data-awas-param=q></form>"""
+    ).site.actions
+    assert action.description == "Find a book"
+    assert [each.name for each in action.parameters] == ["q"]
+    assert action.confirmation is None
+
+
+# --- hostile pages --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("before", "unit", "after"),
     [
         ("", "<div>", ""),
-        ("", "<!--", ""),
-        ("", "<?", ""),
-        ("", "<![CDATA[", ""),
-        ("<a ", "a{} ", ">"),
-        ("", '<a b="', ""),
-        ("<script>", "</scrip", ""),
+        ("", "<form></form>", ""),
+        ("", "<form toolname=t{} tooldescription=d></form>", ""),
+        ("", f"<form {TOOL}></form>", ""),
+        ("", "<form toolname=t{}></form>", ""),
         (f"<form {TOOL}>", "<fieldset disabled>", "<input name=a>" * 100),
+        (f"<form {TOOL}>", "<fieldset><legend>x<input type=radio name=r{}>", ""),
         (f"<form {TOOL}>", "<input name=a>", ""),
+        (f"<form {TOOL}>", "<input name=a{}>", ""),
+        (f"<form id=f {TOOL}></form>", "<input name=a{} form=f>", ""),
+        (f"<form {TOOL}>", "<input type=radio name=r value={}>", ""),
+        (f"<form {TOOL}>", "<input type=checkbox name=c value={}>", ""),
         (f"<form {TOOL}>", "<label>x<input name=a>", ""),
-        ("&#", "9", ";"),
-        ("<a b='&#", "9", ";'>"),
+        (f"<form {TOOL}>", "<label for=i{}>x</label><input id=i{} name=a{}>", ""),
+        (f"<form {TOOL}>", "<label for=i>x</label>", "<input id=i name=a>" * 100),
+        (f"<form {TOOL}><select name=s>", "<option>x", ""),
+        (f"<form {TOOL}>", "<select name=s{}><option>x</select>", ""),
+        (f"<form {TOOL}>", "<template>", ""),
+        (f"<form {TOOL}>", "<!--", ""),
     ],
+    ids=range(19),
 )
-def test_hostile_markup_takes_linear_time(before: str, unit: str, after: str) -> None:
+def test_hostile_pages_take_linear_time(before: str, unit: str, after: str) -> None:
     def read(times: int) -> None:
         middle = "".join(unit.replace("{}", str(number)) for number in range(times))
         page = (before + middle + after).encode()
         assert isinstance(parse_page(page, url=URL), Parsed | Rejected)
-        parse_links(page, url=URL)
 
     read(5_000)
     assert_linear(read, 300)
@@ -283,7 +555,10 @@ _pieces = st.sampled_from(
         "<", ">", "/", "=", '"', "'", " ", "&", "&#x", "&amp;", "<!--", "-->", "a", "\x00",
         "<form ", f"<form {TOOL}>", "</form>", "<input name=", "<select>", "</select>",
         "<option>", "<label>", "</label>", "<script>", "</script", "<template>", "<title>",
-        "form=f", "type=radio", "navigator.modelContext", "\u20ac", "<fieldset>",
+        "form=f", "type=radio", "\u20ac", "<fieldset>", "<legend>", "<optgroup disabled>",
+        "<label for=a>", "id=a", "<textarea>", "<button>", "<div data-awas-action=a>",
+        "</div>", "data-ai-action=b", "data-awas-param=c", "<a href=x ",
+        "navigator.modelContext", ".registerTool(", "{name: 'a', description: 'b'", "})",
     ]
 )  # fmt: skip
 
@@ -292,4 +567,10 @@ _pieces = st.sampled_from(
 def test_any_markup_is_parsed_or_rejected(pieces: list[str]) -> None:
     body = "".join(pieces).encode()
     assert isinstance(parse_page(body, url=URL), Parsed | Rejected)
-    parse_links(body, url=URL)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_parsed_or_rejected(body: bytes) -> None:
+    html = f"<form {TOOL}>".encode()
+    assert isinstance(parse_page(body, url=URL), Parsed | Rejected)
+    assert isinstance(parse_page(html + body, url=URL), Parsed)

@@ -1,0 +1,155 @@
+"""How many leases a second a frontier in PostgreSQL gives, and none of them twice.
+
+The server is an embedded one, made for this; each claimant is a process of its own.
+"""
+
+import asyncio
+import multiprocessing
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+from typing import Any
+
+from registry.db import crowd, tasks
+from registry.db.embedded import start_embedded
+from registry.db.engine import Engine, Role, open_engine
+from registry.db.migrate import migrate
+from registry.db.tasks import Task
+from registry.usecases.chance import Chance
+
+LEASE = timedelta(minutes=10)  # longer than the measurement
+PATIENCE_S = 600.0
+COMPLETED = 2_500  # by each claimant
+CONNECTIONS = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """What one claimant got. Times: of the clock that all processes share, in seconds."""
+
+    keys: list[tuple[int, str]]
+    claims: int
+    claimed_s: tuple[float, float]
+    completed_s: tuple[float, float]
+    completed: int
+
+
+def measure(*, claims: int, claimants: int, batch: int) -> dict[str, Any]:
+    """claims: tasks to be leased, of which each claimant takes `batch` at a time."""
+    with tempfile.TemporaryDirectory(prefix="fair-registry-bench-") as folder:
+        server = start_embedded(Path(folder))
+        try:
+            server.create_database()
+            asyncio.run(_prepare(_spell(server), claims // 2))
+            shares = _compete(_spell(server), claimants, batch)
+        finally:
+            server.close()
+    keys = [key for share in shares for key in share.keys]
+    claiming = _span_s([share.claimed_s for share in shares])
+    completing = _span_s([share.completed_s for share in shares])
+    completed = sum(share.completed for share in shares)
+    return {
+        "leases_per_s": round(len(keys) / claiming),
+        "duplicates": len(keys) - len(set(keys)),
+        "completions_per_s": round(completed / completing),
+        "leases": len(keys),
+        "completions": completed,
+        "claims": sum(share.claims for share in shares),
+        "claimants": claimants,
+        "batch": batch,
+    }
+
+
+def _spell(server: Any) -> str:
+    url: str = server.url().render_as_string(hide_password=False)
+    return url
+
+
+async def _prepare(url: str, sites: int) -> None:
+    engine = open_engine(url)
+    await migrate(engine)
+    async with engine.begin() as connection:
+        await crowd.make_crowd(connection, sites=sites, now=Chance().now())
+    await engine.dispose()
+
+
+def _compete(url: str, claimants: int, batch: int) -> list[Share]:
+    spawning = multiprocessing.get_context("spawn")
+    shares = spawning.Queue()
+    start = spawning.Barrier(claimants)
+    processes = [
+        spawning.Process(target=_claimant, args=(url, batch, start, shares))
+        for _ in range(claimants)
+    ]
+    for process in processes:
+        process.start()
+    found = [shares.get(timeout=PATIENCE_S) for _ in processes]
+    for process in processes:
+        process.join()
+    return found
+
+
+def _claimant(url: str, batch: int, start: Barrier, shares: Any) -> None:
+    shares.put(asyncio.run(_take_share(url, batch, start)))
+
+
+async def _take_share(url: str, batch: int, start: Barrier) -> Share:
+    engine = open_engine(url, Role.CRAWLER, pool=CONNECTIONS)
+    async with engine.connect():  # connecting is no part of the figure
+        start.wait()
+    taken, claims, claimed_s = await _claim_all(engine, batch)
+    start.wait()
+    completed_s = await _complete_each(engine, taken[:COMPLETED])
+    await engine.dispose()
+    return Share(
+        keys=[(one.site_id, one.kind) for one in taken],
+        claims=claims,
+        claimed_s=claimed_s,
+        completed_s=completed_s,
+        completed=len(taken[:COMPLETED]),
+    )
+
+
+async def _claim_all(
+    engine: Engine, batch: int
+) -> tuple[list[Task], int, tuple[float, float]]:
+    """All that is to be had; how many claims that took, and when."""
+    began_s, claims, taken = time.perf_counter(), 0, list[Task]()
+    while True:
+        async with engine.begin() as connection:
+            found = await tasks.lease_tasks(
+                connection, now=Chance().now(), lease=LEASE, limit=batch
+            )
+        claims += 1
+        if not found:
+            return taken, claims, (began_s, time.perf_counter())
+        taken += found
+
+
+async def _complete_each(engine: Engine, taken: Sequence[Task]) -> tuple[float, float]:
+    """Each in a transaction of its own, as the crawler does; several at a time."""
+    began_s = time.perf_counter()
+    waiting = iter(taken)
+
+    async def work_off() -> None:
+        for one in waiting:
+            async with engine.begin() as connection:
+                await tasks.complete(
+                    connection,
+                    one,
+                    due_at=Chance().now() + timedelta(days=1),
+                    failures=0,
+                    outcome={"result": "unchanged"},
+                    history=one.history.after(1.0, 1.0),
+                )
+
+    await asyncio.gather(*(work_off() for _ in range(CONNECTIONS)))
+    return began_s, time.perf_counter()
+
+
+def _span_s(times: Sequence[tuple[float, float]]) -> float:
+    return max(ended for _, ended in times) - min(began for began, _ in times)

@@ -1,0 +1,262 @@
+"""Whom this process asks, how many at a time and how often.
+
+Every request takes its turn here: at its host, at its registrable domain and, once the
+name is resolved, at the network it dials, so that ten thousand names that lead to one
+address are no attack on it. What has to wait waits a little; what would wait long is
+refused as `network_busy`, and what failed too often as `breaker_open`.
+"""
+
+import asyncio
+import ipaddress
+import random
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import structlog
+
+from crawler import refusals
+from crawler.breakers import (
+    RULES,
+    BreakerRule,
+    Breakers,
+    Level,
+    Outcome,
+    Place,
+    State,
+    decide_outcome,
+)
+from crawler.pace import Pace
+from crawler.stopwatch import Stopwatch
+from registry.errors import Refused
+from registry.sites.host import Host
+
+_PREFIX_LENGTHS = {4: 24, 6: 48}
+_MAX_WAITING = 250  # at a place; more would not have their turn in time
+
+logger = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """at_once: requests under way. per_s: begun in the long run; burst: after a rest."""
+
+    at_once: int
+    per_s: float
+    burst: int
+
+
+LIMITS: Mapping[Level, Limit] = MappingProxyType(
+    {
+        # A visit is 24 requests, four at a time; beside it come proof and probe.
+        "host": Limit(at_once=8, per_s=10, burst=40),
+        "domain": Limit(at_once=16, per_s=20, burst=80),
+        # Fronts of a hundred thousand sites are one network.
+        "network": Limit(at_once=32, per_s=50, burst=100),
+    }
+)
+_UNBOUNDED = Limit(at_once=10**6, per_s=1e9, burst=10**6)
+_draw = random.SystemRandom().random
+_NEVER = BreakerRule(opens_at=10**9, min_open_s=1, max_open_s=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolitenessConfig:
+    """patience_s: how long a request waits for its turn at one place.
+
+    spare_loopback: addresses of this machine are no network to be protected.
+    """
+
+    limits: Mapping[Level, Limit] = field(default_factory=lambda: LIMITS)
+    rules: Mapping[Level, BreakerRule] = field(default_factory=lambda: RULES)
+    patience_s: float = 5.0
+    spare_loopback: bool = True
+
+
+TOWARDS_OURSELVES = PolitenessConfig(
+    limits=dict.fromkeys(LIMITS, _UNBOUNDED), rules=dict.fromkeys(RULES, _NEVER)
+)
+"""For targets of our own: no limits, no breakers."""
+
+
+def network_of(address: str) -> str:
+    """The /24 of an IPv4 address, the /48 of an IPv6 one."""
+    parsed = ipaddress.ip_address(address)
+    length = _PREFIX_LENGTHS[parsed.version]
+    return str(ipaddress.ip_network((parsed, length), strict=False))
+
+
+class _Lane:
+    """Those under way at a place and those who wait: gone with the last of them."""
+
+    def __init__(self, at_once: int) -> None:
+        self.slots = asyncio.Semaphore(at_once)
+        self.left = asyncio.Event()
+        self.users = 0
+
+
+class Politeness:
+    """One for the process. draw: a number of [0, 1). monotonic: seconds."""
+
+    def __init__(
+        self,
+        config: PolitenessConfig | None = None,
+        *,
+        draw: Callable[[], float] = _draw,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.config = config or PolitenessConfig()
+        self._monotonic = monotonic
+        self._counts: Counter[str] = Counter()
+        self._breakers = Breakers(draw=draw, tell=self._tell, rules=self.config.rules)
+        self._lanes: dict[Place, _Lane] = {}
+        self._paces = {
+            level: Pace(per_s=limit.per_s, burst=limit.burst)
+            for level, limit in self.config.limits.items()
+        }
+
+    @asynccontextmanager
+    async def turn(self, host: Host, watch: Stopwatch) -> AsyncIterator["Turn"]:
+        """Around one request and its answer; what is raised in it is its outcome.
+
+        Raises: Refused `breaker_open`, `network_busy`.
+        """
+        turn = Turn(self, host, watch)
+        outcome: Outcome = "none"
+        try:
+            await turn.enter(Place("host", host.name))
+            await turn.enter(Place("domain", host.registrable_domain))
+            yield turn
+            outcome = "success"
+        except Refused as refused:
+            outcome = decide_outcome(refused)
+            raise
+        except asyncio.CancelledError:
+            outcome = "failure" if watch.has_expired else "none"
+            raise
+        finally:
+            turn.leave(outcome)
+
+    def snapshot(self) -> dict[str, int]:
+        """For metrics: circuits by level and state, requests under way, and counts.
+
+        opened_*: since the start, by level; refused_*: since the start, by code.
+        """
+        under_way = (
+            one.users for place, one in self._lanes.items() if place.level == "host"
+        )
+        return {
+            "under_way": sum(under_way),
+            **self._breakers.snapshot(),
+            **self._counts,
+        }
+
+    async def enter(self, place: Place, watch: Stopwatch) -> None:
+        """Raises: Refused `breaker_open`, `network_busy`."""
+        lane = self._lanes.get(place)
+        if lane is None:
+            lane = self._lanes[place] = _Lane(self.config.limits[place.level].at_once)
+        lane.users += 1
+        try:
+            await self._take_turn(place, lane, watch)
+        except BaseException as error:
+            self._drop(place, lane)
+            if isinstance(error, Refused):
+                self._counts[f"refused_{error.code}"] += 1
+            raise
+
+    def leave(self, place: Place, outcome: Outcome, member: str) -> None:
+        now_s = self._monotonic()
+        self._breakers.note(place, outcome, member=member, now_s=now_s)
+        lane = self._lanes[place]
+        lane.slots.release()
+        lane.left.set()  # wakes all who wait now; who comes later waits for the next
+        lane.left.clear()
+        self._drop(place, lane)
+
+    async def _take_turn(self, place: Place, lane: _Lane, watch: Stopwatch) -> None:
+        now_s = self._monotonic()
+        self._breakers.verify(place, now_s)
+        if lane.users > self.config.limits[place.level].at_once + _MAX_WAITING:
+            raise _busy(place, lane)
+        pause_s = self._paces[place.level].reserve(
+            place.name, now_s=now_s, patience_s=self.config.patience_s
+        )
+        if pause_s or lane.slots.locked() or self._breakers.is_tried(place):
+            with watch.stopped():
+                await self._wait(place, lane, pause_s)
+        else:
+            self._breakers.enter(place, now_s)
+            await lane.slots.acquire()  # at once
+
+    async def _wait(self, place: Place, lane: _Lane, pause_s: float) -> None:
+        await asyncio.sleep(pause_s)
+        try:
+            async with asyncio.timeout(self.config.patience_s):
+                await lane.slots.acquire()
+                await self._await_trial(place, lane)
+        except TimeoutError as error:
+            raise _busy(place, lane) from error
+
+    async def _await_trial(self, place: Place, lane: _Lane) -> None:
+        """With a slot, which is given back if it comes to nothing."""
+        try:
+            while not self._breakers.enter(place, self._monotonic()):
+                await lane.left.wait()
+        except BaseException:
+            lane.slots.release()
+            raise
+
+    def _drop(self, place: Place, lane: _Lane) -> None:
+        lane.users -= 1
+        if lane.users == 0:
+            del self._lanes[place]
+
+    def _tell(self, place: Place, state: State) -> None:
+        if state == "open":
+            self._counts[f"opened_{place.level}"] += 1
+        logger.info("circuit_changed", of=place.level, name=place.name, state=state)
+
+
+def _busy(place: Place, lane: _Lane) -> Refused:
+    detail = f"{lane.users} requests are under way to {place.name}"
+    return Refused(refusals.NETWORK_BUSY, detail, retry_after_s=60)
+
+
+class Turn:
+    """The places at which one request is under way."""
+
+    def __init__(self, politeness: Politeness, host: Host, watch: Stopwatch) -> None:
+        self._politeness = politeness
+        self._host = host
+        self._watch = watch
+        self._entered: list[Place] = []
+
+    async def dial(self, address: str) -> None:
+        """Before each address is dialled, one after the other.
+
+        Raises: Refused `breaker_open`, `network_busy`.
+        """
+        if self._entered and self._entered[-1].level == "network":
+            self._leave_last("failure")
+        spares = self._politeness.config.spare_loopback
+        if not (spares and ipaddress.ip_address(address).is_loopback):
+            await self.enter(Place("network", network_of(address)))
+
+    async def enter(self, place: Place) -> None:
+        await self._politeness.enter(place, self._watch)
+        self._entered.append(place)
+
+    def leave(self, outcome: Outcome) -> None:
+        while self._entered:
+            self._leave_last(outcome)
+
+    def _leave_last(self, outcome: Outcome) -> None:
+        place = self._entered.pop()
+        member = self._host.name
+        if place.level == "network":
+            member = self._host.registrable_domain
+        self._politeness.leave(place, outcome, member)

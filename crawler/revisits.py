@@ -1,0 +1,52 @@
+"""When this process crawls a site again.
+
+Each process finds the allocation by itself, from a sample of the stored histories, and
+keeps it in memory: all find nearly the same from the same rows, none has to be the one
+that writes it down, and none waits for another.
+"""
+
+from datetime import datetime
+
+import numpy as np
+import structlog
+
+from crawler.allocation import USUAL, Allocation, allocate
+from crawler.schedule import Draw, next_crawl_at
+from registry.db import tasks
+from registry.db.engine import Engine
+from registry.sites.change_history import ChangeHistory
+
+SAMPLED = 20_000
+
+logger = structlog.get_logger()
+
+
+class Revisits:
+    def __init__(self, allocation: Allocation = USUAL) -> None:
+        self.allocation = allocation
+
+    def next_at(
+        self, now: datetime, history: ChangeHistory[float], draw: Draw
+    ) -> datetime:
+        """draw: a number of [0, 1)."""
+        interval = self.allocation.interval(history.changes_per_day)
+        return next_crawl_at(now, interval=interval, draw=draw)
+
+    async def renew(self, engine: Engine) -> None:
+        """Let the allocation follow what the sites do by now."""
+        async with engine.connect() as connection:
+            sampled = await tasks.sample_histories(connection, SAMPLED)
+        if not sampled:
+            return
+        visits, unchanged, gaps = np.array(
+            [(one.visits, one.unchanged, one.mean_gap_days) for one in sampled]
+        ).T
+        rates = ChangeHistory(
+            visits=visits, unchanged=unchanged, mean_gap_days=gaps
+        ).changes_per_day
+        self.allocation = allocate(rates)
+        logger.info(
+            "visits_allocated",
+            sites=len(sampled),
+            multiplier=self.allocation.multiplier,
+        )

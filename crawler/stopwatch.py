@@ -1,0 +1,56 @@
+"""The time that a fetch takes, without what we made it wait."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+
+class Stopwatch:
+    """Of one fetch; may be read after it."""
+
+    def __init__(self) -> None:
+        self._started_s: float | None = None
+        self._ended_s: float | None = None
+        self._waited_s = 0.0
+        self._deadline: asyncio.Timeout | None = None
+
+    @property
+    def elapsed_ms(self) -> int:
+        """So far, or in all; 0 if nothing was fetched."""
+        if self._started_s is None:
+            return 0
+        until_s = time.monotonic() if self._ended_s is None else self._ended_s
+        return round((until_s - self._started_s - self._waited_s) * 1000)
+
+    @property
+    def has_expired(self) -> bool:
+        """Whether it was the deadline that cancelled what is timed."""
+        return self._deadline is not None and self._deadline.expired()
+
+    @asynccontextmanager
+    async def running(self, deadline_s: float) -> AsyncIterator[None]:
+        """Raises: TimeoutError."""
+        self._started_s = time.monotonic()
+        try:
+            async with asyncio.timeout(deadline_s) as self._deadline:
+                yield
+        finally:
+            self._ended_s = time.monotonic()
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """While we wait on our own account, neither the time nor the deadline runs."""
+        if self._deadline is None:
+            raise RuntimeError("the watch is not running")
+        if self._deadline.expired():  # and the cancellation was lost on its way
+            raise asyncio.CancelledError
+        loop = asyncio.get_running_loop()
+        left_s = (self._deadline.when() or loop.time()) - loop.time()
+        began_s = time.monotonic()
+        self._deadline.reschedule(None)
+        try:
+            yield
+        finally:
+            self._waited_s += time.monotonic() - began_s
+            self._deadline.reschedule(loop.time() + left_s)

@@ -1,0 +1,250 @@
+"""One visit to a host: each address asked once, within bounds, and what came of it.
+
+Where to look, and when it is enough, is `crawler.discover`'s business.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from crawler import refusals
+from crawler.body import BodyLimits
+from crawler.fetch import (
+    HTML_TYPES,
+    JSON_TYPES,
+    Fetched,
+    Fetcher,
+    NotModified,
+    Validators,
+    media_type_of,
+)
+from crawler.refusals import UnexpectedStatus, UnexpectedType
+from crawler.robots_cache import RobotsCache
+from registry.errors import Problem, Refused
+from registry.sites.host import Host
+
+FoundBy = Literal[
+    "declared", "well_known", "page", "linked", "dns", "referenced", "known"
+]
+"""linked: by a page. referenced: by a document that only points to another. known:
+nowhere pointed to any more, but stored from an earlier visit."""
+
+# Files without a suffix are often served as text or bytes.
+DOCUMENT_TYPES = (*JSON_TYPES, "text/json", "text/plain", "application/octet-stream")
+PAGE_LIMITS = BodyLimits(truncate=True)
+_TURNED_AWAY = frozenset({429, 503})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchedDocument:
+    """url: as it was asked for; final_url: where the redirects ended.
+
+    links: its Link headers.
+    """
+
+    url: str
+    final_url: str
+    found_by: FoundBy
+    body: bytes
+    content_type: str
+    validators: Validators
+    links: tuple[str, ...]
+    fetched_at: datetime
+    elapsed_ms: int
+
+    @property
+    def is_page(self) -> bool:
+        """For `parse_page`, not for `parse_document`."""
+        return media_type_of(self.content_type) in HTML_TYPES
+
+
+Answer: TypeAlias = FetchedDocument | NotModified | None
+"""None: nothing is there, or a failure that is noted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """retry_after: the header as it came, or "". may_pass: it is worth another try."""
+
+    url: str
+    found_by: FoundBy
+    problem: Problem
+    retry_after: str = ""
+    may_pass: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VisitLimits:
+    """requests: robots.txt among them.
+
+    A host without any document is asked 15 times: robots.txt, the well-known places,
+    the page and both manifests; what these point to, the endpoint in the DNS and what
+    is stored take the rest.
+    """
+
+    requests: int = 24
+    at_once: int = 4
+    deadline_s: float = 30.0
+
+
+class Visit:
+    """known: what is stored, by URL. clock: UTC."""
+
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        robots: RobotsCache,
+        host: Host,
+        *,
+        known: Mapping[str, Validators],
+        clock: Callable[[], datetime],
+        limits: VisitLimits,
+    ) -> None:
+        self.known = known
+        self.turned_away = False
+        self.failures: list[Failure] = []
+        self._fetcher = fetcher
+        self._robots = robots
+        self._host = host
+        self._clock = clock
+        self._requests_left = limits.requests - 1  # robots.txt was one
+        self._slots = asyncio.Semaphore(limits.at_once)
+        self._answers: dict[str, asyncio.Future[Answer]] = {}
+        self._absent: dict[str, None] = {}
+
+    async def ask(
+        self,
+        url: str,
+        found_by: FoundBy,
+        accept: Sequence[str] = DOCUMENT_TYPES,
+        limits: BodyLimits | None = None,
+    ) -> Answer:
+        """Who asks a second time shares the answer to the first. Never raises Refused."""
+        if url in self._answers:
+            return await self._answers[url]
+        shared: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._answers[url] = shared
+        try:
+            answer = await self._ask(url, found_by, accept, limits)
+            shared.set_result(answer)
+        finally:
+            shared.cancel()  # for who waits; without effect where there is a result
+        return answer
+
+    def fail(self, url: str, found_by: FoundBy, refused: Refused) -> None:
+        retry_after = getattr(refused, "retry_after", "")
+        self.failures.append(
+            Failure(
+                url=url,
+                found_by=found_by,
+                problem=refused.problem,
+                retry_after=retry_after,
+                may_pass=refusals.may_pass(refused),
+            )
+        )
+
+    @property
+    def answers(self) -> Mapping[str, FetchedDocument | NotModified]:
+        """By the URL that was asked for, in the order of asking."""
+        given = {
+            url: one.result()
+            for url, one in self._answers.items()
+            if one.done() and not one.cancelled()
+        }
+        return {url: answer for url, answer in given.items() if answer is not None}
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """Where there surely is nothing."""
+        return tuple(self._absent)
+
+    def is_absent(self, url: str) -> bool:
+        return url in self._absent
+
+    async def _ask(
+        self,
+        url: str,
+        found_by: FoundBy,
+        accept: Sequence[str],
+        limits: BodyLimits | None,
+    ) -> Answer:
+        async with self._slots:
+            # Asked only now: while this one waited, the host may have turned us away.
+            if self.turned_away and found_by != "declared":
+                return None
+            try:
+                fetched = await self._fetch(url, accept, limits)
+                return self._accept(url, found_by, fetched, accept)
+            except Refused as refused:
+                self._take(url, found_by, refused)
+                return None
+
+    async def _fetch(
+        self, url: str, accept: Sequence[str], limits: BodyLimits | None
+    ) -> Fetched | NotModified:
+        if self._requests_left <= 0:
+            raise Refused(refusals.BUDGET)
+        self._requests_left -= 1
+        await self._robots.permit(self._fetcher.target_of(url))
+        return await self._fetcher.fetch(
+            url,
+            accept=accept,
+            conditional=self.known.get(url),
+            limits=limits,
+            permit=self._robots.permit,
+        )
+
+    def _accept(
+        self,
+        url: str,
+        found_by: FoundBy,
+        fetched: Fetched | NotModified,
+        accept: Sequence[str],
+    ) -> FetchedDocument | NotModified:
+        if isinstance(fetched, NotModified):
+            return fetched
+        is_page = media_type_of(fetched.content_type) in HTML_TYPES
+        if fetched.truncated and not is_page:
+            raise Refused(refusals.BODY_WIRE)
+        if not set(HTML_TYPES) & set(accept) and _looks_like_markup(fetched.body):
+            raise Refused(refusals.NOT_FOUND, "a web page stands in its place")
+        return FetchedDocument(
+            url=url,
+            final_url=fetched.url,
+            found_by=found_by,
+            body=fetched.body,
+            content_type=fetched.content_type,
+            validators=fetched.validators,
+            links=fetched.links,
+            fetched_at=self._clock(),
+            elapsed_ms=fetched.elapsed_ms,
+        )
+
+    def _take(self, url: str, found_by: FoundBy, refused: Refused) -> None:
+        status = refused.status if isinstance(refused, UnexpectedStatus) else 0
+        # A host that is down or asks us to leave is not asked ten more times.
+        if refused.code in refusals.UNREACHABLE or status in _TURNED_AWAY:
+            self.turned_away = self.turned_away or self._is_here(url)
+        refused = _soft_404(refused)
+        absent = refused.code == refusals.NOT_FOUND.code or status in (404, 410)
+        if absent:
+            self._absent[url] = None
+        if found_by == "declared" or not absent:
+            self.fail(url, found_by, refused)
+
+    def _is_here(self, url: str) -> bool:
+        return urlsplit(url).hostname == self._host.name
+
+
+def _soft_404(refused: Refused) -> Refused:
+    """A page for people where a document was asked for says that there is none."""
+    if isinstance(refused, UnexpectedType) and refused.media_type in HTML_TYPES:
+        return Refused(refusals.NOT_FOUND, "a web page stands in its place")
+    return refused
+
+
+def _looks_like_markup(body: bytes) -> bool:
+    return body.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<"
