@@ -2,13 +2,16 @@
 
 import os
 import random
+from dataclasses import replace
 from datetime import timedelta
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from crawler.bot_auth import BotAuth
+from crawler.canaries import Canaries, canaries_at
 from crawler.context import Context
 from crawler.fetch import Fetcher, FetcherConfig, Sign
+from crawler.politeness import TOWARDS_OURSELVES, Politeness
 from crawler.resolve import (
     HostsFile,
     Resolver,
@@ -53,17 +56,18 @@ def make_sign(settings: Settings) -> Sign | None:
 
 
 def make_context(settings: Settings, engine: Engine) -> Context:
-    fetcher = Fetcher(
-        FetcherConfig(
-            user_agent=settings.user_agent,
-            resolver=make_resolver(settings),
-            ca_file=settings.ca_file,
-            sign=make_sign(settings),
-        )
+    config = FetcherConfig(
+        user_agent=settings.user_agent,
+        resolver=make_resolver(settings),
+        ca_file=settings.ca_file,
+        sign=make_sign(settings),
     )
+    fetcher = Fetcher(config)
+    own_line = Fetcher(replace(config, politeness=Politeness(TOWARDS_OURSELVES)))
     return Context(
         engine=engine,
         fetcher=fetcher,
+        canaries=Canaries(canaries_at(own_line, settings.canary_urls)),
         robots=RobotsCache(fetcher),
         lister=Lister(
             gazetteer=Gazetteer.load(),

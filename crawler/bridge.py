@@ -10,14 +10,14 @@ from typing import Any, Literal, NoReturn
 
 from crawler import refusals
 from registry.errors import Refused, RegistryError
-from registry.formats.conformance import Specification
 from registry.formats.document import (
     MAX_BODY_BYTES,
     MAX_MANIFEST_DEPTH,
     MAX_SCHEMA_DEPTH,
 )
-from registry.formats.reader import Ledger, Reader
-from registry.formats.wab_schema import APPENDIX_A
+from registry.formats.reading.conformance import Specification
+from registry.formats.reading.reader import Ledger, Reader
+from registry.formats.wab.schema import APPENDIX_A
 from registry.strict_json import JsonValue, parse_json
 
 Method = Literal["ping", "discover", "actions", "context"]
@@ -25,9 +25,8 @@ Method = Literal["ping", "discover", "actions", "context"]
 HEADERS: Mapping[str, str] = MappingProxyType({"X-WAB-Version": "1.0"})
 """Every request must bear it (7.3.4)."""
 
-_MAX_DEPTH = (
-    1 + MAX_MANIFEST_DEPTH + MAX_SCHEMA_DEPTH
-)  # a document stands in the answer
+# A document stands in the answer.
+_MAX_DEPTH = 1 + MAX_MANIFEST_DEPTH + MAX_SCHEMA_DEPTH
 _STRING = {"type": "string"}
 _OBJECT = {"type": "object"}
 _INSTANT = r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}"

@@ -1,17 +1,20 @@
 """Targets of our own: if we can not reach those, the fault of a probe is ours.
 
-What is probed while they fail is recorded for nobody: neither as downtime nor, of the
-sites that still answered, as the slowness of our own line.
+What is probed while they fail counts for nobody: neither as downtime nor, of the sites
+that still answered, as slowness.
 """
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from functools import partial
 
 import structlog
 
 from crawler.fetch import ANY_TYPE, Fetcher
-from crawler.refusals import UnexpectedStatus
+from crawler.probe import ProbeResult
+from crawler.refusals import OWN_LINE, UnexpectedStatus
 from registry.errors import Refused
 
 WINDOW_S = 60.0
@@ -19,42 +22,51 @@ _PAUSE_S = 1.0
 
 logger = structlog.get_logger()
 
+Canary = Callable[[], Awaitable[bool]]
+"""Whether it could be reached."""
+
 
 class Canaries:
-    """fetcher: without limits and breakers (`politeness.TOWARDS_OURSELVES`).
-
-    urls: none, and all is taken for sound.
-    """
+    """Without any, all is taken for sound. monotonic: seconds."""
 
     def __init__(
         self,
-        fetcher: Fetcher,
-        urls: Sequence[str] = (),
+        canaries: Sequence[Canary] = (),
         *,
         monotonic: Callable[[], float] = time.monotonic,
-        window_s: float = WINDOW_S,
         pause_s: float = _PAUSE_S,
     ) -> None:
-        self._fetcher = fetcher
-        self._urls = urls
+        self._canaries = canaries
         self._monotonic = monotonic
-        self._window_s = window_s
         self._pause_s = pause_s
         self._asking = asyncio.Lock()
         self._asked_s = float("-inf")
         self._sound = True
 
-    async def vouch(self, *, began_s: float, failed: bool) -> bool:
-        """Whether a probe that began then, on our clock, may be recorded.
+    async def vouched(self, probing: Awaitable[ProbeResult]) -> ProbeResult:
+        """The result, or `never_checked` if it may be our own line's.
 
-        A failed one needs canaries that were asked after it began; for the others those
-        of the last minute do.
+        A failure needs canaries that were asked after the probe began; for an answer
+        those of the last minute do.
         """
-        if not self._urls:
+        began_s = self._monotonic()
+        result = await probing
+        failed = result.outcome == "unreachable"
+        if await self._are_sound(began_s if failed else began_s - WINDOW_S):
+            return result
+        return replace(
+            result,
+            outcome="never_checked",
+            elapsed_ms=0,
+            code=OWN_LINE.code,
+            detail=OWN_LINE.title,
+        )
+
+    async def _are_sound(self, since_s: float) -> bool:
+        if not self._canaries:
             return True
-        since_s = began_s if failed else began_s - self._window_s
         async with self._asking:
-            if self._asked_s < since_s:
+            if self._asked_s <= since_s:
                 await self._ask()
             return self._sound
 
@@ -63,17 +75,23 @@ class Canaries:
         rest_s = self._asked_s + self._pause_s - self._monotonic()
         await asyncio.sleep(max(0.0, rest_s))
         self._asked_s = self._monotonic()
-        answered = await asyncio.gather(*(self._is_there(url) for url in self._urls))
-        sound = 2 * sum(answered) > len(answered)
+        answers = await asyncio.gather(*(canary() for canary in self._canaries))
+        sound = 2 * sum(answers) > len(answers)
         if sound != self._sound:
-            logger.warning("canaries_changed", sound=sound, answered=sum(answered))
+            logger.warning("canaries_changed", sound=sound, answered=sum(answers))
         self._sound = sound
 
-    async def _is_there(self, url: str) -> bool:
-        try:
-            await self._fetcher.fetch(url, accept=ANY_TYPE)
-        except UnexpectedStatus as refused:
-            return refused.status < 500
-        except Refused:
-            return False
-        return True
+
+def canaries_at(fetcher: Fetcher, urls: Sequence[str]) -> Sequence[Canary]:
+    """fetcher: without limits and breakers (`politeness.TOWARDS_OURSELVES`)."""
+    return [partial(_is_there, fetcher, url) for url in urls]
+
+
+async def _is_there(fetcher: Fetcher, url: str) -> bool:
+    try:
+        await fetcher.fetch(url, accept=ANY_TYPE)
+    except UnexpectedStatus as refused:
+        return refused.status < 500
+    except Refused:
+        return False
+    return True

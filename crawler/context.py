@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from crawler.canaries import Canaries
 from crawler.fetch import Fetcher
 from crawler.revisits import Revisits
 from crawler.robots_cache import RobotsCache
@@ -23,5 +24,6 @@ class Context:
     chance: Chance
     draw: Callable[[], float]
     revisits: Revisits = field(default_factory=Revisits)
+    canaries: Canaries = field(default_factory=Canaries)
     test_hosts: bool = False
     probe_interval: timedelta = field(default=timedelta(hours=1))

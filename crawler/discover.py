@@ -29,7 +29,7 @@ from crawler.visit import (
 from registry.errors import Problem, ProblemType, Refused
 from registry.formats.detect import parse_document
 from registry.formats.document import Document, Format, Parsed
-from registry.formats.links import DiscoveryLink, parse_link_header, parse_links
+from registry.formats.html.links import DiscoveryLink, parse_link_header, parse_links
 from registry.identity.dns_record import Status, choose_record, parse_wab_records
 from registry.identity.key_source import txt_record_url, wab_record_name
 from registry.identity.refusals import WAB_RECORD_DEPRECATED, WAB_RECORD_PAUSED

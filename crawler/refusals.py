@@ -157,6 +157,11 @@ DOCUMENT_OTHER = ProblemType(
     "Something else stands where the site's document was",
     "Serve the registered document at its address, or register the new one.",
 )
+OWN_LINE = ProblemType(
+    "own_line",
+    "The registry could not reach its own targets either",
+    "There is nothing to do; what was probed meanwhile counts for nobody.",
+)
 
 # Our own restraint
 BREAKER_OPEN = ProblemType(

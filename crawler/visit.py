@@ -226,7 +226,8 @@ class Visit:
     def _take(self, url: str, found_by: FoundBy, refused: Refused) -> None:
         status = refused.status if isinstance(refused, UnexpectedStatus) else 0
         # A host that is down or asks us to leave is not asked ten more times.
-        if refused.code in refusals.UNREACHABLE or status in _TURNED_AWAY:
+        gone = refused.code in (refusals.UNREACHABLE | refusals.LATER.keys())
+        if gone or status in _TURNED_AWAY:
             self.turned_away = self.turned_away or self._is_here(url)
         refused = _soft_404(refused)
         absent = refused.code == refusals.NOT_FOUND.code or status in (404, 410)

@@ -6,11 +6,18 @@ from typing import Any
 
 import structlog
 
+from crawler import refusals
 from crawler.context import Context
 from crawler.discover import Discovery, discover
 from crawler.evidence import fetched_bodies, problems_of, published_keys
-from crawler.fetch import HTML_TYPES, JSON_TYPES, Validators, media_type_of
-from crawler.probe import ProbeTarget, ping_of, probe
+from crawler.fetch import HTML_TYPES, Validators, media_type_of
+from crawler.probe import (
+    ProbeTarget,
+    check_bridge,
+    document_at,
+    ping_of,
+    probe,
+)
 from crawler.prove import fetch_evidence
 from crawler.schedule import (
     decide_reproof,
@@ -143,7 +150,8 @@ async def _probe(context: Context, task: Task, entry: SiteEntry) -> None:
     async with context.engine.connect() as connection:
         stored = await documents.current_documents(connection, entry.site_id)
     target = probe_target(entry, stored)
-    result = await probe(context.fetcher, context.robots, target)
+    probing = probe(context.fetcher, context.robots, target)
+    result = await context.canaries.vouched(probing)
     now = context.chance.now()
     due_at = _next_probe_at(context, task, now)
     outcome = {"result": result.outcome, "code": result.code, "url": target.url}
@@ -155,6 +163,8 @@ async def _probe(context: Context, task: Task, entry: SiteEntry) -> None:
         )
         if not held:
             await connection.rollback()
+            return
+        if result.outcome == "never_checked":
             return
         seen = StoredProbe(
             observed_at=now, outcome=result.outcome, elapsed_ms=result.elapsed_ms
@@ -171,25 +181,41 @@ def _next_probe_at(context: Context, task: Task, now: datetime) -> datetime:
 
 def probe_target(entry: SiteEntry, stored: list[StoredDocument]) -> ProbeTarget:
     """A WAB bridge's ping; else the first document, conditionally; else the page."""
-    for action in entry.site.actions:
-        for call in action.calls:
-            if call.format == "wab" and call.transport == "http":
-                base, found, _ = call.target.rpartition(EXECUTE)
-                if found and not call.off_origin:
-                    return ping_of(base)
+    base_url = bridge_of(entry)
+    if base_url:
+        return ping_of(base_url)
     if not stored:
         return ProbeTarget(url=f"https://{entry.host}/", accept=HTML_TYPES)
     first = stored[0]
-    return ProbeTarget(
-        url=first.url,
-        accept=(*JSON_TYPES, *HTML_TYPES),
-        conditional=Validators(etag=first.etag, last_modified=first.last_modified),
+    return document_at(
+        first.url,
+        promised=first.format,
+        content_type=first.content_type,
+        body=first.body,
+        stored=Validators(etag=first.etag, last_modified=first.last_modified),
     )
+
+
+def bridge_of(entry: SiteEntry) -> str:
+    """The base URL of its WAB bridge, "" where it has none of its own."""
+    for action in entry.site.actions:
+        for call in action.calls:
+            if call.format == "wab" and call.transport == "http":
+                base_url, found, _ = call.target.rpartition(EXECUTE)
+                if found and not call.off_origin:
+                    return base_url
+    return ""
 
 
 async def _prove(context: Context, task: Task, entry: SiteEntry) -> None:
     host = parse_host(entry.host, test_hosts=context.test_hosts)
-    published = published_keys(await fetch_evidence(context.fetcher, host))
+    evidence = await fetch_evidence(context.fetcher, host)
+    for unread in evidence.unread:
+        if unread.problem.code in refusals.LATER:
+            await _retry(context, task, unread.problem.code, None)
+            return
+    published = published_keys(evidence)
+    bridge = await _check_bridge(context, entry)
     now = context.chance.now()
     async with context.engine.begin() as connection:
         current = await sites.lock_site(connection, entry.host)
@@ -205,7 +231,7 @@ async def _prove(context: Context, task: Task, entry: SiteEntry) -> None:
             task,
             due_at=reproof.next_at,
             failures=reproof.strikes,
-            outcome={"result": "proved" if proved else "not_proved"},
+            outcome={"result": "proved" if proved else "not_proved", **bridge},
         )
         if not held:
             await connection.rollback()
@@ -217,10 +243,23 @@ async def _prove(context: Context, task: Task, entry: SiteEntry) -> None:
             await sites.set_status(connection, entry.site_id, status, current.seq, now)
 
 
+async def _check_bridge(context: Context, entry: SiteEntry) -> dict[str, Any]:
+    """As often as a proof: which of its answers are those of the specification."""
+    base_url = bridge_of(entry)
+    if not base_url:
+        return {}
+    found = await check_bridge(context.fetcher, context.robots, base_url)
+    told = {
+        method: {"result": one.outcome, "detail": one.detail}
+        for method, one in found.items()
+    }
+    return {"bridge": told}
+
+
 async def _retry(
     context: Context, task: Task, code: str, pause: timedelta | None
 ) -> None:
-    failures = task.failures + 1
+    failures = task.failures + (code not in refusals.LATER)
     due_at = next_retry_at(
         context.chance.now(), failures=failures, draw=context.draw, retry_after=pause
     )

@@ -98,6 +98,11 @@ class Settings:
         "commas; they are shown at /bot and listed in /bot.json. Empty: not published.",
         default="",
     )
+    canaries: str = setting(
+        "https URLs of the operator's own, between commas: while most of them can not "
+        "be reached, no probe counts for any site. Empty: every probe counts.",
+        default="",
+    )
     log_format: str = setting("`text` for people, `json` for machines.", default="text")
 
     @property
@@ -113,6 +118,11 @@ class Settings:
     def user_agent(self) -> str:
         """What the crawler calls itself; robots.txt knows the part before the slash."""
         return f"FairRegistryBot/1.0 (+{self.origin}/bot)"
+
+    @property
+    def canary_urls(self) -> tuple[str, ...]:
+        texts = (text.strip() for text in self.canaries.split(","))
+        return tuple(text for text in texts if text)
 
     @property
     def bot_networks(self) -> tuple[Network, ...]:
@@ -187,6 +197,8 @@ def _verify(settings: Settings) -> None:
         raise SettingsInvalid(
             f"{PREFIX}PUBLIC_URL is an origin, such as https://registry.example"
         )
+    if not all(url.startswith("https://") for url in settings.canary_urls):
+        raise SettingsInvalid(f"{PREFIX}CANARIES holds https URLs, between commas")
     _verify_bot(settings)
 
 

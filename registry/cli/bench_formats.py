@@ -17,7 +17,7 @@ from registry.demo.town.resource import json_resource
 from registry.demo.town.sites import CAST
 from registry.formats.detect import parse_document, parse_page
 from registry.formats.document import MAX_BODY_BYTES, Parsed, Rejected
-from registry.formats.links import parse_links
+from registry.formats.html.links import parse_links
 
 URL = "https://site.example/"
 REPEATS = 200

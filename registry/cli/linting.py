@@ -13,8 +13,8 @@ from rich.markup import escape
 from registry.cli.output import console, errors, json_option, print_json
 from registry.client import DocumentUnreachable, fetch_document
 from registry.formats.document import Deviation, Document
+from registry.formats.reading.targets import resolve_target
 from registry.formats.repair import Incomplete, Repaired, Statement, repair
-from registry.formats.targets import resolve_target
 from registry.interfaces.rest.lint import view_report
 from registry.ranking.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY

@@ -11,12 +11,12 @@ from typing import Any
 
 from registry.errors import Refused
 from registry.formats import refusals
-from registry.formats.actions import gather
-from registry.formats.claims import read_address
-from registry.formats.conformance import Specification
 from registry.formats.document import MAX_TEXT_CHARACTERS, Document
-from registry.formats.parameters import is_schema, read_parameters
-from registry.formats.reader import Reader, clean_text
+from registry.formats.reading.actions import gather
+from registry.formats.reading.claims import read_address
+from registry.formats.reading.conformance import Specification
+from registry.formats.reading.parameters import is_schema, read_parameters
+from registry.formats.reading.reader import Reader, clean_text
 from registry.sites.action import Action
 from registry.sites.site import Site
 from registry.strict_json import JsonObject

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from registry.formats.document import MAX_ACTIONS, Document
-from registry.formats.names import match_key
-from registry.formats.targets import is_off_origin
+from registry.formats.reading.names import match_key
+from registry.formats.reading.targets import is_off_origin
 from registry.sites.action import Action, Call, Parameter
 from registry.sites.entry import Conflict
 from registry.sites.site import Site

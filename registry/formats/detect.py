@@ -9,13 +9,9 @@ from collections.abc import Callable
 
 from registry.errors import Refused, RegistryError
 from registry.formats import refusals
-from registry.formats.a2a import is_a2a, read_a2a
 from registry.formats.abp import is_abp, read_abp
-from registry.formats.ard import is_ard, read_ard
-from registry.formats.awas import is_awas, read_awas
-from registry.formats.awp import is_awp, read_awp
-from registry.formats.collector import collector_paused
-from registry.formats.depth import check_depth
+from registry.formats.awas.catalogue import is_awas, read_awas
+from registry.formats.awp.manifest import is_awp, read_awp
 from registry.formats.document import (
     MAX_BODY_BYTES,
     MAX_MANIFEST_DEPTH,
@@ -25,12 +21,16 @@ from registry.formats.document import (
     Parsed,
     Rejected,
 )
+from registry.formats.html.webmcp import read_page
 from registry.formats.lookalikes import explain, explain_foreign
-from registry.formats.mcp import is_mcp, read_mcp
-from registry.formats.reader import Ledger, Reader, kind_of
-from registry.formats.wab import is_wab, read_wab
+from registry.formats.neighbours.a2a import is_a2a, read_a2a
+from registry.formats.neighbours.ard import is_ard, read_ard
+from registry.formats.neighbours.mcp import is_mcp, read_mcp
+from registry.formats.reading.collector import collector_paused
+from registry.formats.reading.depth import check_depth
+from registry.formats.reading.reader import Ledger, Reader, kind_of
+from registry.formats.wab.discovery import is_wab, read_wab
 from registry.formats.webmcp import is_webmcp, names_webmcp, read_webmcp
-from registry.formats.webmcp_page import read_page
 from registry.strict_json import (
     JSON_SYNTAX,
     JSON_TOO_DEEP,

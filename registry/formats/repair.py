@@ -7,13 +7,13 @@ does not tell, its owner has to state; the registry makes nothing up.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from registry.formats.as_wab import EXECUTE, as_wab, has_bridge
-from registry.formats.conformance import Schema, Specification
 from registry.formats.document import Deviation, Document
-from registry.formats.reader import Ledger, Reader
-from registry.formats.targets import resolve_target
-from registry.formats.wab_extension import EXTENSION
-from registry.formats.wab_schema import APPENDIX_A
+from registry.formats.reading.conformance import Schema, Specification
+from registry.formats.reading.reader import Ledger, Reader
+from registry.formats.reading.targets import resolve_target
+from registry.formats.wab.as_wab import EXECUTE, as_wab, has_bridge
+from registry.formats.wab.extension import EXTENSION
+from registry.formats.wab.schema import APPENDIX_A
 from registry.sites.action import Call
 from registry.sites.site import LocationClaim, Site
 from registry.strict_json import JsonObject, JsonValue, join_pointer

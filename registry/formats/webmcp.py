@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from registry.formats.actions import gather
-from registry.formats.claims import read_address, read_languages
 from registry.formats.document import MAX_ACTIONS, Document
-from registry.formats.gating import read_auth
-from registry.formats.methods import read_method
-from registry.formats.reader import Reader
-from registry.formats.tools import (
+from registry.formats.reading.actions import gather
+from registry.formats.reading.claims import read_address, read_languages
+from registry.formats.reading.gating import read_auth
+from registry.formats.reading.methods import read_method
+from registry.formats.reading.reader import Reader
+from registry.formats.reading.tools import (
     SCHEMAS,
     declared_tools,
     lists_tools,

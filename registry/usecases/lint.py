@@ -12,7 +12,7 @@ from registry.errors import Problem, RegistryError
 from registry.formats.assemble import assemble
 from registry.formats.detect import parse_document, parse_page
 from registry.formats.document import Document, Format, Parsed, Rejected
-from registry.formats.links import DiscoveryLink, parse_links
+from registry.formats.html.links import DiscoveryLink, parse_links
 from registry.ranking.advice import Advice, advise
 from registry.ranking.encoder import Encoder
 from registry.ranking.policy import Policy

@@ -23,8 +23,9 @@ from registry.usecases.understand import Understood
 
 QUALITY_WINDOW = timedelta(days=30)
 RENEWED_AT_ONCE = 500
-ANSWERED = frozenset({"alive", "auth_wall", "wrong_protocol"})
-NOT_COUNTED = frozenset({"blocked_by_robots"})  # the owner's wish is no downtime
+ANSWERED = frozenset({"alive", "auth_wall", "wrong_protocol", "mismatch"})
+# Neither the owner's wish nor our own restraint is downtime.
+NOT_COUNTED = frozenset({"blocked_by_robots", "never_checked"})
 
 logger = structlog.get_logger()
 

@@ -1,6 +1,9 @@
 import asyncio
 
-from crawler.canaries import Canaries
+import pytest
+
+from crawler.canaries import Canaries, canaries_at
+from crawler.probe import Outcome, ProbeResult
 from crawler.resolve import Endpoint
 from tests.crawler.net import HonestSite, Net, Page
 
@@ -8,85 +11,92 @@ URLS = [f"https://canary-{n}.test/" for n in range(3)]
 NOWHERE = Endpoint("127.0.0.1", 1)
 
 
-class Clock:
-    def __init__(self) -> None:
+class Scene:
+    """Three canaries, and a probe that takes a second of a clock of its own."""
+
+    def __init__(self, net: Net, site: HonestSite) -> None:
+        self.site = site
         self.now_s = 1000.0
+        self.canaries = Canaries(
+            canaries_at(net.fetcher(), URLS), monotonic=lambda: self.now_s, pause_s=0
+        )
 
-    def __call__(self) -> float:
-        return self.now_s
+    async def probe(self, outcome: Outcome) -> str:
+        async def probing() -> ProbeResult:
+            self.now_s += 1
+            return ProbeResult(outcome=outcome, elapsed_ms=9, code="some")
+
+        result = await self.canaries.vouched(probing())
+        if result.outcome == "never_checked":
+            assert (result.elapsed_ms, result.code) == (0, "own_line")
+        return result.outcome
 
 
-async def open_canaries(net: Net, count: int = 3) -> tuple[HonestSite, Canaries, Clock]:
-    site, clock = HonestSite({"/": Page()}), Clock()
+@pytest.fixture
+async def scene(net: Net) -> Scene:
+    site = HonestSite({"/": Page()})
     await net.serve(site, *(url.split("/")[2] for url in URLS))
-    canaries = Canaries(net.fetcher(), URLS[:count], monotonic=clock, pause_s=0)
-    return site, canaries, clock
+    return Scene(net, site)
 
 
-async def test_without_canaries_every_probe_is_recorded(net: Net) -> None:
-    canaries = Canaries(net.fetcher())
-    assert await canaries.vouch(began_s=0, failed=True)
+async def test_without_canaries_every_result_stands() -> None:
+    async def probing() -> ProbeResult:
+        return ProbeResult(outcome="unreachable")
+
+    assert (await Canaries().vouched(probing())).outcome == "unreachable"
 
 
-async def test_what_answers_is_vouched_for_by_one_asking_a_minute(net: Net) -> None:
-    site, canaries, clock = await open_canaries(net)
+async def test_what_answers_is_vouched_for_by_one_asking_a_minute(scene: Scene) -> None:
     for _ in range(5):
-        clock.now_s += 10
-        assert await canaries.vouch(began_s=clock.now_s, failed=False)
-    assert len(site.paths) == 3
-    clock.now_s += 21
-    assert await canaries.vouch(began_s=clock.now_s, failed=False)
-    assert len(site.paths) == 6
+        assert await scene.probe("alive") == "alive"
+        scene.now_s += 10
+    assert len(scene.site.paths) == 3
+    scene.now_s += 20
+    assert await scene.probe("auth_wall") == "auth_wall"
+    assert len(scene.site.paths) == 6
 
 
 async def test_a_failure_is_vouched_for_by_who_was_asked_after_it_began(
-    net: Net,
+    scene: Scene,
 ) -> None:
-    site, canaries, clock = await open_canaries(net)
-    assert await canaries.vouch(began_s=clock.now_s, failed=False)
-    began_s = clock.now_s + 1
-    clock.now_s += 2
-    assert await canaries.vouch(began_s=began_s, failed=True)
-    assert len(site.paths) == 6
-    assert await canaries.vouch(began_s=began_s, failed=True)
-    assert len(site.paths) == 6
+    assert await scene.probe("alive") == "alive"
+    scene.now_s += 1
+    assert await scene.probe("unreachable") == "unreachable"
+    assert len(scene.site.paths) == 6
 
 
-async def test_while_our_own_line_is_down_nothing_is_recorded_for_anyone(
-    net: Net,
+async def test_while_our_own_line_is_down_nothing_counts_for_anyone(
+    net: Net, scene: Scene
 ) -> None:
-    _, canaries, clock = await open_canaries(net)
     reachable = dict(net.hosts)
     net.hosts.update(dict.fromkeys(net.hosts, NOWHERE))
-    assert not await canaries.vouch(began_s=clock.now_s, failed=True)
-    assert not await canaries.vouch(began_s=clock.now_s, failed=False)
+    assert await scene.probe("unreachable") == "never_checked"
+    assert await scene.probe("alive") == "never_checked"
     net.hosts.update(reachable)
-    clock.now_s += 61
-    assert await canaries.vouch(began_s=clock.now_s, failed=False)
+    scene.now_s += 61
+    assert await scene.probe("alive") == "alive"
 
 
-async def test_most_of_the_canaries_decide(net: Net) -> None:
-    _, canaries, clock = await open_canaries(net)
+async def test_most_of_the_canaries_decide(net: Net, scene: Scene) -> None:
     net.hosts["canary-0.test"] = NOWHERE
-    assert await canaries.vouch(began_s=clock.now_s, failed=True)
+    assert await scene.probe("unreachable") == "unreachable"
     net.hosts["canary-1.test"] = NOWHERE
-    clock.now_s += 1
-    assert not await canaries.vouch(began_s=clock.now_s, failed=True)
+    assert await scene.probe("unreachable") == "never_checked"
 
 
-async def test_a_canary_that_answers_anything_but_5xx_is_there(net: Net) -> None:
-    site, canaries, clock = await open_canaries(net, 1)
-    for status, sound in [("404 Not Found", True), ("503 Busy", False)]:
-        site.pages["/"] = Page(status=status)
-        clock.now_s += 1
-        assert await canaries.vouch(began_s=clock.now_s, failed=True) is sound
+@pytest.mark.parametrize(
+    ("status", "outcome"),
+    [("404 Not Found", "unreachable"), ("503 Busy", "never_checked")],
+)
+async def test_a_canary_that_answers_anything_but_5xx_is_there(
+    scene: Scene, status: str, outcome: Outcome
+) -> None:
+    scene.site.pages["/"] = Page(status=status)
+    assert await scene.probe("unreachable") == outcome
 
 
-async def test_probes_that_fail_together_ask_together(net: Net) -> None:
-    site, canaries, clock = await open_canaries(net, 1)
-    site.pages["/"].delay_s = 0.05
-    vouched = await asyncio.gather(
-        *(canaries.vouch(began_s=clock.now_s, failed=True) for _ in range(20))
-    )
-    assert all(vouched)
-    assert len(site.paths) == 1
+async def test_probes_that_fail_together_ask_together(scene: Scene) -> None:
+    scene.site.pages["/"].delay_s = 0.05
+    outcomes = await asyncio.gather(*(scene.probe("unreachable") for _ in range(20)))
+    assert set(outcomes) == {"unreachable"}
+    assert len(scene.site.paths) == 3

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import RegistryError
-from registry.formats.depth import check_depth
+from registry.formats.reading.depth import check_depth
 from registry.strict_json import JsonObject, JsonValue, parse_json
 from tests.unit.work import assert_linear
 

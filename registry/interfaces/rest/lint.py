@@ -11,7 +11,7 @@ from litestar.params import QueryParameter
 
 from registry.errors import Problem, Refused
 from registry.formats.document import MAX_BODY_BYTES, Document
-from registry.formats.targets import resolve_target
+from registry.formats.reading.targets import resolve_target
 from registry.interfaces.http import refusals
 from registry.interfaces.http.limits import limit_writes
 from registry.interfaces.http.problems import problems

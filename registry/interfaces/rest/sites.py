@@ -11,7 +11,7 @@ from registry.db import documents, probes, sites, tasks
 from registry.db.engine import Connection
 from registry.errors import Gone, NotFound, Refused
 from registry.formats.as_mcp_tools import as_mcp_tools
-from registry.formats.as_wab import as_wab
+from registry.formats.wab.as_wab import as_wab
 from registry.interfaces.http import refusals
 from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.cursors import open_cursor, seal_cursor

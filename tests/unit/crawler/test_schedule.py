@@ -5,11 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.schedule import (
-    MAX_RECRAWL,
-    MIN_RECRAWL,
     decide_reproof,
     decide_unconditional,
-    estimate_changes_per_day,
     first_probe_at,
     next_crawl_at,
     next_probe_at,
@@ -61,31 +58,15 @@ def test_a_malformed_retry_after_is_none(text: str) -> None:
     assert parse_retry_after(text, NOW) is None
 
 
-@given(st.integers(0, 1000), st.integers(0, 1000), draws)
-def test_the_recrawl_interval_stays_within_bounds(
-    unchanged: int, changed: int, draw: float
-) -> None:
-    rate = estimate_changes_per_day(unchanged + changed, unchanged, HOUR)
-    delay = next_crawl_at(NOW, changes_per_day=rate, draw=lambda: draw) - NOW
-    assert MIN_RECRAWL * 0.9 <= delay <= MAX_RECRAWL * 1.1
+@given(st.timedeltas(HOUR, 1000 * HOUR), draws)
+def test_recrawls_spread_by_a_tenth(interval: timedelta, draw: float) -> None:
+    delay = next_crawl_at(NOW, interval=interval, draw=lambda: draw) - NOW
+    microsecond = timedelta(microseconds=1)
+    assert interval * 0.9 - microsecond <= delay <= interval * 1.1 + microsecond
 
 
-def test_what_changes_more_is_visited_sooner_within_the_bounds() -> None:
-    delays = [
-        next_crawl_at(NOW, changes_per_day=rate, draw=lambda: 0.5) - NOW
-        for rate in (0.0, 0.1, 1.0, 4.0, 1e9)
-    ]
-    assert delays == sorted(delays, reverse=True)
-    assert delays[2] == timedelta(days=1)
-    assert delays[3] == timedelta(hours=12)
-    assert delays[-1] == MIN_RECRAWL
-
-
-def test_the_estimated_rate_follows_the_share_of_changed_visits() -> None:
-    day = timedelta(days=1)
-    assert estimate_changes_per_day(10, 10, day) == 0
-    few, many = (estimate_changes_per_day(10, unchanged, day) for unchanged in (8, 2))
-    assert 0 < few < many
+def test_recrawl_in_the_middle_of_the_spread_comes_after_the_interval() -> None:
+    assert next_crawl_at(NOW, interval=5 * HOUR, draw=lambda: 0.5) == NOW + 5 * HOUR
 
 
 @given(st.integers(0, 10**6), draws)

@@ -5,7 +5,7 @@ from typing import Any
 
 from registry.formats.assemble import Conflict, assemble
 from registry.formats.document import Document, Format, Provenance
-from registry.formats.names import match_key
+from registry.formats.reading.names import match_key
 from registry.formats.semantic import semantic_hash
 from registry.sites.action import Action, Call, Parameter
 from registry.sites.site import Site
@@ -122,7 +122,9 @@ def test_permissions_are_joined_and_compared() -> None:
 
 
 def test_a_synthetic_document_speaks_last() -> None:
-    synthetic = replace(_document("awp", name="Guess"), provenance=Provenance(source="synthetic"))
+    synthetic = replace(
+        _document("awp", name="Guess"), provenance=Provenance(source="synthetic")
+    )
     assert assemble([synthetic, _document("webmcp", name="Hof")]).site.name == "Hof"
 
 

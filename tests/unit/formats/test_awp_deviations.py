@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.formats.awp_contracts import find_cycle
+from registry.formats.awp.contracts import find_cycle
 from registry.formats.document import Document
 from tests.unit.formats.awp_documents import GONE, WHOLE, changed, whole
 
@@ -313,14 +313,26 @@ def test_a_deviating_provenance_is_told(
 def test_a_synthetic_document_says_so(read: Read, instant: str) -> None:
     document = read(whole(**SYNTHETIC | {"last_verified": instant}))
     assert document.conformance == "strict"
-    assert (document.provenance.source, document.provenance.generated_by) == ("synthetic", "some-generator")
-    assert (document.provenance.confidence, document.provenance.last_verified) == (0.87, instant)
+    assert (document.provenance.source, document.provenance.generated_by) == (
+        "synthetic",
+        "some-generator",
+    )
+    assert (document.provenance.confidence, document.provenance.last_verified) == (
+        0.87,
+        instant,
+    )
 
 
 def test_a_document_without_a_source_is_native(read: Read) -> None:
     document = read(whole(generated_by="a plugin", confidence=0.5))
-    assert (document.provenance.source, document.provenance.generated_by) == ("native", "")
-    assert (document.provenance.confidence, document.provenance.last_verified) == (None, "")
+    assert (document.provenance.source, document.provenance.generated_by) == (
+        "native",
+        "",
+    )
+    assert (document.provenance.confidence, document.provenance.last_verified) == (
+        None,
+        "",
+    )
 
 
 def test_of_two_actions_with_one_id_the_first_counts(read: Read) -> None:

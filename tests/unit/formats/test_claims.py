@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from registry.formats.claims import read_address, read_languages, read_location
-from registry.formats.reader import Ledger, Reader
+from registry.formats.reading.claims import read_address, read_languages, read_location
+from registry.formats.reading.reader import Ledger, Reader
 from registry.sites.site import LocationClaim
 
 

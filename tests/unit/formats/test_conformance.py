@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from registry.formats.as_wab import as_wab
-from registry.formats.conformance import Specification
 from registry.formats.document import Deviation
-from registry.formats.reader import MAX_DEVIATIONS, Ledger, Reader
-from registry.formats.wab_schema import APPENDIX_A
+from registry.formats.reading.conformance import Specification
+from registry.formats.reading.reader import MAX_DEVIATIONS, Ledger, Reader
+from registry.formats.wab.as_wab import as_wab
+from registry.formats.wab.schema import APPENDIX_A
 from registry.sites.site import Site
 from tests.unit.formats.strategies import SITES
 from tests.unit.work import assert_linear

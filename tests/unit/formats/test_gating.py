@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from registry.formats.gating import read_auth, read_confirmation
-from registry.formats.reader import Ledger, Reader
+from registry.formats.reading.gating import read_auth, read_confirmation
+from registry.formats.reading.reader import Ledger, Reader
 
 
 def _reader(value: Any) -> Reader:

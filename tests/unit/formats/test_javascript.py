@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.formats.literals import Script
+from registry.formats.html.literals import Script
 from registry.strict_json import JsonValue
 from tests.unit.work import assert_linear
 

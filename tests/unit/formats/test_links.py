@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.formats.links import DiscoveryLink, parse_link_header, parse_links
+from registry.formats.html.links import DiscoveryLink, parse_link_header, parse_links
 from tests.unit.work import assert_linear
 
 URL = "https://kiosk.example/index.html"

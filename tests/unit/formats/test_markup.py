@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.formats.markup import (
+from registry.formats.html.markup import (
     Tag,
     TagFinder,
     decode_page,

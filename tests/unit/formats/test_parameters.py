@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from registry.formats.parameters import read_parameters, type_name
-from registry.formats.reader import Ledger, Reader
+from registry.formats.reading.parameters import read_parameters, type_name
+from registry.formats.reading.reader import Ledger, Reader
 from registry.sites.action import Parameter
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.formats.targets import is_off_origin, resolve_target
+from registry.formats.reading.targets import is_off_origin, resolve_target
 
 BASE = "https://shop.example/agent.json"
 

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from registry.formats.document import MAX_ACTIONS
-from registry.formats.reader import Ledger, Reader
-from registry.formats.tools import declared_tools, lists_tools, read_tool
+from registry.formats.reading.reader import Ledger, Reader
+from registry.formats.reading.tools import declared_tools, lists_tools, read_tool
 from registry.sites.action import Action
 
 

@@ -1,0 +1,236 @@
+"""Where an AWP document names what it declares elsewhere: actions and entities.
+
+Sections 7, 8, 11 and 13. A name without its declaration is a deviation, and so are two
+members that contradict each other; the stricter of the two is taken.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from registry.formats.document import MAX_ACTIONS
+from registry.formats.reading.parameters import type_name
+from registry.formats.reading.reader import MAX_DEVIATIONS, Reader, clean_text
+from registry.strict_json import JsonObject, JsonValue, join_pointer
+
+# `array[flight]`, `object[cart]`, also one within the other.
+_TYPED = re.compile(r"((?:array\[|object\[)++)([^\[\]]++)")
+
+
+@dataclass(frozen=True, slots=True)
+class AuthContract:
+    """Section 7 names actions beside their own flags; the two may disagree."""
+
+    required: frozenset[str]
+    optional: frozenset[str]
+
+    def settle(self, action: Reader, name: str) -> bool | None:
+        """Whether the action requires authentication, as either place says it."""
+        declared = action.members.get("auth_required")
+        if name in self.required:
+            if declared is False:
+                _contradicts(action.child("auth_required"), "required_for")
+            return True
+        if name in self.optional:
+            if declared is True:
+                _contradicts(action.child("auth_required"), "optional_for")
+            return declared is True
+        return declared if isinstance(declared, bool) else None
+
+
+def _contradicts(declared: Reader, named_in: str) -> None:
+    declared.note(
+        "contradiction",
+        f"auth.{named_in} names the action; true is taken",
+        "Say the same in both places.",
+    )
+
+
+def action_ids(actions: Reader) -> frozenset[str]:
+    listed = actions.value if isinstance(actions.value, list) else []
+    ids = (item.get("id") for item in listed if isinstance(item, dict))
+    return frozenset(clean_text(each) for each in ids if isinstance(each, str) and each)
+
+
+def read_auth(document: Reader, ids: Collection[str]) -> AuthContract:
+    auth = document.child("auth")
+    required, optional = (
+        auth.child(f"{kind}_for") for kind in ("required", "optional")
+    )
+    for named in (required, optional):
+        _check_ids(named, ids)
+    contract = AuthContract(
+        required=frozenset(_texts(required.value)),
+        optional=frozenset(_texts(optional.value)),
+    )
+    if both := sorted(contract.required & contract.optional):
+        optional.note(
+            "contradiction",
+            f"{both[0][:80]} stands in required_for too; required is taken",
+            "Name an action in one of the two.",
+        )
+    _check_auth_type(document, auth, contract)
+    return contract
+
+
+def _check_auth_type(document: Reader, auth: Reader, contract: AuthContract) -> None:
+    if auth.members.get("type") != "none":
+        return
+    needy = min(contract.required, default="") or next(_needy(document), "")
+    if needy:
+        auth.child("type").note(
+            "contradiction",
+            f"none, but {needy[:80]} requires authentication",
+            "Give the type of authentication, or require none.",
+        )
+
+
+def _needy(document: Reader) -> Iterator[str]:
+    """The actions that say themselves that they require authentication."""
+    for item in _listed(document.members.get("actions")):
+        if isinstance(item, dict) and item.get("auth_required") is True:
+            name = item.get("id")
+            yield clean_text(name) if isinstance(name, str) else "an action"
+
+
+def check_status(document: Reader, ids: Collection[str]) -> None:
+    _check_ids(document.child("agent_status").child("degraded_actions"), ids)
+
+
+def check_dependencies(document: Reader, ids: Collection[str]) -> None:
+    """Section 11: both sides are actions, and none waits for itself."""
+    graph: dict[str, Sequence[str]] = {}
+    dependencies = document.child("dependencies")
+    if not dependencies.members:
+        return
+    for declared, needed in dependencies.entries(MAX_ACTIONS):
+        name = clean_text(declared)
+        if name not in ids:
+            _note_unknown(needed, name)
+        _check_ids(needed, ids)
+        graph[name] = _texts(needed.value)
+        if name in graph[name]:
+            _note_cycle(needed, (name, name))
+    cycle = find_cycle(graph)
+    if cycle:
+        _note_cycle(dependencies.child(cycle[0]), cycle)
+
+
+def find_cycle(graph: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """A chain of prerequisites that ends where it began; () if there is none.
+
+    graph: what each action waits for. One that waits for itself alone is no chain.
+    """
+    done: set[str] = set()
+    for start in graph:
+        path: dict[str, Iterator[str]] = {}
+        if start not in done:
+            path[start] = iter(graph[start])
+        while path:
+            name, pending = next(reversed(path.items()))
+            needed = next(pending, None)
+            if needed is None:
+                done.add(path.popitem()[0])
+            elif needed in path and needed != name:
+                chain = tuple(path)
+                return (*chain[chain.index(needed) :], needed)
+            elif needed in graph and needed not in done and needed not in path:
+                path[needed] = iter(graph[needed])
+    return ()
+
+
+def _note_cycle(declared: Reader, cycle: Sequence[str]) -> None:
+    chain = " -> ".join(name[:40] for name in cycle[:4])
+    rest = " -> …" if len(cycle) > 4 else ""
+    declared.note(
+        "cycle",
+        f"{chain[:80]}{rest} waits for itself",
+        "Leave out a prerequisite, so that one action can come first.",
+    )
+
+
+def _check_ids(named: Reader, ids: Collection[str]) -> None:
+    """Every text in an array is the id of an action."""
+    if named.ledger.is_full or all(name in ids for name in _texts(named.value)):
+        return
+    if isinstance(named.value, str):
+        _note_unknown(named, named.as_text())
+        return
+    for item in named.elements():
+        if isinstance(item.value, str) and clean_text(item.value) not in ids:
+            _note_unknown(item, item.as_text())
+
+
+def _note_unknown(declared: Reader, name: str) -> None:
+    declared.note(
+        "unknown_action",
+        f"{name[:80]!a} is the id of no action",
+        "Name an action by its id, or declare it under actions.",
+    )
+
+
+def _texts(value: JsonValue) -> tuple[str, ...]:
+    """The texts in an array; a text alone stands for an array of one."""
+    if isinstance(value, str):
+        return (clean_text(value),)
+    return tuple(clean_text(each) for each in _listed(value) if isinstance(each, str))
+
+
+def _listed(value: JsonValue) -> list[JsonValue]:
+    return value[:MAX_ACTIONS] if isinstance(value, list) else []
+
+
+def check_types(document: Reader) -> None:
+    """Section 8: `object[x]` and `array[x]` name an entity of the document.
+
+    Types of a site's own, such as `airport_code`, need no declaration, and
+    `array[airport_code]` is no entity where the document declares none at all.
+    """
+    declared = document.members.get("entities")
+    entities = declared if isinstance(declared, dict) else {}
+    for pointer, name in islice(_undeclared(document, entities), MAX_DEVIATIONS):
+        document.ledger.note(
+            pointer,
+            "entity",
+            f"{name[:80]!a} is no declared entity",
+            "Declare it under entities, or use a type of section 8.",
+        )
+
+
+def _undeclared(document: Reader, entities: JsonObject) -> Iterator[tuple[str, str]]:
+    """Pointer of the field and the name of the entity that is missing."""
+    for pointer, fields in _typed_fields(document, entities):
+        for name, value in fields.items():
+            declared = value.get("type") if isinstance(value, dict) else value
+            if isinstance(declared, str) and "[" in declared:
+                entity = _named_entity(declared, declares_any=bool(entities))
+                if entity and entity not in entities:
+                    yield join_pointer(pointer, name), entity
+
+
+def _typed_fields(
+    document: Reader, entities: JsonObject
+) -> Iterator[tuple[str, JsonObject]]:
+    for name, entity in entities.items():
+        fields = entity.get("fields") if isinstance(entity, dict) else None
+        if isinstance(fields, dict):
+            yield f"{join_pointer('/entities', name)}/fields", fields
+    for index, action in enumerate(_listed(document.members.get("actions"))):
+        for name in ("inputs", "outputs"):
+            fields = action.get(name) if isinstance(action, dict) else None
+            if isinstance(fields, dict):
+                yield f"/actions/{index}/{name}", fields
+
+
+def _named_entity(declared: str, *, declares_any: bool) -> str:
+    """The entity that a type refers to; "" if it refers to none.
+
+    declares_any: the document has entities, so an array of no known type is of one.
+    """
+    found = _TYPED.match(declared)
+    if not found:
+        return ""
+    name = found[2].strip()
+    is_entity = declares_any or found[1].endswith("object[")
+    return name if is_entity and type_name(name) == "unknown" else ""

@@ -1,0 +1,124 @@
+"""AWP section 5.5: the protocols a site speaks, and how each action is called.
+
+An action runs over plain HTTP at its own endpoint, or via a protocol declared once for
+the whole document.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from registry.formats.document import MAX_ACTIONS
+from registry.formats.reading.methods import read_method
+from registry.formats.reading.reader import Reader
+from registry.sites.action import Call
+
+# The registered identifiers by layer; whatever else is declared is no deviation.
+_TRANSPORTS = frozenset({"a2a", "acp", "mcp"})
+_PAYMENTS = frozenset({"ap2", "payment", "skyfire", "x402"})
+_ENDPOINT_IS_DOCUMENT = frozenset({"a2a", "mcp", "openapi"})
+_CARDS = ("agent_card", "server_card")
+_IDENTIFIER = re.compile(r"[a-z0-9]++(?:-[a-z0-9]++)*+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Protocols:
+    """endpoints: the absolute URL of each declared protocol, "" where it has none.
+
+    references: what else there is to read about the protocols.
+    root: what a path in the document is relative to.
+    """
+
+    endpoints: Mapping[str, str]
+    references: tuple[str, ...]
+    root: str
+
+
+def read_protocols(document: Reader, *, root: str) -> Protocols:
+    declared = document.child("protocols").entries(MAX_ACTIONS)
+    routed = _routed(document) if declared else frozenset()
+    endpoints: dict[str, str] = {}
+    references: dict[str, None] = {}
+    for name, protocol in declared:
+        endpoints[name] = _read_endpoint(name, protocol, root, is_used=name in routed)
+        references |= dict.fromkeys(_find_references(protocol, root))
+        if name in _ENDPOINT_IS_DOCUMENT and endpoints[name]:
+            references[endpoints[name]] = None
+    return Protocols(endpoints, tuple(references), root)
+
+
+def _routed(document: Reader) -> frozenset[str]:
+    """The protocols that actions run via."""
+    actions = (item.members.get("via") for item in document.items("actions"))
+    return frozenset(via for via in actions if isinstance(via, str))
+
+
+def _read_endpoint(name: str, protocol: Reader, root: str, *, is_used: bool) -> str:
+    if not _IDENTIFIER.match(name):
+        protocol.note(
+            "identifier",
+            "a protocol's name is not lowercase and hyphenated",
+            "Write it so, e.g. mcp.",
+        )
+    if isinstance(protocol.value, str):  # the address alone
+        text = protocol.as_text()
+        return protocol.resolve(text, names=("endpoint",), base=root) or ""
+    endpoint = protocol.child("endpoint")
+    needs_one = name in _TRANSPORTS or (is_used and name not in _PAYMENTS)
+    if needs_one and not endpoint.is_present:
+        endpoint.note(
+            "required", f"{name[:80]} has no endpoint", "Say where it is reached."
+        )
+    return protocol.target("endpoint", "url", base=root) or ""
+
+
+def _find_references(protocol: Reader, root: str) -> Iterator[str]:
+    for name in _CARDS:
+        card = protocol.target(name, base=root)
+        if card:
+            yield card
+
+
+def read_calls(action: Reader, protocols: Protocols) -> tuple[Call, ...]:
+    via, operation = action.text("via"), action.text("operation")
+    if via in protocols.endpoints:
+        return (_read_routed_call(action, via, operation, protocols),)
+    if via:
+        action.child("via").note(
+            "via", f"{via[:80]!a} is not declared in protocols", "Declare the protocol."
+        )
+    elif "via" not in action.members:
+        _check_plain_call(action)
+    return _read_plain_call(action, protocols)
+
+
+def _read_routed_call(
+    action: Reader, via: str, operation: str, protocols: Protocols
+) -> Call:
+    """A payment protocol may have no endpoint: the action's own is what is paid for."""
+    url = protocols.endpoints[via]
+    if url:
+        return action.call("awp", via, url, operation=operation)
+    url = action.target("endpoint", base=protocols.root) or ""
+    return action.call(
+        "awp", via, url, read_method(action, "method") if url else "", operation
+    )
+
+
+def _check_plain_call(action: Reader) -> None:
+    for name in ("endpoint", "method"):
+        if name not in action.members:
+            action.child(name).note(
+                "required", f"{name} is missing and via is not set", f"Add {name}."
+            )
+    if "operation" in action.members:
+        action.child("operation").note(
+            "via", "an operation of no protocol", "Set via, or leave out operation."
+        )
+
+
+def _read_plain_call(action: Reader, protocols: Protocols) -> tuple[Call, ...]:
+    url = action.target("endpoint", base=protocols.root)
+    if url is None:
+        return ()
+    return (action.call("awp", "http", url, read_method(action, "method")),)

@@ -1,0 +1,127 @@
+"""The controls of a page, and what an action takes through them.
+
+Types, choices and descriptions as Chromium 150 derives them for WebMCP from a form
+(`form_mcp_schema.cc`), with the texts that a page has besides where that finds none: a
+title, a legend, an aria-label. A disabled option, whose choice would not be submitted, is
+left out, and so is an empty choice, which stands for none.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from registry.formats.document import MAX_PARAMETERS, MAX_TEXT_CHARACTERS
+from registry.formats.html.markup import Tag
+from registry.formats.reading.parameters import MAX_WORD_CHARACTERS
+from registry.formats.reading.reader import clean_text
+from registry.sites.action import Parameter
+
+_TYPES = {"checkbox": "boolean", "number": "number", "range": "number"}
+_CHOOSING = frozenset({"select", "radio"})
+_FORM_CONTROLS = frozenset({"input", "select", "textarea"})
+
+TextIn = Callable[[Tag], str]
+"""The text of an element, by its start tag."""
+
+
+@dataclass(slots=True)
+class Holder:
+    """A form, or a section that bears an action, and the controls that belong to it."""
+
+    tag: Tag
+    controls: "list[Control]" = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Fieldset:
+    """disables: those in it, now; not while its legend is open."""
+
+    is_disabled: bool
+    disables: bool
+    legend: Tag | None = None
+
+
+@dataclass(slots=True)
+class Control:
+    """A form control, or another element that is marked as a parameter.
+
+    kind: the type of an input, else the element's name.
+    """
+
+    tag: Tag
+    kind: str
+    is_disabled: bool
+    form: Holder | None
+    fieldset: Fieldset | None
+    labels: tuple[Tag, ...] = ()
+    options: tuple[Tag, ...] = ()
+
+
+def read_parameter(
+    name: str, controls: Sequence[Control], text_in: TextIn
+) -> Parameter:
+    """controls: those of the name, one or more; of different kinds the first counts.
+
+    name: clean, and short enough.
+    """
+    kind = controls[0].kind
+    is_group = kind in ("radio", "checkbox") and len(controls) > 1
+    describe = _describe_group if is_group else _describe
+    return Parameter(
+        name=name,
+        type=_type_of(controls[0], is_group=is_group),
+        required=_is_required(controls),
+        description=clean_text(describe(controls[0], text_in))[:MAX_TEXT_CHARACTERS],
+        enum=_choices(controls, text_in) if is_group or kind in _CHOOSING else (),
+    )
+
+
+def _is_required(controls: Sequence[Control]) -> bool | None:
+    if controls[0].tag.name not in _FORM_CONTROLS:
+        return None
+    return any("required" in each.tag.attributes for each in controls)
+
+
+def _type_of(control: Control, *, is_group: bool) -> str:
+    if control.tag.name not in _FORM_CONTROLS:
+        return "unknown"
+    if is_group:
+        return "array" if control.kind == "checkbox" else "string"
+    if control.kind == "select" and "multiple" in control.tag.attributes:
+        return "array"
+    return _TYPES.get(control.kind, "string")
+
+
+def _describe(control: Control, text_in: TextIn) -> str:
+    attributes = control.tag.attributes
+    return (
+        attributes.get("toolparamdescription")
+        or "; ".join(filter(None, map(text_in, control.labels)))
+        or attributes.get("aria-description")
+        or attributes.get("toolparamtitle")
+        or attributes.get("aria-label", "")
+    )
+
+
+def _describe_group(first: Control, text_in: TextIn) -> str:
+    """The label of a single choice says nothing of the group."""
+    attributes = first.tag.attributes
+    legend = first.fieldset.legend if first.fieldset else None
+    return (
+        attributes.get("toolparamdescription")
+        or attributes.get("toolparamtitle")
+        or (text_in(legend) if legend else "")
+    )
+
+
+def _choices(controls: Sequence[Control], text_in: TextIn) -> tuple[str, ...]:
+    if controls[0].kind == "select":
+        options = controls[0].options
+        found = [
+            text_in(each) if value is None else value
+            for each in options
+            for value in (each.attributes.get("value"),)
+        ]
+    else:
+        found = [each.tag.attributes.get("value", "on") for each in controls]
+    cleaned = (clean_text(each[:MAX_WORD_CHARACTERS]) for each in found)
+    return tuple(filter(None, dict.fromkeys(cleaned)))[:MAX_PARAMETERS]

@@ -1,0 +1,54 @@
+"""How a form is submitted: where to, by which method, with which button.
+
+Source: HTML standard, section 4.10.21 (form submission).
+"""
+
+from registry.formats.document import Format
+from registry.formats.html.controls import Control, Holder
+from registry.formats.reading.reader import Reader
+from registry.sites.action import Call
+
+_NOT_SUBMITTING = frozenset({"button", "reset"})
+
+
+def submit_button(holder: Holder) -> Control | None:
+    """The button that a form is submitted with when nobody presses one."""
+    return next(filter(_submits, holder.controls), None)
+
+
+def _submits(control: Control) -> bool:
+    if control.is_disabled:
+        return False
+    if control.tag.name == "button":
+        kind = control.tag.attributes.get("type", "submit").lower()
+        return kind not in _NOT_SUBMITTING
+    return control.kind in ("submit", "image")
+
+
+def read_form_call(
+    form: Holder,
+    place: Reader,
+    *,
+    format: Format,  # noqa: A002 - the field's own name
+    operation: str = "",
+    base: str,
+) -> Call:
+    """What the button says of target and method goes before what the form says.
+
+    place: where deviations are noted. base: of the page's relative URLs.
+    """
+    button = submit_button(form)
+    own = button.tag.attributes if button else {}
+    method = (own.get("formmethod") or form.tag.attributes.get("method", "")).upper()
+    action = (own.get("formaction") or form.tag.attributes.get("action", "")).strip()
+    if method == "DIALOG":
+        return place.call(format, "page", operation=operation)
+    url = (
+        place.resolve(action, names=("action",), base=base)
+        if action
+        else place.ledger.url
+    )
+    if url is None:
+        return place.call(format, "page", operation=operation)
+    method = "POST" if method == "POST" else "GET"
+    return place.call(format, "form", url, method, operation)

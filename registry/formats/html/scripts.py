@@ -1,0 +1,168 @@
+"""WebMCP tools that a page's own scripts register, as far as they are written out.
+
+`registerTool({…})` and `provideContext({tools: […]})` of `navigator.modelContext` or
+`document.modelContext`, also under a name that it was given, with literals or names of
+literals. Whatever is composed while the page runs is reported and not listed: whether and
+how it appears only the running page can say. Files that a page refers to are not read.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from registry.formats.document import MAX_ACTIONS
+from registry.formats.html.literals import Script
+from registry.formats.reading.actions import gather, read_only_sensitivity, severest
+from registry.formats.reading.parameters import read_parameters
+from registry.formats.reading.reader import Ledger, Reader, clean_text
+from registry.sites.action import Action
+from registry.strict_json import JsonObject, JsonValue
+
+MAX_TOKENS = 30_000
+_MAX_SCRIPTS = 100
+_CONTEXT = "modelContext"
+_METHODS = frozenset({"registerTool", "provideContext"})
+_DOTS = frozenset({".", "?."})
+_METHOD = re.compile("|".join(_METHODS))
+_MAX_QUALIFIERS = 3
+# What registerTool() accepts; it refuses other names.
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}\Z")
+
+
+class Registered(NamedTuple):
+    """is_partial: the scripts register more than could be read."""
+
+    actions: tuple[Action, ...]
+    is_partial: bool
+
+
+def read_scripts(scripts: Iterable[str], ledger: Ledger) -> Registered:
+    """Of all scripts together MAX_TOKENS are looked at, of each at most 500 tools."""
+    telling = [text for text in scripts if _CONTEXT in text and _METHOD.search(text)]
+    tools: list[JsonObject] = []
+    is_partial = len(telling) > _MAX_SCRIPTS
+    left = MAX_TOKENS
+    for text in telling[:_MAX_SCRIPTS]:
+        script = Script(text, limit=left)
+        left -= len(script.tokens)
+        is_partial |= script.is_cut
+        for tool in islice(_registered(script), MAX_ACTIONS):
+            if isinstance(tool, dict) and isinstance(tool.get("name"), str):
+                tools.append(tool)
+            else:
+                is_partial = True
+    if is_partial:
+        ledger.note(
+            "script",
+            "imperative",
+            "imperative tools present, not statically readable",
+            "Write name, description and inputSchema out where the tool is registered,"
+            " or declare it as a form.",
+        )
+    return Registered(gather(_read_tools(tools[:MAX_ACTIONS], ledger)), is_partial)
+
+
+# --- registrations --------------------------------------------------------------------
+
+
+def _registered(script: Script) -> Iterator[JsonValue]:
+    """Each tool as it is handed over; None for what cannot be read."""
+    if not any(token.strip("\"'`") == _CONTEXT for token in script.tokens):
+        return
+    contexts = {_CONTEXT, *_aliases(script)}
+    for index, token in enumerate(script.tokens):
+        if token not in _METHODS:
+            continue
+        opening = index + 1 + (script.token(index + 1) == "?.")
+        if script.token(opening) != "(" or _is_definition(script, index, opening):
+            continue
+        is_called_on = script.token(index - 1) in _DOTS
+        if is_called_on and script.token(index - 2) in contexts:
+            yield from _handed_over(script, token, opening)
+        else:
+            yield None
+
+
+def _aliases(script: Script) -> Iterator[str]:
+    """Names that a model context was given: `const name = navigator.modelContext`."""
+    for index, token in enumerate(script.tokens):
+        if token != _CONTEXT or script.token(index + 1) in {*_DOTS, "="}:
+            continue
+        first = index
+        for _ in range(_MAX_QUALIFIERS):
+            first -= 2 if script.token(first - 1) in _DOTS else 0
+        if script.token(first - 1) == "=":
+            yield script.token(first - 2)
+
+
+def _is_definition(script: Script, name: int, opening: int) -> bool:
+    """`function registerTool(tool) {…}`, or a method of that name."""
+    behind = script.token(script.behind(opening))
+    return script.token(name - 1) == "function" or behind == "{"
+
+
+def _handed_over(script: Script, method: str, opening: int) -> Iterator[JsonValue]:
+    argument = next(script.parts(opening), None)
+    if argument is None:
+        return
+    if method == "registerTool":
+        yield from script.values(argument)
+        return
+    context = script.value(argument)
+    tools = context.get("tools", []) if isinstance(context, dict) else None
+    yield from tools if isinstance(tools, list) else (None,)
+
+
+# --- tools ----------------------------------------------------------------------------
+
+
+def _read_tools(
+    tools: Iterable[JsonObject], ledger: Ledger
+) -> Iterator[tuple[Reader, Action]]:
+    for members in tools:
+        name = clean_text(str(members["name"])[:80])
+        tool = Reader(members, f"script[{name}]", ledger)
+        if _is_complete(tool):
+            yield tool, _read_tool(tool)
+
+
+def _is_complete(tool: Reader) -> bool:
+    """A description is needed; one that is composed cannot be read."""
+    description = tool.members.get("description", "")
+    if description == "":
+        tool.note(
+            "required",
+            "description is missing; browsers refuse the tool",
+            "Add a description.",
+        )
+        return False
+    for name in ("description", "inputSchema"):
+        if name in tool.members and tool.members[name] is None:
+            tool.child(name).note(
+                "imperative",
+                f"{name} is composed while the page runs",
+                "Write it out as a literal.",
+            )
+    return True
+
+
+def _read_tool(tool: Reader) -> Action:
+    name = tool.text("name")
+    if name and not _NAME.match(name):
+        tool.note(
+            "name",
+            "browsers refuse this name",
+            "Use 1 to 128 letters, digits, underscores, hyphens and dots.",
+        )
+    hints = tool.child("annotations")
+    return Action(
+        name=name,
+        description=tool.text("description"),
+        parameters=read_parameters(tool, "inputSchema"),
+        sensitivity=severest(
+            read_only_sensitivity(hints, "readOnlyHint"),
+            "destructive" if hints.boolean("destructiveHint") else None,
+        ),
+        calls=(tool.call("webmcp", "page", operation=name),),
+    )

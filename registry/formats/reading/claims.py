@@ -1,0 +1,105 @@
+"""Small claims of a site, brought into their standard forms."""
+
+import re
+
+from registry.formats.reading.reader import Reader
+from registry.sites.site import LocationClaim
+
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*\Z")
+_COUNTRY = re.compile(r"[A-Z]{2}\Z")
+_HOST = re.compile(r"[A-Za-z0-9.-]+(?::\d{1,5})?\Z")
+_PERCENT = re.compile(r"(\d{1,3}(?:\.\d{1,400})?)\s*%?\Z")
+
+
+def read_languages(document: Reader, *names: str) -> tuple[str, ...]:
+    """BCP 47 tags from a text or a list of texts; `de_DE` is read as `de-DE`."""
+    found: dict[str, None] = {}
+    for name in names:
+        declared = document.child(name)
+        several = isinstance(declared.value, list)
+        for text in declared.elements() if several else [declared]:
+            tag = _language_tag(text)
+            if tag:
+                found[tag] = None
+    return tuple(found)
+
+
+def _language_tag(declared: Reader) -> str:
+    text = declared.as_text()
+    tag = text.split(".")[0].split("@")[0].replace("_", "-")
+    if not text or (tag == text and _LANGUAGE.match(tag)):
+        return text
+    if not _LANGUAGE.match(tag):
+        declared.note("language", "not a language tag", "Use BCP 47, e.g. de-AT.")
+        return ""
+    declared.note("language", "not a BCP 47 tag", f'Write "{tag}".')
+    return tag
+
+
+def read_percent(document: Reader, *names: str) -> float | None:
+    """0..100 from `"12.5%"`, `"12.5"` or `12.5`."""
+    declared = document.child(*names)
+    if isinstance(declared.value, str):
+        found = _PERCENT.match(declared.as_text())
+        percent = float(found[1]) if found else None
+    else:
+        percent = document.number(*names)
+    if percent is not None and 0 <= percent <= 100:
+        return percent
+    if declared.is_present:
+        declared.note("percent", "no percentage from 0 to 100", 'Write it as "12.5%".')
+    return None
+
+
+def read_location(declared: Reader) -> LocationClaim | None:
+    """City and ISO 3166-1 alpha-2 country; None where neither is told."""
+    city, country = declared.text("city"), declared.text("country")
+    if not _COUNTRY.match(country):
+        country = _upper_country(declared, country)
+    return LocationClaim(city=city, country=country) if city or country else None
+
+
+def _upper_country(declared: Reader, country: str) -> str:
+    if not country:
+        return ""
+    code = country.upper()
+    fix = "Use the two-letter code of ISO 3166-1, e.g. AT."
+    if country.isascii() and _COUNTRY.match(code):
+        note = "not in capital letters"
+        declared.child("country").note("country", note, f'Write "{code}".')
+        return code
+    declared.child("country").note("country", "not a country code", fix)
+    return ""
+
+
+def read_address(document: Reader, *names: str) -> str:
+    """The absolute URL that the document claims for its site."""
+    declared = next((each for each in names if document.text(each)), names[0])
+    text = document.text(declared)
+    if not text:
+        return ""
+    if _is_host(text):
+        text = f"https://{text}"
+        document.child(declared).note(
+            "url", "a host name, no address", f'Write "{text[:200]}".'
+        )
+    return document.resolve(text, names=(declared,)) or ""
+
+
+def read_host(document: Reader, *names: str) -> str:
+    """The URL of the site whose host name the document gives."""
+    text = document.text(*names)
+    return f"https://{text.lower()}" if _is_host(text) else ""
+
+
+def _is_host(text: str) -> bool:
+    return "." in text and bool(_HOST.match(text))
+
+
+def read_permissions(declared: Reader) -> tuple[tuple[str, bool], ...]:
+    """Name and grant of each permission that is declared as a boolean."""
+    return tuple(
+        (name, grant.value)
+        for name, grant in declared.entries()
+        if isinstance(grant.value, bool)
+    )

@@ -1,0 +1,16 @@
+"""HTTP methods, as documents declare them."""
+
+from registry.formats.reading.reader import Reader
+
+HTTP_METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"})
+
+
+def read_method(holder: Reader, *names: str) -> str:
+    """In upper case; "" where none is declared, or another word is."""
+    declared = holder.text(*names).upper()
+    if not declared or declared in HTTP_METHODS:
+        return declared
+    holder.child(*names).note(
+        "value", f"{declared[:80]!a} is no HTTP method", "Use GET, POST, PUT, …"
+    )
+    return ""

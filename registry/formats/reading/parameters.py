@@ -1,0 +1,295 @@
+"""What an action takes, from the many shapes in which documents say it.
+
+Lists of objects (WAB, AWAS), lists of names (`"note?"` is optional), maps from a name to
+an object (AWP) or to prose (`"string (optional)"`), and JSON Schemas (ABP, WebMCP, MCP).
+Of a schema the outermost properties count; a `$ref` into its own definitions and the
+parts it combines are followed one step, never further.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
+
+from registry.formats.document import MAX_PARAMETERS
+from registry.formats.reading.reader import Reader, clean_text
+from registry.sites.action import Parameter
+from registry.strict_json import JsonObject, JsonValue
+
+MAX_WORD_CHARACTERS = 200
+_MAX_PARTS = 20
+_TYPES = {
+    "string": "string",
+    "text": "string",
+    "textarea": "string",
+    "select": "string",
+    "enum": "string",
+    "url": "string",
+    "uri": "string",
+    "email": "string",
+    "date": "string",
+    "datetime": "string",
+    "iso8601": "string",
+    "number": "number",
+    "float": "number",
+    "double": "number",
+    "decimal": "number",
+    "integer": "integer",
+    "int": "integer",
+    "boolean": "boolean",
+    "bool": "boolean",
+    "checkbox": "boolean",
+    "array": "array",
+    "list": "array",
+    "object": "object",
+    "map": "object",
+    "dict": "object",
+}
+_LEADING_WORD = re.compile(r"\s*+([A-Za-z0-9]{1,20}+)(?![A-Za-z0-9])")
+# Members by which an object is a JSON Schema even if it names neither type nor
+# properties. A map of parameters has objects or texts under any name.
+_SCHEMA_MARKS: dict[str, type] = {
+    "$ref": str,
+    "$schema": str,
+    "$defs": dict,
+    "allOf": list,
+    "anyOf": list,
+    "oneOf": list,
+}
+_COMBINING = ("anyOf", "oneOf", "allOf")
+_POINTING = frozenset({"$ref", *_COMBINING})
+_DEFINITIONS = frozenset({"$defs", "definitions"})
+
+
+_NAMELESS = Parameter(name="")
+
+
+def read_parameters(action: Reader, *names: str) -> tuple[Parameter, ...]:
+    """The parameters in the first of the named members."""
+    declared = action.child(*names)
+    if not declared.is_present:
+        return ()
+    if isinstance(declared.value, list):
+        found: Iterable[Parameter] = _from_list(declared)
+    elif is_schema(declared.value):
+        found = _from_schema(declared)
+    else:
+        found = _from_map(declared)
+    return _distinct(declared, found)
+
+
+def type_name(declared: str) -> str:
+    """The JSON Schema type a declared type stands for; "unknown" for domain types."""
+    if declared.endswith("[]"):
+        return "array"
+    word = _LEADING_WORD.match(declared)
+    return _TYPES.get(word[1].lower(), "unknown") if word else "unknown"
+
+
+def is_schema(value: JsonValue) -> bool:
+    """Whether an object is a JSON Schema and no map of parameters.
+
+    A map may itself have a parameter called `type` or `properties`.
+    """
+    if not isinstance(value, dict):
+        return False
+    if value.get("type") == "object":
+        return True
+    properties = value.get("properties")
+    if isinstance(properties, dict) and all(
+        isinstance(each, dict | bool) for each in properties.values()
+    ):
+        return True
+    if value.keys() == {"additionalProperties"}:
+        return True
+    marks = _SCHEMA_MARKS.keys() & value.keys()
+    return any(isinstance(value[name], _SCHEMA_MARKS[name]) for name in marks)
+
+
+def _from_list(declared: Reader) -> Iterator[Parameter]:
+    for item in declared.elements(MAX_PARAMETERS):
+        if isinstance(item.value, str):
+            name = item.as_text()
+            yield Parameter(
+                name=name.removesuffix("?")[:MAX_WORD_CHARACTERS],
+                required=False if name.endswith("?") else None,
+            )
+        elif name := item.text("name", "id"):
+            yield _from_object(name, item, item.boolean("required"))
+        else:
+            yield _NAMELESS
+
+
+def _from_schema(schema: Reader) -> Iterator[Parameter]:
+    """The properties of the schema and of its parts, each name once.
+
+    Whether a property of one alternative is required cannot be said.
+    """
+    parts = [schema, *_parts(schema, schema, "allOf")]
+    required = _texts_in(*(part.members.get("required") for part in parts))
+    seen: set[str] = set()
+    for part in parts:
+        for name, member in _unseen_properties(part, seen):
+            is_required = name in required or member.members.get("required") is True
+            yield _from_object(name, member, is_required, schema)
+    for part in _parts(schema, schema, "anyOf", "oneOf"):
+        for name, member in _unseen_properties(part, seen):
+            yield _from_object(name, member, None, schema)
+
+
+def _unseen_properties(schema: Reader, seen: set[str]) -> list[tuple[str, Reader]]:
+    properties = schema.children("properties", limit=MAX_PARAMETERS)
+    unseen = [(name, member) for name, member in properties if name not in seen]
+    seen.update(name for name, _ in unseen)
+    return unseen
+
+
+def _from_map(declared: Reader) -> Iterator[Parameter]:
+    """An array called `required` names parameters, as in a schema, and is none."""
+    listed = declared.members.get("required")
+    required = _texts_in(listed) if isinstance(listed, list) else None
+    for name, member in declared.entries(MAX_PARAMETERS):
+        if required is not None and name == "required":
+            continue
+        if isinstance(member.value, str):
+            parameter = _from_prose(name, member)
+        else:
+            parameter = _from_object(name, member, member.boolean("required"))
+        if required is not None and parameter.required is None:
+            parameter = replace(parameter, required=name in required)
+        yield parameter
+
+
+def _from_prose(name: str, declared: Reader) -> Parameter:
+    prose = declared.as_text()
+    optional = name.endswith("?") or "optional" in prose.lower()
+    return Parameter(
+        name=_name(name.removesuffix("?")),
+        type=type_name(prose),
+        required=False if optional else None,
+        enum=_inline_choices(prose),
+    )
+
+
+def _from_object(
+    name: str, declared: Reader, required: bool | None, schema: Reader | None = None
+) -> Parameter:
+    """schema: the root whose definitions a `$ref` may name."""
+    members = declared.members
+    kind, choices = _declared_type(members), _choices(declared)
+    if not _POINTING.isdisjoint(members):
+        for part in _parts(declared, schema, *_COMBINING):
+            if kind == "unknown":
+                kind = _declared_type(part.members)
+            choices += _choices(part)
+        choices = tuple(dict.fromkeys(choices))[:MAX_PARAMETERS]
+    return Parameter(
+        name=_name(name),
+        type=kind,
+        required=required,
+        description=declared.text("description", "title"),
+        enum=choices,
+    )
+
+
+def _name(declared: str) -> str:
+    return clean_text(declared[:MAX_WORD_CHARACTERS])
+
+
+def _parts(declared: Reader, schema: Reader | None, *combining: str) -> list[Reader]:
+    """What a declaration refers to and the parts it combines, one step deep."""
+    parts = [_followed(declared, schema)] if "$ref" in declared.members else []
+    for name in combining:
+        combined = declared.child(name)
+        if isinstance(combined.value, list):
+            parts += (_followed(each, schema) for each in combined.elements(_MAX_PARTS))
+    return [part for part in parts if isinstance(part.value, dict)]
+
+
+def _followed(declared: Reader, schema: Reader | None) -> Reader:
+    """What a local `$ref` names, else the declaration itself."""
+    reference = declared.members.get("$ref")
+    if schema is None or not isinstance(reference, str):
+        return declared
+    holder, _, name = reference.removeprefix("#/").partition("/")
+    if holder not in _DEFINITIONS:
+        return declared
+    return schema.child(holder).child(name.replace("~1", "/").replace("~0", "~"))
+
+
+def _texts_in(*lists: JsonValue) -> frozenset[str]:
+    return frozenset(
+        each
+        for listed in lists
+        if isinstance(listed, list)
+        for each in listed
+        if isinstance(each, str)
+    )
+
+
+def _declared_type(members: JsonObject) -> str:
+    """The first type that is not null."""
+    value = members.get("type")
+    if isinstance(value, str):
+        return type_name(value)
+    if isinstance(value, list):
+        names = (each for each in value if isinstance(each, str) and each != "null")
+        return type_name(next(names, ""))
+    return "unknown"
+
+
+def _choices(declared: Reader) -> tuple[str, ...]:
+    members = declared.members
+    kind = members.get("type")
+    inline = _inline_choices(kind) if isinstance(kind, str) else ()
+    if inline:
+        return inline
+    if "enum" in members or "options" in members:
+        return _listed_choices(declared)
+    if "const" in members:
+        return _spelled([members["const"]])
+    return (
+        _listed_choices(declared.child("validation")) if "validation" in members else ()
+    )
+
+
+def _listed_choices(declared: Reader) -> tuple[str, ...]:
+    listed = declared.child("enum", "options")
+    values = listed.value if isinstance(listed.value, list) else []
+    if not values or len(values) > MAX_PARAMETERS:
+        listed.elements(MAX_PARAMETERS)  # says what is amiss
+    return _spelled(values[:MAX_PARAMETERS])
+
+
+def _inline_choices(kind: str) -> tuple[str, ...]:
+    """The values of `enum[a, b]`."""
+    kind = kind.strip()
+    if not (kind[:5].lower() == "enum[" and kind.endswith("]")):
+        return ()
+    listed = kind[5:-1].split(",", MAX_PARAMETERS)
+    return _spelled(each.strip() for each in listed[:MAX_PARAMETERS])
+
+
+def _spelled(values: Iterable[JsonValue]) -> tuple[str, ...]:
+    texts = (_spell(value) for value in values)
+    return tuple(text for text in texts if text)
+
+
+def _spell(value: JsonValue) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int | float):
+        return clean_text(str(value)[:MAX_WORD_CHARACTERS])
+    return ""
+
+
+def _distinct(declared: Reader, found: Iterable[Parameter]) -> tuple[Parameter, ...]:
+    kept: dict[str, Parameter] = {}
+    for parameter in islice(found, MAX_PARAMETERS):
+        if not parameter.name:
+            declared.note("required", "a parameter has no name", "Name it.")
+        elif parameter.name in kept:
+            declared.note("duplicate", "a parameter stands twice", "Keep one of them.")
+        else:
+            kept[parameter.name] = parameter
+    return tuple(kept.values())

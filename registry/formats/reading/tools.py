@@ -1,0 +1,198 @@
+"""Tools: a name, a JSON Schema and hints, as MCP and WebMCP both declare them.
+
+Real documents list them as objects or bare names, or map names to objects or prose; they
+borrow OpenAI's `{"type": "function", "function": {…}}`; they spell `inputSchema` in many
+ways.
+"""
+
+from collections.abc import Iterator
+
+from registry.formats.document import MAX_ACTIONS
+from registry.formats.reading.actions import read_only_sensitivity, severest
+from registry.formats.reading.gating import read_auth, read_confirmation
+from registry.formats.reading.parameters import read_parameters
+from registry.formats.reading.reader import Reader, clean_text
+from registry.formats.reading.spelling import note_spelling
+from registry.sites.action import Action, Call, Sensitivity
+from registry.strict_json import JsonValue
+
+TOOL_NAMES = ("name", "id", "toolname")
+SCHEMAS = (
+    "inputSchema",
+    "input_schema",
+    "parameters",
+    "params",
+    "inputs",
+    "schema",
+    "arguments",
+    "args",
+    "fields",
+)
+_EFFECTS = frozenset({"annotations", "readOnly", "readOnlyHint", "mode"})
+_MODES: dict[str, Sensitivity] = {
+    "read": "read",
+    "readonly": "read",
+    "write": "write",
+    "destructive": "destructive",
+}
+
+
+def lists_tools(value: JsonValue, names: tuple[str, ...] = TOOL_NAMES) -> bool:
+    """Whether it holds at least one named tool."""
+    if isinstance(value, list):
+        return any(_is_named(each, names) for each in value)
+    if isinstance(value, dict):
+        return any(isinstance(each, dict | list) for each in value.values()) and all(
+            isinstance(each, dict | list | str) for each in value.values()
+        )
+    return False
+
+
+def _is_named(value: JsonValue, names: tuple[str, ...]) -> bool:
+    if isinstance(value, dict):
+        function = value.get("function")
+        tool = function if isinstance(function, dict) else value
+        return any(isinstance(tool.get(name), str) for name in names)
+    return isinstance(value, str) and bool(value)
+
+
+def declared_tools(
+    declared: Reader, names: tuple[str, ...] = TOOL_NAMES
+) -> Iterator[tuple[str, Reader]]:
+    """Each tool of a list or map, at most MAX_ACTIONS, with its name.
+
+    names: the members that may hold it.
+    """
+    for count, found in enumerate(_all_tools(declared, names)):
+        if count == MAX_ACTIONS:
+            detail = f"more than {MAX_ACTIONS} tools; the others are not read"
+            declared.note("limit", detail, "List fewer.")
+            return
+        yield found
+
+
+def _all_tools(
+    declared: Reader, names: tuple[str, ...]
+) -> Iterator[tuple[str, Reader]]:
+    if isinstance(declared.value, dict):
+        declared.note(
+            "type",
+            "an object where an array is expected",
+            "List the tools, each with its name.",
+        )
+        yield from _mapped_tools(declared, names)
+        return
+    for item in declared.elements():
+        if isinstance(item.value, dict):
+            tool = item.child("function")
+            tool = tool if isinstance(tool.value, dict) else item
+            yield _name_of(tool, names), tool
+        elif isinstance(item.value, str):
+            declared.note(
+                "shape",
+                "names alone; nothing tells what the tools do and take",
+                "List objects with name, description and inputSchema.",
+            )
+            yield item.as_text(), item
+        else:
+            item.expect("an object")
+
+
+def _mapped_tools(
+    declared: Reader, names: tuple[str, ...]
+) -> Iterator[tuple[str, Reader]]:
+    """By name, or in groups; what stands beside groups is a remark."""
+    entries = declared.entries()
+    groups = [group for _, group in entries if _is_group(group.value)]
+    for group in groups:
+        if isinstance(group.value, list):
+            yield from declared_tools(group, names)
+        else:
+            for name, tool in group.entries():
+                yield _name_of(tool, names) or clean_text(name), tool
+    for name, tool in [] if groups else entries:
+        if isinstance(tool.value, dict | str):
+            yield _name_of(tool, names) or clean_text(name), tool
+
+
+def _is_group(value: JsonValue) -> bool:
+    """A list of tools, or tools by name: objects, each of them with a name of its own."""
+    if isinstance(value, dict):
+        members = list(value.values())
+        return bool(members) and all(
+            isinstance(each, dict) and isinstance(each.get("name"), str)
+            for each in members
+        )
+    return isinstance(value, list) and lists_tools(value)
+
+
+def _name_of(tool: Reader, names: tuple[str, ...]) -> str:
+    """The identifier, where the name is made of words for people."""
+    name = tool.text(*names)
+    return (tool.text("id") or name) if " " in name else name
+
+
+def note_if_empty(document: Reader, actions: tuple[Action, ...]) -> None:
+    if not actions:
+        document.note(
+            "empty",
+            "no tool is listed; agents must come and ask",
+            "List the tools, each with name, description and inputSchema.",
+        )
+
+
+def read_tool(
+    name: str,
+    tool: Reader,
+    calls: tuple[Call, ...],
+    *,
+    auth_required: bool | None = None,
+    schemas: tuple[str, ...] = SCHEMAS,
+) -> Action:
+    """auth_required: what holds where the tool itself says nothing.
+
+    schemas: the member with the parameters, and its synonyms.
+    """
+    own_auth = read_auth(tool.child("authentication", "auth", "requiresAuth"))
+    note_spelling(tool, *schemas)
+    return Action(
+        name=name,
+        description=_describe(name, tool),
+        parameters=read_parameters(tool, *schemas),
+        auth_required=auth_required if own_auth is None else own_auth,
+        sensitivity=_read_sensitivity(tool),
+        confirmation=read_confirmation(tool),
+        deprecated=tool.members.get("deprecated") is True,
+        calls=calls,
+    )
+
+
+def _describe(name: str, tool: Reader) -> str:
+    """A text in a map is the description; in a list it is the name."""
+    if isinstance(tool.value, str):
+        text = tool.as_text()
+        return "" if text == name else text
+    description = tool.text("description", "summary", "purpose")
+    if not description and "parsed_description" in tool.members:
+        description = tool.child("parsed_description").text("main")
+    if description:
+        return description
+    tool.child("description").note(
+        "required", "nothing tells what the tool does", "Add a description."
+    )
+    title = tool.text("title", "displayName", "name")
+    return title if title != name else ""
+
+
+def _read_sensitivity(tool: Reader) -> Sensitivity | None:
+    members = tool.members
+    if _EFFECTS.isdisjoint(members):
+        return None
+    hints = tool.child("annotations")
+    mode = members.get("mode")
+    return severest(
+        read_only_sensitivity(tool, "readOnly", "readOnlyHint"),
+        read_only_sensitivity(hints, "readOnlyHint", "readOnly"),
+        "destructive" if hints.boolean("destructiveHint") else None,
+        _MODES.get(mode.lower()) if isinstance(mode, str) else None,
+    )

@@ -1,0 +1,242 @@
+"""Any listed site as a WAB 1.0 discovery document: valid, and nothing made up.
+
+What WAB requires and the site left open gets a plain value and is named in `undeclared`;
+what WAB has no place for stands in the extension. So parsing the result gives the same
+site again.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from decimal import Decimal
+from urllib.parse import urlsplit
+
+from registry.formats.wab.extension import EXTENSION
+from registry.formats.wab.schema import PARAMETER_TYPES, TRIGGERS
+from registry.sites.action import Action, Call, Parameter
+from registry.sites.site import Site
+from registry.strict_json import JsonObject, JsonValue
+
+EXECUTE = "/execute"  # section 7.3.1
+UNCATEGORISED = "uncategorised"
+_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]*")
+_NOT_IN_NAME = re.compile(r"[^a-zA-Z0-9_-]+")
+_TRIGGER_OF = {"form": "fill_and_submit", "navigate": "navigate"}
+_TRANSPORTS = ("http", "websocket", "js_global")
+_SCRIPT_INTERFACES = {"window.abp": "window.abp", "page": "navigator.modelContext"}
+
+
+def as_wab(site: Site, *, host: str) -> JsonObject:
+    """host: the crawled one, for what the site does not say itself."""
+    transports = _wab_transports(site)
+    undeclared = [
+        name for name in ("name", "category", "url") if not getattr(site, name)
+    ]
+    if not transports:
+        undeclared.append("transport")
+    document: JsonObject = {
+        "wab_version": "1.0",
+        "provider": _provider(site, host),
+        "capabilities": {
+            "commands": list(_commands(site.actions, transports)),
+            "permissions": dict(site.permissions),
+        },
+        "transport": _transport(transports) or _other_transport(site, host),
+    }
+    fairness = _fairness(site)
+    if fairness:
+        document["fairness_metrics"] = fairness
+    return _extended(document, undeclared)
+
+
+def _extended(
+    members: JsonObject, undeclared: Iterable[str] = (), **more: JsonValue
+) -> JsonObject:
+    extension: JsonObject = {
+        name: value for name, value in more.items() if value is not None
+    }
+    missing: list[JsonValue] = list(undeclared)
+    if missing:
+        extension["undeclared"] = missing
+    return {**members, EXTENSION: extension} if extension else members
+
+
+def _provider(site: Site, host: str) -> JsonObject:
+    provider: JsonObject = {
+        "name": site.name or host,
+        "category": site.category or UNCATEGORISED,
+        "url": site.url or f"https://{host}/",
+    }
+    if site.description:
+        provider["description"] = site.description
+    if site.languages:
+        provider["languages"] = list(site.languages)
+    if site.location:
+        told = {"city": site.location.city, "country": site.location.country}
+        provider["location"] = {name: value for name, value in told.items() if value}
+    return provider
+
+
+def _fairness(site: Site) -> JsonObject:
+    fairness: JsonObject = {}
+    if site.commission_percent is not None:
+        digits = format(Decimal(repr(site.commission_percent)).normalize(), "f")
+        fairness["commission_rate"] = f"{digits}%"
+    if site.is_independent is not None:
+        fairness["is_independent"] = site.is_independent
+    return fairness
+
+
+# --- commands -------------------------------------------------------------------------
+
+
+def _commands(
+    actions: Iterable[Action], transports: tuple[Call, ...]
+) -> Iterator[JsonObject]:
+    taken = {action.name for action in actions if _NAME.fullmatch(action.name)}
+    for action in actions:
+        name = action.name
+        if not _NAME.fullmatch(name):
+            name = _spell_name(action.name, taken)
+            taken.add(name)
+        yield _command(action, name, transports)
+
+
+def _spell_name(text: str, taken: set[str]) -> str:
+    """A name as WAB allows it (section 4.4), unlike those taken."""
+    plain = _NOT_IN_NAME.sub("_", text).strip("_") or "action"
+    if not plain[0].isalpha():
+        plain = f"action_{plain}"
+    name, number = plain, 1
+    while name in taken:
+        number += 1
+        name = f"{plain}_{number}"
+    return name
+
+
+def _command(action: Action, name: str, transports: tuple[Call, ...]) -> JsonObject:
+    declared = _declared_trigger(action)
+    trigger = declared or _likely_trigger(action)
+    undeclared = [] if action.description else ["description"]
+    if not declared:
+        undeclared.append("trigger")
+    command: JsonObject = {
+        "name": name,
+        "description": action.description or action.name,
+        "trigger": trigger,
+        "params": [_parameter(each) for each in action.parameters],
+    }
+    if action.auth_required is not None:
+        command["requiresAuth"] = action.auth_required
+    implied = tuple(replace(each, method=declared) for each in transports)
+    return _extended(
+        command,
+        undeclared,
+        name=action.name if name != action.name else None,
+        sensitivity=action.sensitivity,
+        confirmation=action.confirmation,
+        experimental=action.experimental or None,
+        deprecated=action.deprecated or None,
+        calls=_calls(action.calls) if action.calls != implied else None,
+    )
+
+
+def _calls(calls: Iterable[Call]) -> list[JsonValue]:
+    return [
+        {name: value for name, value in _call_members(call) if value} for call in calls
+    ]
+
+
+def _call_members(call: Call) -> Iterator[tuple[str, JsonValue]]:
+    yield "format", call.format
+    yield "transport", call.transport
+    yield "method", call.method
+    yield "url" if "://" in call.target else "interface", call.target
+    yield "operation", call.operation
+
+
+def _parameter(parameter: Parameter) -> JsonObject:
+    known = parameter.type in PARAMETER_TYPES
+    undeclared = ["type"] if parameter.type == "unknown" else []
+    if parameter.required is None:
+        undeclared.append("required")
+    declared: JsonObject = {
+        "name": parameter.name,
+        "type": parameter.type if known else _nearest_type(parameter.type),
+        "required": parameter.required or False,
+    }
+    if parameter.description:
+        declared["description"] = parameter.description
+    if parameter.enum:
+        declared["enum"] = list(parameter.enum)
+    other = None if known or "type" in undeclared else parameter.type
+    return _extended(declared, undeclared, type=other)
+
+
+def _nearest_type(kind: str) -> str:
+    return "number" if kind == "integer" else "string"
+
+
+def _declared_trigger(action: Action) -> str:
+    for call in action.calls:
+        if call.format == "wab" and call.method in TRIGGERS:
+            return call.method
+    return ""
+
+
+def _likely_trigger(action: Action) -> str:
+    transports = (call.transport for call in action.calls)
+    return next(
+        (_TRIGGER_OF[each] for each in transports if each in _TRIGGER_OF), "api"
+    )
+
+
+# --- transports -----------------------------------------------------------------------
+
+
+def _wab_transports(site: Site) -> tuple[Call, ...]:
+    """The bridge's transports, in the specification's order; none without a bridge."""
+    found: dict[str, Call] = {}
+    for call in (call for action in site.actions for call in action.calls):
+        if call.format == "wab" and _is_bridge(call):
+            found.setdefault(call.transport, replace(call, method=""))
+    return tuple(found[name] for name in _TRANSPORTS if name in found)
+
+
+def has_bridge(action: Action) -> bool:
+    """Whether it can be called by a transport that WAB 1.0 has."""
+    return any(call.format == "wab" and _is_bridge(call) for call in action.calls)
+
+
+def _is_bridge(call: Call) -> bool:
+    if call.transport == "http":
+        return call.target.endswith(EXECUTE)
+    return call.transport in _TRANSPORTS
+
+
+def _transport(transports: tuple[Call, ...]) -> JsonObject:
+    return {call.transport: _describe(call) for call in transports}
+
+
+def _describe(call: Call) -> JsonObject:
+    match call.transport:
+        case "http":
+            return {"enabled": True, "base_url": call.target.removesuffix(EXECUTE)}
+        case "websocket":
+            return {"enabled": True, "url": call.target}
+        case _:
+            return {"enabled": True, "interface": call.target}
+
+
+def _other_transport(site: Site, host: str) -> JsonObject:
+    """Where its own calls go, for a site without a bridge; section 4.3.7 wants one."""
+    calls = [call for action in site.actions for call in action.calls]
+    for call in calls:
+        if "://" in call.target:
+            parts = urlsplit(call.target)
+            return {"http": {"enabled": True, "base_url": f"https://{parts.netloc}"}}
+    for call in calls:
+        if call.transport in _SCRIPT_INTERFACES:
+            interface = _SCRIPT_INTERFACES[call.transport]
+            return {"js_global": {"enabled": True, "interface": interface}}
+    return {"http": {"enabled": True, "base_url": f"https://{host}"}}

@@ -1,0 +1,107 @@
+"""What our model says and WAB 1.0 cannot: one member that a WAB document may carry.
+
+`x-fair-registry` stands beside the specified members of the document, of a command and
+of a parameter. `undeclared` lists specified members whose value stands there only because
+WAB requires one; the others say what has no place in WAB. The registry writes it when it
+shows a site as WAB, and reads it, so that nothing is lost or made up on the way.
+"""
+
+from dataclasses import replace
+from typing import get_args
+
+from registry.formats.document import Format
+from registry.formats.reading.reader import Reader
+from registry.sites.action import Action, Call, Parameter, Sensitivity
+from registry.sites.site import Site
+
+EXTENSION = "x-fair-registry"
+_MAX_CALLS = 50
+
+
+def undeclared_in(holder: Reader) -> frozenset[str]:
+    return frozenset(holder.child(EXTENSION).texts("undeclared", limit=_MAX_CALLS))
+
+
+def extend_site(site: Site, document: Reader) -> Site:
+    undeclared = undeclared_in(document)
+    return replace(
+        site,
+        name="" if "name" in undeclared else site.name,
+        category="" if "category" in undeclared else site.category,
+        url="" if "url" in undeclared else site.url,
+    )
+
+
+def extend_action(action: Action, command: Reader) -> Action:
+    extension = command.child(EXTENSION)
+    if not extension.is_present:
+        return action
+    undeclared = undeclared_in(command)
+    calls = action.calls
+    if "calls" in extension.members:
+        calls = _read_calls(extension)
+    elif "trigger" in undeclared:
+        calls = tuple(replace(each, method="") for each in calls)
+    sensitivity = _read_sensitivity(extension)
+    return replace(
+        action,
+        name=extension.text("name") or action.name,
+        description="" if "description" in undeclared else action.description,
+        sensitivity=action.sensitivity if sensitivity is None else sensitivity,
+        confirmation=extension.boolean("confirmation"),
+        experimental=extension.boolean("experimental") or False,
+        deprecated=extension.boolean("deprecated") or False,
+        calls=calls,
+    )
+
+
+def extend_parameters(
+    parameters: tuple[Parameter, ...], command: Reader
+) -> tuple[Parameter, ...]:
+    extended = {
+        item.text("name"): item
+        for item in command.items("params")
+        if EXTENSION in item.members
+    }
+    return tuple(
+        _extend_parameter(each, extended[each.name]) if each.name in extended else each
+        for each in parameters
+    )
+
+
+def _extend_parameter(parameter: Parameter, declared: Reader) -> Parameter:
+    undeclared = undeclared_in(declared)
+    kind = declared.child(EXTENSION).text("type") or parameter.type
+    return replace(
+        parameter,
+        type="unknown" if "type" in undeclared else kind,
+        required=None if "required" in undeclared else parameter.required,
+    )
+
+
+def _read_sensitivity(extension: Reader) -> Sensitivity | None:
+    declared = extension.text("sensitivity")
+    for each in get_args(Sensitivity):
+        if each == declared:
+            return each  # type: ignore[no-any-return]
+    return None
+
+
+def _read_calls(extension: Reader) -> tuple[Call, ...]:
+    found = (_read_call(each) for each in extension.items("calls", limit=_MAX_CALLS))
+    return tuple(call for call in found if call is not None)
+
+
+def _read_call(declared: Reader) -> Call | None:
+    format_, transport = declared.text("format"), declared.text("transport")
+    url = declared.target("url")
+    if format_ not in get_args(Format) or not transport:
+        return None
+    return Call(
+        format=format_,
+        transport=transport,
+        method=declared.text("method"),
+        target=url or declared.text("interface"),
+        operation=declared.text("operation"),
+        off_origin=bool(url) and declared.ledger.off_origin(url or ""),
+    )
