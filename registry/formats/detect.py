@@ -29,7 +29,8 @@ from registry.formats.neighbours.mcp import is_mcp, read_mcp
 from registry.formats.reading.collector import collector_paused
 from registry.formats.reading.depth import check_depth
 from registry.formats.reading.reader import Ledger, Reader, kind_of
-from registry.formats.wab.discovery import is_wab, read_wab
+from registry.formats.wab.dialects import is_wab
+from registry.formats.wab.discovery import read_wab
 from registry.formats.webmcp import is_webmcp, names_webmcp, read_webmcp
 from registry.strict_json import (
     JSON_SYNTAX,

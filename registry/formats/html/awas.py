@@ -26,6 +26,13 @@ from registry.sites.action import Action, Call, Parameter
 _TRUTHS = {"true": True, "false": False}
 
 
+_EVIDENCE = frozenset(
+    {"data-awas-action", "data-ai-action-type", "data-ai-endpoint", "data-ai-method"}
+    | {"data-ai-description", "data-ai-intent", "data-ai-param", "data-ai-params"}
+)
+_PARAMETERS = frozenset(PARAMETER_MARKS)
+
+
 class MarkedPage:
     """base: of the page's relative URLs."""
 
@@ -42,6 +49,7 @@ class MarkedPage:
             action, _ = self._names[id(control)]
             self._naming.setdefault(action, []).append(control)
         self._read_holders: dict[int, tuple[Parameter, ...]] = {}
+        self._with_parameters: dict[int, bool] = {}
 
     def read_actions(self) -> tuple[Action, ...]:
         """Several elements may bear one action; what the first leaves open counts."""
@@ -49,10 +57,30 @@ class MarkedPage:
         for marked in self._page.marked:
             bearers.setdefault(_word(marked.tag, "action"), []).append(marked)
         bearers.pop("", None)
+        meant = ((name, each) for name, each in bearers.items() if self._is_meant(each))
         return tuple(
             self._read_action(name, elements)
-            for name, elements in islice(bearers.items(), MAX_ACTIONS)
+            for name, elements in islice(meant, MAX_ACTIONS)
         )
+
+    def _is_meant(self, bearers: list[Marked]) -> bool:
+        """`data-ai-action` alone is in use for buttons of chat windows and the like."""
+        name = _word(bearers[0].tag, "action")
+        return (
+            bool(self._naming.get(name))
+            or any(not _EVIDENCE.isdisjoint(each.tag.attributes) for each in bearers)
+            or any(self._has_parameters(_holder_of(each)) for each in bearers)
+        )
+
+    def _has_parameters(self, holder: Holder | None) -> bool:
+        if holder is None:
+            return False
+        if id(holder) not in self._with_parameters:
+            self._with_parameters[id(holder)] = any(
+                not _PARAMETERS.isdisjoint(control.tag.attributes)
+                for control in holder.controls
+            )
+        return self._with_parameters[id(holder)]
 
     def _read_action(self, name: str, bearers: list[Marked]) -> Action:
         place = Reader(None, f"awas[{name[:80]}]", self._ledger)

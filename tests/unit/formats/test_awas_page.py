@@ -224,8 +224,8 @@ def test_the_element_tells_how_to_call_the_action(
     [
         ("<p data-awas-action=x>", []),
         ("<p data-awas-action=x data-ai-action=y>", []),
-        ("<p data-ai-action=x>", [("awas[x]", "prefix")]),
-        ("<p DATA-AI-ACTION=x>", [("awas[x]", "prefix")]),
+        ("<p data-ai-action=x data-ai-endpoint=/x>", [("awas[x]", "prefix")]),
+        ("<p DATA-AI-ACTION=x DATA-AI-INTENT=y>", [("awas[x]", "prefix")]),
         ("<form data-awas-action=x><input data-ai-param=a>", [("awas[x]", "prefix")]),
         ("<form data-awas-action=x><input data-ai-param=a data-awas-param=a>", []),
         ("<form data-ai-action=x><input data-ai-param=a>", [("awas[x]", "prefix")]),
@@ -247,12 +247,14 @@ def test_the_prefix_of_the_reference_parser_is_read_and_told(
         "<div data-awas-result=x>",
         "<div data-awas-context=x>",
         "<button data-ai-action-trigger=x>",
+        "<button data-ai-action=close>",
+        "<form><input name=q><button data-ai-action=send></form>",
         "<p awas-action=x data-awas_action=y>",
         "<!-- <p data-awas-action=x> -->",
         "<template><p data-awas-action=x></template>",
         "<script>'<p data-awas-action=x>'</script>",
     ],
-    ids=range(9),
+    ids=range(11),
 )
 def test_other_marks_are_no_actions(html: str) -> None:
     result = parse_page(html.encode(), url=URL)
