@@ -276,6 +276,6 @@ def _is_catalogue(document: Document | None) -> bool:
 async def _links_of(page: FetchedDocument) -> tuple[DiscoveryLink, ...]:
     """Those of the head, then those of the header for formats that the head left out."""
     head = await asyncio.to_thread(parse_links, page.body, url=page.final_url)
-    promised = {link.format for link in head.links}
+    promised = {link.format for link in head}
     header = parse_link_header(page.links, url=page.final_url)
-    return (*head.links, *(link for link in header if link.format not in promised))
+    return (*head, *(link for link in header if link.format not in promised))

@@ -68,9 +68,13 @@ async def fetch_good(fetcher: Fetcher, hosts: Sequence[str], at_once: int) -> li
 async def swarm(
     fetcher: Fetcher, hosts: Sequence[str], ends: list[str]
 ) -> AsyncIterator[None]:
-    """Meanwhile every one of the hosts is being fetched; ends: codes, as they come."""
+    """Meanwhile every one of the hosts is being fetched, each in a phase of its own.
 
-    async def fetch_again_and_again(host: str) -> None:
+    ends: codes, as they come.
+    """
+
+    async def fetch_again_and_again(place: int, host: str) -> None:
+        await asyncio.sleep(fetcher.config.deadline_s * place / len(hosts))
         while True:
             try:
                 await fetcher.fetch(f"https://{host}/", accept=JSON_TYPES)
@@ -79,8 +83,12 @@ async def swarm(
             else:
                 ends.append("fetched")
 
-    fetching = [asyncio.create_task(fetch_again_and_again(host)) for host in hosts]
+    fetching = [
+        asyncio.create_task(fetch_again_and_again(place, host))
+        for place, host in enumerate(hosts)
+    ]
     try:
+        await asyncio.sleep(fetcher.config.deadline_s)
         yield
     finally:
         for one in fetching:
@@ -98,7 +106,6 @@ async def _compare(
     for _ in range(rounds):
         alone = await fetch_good(fetcher, good, at_once)
         async with swarm(fetcher, drips, ends):
-            await asyncio.sleep(fetcher.config.deadline_s / 2)
             beside = await fetch_good(fetcher, good, at_once)
             most_bytes = max(most_bytes, psutil.Process().memory_info().rss)
             await asyncio.sleep(fetcher.config.deadline_s)

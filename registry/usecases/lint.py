@@ -65,7 +65,7 @@ class Linter:
         if not url and isinstance(result, Parsed) and result.document.site.url:
             place = result.document.site.url
             result = read(body, place, content_type)
-        links = parse_links(body, url=place).links if is_page else ()
+        links = parse_links(body, url=place) if is_page else ()
         match result:
             case Rejected(problem, format_):
                 return Report(

@@ -41,6 +41,7 @@ def test_what_is_given_wins_over_the_environment() -> None:
         ({"BOT_ADDRESSES": "192.0.2.1/28"}, "BOT_ADDRESSES"),
         ({"BOT_ADDRESSES": "192.0.2.0/28; 192.0.2.64/28"}, "BOT_ADDRESSES"),
         ({"BOT_ADDRESSES": "our network"}, "BOT_ADDRESSES"),
+        ({"CANARIES": "https://a.example/, http://b.example/"}, "CANARIES"),
     ],
 )
 def test_a_setting_that_can_not_be_is_refused_by_name(
@@ -49,6 +50,15 @@ def test_a_setting_that_can_not_be_is_refused_by_name(
     prefixed = {f"FAIR_REGISTRY_{name}": value for name, value in environment.items()}
     with pytest.raises(SettingsInvalid, match=f"FAIR_REGISTRY_{named}"):
         read_settings(prefixed)
+
+
+def test_canaries_stand_between_commas() -> None:
+    assert read_settings({}).canary_urls == ()
+    given = {"FAIR_REGISTRY_CANARIES": "https://a.example/, https://b.example/up,"}
+    assert read_settings(given).canary_urls == (
+        "https://a.example/",
+        "https://b.example/up",
+    )
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.1", "::1", "localhost"])

@@ -22,7 +22,6 @@ _RELATIONS: dict[str, Format] = {
     "webmcp-manifest": "webmcp",
 }
 _ALL_STARTS = TagFinder(None, ("head", "template"))
-_FORMS = TagFinder(("form",))
 # Any other start tag ends the head (HTML standard, section 13.2.6.4.4).
 _OF_HEAD = frozenset(
     {"html", "head", "base", "link", "meta", "title", "style", "script"}
@@ -47,20 +46,10 @@ class DiscoveryLink:
     format: Format
 
 
-@dataclass(frozen=True, slots=True)
-class PageLinks:
-    """links: in the page's order. holds_tools: the page has forms that are tools."""
-
-    links: tuple[DiscoveryLink, ...]
-    holds_tools: bool
-
-
-def parse_links(body: bytes, *, url: str) -> PageLinks:
-    """url: of the page."""
-    page = decode_page(body)
-    return PageLinks(
-        _chosen(_head_links(page[:MAX_HEAD_CHARACTERS], url)), _holds_tools(page)
-    )
+def parse_links(body: bytes, *, url: str) -> tuple[DiscoveryLink, ...]:
+    """What the head of the page at `url` points to, in its order."""
+    head = decode_page(body)[:MAX_HEAD_CHARACTERS]
+    return _chosen(_head_links(head, url))
 
 
 def parse_link_header(values: Sequence[str], *, url: str) -> tuple[DiscoveryLink, ...]:
@@ -128,13 +117,6 @@ def _links_of(tag: Tag, base: str) -> Iterator[DiscoveryLink]:
         yield from _promised(
             attributes.get("href", ""), attributes.get("rel", ""), base
         )
-
-
-def _holds_tools(page: str) -> bool:
-    return "toolname" in page.lower() and any(
-        tag.name == "form" and tag.attributes.keys() >= {"toolname", "tooldescription"}
-        for tag in _FORMS.find(page)
-    )
 
 
 # --- Link headers ---------------------------------------------------------------------

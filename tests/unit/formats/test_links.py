@@ -6,7 +6,6 @@ from registry.formats.html.links import DiscoveryLink, parse_link_header, parse_
 from tests.unit.work import assert_linear
 
 URL = "https://kiosk.example/index.html"
-TOOL = 'toolname="find" tooldescription="Find a magazine"'
 
 
 def _header(*values: str) -> list[tuple[str, str]]:
@@ -22,7 +21,7 @@ def test_discovery_links_are_found_in_either_attribute_order() -> None:
     name="wab-discovery"><link rel="alternate ai-actions" href=/ai.json>
     <link rel=webmcp href="https://cdn.example/w.json"><link rel=webmcp href=/w2>
     <link rel=webmcp-manifest href=/w2><link rel=icon href=/i></head>"""
-    assert parse_links(page, url=URL).links == (
+    assert parse_links(page, url=URL) == (
         DiscoveryLink("https://kiosk.example/abp.json", "abp"),
         DiscoveryLink("https://kiosk.example/b.json", "wab"),
         DiscoveryLink("https://kiosk.example/ai.json", "awas"),
@@ -34,14 +33,14 @@ def test_discovery_links_are_found_in_either_attribute_order() -> None:
 def test_an_abp_manifest_may_lie_on_another_origin() -> None:
     (link,) = parse_links(
         b'<link rel="abp-manifest" href="//app.example/m.json">', url=URL
-    ).links
+    )
     assert link == DiscoveryLink("https://app.example/m.json", "abp")
 
 
 def test_the_first_base_moves_the_links() -> None:
     page = b"""<base href=https://www.kiosk.example/a/><base href=https://x.example/>
     <link rel=webmcp href=w.json>"""
-    (link,) = parse_links(page, url=URL).links
+    (link,) = parse_links(page, url=URL)
     assert link.url == "https://www.kiosk.example/a/w.json"
 
 
@@ -67,17 +66,12 @@ def test_the_first_base_moves_the_links() -> None:
     ids=range(15),
 )
 def test_links_outside_the_head_or_unsafe_do_not_count(page: str) -> None:
-    assert parse_links(page.encode(), url=URL).links == ()
+    assert parse_links(page.encode(), url=URL) == ()
 
 
 def test_a_page_has_at_most_twenty_links() -> None:
     page = "".join(f"<link rel=webmcp href=/{number}>" for number in range(30))
-    assert len(parse_links(page.encode(), url=URL).links) == 20
-
-
-def test_a_page_tells_whether_it_holds_tools() -> None:
-    assert parse_links(f"<form {TOOL}>".encode(), url=URL).holds_tools
-    assert not parse_links(b"<form toolname=x>", url=URL).holds_tools
+    assert len(parse_links(page.encode(), url=URL)) == 20
 
 
 # --- Link headers ---------------------------------------------------------------------

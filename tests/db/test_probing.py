@@ -1,0 +1,105 @@
+"""What a probe and a proof leave behind, and what our own restraint does not."""
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from crawler import bridge
+from crawler.canaries import Canaries
+from crawler.politeness import LIMITS, Limit, Politeness, PolitenessConfig
+from crawler.robots_cache import RobotsCache
+from registry.db import sites
+from tests.crawler.net import Net, Page
+from tests.db.scene import Scene, wab
+from tests.db.test_visiting import DOCUMENT, Visited
+from tests.unit.crawler.test_bridge import RESULTS, response
+
+
+@pytest.fixture
+async def net(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Net]:
+    internet = Net(tmp_path_factory.mktemp("authority"))
+    yield internet
+    await internet.close()
+
+
+@pytest.fixture
+async def visited(scene: Scene, net: Net) -> Visited:
+    return await Visited(scene, net).open()
+
+
+async def visited_bridge(scene: Scene, net: Net) -> Visited:
+    """A site whose document names a bridge over HTTP; it answers its ping alone."""
+    visited = Visited(scene, net)
+    http = {"enabled": True, "base_url": "/api/wab"}
+    document = json.dumps(wab(transport={"http": http})).encode()
+    visited.server.pages[DOCUMENT] = Page(document)
+    visited.server.pages["/api/wab/ping"] = Page(response(RESULTS["ping"]))
+    await visited.open()
+    for kind in ("crawl", "probe", "prove"):
+        await visited.visit(kind)
+        scene.clock.advance(minutes=10)
+    return visited
+
+
+async def failing_canary() -> bool:
+    return False
+
+
+async def test_a_document_of_another_format_is_a_mismatch_that_answers(
+    visited: Visited,
+) -> None:
+    visited.server.pages[DOCUMENT] = Page(b'{"hello":"world"}')
+    await visited.visit("probe")
+    assert (await visited.outcome("probe"))["result"] == "mismatch"
+    figures = (await visited.profile()).probes
+    assert (figures.probes, figures.answers, figures.successes) == (1, 1, 0)
+
+
+@pytest.mark.parametrize("status", ["200 OK", "503 Busy"])
+async def test_while_the_canaries_fail_no_probe_counts(
+    visited: Visited, status: str
+) -> None:
+    visited.context = replace(visited.context, canaries=Canaries([failing_canary]))
+    visited.server.pages[DOCUMENT].status = status
+    await visited.visit("probe")
+    outcome = await visited.outcome("probe")
+    assert (outcome["result"], outcome["code"]) == ("never_checked", "own_line")
+    assert (await visited.profile()).probes.probes == 0
+
+
+async def test_a_bridge_is_pinged_and_at_each_proof_asked_what_it_can(
+    scene: Scene, net: Net
+) -> None:
+    visited = await visited_bridge(scene, net)
+    assert (await visited.outcome("probe"))["result"] == "alive"
+    told = (await visited.outcome("prove"))["bridge"]
+    assert {name: one["result"] for name, one in told.items()} == {
+        "ping": "alive",
+        **dict.fromkeys(("discover", "actions", "context"), "wrong_protocol"),
+    }
+    asked = [path for path in visited.server.paths if path.startswith("/api/wab")]
+    assert asked == ["/api/wab/ping", *(f"/api/wab/{name}" for name in bridge.METHODS)]
+
+
+@pytest.mark.parametrize("kind", ["crawl", "prove", "probe"])
+async def test_what_we_do_not_ask_is_no_failure_of_the_site(
+    visited: Visited, net: Net, kind: str
+) -> None:
+    nothing = Limit(at_once=1, per_s=1e-9, burst=1)
+    config = PolitenessConfig(limits=dict.fromkeys(LIMITS, nothing), patience_s=0)
+    fetcher = net.fetcher(politeness=Politeness(config))
+    visited.context = replace(
+        visited.context, fetcher=fetcher, robots=RobotsCache(fetcher)
+    )
+    await fetcher.fetch(f"https://{visited.owner.host.name}/robots.txt", accept=["*/*"])
+    for _ in range(4):
+        await visited.visit(kind)  # type: ignore[arg-type]
+    outcome = await visited.outcome(kind)  # type: ignore[arg-type]
+    assert outcome["code"] == "network_busy"
+    entry = await visited.scene.entry(visited.owner)
+    assert entry.status == "active"
+    assert (await visited.profile()).probes.probes == 0
+    async with visited.scene.crawler.connect() as connection:
+        assert await sites.keys_of(connection, entry.site_id)
