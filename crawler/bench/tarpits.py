@@ -23,7 +23,7 @@ from crawler.refusals import DEADLINE
 from crawler.resolve import Endpoint, Resolver, ResolverConfig
 from registry.errors import Refused
 
-DRIP_PAUSE_S = 0.25
+DRIP_PAUSE_S = 0.5
 NAMES_OF_A_CERTIFICATE = 50
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n"
 LINE = b"X-Padding: nothing\r\n"

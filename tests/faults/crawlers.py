@@ -1,0 +1,210 @@
+"""Crawlers as processes, hosts that answer them slowly, and a ledger of their leases."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import text
+from sqlalchemy.engine import URL
+
+from registry.db.engine import Engine
+from tests.crawler.net import Page, read_request
+from tests.db.scene import wab
+
+PATIENCE_S = 60.0
+PAUSE_S = 0.02
+ROBOTS = Page(b"", "text/plain")
+DOCUMENT = Page(json.dumps(wab()).encode(), headers={"ETag": '"1"'})
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Raises: TimeoutError."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not holds():
+            await asyncio.sleep(PAUSE_S)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request. at_s: of the monotonic clock."""
+
+    crawler: str
+    host: str
+    at_s: float
+
+
+@dataclass
+class SlowHosts:
+    """Any number of hosts, which take their time."""
+
+    delay_s: float
+    requests: list[Asked] = field(default_factory=list)
+    under_way: dict[str, Counter[str]] = field(default_factory=dict)
+
+    async def __call__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        request = await read_request(reader)
+        host, crawler = request.headers["host"], _name(request.headers["user-agent"])
+        self.requests.append(Asked(crawler, host, time.monotonic()))
+        hosts = self.under_way.setdefault(crawler, Counter())
+        hosts[host] += 1
+        await asyncio.sleep(self.delay_s)
+        hosts[host] -= 1
+        page = ROBOTS if request.path == "/robots.txt" else DOCUMENT
+        writer.write(page.encode())
+        await writer.drain()
+
+    def asked_by(self, crawler: str) -> list[Asked]:
+        return [one for one in self.requests if one.crawler == crawler]
+
+    def asked_since(self, at_s: float) -> set[str]:
+        return {one.host for one in self.requests if one.at_s > at_s}
+
+    def waited_for_by(self, crawler: str) -> set[str]:
+        """Hosts that have not answered this crawler yet."""
+        return {
+            host for host, count in self.under_way.get(crawler, {}).items() if count
+        }
+
+
+def _name(user_agent: str) -> str:
+    """From the address of the page about the bot, which here is each crawler's own."""
+    return user_agent.partition("+http://")[2].partition(".test/bot")[0]
+
+
+class Crawlers:
+    """Starts and kills them; see `nest`."""
+
+    def __init__(self, nest: asyncio.subprocess.Process, settings: dict[str, str]):
+        self._nest = nest
+        self._settings = settings
+        self._pids: dict[str, int] = {}
+
+    @classmethod
+    async def open(cls, folder: Path, url: URL, **settings: object) -> "Crawlers":
+        """settings: names in lower case, as of `Settings`."""
+        with (folder / "crawlers.log").open("ab") as log:
+            nest = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "tests.faults.nest"),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=log,
+                cwd=Path(__file__).parents[2],
+            )
+        spelled = url.render_as_string(hide_password=False)
+        given = {"database_url": spelled, "allow_loopback": 1, **settings}
+        variables = {f"FAIR_REGISTRY_{k.upper()}": str(v) for k, v in given.items()}
+        return cls(nest, variables)
+
+    @property
+    def names(self) -> Iterator[str]:
+        """The longest alive first."""
+        yield from self._pids
+
+    async def start(self, name: str, *, unfenced: bool = False) -> None:
+        origin = f"http://{name}.test"
+        environment = {**self._settings, "FAIR_REGISTRY_PUBLIC_URL": origin}
+        order = json.dumps({"environment": environment, "unfenced": unfenced})
+        assert self._nest.stdin
+        assert self._nest.stdout
+        self._nest.stdin.write(f"{order}\n".encode())
+        async with asyncio.timeout(PATIENCE_S):
+            self._pids[name] = int(await self._nest.stdout.readline())
+
+    def signal(self, name: str, number: signal.Signals) -> None:
+        os.kill(self._pids[name], number)
+        if number == signal.SIGKILL:
+            del self._pids[name]
+
+    async def close(self) -> None:
+        for name in list(self.names):
+            with suppress(ProcessLookupError):
+                self.signal(name, signal.SIGKILL)
+        self._nest.kill()
+        await self._nest.communicate()
+
+
+RECORDING = (
+    """
+    CREATE TABLE public.change (at timestamptz DEFAULT clock_timestamp(),
+        site_id bigint, kind text, fence bigint, is_lease boolean,
+        ready_at timestamptz, held_until timestamptz)
+    """,
+    """
+    CREATE FUNCTION public.record() RETURNS trigger SECURITY DEFINER LANGUAGE plpgsql
+    AS $$ BEGIN
+        INSERT INTO public.change VALUES (clock_timestamp(), NEW.site_id, NEW.kind,
+            NEW.fence, NEW.fence > OLD.fence, greatest(OLD.due_at, OLD.leased_until),
+            OLD.leased_until);
+        RETURN NULL;
+    END $$
+    """,
+    """
+    CREATE TRIGGER record AFTER UPDATE ON registry.task FOR EACH ROW
+        WHEN (session_user = 'registry_crawler') EXECUTE FUNCTION public.record()
+    """,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What a crawler did to a task, by the clock of the database: lease or complete it.
+
+    ready_at: since when it could be leased. held_until: the end of the lease before,
+    where that was never completed.
+    """
+
+    at: datetime
+    site_id: int
+    kind: str
+    fence: int
+    is_lease: bool
+    ready_at: datetime
+    held_until: datetime | None
+
+
+class Ledger:
+    """Everything that crawlers do to tasks, recorded by the database itself."""
+
+    def __init__(self, owner: Engine) -> None:
+        self._owner = owner
+
+    @classmethod
+    async def open(cls, owner: Engine) -> "Ledger":
+        async with owner.begin() as connection:
+            for statement in RECORDING:
+                await connection.execute(text(statement))
+        return cls(owner)
+
+    async def changes(self) -> list[Change]:
+        async with self._owner.connect() as connection:
+            rows = await connection.execute(text("SELECT * FROM public.change"))
+            return [Change(**row._mapping) for row in rows]
+
+    async def leases(self) -> list[Change]:
+        return [one for one in await self.changes() if one.is_lease]
+
+    async def completions(self) -> list[Change]:
+        return [one for one in await self.changes() if not one.is_lease]
+
+    async def clear(self) -> None:
+        async with self._owner.begin() as connection:
+            await connection.execute(text("DELETE FROM public.change"))
+
+
+def completed_twice(changes: list[Change]) -> list[tuple[int, str, int]]:
+    """Leases under which more than one result was written: one of them was stale."""
+    written = Counter(
+        (one.site_id, one.kind, one.fence) for one in changes if not one.is_lease
+    )
+    return [lease for lease, times in written.items() if times > 1]
