@@ -8,7 +8,10 @@ import json
 import sys
 from collections.abc import Mapping
 
-from crawler.bench import leases, simulation
+from crawler.bench import leases, simulation, tarpits
+
+MAX_TARPIT_RATIO = 2.0
+MAX_RSS_MB = 300
 
 
 def main() -> int:
@@ -20,6 +23,13 @@ def main() -> int:
             batch=arguments.batch,
         )
         passed = figures["duplicates"] == 0 and figures["leases"] == arguments.claims
+    elif arguments.subject == "tarpits":
+        figures = tarpits.measure(hosts=arguments.hosts)
+        passed = (
+            figures["tarpit_p95_ratio"] <= MAX_TARPIT_RATIO
+            and figures["rss_mb"] <= MAX_RSS_MB
+            and figures["drips_not_at_deadline"] == 0
+        )
     else:
         figures = simulation.compare(
             sites=arguments.sites, days=arguments.days, seeds=arguments.seeds
@@ -42,7 +52,9 @@ def _read_arguments() -> argparse.Namespace:
     planning.add_argument("--sites", type=int, default=10_000)
     planning.add_argument("--days", type=int, default=60)
     planning.add_argument("--seeds", type=int, default=5, help="simulations")
-    for one in (claiming, planning):
+    dripping = subjects.add_parser("tarpits", help="good hosts beside dripping ones")
+    dripping.add_argument("--hosts", type=int, default=300, help="of each kind")
+    for one in (claiming, planning, dripping):
         one.add_argument("--json", action="store_true", dest="as_json")
     return parser.parse_args()
 

@@ -102,7 +102,7 @@ async def _take_share(url: str, batch: int, start: Barrier) -> Share:
     async with engine.connect():  # connecting is no part of the figure
         start.wait()
     taken, claims, claimed_s = await _claim_all(engine, batch)
-    keys = [(one.site_id, one.kind) for one in taken]
+    keys: list[tuple[int, str]] = [(one.site_id, one.kind) for one in taken]
     del taken[COMPLETED:]  # so that no collector goes through all of them again
     start.wait()
     completed_s = await _complete_each(engine, taken)

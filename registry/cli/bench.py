@@ -1,7 +1,10 @@
 """`bench`: how fast it is, measured on this machine, as ratios within one run."""
 
 import asyncio
+import json
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -24,6 +27,7 @@ from registry.settings import Settings
 
 PORT = 8190
 CONNECTIONS = 8
+CRAWL_SUBJECTS = ("leases", "schedule", "tarpits")
 
 
 @click.group()
@@ -54,6 +58,29 @@ def spine(seconds: float, port: int, *, as_json: bool) -> None:
     else:
         console.print(_table(found))
     if found["failures"]:
+        raise SystemExit(1)
+
+
+@bench.command()
+@click.argument("subjects", nargs=-1, type=click.Choice(CRAWL_SUBJECTS))
+@json_option
+def crawl(subjects: tuple[str, ...], *, as_json: bool) -> None:
+    """The crawler's frontier, its schedule, and what tarpits cost the others.
+
+    Runs in processes of its own, for the commands know no crawler. All without SUBJECTS.
+    """
+    found: dict[str, Any] = {}
+    failed = False
+    for subject in subjects or CRAWL_SUBJECTS:
+        command = [sys.executable, "-m", "crawler.bench", subject, "--json"]
+        run = subprocess.run(command, stdout=subprocess.PIPE, check=False)  # noqa: S603
+        failed |= run.returncode != 0
+        found |= json.loads(run.stdout or b"{}")
+    if as_json:
+        print_json(found)
+    else:
+        console.print(_table(found))
+    if failed:
         raise SystemExit(1)
 
 

@@ -14,7 +14,6 @@ from datetime import datetime
 from pathlib import Path
 
 from sqlalchemy import text
-from sqlalchemy.engine import URL
 
 from registry.db.engine import Engine
 from tests.crawler.net import Page, read_request
@@ -83,16 +82,18 @@ def _name(user_agent: str) -> str:
 
 
 class Crawlers:
-    """Starts and kills them; see `nest`."""
+    """Starts them and sends them signals; see `nest`. settings: of all of them."""
 
-    def __init__(self, nest: asyncio.subprocess.Process, settings: dict[str, str]):
+    def __init__(
+        self, nest: asyncio.subprocess.Process, settings: dict[str, object]
+    ) -> None:
         self._nest = nest
         self._settings = settings
         self._pids: dict[str, int] = {}
 
     @classmethod
-    async def open(cls, folder: Path, url: URL, **settings: object) -> "Crawlers":
-        """settings: names in lower case, as of `Settings`."""
+    async def open(cls, folder: Path, **settings: object) -> "Crawlers":
+        """settings: names as of `Settings`."""
         with (folder / "crawlers.log").open("ab") as log:
             nest = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "tests.faults.nest"),
@@ -101,19 +102,22 @@ class Crawlers:
                 stderr=log,
                 cwd=Path(__file__).parents[2],
             )
-        spelled = url.render_as_string(hide_password=False)
-        given = {"database_url": spelled, "allow_loopback": 1, **settings}
-        variables = {f"FAIR_REGISTRY_{k.upper()}": str(v) for k, v in given.items()}
-        return cls(nest, variables)
+        return cls(nest, settings)
 
     @property
     def names(self) -> Iterator[str]:
         """The longest alive first."""
         yield from self._pids
 
-    async def start(self, name: str, *, unfenced: bool = False) -> None:
-        origin = f"http://{name}.test"
-        environment = {**self._settings, "FAIR_REGISTRY_PUBLIC_URL": origin}
+    async def start(
+        self, name: str, *, unfenced: bool = False, **settings: object
+    ) -> None:
+        given = {
+            **self._settings,
+            **settings,
+            "public_url": f"http://{name}.test",
+        }
+        environment = {f"FAIR_REGISTRY_{k.upper()}": str(v) for k, v in given.items()}
         order = json.dumps({"environment": environment, "unfenced": unfenced})
         assert self._nest.stdin
         assert self._nest.stdout
@@ -126,10 +130,13 @@ class Crawlers:
         if number == signal.SIGKILL:
             del self._pids[name]
 
-    async def close(self) -> None:
+    def kill_all(self) -> None:
         for name in list(self.names):
             with suppress(ProcessLookupError):
                 self.signal(name, signal.SIGKILL)
+
+    async def close(self) -> None:
+        self.kill_all()
         self._nest.kill()
         await self._nest.communicate()
 

@@ -9,7 +9,6 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from sqlalchemy.engine import URL
@@ -22,6 +21,7 @@ from registry.usecases.list_site import Lister
 from tests.crawler.net import Net
 from tests.db.scene import Clock, Scene
 from tests.faults.crawlers import (
+    PATIENCE_S,
     PAUSE_S,
     Crawlers,
     Ledger,
@@ -38,47 +38,32 @@ INTERVAL = timedelta(seconds=4)  # between two visits of a host
 DELAY_S = 0.3
 
 
-@dataclass
+@dataclass(frozen=True, kw_only=True)
 class Stage:
-    """A registry's database with sites that are due, their hosts, and crawlers to come."""
+    """A registry's database with sites, their hosts, and crawlers that may start."""
 
-    folder: Path
-    url: URL
     scene: Scene
     hosts: SlowHosts
-    ledger: Ledger
-    ca_file: Path
-    hosts_file: Path
     all_hosts: set[str]
-
-    async def crawlers(self, *, at_once: int, interval: timedelta) -> Crawlers:
-        return await Crawlers.open(
-            self.folder,
-            self.url,
-            ca_file=self.ca_file,
-            hosts_file=self.hosts_file,
-            crawl_at_once=at_once,
-            crawl_lease_s=round(LEASE.total_seconds()),
-            probe_interval_s=round(interval.total_seconds()),
-        )
+    ledger: Ledger
+    crawlers: Crawlers
 
     async def make_due(self, sites: int) -> None:
-        """One visit of each of so many sites, at random moments of an interval."""
-        spread = INTERVAL if sites > 1 else timedelta()
+        """A visit of each of so many sites, within an interval; nothing else is."""
         await self.scene.sql("UPDATE registry.task SET due_at = 'infinity'")
         await self.scene.sql(
             """
-            UPDATE registry.task SET due_at = now() + random() * CAST(:spread AS interval)
+            UPDATE registry.task SET due_at = now() + random() * CAST(:within AS interval)
             WHERE kind = 'probe' AND site_id IN
                 (SELECT site_id FROM registry.site ORDER BY site_id LIMIT :sites)
             """,
-            spread=spread,
+            within=INTERVAL if sites > 1 else timedelta(),
             sites=sites,
         )
 
 
 @pytest.fixture(scope="module")
-async def stage(
+async def module_stage(
     tmp_path_factory: pytest.TempPathFactory,
     database: URL,
     engines: dict[Role, Engine],
@@ -86,26 +71,43 @@ async def stage(
     gazetteer: Gazetteer,
 ) -> AsyncIterator[Stage]:
     folder = tmp_path_factory.mktemp("crawlers")
+    net, hosts = Net(folder), SlowHosts(DELAY_S)
+    crawlers = await Crawlers.open(
+        folder,
+        database_url=database.render_as_string(hide_password=False),
+        allow_loopback=1,
+        ca_file=net.ca_file,
+        hosts_file=folder / "hosts",
+        crawl_lease_s=round(LEASE.total_seconds()),
+    )
     lister = Lister(gazetteer=gazetteer, encoder=load_encoder(), policy=DEFAULT_POLICY)
     scene = Scene(engines, owner, lister, Clock(datetime.now(UTC)))
-    owners = [await scene.register() for _ in range(HOSTS)]
-    net, hosts = Net(folder), SlowHosts(DELAY_S)
-    port = await net.serve(hosts, *(one.host.name for one in owners))
-    hosts_file = folder / "hosts"
-    lines = (f"{one.host.name} 127.0.0.1:{port}\n" for one in owners)
-    hosts_file.write_text("".join(lines))
-    ledger = await Ledger.open(owner)
+    names = [(await scene.register()).host.name for _ in range(HOSTS)]
+    port = await net.serve(hosts, *names)
+    lines = [f"{name} 127.0.0.1:{port}\n" for name in names]
+    (folder / "hosts").write_text("".join(lines))
     yield Stage(
-        folder,
-        database,
-        scene,
-        hosts,
-        ledger,
-        net.ca_file,
-        hosts_file,
-        {one.host.name for one in owners},
+        scene=scene,
+        hosts=hosts,
+        all_hosts=set(names),
+        ledger=await Ledger.open(owner),
+        crawlers=crawlers,
     )
+    await crawlers.close()
     await net.close()
+
+
+@pytest.fixture
+async def stage(module_stage: Stage) -> AsyncIterator[Stage]:
+    await module_stage.ledger.clear()
+    yield module_stage
+    module_stage.crawlers.kill_all()
+
+
+async def start(crawlers: Crawlers, number: int) -> None:
+    seconds = round(INTERVAL.total_seconds())
+    name = f"crawler-{number}"
+    await crawlers.start(name, crawl_at_once=8, probe_interval_s=seconds)
 
 
 async def kill_again_and_again(crawlers: Crawlers, hosts: SlowHosts) -> float:
@@ -121,31 +123,22 @@ async def kill_again_and_again(crawlers: Crawlers, hosts: SlowHosts) -> float:
         await until(lambda: len(working()) > 1)
         crawlers.signal(working()[0], signal.SIGKILL)
         killed_s = time.monotonic()
-        await crawlers.start(f"crawler-{number}")
+        await start(crawlers, number)
         await asyncio.sleep(random.uniform(0, DELAY_S))
     return killed_s
-
-
-async def start_all(crawlers: Crawlers, hosts: SlowHosts) -> None:
-    """Until each of them is at work."""
-    names = [f"crawler-{number}" for number in range(CRAWLERS)]
-    for name in names:
-        await crawlers.start(name)
-    await until(lambda: all(hosts.asked_by(name) for name in names))
 
 
 async def test_each_host_is_visited_in_time_though_crawlers_are_killed(
     stage: Stage,
 ) -> None:
+    crawlers, hosts = stage.crawlers, stage.hosts
+    for number in range(CRAWLERS):
+        await start(crawlers, number)
     await stage.make_due(HOSTS)
-    crawlers = await stage.crawlers(at_once=8, interval=INTERVAL)
-    try:
-        await start_all(crawlers, stage.hosts)
-        began_at = datetime.now(UTC)
-        last_kill_s = await kill_again_and_again(crawlers, stage.hosts)
-        await asyncio.sleep((LEASE + INTERVAL).total_seconds())
-    finally:
-        await crawlers.close()
+    await until(lambda: all(hosts.asked_by(name) for name in crawlers.names))
+    began_at = datetime.now(UTC)
+    last_kill_s = await kill_again_and_again(crawlers, hosts)
+    await asyncio.sleep((LEASE + INTERVAL).total_seconds())
 
     changes = await stage.ledger.changes()
     leases = [one for one in changes if one.is_lease and one.ready_at >= began_at]
@@ -154,7 +147,7 @@ async def test_each_host_is_visited_in_time_though_crawlers_are_killed(
     assert all(one.at >= one.held_until for one in taken_over if one.held_until)
     # A kill costs at most the rest of the lease: whoever is next is so at once.
     assert max(one.at - one.ready_at for one in leases) <= INTERVAL
-    assert stage.hosts.asked_since(last_kill_s) == stage.all_hosts
+    assert hosts.asked_since(last_kill_s) == stage.all_hosts
     assert completed_twice(changes) == []
 
 
@@ -165,27 +158,24 @@ async def outlive_a_lease(
 
     Returns the leases that were completed twice.
     """
-    hosts, ledger = stage.hosts, stage.ledger
-    crawlers = await stage.crawlers(at_once=1, interval=timedelta(hours=1))
-    try:
-        await ledger.clear()
-        await stage.make_due(1)
-        await crawlers.start("slow", unfenced=unfenced)
-        await until(lambda: bool(hosts.waited_for_by("slow")))
-        crawlers.signal("slow", signal.SIGSTOP)
-        await crawlers.start("heir")
+    crawlers, ledger = stage.crawlers, stage.ledger
+    slow = "slow-unfenced" if unfenced else "slow"
+    await stage.make_due(1)
+    await crawlers.start(slow, crawl_at_once=1, unfenced=unfenced)
+    await until(lambda: bool(stage.hosts.waited_for_by(slow)))
+    crawlers.signal(slow, signal.SIGSTOP)
+    await crawlers.start("heir")
+    async with asyncio.timeout(PATIENCE_S):
         while not await ledger.completions():
             await asyncio.sleep(PAUSE_S)
         crawlers.signal("heir", signal.SIGKILL)
         leases = len(await ledger.leases())
-        crawlers.signal("slow", signal.SIGCONT)
+        crawlers.signal(slow, signal.SIGCONT)
         # With one place it leases again only when it is through with this visit.
         while len(await ledger.leases()) == leases:
             await stage.make_due(1)
             await asyncio.sleep(PAUSE_S)
-        return completed_twice(await ledger.changes())
-    finally:
-        await crawlers.close()
+    return completed_twice(await ledger.changes())
 
 
 async def test_crawler_that_outlived_its_lease_writes_nothing(stage: Stage) -> None:

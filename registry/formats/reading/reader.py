@@ -158,7 +158,11 @@ class Reader:
             value = members.get(name)
             if value is None:
                 continue
-            if isinstance(value, str) and len(value) <= MAX_TEXT_CHARACTERS:
+            if not isinstance(value, str):
+                if not self.ledger.is_full:
+                    self.child(name).expect("a string")
+                continue
+            if len(value) <= MAX_TEXT_CHARACTERS:
                 text = clean_text(value)
             else:
                 text = self.child(name).as_text()
