@@ -16,7 +16,7 @@ from litestar import Litestar
 from litestar.di import Provide
 from litestar.testing import AsyncTestClient
 
-from crawler import robots_cache, schedule
+from crawler import allocation, robots_cache, schedule
 from crawler.__main__ import make_sign
 from crawler.body import BodyLimits
 from crawler.guard import RedirectRule, parse_target
@@ -163,7 +163,7 @@ def test_the_figures_of_the_page_are_the_crawlers(http: httpx.Client) -> None:
     for figure in (
         f"serves for at most {robots_cache.MAX_AGE_S / 3600:.0f} hours",
         f"every {schedule.REPROOF_INTERVAL.days} days after that",
-        f"every {schedule.MIN_RECRAWL // HOUR} hours to {schedule.MAX_RECRAWL.days} days",
+        f"every {allocation.MIN_RECRAWL // HOUR} hours to {allocation.MAX_RECRAWL.days} days",
         f"at most {visit.requests} requests, {visit.at_once} at a time",
         f"Up to {RedirectRule().limit} are followed",
         f"between {pause}{schedule.MAX_RETRY_AFTER // HOUR} hours later",
