@@ -24,6 +24,7 @@ from crawler.fetch import (
 from crawler.refusals import UnexpectedStatus, UnexpectedType
 from crawler.robots_cache import RobotsCache
 from registry.errors import Problem, Refused
+from registry.formats.html.markup import starts_as_markup
 from registry.sites.host import Host
 
 FoundBy = Literal[
@@ -209,7 +210,7 @@ class Visit:
         is_page = media_type_of(fetched.content_type) in HTML_TYPES
         if fetched.truncated and not is_page:
             raise Refused(refusals.BODY_WIRE)
-        if not set(HTML_TYPES) & set(accept) and _looks_like_markup(fetched.body):
+        if not set(HTML_TYPES) & set(accept) and starts_as_markup(fetched.body):
             raise Refused(refusals.NOT_FOUND, "a web page stands in its place")
         return FetchedDocument(
             url=url,
@@ -245,7 +246,3 @@ def _soft_404(refused: Refused) -> Refused:
     if isinstance(refused, UnexpectedType) and refused.media_type in HTML_TYPES:
         return Refused(refusals.NOT_FOUND, "a web page stands in its place")
     return refused
-
-
-def _looks_like_markup(body: bytes) -> bool:
-    return body.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<"

@@ -33,6 +33,7 @@ from registry.db.probes import StoredProbe
 from registry.db.tasks import Task, TaskKind
 from registry.errors import Problem, RegistryError
 from registry.formats.semantic import semantic_hash
+from registry.formats.wab.transports import EXECUTE
 from registry.identity.jwk import parse_jwk
 from registry.sites.change_history import ChangeHistory
 from registry.sites.entry import SiteEntry
@@ -42,8 +43,6 @@ from registry.usecases.published_keys import save_published_keys
 from registry.usecases.understand import FetchedBody, Understood, understand
 
 logger = structlog.get_logger()
-
-EXECUTE = "/execute"
 
 
 async def carry_out_task(context: Context, task: Task) -> None:

@@ -19,7 +19,7 @@ from registry.interfaces.rest.lint import view_report
 from registry.ranking.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.sites.gazetteer import Gazetteer
-from registry.usecases.lint import Linter, Report
+from registry.usecases.lint import Linter, Report, inspect
 
 _COLOURS = {"strict": "green", "tolerated": "yellow", "refused": "red"}
 _FACTORS = {
@@ -55,7 +55,8 @@ def lint(
     if url and resolve_target(url, base="") is None:
         raise click.BadParameter("an absolute https URL is needed", param_hint="--url")
     body, content_type, found_at = _read(document)
-    report = _load_linter().lint(body, url=url or found_at, content_type=content_type)
+    look = inspect if fix else _load_linter().lint
+    report = look(body, url=url or found_at, content_type=content_type)
     if fix:
         _fix(report, Statement(**stated))
     elif as_json:

@@ -21,6 +21,7 @@ from registry.formats.document import (
     Parsed,
     Rejected,
 )
+from registry.formats.html.markup import starts_as_markup
 from registry.formats.html.webmcp import read_page
 from registry.formats.lookalikes import explain, explain_foreign
 from registry.formats.neighbours.a2a import is_a2a, read_a2a
@@ -62,7 +63,6 @@ _MARKS: dict[bytes, Format] = {
 }
 _MARK = re.compile(rb'"(wab_version|awp_version|abp)"\s*+:')
 _STARTS_AS_JSON = frozenset(b'{["')
-_STARTS_AS_MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*+<")
 
 
 def parse_document(
@@ -78,7 +78,7 @@ def parse_document(
 
 def _parse(body: bytes, ledger: Ledger, content_type: str) -> Parsed | Rejected:
     try:
-        if _STARTS_AS_MARKUP.match(body):
+        if starts_as_markup(body):
             raise Refused(refusals.PAGE_NOT_DOCUMENT)
         return Parsed(_read(_parse_object(body), ledger))
     except RegistryError as error:

@@ -11,9 +11,10 @@ from registry.formats.document import Deviation, Document
 from registry.formats.reading.conformance import Schema, Specification
 from registry.formats.reading.reader import Ledger, Reader
 from registry.formats.reading.targets import resolve_target
-from registry.formats.wab.as_wab import EXECUTE, as_wab, has_bridge
+from registry.formats.wab.as_wab import as_wab, has_bridge
 from registry.formats.wab.extension import EXTENSION
 from registry.formats.wab.schema import APPENDIX_A
+from registry.formats.wab.transports import EXECUTE
 from registry.sites.action import Call
 from registry.sites.site import LocationClaim, Site
 from registry.strict_json import JsonObject, JsonValue, join_pointer

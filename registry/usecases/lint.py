@@ -3,8 +3,7 @@
 Nothing is kept, and the same readers do the work as for a listing.
 """
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -13,6 +12,7 @@ from registry.formats.assemble import assemble
 from registry.formats.detect import parse_document, parse_page
 from registry.formats.document import Document, Format, Parsed, Rejected
 from registry.formats.html.links import DiscoveryLink, parse_links
+from registry.formats.html.markup import starts_as_markup
 from registry.ranking.advice import Advice, advise
 from registry.ranking.encoder import Encoder
 from registry.ranking.policy import Policy
@@ -22,7 +22,6 @@ from registry.sites.host import Host, parse_host
 from registry.sites.site import Site
 
 UNTOLD_URL = "https://your-site.example/"
-_MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*+<")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,60 +29,80 @@ class Report:
     """What was found.
 
     url: where the document is taken to lie; what it claims, if nobody said.
-    document: None if refused, then `problem` says why; `format` is told even so, where
-    it can be. links: discovery documents that
-    a page's head points to.
+    links: discovery documents that a page's head points to.
     """
 
     url: str
-    document: Document | None
-    format: Format | None = None
-    problem: Problem | None = None
+    result: Parsed | Rejected
     conflicts: tuple[Conflict, ...] = ()
     links: tuple[DiscoveryLink, ...] = ()
     advice: tuple[Advice, ...] = ()
+
+    @property
+    def document(self) -> Document | None:
+        """None if refused."""
+        return self.result.document if isinstance(self.result, Parsed) else None
+
+    @property
+    def problem(self) -> Problem | None:
+        """Why it is refused."""
+        return self.result.problem if isinstance(self.result, Rejected) else None
+
+    @property
+    def format(self) -> Format | None:
+        """Told of a refused document too, where it can be."""
+        match self.result:
+            case Parsed(document):
+                return document.format
+            case Rejected(format=meant):
+                return meant
 
     @property
     def conformance(self) -> Literal["strict", "tolerated", "refused"]:
         return self.document.conformance if self.document else "refused"
 
 
+def inspect(body: bytes, *, url: str = "", content_type: str = "") -> Report:
+    """Without advice. url: where it lies or will lie; "" if that is not known."""
+    is_page = "html" in content_type.lower() or starts_as_markup(body)
+    place = url or UNTOLD_URL
+    if is_page:
+        result = parse_page(body, url=place)
+        links = parse_links(body, url=place)
+    else:
+        result, place = _read_document(body, place, content_type, is_told=bool(url))
+        links = ()
+    conflicts: tuple[Conflict, ...] = ()
+    if isinstance(result, Parsed):
+        conflicts = assemble([result.document], site_url=url).conflicts
+    return Report(url=place, result=result, conflicts=conflicts, links=links)
+
+
+def _read_document(
+    body: bytes, place: str, content_type: str, *, is_told: bool
+) -> tuple[Parsed | Rejected, str]:
+    """Read again where it claims to lie, if nobody said where it lies."""
+    result = parse_document(body, url=place, content_type=content_type)
+    if not is_told and isinstance(result, Parsed) and result.document.site.url:
+        place = result.document.site.url
+        result = parse_document(body, url=place, content_type=content_type)
+    return result, place
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Linter:
-    """What linting needs, each loaded once a process."""
+    """What advice needs, each loaded once a process."""
 
     gazetteer: Gazetteer
     encoder: Encoder
     policy: Policy
 
     def lint(self, body: bytes, *, url: str = "", content_type: str = "") -> Report:
-        """url: where it lies or will lie; "" if that is not known."""
-        is_page = "html" in content_type.lower() or bool(_MARKUP.match(body))
-        read = _read_page if is_page else _read_document
-        place = url or UNTOLD_URL
-        result = read(body, place, content_type)
-        if not url and isinstance(result, Parsed) and result.document.site.url:
-            place = result.document.site.url
-            result = read(body, place, content_type)
-        links = parse_links(body, url=place) if is_page else ()
-        match result:
-            case Rejected(problem, format_):
-                return Report(
-                    url=place,
-                    document=None,
-                    format=format_,
-                    problem=problem,
-                    links=links,
-                )
-            case Parsed(document):
-                return Report(
-                    url=place,
-                    document=document,
-                    format=document.format,
-                    conflicts=assemble([document], site_url=url).conflicts,
-                    links=links,
-                    advice=self._advise(document.site, place),
-                )
+        """As `inspect`, with advice."""
+        report = inspect(body, url=url, content_type=content_type)
+        if report.document is None:
+            return report
+        return replace(report, advice=self._advise(report.document.site, report.url))
 
     def _advise(self, site: Site, url: str) -> tuple[Advice, ...]:
         host = _host_of(url)
@@ -95,14 +114,6 @@ class Linter:
             encoder=self.encoder,
             policy=self.policy,
         )
-
-
-def _read_document(body: bytes, url: str, content_type: str) -> Parsed | Rejected:
-    return parse_document(body, url=url, content_type=content_type)
-
-
-def _read_page(body: bytes, url: str, _content_type: str) -> Parsed | Rejected:
-    return parse_page(body, url=url)
 
 
 def _host_of(url: str) -> Host:

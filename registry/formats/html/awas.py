@@ -13,19 +13,17 @@ from itertools import islice
 from registry.formats.document import (
     MAX_ACTIONS,
     MAX_PARAMETERS,
-    MAX_TEXT_CHARACTERS,
 )
 from registry.formats.html.controls import Control, Holder, read_parameter
 from registry.formats.html.forms import read_form_call, submit_button
 from registry.formats.html.markup import Tag
 from registry.formats.html.page import ACTION_MARKS, PARAMETER_MARKS, Marked, Page
 from registry.formats.reading.parameters import MAX_WORD_CHARACTERS, type_name
-from registry.formats.reading.reader import Ledger, Reader, clean_text
+from registry.formats.reading.reader import Ledger, Reader, clean_text, cut_text
 from registry.sites.action import Action, Call, Parameter
 
 _TRUTHS = {"true": True, "false": False}
-
-
+# Beside a name, what makes `data-ai-action` mean AWAS.
 _EVIDENCE = frozenset(
     {"data-awas-action", "data-ai-action-type", "data-ai-endpoint", "data-ai-method"}
     | {"data-ai-description", "data-ai-intent", "data-ai-param", "data-ai-params"}
@@ -90,7 +88,7 @@ class MarkedPage:
         calls = (calls for each in bearers if (calls := self._read_calls(each, place)))
         return Action(
             name=name,
-            description=_cut(next(filter(None, descriptions), "")),
+            description=cut_text(next(filter(None, descriptions), "")),
             parameters=self._read_parameters(name, bearers, place),
             calls=next(calls, (place.call("awas", "page", operation=name),)),
         )
@@ -142,9 +140,9 @@ class MarkedPage:
             found,
             type=found.type if declared == "unknown" else declared,
             required=_TRUTHS.get(_said(tag, "param-required").lower(), found.required),
-            description=_cut(said)
+            description=cut_text(said)
             or found.description
-            or _cut(tag.attributes.get("placeholder", "")),
+            or cut_text(tag.attributes.get("placeholder", "")),
         )
 
     # --- description and calls ---
@@ -198,10 +196,6 @@ class MarkedPage:
         if not address or address.startswith("#"):
             return None
         return place.resolve(address, names=(name,), base=self._base)
-
-
-def _cut(text: str) -> str:
-    return clean_text(text)[:MAX_TEXT_CHARACTERS]
 
 
 def _said(tag: Tag, name: str) -> str:

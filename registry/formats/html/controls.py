@@ -9,10 +9,10 @@ left out, and so is an empty choice, which stands for none.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from registry.formats.document import MAX_PARAMETERS, MAX_TEXT_CHARACTERS
+from registry.formats.document import MAX_PARAMETERS
 from registry.formats.html.markup import Tag
 from registry.formats.reading.parameters import MAX_WORD_CHARACTERS
-from registry.formats.reading.reader import clean_text
+from registry.formats.reading.reader import clean_text, cut_text
 from registry.sites.action import Parameter
 
 _TYPES = {"checkbox": "boolean", "number": "number", "range": "number"}
@@ -70,7 +70,7 @@ def read_parameter(
         name=name,
         type=_type_of(controls[0], is_group=is_group),
         required=_is_required(controls),
-        description=clean_text(describe(controls[0], text_in))[:MAX_TEXT_CHARACTERS],
+        description=cut_text(describe(controls[0], text_in)),
         enum=_choices(controls, text_in) if is_group or kind in _CHOOSING else (),
     )
 

@@ -16,6 +16,7 @@ _RAW_NAMES = (
     *("script", "style", "textarea", "title", "noscript", "iframe"),
     *("noembed", "noframes", "xmp"),
 )
+_MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*+<")
 _SPACE = r"[\t\n\f\r ]"
 _NAME_ENDS = r"(?=[\t\n\f\r />])"
 _NAME = r"[A-Za-z][^\t\n\f\r />]*+"
@@ -118,6 +119,11 @@ class TagFinder:
                     content or "",
                 ),
             )
+
+
+def starts_as_markup(body: bytes) -> bool:
+    """Whether it begins with a tag or comment, behind a byte order mark and space."""
+    return bool(_MARKUP.match(body))
 
 
 def decode_page(body: bytes) -> str:

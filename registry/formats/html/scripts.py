@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from registry.formats.document import MAX_ACTIONS
 from registry.formats.html.literals import Script
-from registry.formats.reading.actions import gather, read_only_sensitivity, severest
+from registry.formats.reading.actions import gather, hinted_sensitivity
 from registry.formats.reading.parameters import read_parameters
 from registry.formats.reading.reader import Ledger, Reader, clean_text
 from registry.sites.action import Action
@@ -155,14 +155,10 @@ def _read_tool(tool: Reader) -> Action:
             "browsers refuse this name",
             "Use 1 to 128 letters, digits, underscores, hyphens and dots.",
         )
-    hints = tool.child("annotations")
     return Action(
         name=name,
         description=tool.text("description"),
         parameters=read_parameters(tool, "inputSchema"),
-        sensitivity=severest(
-            read_only_sensitivity(hints, "readOnlyHint"),
-            "destructive" if hints.boolean("destructiveHint") else None,
-        ),
+        sensitivity=hinted_sensitivity(tool.child("annotations"), "readOnlyHint"),
         calls=(tool.call("webmcp", "page", operation=name),),
     )

@@ -17,7 +17,6 @@ from registry.formats.document import (
     MAX_ACTIONS,
     MAX_BODY_BYTES,
     MAX_PARAMETERS,
-    MAX_TEXT_CHARACTERS,
     Document,
 )
 from registry.formats.html.awas import MarkedPage
@@ -30,7 +29,7 @@ from registry.formats.reading.actions import gather, severest
 from registry.formats.reading.claims import read_languages
 from registry.formats.reading.names import match_key
 from registry.formats.reading.parameters import MAX_WORD_CHARACTERS
-from registry.formats.reading.reader import Ledger, Reader, clean_text
+from registry.formats.reading.reader import Ledger, Reader, clean_text, cut_text
 from registry.formats.reading.targets import resolve_target
 from registry.sites.action import Action, Parameter
 from registry.sites.site import Site
@@ -64,8 +63,8 @@ def read_page(body: bytes, ledger: Ledger) -> Document:
         dialect="page",
         version="",
         site=Site(
-            name=_cut(page.title),
-            description=_cut(page.description),
+            name=cut_text(page.title),
+            description=cut_text(page.description),
             languages=read_languages(
                 Reader({"lang": page.language or None}, "html", ledger), "lang"
             ),
@@ -73,10 +72,6 @@ def read_page(body: bytes, ledger: Ledger) -> Document:
         ),
         raw=None,
     )
-
-
-def _cut(text: str) -> str:
-    return clean_text(text)[:MAX_TEXT_CHARACTERS]
 
 
 def _unite(found: Iterable[Action]) -> tuple[Action, ...]:
@@ -149,11 +144,11 @@ def _note_partial(form: Holder, ledger: Ledger) -> None:
 def _read_tool(form: Holder, page: Page, base: str, ledger: Ledger) -> Action:
     place = _at(form, ledger)
     attributes = form.tag.attributes
-    name = _cut(attributes["toolname"])
+    name = cut_text(attributes["toolname"])
     _check_autosubmit(attributes.get("toolautosubmit", ""), place)
     return Action(
         name=name,
-        description=_cut(attributes["tooldescription"]),
+        description=cut_text(attributes["tooldescription"]),
         parameters=_read_parameters(form, page, place),
         confirmation="toolautosubmit" not in attributes,
         calls=(

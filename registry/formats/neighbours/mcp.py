@@ -13,6 +13,7 @@ from registry.formats.reading.actions import gather
 from registry.formats.reading.claims import read_address, read_languages
 from registry.formats.reading.gating import read_auth
 from registry.formats.reading.methods import read_method
+from registry.formats.reading.names import fold_word
 from registry.formats.reading.reader import Reader
 from registry.formats.reading.telltales import has_text, lists_objects_with
 from registry.formats.reading.tools import (
@@ -91,7 +92,7 @@ def _is_reached(raw: JsonObject) -> bool:
     named = transport.get("type") if isinstance(transport, dict) else transport
     several = named if isinstance(named, list) else [named]
     if not any(
-        isinstance(each, str) and _fold(each) in _TRANSPORTS for each in several
+        isinstance(each, str) and fold_word(each) in _TRANSPORTS for each in several
     ):
         return False
     return _has_address(raw) or isinstance(transport, dict) or "tools" in raw
@@ -99,10 +100,6 @@ def _is_reached(raw: JsonObject) -> bool:
 
 def _has_address(raw: JsonObject) -> bool:
     return has_text(raw, *_ADDRESSES)
-
-
-def _fold(text: str) -> str:
-    return "".join(filter(str.isalnum, text[:40].lower()))
 
 
 def _lists_servers(raw: JsonObject) -> bool:

@@ -32,6 +32,14 @@ def severest(*declared: Sensitivity | None) -> Sensitivity | None:
     return max(made, key=_SEVERITY.index, default=None)
 
 
+def hinted_sensitivity(hints: Reader, *read_only: str) -> Sensitivity | None:
+    """Of MCP's annotations. read_only: names of the hint that nothing is changed."""
+    return severest(
+        read_only_sensitivity(hints, *read_only),
+        "destructive" if hints.boolean("destructiveHint") else None,
+    )
+
+
 def read_only_sensitivity(action: Reader, *names: str) -> Sensitivity | None:
     """`readOnly` and its spellings: true reads, false writes, absent says nothing."""
     read_only = action.boolean(*names)

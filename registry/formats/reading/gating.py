@@ -1,5 +1,6 @@
 """What stands between an agent and an action: authentication, a person's confirmation."""
 
+from registry.formats.reading.names import fold_word
 from registry.formats.reading.reader import Reader
 from registry.strict_json import JsonValue
 
@@ -43,7 +44,7 @@ def _judge(value: JsonValue) -> bool | None:
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
-        word = "".join(filter(str.isalnum, value[:40].lower()))
+        word = fold_word(value)
         return False if word in _OPEN else (True if word in _CLOSED else None)
     if isinstance(value, list):
         verdicts = {_judge(each) for each in value if isinstance(each, str)}

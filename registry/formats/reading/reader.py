@@ -43,6 +43,11 @@ def clean_text(text: str) -> str:
     return _UNSEEN.sub(" ", text).strip()
 
 
+def cut_text(text: str) -> str:
+    """Clean, and no longer than a text may be."""
+    return clean_text(text)[:MAX_TEXT_CHARACTERS]
+
+
 def kind_of(value: JsonValue) -> str:
     return _KINDS[type(value)]
 

@@ -8,7 +8,11 @@ ways.
 from collections.abc import Iterator
 
 from registry.formats.document import MAX_ACTIONS
-from registry.formats.reading.actions import read_only_sensitivity, severest
+from registry.formats.reading.actions import (
+    hinted_sensitivity,
+    read_only_sensitivity,
+    severest,
+)
 from registry.formats.reading.gating import read_auth, read_confirmation
 from registry.formats.reading.parameters import read_parameters
 from registry.formats.reading.reader import Reader, clean_text
@@ -188,11 +192,9 @@ def _read_sensitivity(tool: Reader) -> Sensitivity | None:
     members = tool.members
     if _EFFECTS.isdisjoint(members):
         return None
-    hints = tool.child("annotations")
     mode = members.get("mode")
     return severest(
         read_only_sensitivity(tool, "readOnly", "readOnlyHint"),
-        read_only_sensitivity(hints, "readOnlyHint", "readOnly"),
-        "destructive" if hints.boolean("destructiveHint") else None,
+        hinted_sensitivity(tool.child("annotations"), "readOnlyHint", "readOnly"),
         _MODES.get(mode.lower()) if isinstance(mode, str) else None,
     )

@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 
 from registry.formats.wab.extension import EXTENSION
 from registry.formats.wab.schema import PARAMETER_TYPES, TRIGGERS
+from registry.formats.wab.transports import EXECUTE
 from registry.sites.action import Action, Call, Parameter
 from registry.sites.site import Site
 from registry.strict_json import JsonObject, JsonValue
 
-EXECUTE = "/execute"  # section 7.3.1
 UNCATEGORISED = "uncategorised"
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]*")
 _NOT_IN_NAME = re.compile(r"[^a-zA-Z0-9_-]+")

@@ -6,6 +6,7 @@ from registry.formats.reading.reader import Reader
 from registry.formats.wab.extension import undeclared_in
 from registry.sites.action import Call
 
+EXECUTE = "/execute"  # below the base URL of a bridge, section 7.3.1
 _DEFAULT_INTERFACE = "window.AICommands"  # section 4.3.7
 
 
@@ -48,7 +49,7 @@ def _execute_address(body: Reader, http: Reader) -> str | None:
     """Section 7.3.1, or where the dialects keep it."""
     base = http.text("base_url")
     if base:
-        return http.resolve(base.rstrip("/") + "/execute", names=("base_url",))
+        return http.resolve(base.rstrip("/") + EXECUTE, names=("base_url",))
     declared = body.child("endpoints").target("execute", "api")
     # In the manifest dialect `endpoint` is the discovery document itself.
     if declared or body.text("endpoint").endswith(".json"):
