@@ -1,28 +1,42 @@
-"""The crawler's process: `python -m crawler`. Any number may run."""
+"""The crawler's process: `python -m crawler`. Any number may run.
 
+`fair-registry crawl` starts it too, with --progress or --once, which write JSON objects
+to standard output, one a line.
+"""
+
+import argparse
+import asyncio
 import os
 import random
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 
+import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
+from crawler import metrics, once, progress
 from crawler.bot_auth import BotAuth
 from crawler.canaries import Canaries, canaries_at
 from crawler.context import Context
 from crawler.fetch import Fetcher, FetcherConfig, Sign
-from crawler.politeness import TOWARDS_OURSELVES, Politeness
+from crawler.politeness import TOWARDS_OURSELVES, Politeness, PolitenessConfig
 from crawler.resolve import (
     HostsFile,
     Resolver,
     ResolverConfig,
     parse_endpoint,
 )
+from crawler.revisits import Revisits
 from crawler.robots_cache import RobotsCache
+from crawler.survey import PAUSE_S, survey
+from crawler.watched_fetcher import WatchedFetcher
 from crawler.worker import Worker
 from registry import keyring
 from registry.db import challenges
-from registry.db.engine import Engine, Role, open_engine
+from registry.db.engine import DatabaseError, Engine, Role, open_engine
 from registry.observability import configure_logging
 from registry.process import run_until_stopped
 from registry.ranking.encoder import load_encoder
@@ -33,6 +47,8 @@ from registry.usecases.chance import Chance
 from registry.usecases.list_site import Lister
 
 CHALLENGES_KEPT = timedelta(days=1)
+
+logger = structlog.get_logger()
 
 
 def make_resolver(settings: Settings) -> Resolver:
@@ -55,14 +71,20 @@ def make_sign(settings: Settings) -> Sign | None:
     return BotAuth(agent, Chance()).sign
 
 
-def make_context(settings: Settings, engine: Engine) -> Context:
-    config = FetcherConfig(
+def make_fetcher_config(settings: Settings) -> FetcherConfig:
+    share = PolitenessConfig().shared_by(settings.crawler_shares)
+    return FetcherConfig(
         user_agent=settings.user_agent,
         resolver=make_resolver(settings),
+        politeness=Politeness(share),
         ca_file=settings.ca_file,
         sign=make_sign(settings),
     )
-    fetcher = Fetcher(config)
+
+
+def make_context(settings: Settings, engine: Engine) -> Context:
+    config = make_fetcher_config(settings)
+    fetcher = WatchedFetcher(config)
     own_line = Fetcher(replace(config, politeness=Politeness(TOWARDS_OURSELVES)))
     return Context(
         engine=engine,
@@ -77,6 +99,7 @@ def make_context(settings: Settings, engine: Engine) -> Context:
         chance=Chance(),
         draw=random.SystemRandom().random,
         test_hosts=settings.allow_loopback,
+        revisits=Revisits(settings.crawl_visits_per_day),
         probe_interval=timedelta(seconds=settings.probe_interval_s),
     )
 
@@ -86,46 +109,127 @@ async def _forget_challenges(engine: Engine, chance: Chance) -> None:
         await challenges.forget_expired(connection, chance.now() - CHALLENGES_KEPT)
 
 
-async def crawl(settings: Settings) -> None:
-    """Until cancelled."""
-    engine = open_engine(settings.database_url, Role.CRAWLER, pool=8)
-    context = make_context(settings, engine)
+@asynccontextmanager
+async def hourly_work(context: Context) -> AsyncIterator[None]:
+    """What each crawler does now and then, the last two of it at once too."""
+    engine, now = context.engine, context.chance.now
     scheduler = AsyncIOScheduler(timezone="UTC")
     scheduler.add_job(
         _forget_challenges, "interval", hours=1, args=(engine, context.chance)
     )
-    scheduler.add_job(
-        context.lister.renew_profiles,
-        "interval",
-        hours=1,
-        next_run_time=context.chance.now(),
-        misfire_grace_time=None,
-        args=(engine, context.chance.now),
-    )
-    scheduler.add_job(
-        context.revisits.renew,
-        "interval",
-        hours=1,
-        next_run_time=context.chance.now(),
-        misfire_grace_time=None,
-        args=(engine,),
-    )
+    for job, given in (
+        (context.lister.renew_profiles, (engine, now)),
+        (context.revisits.renew, (engine,)),
+    ):
+        scheduler.add_job(
+            job,
+            "interval",
+            hours=1,
+            next_run_time=now(),
+            misfire_grace_time=None,
+            args=given,
+        )
     scheduler.start()
     try:
-        await Worker(
-            context,
-            at_once=settings.crawl_at_once,
-            lease=timedelta(seconds=settings.crawl_lease_s),
-        ).run()
+        yield
     finally:
         scheduler.shutdown(wait=False)
+
+
+@asynccontextmanager
+async def watched(
+    settings: Settings, context: Context, *, shows_progress: bool
+) -> AsyncIterator[None]:
+    """Figures are kept, and served and written where somebody wants them."""
+    async with AsyncExitStack() as stack:
+        if settings.crawler_metrics_at:
+            address, port = settings.crawler_metrics_at
+            served = stack.enter_context(metrics.served_at(address, port))
+            logger.info("metrics_served", address=address, port=served)
+        pause_s = progress.SURVEY_S if shows_progress else PAUSE_S
+        tasks = [asyncio.create_task(survey(context, pause_s=pause_s))]
+        if shows_progress:
+            tasks.append(asyncio.create_task(progress.write(sys.stdout)))
+        for task in tasks:
+            stack.callback(task.cancel)
+        yield
+
+
+async def crawl(settings: Settings, *, shows_progress: bool = False) -> None:
+    """Until cancelled."""
+    engine = open_engine(settings.database_url, Role.CRAWLER, pool=8)
+    context = make_context(settings, engine)
+    try:
+        async with (
+            hourly_work(context),
+            watched(settings, context, shows_progress=shows_progress),
+        ):
+            await Worker(
+                context,
+                at_once=settings.crawl_at_once,
+                lease=timedelta(seconds=settings.crawl_lease_s),
+            ).run()
+    finally:
         await engine.dispose()
 
 
+async def visit_once(settings: Settings, arguments: argparse.Namespace) -> bool:
+    """Whether documents were found."""
+    if not arguments.store:
+        return await once.look(
+            Fetcher(make_fetcher_config(settings)),
+            arguments.once,
+            declared=arguments.declared,
+            chance=Chance(),
+            test_hosts=settings.allow_loopback,
+            write=sys.stdout,
+        )
+    engine = open_engine(settings.database_url, Role.CRAWLER)
+    try:
+        return await once.carry_out(
+            make_context(settings, engine),
+            arguments.once,
+            lease=timedelta(seconds=settings.crawl_lease_s),
+            write=sys.stdout,
+        )
+    finally:
+        await engine.dispose()
+
+
+def run_once(settings: Settings, arguments: argparse.Namespace) -> bool:
+    """Whether documents were found; not if it was told to stop before."""
+    found = []
+
+    async def visit() -> None:
+        found.append(await visit_once(settings, arguments))
+
+    try:
+        run_until_stopped(visit())
+    except (DatabaseError, OSError) as error:
+        sys.exit(f"the database can't be reached: {error}")
+    return any(found)
+
+
+def read_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m crawler", description=__doc__)
+    parser.add_argument("--progress", action="store_true", help="write figures")
+    parser.add_argument("--once", metavar="HOST", help="one visit, and its trace")
+    parser.add_argument(
+        "--store", action="store_true", help="with --once: carry out the task"
+    )
+    parser.add_argument(
+        "--declared", metavar="URL", action="append", default=[], help="with --once"
+    )
+    return parser.parse_args()
+
+
 def main() -> None:
+    arguments = read_arguments()
     settings = read_settings(os.environ)
     configure_logging(settings.log_format)
-    run_until_stopped(crawl(settings))
+    if arguments.once is not None:
+        sys.exit(0 if run_once(settings, arguments) else 1)
+    run_until_stopped(crawl(settings, shows_progress=arguments.progress))
 
 
 if __name__ == "__main__":

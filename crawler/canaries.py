@@ -12,6 +12,7 @@ from functools import partial
 
 import structlog
 
+from crawler import metrics
 from crawler.fetch import ANY_TYPE, Fetcher
 from crawler.probe import ProbeResult
 from crawler.refusals import OWN_LINE, UnexpectedStatus
@@ -52,15 +53,16 @@ class Canaries:
         began_s = self._monotonic()
         result = await probing
         failed = result.outcome == "unreachable"
-        if await self._are_sound(began_s if failed else began_s - WINDOW_S):
-            return result
-        return replace(
-            result,
-            outcome="never_checked",
-            elapsed_ms=0,
-            code=OWN_LINE.code,
-            detail=OWN_LINE.title,
-        )
+        if not await self._are_sound(began_s if failed else began_s - WINDOW_S):
+            result = replace(
+                result,
+                outcome="never_checked",
+                elapsed_ms=0,
+                code=OWN_LINE.code,
+                detail=OWN_LINE.title,
+            )
+        metrics.PROBES.labels(result.outcome).inc()
+        return result
 
     async def _are_sound(self, since_s: float) -> bool:
         if not self._canaries:

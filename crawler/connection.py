@@ -1,26 +1,32 @@
-"""One HTTP/1.1 connection for one GET, to an address that was vetted just before.
+"""HTTP/1.1 GETs, each over a connection to an address that was vetted just before.
 
-The only importer of an HTTP client. httpcore's pool is left out on purpose: it leaks a
-slot whenever a deadline cancels a fetch, and a visit to one host reuses nothing.
+h11 reads what comes; it knows nothing of sockets. Where `keeping_connections` is around
+them, the requests to one host follow each other on a connection: a visit asks for
+robots.txt and for documents, and the handshake costs more than all of them. Nothing
+outlives the visit, so there is no pool that a cancelled fetch could drain.
 """
 
 import ssl
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import certifi
-import httpcore
-from typing_extensions import override
+import h11
 
 from crawler import refusals
 from crawler.guard import Target
 from crawler.politeness import Turn
 from crawler.resolve import Resolver
+from crawler.wire import Unreached, Wire
 from registry.errors import Refused
 
+MAX_HEAD_BYTES = 100 * 1024
 _DIAL_AT_MOST = 3
+
+Place = tuple[str, int]
 
 
 @cache
@@ -36,50 +42,142 @@ def make_tls_context(ca_file: str | None = None) -> ssl.SSLContext:
     return context
 
 
-class PinnedBackend(httpcore.AsyncNetworkBackend):
-    """Dials only what the resolver vetted, and looks again at whom it reached.
+class StaleConnection(Refused):
+    """A kept connection was closed before any answer came: another try is no second."""
 
-    The name stays with httpcore, for SNI, the certificate and Host.
-    """
 
-    def __init__(self, resolver: Resolver, turn: Turn) -> None:
-        self._resolver = resolver
-        self._turn = turn
-        self._inner = httpcore.AnyIOBackend()
-        self._dialled: list[httpcore.AsyncNetworkStream] = []
+@dataclass(frozen=True, slots=True)
+class Response:
+    """headers: names in lower case. read: the body as it comes, b"" at its end."""
 
-    @override
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
-        failure: Exception = httpcore.ConnectError(f"no address of {host}")
-        untried: Refused | None = None
-        for endpoint in (await self._resolver.endpoints(host, port))[:_DIAL_AT_MOST]:
-            try:
-                await self._turn.dial(endpoint.address)
-                stream = await self._inner.connect_tcp(
-                    endpoint.address, endpoint.port, timeout=timeout
-                )
-            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
-                failure = error
-                continue
-            except Refused as refused:
-                untried = refused
-                continue
-            self._dialled.append(stream)
-            self._resolver.vet(str(stream.get_extra_info("server_addr")[0]))
-            return stream
-        raise untried or failure
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    read: Callable[[], Awaitable[bytes]]
 
-    async def aclose(self) -> None:
-        """A TLS handshake that is cancelled leaves its socket to us."""
-        for stream in self._dialled:
-            await stream.aclose()
+
+class _Line:
+    """A connection for requests that follow each other."""
+
+    def __init__(self, wire: Wire, address: str) -> None:
+        self.address = address
+        self._wire = wire
+        self._http = h11.Connection(
+            h11.CLIENT, max_incomplete_event_size=MAX_HEAD_BYTES
+        )
+        self._is_used = False
+
+    async def ask(self, target: Target, headers: Mapping[str, str]) -> Response:
+        """Raises: Refused, of which StaleConnection says that nothing was answered."""
+        with _translated():
+            self._send(target, headers)
+            self._http.receive_data(await self._read_first())
+            while not isinstance(event := await self._next_event(), h11.Response):
+                pass  # informational, as many as the deadline has time for
+        return Response(event.status_code, list(event.headers), self._read_body)
+
+    def end_answer(self) -> bool:
+        """Whether it may be asked again: the whole answer has come by now, and no more."""
+        http = self._http
+        with suppress(h11.ProtocolError):
+            while http.their_state is h11.SEND_BODY:
+                if http.next_event() is h11.NEED_DATA:
+                    if self._wire.is_quiet:
+                        return False
+                    http.receive_data(self._wire.read_arrived())
+        if not (http.our_state is http.their_state is h11.DONE):
+            return False
+        if http.trailing_data[0] or not self._wire.is_quiet:
+            return False
+        http.start_next_cycle()
+        self._is_used = True
+        return True
+
+    @property
+    def is_open(self) -> bool:
+        return self._wire.is_quiet
+
+    def close(self) -> None:
+        self._wire.abort()
+
+    def _send(self, target: Target, headers: Mapping[str, str]) -> None:
+        authority = target.url.split("/", 3)[2]
+        fields = [("Host", authority), *headers.items()]
+        request = h11.Request(method="GET", target=target.path, headers=fields)
+        self._wire.write(self._http.send(request) or b"")
+        self._http.send(h11.EndOfMessage())
+
+    async def _read_first(self) -> bytes:
+        try:
+            data = await self._wire.read()
+        except Refused as refused:
+            if self._is_used and refused.code != refusals.TIMEOUT.code:
+                raise StaleConnection(refusals.PROTOCOL) from refused
+            raise
+        if not data:
+            kind = StaleConnection if self._is_used else Refused
+            raise kind(refusals.PROTOCOL, "it was closed without an answer")
+        return data
+
+    async def _read_body(self) -> bytes:
+        with _translated():
+            while isinstance(event := await self._next_event(), h11.Data):
+                if event.data:
+                    return bytes(event.data)
+        return b""
+
+    async def _next_event(self) -> h11.Event:
+        while True:
+            event = self._http.next_event()
+            if event is h11.NEED_DATA:
+                self._http.receive_data(await self._wire.read())
+            elif isinstance(event, h11.ConnectionClosed) or event is h11.PAUSED:
+                raise Refused(refusals.PROTOCOL, "it does not answer in HTTP/1.1")
+            elif isinstance(event, h11.Event):
+                return event
+
+
+class _Kept:
+    """Connections at rest, until the end of a visit."""
+
+    def __init__(self) -> None:
+        self._lines: dict[Place, list[_Line]] = {}
+        self._is_over = False
+
+    def take(self, place: Place) -> _Line | None:
+        lines = self._lines.get(place, [])
+        while lines:
+            line = lines.pop()
+            if line.is_open:
+                return line
+            line.close()
+        return None
+
+    def keep(self, place: Place, line: _Line) -> None:
+        if self._is_over:
+            line.close()
+        else:
+            self._lines.setdefault(place, []).append(line)
+
+    def close(self) -> None:
+        self._is_over = True
+        for lines in self._lines.values():
+            for line in lines:
+                line.close()
+
+
+_kept: ContextVar[_Kept | None] = ContextVar("kept_connections", default=None)
+
+
+@contextmanager
+def keeping_connections() -> Iterator[None]:
+    """Around a visit: who is asked again is asked on the same connection."""
+    kept = _Kept()
+    before = _kept.set(kept)
+    try:
+        yield
+    finally:
+        _kept.reset(before)
+        kept.close()
 
 
 @asynccontextmanager
@@ -91,61 +189,65 @@ async def get(
     turn: Turn,
     tls: ssl.SSLContext,
     timeout_s: float,
-) -> AsyncIterator[httpcore.Response]:
+) -> AsyncIterator[Response]:
     """The answer, its body still to be read. timeout_s: of each step.
 
-    Raises: Refused.
+    Raises: Refused; StaleConnection where the same request is to be made once more.
     """
-    backend = PinnedBackend(resolver, turn)
-    connection = httpcore.AsyncHTTPConnection(
-        _origin(target), ssl_context=tls, network_backend=backend, keepalive_expiry=0
-    )
-    with _translated():
+    kept = _kept.get()
+    place = (target.host.name, target.port)
+    line = kept.take(place) if kept else None
+    try:
+        if line is None:
+            line = await _dial(target, resolver, turn, tls, timeout_s)
+        else:
+            await turn.dial(line.address)
+        closing = {} if kept else {"Connection": "close"}
+        yield await line.ask(target, {**closing, **headers})
+    finally:
+        if line is not None:
+            if kept and line.end_answer():
+                kept.keep(place, line)
+            else:
+                line.close()
+
+
+async def _dial(
+    target: Target,
+    resolver: Resolver,
+    turn: Turn,
+    tls: ssl.SSLContext,
+    timeout_s: float,
+) -> _Line:
+    """To the first of the vetted addresses that takes it. Raises: Refused."""
+    name = target.host.name
+    failure: Refused = Refused(refusals.CONNECT, f"no address of {name}")
+    untried: Refused | None = None
+    for endpoint in (await resolver.endpoints(name, target.port))[:_DIAL_AT_MOST]:
         try:
-            yield await connection.handle_async_request(
-                _request(target, headers, timeout_s)
-            )
-        finally:
-            try:
-                await connection.aclose()
-            finally:
-                await backend.aclose()
-
-
-def _origin(target: Target) -> httpcore.Origin:
-    return httpcore.Origin(b"https", target.host.name.encode(), target.port)
-
-
-def _request(
-    target: Target, headers: Mapping[str, str], timeout_s: float
-) -> httpcore.Request:
-    url = httpcore.URL(
-        scheme=b"https",
-        host=target.host.name.encode(),
-        port=target.port,
-        target=target.path.encode(),
-    )
-    authority = target.url.split("/", 3)[2]
-    fields = [("Host", authority), ("Connection", "close"), *headers.items()]
-    steps = ("connect", "read", "write", "pool")
-    timeouts = dict.fromkeys(steps, timeout_s)
-    return httpcore.Request(
-        "GET", url, headers=fields, extensions={"timeout": timeouts}
-    )
+            await turn.dial(endpoint.address)
+        except Refused as refused:
+            untried = refused
+            continue
+        wire = Wire(timeout_s)
+        try:
+            # Whom it reached is looked at again before a byte is sent.
+            resolver.vet(await wire.connect(endpoint.address, endpoint.port))
+            await wire.secure(tls, name)
+        except Unreached as unreached:
+            failure = unreached
+        except BaseException:
+            wire.abort()
+            raise
+        else:
+            return _Line(wire, endpoint.address)
+    raise untried or failure
 
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Turn the errors of httpcore into refusals."""
+    """Turn the errors of h11 into refusals."""
     try:
         yield
-    except httpcore.TimeoutException as error:
-        raise Refused(refusals.TIMEOUT, type(error).__name__) from error
-    except httpcore.ProtocolError as error:
+    except h11.ProtocolError as error:
         raise Refused(refusals.PROTOCOL, str(error)[:200]) from error
-    except ssl.SSLError as error:  # of a record that arrives after the handshake
-        raise Refused(refusals.TLS, str(error)[:200]) from error
-    except httpcore.NetworkError as error:
-        is_tls = isinstance(error.__cause__, ssl.SSLError)
-        kind = refusals.TLS if is_tls else refusals.CONNECT
-        raise Refused(kind, str(error)[:200]) from error

@@ -8,16 +8,19 @@ from crawler.canaries import Canaries
 from crawler.fetch import Fetcher
 from crawler.revisits import Revisits
 from crawler.robots_cache import RobotsCache
-from registry.db.engine import Engine
+from registry.db.engine import Engine, reading
 from registry.usecases.chance import Chance
 from registry.usecases.list_site import Lister
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """engine: of the crawler's role. draw: a number of [0, 1)."""
+    """engine: of the crawler's role. reader: the same, for statements that need no
+    transaction. draw: a number of [0, 1).
+    """
 
     engine: Engine
+    reader: Engine = field(init=False)
     fetcher: Fetcher
     robots: RobotsCache
     lister: Lister
@@ -27,3 +30,6 @@ class Context:
     canaries: Canaries = field(default_factory=Canaries)
     test_hosts: bool = False
     probe_interval: timedelta = field(default=timedelta(hours=1))
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reader", reading(self.engine))

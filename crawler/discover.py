@@ -10,11 +10,15 @@ A path does not identify a format: what is found there does, and is handed on as
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
+from typing import Literal
 
-from crawler import refusals
+from crawler import metrics, refusals, trace
+from crawler.connection import keeping_connections
 from crawler.fetch import HTML_TYPES, Fetcher, NotModified, Validators
+from crawler.robots import Robots
 from crawler.robots_cache import RobotsCache
 from crawler.visit import (
     DOCUMENT_TYPES,
@@ -28,7 +32,7 @@ from crawler.visit import (
 )
 from registry.errors import Problem, ProblemType, Refused
 from registry.formats.detect import parse_document
-from registry.formats.document import Document, Format, Parsed
+from registry.formats.document import Document, Format, Parsed, Rejected
 from registry.formats.html.links import DiscoveryLink, parse_link_header, parse_links
 from registry.identity.dns_record import Status, choose_record, parse_wab_records
 from registry.identity.key_source import txt_record_url, wab_record_name
@@ -52,6 +56,7 @@ MANIFESTS = ("/.well-known/mcp-manifest.json", "/.well-known/a2a-manifest.json")
 """They point to an AWAS catalogue, where there is none at its own place (AWAS 1.0,
 Client Behavior)."""
 
+_LONG_BYTES = 16 * 1024
 MAX_LINKS = 4  # a page may point to WAB, AWAS, ABP and WebMCP
 _STATUS_NOTES: Mapping[Status, ProblemType] = {
     "paused": WAB_RECORD_PAUSED,
@@ -67,7 +72,7 @@ class Discovery:
     may hold no tools. unchanged: URLs that answered 304. absent: URLs at which there
     surely is nothing. failures: why the others, and absent declared ones, were not got;
     what is stored of them still stands. notes: what the owner should know of, though
-    nothing failed.
+    nothing failed. parsed: what was read already, by the URL that was asked for.
     """
 
     documents: tuple[FetchedDocument, ...]
@@ -75,11 +80,20 @@ class Discovery:
     absent: tuple[str, ...]
     failures: tuple[Failure, ...]
     notes: tuple[Problem, ...]
+    parsed: Mapping[str, Parsed | Rejected] = field(default_factory=dict)
 
     @property
     def is_outage(self) -> bool:
         """Nothing was got and something went wrong: time to back off."""
         return bool(self.failures) and not (self.documents or self.unchanged)
+
+    @property
+    def outcome(self) -> Literal["fetched", "unchanged", "outage", "nothing"]:
+        if self.documents:
+            return "fetched"
+        if self.unchanged:
+            return "unchanged"
+        return "outage" if self.is_outage else "nothing"
 
 
 async def discover(
@@ -96,17 +110,30 @@ async def discover(
     limits = limits or VisitLimits()
     visit = Visit(fetcher, robots, host, known=known or {}, clock=clock, limits=limits)
     search = _Search(fetcher, host, visit)
+    trace.tell(trace.VisitBegun, host=host.name, declared=declared)
     try:
-        async with asyncio.timeout(limits.deadline_s):
-            await robots.robots_of(host.name)
-            await (search.read_declared(declared) if declared else search.look_around())
+        with keeping_connections():
+            async with asyncio.timeout(limits.deadline_s):
+                _tell_robots(host.name, await robots.robots_of(host.name))
+                await (
+                    search.read_declared(declared) if declared else search.look_around()
+                )
     except TimeoutError:
         detail = f"the visit took more than {limits.deadline_s:g} seconds"
         found_by: FoundBy = "declared" if declared else "well_known"
         visit.fail(
             f"https://{host.name}/", found_by, Refused(refusals.DEADLINE, detail)
         )
-    return search.report()
+    found = search.report()
+    metrics.VISITS.labels(found.outcome).inc()
+    trace.tell(
+        trace.VisitEnded,
+        documents=len(found.documents),
+        unchanged=len(found.unchanged),
+        absent=len(found.absent),
+        failures=len(found.failures),
+    )
+    return found
 
 
 class _Search:
@@ -117,6 +144,7 @@ class _Search:
         self._visit = visit
         self._formats: set[Format] = set()
         self._notes: list[Problem] = []
+        self._parsed: dict[str, Parsed | Rejected] = {}
 
     async def read_declared(self, urls: Sequence[str]) -> None:
         async with asyncio.TaskGroup() as tasks:
@@ -146,6 +174,7 @@ class _Search:
             absent=self._visit.absent,
             failures=tuple(self._visit.failures),
             notes=tuple(self._notes),
+            parsed=self._parsed,
         )
 
     async def _read_declared(self, url: str) -> None:
@@ -174,7 +203,7 @@ class _Search:
         if isinstance(answer, NotModified):
             self._formats |= {promised} if promised else set()
             return True
-        document = await _parse(answer)
+        document = await self._parse(answer)
         if document is None:
             return False
         if _is_pointer(document):
@@ -192,6 +221,7 @@ class _Search:
             await self._recognise(page)
             return
         for link in (await _links_of(page))[:MAX_LINKS]:
+            trace.tell(trace.Linked, page=url, url=link.url, format=link.format)
             if found_by == "page" and link.format == "wab" in self._formats:
                 continue  # a declared page is read at once with what else is declared
             await self._read(link.url, "linked", link.format)
@@ -207,12 +237,28 @@ class _Search:
             self._tell_dangling(pointer, url, "which is on another site")
             return False
         answer = await self._visit.ask(url, "referenced")
-        if isinstance(answer, NotModified) or _is_catalogue(await _parse(answer)):
+        if isinstance(answer, NotModified) or _is_catalogue(await self._parse(answer)):
             self._formats.add("awas")
             return True
         if answer is not None or self._visit.is_absent(url):
             self._tell_dangling(pointer, url, "where there is no such catalogue")
         return False
+
+    async def _parse(self, answer: Answer) -> Document | None:
+        """A long one off the event loop: it takes a while."""
+        if not isinstance(answer, FetchedDocument):
+            return None
+        read = partial(
+            parse_document,
+            answer.body,
+            url=answer.final_url,
+            content_type=answer.content_type,
+            site_url=f"{self._origin}/",
+        )
+        is_long = len(answer.body) > _LONG_BYTES
+        parsed = await asyncio.to_thread(read) if is_long else read()
+        self._parsed[answer.url] = parsed
+        return _tell_parsed(answer.final_url, parsed)
 
     def _is_of_site(self, url: str) -> bool:
         try:
@@ -238,6 +284,9 @@ class _Search:
             return
         record = choose_record(records, self._host)
         endpoint = record.endpoint_on(self._host) if record else None
+        trace.tell(
+            trace.RecordRead, name=name, records=len(records), endpoint=endpoint or ""
+        )
         if record is None or endpoint is None:
             return
         if record.status in _STATUS_NOTES:
@@ -247,20 +296,36 @@ class _Search:
             await self._read(endpoint, "dns", "wab")
 
     def _tell(self, kind: ProblemType, detail: str) -> None:
-        self._notes.append(Refused(kind, detail).problem)
+        problem = Refused(kind, detail).problem
+        self._notes.append(problem)
+        trace.tell(trace.Noted.of, problem)
 
 
-async def _parse(answer: Answer) -> Document | None:
-    """Off the event loop: a long document takes a while."""
-    if not isinstance(answer, FetchedDocument):
+def _tell_parsed(url: str, parsed: Parsed | Rejected) -> Document | None:
+    if not isinstance(parsed, Parsed):
+        trace.tell(trace.Unrecognised.of, url, parsed.problem)
         return None
-    parsed = await asyncio.to_thread(
-        parse_document,
-        answer.body,
-        url=answer.final_url,
-        content_type=answer.content_type,
+    document = parsed.document
+    trace.tell(
+        trace.Recognised,
+        url=document.url,
+        format=document.format,
+        dialect=document.dialect,
+        conformance=document.conformance,
+        actions=len(document.site.actions),
+        deviations=len(document.deviations),
     )
-    return parsed.document if isinstance(parsed, Parsed) else None
+    return document
+
+
+def _tell_robots(host: str, robots: Robots) -> None:
+    trace.tell(
+        trace.RobotsApply,
+        host=host,
+        agent=robots.agent,
+        rules=len(robots.rules or ()),
+        permits=robots.permits,
+    )
 
 
 def _is_pointer(document: Document) -> bool:

@@ -7,6 +7,7 @@ from crawler.discover import Discovery
 from crawler.prove import Evidence, PublishedPins
 from crawler.visit import FetchedDocument
 from registry.errors import Problem
+from registry.formats.document import Parsed, Rejected
 from registry.identity.key_source import KeyReference
 from registry.usecases.published_keys import PublishedKeys
 from registry.usecases.understand import FetchedBody
@@ -25,7 +26,10 @@ def published_keys(evidence: Evidence) -> PublishedKeys:
 
 
 def fetched_bodies(discovery: Discovery) -> list[FetchedBody]:
-    return [_body(document) for document in discovery.documents]
+    return [
+        _body(document, discovery.parsed.get(document.url))
+        for document in discovery.documents
+    ]
 
 
 def problems_of(discovery: Discovery) -> Sequence[Problem]:
@@ -37,7 +41,7 @@ def problems_of(discovery: Discovery) -> Sequence[Problem]:
     return [*failed, *discovery.notes]
 
 
-def _body(document: FetchedDocument) -> FetchedBody:
+def _body(document: FetchedDocument, parsed: Parsed | Rejected | None) -> FetchedBody:
     return FetchedBody(
         asked_url=document.url,
         url=document.final_url,
@@ -47,4 +51,5 @@ def _body(document: FetchedDocument) -> FetchedBody:
         etag=document.validators.etag or None,
         last_modified=document.validators.last_modified or None,
         fetched_at=document.fetched_at,
+        parsed=None if document.is_page else parsed,
     )

@@ -11,11 +11,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import httpcore
-
-from crawler import refusals
+from crawler import refusals, trace
 from crawler.body import Body, BodyLimits, parse_coding
-from crawler.connection import get, make_tls_context
+from crawler.connection import Response, StaleConnection, get, make_tls_context
 from crawler.guard import RedirectRule, Target, decide_redirect, parse_target
 from crawler.politeness import Politeness
 from crawler.refusals import UnexpectedStatus, UnexpectedType
@@ -165,6 +163,7 @@ class Fetcher:
             answer = await self._exchange(target, order)
             if not isinstance(answer, _Redirect):
                 return answer
+            trace.tell(trace.Redirected.by, target.url, answer.location)
             target = decide_redirect(
                 target,
                 answer.location,
@@ -177,6 +176,15 @@ class Fetcher:
             seen.add(target.url)
 
     async def _exchange(
+        self, target: Target, order: _Order
+    ) -> "Fetched | NotModified | _Redirect":
+        while True:
+            try:
+                return await self._ask(target, order)
+            except StaleConnection:  # of a visit's few, each is stale once
+                continue
+
+    async def _ask(
         self, target: Target, order: _Order
     ) -> "Fetched | NotModified | _Redirect":
         politeness = self.config.politeness
@@ -239,7 +247,7 @@ class _Redirect:
 class _Headers:
     """Raises: Refused `headers_count`."""
 
-    def __init__(self, response: httpcore.Response) -> None:
+    def __init__(self, response: Response) -> None:
         if len(response.headers) > MAX_HEADERS:
             raise Refused(refusals.HEADERS_COUNT, f"{len(response.headers)} headers")
         self._fields = [
@@ -255,14 +263,12 @@ class _Headers:
         return ", ".join(self.all(name))
 
 
-async def _read(
-    response: httpcore.Response, headers: _Headers, limits: BodyLimits
-) -> Body:
+async def _read(response: Response, headers: _Headers, limits: BodyLimits) -> Body:
     declared = headers.get("content-length")
     if declared.isdigit() and int(declared) > limits.wire_bytes and not limits.truncate:
         raise Refused(refusals.BODY_WIRE, f"{declared[:20]} bytes are announced")
     body = Body(parse_coding(headers.get("content-encoding")), limits)
-    async for chunk in response.aiter_stream():
+    while chunk := await response.read():
         if body.feed(chunk):
             break
     return body

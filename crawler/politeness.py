@@ -13,12 +13,12 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import structlog
 
-from crawler import refusals
+from crawler import metrics, refusals
 from crawler.breakers import (
     RULES,
     BreakerRule,
@@ -58,6 +58,8 @@ LIMITS: Mapping[Level, Limit] = MappingProxyType(
         "network": Limit(at_once=32, per_s=50, burst=100),
     }
 )
+# Less would end a visit halfway by our own restraint; see `visit.VisitLimits`.
+_BURST_OF_A_VISIT = 24
 _UNBOUNDED = Limit(at_once=10**6, per_s=1e9, burst=10**6)
 _draw = random.SystemRandom().random
 _NEVER = BreakerRule(opens_at=10**9, min_open_s=1, max_open_s=1)
@@ -74,6 +76,26 @@ class PolitenessConfig:
     rules: Mapping[Level, BreakerRule] = field(default_factory=lambda: RULES)
     patience_s: float = 5.0
     spare_loopback: bool = True
+
+    def shared_by(self, crawlers: int) -> "PolitenessConfig":
+        """The share of one of so many crawlers, which together keep to all this.
+
+        What can not be shared stays whole: one request, a burst of one visit, and that
+        no circuit opens by a single failure.
+        """
+        limits = {
+            level: Limit(
+                at_once=max(1, limit.at_once // crawlers),
+                per_s=limit.per_s / crawlers,
+                burst=min(limit.burst, max(_BURST_OF_A_VISIT, limit.burst // crawlers)),
+            )
+            for level, limit in self.limits.items()
+        }
+        rules = {
+            level: replace(rule, opens_at=max(2, rule.opens_at // crawlers))
+            for level, rule in self.rules.items()
+        }
+        return replace(self, limits=limits, rules=rules)
 
 
 TOWARDS_OURSELVES = PolitenessConfig(
@@ -166,6 +188,7 @@ class Politeness:
             self._drop(place, lane)
             if isinstance(error, Refused):
                 self._counts[f"refused_{error.code}"] += 1
+                metrics.HELD_BACK.labels(error.code).inc()
             raise
 
     def leave(self, place: Place, outcome: Outcome, member: str) -> None:
@@ -218,6 +241,7 @@ class Politeness:
     def _tell(self, place: Place, state: State) -> None:
         if state == "open":
             self._counts[f"opened_{place.level}"] += 1
+            metrics.OPENED.labels(place.level).inc()
         logger.info("circuit_changed", of=place.level, name=place.name, state=state)
 
 

@@ -10,7 +10,9 @@ request, once a registration is signed.
 
 import asyncio
 from dataclasses import dataclass
+from typing import Literal
 
+from crawler import metrics
 from crawler.fetch import JSON_TYPES, Fetched, Fetcher
 from crawler.guard import RedirectRule
 from crawler.refusals import may_pass
@@ -51,12 +53,13 @@ class PublishedPins:
 class Unread:
     """A place that could not be read, or holds what is no key set or record.
 
-    may_pass: it is worth another try.
+    may_pass: it is worth another try. retry_after_s: but not before.
     """
 
     source_url: str
     problem: Problem
     may_pass: bool = False
+    retry_after_s: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +79,12 @@ class Evidence:
         places = (self.key_set, self.wab_record, self.pins)
         return tuple(place for place in places if isinstance(place, Unread))
 
+    @property
+    def outcome(self) -> Literal["keys", "none", "unread"]:
+        if any(place.keys for place in self.published):
+            return "keys"
+        return "unread" if self.unread else "none"
+
     def find(self, kid: str) -> tuple[PublishedKeys, PublicKey] | None:
         """The key and where it stands; in the key set rather than in the DNS."""
         for place in self.published:
@@ -91,9 +100,11 @@ async def fetch_evidence(fetcher: Fetcher, host: Host) -> Evidence:
         key_set = tasks.create_task(fetch_key_set(fetcher, host))
         wab_record = tasks.create_task(fetch_wab_keys(fetcher.resolver, host))
         pins = tasks.create_task(fetch_pins(fetcher.resolver, host))
-    return Evidence(
+    found = Evidence(
         key_set=key_set.result(), wab_record=wab_record.result(), pins=pins.result()
     )
+    metrics.PROOFS.labels(found.outcome).inc()
+    return found
 
 
 async def fetch_key_set(fetcher: Fetcher, host: Host) -> PublishedKeys | Unread:
@@ -128,5 +139,8 @@ async def fetch_pins(resolver: Resolver, host: Host) -> PublishedPins | Unread:
 
 def _unread(source_url: str, refused: Refused) -> Unread:
     return Unread(
-        source_url=source_url, problem=refused.problem, may_pass=may_pass(refused)
+        source_url=source_url,
+        problem=refused.problem,
+        may_pass=may_pass(refused),
+        retry_after_s=refused.retry_after_s,
     )

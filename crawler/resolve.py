@@ -19,7 +19,7 @@ import dns.exception
 import dns.name
 import dns.resolver
 
-from crawler import refusals
+from crawler import refusals, trace
 from crawler.guard import HTTPS_PORT, Network, verify_address
 from registry.errors import ProblemType, Refused
 from registry.sites.host import TEST_TLD, parse_host
@@ -142,8 +142,10 @@ class Resolver:
         """Where to dial for the host, every answer vetted. Raises: Refused."""
         if self.config.allow_loopback and host in self.config.hosts:
             mapped = self.config.hosts[host]
+            trace.tell(trace.Resolved.by, host, [mapped.address], self.vet)
             return [Endpoint(self.vet(mapped.address), mapped.port)]
         answers = await self._addresses(host)
+        trace.tell(trace.Resolved.by, host, answers, self.vet)
         if not answers:
             raise Refused(refusals.DNS_NONE, f"{host} has no address")
         if len(answers) > MAX_ADDRESSES:

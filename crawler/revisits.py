@@ -10,11 +10,11 @@ from datetime import datetime
 import numpy as np
 import structlog
 
-from crawler.allocation import USUAL, Allocation, allocate
+from crawler.allocation import VISITS_PER_DAY, Allocation, allocate
 from crawler.schedule import Draw, next_crawl_at
 from registry.db import tasks
 from registry.db.engine import Engine
-from registry.sites.change_history import ChangeHistory
+from registry.sites.change_history import NEVER_VISITED, ChangeHistory, Floats
 
 SAMPLED = 20_000
 
@@ -22,8 +22,13 @@ logger = structlog.get_logger()
 
 
 class Revisits:
-    def __init__(self, allocation: Allocation = USUAL) -> None:
-        self.allocation = allocation
+    """visits_per_day: the budget, of a site, in the mean of all; > 0."""
+
+    def __init__(self, visits_per_day: float = VISITS_PER_DAY) -> None:
+        self._visits_per_day = visits_per_day
+        self.allocation: Allocation = self._allocate(
+            np.array([NEVER_VISITED.changes_per_day])
+        )
 
     def next_at(
         self, now: datetime, history: ChangeHistory[float], draw: Draw
@@ -44,9 +49,12 @@ class Revisits:
         rates = ChangeHistory(
             visits=visits, unchanged=unchanged, mean_gap_days=gaps
         ).changes_per_day
-        self.allocation = allocate(rates)
+        self.allocation = self._allocate(rates)
         logger.info(
             "visits_allocated",
             sites=len(sampled),
             multiplier=self.allocation.multiplier,
         )
+
+    def _allocate(self, changes_per_day: Floats) -> Allocation:
+        return allocate(changes_per_day, visits_per_day=self._visits_per_day)

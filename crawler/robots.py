@@ -10,7 +10,8 @@ time linear in their length: a hostile file is half a megabyte of wildcards.
 import re
 import string
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 from urllib.parse import quote, urlsplit
 
 from crawler import refusals
@@ -39,11 +40,21 @@ _ALLOW, _DISALLOW = "+", "-"
 class Robots:
     """rules: for us, the one that counts most first; None where all is forbidden.
 
-    why: it is, for want of an answer.
+    why: it is, for want of an answer. agent: whose group the rules are, "" without one.
     """
 
     rules: tuple[str, ...] | None
     why: ProblemType = refusals.ROBOTS_UNREACHABLE
+    agent: str = field(default="", compare=False)
+
+    @property
+    def permits(self) -> Literal["everything", "some", "nothing"]:
+        """As far as that is plain without an address."""
+        if self.rules is None or self.rules == (_DISALLOW + "/",):
+            return "nothing"
+        return (
+            "some" if any(one[0] == _DISALLOW for one in self.rules) else "everything"
+        )
 
     @property
     def size(self) -> int:
@@ -77,9 +88,10 @@ def parse_robots(body: bytes, product_token: str) -> Robots:
     for agents, rules in _groups(body.decode("utf-8-sig", "replace")):
         for agent in agents & {us, "*"}:
             found.setdefault(agent, set()).update(rules)
-    chosen = found.get(us, found.get("*", set()))
+    agent = next((one for one in (us, "*") if one in found), "")
     # The longest counts (2.2.2); of equal ones the allowing, for "+" sorts before "-".
-    return Robots(tuple(sorted(chosen, key=lambda rule: (-len(rule), rule))))
+    rules = sorted(found.get(agent, ()), key=lambda rule: (-len(rule), rule))
+    return Robots(tuple(rules), agent=agent)
 
 
 def decide_robots(outcome: bytes | Refused, product_token: str) -> Robots:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
-from crawler import refusals, robots
+from crawler import refusals, robots, trace
 from crawler.body import BodyLimits
 from crawler.fetch import ANY_TYPE, Fetched, Fetcher
 from crawler.guard import RedirectRule, Target
@@ -119,7 +119,14 @@ async def load_robots(fetcher: Fetcher, host: str) -> Robots:
             permit=permit,
         )
     except Refused as refused:
+        problem = refused.problem
+        trace.tell(
+            trace.RobotsFetched, host=host, code=problem.code, detail=problem.detail
+        )
         return robots.decide_robots(refused, fetcher.product_token)
+    trace.tell(trace.RobotsFetched, host=host)
     body = fetched.body if isinstance(fetched, Fetched) else b""
+    if len(body) <= _LONG:
+        return robots.decide_robots(body, fetcher.product_token)
     # Half a megabyte takes a second to parse, in which nothing else would be served.
     return await asyncio.to_thread(robots.decide_robots, body, fetcher.product_token)

@@ -19,6 +19,10 @@ MAX_RETRY_AFTER = timedelta(hours=24)
 REPROOF_INTERVAL = timedelta(days=7)
 REPROOF_RETRY = timedelta(days=1)
 REPROOF_STRIKES = 3
+MISSING_VISITS = 3
+MISSING_FOR = timedelta(days=3)
+"""Until a site without a document is unlisted: as many strikes as a proof of control has,
+and long enough for a weekend; a deployment that went wrong costs nobody his place."""
 RECRAWL_SPREAD = 0.1
 _UNCONDITIONAL_SHARE = 0.1
 _SECONDS = re.compile(r"[0-9]{1,9}")
@@ -79,6 +83,14 @@ def next_probe_at(due_at: datetime, now: datetime, *, interval: timedelta) -> da
     """The next beat of the same phase; beats missed are not made up for."""
     missed = max((now - due_at) // interval, 0)
     return due_at + interval * (missed + 1)
+
+
+def decide_missing(now: datetime, *, since: datetime, visits: int) -> bool:
+    """Whether a site is to be unlisted at which nothing counts.
+
+    since: the first visit that found nothing. visits: in a row, with this one.
+    """
+    return visits >= MISSING_VISITS and now - since >= MISSING_FOR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from crawler import refusals
+from crawler import refusals, trace
 from crawler.body import BodyLimits
 from crawler.fetch import (
     HTML_TYPES,
@@ -23,6 +23,7 @@ from crawler.fetch import (
 )
 from crawler.refusals import UnexpectedStatus, UnexpectedType
 from crawler.robots_cache import RobotsCache
+from crawler.stopwatch import Stopwatch
 from registry.errors import Problem, Refused
 from registry.formats.html.markup import starts_as_markup
 from registry.sites.host import Host
@@ -112,7 +113,9 @@ class Visit:
         self._host = host
         self._clock = clock
         self._requests_left = limits.requests - 1  # robots.txt was one
-        self._slots = asyncio.Semaphore(limits.at_once)
+        # More at a time than the host may be asked would only wait there, impatiently.
+        allowed = fetcher.config.politeness.config.limits["host"].at_once
+        self._slots = asyncio.Semaphore(min(limits.at_once, allowed))
         self._answers: dict[str, asyncio.Future[Answer]] = {}
         self._absent: dict[str, None] = {}
 
@@ -175,16 +178,30 @@ class Visit:
         async with self._slots:
             # Asked only now: while this one waited, the host may have turned us away.
             if self.turned_away and found_by != "declared":
+                trace.tell(trace.PassedOver, url=url)
                 return None
+            known = self.known.get(url, Validators())
+            trace.tell(
+                trace.Asked,
+                url=url,
+                found_by=found_by,
+                conditional=known != Validators(),
+            )
+            watch = Stopwatch()
             try:
-                fetched = await self._fetch(url, accept, limits)
+                fetched = await self._fetch(url, known, accept, limits, watch)
                 return self._accept(url, found_by, fetched, accept)
             except Refused as refused:
-                self._take(url, found_by, refused)
+                self._take(url, found_by, refused, watch.elapsed_ms)
                 return None
 
     async def _fetch(
-        self, url: str, accept: Sequence[str], limits: BodyLimits | None
+        self,
+        url: str,
+        known: Validators,
+        accept: Sequence[str],
+        limits: BodyLimits | None,
+        watch: Stopwatch,
     ) -> Fetched | NotModified:
         if self._requests_left <= 0:
             raise Refused(refusals.BUDGET)
@@ -193,9 +210,10 @@ class Visit:
         return await self._fetcher.fetch(
             url,
             accept=accept,
-            conditional=self.known.get(url),
+            conditional=known,
             limits=limits,
             permit=self._robots.permit,
+            watch=watch,
         )
 
     def _accept(
@@ -206,12 +224,14 @@ class Visit:
         accept: Sequence[str],
     ) -> FetchedDocument | NotModified:
         if isinstance(fetched, NotModified):
+            _tell_answer(url, fetched, status=304)
             return fetched
         is_page = media_type_of(fetched.content_type) in HTML_TYPES
         if fetched.truncated and not is_page:
             raise Refused(refusals.BODY_WIRE)
         if not set(HTML_TYPES) & set(accept) and starts_as_markup(fetched.body):
             raise Refused(refusals.NOT_FOUND, "a web page stands in its place")
+        _tell_answer(url, fetched, fetched.content_type, len(fetched.body))
         return FetchedDocument(
             url=url,
             final_url=fetched.url,
@@ -224,7 +244,9 @@ class Visit:
             elapsed_ms=fetched.elapsed_ms,
         )
 
-    def _take(self, url: str, found_by: FoundBy, refused: Refused) -> None:
+    def _take(
+        self, url: str, found_by: FoundBy, refused: Refused, elapsed_ms: int
+    ) -> None:
         status = refused.status if isinstance(refused, UnexpectedStatus) else 0
         # A host that is down or asks us to leave is not asked ten more times.
         gone = refused.code in (refusals.UNREACHABLE | refusals.LATER.keys())
@@ -234,11 +256,39 @@ class Visit:
         absent = refused.code == refusals.NOT_FOUND.code or status in (404, 410)
         if absent:
             self._absent[url] = None
+            trace.tell(trace.Absent, url=url, soft=status == 0, elapsed_ms=elapsed_ms)
+        else:
+            trace.tell(
+                trace.NotTaken.of,
+                url,
+                refused.problem,
+                status=status,
+                elapsed_ms=elapsed_ms,
+            )
         if found_by == "declared" or not absent:
             self.fail(url, found_by, refused)
 
     def _is_here(self, url: str) -> bool:
         return urlsplit(url).hostname == self._host.name
+
+
+def _tell_answer(
+    url: str,
+    fetched: Fetched | NotModified,
+    content_type: str = "",
+    body_bytes: int = 0,
+    *,
+    status: int = 200,
+) -> None:
+    trace.tell(
+        trace.Answered,
+        url=url,
+        final_url=fetched.url,
+        status=status,
+        content_type=content_type,
+        body_bytes=body_bytes,
+        elapsed_ms=fetched.elapsed_ms,
+    )
 
 
 def _soft_404(refused: Refused) -> Refused:

@@ -1,24 +1,32 @@
 """The worker: leases registrations and tasks, and works on many at a time.
 
 Registrations come first and often: somebody is waiting. Whatever a job raises ends that
-job alone; its lease runs out and another takes it.
+job alone; its lease runs out and another takes it. Nothing is leased without a free slot
+that works on it at once, so that what this worker can not do yet is there for others.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import time
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
 import structlog
 
+from crawler import metrics
 from crawler.context import Context
 from crawler.registering import decide_one
 from crawler.visiting import carry_out_task
-from registry.db import registrations, tasks
+from registry.db import frontier, registrations, tasks
 from registry.db.engine import DatabaseError
+from registry.db.tasks import Task
 
 DATABASE_PAUSE_S = 1.0
+GRACE_S = 3.0
+GIVE_BACK_S = 2.0
+_BATCHES = 4
 
 logger = structlog.get_logger()
 
@@ -27,13 +35,16 @@ logger = structlog.get_logger()
 class Queue:
     """Jobs that are leased and worked off, each at a host.
 
-    lease: of `registry.db`. pause_s: before an empty queue is asked again.
+    lease: of `registry.db`. pause_s: before an empty queue is asked again. linger_s: how
+    long a few free slots wait to become a batch, so that under load not every job costs
+    a query of its own.
     """
 
     lease: Callable[..., Awaitable[Sequence[Any]]]
     work: Callable[[Context, Any], Awaitable[None]]
     lease_time: timedelta
     pause_s: float
+    linger_s: float = 0.25
 
 
 REGISTRATIONS = Queue(
@@ -50,8 +61,41 @@ TASKS = Queue(
 )
 
 
+class Slots:
+    """Places for jobs. linger_s: as of a queue."""
+
+    def __init__(self, count: int, *, linger_s: float) -> None:
+        self.free = count
+        self._batch = max(1, count // _BATCHES)
+        self._linger_s = linger_s
+        self._left = asyncio.Event()
+
+    async def wait(self) -> int:
+        """How many are free, at least one; by the batch where jobs end one by one."""
+        await self._until_free(1)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._linger_s):
+                await self._until_free(self._batch)
+        return self.free
+
+    def take(self) -> None:
+        self.free -= 1
+
+    def leave(self) -> None:
+        self.free += 1
+        self._left.set()
+
+    async def _until_free(self, count: int) -> None:
+        while self.free < count:
+            self._left.clear()
+            await self._left.wait()
+
+
 class Worker:
-    """at_once: jobs of each of the two kinds worked on at a time. lease: of a task."""
+    """at_once: jobs of each of the two kinds worked on at a time. lease: of a task.
+
+    grace_s: what jobs have to end once it is cancelled; a second time ends it at once.
+    """
 
     def __init__(
         self,
@@ -59,51 +103,116 @@ class Worker:
         *,
         at_once: int,
         lease: timedelta = TASKS.lease_time,
+        grace_s: float = GRACE_S,
+        queues: Sequence[Queue] = (REGISTRATIONS, TASKS),
     ) -> None:
         self._context = context
         self._at_once = at_once
-        self._queues = (REGISTRATIONS, replace(TASKS, lease_time=lease))
+        self._grace_s = grace_s
+        self._queues = [
+            replace(one, lease_time=lease) if one is TASKS else one for one in queues
+        ]
+        self._leasing: set[asyncio.Task[int]] = set()
+        self._jobs: dict[asyncio.Task[None], Any] = {}
 
     async def run(self) -> None:
-        """Until cancelled."""
-        async with asyncio.TaskGroup() as group:
-            for queue in self._queues:
-                group.create_task(self._work_off(queue, group))
+        """Until cancelled; then leases are given back of what is not done in time."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                for queue in self._queues:
+                    group.create_task(self._work_off(queue))
+        finally:
+            await self._stop()
 
-    async def _work_off(self, queue: Queue, group: asyncio.TaskGroup) -> None:
-        slots = asyncio.Semaphore(self._at_once)
+    async def _work_off(self, queue: Queue) -> None:
+        slots = Slots(self._at_once, linger_s=queue.linger_s)
         while True:
+            free = await slots.wait()
             leased = 0
             try:
-                leased = await self._lease(queue, group, slots)
+                leased = await self._lease(queue, slots, free)
             except (DatabaseError, OSError) as error:
                 await _wait_for_database(error)
-            if leased == 0:
+            if leased < free:
                 await asyncio.sleep(queue.pause_s)
 
-    async def _lease(
-        self, queue: Queue, group: asyncio.TaskGroup, slots: asyncio.Semaphore
-    ) -> int:
-        async with slots, self._context.engine.begin() as connection:
+    async def _lease(self, queue: Queue, slots: Slots, free: int) -> int:
+        """Not to be cancelled between the lease and the start of what was leased."""
+        leasing = asyncio.create_task(self._lease_and_start(queue, slots, free))
+        self._leasing.add(leasing)
+        try:
+            return await asyncio.shield(leasing)
+        finally:
+            if leasing.done():
+                self._leasing.discard(leasing)
+
+    async def _lease_and_start(self, queue: Queue, slots: Slots, free: int) -> int:
+        async with self._context.engine.begin() as connection:
             found = await queue.lease(
                 connection,
                 now=self._context.chance.now(),
                 lease=queue.lease_time,
-                limit=self._at_once,
+                limit=free,
             )
         for one in found:
-            await slots.acquire()
-            group.create_task(_run(slots, one.host, queue.work(self._context, one)))
+            slots.take()
+            job = asyncio.create_task(self._run(queue, one))
+            self._jobs[job] = one
+            job.add_done_callback(self._jobs.pop)
+            job.add_done_callback(lambda _: slots.leave())
         return len(found)
 
+    async def _run(self, queue: Queue, one: Any) -> None:
+        of = _kind_of(one)
+        metrics.LEASES.labels(of).inc()
+        end, began_s = "given_back", time.monotonic()
+        with metrics.UNDER_WAY.labels(of).track_inprogress():
+            try:
+                await queue.work(self._context, one)
+                end = "done"
+            except Exception:  # the one place where a job's bug ends
+                end = "failed"
+                logger.exception("job_failed", host=one.host)
+            finally:
+                metrics.JOBS.labels(of, end).inc()
+        if time.monotonic() - began_s > queue.lease_time.total_seconds():
+            metrics.OUTLIVED.labels(of).inc()
 
-async def _run(slots: asyncio.Semaphore, host: str, job: Awaitable[None]) -> None:
-    try:
-        await job
-    except Exception:  # the one place where a job's bug ends: the lease runs out
-        logger.exception("job_failed", host=host)
-    finally:
-        slots.release()
+    async def _stop(self) -> None:
+        try:
+            await _ended(self._leasing, GIVE_BACK_S)
+            await _ended(self._jobs, self._grace_s)
+        finally:
+            late = dict(self._jobs)
+            for job in late:
+                job.cancel()
+            await _ended(late, GIVE_BACK_S)
+            await self._give_back(list(late.values()))
+
+    async def _give_back(self, leased: list[Any]) -> None:
+        if not leased:
+            return
+        try:
+            async with (
+                asyncio.timeout(GIVE_BACK_S),
+                self._context.engine.begin() as connection,
+            ):
+                returned = await frontier.give_back(connection, leased)
+        except (DatabaseError, OSError, TimeoutError) as error:
+            logger.warning("leases_not_given_back", kind=type(error).__name__)
+        else:
+            logger.info("leases_given_back", leases=returned)
+
+
+def _kind_of(one: Any) -> str:
+    return one.kind if isinstance(one, Task) else "registration"
+
+
+async def _ended(some: Collection[asyncio.Task[Any]], timeout_s: float) -> None:
+    """As many as do within the time; what they raised is lost."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(timeout_s):
+            await asyncio.shield(asyncio.gather(*some, return_exceptions=True))
 
 
 async def _wait_for_database(error: Exception) -> None:

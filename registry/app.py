@@ -4,7 +4,9 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
 
+import structlog
 from granian.utils.proxies import wrap_asgi_with_proxy_headers
 from litestar import Litestar, Router
 from litestar.config.cors import CORSConfig
@@ -13,6 +15,7 @@ from litestar.types import ASGIApp
 
 from registry import keyring
 from registry.db.engine import Role, open_engine
+from registry.index.engine import is_compiled
 from registry.interfaces.http.envelope import Envelope
 from registry.interfaces.http.limits import BURST, LENIENCE, REFILL_PER_S, TokenBuckets
 from registry.interfaces.http.problems import EXCEPTION_HANDLERS
@@ -28,7 +31,9 @@ from registry.interfaces.rest import (
     challenges,
     health,
     lint,
+    notices,
     rankings,
+    refresh,
     registrations,
     search,
     selections,
@@ -36,9 +41,10 @@ from registry.interfaces.rest import (
 )
 from registry.interfaces.web import directory, files, openapi, pages
 from registry.observability import BATCH_RECORDS, configure_logging
-from registry.ranking import proximity
-from registry.ranking.encoder import load_encoder
+from registry.ranking.encoder import Encoder, load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.proximity import squared_chords
+from registry.ranking.spelling import lexicon_of
 from registry.settings import Settings, read_settings
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.chance import Chance
@@ -46,10 +52,13 @@ from registry.usecases.follow_index import IndexFollower
 from registry.usecases.lint import Linter
 from registry.usecases.listed_entries import ListedEntries
 from registry.usecases.record_rankings import RankingRecorder
+from registry.usecases.refresh import Allowance
 from registry.usecases.search import Searcher
 from registry.usecases.todays_seed import SeedReader
 
-API_POOL, RANKER_POOL, AUDITOR_POOL, RECORDER_POOL = 8, 1, 2, 1
+logger = structlog.get_logger()
+
+API_POOL, AUDITOR_POOL, RECORDER_POOL = 8, 2, 1
 
 V1 = Router(
     "/v1",
@@ -59,7 +68,9 @@ V1 = Router(
         about.get_policy,
         challenges.create_challenge,
         lint.lint_document,
+        notices.get_notices,
         rankings.get_ranking,
+        refresh.refresh_site,
         registrations.get_registration,
         registrations.submit,
         registrations.watch_registration,
@@ -145,17 +156,16 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
     """The engines and the tasks that run beside the requests."""
     url, keys, chance = settings.database_url, settings.keys, Chance()
     api = open_engine(url, Role.API, pool=API_POOL)
-    ranker = open_engine(url, Role.RANKER, pool=RANKER_POOL)
     auditor = open_engine(url, Role.AUDITOR, pool=AUDITOR_POOL)
     writer = open_engine(url, Role.API, pool=RECORDER_POOL)
-    proximity.warm()
-    encoder, gazetteer = load_encoder(), Gazetteer.load()
-    follower = IndexFollower(ranker, encoder, DEFAULT_POLICY)
+    encoder, gazetteer = _ready_ranking(), Gazetteer.load()
+    follower = IndexFollower(settings.index, encoder, DEFAULT_POLICY)
+    entries = ListedEntries(api)
     recorder = RankingRecorder(writer, BATCH_RECORDS.observe)
     searcher = Searcher(
         follower=follower,
         recorder=recorder,
-        entries=ListedEntries(api, follower),
+        entries=entries,
         seeds=SeedReader(api, DEFAULT_POLICY.digest),
         promiser=keyring.load_signer(keys, keyring.PROMISE, settings.log_origin),
         chance=chance,
@@ -173,19 +183,34 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         web_key=keyring.load_web_key(keys),
         chance=chance,
         write_limits=_write_limits(settings),
+        refreshes=Allowance(interval=timedelta(seconds=settings.refresh_interval_s)),
         contact=settings.contact,
         bot=_bot(settings),
     )
-    tasks = [asyncio.create_task(one.run()) for one in (follower, recorder)]
+    tasks = [asyncio.create_task(one.run()) for one in (follower, entries, recorder)]
     try:
         yield services
     finally:
-        for task in tasks:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
-        for engine in (api, ranker, auditor, writer):
+        await _cancel(tasks)
+        for engine in (api, auditor, writer):
             await engine.dispose()
+
+
+def _ready_ranking() -> Encoder:
+    """Make now what the first search would wait for."""
+    if not is_compiled():
+        logger.warning("ranking_by_numpy", reason="the kernel is not compiled here")
+    squared_chords()
+    encoder = load_encoder()
+    lexicon_of(encoder, DEFAULT_POLICY)
+    return encoder
+
+
+async def _cancel(tasks: list[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
 
 
 def _bot(settings: Settings) -> Bot:

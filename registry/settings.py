@@ -15,7 +15,10 @@ from registry.identity.web_bot_auth import Draft
 PREFIX = "FAIR_REGISTRY_"
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
+MAX_CRAWLERS = 32
+"""As many as one network is asked at a time: beyond it shares can not get smaller."""
 
+_NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _AUTHORITY = re.compile(r"[a-z0-9.-]+(:[0-9]+)?")
 
 
@@ -32,7 +35,8 @@ class Settings:
     """One attribute, one environment variable: `FAIR_REGISTRY_` and its name."""
 
     data: Path = setting(  # noqa: RUF009 — `field` by another name
-        "Folder of the embedded database and the signing keys.", default=Path(".data")
+        "Folder of the embedded database, the signing keys and the index.",
+        default=Path(".data"),
     )
     database_url: str = setting(
         "Any PostgreSQL of version 15 or later; empty: the embedded one.", default=""
@@ -73,11 +77,34 @@ class Settings:
         "X-Forwarded-For names the client; empty: none.",
         default="",
     )
+    crawlers: int = setting("Crawler processes that `serve` starts.", default=1)
+    crawlers_in_all: int = setting(
+        "Crawler processes of this registry in all, 1 to 32, wherever they run: each "
+        "takes its share of what the registry allows itself towards a host, a domain "
+        "and a network. 0: as many as CRAWLERS.",
+        default=0,
+    )
+    crawler_metrics: str = setting(
+        "address:port at which a crawler serves its metrics, such as 127.0.0.1:9101; "
+        "of several on one machine each takes the next free port. Empty: not served.",
+        default="",
+    )
     crawl_at_once: int = setting("Sites a crawler works on at a time.", default=32)
     crawl_lease_s: int = setting(
         "Seconds after which the work of a crawler that gave no sign is given to "
         "another; longer than any visit takes.",
         default=120,
+    )
+    crawl_visits_per_day: float = setting(
+        "The crawl budget: visits of a site and day, in the mean of all sites. Shared so "
+        "that the registry as a whole is freshest; no site gets fewer than one in seven "
+        "days or more than four a day, whatever the budget. Refreshes come on top.",
+        default=1.0,
+    )
+    refresh_interval_s: int = setting(
+        "Seconds between two refreshes that a site's owner may ask for, in the long run; "
+        "three may come at once.",
+        default=600,
     )
     probe_interval_s: int = setting(
         "Seconds between two quality probes of one site.", default=3600
@@ -120,6 +147,21 @@ class Settings:
         return f"FairRegistryBot/1.0 (+{self.origin}/bot)"
 
     @property
+    def crawler_shares(self) -> int:
+        return max(self.crawlers, self.crawlers_in_all)
+
+    @property
+    def crawler_metrics_at(self) -> tuple[str, int] | None:
+        """Raises: ValueError."""
+        if not self.crawler_metrics:
+            return None
+        address, _, port = self.crawler_metrics.rpartition(":")
+        address = address.removeprefix("[").removesuffix("]")
+        if not (port.isascii() and port.isdigit() and int(port) < 65536):
+            raise ValueError(f"{self.crawler_metrics!r} does not end in a port")
+        return str(ipaddress.ip_address(address)), int(port)
+
+    @property
     def canary_urls(self) -> tuple[str, ...]:
         texts = (text.strip() for text in self.canaries.split(","))
         return tuple(text for text in texts if text)
@@ -133,6 +175,11 @@ class Settings:
     @property
     def keys(self) -> Path:
         return self.data / "keys"
+
+    @property
+    def index(self) -> Path:
+        """Where this machine's index builder puts the index for its web processes."""
+        return self.data / "index"
 
 
 def read_settings(environment: Mapping[str, str], **given: Any) -> Settings:
@@ -171,7 +218,15 @@ def _convert(name: str, default: object, text: str) -> object:
         if not text.isascii() or not text.isdigit():
             raise SettingsInvalid(f"{PREFIX}{name.upper()} must be a whole number")
         return int(text)
+    if isinstance(default, float):
+        return _number(name, text)
     return text
+
+
+def _number(name: str, text: str) -> float:
+    if not _NUMBER.fullmatch(text):
+        raise SettingsInvalid(f"{PREFIX}{name.upper()} must be a number, such as 0.5")
+    return float(text)
 
 
 def _flag(name: str, text: str) -> bool:
@@ -199,7 +254,12 @@ def _verify(settings: Settings) -> None:
         )
     if not all(url.startswith("https://") for url in settings.canary_urls):
         raise SettingsInvalid(f"{PREFIX}CANARIES holds https URLs, between commas")
+    if not settings.crawl_visits_per_day > 0:
+        raise SettingsInvalid(f"{PREFIX}CRAWL_VISITS_PER_DAY must be above 0")
+    if not settings.refresh_interval_s > 0:
+        raise SettingsInvalid(f"{PREFIX}REFRESH_INTERVAL_S must be above 0")
     _verify_bot(settings)
+    _verify_crawlers(settings)
 
 
 def _verify_bot(settings: Settings) -> None:
@@ -215,6 +275,17 @@ def _verify_bot(settings: Settings) -> None:
         _ = settings.bot_networks
     except ValueError as error:
         raise SettingsInvalid(f"{PREFIX}BOT_ADDRESSES: {error}") from error
+
+
+def _verify_crawlers(settings: Settings) -> None:
+    if not 1 <= settings.crawlers <= MAX_CRAWLERS:
+        raise SettingsInvalid(f"{PREFIX}CRAWLERS must be 1..{MAX_CRAWLERS}")
+    if not 0 <= settings.crawlers_in_all <= MAX_CRAWLERS:
+        raise SettingsInvalid(f"{PREFIX}CRAWLERS_IN_ALL must be 0..{MAX_CRAWLERS}")
+    try:
+        _ = settings.crawler_metrics_at
+    except ValueError as error:
+        raise SettingsInvalid(f"{PREFIX}CRAWLER_METRICS: {error}") from error
 
 
 def _is_https_origin(origin: str) -> bool:

@@ -34,7 +34,7 @@ def measure(
 ) -> dict[str, float]:
     """hosts: of each kind. at_once: good ones. rounds: of which the median is told.
 
-    tarpit_p95_ratio: of good hosts' times, beside the swarm and alone. rss_mb: the most
+    tarpit_p95_ratio: of good hosts' times, beside the swarm and alone. tarpit_rss_mb: the most
     this process took. drips_not_at_deadline: those that ended otherwise.
     """
     with tempfile.TemporaryDirectory(prefix="fair-registry-bench-") as folder:
@@ -112,7 +112,7 @@ async def _compare(
         ratios.append(_p95(beside) / _p95(alone))
     return {
         "tarpit_p95_ratio": round(statistics.median(ratios), 2),
-        "rss_mb": round(most_bytes / 1e6),
+        "tarpit_rss_mb": round(most_bytes / 1e6),
         "drips": len(ends),
         "drips_not_at_deadline": sum(end != DEADLINE.code for end in ends),
     }

@@ -86,6 +86,7 @@ CREATE TABLE registry.site (
     proved_at timestamptz NOT NULL,
     proof_source text NOT NULL,
     failed_proofs smallint DEFAULT 0 NOT NULL,
+    unlisted_for text,
     change_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     PRIMARY KEY (site_id),
     UNIQUE (host)
@@ -155,12 +156,18 @@ CREATE TABLE registry.task (
     visits double precision DEFAULT 0 NOT NULL,
     unchanged double precision DEFAULT 0 NOT NULL,
     mean_gap_days double precision DEFAULT 0 NOT NULL,
+    learnt_at timestamptz,
+    hinted_at timestamptz,
+    not_before timestamptz,
+    standing jsonb DEFAULT '{}' NOT NULL,
     PRIMARY KEY (site_id, kind),
     FOREIGN KEY(site_id) REFERENCES registry.site (site_id) ON DELETE CASCADE
 );
 
 ALTER TABLE registry.site ADD CONSTRAINT site_status_known
     CHECK (status IN ('active', 'unverified', 'quarantined', 'withdrawn'));
+ALTER TABLE registry.site ADD CONSTRAINT site_unlisted_for_known
+    CHECK (unlisted_for IN ('documents_missing', 'documents_expired'));
 ALTER TABLE registry.registration ADD CONSTRAINT registration_status_known
     CHECK (status IN ('verifying', 'active', 'rejected', 'withdrawn'));
 ALTER TABLE registry.registration ADD CONSTRAINT registration_act_known
@@ -169,6 +176,11 @@ ALTER TABLE registry.site_key ADD CONSTRAINT site_key_standing_known
     CHECK (standing IN ('cooling', 'recovering', 'trusted', 'absent', 'revoked'));
 ALTER TABLE registry.task ADD CONSTRAINT task_kind_known
     CHECK (kind IN ('crawl', 'probe', 'prove'));
+
+-- An owner's hint brings a crawl forward and nothing else: who could time the probes
+-- could be at his best for them.
+ALTER TABLE registry.task ADD CONSTRAINT task_hint_is_for_the_crawl
+    CHECK (hinted_at IS NULL OR kind = 'crawl');
 
 CREATE INDEX site_change_xid ON registry.site (change_xid);
 CREATE INDEX site_profile_change_xid ON registry.site_profile (change_xid);
@@ -182,7 +194,7 @@ CREATE INDEX registration_due ON registry.registration (due_at NULLS FIRST)
 -- that a claim reads the rows it gets and no others, neither those leased nor those not
 -- yet due. That no lease is a heap-only update is the price of it.
 CREATE INDEX task_ready ON registry.task
-    ((coalesce(greatest(due_at, leased_until), '-infinity')));
+    ((coalesce(greatest(least(due_at, hinted_at), leased_until), '-infinity')));
 
 CREATE UNIQUE INDEX document_current ON registry.document (site_id, url)
     WHERE retired_at IS NULL;
@@ -318,6 +330,7 @@ GRANT SELECT ON registry.ranking_profile TO registry_ranker;
 GRANT SELECT ON registry.site, registry.site_key, registry.document, registry.task,
     registry.probe, registry.registration, registry.challenge TO registry_api;
 GRANT INSERT ON registry.challenge, registry.registration TO registry_api;
+GRANT UPDATE (hinted_at) ON registry.task TO registry_api;
 GRANT SELECT ON audit.pending, audit.entry, audit.tile_hash, audit.checkpoint,
     audit.opening, audit.selection, audit.day_seed, audit.policy TO registry_api;
 GRANT INSERT (record_id, kind, body, leaf_hash, accepted_at) ON audit.pending

@@ -4,6 +4,7 @@ import click
 
 from registry.cli.audit import audit
 from registry.cli.bench import bench
+from registry.cli.crawling import crawl
 from registry.cli.demo import demo
 from registry.cli.keys import keygen, sign
 from registry.cli.linting import lint
@@ -28,6 +29,7 @@ for command in (
     register,
     lint,
     search,
+    crawl,
     audit,
     report,
     bench,

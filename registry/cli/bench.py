@@ -15,6 +15,8 @@ import click
 from rich.table import Table
 
 from registry.cli.bench_formats import formats
+from registry.cli.bench_rank import rank
+from registry.cli.bench_relevance import relevance
 from registry.cli.demo import beside_town, register_site
 from registry.cli.load import Latencies, drive
 from registry.cli.output import console, json_option, print_json
@@ -27,7 +29,7 @@ from registry.settings import Settings
 
 PORT = 8190
 CONNECTIONS = 8
-CRAWL_SUBJECTS = ("leases", "schedule", "tarpits")
+CRAWL_SUBJECTS = ("leases", "schedule", "tarpits", "throughput", "cold")
 
 
 @click.group()
@@ -36,6 +38,8 @@ def bench() -> None:
 
 
 bench.add_command(formats)
+bench.add_command(rank)
+bench.add_command(relevance)
 
 
 @bench.command()
@@ -65,7 +69,7 @@ def spine(seconds: float, port: int, *, as_json: bool) -> None:
 @click.argument("subjects", nargs=-1, type=click.Choice(CRAWL_SUBJECTS))
 @json_option
 def crawl(subjects: tuple[str, ...], *, as_json: bool) -> None:
-    """The crawler's frontier, its schedule, and what tarpits cost the others.
+    """The crawler beside others, its memory, frontier, schedule, and tarpits.
 
     Runs in processes of its own, for the commands know no crawler. All without SUBJECTS.
     """

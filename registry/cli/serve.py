@@ -35,6 +35,7 @@ logger = structlog.get_logger()
 @click.option("--port", type=int, help="Port to listen on; 8080 by default.")
 @click.option("--data", type=click.Path(path_type=Path), help="Folder of all data.")
 @click.option("--workers", type=int, help="Web processes; 1 by default.")
+@click.option("--crawlers", type=int, help="Crawler processes; 1 by default.")
 def serve(**given: Any) -> None:
     """Run everything: database, API, crawler and log publisher, until SIGTERM."""
     settings = settings_or_exit(**given)
@@ -73,7 +74,12 @@ async def running_service(settings: Settings) -> AsyncIterator[Settings]:
         settings = replace(settings, database_url=url)
     try:
         await prepare(settings)
-        parts = parts_of_service(settings.host, settings.port, settings.workers)
+        parts = parts_of_service(
+            settings.host,
+            settings.port,
+            settings.workers,
+            crawlers=settings.crawlers,
+        )
         supervisor = Supervisor(parts, as_environment(settings))
         running = [asyncio.create_task(supervisor.run())]
         if postgres is not None:

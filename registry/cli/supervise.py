@@ -50,7 +50,7 @@ class Supervisor:
                 sys.executable,
                 *part.arguments,
                 env=self._environment,
-                preexec_fn=_end_with_parent if sys.platform == "linux" else None,
+                preexec_fn=end_with_parent if sys.platform == "linux" else None,
                 start_new_session=True,
             )
             self._running[part.name] = process
@@ -80,12 +80,14 @@ def _end_group(leader: int) -> None:
         os.killpg(leader, signal.SIGKILL)
 
 
-def _end_with_parent() -> None:
-    """A kill -9 of the supervisor must not leave its parts holding the port."""
+def end_with_parent() -> None:
+    """In a child: a kill -9 of its parent must not leave it at work."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def parts_of_service(host: str, port: int, workers: int) -> list[Part]:
+def parts_of_service(
+    host: str, port: int, workers: int, *, crawlers: int = 1
+) -> list[Part]:
     web = [
         *("-m", "granian", "--interface", "asgi", "--factory"),
         *("--host", host, "--port", str(port), "--workers", str(workers)),
@@ -95,7 +97,8 @@ def parts_of_service(host: str, port: int, workers: int) -> list[Part]:
         "registry.app:create_app_from_environment",
     ]
     return [
+        Part("indexer", ["-m", "registry.indexer"]),
         Part("web", web),
-        Part("crawler", ["-m", "crawler"]),
+        *(Part(f"crawler-{n}", ["-m", "crawler"]) for n in range(1, crawlers + 1)),
         Part("publisher", ["-m", "registry.publisher"]),
     ]

@@ -3,6 +3,7 @@
 Only for a database of one's own; the sites have no documents and no owner.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import text
@@ -27,6 +28,16 @@ TASKS = text("""
     FROM generate_series(1, :sites) AS site_id,
         unnest(ARRAY['crawl', 'probe', 'prove']) AS kind
 """)
+DECLARED = text("""
+    UPDATE registry.site SET listing = '{"site": {}, "place": null}',
+        declarations = jsonb_build_object('docs', jsonb_build_array(
+            jsonb_build_object('url', urls.url)))
+    FROM unnest(CAST(:urls AS text[])) WITH ORDINALITY AS urls (url, number)
+    WHERE site_id = urls.number
+""")
+ONLY_CRAWLS = text("DELETE FROM registry.task WHERE kind <> 'crawl'")
+CRAWLED = text("SELECT count(*) FROM registry.task WHERE outcome <> '{}'")
+STORED = text("SELECT count(*) FROM registry.document")
 ANALYZE = text("ANALYZE registry.site, registry.task")
 
 
@@ -35,3 +46,19 @@ async def make_crowd(connection: Connection, *, sites: int, now: datetime) -> No
     await connection.execute(SITES, {"now": now, "sites": sites})
     await connection.execute(TASKS, {"now": now, "sites": sites})
     await connection.execute(ANALYZE)
+
+
+async def make_declaring_crowd(
+    connection: Connection, *, urls: Sequence[str], now: datetime
+) -> None:
+    """A site for each URL, of whose host it has to be, with a crawl due of it."""
+    await make_crowd(connection, sites=len(urls), now=now)
+    await connection.execute(DECLARED, {"urls": urls})
+    await connection.execute(ONLY_CRAWLS)
+    await connection.execute(ANALYZE)
+
+
+async def count_crawled(connection: Connection) -> tuple[int, int]:
+    """Sites that were visited, and documents that are stored."""
+    crawled = (await connection.execute(CRAWLED)).scalar_one()
+    return crawled, (await connection.execute(STORED)).scalar_one()

@@ -1,13 +1,14 @@
 """SQL of discovery documents: each a row per version, the newest not retired."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, and_, func, insert, select, update
+from sqlalchemy import and_, bindparam, func, insert, select, update
 
 from registry.db.engine import Connection
+from registry.db.prepared import Prepared
 from registry.db.tables import document
 
 
@@ -16,7 +17,8 @@ class StoredDocument:
     """A version of a document.
 
     provenance: the members of `formats.document.Provenance`.
-    signature: {"status", "kind"?, "keyId"?, "detail"?}.
+    signature: {"status", "kind"?, "keyId"?, "detail"?}; where the status is "expired"
+    or "invalid", the document is kept for the record and speaks for the site no more.
     """
 
     url: str
@@ -37,15 +39,50 @@ class StoredDocument:
     retired_at: datetime | None = None
 
 
+_OWN_COLUMNS = tuple(
+    column.name
+    for column in document.c
+    if column.name not in {"site_id", "version", "retired_at"}
+)
+_earlier = document.alias("earlier")
+_NEXT_VERSION = (
+    select(func.coalesce(func.max(_earlier.c.version), 0) + 1)
+    .where(
+        _earlier.c.site_id == bindparam("site_id"), _earlier.c.url == bindparam("url")
+    )
+    .scalar_subquery()
+)
+_INSERT = Prepared(
+    insert(document).values(
+        site_id=bindparam("site_id"),
+        version=_NEXT_VERSION,
+        **{name: bindparam(name) for name in _OWN_COLUMNS},
+    )
+)
+_CURRENT = Prepared(
+    select(document)
+    .where(document.c.site_id == bindparam("site_id"), document.c.retired_at.is_(None))
+    .order_by(document.c.url)
+)
+_REFRESHED = (
+    *("fetched_at", "body", "etag", "last_modified", "signature", "deviations"),
+    *("conformance", "dialect", "provenance"),
+)
+_REFRESH = Prepared(
+    update(document)
+    .where(
+        document.c.site_id == bindparam("of_site"),
+        document.c.url == bindparam("of_url"),
+        document.c.version == bindparam("of_version"),
+    )
+    .values({name: bindparam(name) for name in _REFRESHED})
+)
+
+
 async def current_documents(
     connection: Connection, site_id: int
 ) -> list[StoredDocument]:
-    query = (
-        select(document)
-        .where(document.c.site_id == site_id, document.c.retired_at.is_(None))
-        .order_by(document.c.url)
-    )
-    return [_document(row) for row in await connection.execute(query)]
+    return [_document(row) for row in await _CURRENT(connection, site_id=site_id)]
 
 
 async def document_history(
@@ -66,13 +103,14 @@ async def save_documents(
     site_id: int,
     found: Sequence[StoredDocument],
     now: datetime,
-) -> None:
-    """Make these the site's current documents.
+) -> dict[str, StoredDocument]:
+    """Make these the site's current documents; those before them, by URL.
 
     An unchanged meaning only moves `fetched_at`; a changed one is a new version; a
     document that is no longer there is retired.
     """
-    current = {one.url: one for one in await current_documents(connection, site_id)}
+    before = {one.url: one for one in await current_documents(connection, site_id)}
+    current = dict(before)
     for one in found:
         known = current.pop(one.url, None)
         if known is not None and known.semantic_hash == one.semantic_hash:
@@ -83,6 +121,28 @@ async def save_documents(
             await _insert(connection, site_id, one)
     for url in current:
         await _retire(connection, site_id, url, now)
+    return before
+
+
+async def retire_documents(connection: Connection, site_id: int, now: datetime) -> None:
+    """None of them is there any more."""
+    await connection.execute(
+        update(document)
+        .where(document.c.site_id == site_id, document.c.retired_at.is_(None))
+        .values(retired_at=now)
+    )
+
+
+async def note_signatures(
+    connection: Connection, site_id: int, signatures: Mapping[str, dict[str, Any]]
+) -> None:
+    """What is told of the current documents' signatures, by URL; nothing else moves."""
+    for url, signature in signatures.items():
+        await connection.execute(
+            update(document)
+            .where(_is_version(site_id, url), document.c.retired_at.is_(None))
+            .values(signature=signature)
+        )
 
 
 async def confirm_documents(
@@ -103,20 +163,12 @@ async def confirm_documents(
 async def _refresh(
     connection: Connection, site_id: int, known: StoredDocument, new: StoredDocument
 ) -> None:
-    await connection.execute(
-        update(document)
-        .where(_is_version(site_id, known.url), document.c.version == known.version)
-        .values(
-            fetched_at=new.fetched_at,
-            body=new.body,
-            etag=new.etag,
-            last_modified=new.last_modified,
-            signature=new.signature,
-            deviations=new.deviations,
-            conformance=new.conformance,
-            dialect=new.dialect,
-            provenance=new.provenance,
-        )
+    await _REFRESH(
+        connection,
+        of_site=site_id,
+        of_url=known.url,
+        of_version=known.version,
+        **{name: getattr(new, name) for name in _REFRESHED},
     )
 
 
@@ -131,38 +183,15 @@ async def _retire(
 
 
 async def _insert(connection: Connection, site_id: int, one: StoredDocument) -> None:
-    last = await connection.execute(
-        select(func.coalesce(func.max(document.c.version), 0)).where(
-            _is_version(site_id, one.url)
-        )
-    )
-    await connection.execute(
-        insert(document).values(
-            site_id=site_id,
-            url=one.url,
-            version=last.scalar_one() + 1,
-            format=one.format,
-            dialect=one.dialect,
-            provenance=one.provenance,
-            conformance=one.conformance,
-            signature=one.signature,
-            deviations=one.deviations,
-            semantic_hash=one.semantic_hash,
-            body=one.body,
-            content_type=one.content_type,
-            etag=one.etag,
-            last_modified=one.last_modified,
-            first_fetched_at=one.first_fetched_at,
-            fetched_at=one.fetched_at,
-        )
-    )
+    values = {name: getattr(one, name) for name in _OWN_COLUMNS}
+    await _INSERT(connection, site_id=site_id, **values)
 
 
 def _is_version(site_id: int, url: str) -> Any:
     return and_(document.c.site_id == site_id, document.c.url == url)
 
 
-def _document(row: Row[Any]) -> StoredDocument:
+def _document(row: Any) -> StoredDocument:
     return StoredDocument(
         url=row.url,
         format=row.format,

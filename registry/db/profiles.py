@@ -8,11 +8,12 @@ rows at or above it are read again, and none is missed whatever the order of com
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import select, text, update
+from sqlalchemy import bindparam, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine import Connection
-from registry.db.sites import CURRENT_XID
+from registry.db.prepared import Prepared
+from registry.db.sites import CURRENT_XID, HORIZON
 from registry.db.tables import site, site_profile
 
 
@@ -38,7 +39,27 @@ CHANGED = text("""
     FROM registry.ranking_profile WHERE change_xid >= CAST(:since AS text)::xid8
 """)
 
-HORIZON = text("SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint")
+_CURRENT = Prepared(
+    select(site_profile.c.site_id).where(
+        site_profile.c.site_id == bindparam("site_id"),
+        site_profile.c.policy == bindparam("policy"),
+        site_profile.c.listed == bindparam("listed"),
+    )
+)
+_inserting = insert(site_profile).values(
+    {name: bindparam(name) for name in ("site_id", "listed", "profile", "policy")}
+)
+_SAVE = Prepared(
+    _inserting.on_conflict_do_update(
+        index_elements=[site_profile.c.site_id],
+        set_={
+            "listed": _inserting.excluded.listed,
+            "profile": _inserting.excluded.profile,
+            "policy": _inserting.excluded.policy,
+            "change_xid": CURRENT_XID,
+        },
+    )
+)
 
 
 async def changes_since(connection: Connection, horizon: int) -> Changes:
@@ -61,20 +82,17 @@ async def changes_since(connection: Connection, horizon: int) -> Changes:
 async def save_profile(
     connection: Connection, site_id: int, profile: bytes, policy: str, *, listed: bool
 ) -> None:
-    statement = insert(site_profile).values(
-        site_id=site_id, listed=listed, profile=profile, policy=policy
+    await _SAVE(
+        connection, site_id=site_id, listed=listed, profile=profile, policy=policy
     )
-    await connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=[site_profile.c.site_id],
-            set_={
-                "listed": statement.excluded.listed,
-                "profile": statement.excluded.profile,
-                "policy": statement.excluded.policy,
-                "change_xid": CURRENT_XID,
-            },
-        )
-    )
+
+
+async def is_current(
+    connection: Connection, site_id: int, policy: str, *, listed: bool
+) -> bool:
+    """Whether there is one of the policy, in answers or out of them as it should be."""
+    found = await _CURRENT(connection, site_id=site_id, policy=policy, listed=listed)
+    return bool(found)
 
 
 async def hosts_of_other_policies(

@@ -6,18 +6,51 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import Row, func, select, text, tuple_, update
+from sqlalchemy import Table, Text, bindparam, func, select, text, tuple_, update
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine import Connection
+from registry.db.prepared import Prepared
 from registry.db.tables import site, site_key, site_label
 from registry.identity.key_source import KeyReference
 from registry.identity.key_trust import KnownKey
-from registry.sites.entry import Conflict, SiteEntry
+from registry.sites.entry import Conflict, SiteEntry, Unlisted
 from registry.sites.place import Place
 from registry.sites.site import Site
 
 CURRENT_XID = func.pg_current_xact_id()
+
+
+def _upsert(table: Table, *keys: str, **computed: Any) -> Prepared:
+    """Its parameters are the columns, all of which it writes, but for those computed."""
+    names = [column.name for column in table.c if column.name not in computed]
+    named: dict[str, Any] = {name: bindparam(name) for name in names}
+    statement = insert(table).values(**named, **computed)
+    return Prepared(
+        statement.on_conflict_do_update(
+            index_elements=[table.c[key] for key in keys],
+            set_={name: statement.excluded[name] for name in (*named, *computed)},
+        )
+    )
+
+
+_FIND = Prepared(select(site).where(site.c.host == bindparam("host")))
+_LOCK = Prepared(select(site).where(site.c.host == bindparam("host")).with_for_update())
+_LOCK_HOST = Prepared(
+    select(
+        func.pg_advisory_xact_lock(
+            func.hashtextextended(bindparam("host", type_=Text), 0)
+        )
+    )
+)
+_KEYS = Prepared(select(site_key).where(site_key.c.site_id == bindparam("site_id")))
+HORIZON = text("SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint")
+_CHANGED = text("""
+    SELECT site_id FROM registry.site
+    WHERE change_xid >= CAST(CAST(:since AS text) AS xid8)
+""")
+_SAVE_SITE = _upsert(site, "site_id", change_xid=CURRENT_XID)
+_SAVE_KEY = _upsert(site_key, "site_id", "source", "kid")
 
 
 class _Listing(msgspec.Struct):
@@ -47,20 +80,30 @@ class Label:
 
 
 async def find_site(connection: Connection, host: str) -> SiteEntry | None:
-    rows = await connection.execute(select(site).where(site.c.host == host))
-    row = rows.one_or_none()
-    return _entry(row) if row else None
+    rows = await _FIND(connection, host=host)
+    return _entry(rows[0]) if rows else None
+
+
+async def find_declared(
+    connection: Connection, host: str
+) -> tuple[SiteEntry, dict[str, Any]] | None:
+    """The site, and what its registration declared."""
+    rows = await _FIND(connection, host=host)
+    return (_entry(rows[0]), rows[0].declarations) if rows else None
 
 
 async def lock_site(connection: Connection, host: str) -> SiteEntry | None:
     """The site, which is this transaction's alone until it ends; also its first entry."""
+    if entry := await _lock_row(connection, host):
+        return entry
     # A host that is not listed has no row to lock, and two may want to be its first.
-    await connection.execute(
-        text("SELECT pg_advisory_xact_lock(hashtextextended(:host, 0))"), {"host": host}
-    )
-    query = select(site).where(site.c.host == host).with_for_update()
-    row = (await connection.execute(query)).one_or_none()
-    return _entry(row) if row else None
+    await _LOCK_HOST(connection, host=host)
+    return await _lock_row(connection, host)
+
+
+async def _lock_row(connection: Connection, host: str) -> SiteEntry | None:
+    rows = await _LOCK(connection, host=host)
+    return _entry(rows[0]) if rows else None
 
 
 async def find_sites(
@@ -68,6 +111,20 @@ async def find_sites(
 ) -> dict[int, SiteEntry]:
     rows = await connection.execute(select(site).where(site.c.site_id.in_(site_ids)))
     return {row.site_id: _entry(row) for row in rows}
+
+
+async def changed_since(
+    connection: Connection, horizon: int | None
+) -> tuple[list[int], int]:
+    """The ids of sites changed at or after the horizon, and what to ask from next time.
+
+    horizon: None asks for the first one only. See `registry.db.profiles` for how.
+    """
+    following: int = (await connection.execute(HORIZON)).scalar_one()
+    if horizon is None:
+        return [], following
+    rows = await connection.execute(_CHANGED, {"since": str(horizon)})
+    return list(rows.scalars()), following
 
 
 async def list_sites(
@@ -79,7 +136,7 @@ async def list_sites(
     country: str | None = None,
 ) -> list[SiteEntry]:
     """Active sites in the order of their registration; unranked."""
-    query = select(site).where(site.c.status == "active")
+    query = select(site).where(site.c.status == "active", site.c.unlisted_for.is_(None))
     if after is not None:
         query = query.where(tuple_(site.c.registered_at, site.c.site_id) > after)
     if category is not None:
@@ -121,21 +178,10 @@ async def save_site(
         "proved_at": entry.proved_at,
         "proof_source": entry.proof_source,
         "failed_proofs": 0,
+        "unlisted_for": entry.unlisted_for,
         "change_xid": CURRENT_XID,
     }
-    statement = insert(site).values(values)
-    await connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=[site.c.site_id],
-            set_={name: statement.excluded[name] for name in values},
-        )
-    )
-
-
-async def declarations_of(connection: Connection, site_id: int) -> dict[str, Any]:
-    query = select(site.c.declarations).where(site.c.site_id == site_id)
-    declarations: dict[str, Any] = (await connection.execute(query)).scalar_one()
-    return declarations
+    await _SAVE_SITE(connection, **values)
 
 
 async def set_status(
@@ -145,6 +191,17 @@ async def set_status(
         update(site)
         .where(site.c.site_id == site_id)
         .values(status=status, seq=seq, updated_at=now, change_xid=CURRENT_XID)
+    )
+
+
+async def note_unlisted(
+    connection: Connection, site_id: int, reason: Unlisted, now: datetime
+) -> None:
+    """Its documents no longer list it; what was known of it stays."""
+    await connection.execute(
+        update(site)
+        .where(site.c.site_id == site_id)
+        .values(unlisted_for=reason, updated_at=now, change_xid=CURRENT_XID)
     )
 
 
@@ -169,7 +226,6 @@ async def note_failed_proof(connection: Connection, site_id: int) -> int:
 
 
 async def keys_of(connection: Connection, site_id: int) -> list[StoredKey]:
-    query = select(site_key).where(site_key.c.site_id == site_id)
     return [
         StoredKey(
             known=KnownKey(
@@ -180,7 +236,7 @@ async def keys_of(connection: Connection, site_id: int) -> list[StoredKey]:
             ),
             jwk=row.jwk,
         )
-        for row in await connection.execute(query)
+        for row in await _KEYS(connection, site_id=site_id)
     ]
 
 
@@ -196,13 +252,7 @@ async def save_key(connection: Connection, site_id: int, key: StoredKey) -> None
         "first_seen_at": known.first_seen_at,
         "last_seen_at": known.last_seen_at,
     }
-    statement = insert(site_key).values(values)
-    await connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=[site_key.c.site_id, site_key.c.source, site_key.c.kid],
-            set_={name: statement.excluded[name] for name in values},
-        )
-    )
+    await _SAVE_KEY(connection, **values)
 
 
 async def save_label(
@@ -225,7 +275,7 @@ async def save_label(
     )
 
 
-def _entry(row: Row[Any]) -> SiteEntry:
+def _entry(row: Any) -> SiteEntry:
     listing = msgspec.convert(row.listing, _Listing)
     return SiteEntry(
         site_id=row.site_id,
@@ -243,4 +293,5 @@ def _entry(row: Row[Any]) -> SiteEntry:
         changed_at=row.changed_at,
         proved_at=row.proved_at,
         proof_source=row.proof_source,
+        unlisted_for=row.unlisted_for,
     )

@@ -88,6 +88,7 @@ site = Table(
     _instant("proved_at"),
     Column("proof_source", Text, nullable=False),
     Column("failed_proofs", SmallInteger, nullable=False, server_default=text("0")),
+    Column("unlisted_for", Text),
     _change_xid(),
     schema="registry",
 )
@@ -180,6 +181,33 @@ task = Table(
     Column("visits", Float, nullable=False, server_default=text("0")),
     Column("unchanged", Float, nullable=False, server_default=text("0")),
     Column("mean_gap_days", Float, nullable=False, server_default=text("0")),
+    _instant("learnt_at", nullable=True),
+    _instant("hinted_at", nullable=True),
+    _instant("not_before", nullable=True),
+    Column("standing", JSONB, nullable=False, server_default=text("'{}'")),
+    schema="registry",
+)
+
+refresh = Table(
+    "refresh",
+    metadata,
+    _site_key(),
+    _instant("issued_at"),
+    _instant("paid_until"),
+    schema="registry",
+)
+
+notice = Table(
+    "notice",
+    metadata,
+    _site_key(),
+    Column("notice_id", BigInteger, Identity(always=True), primary_key=True),
+    _instant("noted_at"),
+    Column("code", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+    Column("fix", Text, nullable=False),
+    Column("url", Text),
+    Column("problem", Text),
     schema="registry",
 )
 

@@ -6,27 +6,47 @@ timestamps, version numbers and members the registry does not know change nothin
 
 import hashlib
 import json
-from dataclasses import asdict
+from dataclasses import fields
+from functools import cache
+from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any
 
 from registry.sites.site import Site
 
+_WORDS = {None: "null", True: "true", False: "false"}
 _DOMAIN = b"fair-registry/site/v1\n"
 
 
 def semantic_hash(site: Site) -> bytes:
     """32 bytes, SHA-256."""
-    canonical = json.dumps(
-        _unordered(asdict(site)), sort_keys=True, separators=(",", ":")
-    )
-    return hashlib.sha256(_DOMAIN + canonical.encode("ascii")).digest()
+    return hashlib.sha256(_DOMAIN + _canonical(site).encode("ascii")).digest()
 
 
-def _unordered(value: Any) -> Any:
-    """The value with every list in an order of its own: none of them means anything."""
-    if isinstance(value, dict):
-        return {name: _unordered(member) for name, member in value.items()}
+def _canonical(value: Any) -> str:
+    """Compact JSON, its members by name and every list in an order of its own.
+
+    No list of a site means anything by its order.
+    """
+    if isinstance(value, str):
+        return _quoted(value)
+    if value is None or value is True or value is False:
+        return _WORDS[value]
     if isinstance(value, list | tuple):
-        members = [_unordered(member) for member in value]
-        return sorted(members, key=lambda member: json.dumps(member, sort_keys=True))
-    return value
+        return f"[{','.join(sorted(map(_canonical, value)))}]"
+    if isinstance(value, dict):
+        return _members((name, value[name]) for name in sorted(value))
+    if hasattr(value, "__dataclass_fields__"):
+        return _members(
+            (name, getattr(value, name)) for name in _names(value.__class__)
+        )
+    return json.dumps(value)
+
+
+def _members(members: Any) -> str:
+    spelled = (f"{_quoted(name)}:{_canonical(value)}" for name, value in members)
+    return f"{{{','.join(spelled)}}}"
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(sorted(field.name for field in fields(kind)))

@@ -23,7 +23,8 @@ from registry.identity.refusals import (
     NONCE_UNKNOWN,
     NONCE_USED,
 )
-from registry.identity.registration import MAX_LIFETIME, Statement
+from registry.identity.registered_claims import MAX_LIFETIME
+from registry.identity.registration import Statement
 from registry.sites.host import Host
 from registry.strict_json import JsonValue
 

@@ -37,6 +37,7 @@ from registry.identity.refusals import (
 from registry.strict_json import JsonValue
 
 REGISTRATION_TYP = "site-registration+jws"
+REFRESH_TYP = "site-refresh+jws"
 MAX_TOKEN_BYTES = 16 * 1024
 _PART_NAMES = ("header", "payload", "signature")
 _HEADER_MEMBERS = frozenset({"alg", "kid", "typ"})

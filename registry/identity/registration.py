@@ -10,7 +10,7 @@ versions add members, and a signer's own notes harm nobody.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Literal
 
 from registry.errors import Conflict, Refused
@@ -21,29 +21,24 @@ from registry.identity.keys import parse_thumbprint
 from registry.identity.members import (
     invalid_member,
     optional,
-    pointing_at,
     require,
 )
 from registry.identity.nonce import parse_nonce
 from registry.identity.refusals import (
     ACT_MEMBER_MISPLACED,
     ACT_UNKNOWN,
-    AUDIENCE_WRONG,
-    LIFETIME_INVALID,
     SEQ_NOT_INCREASING,
-    STATEMENT_EXPIRED,
-    STATEMENT_FROM_FUTURE,
-    SUBJECT_SPELLING,
 )
-from registry.sites.host import Host, parse_host
+from registry.identity.registered_claims import (
+    RegisteredClaims,
+    parse_registered_claims,
+    verify_registered_claims,
+)
 from registry.strict_json import MAX_SAFE_NUMBER, JsonValue
 
 Act = Literal["register", "update", "rotate", "revoke", "withdraw"]
 
-MAX_LIFETIME = timedelta(minutes=10)
-MAX_SKEW = timedelta(seconds=60)
 MAX_DOCUMENTS = 8
-_END_OF_TIME = int(datetime(9999, 12, 31, tzinfo=UTC).timestamp())
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 _STATEMENT_OF_SITE = declarations.MEMBERS | {"docs"}
@@ -65,16 +60,12 @@ class DocumentClaim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class Statement(RegisteredClaims):
     """A payload of sound form; neither its time nor its signature is checked yet.
 
     next_kid: given exactly when act is rotate. revoked_kid: when it is revoke.
     """
 
-    audience: str
-    host: Host
-    issued_at: datetime
-    expires_at: datetime
     nonce: str
     seq: int
     act: Act
@@ -88,15 +79,14 @@ def parse_statement(
     payload: Mapping[str, JsonValue], *, test_hosts: bool = False
 ) -> Statement:
     """test_hosts: accept hosts under .test. Raises: Refused."""
-    audience = require(payload, "aud", str)
-    host = _parse_subject(payload, test_hosts=test_hosts)
+    claims = parse_registered_claims(payload, test_hosts=test_hosts)
     act = _parse_act(payload)
     _refuse_misplaced(payload, act)
     return Statement(
-        audience=audience,
-        host=host,
-        issued_at=_parse_instant(payload, "iat"),
-        expires_at=_parse_instant(payload, "exp"),
+        audience=claims.audience,
+        host=claims.host,
+        issued_at=claims.issued_at,
+        expires_at=claims.expires_at,
         nonce=_parse_jti(payload),
         seq=_parse_seq(payload),
         act=act,
@@ -114,19 +104,7 @@ def verify_statement(
 
     Raises: Refused.
     """
-    if statement.audience != audience:
-        detail = f"aud must be {audience!r}."
-        raise Refused(AUDIENCE_WRONG, detail, pointer="/aud")
-    lifetime = statement.expires_at - statement.issued_at
-    if not timedelta() < lifetime <= MAX_LIFETIME:
-        detail = f"From iat to exp it is {lifetime.total_seconds():.0f} seconds."
-        raise Refused(LIFETIME_INVALID, detail, pointer="/exp")
-    if statement.issued_at > now + MAX_SKEW:
-        detail = f"iat is {statement.issued_at:%Y-%m-%dT%H:%M:%SZ}."
-        raise Refused(STATEMENT_FROM_FUTURE, detail, pointer="/iat")
-    if statement.expires_at <= now - MAX_SKEW:
-        detail = f"exp is {statement.expires_at:%Y-%m-%dT%H:%M:%SZ}."
-        raise Refused(STATEMENT_EXPIRED, detail, pointer="/exp")
+    verify_registered_claims(statement, audience=audience, now=now)
     return statement
 
 
@@ -142,15 +120,6 @@ def verify_sequence(statement: Statement, *, last_seq: int | None) -> Statement:
     return statement
 
 
-def _parse_subject(payload: Mapping[str, JsonValue], *, test_hosts: bool) -> Host:
-    text = require(payload, "sub", str)
-    with pointing_at("/sub"):
-        host = parse_host(text, test_hosts=test_hosts)
-    if host.name != text:
-        raise Refused(SUBJECT_SPELLING, f"Write {host.name!r}.", pointer="/sub")
-    return host
-
-
 def _parse_act(payload: Mapping[str, JsonValue]) -> Act:
     text = require(payload, "act", str)
     for act in _ACT_MEMBERS:
@@ -164,13 +133,6 @@ def _refuse_misplaced(payload: Mapping[str, JsonValue], act: Act) -> None:
     for name in sorted(payload.keys() & (known - _ACT_MEMBERS[act])):
         detail = f"The act {act!r} takes no {name!r}."
         raise Refused(ACT_MEMBER_MISPLACED, detail, pointer=f"/{name}")
-
-
-def _parse_instant(payload: Mapping[str, JsonValue], name: str) -> datetime:
-    seconds = require(payload, name, int)
-    if not 0 <= seconds <= _END_OF_TIME:
-        raise invalid_member("must be seconds since 1970-01-01", f"/{name}")
-    return datetime.fromtimestamp(seconds, UTC)
 
 
 def _parse_jti(payload: Mapping[str, JsonValue]) -> str:

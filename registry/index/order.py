@@ -1,115 +1,115 @@
 """The one total order of an answer, and pages of it.
 
-The order is (-score, commission tier, tie key, site id). A tie key costs a hash, so it
-is computed only for sites whose position on the page depends on it. Sites that share a
+The order is (-score, commission tier, tie key, site id). An engine gives candidates by
+score and tier; the ties are broken here, where a key costs a hash. Sites that share a
 place (see `voices`) stand at the best of them, the others behind it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from registry.index.constants import Constants
+from registry.index.index import Index
+from registry.index.part import BEFORE_ALL
 from registry.ranking.ties import OrderKey, tie_key
-from registry.sites.identifier import ALPHABET, SITE_ID_LENGTH
+from registry.sites.identifier import spell_site_id
 
-Integers = npt.NDArray[np.int64]
-_ALPHABET = np.frombuffer(ALPHABET.encode(), np.uint8)
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A site in the order. leader: of the place that it shares, or 0."""
+
+    key: OrderKey
+    leader: int
+    part: int
+    row: int
 
 
 class Order:
-    """Of the eligible sites; a position is an index into the arrays given.
+    """The order of one search. seed: of its ties."""
 
-    site_ids, scores, tiers, leaders: parallel; equal leaders share a place.
-    """
-
-    def __init__(
-        self,
-        site_ids: Integers,
-        scores: Integers,
-        tiers: Integers,
-        leaders: Integers,
-        seed: bytes,
-    ) -> None:
-        self._site_ids, self._scores, self._tiers = site_ids, scores, tiers
+    def __init__(self, index: Index, constants: Constants, seed: bytes) -> None:
+        self._index = index
+        self._constants = constants
         self._seed = seed
-        # One number orders by score and then by tier: smaller is earlier.
-        self._standing = -2 * scores + tiers
-        _, self._place, self._sharing = np.unique(
-            leaders, return_inverse=True, return_counts=True
-        )
 
-    @property
-    def places(self) -> int:
-        return len(self._sharing)
+    def first(self, places: int, after: OrderKey | None) -> list[Standing]:
+        """The sites at the first places after the key; fewer if there are no more."""
+        standing = BEFORE_ALL if after is None else _standing_of(after)
+        asked = places
+        while True:
+            found, shown = self._index.bound.search(
+                self._constants, k=asked, after=standing
+            )
+            heads = list(_heads(self._standings(found), after, _leaders(shown)))
+            is_all = len(set(_places(found))) < asked
+            if is_all or len(heads) >= places:
+                return heads[:places]
+            # Some were given before, or share a place that was: as many more are needed.
+            asked += places + len(shown) + len(found)
 
-    def _keyed(self, positions: Integers) -> list[tuple[int, int, int]]:
-        """Tie key, site id and position of each, in their order within one standing."""
-        site_ids = self._site_ids[positions]
-        ties = (tie_key(self._seed, spelled) for spelled in _spelled(site_ids))
-        return sorted(zip(ties, site_ids.tolist(), positions.tolist(), strict=True))
-
-    def _order_key(self, position: int, tie: int, site_id: int) -> OrderKey:
-        return OrderKey(
-            -int(self._scores[position]), int(self._tiers[position]), tie, site_id
-        )
-
-    def page(self, k: int, after: OrderKey | None) -> Iterator[tuple[int, OrderKey]]:
-        """The positions and keys of the first k places after the key."""
-        seen: set[int] = set()
-        wanted = k
-        for run in self._runs(after):
-            for tie, site_id, position in self._keyed(run):
-                place = int(self._place[position])
-                if place in seen:
-                    continue
-                seen.add(place)
-                key = self._order_key(position, tie, site_id)
-                if after is not None and key <= after:
-                    continue  # on an earlier page
-                if wanted == 0:
-                    return
-                wanted -= 1
-                yield position, key
-            if wanted == 0:
-                return
-
-    def _runs(self, after: OrderKey | None) -> Iterator[Integers]:
-        """The candidates for the head of a place, in runs of equal standing.
-
-        A run that ends before the key is left out.
-        """
-        best = np.full(self.places, np.iinfo(np.int64).max)
-        np.minimum.at(best, self._place, self._standing)
-        heads = np.flatnonzero(self._standing == best[self._place])
-        if after is not None:
-            start = 2 * after.negative_score + after.commission_tier
-            heads = heads[self._standing[heads] >= start]
-        heads = heads[np.argsort(self._standing[heads], kind="stable")]
-        ends = np.flatnonzero(np.diff(self._standing[heads])) + 1
-        begin = 0
-        for end in (*ends.tolist(), len(heads)):
-            yield heads[begin:end]
-            begin = end
-
-    def behind(self, head: int) -> tuple[int, ...]:
+    def behind(self, head: Standing) -> tuple[int, ...]:
         """The ids of the sites that share the head's place, best first."""
-        place = self._place[head]
-        if self._sharing[place] == 1:
+        if not head.leader:
             return ()
-        sharing = np.flatnonzero(self._place == place)
-        others = sharing[sharing != head]
-        keys = sorted(
-            self._order_key(position, tie, site_id)
-            for tie, site_id, position in self._keyed(others)
+        others = sorted(
+            one.key
+            for part in range(len(self._index.parts))
+            for one in self._sharing(head.leader, part)
+            if one.key.site_id != head.key.site_id
         )
-        return tuple(key.site_id for key in keys)
+        return tuple(key.site_id for key in others)
+
+    def _sharing(self, leader: int, part: int) -> Iterator[Standing]:
+        """The eligible ones."""
+        segment = self._index.parts[part].segment
+        rows = segment.grouped_rows[segment.grouped_leaders == leader]
+        scored = self._index.bound.score(self._constants, part, rows)
+        for row, one in zip(rows.tolist(), scored, strict=True):
+            if one["eligible"]:
+                tier = int(segment.records["flags"][row] & 2 > 0)
+                key = self._key(int(one["score"]), tier, int(segment.site_ids[row]))
+                yield Standing(key, leader, part, row)
+
+    def _standings(self, found: npt.NDArray[np.void]) -> list[Standing]:
+        """In their order."""
+        parts = self._index.parts
+        standings = []
+        for standing, leader, part, row in found.tolist():
+            site_id = int(parts[part].segment.site_ids[row])
+            key = self._key((standing + 1) // 2, standing % 2, site_id)
+            standings.append(Standing(key, leader, part, row))
+        return sorted(standings, key=lambda one: one.key)
+
+    def _key(self, score: int, tier: int, site_id: int) -> OrderKey:
+        tie = tie_key(self._seed, spell_site_id(site_id))
+        return OrderKey(-score, tier, tie, site_id)
 
 
-def _spelled(site_ids: Integers) -> list[str]:
-    """As `spell_site_id`, thousands at a time: a registry of equals is one long tie."""
-    shifts = np.arange(5 * (SITE_ID_LENGTH - 1), -1, -5)
-    digits = (site_ids[:, None] >> shifts) & 31
-    text: str = _ALPHABET[digits].tobytes().decode("ascii")
-    starts = range(0, len(text), SITE_ID_LENGTH)
-    return [text[start : start + SITE_ID_LENGTH] for start in starts]
+def _standing_of(key: OrderKey) -> int:
+    return 2 * key.score - key.commission_tier
+
+
+def _leaders(shown: npt.NDArray[np.void]) -> set[int]:
+    return set(shown["leader"].tolist())
+
+
+def _places(found: npt.NDArray[np.void]) -> Iterable[tuple[int, ...]]:
+    """What tells the place of each."""
+    for _, leader, part, row in found.tolist():
+        yield (leader,) if leader else (part, row)
+
+
+def _heads(
+    standings: Iterable[Standing], after: OrderKey | None, given: set[int]
+) -> Iterator[Standing]:
+    """The first of each place, but of places that were given before."""
+    for one in standings:
+        is_head = not one.leader or one.leader not in given
+        if one.leader:
+            given.add(one.leader)
+        if is_head and (after is None or one.key > after):
+            yield one

@@ -1,22 +1,26 @@
 """Search: the whole registry in, one page of a total order out, with the facts of each.
 
-Nothing is cut off before it is scored, so a page is a part of the true order, and pages
-of one request fit together without a gap or a double.
+Nothing is cut off by an earlier, cheaper ranking, so a page is a part of the true
+order, and pages of one request fit together without a gap or a double.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+import numpy as np
+import numpy.typing as npt
+
+from registry.index.constants import Constants, Filters, Query, make_constants
 from registry.index.index import Index
-from registry.index.order import Order
+from registry.index.order import Order, Standing
 from registry.index.sample import sample_sites
-from registry.index.scoring import Filters, Query, Scored, score_sites
 from registry.ranking.encoder import Encoder
 from registry.ranking.explain import Facts
-from registry.ranking.policy import Policy
+from registry.ranking.policy import FULL, Policy
+from registry.ranking.profile import Profile
 from registry.ranking.proximity import distance_band
-from registry.ranking.relevance import Request, best_action, parse_request
+from registry.ranking.relevance import Request, best_action, impacts, parse_request
 from registry.ranking.score import Factors
 from registry.ranking.ties import OrderKey
 
@@ -37,17 +41,20 @@ class RankedSite:
 class Ranked:
     """A page of an answer.
 
-    eligible: sites that were scored. places: how many the whole order has.
-    eligible_sample: see `sample`. term_weights: what the index contributed to
-    relevance, the idf of each term in thousandths.
+    eligible: sites that could have stood in it; is_exact: counted, not estimated, see
+    `panel`. has_more: whether the order goes on behind the page. eligible_sample: see
+    `sample`. term_weights: what the index contributed to relevance, the weight of each
+    term. corrected: see `Request`.
     """
 
     eligible: int
-    places: int
+    is_exact: bool
+    has_more: bool
     sites: tuple[RankedSite, ...]
     eligible_sample: tuple[int, ...]
     generation: str
     term_weights: Mapping[str, int]
+    corrected: Mapping[str, str]
 
 
 def prepare_query(
@@ -78,60 +85,94 @@ def search(
 
     Raises: ValueError if the cell is no geohash.
     """
-    term_weights = index.term_weights(query.request.terms)
-    scored = score_sites(index, query, term_weights, now)
-    rows = scored.rows
-    site_ids = index.site_ids[rows]
-    order = Order(
-        site_ids, scored.score, index.commission_tier[rows], index.leaders[rows], seed
-    )
+    weights = _term_weights(index, query.request)
+    constants = make_constants(query, weights, now, index.policy)
+    order = Order(index, constants, seed)
+    standings = order.first(k + 1, after)
+    page = standings[:k]
+    scored = _scored(index, constants, page)
+    eligible = index.panel.eligible(constants)
     return Ranked(
-        eligible=len(rows),
-        places=order.places,
+        eligible=max(eligible.count, len(standings)),
+        is_exact=eligible.is_exact,
+        has_more=len(standings) > k,
         sites=tuple(
             RankedSite(
-                site_id=key.site_id,
-                score=key.score,
-                factors=scored.factors_at(position),
-                facts=_facts(index, scored, position, query.request, term_weights),
-                order_key=key,
-                behind=order.behind(position),
+                site_id=one.key.site_id,
+                score=one.key.score,
+                factors=_factors(own),
+                facts=_facts(index, one, own, query.request, weights),
+                order_key=one.key,
+                behind=order.behind(one),
             )
-            for position, key in order.page(k, after)
+            for one, own in zip(page, scored, strict=True)
         ),
-        eligible_sample=sample_sites(site_ids, seed, index.policy.eligible_sample),
+        eligible_sample=sample_sites(
+            eligible.site_ids, seed, index.policy.eligible_sample
+        ),
         generation=index.generation,
-        term_weights=term_weights,
+        term_weights=weights,
+        corrected=query.request.corrected,
+    )
+
+
+def _term_weights(index: Index, request: Request) -> dict[str, int]:
+    """Of each term that is looked for, what was meant by mistyped words too."""
+    shares = request.weights_bp or dict.fromkeys(request.terms, FULL)
+    return {
+        term: idf * shares[term] // FULL
+        for term, idf in index.term_weights(shares).items()
+    }
+
+
+def _scored(
+    index: Index, constants: Constants, page: Sequence[Standing]
+) -> list[npt.NDArray[np.void]]:
+    """The FACTORS of each."""
+    scored: dict[tuple[int, int], npt.NDArray[np.void]] = {}
+    for part in range(len(index.parts)):
+        rows = [one.row for one in page if one.part == part]
+        if rows:
+            own = index.bound.score(constants, part, np.array(rows, np.uint32))
+            scored |= {(part, row): one for row, one in zip(rows, own, strict=True)}
+    return [scored[one.part, one.row] for one in page]
+
+
+def _factors(scored: npt.NDArray[np.void]) -> Factors:
+    return Factors(
+        relevance=int(scored["relevance"]),
+        proximity=int(scored["proximity"]),
+        capability_depth=int(scored["depth"]),
+        quality=int(scored["quality"]),
+        freshness=int(scored["freshness"]),
     )
 
 
 def _facts(
     index: Index,
-    scored: Scored,
-    position: int,
+    standing: Standing,
+    scored: npt.NDArray[np.void],
     request: Request,
     term_weights: Mapping[str, int],
 ) -> Facts:
-    entry = index.entries[scored.rows[position]]
-    profile = entry.profile
+    profile = index.profile_at(standing.part, standing.row)
     best = best_action(profile.actions, term_weights, index.policy)
+    said = impacts(profile, index.policy)
     return Facts(
         matched_terms=tuple(
-            word for word, term in request.term_of.items() if term in entry.terms
+            word for word, term in request.term_of.items() if term in said
         ),
         best_action=best.name if best else None,
-        lexical_bp=int(scored.lexical[position]),
-        cosine_bp=int(scored.cosine[position]),
-        distance_band=_band(scored, position) if profile.local else None,
+        lexical_bp=int(scored["lexical"]),
+        cosine_bp=int(scored["cosine"]),
+        distance_band=_band(profile, int(scored["km"])),
         local=profile.local,
         action_count=len(profile.actions),
         probes=profile.probes,
-        days_since_change=int(scored.days[position]),
+        days_since_change=int(scored["days"]),
         changed_at=profile.changed_at,
     )
 
 
-def _band(scored: Scored, position: int) -> str | None:
-    if scored.distance_km is None:
-        return None
-    return distance_band(int(scored.distance_km[position]))
+def _band(profile: Profile, km: int) -> str | None:
+    return distance_band(km) if profile.local and km >= 0 else None

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from registry.ranking.policy import FULL, Policy
 
-TermIds = npt.NDArray[np.int32]
+TermIds = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ def voices_of(
 ) -> dict[int, Voice]:
     """Of each publisher with several sites.
 
-    publishers, said: one a site, in the order of the sites' ids; said: the sorted ids
-    of its terms, as bytes. known: an earlier result under the same policy and ids.
+    publishers, said: one a site, in the order of the sites' ids; said: the hashes of
+    its words, ascending, as bytes. known: an earlier result under the same policy.
     """
     by_publisher: dict[int, list[bytes]] = defaultdict(list)
     for publisher, own in zip(publishers, said, strict=True):
@@ -67,8 +67,12 @@ def leaders_of(publishers: Sequence[int], voices: Mapping[int, Voice]) -> list[i
 def _voice(said: tuple[bytes, ...], known: Voice | None, policy: Policy) -> Voice:
     if known is not None and known.said == said:
         return known
-    terms = [np.frombuffer(own, np.int32) for own in said]
-    places = _Places(1 + max(int(own.max(initial=-1)) for own in terms), policy)
+    hashes, ids = np.unique(
+        np.frombuffer(b"".join(said), np.uint64), return_inverse=True
+    )
+    ends = np.cumsum([len(own) // hashes.itemsize for own in said])
+    terms = np.split(ids, ends[:-1])
+    places = _Places(len(hashes), policy)
     first: dict[bytes, int] = {}  # copies are found without comparing
     for position, own in enumerate(said):
         if own not in first:
@@ -87,7 +91,7 @@ class _Places:
         self._marks = np.zeros(vocabulary, np.bool_)
         self._leaders: list[int] = []
         self._sizes = np.empty(0, np.int64)
-        self._terms = np.empty(0, np.int32)
+        self._terms = np.empty(0, np.int64)
         self._owners = np.empty(0, np.int64)
 
     def find(self, own: TermIds, position: int) -> int:

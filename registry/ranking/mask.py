@@ -17,15 +17,27 @@ for its own trade, and would let the choice of a name change the score.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import idna
 
 from registry.ranking.encoder import Encoder
+from registry.ranking.letters import with_plain_vowels
 from registry.ranking.policy import Policy
-from registry.ranking.text import is_latin, split_words, stem, stem_set, word_set
+from registry.ranking.text import is_latin, split_words, stem, stem_set, stems, word_set
 
+_UMLAUTS = str.maketrans(
+    {
+        "\u00e4": "ae",
+        "\u00f6": "oe",
+        "\u00fc": "ue",
+        "\u00c4": "Ae",
+        "\u00d6": "Oe",
+        "\u00dc": "Ue",
+    }
+)
 _NAME_PARTS = re.compile(r"[|:,()\u00b7\u2022\u2013\u2014]|\s-\s")
 
 
@@ -63,24 +75,36 @@ class Mask:
     joined: frozenset[str]
     marks: frozenset[str]
     everyday: Everyday
+    _first: frozenset[str] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        heads = frozenset(phrase[0] for phrase in self.phrases)
+        object.__setattr__(self, "_first", heads | self.joined | self.marks)
 
     def cut(self, words: Sequence[str]) -> list[str]:
         """The words without any phrase or mark."""
-        stems = [stem(word) for word in words]
+        terms = stems(words)
+        if self._first.isdisjoint(terms):
+            return list(words)
+        return self._cut(words, terms)
+
+    def _cut(self, words: Sequence[str], terms: Sequence[str]) -> list[str]:
         kept: list[str] = []
         position = 0
         while position < len(words):
-            length = self._length_at(stems, position)
+            length = self._length_at(terms, position)
             if length == 0 and not self._is_mark(words[position]):
                 kept.append(words[position])
             position += length or 1
         return kept
 
-    def _length_at(self, stems: Sequence[str], position: int) -> int:
+    def _length_at(self, terms: Sequence[str], position: int) -> int:
         for phrase in self.phrases:
-            if tuple(stems[position : position + len(phrase)]) == phrase:
+            if phrase[0] != terms[position]:
+                continue
+            if tuple(terms[position : position + len(phrase)]) == phrase:
                 return len(phrase)
-        return 1 if stems[position] in self.joined else 0
+        return 1 if terms[position] in self.joined else 0
 
     def _is_mark(self, word: str) -> bool:
         return stem(word) in self.marks and not self.everyday.has(word)
@@ -96,7 +120,8 @@ def make_mask(
     label, _, suffix = registrable_domain.partition(".")
     hosts = [host, registrable_domain, label]
     parts = [name, *_NAME_PARTS.split(name), *hosts, *map(_in_letters, hosts)]
-    own = {tuple(split_words(part)) for part in parts} - {()}
+    spelled = {*parts, *map(_with_plain_umlauts, parts)}
+    own = {tuple(split_words(part)) for part in spelled} - {()}
     generic = stem_set(everyday.policy.generic_words)
     phrases = [
         words for words in own if len(words) > 1 or stem(words[0]) not in generic
@@ -119,6 +144,13 @@ def _single_words(name: str, labels: str) -> Iterator[str]:
     """labels: of the host, without the public suffix, which is nobody's own."""
     for part in (name, labels, _in_letters(labels)):
         yield from split_words(part)
+        yield from split_words(_with_plain_umlauts(part))
+        yield from map(with_plain_vowels, split_words(part))
+
+
+def _with_plain_umlauts(part: str) -> str:
+    """`M\u00fcller` as `Mueller`, which its owner may write as well."""
+    return unicodedata.normalize("NFC", part).translate(_UMLAUTS)
 
 
 def _in_letters(host: str) -> str:

@@ -6,13 +6,22 @@ and strings only, so fractions are basis points: 10,000 stands for 1.
 """
 
 import hashlib
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 
 import rfc8785
 
+from registry.ranking.spelled_words import (
+    CLOSED_WORDS,
+    COMPOUND_PARTS,
+    LINKING_PARTS,
+    NAME_PARTS,
+    SPELLED_WORDS,
+    SPLIT_WORDS,
+)
 from registry.ranking.vocabulary import (
     ACT_WORDS,
+    ASKING_WORDS,
     EVERYDAY_WORDS,
     GENERIC_WORDS,
     NON_LOCAL_CATEGORIES,
@@ -38,9 +47,9 @@ class Policy:
     """What the score is made of. `_bp` is basis points, `_milli` thousandths."""
 
     name: str = "fair-2026.11"
-    encoder: str = "wordllama-l2_supercat-256"
+    encoder: str = "wordllama-l2_supercat-256-axes-128"
     encoder_digest: str = (
-        "sha256:782e5de9988e79b3aac9a513f2097c8c91630efd4c1cd3f0c0ca43b147dbec32"
+        "sha256:f1ec9c9d84cf6b8b2c14234cf693bf6b4b6342e7fe61dfd2e02cec00a347c785"
     )
 
     # Weights of the factors
@@ -77,6 +86,11 @@ class Policy:
         "what is done at sites of every trade: it tells little of which site can do "
         "it; words are listed as written, so that books are no booking",
     )
+    asking_words: tuple[str, ...] = _words(
+        ASKING_WORDS,
+        "they ask for nothing in particular, but color what a request means: these stop "
+        "words count in its meaning, never in its words",
+    )
     generic_words: tuple[str, ...] = _words(
         GENERIC_WORDS,
         "a plain noun of a trade is nobody's mark: it is not masked as a whole name",
@@ -85,6 +99,43 @@ class Policy:
         EVERYDAY_WORDS,
         "nor are these masked as one word of a longer name; most everyday words need "
         "no listing, because the encoder's vocabulary has them in one piece",
+    )
+    split_words: tuple[str, ...] = _words(
+        SPLIT_WORDS,
+        "these are written in one word or in two, and count as one; with a hyphen here, "
+        "only if there is one: to check out a film is no checkout",
+    )
+    name_parts: tuple[str, ...] = _words(
+        NAME_PARTS,
+        "words of three letters and of asking that occur in names run together",
+    )
+    linking_parts: tuple[str, ...] = _words(
+        LINKING_PARTS, "these stand between two words of a name, never at its end"
+    )
+    compound_parts: tuple[str, ...] = _words(
+        COMPOUND_PARTS, "nouns that German puts together freely"
+    )
+    closed_words: tuple[str, ...] = _words(
+        CLOSED_WORDS, "a notebook is no book: these are never taken apart"
+    )
+    spelled_words: tuple[str, ...] = _words(
+        SPELLED_WORDS,
+        "common in requests: with the other lists all that a slip is corrected to",
+    )
+    correction_letters_min: int = _constant(
+        5, "shorter words are near to too many others; of five letters two change place"
+    )
+    correction_replaced_letters_min: int = _constant(
+        8, "one letter for another makes of many a short word a different one"
+    )
+    correction_twice_letters_min: int = _constant(
+        8, "two slips in a long word, and only if no other letter comes in"
+    )
+    corrections_max: int = _constant(
+        3, "more unknown words than that are another language"
+    )
+    correction_share_bp: int = _constant(
+        7000, "of a word's weight; what was typed keeps the rest, as it may be a name"
     )
 
     # Relevance by words
@@ -159,7 +210,7 @@ class Policy:
         "because judged requests then lose what they ask for",
     )
     relevance_min_terms: int = _constant(
-        5, "from here on one common word is too small a part to reach it alone"
+        6, "from here on one common word is too small a part to reach it alone"
     )
     meaning_only_min_bp: int = _constant(
         3000, "without one common word the resemblance must be beyond chance"
@@ -222,6 +273,10 @@ class Policy:
         256, "enough for group shares within three points, small enough to log"
     )
 
+    def __hash__(self) -> int:
+        """Cheap, as caches are asked by policy for every search; equality is of all."""
+        return hash(self.name)
+
     @property
     def weights(self) -> tuple[int, int, int, int, int]:
         """In the order of `Factors`; they add up to FULL."""
@@ -264,3 +319,10 @@ def _digest_of(policy: Policy) -> str:
 
 
 DEFAULT_POLICY = Policy()
+TRANSFORMER_POLICY = replace(
+    DEFAULT_POLICY,
+    name=f"{DEFAULT_POLICY.name}-minilm",
+    encoder="all-minilm-l6-v2-axes-128",
+    encoder_digest="sha256:2861d122f2eab2bf564ea7952b835c2476fd0fb0d4ec3291b6d2a57cb85431db",
+)
+"""For registries that install the optional encoder; its sites need other profiles."""

@@ -16,12 +16,13 @@ import msgspec
 from registry.ranking.capability_depth import Capability, capability_depth, richness
 from registry.ranking.encoder import Encoder
 from registry.ranking.mask import Everyday, Mask, make_mask
+from registry.ranking.meaning import SiteWords
 from registry.ranking.policy import Policy
 from registry.ranking.quality import ProbeFigures, quality
+from registry.ranking.spelling import lexicon_of, spelled
 from registry.ranking.text import (
     content_words,
     distinct_terms,
-    meaning_weight,
     split_words,
     stem,
 )
@@ -46,9 +47,13 @@ class Profile:
 
     policy: the digest of the policy that the terms and numbers follow. publisher: an opaque number of the registrable domain. category: casefolded, or "".
     country: ISO 3166-1 alpha-2 or "". local: has a point, and its category is bound to
-    it. site_terms: of category and description. embedding: 256 signed bytes.
+    it. site_terms: of category and description. embedding: see
+    `vectors.quantise_site`.
     capability_depth, quality: 0..10000. changed_at: the last semantic change.
     commission_tier: 0 for a declared 0%, else 1; orders equal scores only (WAB §9.5.3).
+    What follows serves filters only. conformance: of its documents together, casefolded,
+    or "". permissions: those it grants, action_names: as `plain_name`, own name cut out.
+    requires_auth: what its actions declare. languages: as `primary_language`.
     """
 
     policy: str
@@ -67,6 +72,11 @@ class Profile:
     probes: ProbeFigures
     changed_at: datetime
     commission_tier: int
+    conformance: str = ""
+    permissions: tuple[str, ...] = ()
+    requires_auth: tuple[bool, ...] = ()
+    action_names: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
 
 
 _decoder = msgspec.msgpack.Decoder(Profile)
@@ -83,10 +93,11 @@ def parse_profile(body: bytes) -> Profile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionWords:
-    """An action's content words a field, masked."""
+    """An action's content words a field, masked. plain: its name as `plain_name`."""
 
     action: Action
     shown: str
+    plain: str
     name: Sequence[str]
     description: Sequence[str]
     parameters: Sequence[str]
@@ -111,6 +122,7 @@ def make_profile(
     changed_at: datetime,
     encoder: Encoder,
     policy: Policy,
+    conformance: str = "",
 ) -> Profile:
     """host, registrable_domain: lower-case A-labels, used for masking only."""
     everyday = Everyday(encoder, policy, place_terms(place))
@@ -131,17 +143,58 @@ def make_profile(
         local=place is not None and not is_placeless(category, policy),
         site_terms=distinct_terms(about),
         actions=tuple(_action_profile(each) for each in actions),
-        embedding=encoder.encode(_weighted(about, actions, policy)).vector,
+        embedding=encoder.encode_site(_site_words(about, actions)),
         capability_depth=_depth(actions, policy),
         quality=quality(probes, policy),
         probes=probes,
         changed_at=changed_at,
         commission_tier=0 if site.commission_percent == 0 else 1,
+        conformance=conformance.casefold(),
+        permissions=_granted(site, mask),
+        requires_auth=_requires_auth(site),
+        action_names=_distinct(each.plain for each in actions),
+        languages=_distinct(map(primary_language, site.languages)),
     )
 
 
+def plain_name(name: str) -> str:
+    """The words of an identifier, however it is written.
+
+    `addToCart`, `add-to-cart` and `Add to cart` give "add to cart"; `???` gives "".
+    """
+    return " ".join(split_words(name))
+
+
+def primary_language(tag: str) -> str:
+    """`de-AT` gives "de". tag: BCP 47."""
+    return tag.strip().casefold().replace("_", "-").partition("-")[0]
+
+
+def _granted(site: Site, mask: Mask) -> tuple[str, ...]:
+    return _distinct(
+        " ".join(mask.cut(split_words(name)))
+        for name, is_granted in site.permissions
+        if is_granted
+    )
+
+
+def _requires_auth(site: Site) -> tuple[bool, ...]:
+    declared = {action.auth_required for action in site.actions}
+    return tuple(value for value in (False, True) if value in declared)
+
+
+def _distinct(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(values) - {""}))
+
+
 def _content(text: str, mask: Mask, policy: Policy, limit: int) -> list[str]:
-    return content_words(mask.cut(split_words(text)), policy, limit=limit)
+    return _said(mask.cut(split_words(text)), mask, policy, limit)
+
+
+def _said(kept: Iterable[str], mask: Mask, policy: Policy, limit: int) -> list[str]:
+    """Taken apart after the own name is cut, which may be written in one word."""
+    lexicon = lexicon_of(mask.everyday.encoder, policy)
+    return content_words(spelled(kept, lexicon), policy, limit=limit)
 
 
 def action_words(action: Action, mask: Mask, policy: Policy) -> ActionWords:
@@ -153,11 +206,21 @@ def action_words(action: Action, mask: Mask, policy: Policy) -> ActionWords:
     return ActionWords(
         action=action,
         shown=action.name if kept == words else " ".join(kept),
-        name=content_words(kept, policy, limit=policy.name_words_max),
+        plain=" ".join(kept),
+        name=_said(kept, mask, policy, policy.name_words_max),
         description=_content(
             action.description, mask, policy, policy.description_words_max
         ),
         parameters=_content(said, mask, policy, policy.parameter_words_max),
+    )
+
+
+def _site_words(about: Sequence[str], actions: Sequence[ActionWords]) -> SiteWords:
+    return SiteWords(
+        about=about,
+        names=[each.name for each in actions],
+        descriptions=[each.description for each in actions],
+        parameters=[each.parameters for each in actions],
     )
 
 
@@ -168,21 +231,6 @@ def _action_profile(words: ActionWords) -> ActionProfile:
         description_terms=distinct_terms(words.description),
         parameter_terms=distinct_terms(words.parameters),
     )
-
-
-def _weighted(
-    about: Sequence[str], actions: Sequence[ActionWords], policy: Policy
-) -> Iterable[tuple[str, int]]:
-    """Each distinct word of a field once, so that saying it again changes nothing."""
-    fields = (
-        ([about], policy.embedding_site_weight),
-        ([each.name for each in actions], policy.embedding_name_weight),
-        ([each.description for each in actions], policy.embedding_description_weight),
-        ([each.parameters for each in actions], policy.embedding_parameter_weight),
-    )
-    for texts, weight in fields:
-        for word in {word: None for text in texts for word in text}:
-            yield word, weight * meaning_weight(word, policy)
 
 
 def _depth(actions: Sequence[ActionWords], policy: Policy) -> int:

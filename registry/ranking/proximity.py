@@ -22,7 +22,7 @@ from registry.sites.place import EARTH_RADIUS_KM, Point
 Integers = npt.NDArray[np.int64]
 Vector = tuple[int, int, int]
 
-_RADIUS_UNITS = 10_000_000  # 64 cm each; a squared chord stays below 2^53
+_RADIUS_UNITS = 8_000_000  # 80 cm each; a coordinate fits three bytes; a squared chord stays below 2^53
 _BANDS_KM = (10, 25, 50, 100, 250, 500, 1000, 2500)
 
 
@@ -36,7 +36,7 @@ def vector_of(point: Point) -> Vector:
 
 
 @cache
-def _squared_chords() -> Integers:
+def squared_chords() -> Integers:
     """Entry i: the squared chord that spans i + 1 kilometres."""
     half_turn_km = math.floor(math.pi * EARTH_RADIUS_KM)
     angles = (km / EARTH_RADIUS_KM for km in range(1, half_turn_km + 1))
@@ -46,14 +46,14 @@ def _squared_chords() -> Integers:
 
 def warm() -> None:
     """Make the table of distances now, and not in the first search from somewhere."""
-    _squared_chords()
+    squared_chords()
 
 
 def distances_km(vectors: Integers, origin: Vector) -> Integers:
     """Whole kilometres, rounded down. vectors: shape (n, 3), of `vector_of`."""
     difference = vectors - np.array(origin, np.int64)
     squared = np.einsum("ij,ij->i", difference, difference)
-    whole: Integers = np.searchsorted(_squared_chords(), squared, side="right")
+    whole: Integers = np.searchsorted(squared_chords(), squared, side="right")
     return whole
 
 

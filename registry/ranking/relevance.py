@@ -5,8 +5,8 @@ parameters and site. A term counts once a field, however often it is said. The s
 divided by what the query could reach at most, a constant of the query, never by the
 best hit; so it is absolute, and does not say more of a site because others are worse.
 
-Meaning: the cosine of the two embeddings, negative ones being nothing, in proportion
-to the part of the query that the encoder understands.
+Meaning: the cosine of the two vectors, negative ones being nothing, in proportion to
+the part of the query that the encoder understands.
 
 Both are fused by a share that grows with the number of the query's terms. All of it is
 integer arithmetic; a site's impacts depend on its own text and the policy only. The
@@ -16,22 +16,28 @@ same for all sites, changes as sites come and go, and is therefore told with an 
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from registry.ranking.encoder import LENGTH, Encoder
+from registry.ranking.encoder import Encoder
 from registry.ranking.policy import FULL, Policy
 from registry.ranking.profile import ActionProfile, Profile
-from registry.ranking.text import (
-    content_words,
-    meaning_weight,
-    stem,
-    typed_words,
+from registry.ranking.spelling import (
+    corrections,
+    lexicon_of,
+    spelled_as_typed,
+    term_weights_bp,
 )
+from registry.ranking.text import content_words, stem, typed_words, word_set
+from registry.ranking.vectors import RECIPROCAL_BITS, length_in_bits
 
 Integers = npt.NDArray[np.int64]
+IMPACT_FULL = 255
+"""A term's impact where its saturation tf/(tf + k1) is 1."""
+MULTIPLIER_BITS = 32
+"""Both multipliers are fractions over 2^32."""
 _IDF_SCALE = 1000
 
 
@@ -40,12 +46,16 @@ class Request:
     """A query as the ranker sees it.
 
     term_of: for each word that says something, as it was typed but for its case, the
-    term; in the order of the query. vector: 256 signed bytes.
+    term; in the order of the query. vector: signed bytes, see `vectors`. corrected: for each
+    mistyped word, as it was typed, the word that was looked for besides. weights_bp:
+    of each term that is looked for, including what was meant by mistyped words.
     """
 
     term_of: Mapping[str, str]
     vector: bytes
     confidence_bp: int
+    corrected: Mapping[str, str] = field(default_factory=dict)
+    weights_bp: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -54,21 +64,42 @@ class Request:
 
 def parse_request(text: str, encoder: Encoder, policy: Policy) -> Request:
     """A text without a word that says something asks for nothing and finds nothing."""
-    typed = list(typed_words(text))
+    lexicon = lexicon_of(encoder, policy)
+    typed = list(spelled_as_typed(typed_words(text), lexicon))
     words = content_words(
         (word for _, word in typed), policy, limit=policy.query_words_max
     )
-    embedding = encoder.encode((word, meaning_weight(word, policy)) for word in words)
+    meant = corrections(words, lexicon, policy)
+    read = [meant.get(word, word) for word in words]
+    meaning = encoder.encode_request(_sentence(typed, words, meant, policy), read)
     kept = set(words)
     return Request(
         term_of={shown: stem(word) for shown, word in typed if word in kept},
-        vector=embedding.vector,
-        confidence_bp=embedding.confidence_bp,
+        vector=meaning.vector,
+        confidence_bp=meaning.confidence_bp,
+        corrected={shown: meant[word] for shown, word in typed if word in meant},
+        weights_bp=term_weights_bp(words, meant, policy),
     )
 
 
+def _sentence(
+    typed: Iterable[tuple[str, str]],
+    content: Iterable[str],
+    meant: Mapping[str, str],
+    policy: Policy,
+) -> list[str]:
+    """The request as it was meant, with the words that only hold it together."""
+    fillers, kept = word_set(policy.stop_words), set(content)
+    return [
+        meant.get(word, word) for _, word in typed if word in kept or word in fillers
+    ]
+
+
 def impacts(profile: Profile, policy: Policy) -> dict[str, int]:
-    """How much each term of a site counts, 1..FULL: tf/(tf + k1) of the BM25F weight."""
+    """How much each term of a site counts, 1..IMPACT_FULL.
+
+    In proportion to tf/(tf + k1) of the BM25F weight.
+    """
     weights = _field_weights(profile, policy)
     length = sum(weights.values())
     b, pivot = policy.bm25_b_bp, policy.length_pivot_milli
@@ -76,7 +107,7 @@ def impacts(profile: Profile, policy: Policy) -> dict[str, int]:
     damped_k1 = policy.bm25_k1_milli * ((FULL - b) * pivot + b * length)
     scale = FULL * pivot
     return {
-        term: max(1, FULL * weight * scale // (weight * scale + damped_k1))
+        term: max(1, IMPACT_FULL * weight * scale // (weight * scale + damped_k1))
         for term, weight in weights.items()
     }
 
@@ -146,20 +177,39 @@ class Matches:
     eligible: npt.NDArray[np.bool_]
 
 
+def lexical_multiplier(term_weights: Iterable[int], policy: Policy) -> int:
+    """What a full match is worth FULL by, as a fraction."""
+    full = IMPACT_FULL * ceiling(term_weights, policy)
+    return (FULL << MULTIPLIER_BITS) // full
+
+
+def meaning_multiplier(request: Request) -> int:
+    """The confidence over the length of the request's vector, as a fraction.
+
+    With `vectors.reciprocals` it makes a cosine of a product.
+    """
+    rest = MULTIPLIER_BITS - RECIPROCAL_BITS
+    length = length_in_bits(request.vector, rest)
+    return (request.confidence_bp << 2 * rest) // length if length else 0
+
+
 def match_sites(
     matched: Integers,
     products: Integers,
+    reciprocals: Integers,
     request: Request,
     term_weights: Iterable[int],
+    *,
     policy: Policy,
 ) -> Matches:
     """matched: a site's sum of idf times impact over the query's terms.
 
-    products: of its embedding with the query's.
+    products: of its vector with the query's. reciprocals: see `vectors`.
     """
-    lexical = np.minimum(matched // ceiling(term_weights, policy), FULL)
-    likeness = products * request.confidence_bp // (LENGTH * LENGTH)
-    cosine = np.clip(likeness, 0, FULL)
+    lexical = matched * lexical_multiplier(term_weights, policy) >> MULTIPLIER_BITS
+    likeness = np.maximum(products, 0) * reciprocals * meaning_multiplier(request)
+    lexical = np.minimum(lexical, FULL)
+    cosine = np.minimum(likeness >> MULTIPLIER_BITS, FULL)
     terms = len(request.terms)
     share = lexical_share_bp(terms, policy)
     fused = share * lexical + (FULL - share) * cosine

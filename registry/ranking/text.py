@@ -1,100 +1,158 @@
+# ruff: noqa: RUF001  letters of other scripts are what this is about
 """Text into words, and words into the terms that are compared.
 
 A word is a casefolded run of letters, marks and digits; identifiers are split where
-their case changes. Scripts written without spaces become overlapping pairs of
+their case changes, and a few words that are also written in two are put together
+(e-mail, check in). Scripts written without spaces become overlapping runs of
 characters. A term is the Snowball stem of a word, by the stemmer of its script; query
-and document go through the same door, so a wrong stem is wrong on both sides.
+and document go through the same door, word by word and without a guess at the language,
+so a wrong stem is wrong on both sides.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import chain, islice
 
 import Stemmer
 
+from registry.ranking.letters import fold, readable, script_of
 from registry.ranking.policy import Policy
+from registry.ranking.spelled_words import SPLIT_WORDS
 
+_LONGEST = 64
+"""Letters; longer runs are no words and pass through as they are, to keep caches small."""
 _MARKS = "".join(
     chr(code)
     for code in range(0x300, 0x3100)
     if unicodedata.category(chr(code))[0] == "M"
 )
 _WORD = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*")
+_CASED = list(map(chr, range(0x530)))
+_LOWER = "".join(letter for letter in _CASED if letter.islower() and letter.isalpha())
+_UPPER = "".join(letter for letter in _CASED if letter.isupper())
 _CASE_CHANGE = re.compile(
-    r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-Z])(?=[A-Z][a-z])"
+    rf"(?<=[{_LOWER}])(?=[{_UPPER}])|(?<=[A-Z])(?=[A-Z][a-z])"
     r"|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])"
 )
 _ENGLISH_ENDING = re.compile(
     r"(?<=[^\W_])['\u2019](?:s|t|d|m|ll|re|ve)\b", re.IGNORECASE
 )
 _UNSPACED = re.compile(
-    "["
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
-    "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"  # kana, Han, Hangul
-    "\U00020000-\U0003ffff"
-    "]+"
+    "(?P<letters>[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+)"  # Thai, Lao, Myanmar, Khmer
+    "|[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"  # kana, Han, Hangul
+    "\U00020000-\U0003ffff]+"
 )
 _STEMMERS = {
     script: Stemmer.Stemmer(language, 0)
     for script, language in (
         ("LATIN", "english"),
         ("CYRILLIC", "russian"),
-        ("ARABIC", "arabic"),
         ("GREEK", "greek"),
         ("ARMENIAN", "armenian"),
         ("DEVANAGARI", "hindi"),
         ("TAMIL", "tamil"),
     )
 }
+_ENDINGS = {
+    "ungen": "ung",
+    "heiten": "heit",
+    "keiten": "keit",
+    "schaften": "schaft",
+    "ciones": "cion",
+    "siones": "sion",
+    "idades": "idad",
+    "idade": "idad",
+    "coes": "cao",
+    "soes": "sao",
+    "zioni": "zione",
+    "sioni": "sione",
+    "eaux": "eau",
+    "heden": "heid",
+    "leri": "ler",
+    "lari": "lar",
+}
+"""Plurals of other languages, by endings that English words don't have."""
+_ENDING = re.compile(rf"(?<=...)(?:{'|'.join(_ENDINGS)})$")
+_ARTICLE = re.compile("^(?:[بكف]?ال|لل)(?=..)")
+_ARABIC_ENDINGS = ("ها", "ان", "ات", "ون", "ين", "يه", "ه", "ي")
+_JOINED = {pair: re.sub("[+-]", "", pair) for pair in SPLIT_WORDS}
+_FIRST_PARTS = frozenset(re.split("[+-]", pair)[0] for pair in _JOINED)
 
 
-def _script_of(word: str) -> str:
-    return unicodedata.name(word[0], "").partition(" ")[0]
-
-
-def _pairs(run: str) -> Iterator[str]:
-    if len(run) == 1:
-        yield run
-    for start in range(len(run) - 1):
-        yield run[start : start + 2]
-
-
-def _without_accents(word: str) -> str:
-    """Latin letters only: elsewhere a mark makes another letter."""
-    if word.isascii() or _script_of(word) != "LATIN":
-        return word
-    return "".join(
-        character
-        for character in unicodedata.normalize("NFKD", word)
-        if not unicodedata.combining(character)
-    )
+def _overlapping(run: str, length: int) -> Iterator[str]:
+    for start in range(max(1, len(run) - length + 1)):
+        yield run[start : start + length]
 
 
 def _split_unspaced(word: str) -> Iterator[str]:
+    """Pairs of syllables or ideographs; of letters it takes three to say anything."""
     position = 0
     for run in _UNSPACED.finditer(word):
         if run.start() > position:
             yield word[position : run.start()]
-        yield from _pairs(run.group())
+        yield from _overlapping(run.group(), 3 if run["letters"] else 2)
         position = run.end()
     if position < len(word):
         yield word[position:]
 
 
+def _spelled_words(text: str) -> Iterable[tuple[str, str, bool]]:
+    """The words, each with whether it hangs on to the one before it."""
+    if not text.isascii():
+        return _spelled_run(text)
+    # Nothing hangs on across a space, and people write the same few runs again and again.
+    return chain.from_iterable(
+        _spelled_again(run) if len(run) <= _LONGEST else _spelled_run(run)
+        for run in text.split()
+    )
+
+
+@lru_cache(maxsize=65_536)
+def _spelled_again(run: str) -> tuple[tuple[str, str, bool], ...]:
+    return tuple(_spelled_run(run))
+
+
+def _spelled_run(text: str) -> Iterator[tuple[str, str, bool]]:
+    whole = _CASE_CHANGE.sub("_", _ENGLISH_ENDING.sub("", readable(text)))
+    end = -1
+    for match in _WORD.finditer(whole):
+        word = match.group().casefold()
+        hangs = match.start() == end + 1 and whole[end] in "_-\u2010"
+        end = match.end()
+        if word.isascii():
+            yield word, word, hangs
+            continue
+        for part in _split_unspaced(unicodedata.normalize("NFC", word)):
+            folded = fold(part) if len(part) <= _LONGEST else part
+            if folded:
+                yield part, folded, hangs
+
+
 def typed_words(text: str) -> Iterator[tuple[str, str]]:
     """Every word in order, as it was typed but for its case, and as it is compared.
 
-    `Café's` gives café and cafe.
+    `Café's` gives café and cafe; `e-mail` gives email twice.
     """
-    whole = _ENGLISH_ENDING.sub("", unicodedata.normalize("NFKC", text))
-    for match in _WORD.finditer(_CASE_CHANGE.sub(" ", whole)):
-        word = match.group().casefold()
-        if word.isascii():
-            yield word, word
-        else:
-            for part in _split_unspaced(word):
-                yield part, _without_accents(part)
+    held: tuple[str, str] | None = None
+    for shown, word, hangs in _spelled_words(text):
+        if held and held[1] in _FIRST_PARTS:
+            joined = _joined(held[1], word, hangs=hangs)
+            if joined:
+                held = (joined, joined)
+                continue
+        if held:
+            yield held
+        held = (shown, word)
+    if held:
+        yield held
+
+
+def _joined(one: str, other: str, *, hangs: bool) -> str | None:
+    return _JOINED.get(f"{one}+{other}") or (
+        _JOINED.get(f"{one}-{other}") if hangs else None
+    )
 
 
 def split_words(text: str) -> list[str]:
@@ -105,10 +163,35 @@ def split_words(text: str) -> list[str]:
     return [word for _, word in typed_words(text)]
 
 
-@lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    stemmer = _STEMMERS.get("LATIN" if word.isascii() else _script_of(word))
-    return word if stemmer is None else str(stemmer.stemWord(word))
+    return _stem(word) if len(word) <= _LONGEST else word
+
+
+def stems(words: Iterable[str]) -> list[str]:
+    return [_stem(word) if len(word) <= _LONGEST else word for word in words]
+
+
+@lru_cache(maxsize=65_536)
+def _stem(word: str) -> str:
+    script = "LATIN" if word.isascii() else script_of(word)
+    if script == "ARABIC":
+        return _arabic_stem(word)
+    if script not in _STEMMERS:
+        return word
+    if script == "LATIN":
+        word = _ENDING.sub(lambda found: _ENDINGS[found.group()], word)
+    return str(_STEMMERS[script].stemWord(word))
+
+
+def _arabic_stem(word: str) -> str:
+    """Source: Larkey, Ballesteros & Connell 2007, the light10 stemmer."""
+    if word.startswith("و") and len(word) > 3:
+        word = word[1:]
+    word = _ARTICLE.sub("", word)
+    for ending in _ARABIC_ENDINGS:
+        if len(word) >= len(ending) + 2:
+            word = word.removesuffix(ending)
+    return word
 
 
 @lru_cache(maxsize=8)
@@ -127,22 +210,17 @@ def content_words(words: Iterable[str], policy: Policy, *, limit: int) -> list[s
 
     Numbers say nothing: counts and prices are boasts, never capabilities.
     """
-    stop = word_set(policy.stop_words)
-    kept: dict[str, None] = {}
-    for word in words:
-        if len(kept) == limit:
-            break
-        if (
-            word not in stop
-            and not word.isdecimal()
-            and len(word) <= policy.word_letters_max
-        ):
-            kept[word] = None
-    return list(kept)
+    stop, longest = word_set(policy.stop_words), policy.word_letters_max
+    saying = (
+        word
+        for word in dict.fromkeys(words)
+        if word not in stop and len(word) <= longest and not word.isdecimal()
+    )
+    return list(islice(saying, limit))
 
 
 def is_latin(word: str) -> bool:
-    return word.isascii() or _script_of(word) == "LATIN"
+    return word.isascii() or script_of(word) == "LATIN"
 
 
 def meaning_weight(word: str, policy: Policy) -> int:
@@ -153,4 +231,4 @@ def meaning_weight(word: str, policy: Policy) -> int:
 
 
 def distinct_terms(words: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(map(stem, words)))
+    return tuple(dict.fromkeys(stems(words)))

@@ -1,11 +1,13 @@
+# ruff: noqa: RUF001  letters of other scripts are what this is about
 """The word lists of the default policy.
 
 Part of the policy's hash: changing a word changes the ranking.
 """
 
 
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(sorted(set(text.split())))
+def listed(text: str) -> tuple[str, ...]:
+    """Distinct and in order, so that the policy has one form."""
+    return tuple(sorted(set(text.casefold().split())))
 
 
 _GRAMMAR = """
@@ -25,9 +27,55 @@ _ASKING = """
     """
 _PRAISE = "best finest greatest leading premier top ultimate"
 
-STOP_WORDS = _listed(f"{_GRAMMAR} {_ASKING} {_PRAISE}")
+_GRAMMAR_ELSEWHERE = """
+    aber als auf bei beim bitte das dem der des ein eine einem einen einer
+    einfach fuer fur ich im ist kann mein meine meinen meiner mich mir mit mochte nach
+    nicht oder ohne suche uber und vom von wie wir wo zum zur brauche konnen
+    au aux avec ces cette chez dans est et je la le les mon nous ou par pas
+    que qui sur un une veux voudrais vous cherche besoin trouver pouvez
+    al como con cual de del donde el en es ese esta este hay las los mas mi mis muy
+    necesito para pero por puedo quiero se su sus un una uno unos busco buscar
+    ao aos da das do dos ela ele em essa esse eu isso meu minha na nao nas no nos
+    onde ou para pela pelo preciso procuro quero um uma voce
+    alla alle che cerco dei della delle di gli ho il lo mio mia nel nella per
+    piu sono sul sulla voglio vorrei
+    aan bij dat deze een en het ik mijn naar niet of om ook op te uit voor waar wat
+    wil zijn zoek
+    ben bir bu daha icin ile istiyorum lazim mi mu nasil ne nerede olan ve veya ya
+    ariyorum
+    adalah akan atau dalam dan dari dengan di ingin ini itu ke mau pada saya untuk
+    yang cari
+    dla do i jest lub moj na nie oraz po sie szukam ze chce
+    l qu j
+    без бы в во вот где для до его ее если есть же за и из или их к как ко которые
+    ли мне мой мы на найти не но о об от по под помогите пожалуйста при про с со
+    та так то у хочу что чтобы это этот я нужен нужна нужно нужны
+    і й та що це як або для мені потрібно потрібен
+    """
+_GRAMMAR_IN_OTHER_SCRIPTS = """
+    ابحث اريد الي او ان اين اي انا التي الذي الي بحاجه ب ثم حتي عن علي عند في قد كل كيف لا
+    لي ما ما مع من هذا هذه هل هو هي و يا يمكن اجد لو سمحت من فضلك
+    از اين است با براي به تا در را كه ميخواهم يك و كا كي كي كو سي مين هي
+    אני את אל או אם איפה בבקשה גם הוא היא זה זו יש כי כל לא לי מה מחפש מחפשת עם על
+    צריך רוצה של
+    αν απο αυτο για δεν ειναι ενα ενας θα θελω και με μια μου να ο η οι σε στα στη στην
+    στο στον τα τη την της τι το του των που πως
+    और एक का की के को में मैं मुझे यह से है हैं पर लिए चाहिए क्या कर करे करना
+    """
+_GRAMMAR_WITHOUT_SPACES = """
+    我想 我要 我们 请帮 帮我 想要 一个 可以 怎么 哪里 什么 需要 想找 请问 给我 我的 这个 那个
+    です ます した して たい さい する ます から まで など ださ くだ 下さ
+    해줘 해주 주세 세요 하고 싶어 어요 에서 으로 하는 있는 입니 니다
+    อยา ยาก ต้อ ของ และ ที่ ฉัน
+    """
+ASKING_WORDS = listed(_ASKING)
+STOP_WORDS = listed(
+    f"{_GRAMMAR} {_ASKING} {_PRAISE} {_GRAMMAR_ELSEWHERE}"
+    f" {_GRAMMAR_IN_OTHER_SCRIPTS} {_GRAMMAR_WITHOUT_SPACES}"
+)
 
-ACT_WORDS = _listed(
+
+ACT_WORDS = listed(
     """
     add apply ask book buy call cancel change check choose compare estimate fetch
     follow hold join list look make notify open order pay pick put read receive renew
@@ -36,7 +84,7 @@ ACT_WORDS = _listed(
     """
 )
 
-GENERIC_WORDS = _listed(
+GENERIC_WORDS = listed(
     """
     accountant agency airline airport api app apparel appliance art auction auto
     baby bakery bank bar barber beauty bed beer bicycle bike boat book booking bread
@@ -158,9 +206,9 @@ _TRADES_ELSEWHERE = """
     teatro tienda trattoria tischlerei veikals velo verduleria veterinaire veterinario
     viajes voyages werkstatt winkel zahnarzt zapateria
     """
-EVERYDAY_WORDS = _listed(f"{_TRADES} {_THINGS} {_TRADES_ELSEWHERE}")
+EVERYDAY_WORDS = listed(f"{_TRADES} {_THINGS} {_TRADES_ELSEWHERE}")
 
-NON_LOCAL_CATEGORIES = _listed(
+NON_LOCAL_CATEGORIES = listed(
     """
     ai api cloud crypto data developer-tools documentation education-online email
     encyclopedia finance-data fintech games gaming hosting knowledge media music

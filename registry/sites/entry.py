@@ -9,6 +9,9 @@ from registry.sites.site import Site
 
 SiteStatus = Literal["active", "unverified", "quarantined", "withdrawn"]
 TrustLevel = Literal["verified", "unverified", "quarantined"]
+Unlisted = Literal["documents_missing", "documents_expired"]
+"""Why a site is not listed though its owner wants it: visits found no document that
+counts, or the last one's own date has passed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +28,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteEntry:
-    """A listed site.
+    """A registered site; listed, unless `unlisted_for` or its status says otherwise.
 
     seq: of the last accepted statement. changed_at: the last semantic change seen.
     proof_source: where its keys were found. semantic_hash: 32 bytes.
@@ -46,9 +49,22 @@ class SiteEntry:
     changed_at: datetime
     proved_at: datetime
     proof_source: str
+    unlisted_for: Unlisted | None = None
+
+    @property
+    def is_listed(self) -> bool:
+        return self.status in {"active", "unverified"} and self.unlisted_for is None
+
+    @property
+    def shown_status(self) -> str:
+        """The status as outsiders are told it: also that the site is not listed."""
+        is_withheld = self.status in {"active", "unverified"} and not self.is_listed
+        return "unlisted" if is_withheld else self.status
 
     @property
     def trust_level(self) -> TrustLevel:
+        if self.unlisted_for is not None and self.status == "active":
+            return "unverified"
         match self.status:
             case "active":
                 return "verified"

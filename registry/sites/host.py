@@ -10,7 +10,7 @@ nor a special-use name (RFC 6761 and the IANA registry).
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import idna
 from publicsuffixlist import PublicSuffixList
@@ -42,6 +42,7 @@ class Host:
     registrable_domain: str
 
 
+@lru_cache(maxsize=4096)  # a visit asks for the same few a dozen times
 def parse_host(text: str, *, test_hosts: bool = False) -> Host:
     """test_hosts: accept names under .test too; for tests and development only.
 

@@ -40,9 +40,9 @@ def digest_of_code() -> str:
     """`sha256:…` over the ranking code: each file's path and bytes, in order of path."""
     digest = hashlib.sha256()
     root = files("registry")
-    for package in ("ranking", "index"):
+    for package in ("ranking", "index", "index/csrc"):
         for file in sorted(root.joinpath(package).iterdir(), key=lambda one: one.name):
-            if file.name.endswith(".py"):
+            if file.name.endswith((".py", ".c", ".h")):
                 content = file.read_bytes()
                 digest.update(f"{package}/{file.name} {len(content)}\n".encode())
                 digest.update(content)

@@ -5,92 +5,45 @@ the lease's fence is checked by the same transaction, so a crawler that lost its
 changes nothing.
 """
 
-from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, get_args
+from typing import get_args
 
 from registry.audit.members import RegistrationAct
 from registry.audit.record import registration_record
-from registry.db import challenges, profiles, registrations, sites, tasks
+from registry.db import challenges, notices, profiles, registrations, sites, tasks
 from registry.db.engine import Connection, Engine
+from registry.db.notices import Notice
 from registry.db.registrations import Registration, RegistrationStatus
-from registry.db.sites import Label, StoredKey
-from registry.errors import Conflict, Problem, ProblemType, Refused, RegistryError
-from registry.identity.jws import CompactJws, parse_compact, verify_jws
-from registry.identity.key_source import KeyReference
-from registry.identity.key_trust import (
-    Distrusted,
-    Held,
-    RevocationSigned,
-    Trusted,
-    decide_standing,
-)
-from registry.identity.refusals import KEY_NOT_PUBLISHED, NONCE_USED
-from registry.identity.registration import (
-    Statement,
-    parse_statement,
-    verify_sequence,
-)
+from registry.errors import Conflict, Problem, Refused, RegistryError
+from registry.identity.refusals import NONCE_USED
+from registry.identity.registration import verify_sequence
 from registry.sites.entry import SiteEntry
 from registry.sites.identifier import spell_site_id
 from registry.sites.site import Site
 from registry.usecases.accept import accept_record
 from registry.usecases.chance import Chance
-from registry.usecases.declared import declared_of
-from registry.usecases.list_site import Lister
-from registry.usecases.published_keys import (
-    PublishedKeys,
-    observe_keys,
-    save_published_keys,
-    weigh_key,
+from registry.usecases.declared import declared_of, label_of
+from registry.usecases.key_acts import (
+    revoke_key,
+    rotate_keys,
+    save_keys,
+    verify_signer,
 )
+from registry.usecases.list_site import Lister
+from registry.usecases.notices import make_notice
+from registry.usecases.published_keys import save_published_keys
 from registry.usecases.refusals import DOCUMENT_MISSING, SITE_NOT_REGISTERED
 from registry.usecases.understand import Understood
+from registry.usecases.verified_statement import VerifiedStatement
 
 REPROVE_AFTER = timedelta(days=7)
-
-KEY_HELD = ProblemType(
-    "key_held",
-    "The key is new beside the site's trusted key and has to wait in public",
-    "Let the trusted key sign act=rotate with next_kid, or submit again after the hold.",
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerifiedStatement:
-    """A statement whose signature holds under a key that the host publishes."""
-
-    registration: Registration
-    jws: CompactJws
-    statement: Statement
-    signer: KeyReference
-    published: PublishedKeys
-
-
-def verify_signature(
-    registration: Registration, published: PublishedKeys, *, test_hosts: bool
-) -> VerifiedStatement:
-    """Raises: Refused."""
-    jws = parse_compact(registration.token)
-    found = published.find(jws.kid)
-    if found is None:
-        raise Refused(KEY_NOT_PUBLISHED, f"No key has the thumbprint {jws.kid}.")
-    signer, key = found
-    verify_jws(jws, key)
-    return VerifiedStatement(
-        registration=registration,
-        jws=jws,
-        statement=parse_statement(jws.payload, test_hosts=test_hosts),
-        signer=signer,
-        published=published,
-    )
 
 
 async def reject(
     engine: Engine, registration: Registration, problem: Problem, now: datetime
 ) -> None:
+    """The owner is not told of it: anybody can send what no key of the site signed."""
     async with engine.begin() as connection:
         await registrations.decide(connection, registration, "rejected", [problem], now)
 
@@ -140,7 +93,7 @@ class _Decision:
     async def carry_out(self, understood: Understood | None) -> RegistrationStatus:
         entry = await sites.lock_site(self._connection, self._statement.host.name)
         verify_sequence(self._statement, last_seq=entry.seq if entry else None)
-        self._verify_trust(self._verified.signer, await self._observed(entry))
+        await verify_signer(self._connection, self._verified, entry, self._now)
         await self._use_nonce()
         status = await self._act(entry, understood)
         problems = understood.problems if understood else ()
@@ -150,31 +103,6 @@ class _Decision:
         if not held:
             raise LeaseLost
         return status
-
-    async def _observed(self, entry: SiteEntry | None) -> list[StoredKey]:
-        """The keys of a listed site as this fetch leaves them."""
-        if entry is None:
-            return []
-        known = await sites.keys_of(self._connection, entry.site_id)
-        return observe_keys(known, self._verified.published, frozenset(), self._now)
-
-    def _verify_trust(
-        self,
-        reference: KeyReference,
-        observed: Sequence[StoredKey],
-        *,
-        endorsed: AbstractSet[KeyReference] = frozenset(),
-        pointer: str | None = None,
-    ) -> None:
-        published = self._verified.published
-        match weigh_key(reference, published, observed, self._now, endorsed=endorsed):
-            case Trusted():
-                return
-            case Held(until=until, reason=reason):
-                detail = f"{reason.replace('_', ' ')} until {until:%Y-%m-%dT%H:%M:%SZ}"
-                raise Conflict(KEY_HELD, detail, pointer=pointer)
-            case Distrusted(problem=problem):
-                raise Refused(problem, pointer=pointer)
 
     async def _use_nonce(self) -> None:
         used = await challenges.use_nonce(
@@ -192,20 +120,22 @@ class _Decision:
         act = self._statement.act
         if understood is not None and act in {"register", "update"}:
             listed = await self._list(entry, understood)
-            await self._log(listed.site_id)
+            await self._note(listed.site_id)
             return "active"
         if entry is None:
             raise Conflict(SITE_NOT_REGISTERED, pointer="/act")
         match act:
             case "rotate":
-                await self._rotate(entry)
+                await rotate_keys(self._connection, self._verified, entry, self._now)
+                await self._note_seq(entry, entry.status)
             case "revoke":
-                await self._revoke(entry)
+                await revoke_key(self._connection, self._verified, entry, self._now)
+                await self._note_seq(entry, entry.status)
             case "withdraw":
                 await self._withdraw(entry)
             case "register" | "update":
                 raise Refused(DOCUMENT_MISSING)
-        await self._log(entry.site_id)
+        await self._note(entry.site_id)
         return "withdrawn" if act == "withdraw" else "active"
 
     async def _list(self, entry: SiteEntry | None, understood: Understood) -> SiteEntry:
@@ -226,21 +156,12 @@ class _Decision:
         await sites.save_label(
             self._connection,
             listed.site_id,
-            _label(self._statement, understood.site),
+            label_of(self._statement, understood.site),
             self._now,
         )
-        await self._save_keys(listed.site_id)
+        await save_keys(self._connection, listed.site_id, self._verified, self._now)
         await self._schedule(listed.site_id)
         return listed
-
-    async def _save_keys(self, site_id: int) -> None:
-        await save_published_keys(
-            self._connection,
-            site_id,
-            self._verified.published,
-            trusted=frozenset({self._verified.signer}),
-            now=self._now,
-        )
 
     async def _schedule(self, site_id: int) -> None:
         """A first probe at once; the crawl's own schedule starts with the next one."""
@@ -252,45 +173,8 @@ class _Decision:
         for kind in get_args(tasks.TaskKind):
             await tasks.schedule(self._connection, site_id, kind, due[kind])
 
-    async def _rotate(self, entry: SiteEntry) -> None:
-        """The old key hands over to one that stands beside it at its source."""
-        following = KeyReference(
-            source_url=self._verified.signer.source_url,
-            kid=self._statement.next_kid or "",
-        )
-        self._verify_trust(
-            following,
-            await self._observed(entry),
-            endorsed={following},
-            pointer="/next_kid",
-        )
-        await save_published_keys(
-            self._connection,
-            entry.site_id,
-            self._verified.published,
-            trusted=frozenset({self._verified.signer, following}),
-            now=self._now,
-        )
-        await self._note_seq(entry, entry.status)
-
-    async def _revoke(self, entry: SiteEntry) -> None:
-        await self._save_keys(entry.site_id)
-        signed = RevocationSigned(revoked_kid=self._statement.revoked_kid or "")
-        known = await sites.keys_of(self._connection, entry.site_id)
-        if all(one.known.reference.kid != signed.revoked_kid for one in known):
-            raise Refused(
-                KEY_NOT_PUBLISHED,
-                "The site has no key of that thumbprint.",
-                pointer="/revoked_kid",
-            )
-        for one in known:
-            standing = decide_standing(one.known, signed)
-            changed = replace(one, known=replace(one.known, standing=standing))
-            await sites.save_key(self._connection, entry.site_id, changed)
-        await self._note_seq(entry, entry.status)
-
     async def _withdraw(self, entry: SiteEntry) -> None:
-        await self._save_keys(entry.site_id)
+        await save_keys(self._connection, entry.site_id, self._verified, self._now)
         await self._note_seq(entry, "withdrawn")
         await profiles.unlist(self._connection, entry.site_id)
         await tasks.forget_tasks(self._connection, entry.site_id)
@@ -300,7 +184,8 @@ class _Decision:
             self._connection, entry.site_id, status, self._statement.seq, self._now
         )
 
-    async def _log(self, site_id: int) -> None:
+    async def _note(self, site_id: int) -> None:
+        """In the public log, and for the owner."""
         act: RegistrationAct = self._statement.act
         record = registration_record(
             record_id=self._chance.ulid(),
@@ -312,6 +197,14 @@ class _Decision:
             jws=self._verified.registration.token,
         )
         await accept_record(self._connection, record, self._now)
+        told = make_notice(
+            "registration_accepted",
+            f"act={act} with seq={self._statement.seq}, signed by the key "
+            f"{self._verified.signer.kid}.",
+            fix="If it is not yours, revoke that key with act=revoke.",
+            url=_place_of(self._verified.registration),
+        )
+        await notices.save_notices(self._connection, site_id, [told], self._now)
 
 
 async def _reject_verified(
@@ -329,7 +222,23 @@ async def _reject_verified(
             await save_published_keys(
                 connection, entry.site_id, verified.published, now=now
             )
+            told = [_rejection(verified, problem)]
+            await notices.save_notices(connection, entry.site_id, told, now)
     return "rejected"
+
+
+def _rejection(verified: VerifiedStatement, problem: Problem) -> Notice:
+    return make_notice(
+        "registration_rejected",
+        f"act={verified.statement.act}: {problem.detail}",
+        fix=problem.fix,
+        url=_place_of(verified.registration),
+        problem=problem.code,
+    )
+
+
+def _place_of(registration: Registration) -> str:
+    return f"/v1/registrations/{registration.registration_id}"
 
 
 def _new_entry(verified: VerifiedStatement, site_id: int, now: datetime) -> SiteEntry:
@@ -349,26 +258,4 @@ def _new_entry(verified: VerifiedStatement, site_id: int, now: datetime) -> Site
         changed_at=now,
         proved_at=now,
         proof_source=verified.signer.source_url,
-    )
-
-
-def _label(statement: Statement, site: Site) -> Label:
-    """For reports. What the signed registration says comes before the document."""
-    declared = statement.declarations
-    independent = declared.is_independent
-    if independent is None:
-        independent = site.is_independent
-    independence: dict[bool | None, str] = {
-        True: "independent",
-        False: "chain",
-        None: "unknown",
-    }
-    commission: Any = declared.commission_percent
-    if commission is None:
-        commission = site.commission_percent
-    return Label(
-        size=declared.size or "unknown",
-        independence=independence[independent],
-        commission_percent=commission,
-        source="registration",
     )

@@ -9,16 +9,16 @@ from typing import Any
 
 import structlog
 
-from registry.db import documents, probes, profiles, sites
+from registry.db import documents, notices, probes, profiles, sites
 from registry.db.engine import Connection, Engine
 from registry.db.probes import StoredProbe
-from registry.formats.semantic import semantic_hash
 from registry.ranking.encoder import Encoder
 from registry.ranking.policy import Policy
 from registry.ranking.profile import encode_profile, make_profile, parse_profile
 from registry.ranking.quality import ProbeFigures, quality
-from registry.sites.entry import SiteEntry
+from registry.sites.entry import SiteEntry, Unlisted
 from registry.sites.gazetteer import Gazetteer
+from registry.usecases.notices import document_notices, make_notice
 from registry.usecases.understand import Understood
 
 QUALITY_WINDOW = timedelta(days=30)
@@ -26,6 +26,15 @@ RENEWED_AT_ONCE = 500
 ANSWERED = frozenset({"alive", "auth_wall", "wrong_protocol", "mismatch"})
 # Neither the owner's wish nor our own restraint is downtime.
 NOT_COUNTED = frozenset({"blocked_by_robots", "never_checked"})
+
+_WHY_UNLISTED: dict[Unlisted, str] = {
+    "documents_missing": "Visits of three days found no document that counts.",
+    "documents_expired": "The last of its documents is past its own expires_at.",
+}
+_BACK = (
+    "Serve a sound document at its address. It is listed again by the next visit, which "
+    "POST /v1/sites/HOST/refresh brings forward."
+)
 
 logger = structlog.get_logger()
 
@@ -47,7 +56,7 @@ class Lister:
         now: datetime,
     ) -> SiteEntry:
         """Write what was understood; `changed_at` moves only with the meaning."""
-        meaning = semantic_hash(understood.site)
+        meaning = understood.meaning
         listed = replace(
             entry,
             site=understood.site,
@@ -57,15 +66,40 @@ class Lister:
             updated_at=now,
             changed_at=now if meaning != entry.semantic_hash else entry.changed_at,
             semantic_hash=meaning,
+            unlisted_for=None,
         )
         await sites.save_site(connection, listed, declarations)
-        await documents.save_documents(
+        before = await documents.save_documents(
             connection, entry.site_id, understood.documents, now
         )
-        await self._save_profile(
-            connection, listed, {one.format for one in understood.documents}, now
-        )
+        if entry.unlisted_for is None:
+            told = document_notices(
+                before, understood.documents, refused=understood.refused_urls
+            )
+        else:
+            told = [make_notice("listed_again", "A document counts again.")]
+        await notices.save_notices(connection, entry.site_id, told, now)
+        formats = {one.format for one in understood.documents}
+        stays = meaning == entry.semantic_hash and formats == {
+            one.format for one in before.values()
+        }
+        if not (stays and await self._has_profile(connection, listed)):
+            await self._save_profile(connection, listed, formats, now)
         return listed
+
+    async def unlist_site(
+        self, connection: Connection, entry: SiteEntry, reason: Unlisted, now: datetime
+    ) -> None:
+        """Its entry stays to be seen, and it is in no answer until a document counts.
+
+        A document that has run out stays with it, one that is gone does not.
+        """
+        await sites.note_unlisted(connection, entry.site_id, reason, now)
+        await profiles.unlist(connection, entry.site_id)
+        if reason == "documents_missing":
+            await documents.retire_documents(connection, entry.site_id, now)
+        told = make_notice("unlisted", _WHY_UNLISTED[reason], fix=_BACK)
+        await notices.save_notices(connection, entry.site_id, [told], now)
 
     async def note_probe(
         self, connection: Connection, site_id: int, probe: StoredProbe
@@ -126,6 +160,12 @@ class Lister:
         await self._save_profile(connection, entry, {one.format for one in stored}, now)
         return True
 
+    async def _has_profile(self, connection: Connection, listed: SiteEntry) -> bool:
+        """Made of what it still says; what probes found is in it already."""
+        return await profiles.is_current(
+            connection, listed.site_id, self.policy.digest, listed=listed.is_listed
+        )
+
     async def _save_profile(
         self,
         connection: Connection,
@@ -154,7 +194,7 @@ class Lister:
             entry.site_id,
             encode_profile(profile),
             self.policy.digest,
-            listed=entry.status in {"active", "unverified"},
+            listed=entry.is_listed,
         )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from registry.db import sites
+from registry.db import notices, sites
 from registry.db.engine import Connection
 from registry.db.sites import StoredKey
 from registry.identity.key_source import KeyReference
@@ -26,6 +26,7 @@ from registry.identity.key_trust import (
     decide_standing,
 )
 from registry.identity.keys import PublicKey
+from registry.usecases.notices import key_notices
 from registry.usecases.refusals import PINS_UNREAD
 
 
@@ -80,11 +81,15 @@ async def save_published_keys(
         for reference in published.keys
         if isinstance(weigh_key(reference, published, observed, now), Trusted)
     )
-    for one in observed:
-        if one.known.reference in speaking:
-            await sites.save_key(connection, site_id, _standing_as(one, "trusted"))
-        elif one not in before:
+    after = [
+        _standing_as(one, "trusted") if one.known.reference in speaking else one
+        for one in observed
+    ]
+    for one in after:
+        if one not in before:
             await sites.save_key(connection, site_id, one)
+    told = key_notices(before, after)
+    await notices.save_notices(connection, site_id, told, now)
     return speaking
 
 

@@ -17,6 +17,28 @@ SITE_WITHDRAWN = ProblemType(
     "The site was withdrawn by its owner",
     "It can be registered again by its owner.",
 )
+KEY_HELD = ProblemType(
+    "key_held",
+    "The key is new beside the site's trusted key and has to wait in public",
+    "Let the trusted key sign act=rotate with next_kid, or submit again after the hold.",
+)
+REFRESH_OF_ANOTHER_HOST = ProblemType(
+    "refresh_of_another_host",
+    "The statement is about another host than the address of the request",
+    'Send it to /v1/sites/HOST/refresh of the HOST in "sub", spelled as there.',
+)
+REFRESH_REPLAYED = ProblemType(
+    "refresh_replayed",
+    "A refresh of this site with this or a later iat was accepted already",
+    "If it was yours there is nothing to do; otherwise set iat and exp anew, sign and "
+    "send at once.",
+)
+REFRESH_TOO_OFTEN = ProblemType(
+    "refresh_too_often",
+    "The site was refreshed too often in too short a time",
+    "Send the next one after the seconds that Retry-After names; one crawl sees all "
+    "that changed until then.",
+)
 REGISTRATION_UNKNOWN = ProblemType(
     "registration_unknown",
     "No registration has this id",
@@ -63,6 +85,11 @@ SITE_NOT_IN_RANKING = ProblemType(
     "site_not_in_ranking",
     "The site was not among those returned",
     "Send the id of a returned site, or null for none.",
+)
+WINDOW_INVALID = ProblemType(
+    "window_invalid",
+    "The window of the report is none",
+    "Send from and to as RFC 3339 instants, from before to, at most 400 days apart.",
 )
 LOG_BUSY = ProblemType(
     "log_busy",

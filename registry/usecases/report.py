@@ -5,20 +5,15 @@ from datetime import UTC, datetime, timedelta
 
 from registry.db import observations
 from registry.db.engine import Connection
-from registry.errors import ProblemType, Refused
+from registry.errors import Refused
 from registry.fairness.figures import Algorithm, FairnessReport, Terms, Window
 from registry.fairness.report import build_report
 from registry.ranking.policy import Policy
 from registry.usecases.commit_ahead import digest_of_code
+from registry.usecases.refusals import WINDOW_INVALID
 
 MAX_WINDOW = timedelta(days=400)
 DEFAULT_WINDOW = timedelta(days=30)
-
-WINDOW_INVALID = ProblemType(
-    "window_invalid",
-    "The window of the report is none",
-    "Send from and to as RFC 3339 instants, from before to, at most 400 days apart.",
-)
 
 
 def window_of(start: datetime | None, end: datetime | None, now: datetime) -> Window:

@@ -5,6 +5,7 @@ then is the answer handed out. Whatever fails before the commit leaves no answer
 """
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,7 +18,7 @@ from registry.audit.promise import Promise, sign_promise
 from registry.db.rankings import RankingToLog
 from registry.db.seeds import CommittedSeed
 from registry.errors import Unavailable
-from registry.index.scoring import Filters
+from registry.index.constants import Filters
 from registry.index.search import Ranked, prepare_query, search
 from registry.ranking.explain import FactorExplanation, explain
 from registry.ranking.ties import OrderKey, make_seed
@@ -78,12 +79,17 @@ class RankedEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A ranked answer on record. eligible: sites that were scored."""
+    """A ranked answer on record. eligible, is_exact: see `Ranked`.
+
+    corrected: for each mistyped word the one that was looked for besides.
+    """
 
     record: records.Record
     policy: str
     generated_at: datetime
     eligible: int
+    is_exact: bool
+    corrected: Mapping[str, str]
     results: tuple[RankedEntry, ...]
     promise: Promise
     following: Continuation | None
@@ -139,9 +145,11 @@ class Searcher:
             policy=self.follower.policy.digest,
             generated_at=now,
             eligible=ranked.eligible,
+            is_exact=ranked.is_exact,
+            corrected=ranked.corrected,
             results=results,
             promise=promise,
-            following=_following(going_on, ranked, asked.limit),
+            following=_following(going_on, ranked),
         )
 
     async def _seed_of(self, at: datetime) -> CommittedSeed:
@@ -260,10 +268,8 @@ def _disclosures(
     }
 
 
-def _following(
-    going_on: Continuation, ranked: Ranked, limit: int
-) -> Continuation | None:
-    if len(ranked.sites) < limit or going_on.rank + limit >= ranked.places:
+def _following(going_on: Continuation, ranked: Ranked) -> Continuation | None:
+    if not ranked.has_more:
         return None
     key = ranked.sites[-1].order_key
     return msgspec.structs.replace(

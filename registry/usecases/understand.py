@@ -6,7 +6,7 @@ its other documents still stands, and the problem is kept for the owner.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -25,6 +25,7 @@ from registry.identity.keys import PublicKey
 from registry.identity.refusals import (
     DOCUMENT_KEY_NOT_PINNED,
     DOCUMENT_SIGNATURE_ALGORITHM,
+    DOCUMENT_SIGNATURE_EXPIRED,
     DOCUMENT_SIGNATURE_MALFORMED,
 )
 from registry.identity.registration import DocumentClaim
@@ -41,7 +42,8 @@ _ANOTHER_MEANING = frozenset(
 class FetchedBody:
     """asked_url: what was asked for. url: where it was found after redirects.
 
-    is_page: it is HTML, which declares tools in its forms, or nothing.
+    is_page: it is HTML, which declares tools in its forms, or nothing. parsed: where
+    somebody has read it already.
     """
 
     asked_url: str
@@ -52,23 +54,58 @@ class FetchedBody:
     etag: str | None
     last_modified: str | None
     fetched_at: datetime
+    parsed: Parsed | Rejected | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Understood:
     """site: with the registrant's declarations where the documents are silent.
 
-    problems: of documents that were left out.
+    meaning: its semantic hash. problems: of documents that were left out.
     """
 
     listing: Listing
     site: Site
+    meaning: bytes
     documents: tuple[StoredDocument, ...]
     problems: tuple[Problem, ...]
 
     @property
+    def refused_urls(self) -> frozenset[str]:
+        """Of the documents that the problems are about."""
+        return frozenset(url_of(one) for one in self.problems)
+
+    @property
     def is_strict(self) -> bool:
         return all(one.conformance == "strict" for one in self.documents)
+
+
+class NoDocument(Refused):
+    """None of the documents counts: the first signature that does not hold, else why.
+
+    unsound: by URL, those whose own signature does not hold. left_out: the others.
+    """
+
+    def __init__(
+        self, unsound: Mapping[str, Problem], left_out: Sequence[Problem]
+    ) -> None:
+        self.unsound = unsound
+        self.left_out = tuple(left_out)
+        for url, first in unsound.items():
+            kind = ProblemType(first.code, first.title, first.fix)
+            detail = _placed(first, url).detail
+            super().__init__(kind, detail, pointer=first.pointer)
+            return
+        super().__init__(DOCUMENT_MISSING, _why(left_out))
+
+    @property
+    def signatures(self) -> dict[str, dict[str, Any]]:
+        """By URL, what is to be told of the signatures."""
+        return {url: _failed(problem) for url, problem in self.unsound.items()}
+
+    @property
+    def has_expired(self) -> bool:
+        return any(one["status"] == "expired" for one in self.signatures.values())
 
 
 def understand(
@@ -84,13 +121,12 @@ def understand(
     """problems: what went wrong in fetching. pinned: the keys the site was proved by.
 
     now: also for documents that stand unchanged, whose signature may have run out.
-    Raises: Refused where no document is left: with the first signature that does not
-    hold, else with all reasons as its detail.
+    Raises: NoDocument where none is left; Refused for one that is not what was signed.
     """
     verify_claims(bodies, claims)
     host = urlsplit(site_url).hostname or ""
     left_out = list(problems)
-    unsound: list[Problem] = []
+    unsound: dict[str, Problem] = {}
     documents: list[tuple[Document, StoredDocument]] = []
     for body in bodies:
         match _parse(body, site_url):
@@ -99,19 +135,21 @@ def understand(
             case Parsed(document):
                 match check_signature(document, host=host, pinned=pinned, now=now):
                     case Problem() as problem:
-                        unsound.append(_placed(problem, body.url))
+                        unsound[body.url] = problem
                     case signature:
                         documents.append((document, _stored(body, document, signature)))
     if not documents:
-        raise _refusal(unsound, left_out)
+        raise NoDocument(unsound, left_out)
     # A page that only points to its documents has done what it is there for.
     left_out = [one for one in left_out if one.code != PAGE_WITHOUT_TOOLS.code]
     listing = assemble([document for document, _ in documents], site_url=site_url)
+    site = with_declarations(listing.site, declarations)
     return Understood(
         listing=listing,
-        site=with_declarations(listing.site, declarations),
+        site=site,
+        meaning=semantic_hash(site),
         documents=tuple(stored for _, stored in documents),
-        problems=(*unsound, *left_out),
+        problems=(*(_placed(one, url) for url, one in unsound.items()), *left_out),
     )
 
 
@@ -158,6 +196,11 @@ def check_signature(
     return told
 
 
+def _failed(problem: Problem) -> dict[str, Any]:
+    is_over = problem.code == DOCUMENT_SIGNATURE_EXPIRED.code
+    return {"status": "expired" if is_over else "invalid", "detail": problem.detail}
+
+
 def with_declarations(site: Site, declared: Declarations) -> Site:
     """Documents speak first; the registration fills what they leave open."""
     commission = site.commission_percent
@@ -174,6 +217,8 @@ def with_declarations(site: Site, declared: Declarations) -> Site:
 
 
 def _parse(body: FetchedBody, site_url: str) -> Parsed | Rejected:
+    if body.parsed is not None:
+        return body.parsed
     if body.is_page:
         return parse_page(body.body, url=body.url)
     return parse_document(
@@ -206,13 +251,10 @@ def _placed(problem: Problem, url: str) -> Problem:
     return replace(problem, detail=f"{url}: {problem.detail}")
 
 
-def _refusal(unsound: Sequence[Problem], left_out: Sequence[Problem]) -> Refused:
-    """unsound: of documents whose signature does not hold."""
-    if not unsound:
-        return Refused(DOCUMENT_MISSING, _why(left_out))
-    first = unsound[0]
-    kind = ProblemType(first.code, first.title, first.fix)
-    return Refused(kind, first.detail, pointer=first.pointer)
+def url_of(problem: Problem) -> str:
+    """Of a problem as it is told here: which document it is about; "" if none."""
+    url, colon, _ = problem.detail.partition(": ")
+    return url if colon and "://" in url and " " not in url else ""
 
 
 def _why(problems: Sequence[Problem]) -> str:

@@ -33,6 +33,7 @@ from registry.identity.jws import sign_compact
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.settings import Settings, as_environment
 from registry.usecases.chance import Chance
+from registry.usecases.build_index import IndexBuilder
 from registry.usecases.commit_ahead import commit_ahead
 from registry.usecases.sequence import Sequencer
 
@@ -140,8 +141,9 @@ class Backstage:
         return self.run(self._stack.enter_async_context(town.open()))
 
     def work(self, settings: Settings) -> None:
-        """Publish the log, and crawl, until the end."""
+        """Publish the log, build the index and crawl, until the end."""
         self.run(self._publish(settings))
+        self.run(self._index(settings))
         self.run(self._crawl(settings))
 
     async def _publish(self, settings: Settings) -> None:
@@ -151,6 +153,12 @@ class Backstage:
         await commit_ahead(engine, DEFAULT_POLICY, chance)
         signer = keyring.load_signer(settings.keys, keyring.LOG, settings.log_origin)
         self._keep_running(Sequencer(engine, signer, chance.now).run())
+
+    async def _index(self, settings: Settings) -> None:
+        engine = open_engine(settings.database_url, Role.RANKER, pool=1)
+        self._stack.push_async_callback(engine.dispose)
+        builder = IndexBuilder(engine, settings.index, DEFAULT_POLICY)
+        self._keep_running(builder.run())
 
     async def _crawl(self, settings: Settings) -> None:
         engine = open_engine(settings.database_url, Role.CRAWLER, pool=8)
@@ -172,7 +180,8 @@ class Backstage:
 @contextlib.contextmanager
 def web_process(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
     """granian, as `fair-registry serve` starts it; its words go to `web.log`."""
-    part = parts_of_service(settings.host, settings.port, 1)[0]
+    parts = parts_of_service(settings.host, settings.port, 1)
+    part = next(one for one in parts if one.name == "web")
     environment = {**os.environ, **as_environment(settings)}
     with (settings.data / "web.log").open("wb") as log:
         process = subprocess.Popen(

@@ -171,14 +171,18 @@ def run_block(block: str, folder: Path, **environment: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def registered(
-    origin: str, served: Path, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, str]:
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Where each owner works, by the algorithm of the key."""
+    return {alg: tmp_path_factory.mktemp(alg) for alg in SITES}
+
+
+@pytest.fixture(scope="module")
+def registered(origin: str, served: Path, folders: dict[str, Path]) -> dict[str, str]:
     """What the registration block printed, by the algorithm of the key."""
     return {
         alg: run_block(
             registration_block(alg),
-            tmp_path_factory.mktemp(alg),
+            folders[alg],
             REGISTRY=origin,
             SITE=site,
             WEB_ROOT=str(served),
@@ -211,6 +215,26 @@ def test_the_search_block_finds_the_sites_and_reports_the_first(
     found = json.loads(answer)["results"]
     assert {result["site"]["host"] for result in found} == set(SITES.values())
     assert json.loads(selection)["leafHash"]
+
+
+@pytest.mark.slow
+def test_the_refresh_block_has_the_site_read_again(
+    origin: str, registered: dict[str, str], folders: dict[str, Path]
+) -> None:
+    assert registered
+    block = block_after(README.read_text(encoding="utf-8"), "## Say that it changed")
+    site = SITES["Ed25519"]
+
+    told = json.loads(run_block(block, folders["Ed25519"], REGISTRY=origin, SITE=site))
+
+    assert told["host"] == site
+    deadline = time.monotonic() + READY_TIMEOUT_S
+    while time.monotonic() < deadline:
+        with urllib.request.urlopen(origin + told["statusUrl"]) as answer:
+            if "at" in json.load(answer)["lastOutcomes"]["crawl"]:
+                return
+        time.sleep(0.1)
+    pytest.fail("nobody came")
 
 
 def until_found(origin: str, count: int) -> None:

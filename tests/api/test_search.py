@@ -35,8 +35,11 @@ def test_an_answer_has_exactly_the_documented_members(
     registry: RunningRegistry,
 ) -> None:
     answer = registry.search(city="Amman", country="JO")
-    expect.members(answer, "ranking results place nextCursor")
-    expect.members(answer["ranking"], "id policy generatedAt eligible leafHash promise")
+    expect.members(answer, "ranking results corrected place nextCursor")
+    expect.members(
+        answer["ranking"],
+        "id policy generatedAt eligible eligibleIsExact leafHash promise",
+    )
     expect.members(answer["ranking"]["promise"], "time keyId signature")
     expect.instant(answer["ranking"]["generatedAt"])
     expect.members(answer["place"], "name country cell")

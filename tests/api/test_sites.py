@@ -128,7 +128,7 @@ def test_sites_are_listed_by_country_and_category(http: httpx.Client) -> None:
         "%252e%252e",
     ],
 )
-@pytest.mark.parametrize("part", ["", "/document", "/history", "/quality"])
+@pytest.mark.parametrize("part", ["", "/document", "/history", "/quality", "/notices"])
 def test_a_host_that_is_not_listed_is_not_found(
     http: httpx.Client, host: str, part: str
 ) -> None:

@@ -109,7 +109,13 @@ def test_each_dependency_has_its_reason_on_its_page(root: Path) -> None:
         _name(one) for group in groups for one in group if isinstance(one, str)
     }
 
-    assert Counter(explained) == Counter(declared(root) | development)
+    optional = {
+        _name(one)
+        for extra in project["project"]["optional-dependencies"].values()
+        for one in extra
+    }
+
+    assert Counter(explained) == Counter(declared(root) | development | optional)
 
 
 def test_locked_requirements_are_the_declared_ones_with_hashes(root: Path) -> None:

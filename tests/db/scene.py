@@ -37,11 +37,12 @@ from registry.sites.entry import SiteEntry
 from registry.sites.host import Host, parse_host
 from registry.usecases.challenge import issue_challenge
 from registry.usecases.chance import Chance
-from registry.usecases.decide_registration import carry_out, verify_signature
+from registry.usecases.decide_registration import carry_out
 from registry.usecases.list_site import Lister
 from registry.usecases.published_keys import PublishedKeys
 from registry.usecases.submit_registration import submit_registration
 from registry.usecases.understand import FetchedBody, Understood, understand
+from registry.usecases.verified_statement import verify_signature
 
 AUDIENCE = "https://registry.example"
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

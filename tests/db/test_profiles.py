@@ -1,6 +1,8 @@
 """Profiles of two policies: never in one index, and made anew without a visit."""
 
 from dataclasses import replace
+from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
@@ -9,6 +11,7 @@ from registry.db.engine import Role
 from registry.db.probes import StoredProbe
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.profile import Profile, parse_profile
+from registry.usecases.build_index import IndexBuilder
 from registry.usecases.follow_index import IndexFollower
 from registry.usecases.list_site import Lister
 from tests.db.scene import NOON, Scene, SiteOwner
@@ -22,14 +25,23 @@ def other(scene: Scene) -> Lister:
     return replace(scene.lister, policy=OTHER_POLICY)
 
 
-def follower_of(scene: Scene, lister: Lister) -> IndexFollower:
-    return IndexFollower(scene.engines[Role.RANKER], lister.encoder, lister.policy)
+class Following:
+    """The builder of the index, and one who follows it."""
+
+    def __init__(self, scene: Scene, lister: Lister) -> None:
+        folder, policy = Path(mkdtemp()), lister.policy
+        self.builder = IndexBuilder(scene.engines[Role.RANKER], folder, policy)
+        self.follower = IndexFollower(folder, lister.encoder, policy)
+
+    async def catch_up(self) -> dict[int, Profile]:
+        await self.builder.catch_up()
+        self.follower.catch_up()
+        assert self.follower.is_loaded
+        return self.follower.index.profiles()
 
 
 async def indexed(scene: Scene, lister: Lister) -> dict[int, Profile]:
-    follower = follower_of(scene, lister)
-    await follower.catch_up()
-    return {entry.profile.site_id: entry.profile for entry in follower.index.entries}
+    return await Following(scene, lister).catch_up()
 
 
 async def id_of(scene: Scene, site: SiteOwner) -> int:
@@ -58,25 +70,19 @@ async def test_profiles_of_another_policy_are_left_out(
     scene: Scene, other: Lister
 ) -> None:
     site_id = await id_of(scene, await scene.register())
-    follower = follower_of(scene, other)
-    await follower.catch_up()
-    assert follower.is_loaded
-    assert site_id not in follower.index.site_ids
+    assert site_id not in await indexed(scene, other)
 
 
 async def test_site_leaves_the_index_when_its_profile_is_of_another_policy(
     scene: Scene, other: Lister
 ) -> None:
     site_id = await id_of(scene, await scene.register())
-    follower = follower_of(scene, scene.lister)
-    await follower.catch_up()
-    assert site_id in follower.index.site_ids
+    following = Following(scene, scene.lister)
+    assert site_id in await following.catch_up()
     await other.renew_profiles(scene.crawler, scene.clock)
-    await follower.catch_up()
-    assert site_id not in follower.index.site_ids
+    assert site_id not in await following.catch_up()
     await scene.lister.renew_profiles(scene.crawler, scene.clock)
-    await follower.catch_up()
-    assert site_id in follower.index.site_ids
+    assert site_id in await following.catch_up()
 
 
 async def test_bytes_that_are_no_profile_stop_nobody(scene: Scene) -> None:

@@ -2,11 +2,15 @@
 
 import json
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from crawler.breakers import RULES, BreakerRule
 from crawler.context import Context
+from crawler.politeness import Politeness, PolitenessConfig
 from crawler.registering import decide_one
 from crawler.robots_cache import RobotsCache
 from registry.db.registrations import Registration
@@ -17,6 +21,7 @@ from tests.crawler.net import HonestSite, Net, Page
 from tests.db.scene import NOON, Scene, SiteOwner, codes, wab
 
 BRIDGE = "/agent-bridge.json"
+BUSY = Page(b"", status="503 Service Unavailable")
 MANIFEST = "/.well-known/mcp-manifest.json"
 
 
@@ -131,3 +136,71 @@ async def test_site_of_which_only_a_paused_record_tells_is_rejected_and_told(
     decided = await decide(scene, net, SiteOwner(), pages, record=record)
     assert (decided.status, codes(decided)) == ("rejected", ["document_missing"])
     assert "status=paused" in decided.problems[0].detail
+
+
+WAITS = {
+    "of our own": PolitenessConfig(
+        rules={**RULES, "host": replace(RULES["host"], opens_at=1, min_open_s=1800)}
+    ),
+    "too long": PolitenessConfig(
+        rules={
+            **RULES,
+            "host": BreakerRule(opens_at=1, min_open_s=9000, max_open_s=9000),
+        }
+    ),
+}
+
+
+async def submitted_down(
+    scene: Scene, net: Net, config: PolitenessConfig
+) -> tuple[Context, Registration]:
+    """A statement of a host that answers nothing, tried once: its circuit is open."""
+    owner = SiteOwner()
+    await net.serve(HonestSite({KEY_SET_PATH: BUSY}), owner.host.name)
+    fetcher = net.fetcher(
+        dns_server=await net.serve_dns({}),
+        politeness=Politeness(config, draw=lambda: 1.0, monotonic=lambda: 0.0),
+    )
+    context = Context(
+        engine=scene.crawler,
+        fetcher=fetcher,
+        robots=RobotsCache(fetcher),
+        lister=scene.lister,
+        chance=scene.chance,
+        draw=lambda: 0.5,
+        test_hosts=True,
+    )
+    leased = await scene.lease(await scene.submit(owner))
+    await decide_one(context, leased)
+    scene.clock.advance(seconds=2)
+    return context, await scene.lease(leased)
+
+
+async def test_open_circuit_is_tried_again_when_it_says_and_not_before(
+    scene: Scene, net: Net
+) -> None:
+    context, leased = await submitted_down(scene, net, WAITS["of our own"])
+    await decide_one(context, leased)
+    query = "SELECT due_at FROM registry.registration WHERE registration_id = :id"
+    (row,) = await scene.sql(query, id=leased.registration_id)
+    assert row.due_at == scene.clock() + timedelta(seconds=1800)
+    assert (await scene.registration(leased)).status == "verifying"
+
+
+async def test_who_would_wait_for_hours_is_told_so_at_once(
+    scene: Scene, net: Net
+) -> None:
+    context, leased = await submitted_down(scene, net, WAITS["too long"])
+    await decide_one(context, leased)
+    decided = await scene.registration(leased)
+    assert (decided.status, codes(decided)) == ("rejected", ["key_not_published"])
+    assert "is asked again in 9000 s" in decided.problems[0].detail
+
+
+async def test_server_that_asks_for_time_gets_it(scene: Scene, net: Net) -> None:
+    busy = replace(BUSY, headers={"Retry-After": "120"})
+    decided = await decide(scene, net, SiteOwner(), {BRIDGE: busy}, docs=(BRIDGE,))
+    assert decided.status == "verifying"
+    query = "SELECT due_at FROM registry.registration WHERE registration_id = :id"
+    (row,) = await scene.sql(query, id=decided.registration_id)
+    assert row.due_at == scene.clock() + timedelta(seconds=120)

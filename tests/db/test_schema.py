@@ -108,6 +108,12 @@ async def test_audit_tables_refuse_change_even_by_their_owner(
     [
         (Role.API, "INSERT INTO audit.entry DEFAULT VALUES"),
         (Role.API, "UPDATE registry.site SET status = 'active'"),
+        (Role.API, "UPDATE registry.task SET due_at = now()"),
+        (Role.API, "UPDATE registry.task SET failures = 0"),
+        (Role.API, "INSERT INTO registry.notice (site_id) VALUES (1)"),
+        (Role.API, "DELETE FROM registry.notice"),
+        (Role.CRAWLER, "UPDATE registry.notice SET detail = ''"),
+        (Role.CRAWLER, "SELECT * FROM registry.refresh"),
         (Role.API, "SELECT * FROM disclosure.site_label"),
         (Role.API, "DELETE FROM audit.pending"),
         (Role.CRAWLER, "SELECT * FROM audit.opening"),

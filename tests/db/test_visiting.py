@@ -13,8 +13,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from crawler.context import Context
 from crawler.robots_cache import RobotsCache
 from crawler.visiting import carry_out_task
-from registry.db import documents, profiles, sites, tasks
+from registry.db import documents, notices, profiles, sites, tasks
 from registry.db.documents import StoredDocument
+from registry.db.engine import Role
 from registry.db.tasks import Task, TaskKind
 from registry.identity.document_signature import sign_envelope
 from registry.identity.jwk import jwks_document
@@ -112,6 +113,24 @@ class Visited:
             body = await profiles.profile_of(connection, entry.site_id)
         assert body is not None
         return parse_profile(body)
+
+    async def is_found(self) -> bool:
+        """Whether searches may answer with it, and it is on the list."""
+        entry = await self.scene.entry(self.owner)
+        query = "SELECT listed FROM registry.ranking_profile WHERE site_id = :id"
+        (row,) = await self.scene.sql(query, id=entry.site_id)
+        async with self.scene.crawler.connect() as connection:
+            listed = await sites.list_sites(connection, limit=10_000)
+        assert row.listed == (entry.site_id in [one.site_id for one in listed])
+        return bool(row.listed)
+
+    async def notices(self) -> list[str]:
+        """Codes, the oldest first, from the first registration on."""
+        entry = await self.scene.entry(self.owner)
+        async with self.scene.engines[Role.API].connect() as connection:
+            found = await notices.notices_of(connection, entry.site_id, 200)
+        codes = [one.notice.code for one in reversed(found)]
+        return codes[codes.index("registration_accepted") :]
 
     async def document(self) -> StoredDocument:
         entry = await self.scene.entry(self.owner)
@@ -230,7 +249,13 @@ async def test_signature_that_runs_out_is_noticed_though_no_byte_changes(
         "failed",
         "document_signature_expired",
     )
-    assert await visited.scene.entry(visited.owner) == entry, "not refreshed"
+    expired = await visited.document()
+    assert expired.signature["status"] == "expired"
+    assert expired.fetched_at == entry.updated_at, "not refreshed"
+    left = await visited.scene.entry(visited.owner)
+    assert (left.shown_status, left.trust_level) == ("unlisted", "unverified")
+    assert left.site == entry.site, "what it said can still be seen"
+    assert not await visited.is_found()
 
 
 async def test_document_whose_signature_runs_out_goes_and_the_others_stay(

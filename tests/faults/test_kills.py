@@ -27,6 +27,7 @@ KILLS = (
     "granian",
     "worker",
     "registry.publisher",
+    "registry.indexer",
     "granian",
     "postgres",
     "crawler",

@@ -32,6 +32,12 @@ def test_what_is_given_wins_over_the_environment() -> None:
         ({"PUBLIC_URL": "registry.example"}, "PUBLIC_URL"),
         ({"PUBLIC_URL": "https://registry.example/"}, "PUBLIC_URL"),
         ({"PUBLIC_URL": "https://a b"}, "PUBLIC_URL"),
+        ({"CRAWL_VISITS_PER_DAY": "often"}, "CRAWL_VISITS_PER_DAY"),
+        ({"CRAWL_VISITS_PER_DAY": "nan"}, "CRAWL_VISITS_PER_DAY"),
+        ({"CRAWL_VISITS_PER_DAY": "-1"}, "CRAWL_VISITS_PER_DAY"),
+        ({"CRAWL_VISITS_PER_DAY": "1e9"}, "CRAWL_VISITS_PER_DAY"),
+        ({"CRAWL_VISITS_PER_DAY": "0.0"}, "CRAWL_VISITS_PER_DAY"),
+        ({"REFRESH_INTERVAL_S": "0"}, "REFRESH_INTERVAL_S"),
         ({"BOT_AUTH": "1"}, "BOT_AUTH"),
         ({"BOT_AUTH": "1", "PUBLIC_URL": "http://registry.example"}, "BOT_AUTH"),
         ({"BOT_AUTH": "1", "PUBLIC_URL": "https://registry.example/a"}, "BOT_AUTH"),
@@ -42,6 +48,12 @@ def test_what_is_given_wins_over_the_environment() -> None:
         ({"BOT_ADDRESSES": "192.0.2.0/28; 192.0.2.64/28"}, "BOT_ADDRESSES"),
         ({"BOT_ADDRESSES": "our network"}, "BOT_ADDRESSES"),
         ({"CANARIES": "https://a.example/, http://b.example/"}, "CANARIES"),
+        ({"CRAWLERS": "0"}, "CRAWLERS"),
+        ({"CRAWLERS": "33"}, "CRAWLERS"),
+        ({"CRAWLERS_IN_ALL": "33"}, "CRAWLERS_IN_ALL"),
+        ({"CRAWLER_METRICS": "9101"}, "CRAWLER_METRICS"),
+        ({"CRAWLER_METRICS": "localhost:9101"}, "CRAWLER_METRICS"),
+        ({"CRAWLER_METRICS": "127.0.0.1:65536"}, "CRAWLER_METRICS"),
     ],
 )
 def test_a_setting_that_can_not_be_is_refused_by_name(
@@ -50,6 +62,13 @@ def test_a_setting_that_can_not_be_is_refused_by_name(
     prefixed = {f"FAIR_REGISTRY_{name}": value for name, value in environment.items()}
     with pytest.raises(SettingsInvalid, match=f"FAIR_REGISTRY_{named}"):
         read_settings(prefixed)
+
+
+def test_budget_is_a_number_with_or_without_a_fraction() -> None:
+    for text, number in (("2", 2.0), ("0.25", 0.25)):
+        settings = read_settings({"FAIR_REGISTRY_CRAWL_VISITS_PER_DAY": text})
+        assert settings.crawl_visits_per_day == number
+        assert read_settings(as_environment(settings)) == settings
 
 
 def test_canaries_stand_between_commas() -> None:
@@ -103,3 +122,28 @@ def test_requests_are_signed_where_others_can_look_for_the_key(port: str) -> Non
 
 def test_every_setting_says_what_it_is() -> None:
     assert all(one.metadata["doc"].endswith(".") for one in fields(Settings))
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("", None),
+        ("127.0.0.1:9101", ("127.0.0.1", 9101)),
+        ("127.0.0.1:0", ("127.0.0.1", 0)),
+        ("[::1]:9101", ("::1", 9101)),
+    ],
+)
+def test_metrics_of_crawlers_are_served_where_that_is_said(
+    text: str, at: tuple[str, int] | None
+) -> None:
+    assert Settings(crawler_metrics=text).crawler_metrics_at == at
+
+
+@pytest.mark.parametrize(
+    ("crawlers", "in_all", "shares"), [(1, 0, 1), (3, 0, 3), (3, 5, 5), (3, 2, 3)]
+)
+def test_a_crawler_has_the_share_of_one_of_all(
+    crawlers: int, in_all: int, shares: int
+) -> None:
+    settings = Settings(crawlers=crawlers, crawlers_in_all=in_all)
+    assert settings.crawler_shares == shares

@@ -12,6 +12,7 @@ from registry.interfaces.http.limits import TokenBuckets
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.chance import Chance
 from registry.usecases.lint import Linter
+from registry.usecases.refresh import Allowance
 from registry.usecases.search import Searcher
 
 
@@ -33,7 +34,8 @@ class Services:
     """api, auditor: engines of those roles. origin: of this registry, `aud` of tokens.
 
     log_vkey, promise_vkey: C2SP verifier keys. web_key: behind cursors and receipts.
-    contact: of the operator, a mailto: or https: URL, or "".
+    refreshes: what the owner of each site may ask for. contact: of the operator, a
+    mailto: or https: URL, or "".
     """
 
     api: Engine
@@ -48,6 +50,7 @@ class Services:
     web_key: bytes
     chance: Chance
     write_limits: TokenBuckets
+    refreshes: Allowance
     contact: str
     bot: Bot
 

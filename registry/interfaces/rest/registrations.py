@@ -2,20 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 from litestar import Request, Response, get, post
 from litestar.datastructures import ResponseHeader
 from litestar.exceptions import HTTPException
-from litestar.openapi.spec import (
-    OpenAPIMediaType,
-    OpenAPIType,
-    Operation,
-    RequestBody,
-    Schema,
-)
 from litestar.params import FromPath
 from litestar.response import ServerSentEvent, ServerSentEventMessage
 
@@ -25,12 +17,12 @@ from registry.errors import NotFound
 from registry.interfaces.http.limits import limit_writes
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
+from registry.interfaces.rest.jose import MEDIA_TYPE, JoseOperation
 from registry.interfaces.rest.wire import RegistrationView
 from registry.observability import REGISTRATIONS
 from registry.usecases.refusals import REGISTRATION_UNKNOWN
 from registry.usecases.submit_registration import submit_registration
 
-MEDIA_TYPE = "application/jose"
 POLL_S, SLOWEST_POLL_S, SLOWER = 0.1, 1.0, 1.2
 STREAM_TIMEOUT_S = 60
 
@@ -41,23 +33,9 @@ LOCATION = ResponseHeader(
 )
 
 
-@dataclass
-class SubmitOperation(Operation):
-    """The body is no JSON, so its schema is said here."""
-
-    def __post_init__(self) -> None:
-        self.request_body = RequestBody(
-            content={
-                MEDIA_TYPE: OpenAPIMediaType(schema=Schema(type=OpenAPIType.STRING))
-            },
-            description="A compact JWS (RFC 7515)",
-            required=True,
-        )
-
-
 @post(
     "/registrations",
-    operation_class=SubmitOperation,
+    operation_class=JoseOperation,
     operation_id="submitRegistration",
     summary="Register, update, rotate, revoke or withdraw with a signed statement",
     tags=["registration"],

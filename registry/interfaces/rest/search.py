@@ -9,7 +9,7 @@ from litestar import get, post
 from litestar.params import JSONBody, QueryParameter
 
 from registry.errors import Refused
-from registry.index.scoring import Filters
+from registry.index.constants import Filters
 from registry.interfaces.http import refusals
 from registry.interfaces.http.cursors import open_cursor, seal_cursor
 from registry.interfaces.http.problems import problems
@@ -92,12 +92,17 @@ class SearchRequest(Asked):
 
 
 class RankingView(Wire):
-    """The receipt. id: its part after the dot is only for you, to report a choice."""
+    """The receipt. id: its part after the dot is only for you, to report a choice.
+
+    eligible: how many sites could have stood in the answer; where eligibleIsExact is
+    false, an estimate from a sample of them.
+    """
 
     id: str
     policy: str
     generated_at: datetime
     eligible: int
+    eligible_is_exact: bool
     leaf_hash: str
     promise: PromiseView
 
@@ -141,8 +146,11 @@ class PlaceView(Wire):
 
 
 class SearchAnswer(Wire):
+    """corrected: for words taken as mistyped, what was looked for besides."""
+
     ranking: RankingView
     results: tuple[ResultView, ...]
+    corrected: dict[str, str]
     place: PlaceView | None
     next_cursor: str | None
 
@@ -218,6 +226,7 @@ async def answer_search(services: Services, request: SearchRequest) -> SearchAns
     return SearchAnswer(
         ranking=_view_ranking(answer, services.web_key),
         results=tuple(_view_result(one) for one in answer.results),
+        corrected=dict(answer.corrected),
         place=_view_place(place, cell),
         next_cursor=_seal(services, purpose, following) if following else None,
     )
@@ -285,6 +294,7 @@ def _view_ranking(answer: Answer, web_key: bytes) -> RankingView:
         policy=answer.policy,
         generated_at=answer.generated_at,
         eligible=answer.eligible,
+        eligible_is_exact=answer.is_exact,
         leaf_hash=answer.record.leaf_hash.hex(),
         promise=view_promise(answer.promise),
     )

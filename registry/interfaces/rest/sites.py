@@ -20,7 +20,7 @@ from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import verify_text
 from registry.interfaces.rest import wire
 from registry.sites.entry import SiteEntry
-from registry.sites.host import parse_host
+from registry.sites.host import Host, parse_host
 from registry.usecases.refusals import SITE_UNKNOWN, SITE_WITHDRAWN
 
 DEFAULT_LIMIT, MAX_LIMIT = 30, 100
@@ -98,7 +98,7 @@ async def get_site(
     ] = "entry",
 ) -> wire.SiteView | wire.WabEntry:
     async with services.api.connect() as connection:
-        entry = await _find(connection, host, test_hosts=services.test_hosts)
+        entry = await find_registered(connection, host, test_hosts=services.test_hosts)
         if form == "wab-entry":
             return wire.view_wab_entry(entry)
         current = await documents.current_documents(connection, entry.site_id)
@@ -133,7 +133,7 @@ async def get_document(
         detail = "url chooses a fetched document; leave it out or leave out as"
         raise Refused(refusals.PARAMETER_INVALID, detail, pointer="url")
     async with services.api.connect() as connection:
-        entry = await _find(connection, host, test_hosts=services.test_hosts)
+        entry = await find_registered(connection, host, test_hosts=services.test_hosts)
         if form == "wab":
             return as_wab(entry.site, host=entry.host)
         if form == "mcp-tools":
@@ -156,7 +156,7 @@ async def get_history(
     host: FromPath[str], services: Injected, limit: Limit = DEFAULT_LIMIT
 ) -> HistoryView:
     async with services.api.connect() as connection:
-        entry = await _find(connection, host, test_hosts=services.test_hosts)
+        entry = await find_registered(connection, host, test_hosts=services.test_hosts)
         versions = await documents.document_history(connection, entry.site_id, limit)
     return HistoryView(versions=tuple(wire.view_document(one) for one in versions))
 
@@ -173,7 +173,7 @@ async def get_quality(
 ) -> QualityView:
     since = services.chance.now() - QUALITY_WINDOW
     async with services.api.connect() as connection:
-        entry = await _find(connection, host, test_hosts=services.test_hosts)
+        entry = await find_registered(connection, host, test_hosts=services.test_hosts)
         found = await probes.probes_since(connection, entry.site_id, since, limit)
         outcomes = await tasks.outcomes_of(connection, entry.site_id)
     return QualityView(
@@ -189,11 +189,19 @@ async def get_quality(
     )
 
 
-async def _find(connection: Connection, text: str, *, test_hosts: bool) -> SiteEntry:
+def parse_site_host(text: str, *, test_hosts: bool) -> Host:
+    """Raises: NotFound, for what is no host is no site either."""
     try:
-        host = parse_host(text, test_hosts=test_hosts)
+        return parse_host(text, test_hosts=test_hosts)
     except Refused as error:
         raise NotFound(SITE_UNKNOWN, error.problem.detail, pointer="host") from error
+
+
+async def find_registered(
+    connection: Connection, text: str, *, test_hosts: bool
+) -> SiteEntry:
+    """Raises: NotFound, Gone."""
+    host = parse_site_host(text, test_hosts=test_hosts)
     entry = await sites.find_site(connection, host.name)
     if entry is None:
         raise NotFound(SITE_UNKNOWN, pointer="host")

@@ -160,7 +160,10 @@ class ConflictView(Wire):
 
 
 class SiteView(SiteSummary):
-    """The entry of WAB §9.3, and ours. url is the crawled origin."""
+    """The entry of WAB §9.3, and ours. url is the crawled origin.
+
+    status: active, unverified, quarantined; or unlisted, while no document counts.
+    """
 
     description: str
     languages: tuple[str, ...]
@@ -241,7 +244,7 @@ def view_site(entry: SiteEntry, documents: list[StoredDocument]) -> SiteView:
         description=site.description,
         languages=site.languages,
         claimed_url=site.url or None,
-        status=entry.status,
+        status=entry.shown_status,
         conformance=entry.conformance,
         registered_at=entry.registered_at,
         updated_at=entry.updated_at,

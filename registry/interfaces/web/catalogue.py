@@ -18,9 +18,7 @@ import registry.sites.gazetteer
 import registry.sites.refusals
 import registry.strict_json
 import registry.tlog.refusals
-import registry.usecases.decide_registration
 import registry.usecases.refusals
-import registry.usecases.report
 from registry.errors import ProblemType
 
 _MODULES: tuple[ModuleType, ...] = (
@@ -32,9 +30,7 @@ _MODULES: tuple[ModuleType, ...] = (
     registry.sites.refusals,
     registry.strict_json,
     registry.tlog.refusals,
-    registry.usecases.decide_registration,
     registry.usecases.refusals,
-    registry.usecases.report,
 )
 
 

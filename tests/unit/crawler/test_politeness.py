@@ -1,6 +1,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -9,6 +10,7 @@ from crawler.breakers import RULES, BreakerRule
 from crawler.politeness import Limit, Politeness, PolitenessConfig, Turn, network_of
 from crawler.refusals import UnexpectedStatus
 from crawler.stopwatch import Stopwatch
+from crawler.visit import VisitLimits
 from registry.errors import Refused
 from registry.sites.host import Host
 
@@ -251,3 +253,53 @@ async def test_loopback_is_no_network_to_be_protected() -> None:
         await turn.dial("127.0.0.1")
         assert await ask(politeness, "b.io", address="127.0.0.1") == ""
         assert await ask(politeness, "b.io", address="::1") == ""
+
+
+CRAWLERS = [1, 2, 3, 4, 8, 16, 32]
+
+
+@pytest.mark.parametrize("crawlers", CRAWLERS)
+def test_crawlers_with_their_shares_keep_together_to_the_whole(crawlers: int) -> None:
+    whole = PolitenessConfig()
+    share = whole.shared_by(crawlers)
+    for level, limit in whole.limits.items():
+        own = share.limits[level]
+        assert own.per_s * crawlers == pytest.approx(limit.per_s)
+        # A host has at most four jobs at a time, wherever they are done.
+        at_work = min(crawlers, 4) if level == "host" else crawlers
+        if crawlers <= limit.at_once:
+            assert own.at_once * at_work <= limit.at_once
+        assert own.at_once >= 1
+
+
+@pytest.mark.parametrize("crawlers", CRAWLERS)
+def test_a_share_lets_a_visit_end_and_one_failure_open_nothing(crawlers: int) -> None:
+    share = PolitenessConfig().shared_by(crawlers)
+    for limit in share.limits.values():
+        assert limit.burst >= VisitLimits().requests
+    for rule in share.rules.values():
+        assert rule.opens_at >= 2
+
+
+async def test_a_network_is_asked_as_much_by_many_crawlers_as_by_one() -> None:
+    """Requests under way to one address, each crawler with as many as it may."""
+
+    async def under_way(crawlers: int, share_of: int) -> int:
+        config = replace(PolitenessConfig().shared_by(share_of), patience_s=0.0)
+        async with AsyncExitStack() as stack:
+            entered = 0
+            for number in range(crawlers):
+                politeness = Politeness(config)
+                for n in range(50):
+                    turn = turn_of(politeness, f"{number}-{n}.io")
+                    begun = await stack.enter_async_context(turn)
+                    try:
+                        await begun.dial(ADDRESS)
+                    except Refused:
+                        break
+                    entered += 1
+            return entered
+
+    alone = await under_way(1, 1)
+    assert await under_way(4, 4) == alone
+    assert await under_way(4, 1) == 4 * alone, "the control: without shares"

@@ -230,3 +230,36 @@ def test_rules_that_we_did_not_ask_for_are_not_held_against_the_site(
     with pytest.raises(Refused) as refused:
         decide_robots(Refused(kind), TOKEN).verify(PAGE)
     assert refused.value.code == kind.code
+
+
+@pytest.mark.parametrize(
+    ("text", "agent", "permits"),
+    [
+        pytest.param("", "", "everything", id="no rules"),
+        pytest.param("User-agent: *\nDisallow:", "*", "everything", id="an empty rule"),
+        pytest.param("User-agent: *\nAllow: /", "*", "everything", id="allowed"),
+        pytest.param("User-agent: *\nDisallow: /a", "*", "some", id="a path"),
+        pytest.param("User-agent: *\nDisallow: /", "*", "nothing", id="everything"),
+        pytest.param(
+            "User-agent: *\nDisallow: /\nAllow: /a", "*", "some", id="an exception"
+        ),
+        pytest.param(
+            "User-agent: *\nDisallow: /\n\nUser-agent: FairRegistryBot/1.0\nAllow: /",
+            "fairregistrybot",
+            "everything",
+            id="our own group",
+        ),
+        pytest.param(
+            "User-agent: Other\nDisallow: /", "", "everything", id="another's"
+        ),
+    ],
+)
+def test_whose_group_counts_and_what_it_permits_is_told(
+    text: str, agent: str, permits: str
+) -> None:
+    robots = parse_robots(text.encode(), "FairRegistryBot")
+    assert (robots.agent, robots.permits) == (agent, permits)
+
+
+def test_rules_that_could_not_be_read_permit_nothing() -> None:
+    assert Robots(None).permits == "nothing"

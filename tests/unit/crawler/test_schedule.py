@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.schedule import (
+    decide_missing,
     decide_reproof,
     decide_unconditional,
     first_probe_at,
@@ -102,3 +103,13 @@ def test_a_proof_clears_the_strikes_and_holds_for_a_week() -> None:
 def test_one_fetch_in_ten_is_unconditional() -> None:
     asked = [decide_unconditional(lambda n=n: n / 100) for n in range(100)]
     assert sum(asked) == 10
+
+
+@pytest.mark.parametrize(
+    ("hours", "visits", "is_over"),
+    [(72, 3, True), (71, 30, False), (500, 2, False), (500, 3, True), (0, 1, False)],
+)
+def test_a_site_without_a_document_has_three_visits_and_three_days(
+    hours: int, visits: int, *, is_over: bool
+) -> None:
+    assert decide_missing(NOW, since=NOW - hours * HOUR, visits=visits) is is_over

@@ -7,10 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from registry.ranking.encoder import DIMENSIONS, LENGTH
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.profile import ActionProfile, Profile
 from registry.ranking.quality import ProbeFigures
+from registry.ranking.vectors import (
+    DIMENSIONS,
+    SITE_BYTES,
+    quantise_request,
+    quantise_site,
+    unpack_sites,
+)
 from registry.sites.place import Point
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -32,7 +38,7 @@ PLAIN = Profile(
             parameter_terms=("guest",),
         ),
     ),
-    embedding=bytes(DIMENSIONS),
+    embedding=bytes(SITE_BYTES),
     capability_depth=5000,
     quality=7000,
     probes=ProbeFigures(),
@@ -59,10 +65,16 @@ def site() -> MakeProfile:
     return make
 
 
+def request_vector(site: Profile) -> bytes:
+    """Of a request that means what the site means."""
+    (vector,) = unpack_sites(np.frombuffer(site.embedding, np.uint8).reshape(1, -1))
+    return quantise_request(vector.astype(np.int64))
+
+
 def random_vector(rng: random.Random) -> bytes:
-    raw = np.array([rng.gauss(0, 1) for _ in range(DIMENSIONS)])
-    vector = np.rint(raw * LENGTH / np.linalg.norm(raw))
-    return bytes(vector.astype(np.int8))
+    return quantise_site(
+        np.array([rng.randint(-999, 999) for _ in range(DIMENSIONS)], np.int64)
+    )
 
 
 @pytest.fixture

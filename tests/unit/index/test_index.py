@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from registry.index.builder import Builder
+from registry.index.constants import Query
 from registry.index.index import Index
 from registry.index.sample import splitmix64
-from registry.index.scoring import Query
 from registry.index.search import search
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.profile import Profile
@@ -21,7 +22,7 @@ MakeRandom = Callable[[random.Random, int], Profile]
 def answers(index: Index, now: datetime) -> list[Any]:
     request = Request(
         term_of={"term1": "term1", "term2": "term2"},
-        vector=bytes(256),
+        vector=bytes(128),
         confidence_bp=0,
     )
     ranked = search(index, Query(request=request), now=now, seed=bytes(32), k=99)
@@ -33,36 +34,40 @@ def test_changes_followed_equal_an_index_built_anew(
 ) -> None:
     rng = random.Random(3)
     sites = {number: random_site(rng, number) for number in range(60)}
-    index = Index.build(sites.values(), P)
+    builder = Builder.build(sites.values(), P)
     for _ in range(6):
         gone = rng.sample(sorted(sites), 5)
         fresh = {n: random_site(rng, n) for n in rng.sample(range(90), 8)}
-        index = index.with_changes(fresh.values(), [*gone, 12_345])
+        builder = builder.with_changes(fresh.values(), [*gone, 12_345])
         sites = {n: s for n, s in sites.items() if n not in gone} | fresh
-        built = Index.build(sites.values(), P)
-        assert answers(index, now) == answers(built, now)
+        built = Builder.build(sites.values(), P)
+        assert answers(builder.index, now) == answers(built.index, now)
 
 
 def test_searches_keep_the_index_they_run_on(site: MakeProfile) -> None:
-    index = Index.build([site(1), site(2)], P)
-    changed = index.with_changes([], [1])
+    builder = Builder.build([site(1), site(2)], P)
+    index = builder.index
+    changed = builder.with_changes([], [1]).index
     assert (len(index), len(changed)) == (2, 1)
+    assert set(index.profiles()) == {1, 2}
 
 
 def test_generation_names_the_content(site: MakeProfile) -> None:
-    index = Index.build([site(1), site(2)], P)
-    same = Index.build([site(2), site(1)], P)
-    assert index.generation == same.generation
+    builder = Builder.build([site(1), site(2)], P)
+    same = Builder.build([site(2), site(1)], P)
+    assert builder.index.generation == same.index.generation
     others = [
-        index.with_changes([site(2, quality=1)], []),
-        index.with_changes([], [2]),
-        Index.build([site(1), site(2)], replace(P, relevance_min=1)),
+        builder.with_changes([site(2, quality=1)], []),
+        builder.with_changes([], [2]),
+        Builder.build([site(1), site(2)], replace(P, relevance_min=1)),
     ]
-    assert len({index.generation, *(other.generation for other in others)}) == 4
+    assert len({one.index.generation for one in (builder, *others)}) == 4
+    back = builder.with_changes([], [2]).with_changes([site(2)], [])
+    assert back.index.generation == builder.index.generation
 
 
 def test_a_term_weighs_less_the_more_sites_say_it(site: MakeProfile) -> None:
-    index = Index.build([site(1), site(2), site(3, site_terms=("oboe",))], P)
+    index = Builder.build([site(1), site(2), site(3, site_terms=("oboe",))], P).index
     weights = index.term_weights(["tabl", "food", "oboe", "absent"])
     assert list(weights.values()) == sorted(weights.values())
 

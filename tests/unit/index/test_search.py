@@ -5,8 +5,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from registry.index.builder import Builder
+from registry.index.constants import Filters, Query
 from registry.index.index import Index
-from registry.index.scoring import Filters, Query
 from registry.index.search import Ranked, prepare_query, search
 from registry.ranking.encoder import Encoder, load_encoder
 from registry.ranking.policy import DEFAULT_POLICY as P
@@ -17,10 +18,11 @@ from registry.ranking.relevance import Request
 from registry.sites.action import Action
 from registry.sites.place import Point, cell_of
 from registry.sites.site import Site
+from tests.unit.index.conftest import request_vector
 
 MakeProfile = Callable[..., Profile]
 AMMAN = Point(31.95, 35.93)
-TABLE = Request(term_of={"tables": "tabl"}, vector=bytes(256), confidence_bp=0)
+TABLE = Request(term_of={"tables": "tabl"}, vector=bytes(128), confidence_bp=0)
 SEED = bytes(range(32))
 
 
@@ -32,7 +34,7 @@ def find(
     seed: bytes = SEED,
     k: int = 30,
 ) -> Ranked:
-    return search(Index.build(sites, P), query, now=now, seed=seed, k=k)
+    return search(Builder.build(sites, P).index, query, now=now, seed=seed, k=k)
 
 
 def ids(ranked: Ranked) -> list[int]:
@@ -48,7 +50,7 @@ def local(
 
 def test_an_empty_index_answers(now: datetime) -> None:
     ranked = find([], Query(request=TABLE, cell="sv8w"), now)
-    assert (ranked.eligible, ranked.places, ranked.sites) == (0, 0, ())
+    assert (ranked.eligible, ranked.has_more, ranked.sites) == (0, False, ())
 
 
 def test_nearer_stands_before_farther(site: MakeProfile, now: datetime) -> None:
@@ -128,7 +130,7 @@ def test_order_of_registration_changes_nothing(
     rng = random.Random(1)
     sites = [random_site(rng, number) for number in range(40)]
     request = Request(
-        term_of={"term1": "term1"}, vector=sites[0].embedding, confidence_bp=FULL
+        term_of={"term1": "term1"}, vector=request_vector(sites[0]), confidence_bp=FULL
     )
     query = Query(request=request)
     straight = find(sites, query, now)
@@ -169,7 +171,6 @@ def test_seventy_five_subdomains_take_one_place(
     honest = [site(n, quality=6000) for n in (1, 2)]
     ranked = find([*flood, *honest], Query(request=TABLE), now)
     assert ranked.eligible == 77
-    assert ranked.places == 3
     assert sorted(ids(ranked)) == [1, 2, 100]
     best = next(each for each in ranked.sites if each.site_id == 100)
     assert best.behind == tuple(range(101, 175))
@@ -194,12 +195,16 @@ def test_a_publisher_has_no_more_than_its_places(
     policy = replace(P, publisher_places_max=3)
     sites = [
         site(n, publisher=5, site_terms=tuple(f"t{n}w{i}" for i in range(30)))
-        for n in range(10)
+        for n in range(1, 11)
     ]
     ranked = search(
-        Index.build(sites, policy), Query(request=TABLE), now=now, seed=SEED, k=30
+        Builder.build(sites, policy).index,
+        Query(request=TABLE),
+        now=now,
+        seed=SEED,
+        k=30,
     )
-    assert (ranked.eligible, ranked.places) == (10, 3)
+    assert (ranked.eligible, len(ranked.sites)) == (10, 3)
 
 
 def test_sample_is_of_eligible_sites_and_follows_the_seed(
@@ -242,7 +247,7 @@ SITES = [
 @pytest.fixture(scope="module")
 def town() -> Index:
     encoder = load_encoder()
-    return Index.build(
+    return Builder.build(
         [
             make_profile(
                 site,
@@ -260,7 +265,7 @@ def town() -> Index:
             for number, site in enumerate(SITES)
         ],
         P,
-    )
+    ).index
 
 
 @pytest.fixture(scope="module")

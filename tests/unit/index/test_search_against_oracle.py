@@ -15,8 +15,8 @@ from itertools import pairwise
 
 import pytest
 
-from registry.index.index import Index
-from registry.index.scoring import Filters, Query
+from registry.index.builder import Builder
+from registry.index.constants import Filters, Query
 from registry.index.search import Ranked, RankedSite, search
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.policy import FULL
@@ -25,6 +25,7 @@ from registry.ranking.relevance import Request
 from registry.ranking.ties import OrderKey
 from registry.sites.identifier import spell_site_id
 from registry.sites.place import Point, cell_of, centroid_of, distance_km
+from tests.unit.index.conftest import request_vector
 
 SEED = sha256(b"seed").digest()
 MakeRandom = Callable[[random.Random, int], Profile]
@@ -33,6 +34,27 @@ Standing = tuple[OrderKey, tuple[int, ...]]
 
 def signed(vector: bytes) -> list[int]:
     return [byte - 256 if byte > 127 else byte for byte in vector]
+
+
+def nibbles(vector: bytes) -> list[int]:
+    halves = [half for byte in vector for half in (byte % 16, byte // 16)]
+    return [half - 16 if half > 7 else half for half in halves]
+
+
+def length(vector: list[int]) -> float:
+    return math.sqrt(sum(number**2 for number in vector))
+
+
+def cosine_of(site: Profile, request: Request) -> int:
+    """As in the definition: 2^16 over the site's length is a whole number."""
+    one, other = nibbles(site.embedding), signed(request.vector)
+    if not any(one) or not any(other):
+        return 0
+    product = sum(a * b for a, b in zip(one, other, strict=True))
+    reciprocal = round(2**16 / length(one))
+    square = sum(number**2 for number in other)
+    multiplier = (request.confidence_bp << 32) // math.isqrt(square << 32)
+    return min(max(product, 0) * reciprocal * multiplier >> 32, FULL)
 
 
 def field_weights(site: Profile) -> dict[str, Fraction]:
@@ -55,19 +77,17 @@ def impact(site: Profile, term: str) -> int:
         return 0
     b, k1, pivot = Fraction(3, 4), Fraction(8, 5), 40
     tf = weights[term] / (1 - b + b * sum(weights.values()) / pivot)
-    return max(1, math.floor(FULL * tf / (tf + k1)))
+    return max(1, math.floor(255 * tf / (tf + k1)))
 
 
 def relevance(site: Profile, request: Request, idf: dict[str, int]) -> tuple[int, bool]:
     matched = sum(idf[term] * impact(site, term) for term in request.terms)
     best = sum(sorted(idf.values(), reverse=True)[:8]) or 1
-    lexical = min(matched // best, FULL)
-    pairs = zip(signed(site.embedding), signed(request.vector), strict=True)
-    product = sum(a * b for a, b in pairs)
-    cosine = min(max(product * request.confidence_bp // 127**2, 0), FULL)
+    lexical = min(matched * (FULL * 2**32 // (255 * best)) >> 32, FULL)
+    cosine = cosine_of(site, request)
     share = min(3500 + 3500 * len(request.terms) // 8, 7000)
     value = min((share * lexical + (FULL - share) * cosine) // 7000, FULL)
-    floor = 1300 + 400 * max(0, 5 - len(request.terms))
+    floor = 1300 + 400 * max(0, 6 - len(request.terms))
     return value, value >= floor and (matched > 0 or cosine >= 3000)
 
 
@@ -172,13 +192,13 @@ def test_search_equals_the_slow_scorer(
 ) -> None:
     rng = random.Random(number)
     sites = corpus(rng, random_site, 30)
-    index = Index.build(rng.sample(sites, 30), P)
+    index = Builder.build(rng.sample(sites, 30), P).index
     for _ in range(4):
-        query = random_query(rng, rng.choice(sites).embedding)
+        query = random_query(rng, request_vector(rng.choice(sites)))
         expected = standings(sites, query, now)
         ranked = search(index, query, now=now, seed=SEED, k=100)
         assert told(ranked) == expected
-        assert ranked.places == len(expected)
+        assert not ranked.has_more
         assert ranked.eligible == sum(1 + len(behind) for _, behind in expected)
         assert all(s.factors.score(P) == s.score for s in ranked.sites)
 
@@ -191,9 +211,9 @@ def test_pages_put_together_are_the_whole_order(
     sites = corpus(rng, random_site, 40)
     # Equal in all but identity, so that every page breaks a tie.
     equal = [random_site(random.Random(5), site.site_id) for site in sites[:12]]
-    index = Index.build([*equal, *sites[12:]], P)
+    index = Builder.build([*equal, *sites[12:]], P).index
     request = Request(
-        term_of={"term1": "term1"}, vector=equal[0].embedding, confidence_bp=FULL
+        term_of={"term1": "term1"}, vector=request_vector(equal[0]), confidence_bp=FULL
     )
     query = Query(request=request)
     whole = search(index, query, now=now, seed=SEED, k=100).sites

@@ -17,6 +17,7 @@ from registry.demo.town.sites import CAST
 from registry.formats.assemble import assemble
 from registry.formats.detect import parse_document, parse_page
 from registry.formats.document import Parsed
+from registry.index.builder import Builder
 from registry.index.index import Index
 from registry.index.search import Ranked, prepare_query, search
 from registry.ranking.encoder import load_encoder
@@ -36,11 +37,11 @@ from tests.unit.ranking.town_queries import (
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 # Found first is another site, or none: nobody here says the word that was used for the
-# thing ("package"), or another says the word that counts most ("restaurant", "fix").
+# thing, or another says the word that counts most ("restaurant"); braids are missed by a
+# hair.
 FIRST_IS_WRONG = {
+    "braids for my daughter on saturday",
     "shorten my trousers before the wedding",
-    "where is my package right now",
-    "i need somebody to fix my toilet",
     "hire a cook for my restaurant",
 }
 
@@ -80,7 +81,7 @@ def read(member: Member) -> Site:
 
 @pytest.fixture(scope="module")
 def town() -> Index:
-    return Index.build(
+    return Builder.build(
         [
             make_profile(
                 read(member),
@@ -98,7 +99,7 @@ def town() -> Index:
             for number, member in enumerate(CAST)
         ],
         P,
-    )
+    ).index
 
 
 def ask(town: Index, text: str, cell: str | None = None) -> Ranked:
@@ -135,15 +136,13 @@ def test_eligible_are_most_that_can_do_it_and_few_others(
 ) -> None:
     right = {(q, host) for q, hosts in RIGHT_HOSTS.items() for host in hosts.split()}
     shown = {(q, host) for q, hosts in found.items() for host in hosts}
-    assert len(right & shown) / len(shown) >= 0.58
-    assert len(right & shown) / len(right) >= 0.93
+    assert len(right & shown) / len(shown) >= 0.62
+    assert len(right & shown) / len(right) >= 0.92
 
 
 def test_what_nobody_offers_finds_nearly_nothing(town: Index) -> None:
     found = [text for text in (*NONSENSE, *OFF_TOPIC) if ask(town, text).eligible]
     assert set(found) <= {
-        "chess openings",
-        "write a poem about love",
         "car insurance quote",
         "buy a used tractor",
     }

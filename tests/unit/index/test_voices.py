@@ -11,7 +11,7 @@ from registry.ranking.policy import Policy
 
 
 def said(terms: set[int]) -> bytes:
-    return np.array(sorted(terms), np.int32).tobytes()
+    return np.array(sorted(terms), np.uint64).tobytes()
 
 
 def one_by_one(

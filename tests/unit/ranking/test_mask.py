@@ -36,6 +36,16 @@ def test_own_domain_is_cut_as_its_owner_spells_it() -> None:
     assert cut(text, domain="xn--mllerix-n2a.example") == "tickets from or"
 
 
+@pytest.mark.parametrize("said", ["M\u00fcllerix", "Muellerix", "MUELLERIX"])
+@pytest.mark.parametrize(
+    "name", ["M\u00fcllerix", "M\u00fcllerix Shop", "Muellerix Shop"]
+)
+def test_own_name_is_cut_with_its_umlauts_spelled_out_or_not(
+    name: str, said: str
+) -> None:
+    assert cut(f"Tickets from {said}", name) == "tickets from"
+
+
 def test_parts_of_a_slogan_are_names_too() -> None:
     assert cut("zorba sells fish", "Zorba | Fresh from the sea") == "sells fish"
 

@@ -1,31 +1,44 @@
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from registry.ranking.encoder import Encoder
 from registry.ranking.policy import DEFAULT_POLICY, FULL
-from registry.ranking.profile import ActionProfile
+from registry.ranking.profile import ActionProfile, Profile
 from registry.ranking.relevance import (
+    IMPACT_FULL,
+    MULTIPLIER_BITS,
     Matches,
     Request,
     best_action,
     idf_milli,
+    impacts,
+    lexical_multiplier,
     lexical_share_bp,
     match_sites,
+    meaning_multiplier,
     parse_request,
     relevance_floor,
 )
+from registry.ranking.vectors import length_in_bits
+from registry.sites.site import Site
 
 RARE, COMMON = 4000, 500
 
 
-def match(text: str, matched: int, product: int, encoder: Encoder) -> Matches:
+def match(text: str, matched: int, cosine_bp: int, encoder: Encoder) -> Matches:
+    """Of a site whose vector has the length 16, and that likeness to the request."""
     request = parse_request(text, encoder, DEFAULT_POLICY)
+    length = length_in_bits(request.vector, 0)
+    confidence_bp = request.confidence_bp or FULL
     return match_sites(
         np.array([matched]),
-        np.array([product]),
+        np.array([16 * length * cosine_bp // confidence_bp]),
+        np.array([2**16 // 16]),
         request,
         [RARE] * len(request.terms),
-        DEFAULT_POLICY,
+        policy=DEFAULT_POLICY,
     )
 
 
@@ -61,14 +74,14 @@ def test_endless_queries_are_cut(encoder: Encoder) -> None:
 def test_where_nothing_is_asked_nothing_is_found(encoder: Encoder, text: str) -> None:
     request = parse_request(text, encoder, DEFAULT_POLICY)
     assert request.terms == ()
-    assert not match(text, 0, 127 * 127, encoder).eligible.any()
+    assert not match(text, 0, FULL, encoder).eligible.any()
 
 
 def test_a_short_request_must_be_met_by_more_than_a_long_one() -> None:
     floors = [relevance_floor(terms, DEFAULT_POLICY) for terms in range(1, 9)]
     assert floors == sorted(floors, reverse=True)
-    assert floors[0] > floors[3] > floors[4]
-    assert set(floors[4:]) == {DEFAULT_POLICY.relevance_min}
+    assert floors[0] > floors[4] > floors[5]
+    assert set(floors[5:]) == {DEFAULT_POLICY.relevance_min}
 
 
 def test_what_is_done_everywhere_means_little(encoder: Encoder) -> None:
@@ -80,30 +93,28 @@ def test_what_is_done_everywhere_means_little(encoder: Encoder) -> None:
 
 
 def test_relevance_stays_in_range(encoder: Encoder) -> None:
-    most = match("book table", RARE * FULL * 9, 127 * 127 * 2, encoder)
-    least = match("book table", 0, -(127 * 127), encoder)
+    most = match("book table", RARE * IMPACT_FULL * 9, 2 * FULL, encoder)
+    least = match("book table", 0, -FULL, encoder)
     assert most.relevance.tolist() == [FULL]
     assert least.relevance.tolist() == [0]
 
 
 def test_relevance_rises_with_words_and_with_meaning(encoder: Encoder) -> None:
-    def relevance(matched: int, product: int) -> int:
-        return int(match("book table", matched, product, encoder).relevance[0])
+    def relevance(matched: int, cosine_bp: int) -> int:
+        return int(match("book table", matched, cosine_bp, encoder).relevance[0])
 
-    assert (
-        relevance(0, 5000) < relevance(RARE * 3000, 5000) < relevance(RARE * 6000, 5000)
-    )
-    assert relevance(RARE * 3000, 0) < relevance(RARE * 3000, 5000)
+    assert relevance(0, 5000) < relevance(RARE * 77, 5000) < relevance(RARE * 153, 5000)
+    assert relevance(RARE * 77, 0) < relevance(RARE * 77, 5000)
 
 
 def test_meaning_alone_must_be_beyond_chance(encoder: Encoder) -> None:
     long = "pizza pasta salad wine dinner"
-    chance = match(long, 0, 127 * 127 * 29 // 100, encoder)
-    said = match(long, 1, 127 * 127 * 29 // 100, encoder)
+    chance = match(long, 0, 2900, encoder)
+    said = match(long, 1, 2900, encoder)
     assert said.relevance == chance.relevance
     assert said.eligible.all()
     assert not chance.eligible.any()
-    assert match("film", 0, 127 * 127 // 2, encoder).eligible.all()
+    assert match("film", 0, 5000, encoder).eligible.all()
 
 
 def test_lexical_share_grows_with_the_query_up_to_a_limit() -> None:
@@ -116,6 +127,42 @@ def test_idf_falls_as_a_term_gets_common_and_is_never_negative() -> None:
     assert values == sorted(values, reverse=True)
     assert values[-1] >= 0
     assert idf_milli(0, 0) > 0
+
+
+def test_impacts_are_one_byte_and_grow_with_the_fields_that_say_the_term(
+    bistro: Site, profile_of: Callable[..., Profile]
+) -> None:
+    found = impacts(profile_of(bistro), DEFAULT_POLICY)
+    assert all(1 <= impact <= IMPACT_FULL for impact in found.values())
+    assert found["tabl"] > found["season"] > found["guest"]
+
+
+def test_multipliers_make_the_most_of_a_query_full(encoder: Encoder) -> None:
+    request = parse_request("book table", encoder, DEFAULT_POLICY)
+    weights = [RARE, COMMON]
+    most = sum(weights) * IMPACT_FULL * lexical_multiplier(weights, DEFAULT_POLICY)
+    assert FULL - 1 <= most >> MULTIPLIER_BITS <= FULL
+    lengths = length_in_bits(request.vector, 0) * 2**16
+    likest = lengths * meaning_multiplier(request) >> MULTIPLIER_BITS
+    assert likest == pytest.approx(request.confidence_bp, rel=0.01)
+
+
+def test_no_multiplier_overflows_sixty_four_bits() -> None:
+    """The longest query of the rarest terms, and a vector of one dimension."""
+    rarest = [16_000] * DEFAULT_POLICY.query_words_max
+    matched = sum(rarest) * IMPACT_FULL
+    assert matched * lexical_multiplier(rarest, DEFAULT_POLICY) < 2**63
+    shortest = Request(term_of={}, vector=bytes([127, *[0] * 127]), confidence_bp=FULL)
+    longest = Request(term_of={}, vector=bytes([127] * 128), confidence_bp=FULL)
+    for request in (shortest, longest):
+        product = 127 * 7 * (1 if request is shortest else 128)
+        assert product * (2**16 // 7) * meaning_multiplier(request) < 2**63
+
+
+def test_a_query_of_no_weight_matches_nothing() -> None:
+    assert lexical_multiplier([], DEFAULT_POLICY) > 0
+    nothing = Request(term_of={}, vector=bytes(128), confidence_bp=FULL)
+    assert meaning_multiplier(nothing) == 0
 
 
 def test_best_action_says_most_of_the_request() -> None:

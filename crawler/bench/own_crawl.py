@@ -1,0 +1,104 @@
+"""What our crawler takes for the same documents: the worker, as it runs in production.
+
+Each site is visited for the first time: the URL gate, the look-up, vetting and dialling,
+robots.txt, the document it declared, reading it, and writing it into PostgreSQL.
+"""
+
+import asyncio
+import random
+from datetime import timedelta
+
+from typing_extensions import override
+
+from crawler.bench.effort import Effort, Meter
+from crawler.bench.loopback import resolve_to_loopback
+from crawler.bench.tls_sites import Crowd
+from crawler.context import Context
+from crawler.fetch import Fetcher, FetcherConfig
+from crawler.resolve import Endpoint, Resolver, ResolverConfig
+from crawler.robots_cache import RobotsCache
+from crawler.worker import Worker
+from registry.db import crowd as crowd_in_db
+from registry.db.engine import Engine, Role, open_engine
+from registry.observability import configure_logging
+from registry.ranking.encoder import load_encoder
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.sites.gazetteer import Gazetteer
+from registry.usecases.chance import Chance
+from registry.usecases.list_site import Lister
+
+CONNECTIONS = 8
+LEASE = timedelta(minutes=10)
+POLL_S = 0.25
+USER_AGENT = "FairRegistryBench/1.0 (+https://registry.example/bot)"
+
+
+class CrowdNotCrawled(Exception):
+    """A site was left out, so the figures would tell of something else."""
+
+
+class _Resolver(Resolver):
+    """The crowd's sites all stand at one port, for only the administrator may use 443."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__(ResolverConfig(allow_loopback=True))
+        self._crowds_port = port
+
+    @override
+    async def endpoints(self, host: str, port: int = 443) -> list[Endpoint]:
+        found = await super().endpoints(host, port)
+        return [Endpoint(one.address, self._crowds_port) for one in found]
+
+
+def run(crowd: Crowd, database_url: str, at_once: int) -> Effort:
+    """database_url: of the crowd's sites, with a crawl due at each.
+
+    Raises: CrowdNotCrawled.
+    """
+    configure_logging("json")
+    resolve_to_loopback()
+    return asyncio.run(_run(crowd, database_url, at_once))
+
+
+async def _run(crowd: Crowd, database_url: str, at_once: int) -> Effort:
+    engine = open_engine(database_url, Role.CRAWLER, pool=CONNECTIONS)
+    context = _context(engine, crowd)
+    meter = Meter()
+    working = asyncio.create_task(Worker(context, at_once=at_once, lease=LEASE).run())
+    while await _crawled(engine) < crowd.hosts and not working.done():
+        await asyncio.sleep(POLL_S)
+    async with engine.connect() as connection:
+        visited, documents = await crowd_in_db.count_crawled(connection)
+    effort = meter.stop(documents)
+    working.cancel()
+    await asyncio.gather(working, return_exceptions=True)
+    await engine.dispose()
+    if not visited == documents == crowd.hosts:
+        raise CrowdNotCrawled(f"{documents} documents of {crowd.hosts} sites")
+    return effort
+
+
+async def _crawled(engine: Engine) -> int:
+    async with engine.connect() as connection:
+        return (await crowd_in_db.count_crawled(connection))[0]
+
+
+def _context(engine: Engine, crowd: Crowd) -> Context:
+    fetcher = Fetcher(
+        FetcherConfig(
+            user_agent=USER_AGENT,
+            resolver=_Resolver(crowd.port),
+            ca_file=crowd.ca_file,
+        )
+    )
+    return Context(
+        engine=engine,
+        fetcher=fetcher,
+        robots=RobotsCache(fetcher),
+        lister=Lister(
+            gazetteer=Gazetteer.load(), encoder=load_encoder(), policy=DEFAULT_POLICY
+        ),
+        chance=Chance(),
+        draw=random.SystemRandom().random,
+        test_hosts=True,
+    )

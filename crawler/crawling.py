@@ -1,0 +1,306 @@
+"""The crawl task: a site's documents are read again, and what they say now is listed."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from crawler.context import Context
+from crawler.discover import Discovery, discover
+from crawler.evidence import fetched_bodies, problems_of
+from crawler.fetch import HTML_TYPES, Validators, media_type_of
+from crawler.postponing import postpone
+from crawler.schedule import (
+    decide_missing,
+    decide_unconditional,
+    next_retry_at,
+    parse_retry_after,
+)
+from crawler.troubles import compare_crawl, troubles_of
+from registry.db import documents, notices, sites, tasks
+from registry.db.documents import StoredDocument
+from registry.db.sites import StoredKey
+from registry.db.tasks import Task
+from registry.errors import RegistryError
+from registry.identity.jwk import parse_jwk
+from registry.sites.change_history import ChangeHistory
+from registry.sites.entry import SiteEntry, Unlisted
+from registry.sites.host import parse_host
+from registry.usecases.declared import declarations_from, documents_from
+from registry.usecases.notices import MISSING, Comparison
+from registry.usecases.understand import (
+    FetchedBody,
+    NoDocument,
+    Understood,
+    understand,
+)
+
+
+async def crawl(context: Context, task: Task) -> None:
+    async with context.reader.connect() as connection:
+        found = await sites.find_declared(connection, task.host)
+        if found is None or found[0].status == "withdrawn":
+            return
+        entry, declared = found
+        stored = await documents.current_documents(connection, entry.site_id)
+        keys = await sites.keys_of(connection, entry.site_id)
+    discovery = await discover(
+        context.fetcher,
+        context.robots,
+        parse_host(entry.host, test_hosts=context.test_hosts),
+        clock=context.chance.now,
+        declared=[claim.url for claim in documents_from(declared)],
+        known=_validators(stored, unconditional=decide_unconditional(context.draw)),
+    )
+    visited = _Crawl(
+        context, task, entry, discovery, stored=stored, declared=declared, keys=keys
+    )
+    await visited.finish()
+
+
+class _Crawl:
+    """What became of one visit, and what is written of it."""
+
+    def __init__(
+        self,
+        context: Context,
+        task: Task,
+        entry: SiteEntry,
+        discovery: Discovery,
+        *,
+        stored: list[StoredDocument],
+        declared: Mapping[str, Any],
+        keys: Sequence[StoredKey],
+    ) -> None:
+        self._context = context
+        self._task = task
+        self._entry = entry
+        self._stored = stored
+        self._declared = declared
+        self._keys = keys
+        self._discovery = discovery
+        self._now = context.chance.now()
+
+    async def finish(self) -> None:
+        discovery = self._discovery
+        if discovery.is_outage and not _is_gone(discovery, self._stored):
+            told = self._compare(is_outage=True)
+            await self._postpone(discovery.failures[0].problem.code, told)
+        elif _is_confirmed(self._stored, discovery):
+            await self._confirm()
+        else:
+            await self._read()
+
+    async def _read(self) -> None:
+        try:
+            understood = self._understand()
+        except NoDocument as nothing:
+            await self._miss(nothing)
+        except RegistryError as refused:
+            await self._postpone(refused.code, self._compare())
+        else:
+            await self._store(understood)
+
+    def _understand(self) -> Understood:
+        standing = _still_standing(self._stored, self._discovery, self._now)
+        return understand(
+            [*fetched_bodies(self._discovery), *standing],
+            claims=(),
+            declarations=declarations_from(self._declared),
+            pinned=[
+                parse_jwk(one.jwk)
+                for one in self._keys
+                if one.known.standing == "trusted"
+            ],
+            site_url=f"https://{self._entry.host}/",
+            problems=problems_of(self._discovery),
+            now=self._now,
+        )
+
+    async def _confirm(self) -> None:
+        told = self._compare()
+        async with self._context.engine.begin() as connection:
+            held = await tasks.complete(
+                connection,
+                self._task,
+                failures=0,
+                outcome=self._outcome("unchanged"),
+                standing=told.standing,
+                **self._learnt(self._entry, unchanged=True),
+            )
+            if held:
+                await documents.confirm_documents(
+                    connection, self._task.site_id, self._discovery.unchanged, self._now
+                )
+                await notices.save_notices(
+                    connection, self._task.site_id, told.notices, self._now
+                )
+
+    async def _store(self, understood: Understood) -> None:
+        told = self._compare(understood)
+        problems = [
+            {"code": one.code, "detail": one.detail} for one in understood.problems
+        ]
+        async with self._context.engine.begin() as connection:
+            # Its host is held before its task, as everywhere: nobody waits in a circle.
+            current = await sites.lock_site(connection, self._task.host)
+            if current is None or current.status == "withdrawn":
+                return
+            unchanged = understood.meaning == current.semantic_hash
+            held = await tasks.complete(
+                connection,
+                self._task,
+                failures=0,
+                outcome=self._outcome("fetched", problems=problems),
+                standing=told.standing,
+                **self._learnt(current, unchanged=unchanged),
+            )
+            if held:
+                await notices.save_notices(
+                    connection, current.site_id, told.notices, self._now
+                )
+                await self._context.lister.list_site(
+                    connection, current, understood, dict(self._declared), self._now
+                )
+
+    async def _miss(self, nothing: NoDocument) -> None:
+        """The site answered, and nothing there counts as a document."""
+        told = self._compare(nothing)
+        async with self._context.engine.begin() as connection:
+            current = await sites.lock_site(connection, self._task.host)
+            if current is None or current.status == "withdrawn":
+                return
+            failures = self._task.failures + 1
+            held = await tasks.complete(
+                connection,
+                self._task,
+                due_at=next_retry_at(
+                    self._now, failures=failures, draw=self._context.draw
+                ),
+                failures=failures,
+                outcome=self._outcome("failed", code=nothing.code),
+                standing=told.standing,
+            )
+            if not held:
+                return
+            await notices.save_notices(
+                connection, current.site_id, told.notices, self._now
+            )
+            await documents.note_signatures(
+                connection, current.site_id, nothing.signatures
+            )
+            reason = _why_unlisted(nothing, told, self._now)
+            if reason and current.unlisted_for is None:
+                await self._context.lister.unlist_site(
+                    connection, current, reason, self._now
+                )
+
+    async def _postpone(self, code: str, told: Comparison) -> None:
+        pause = _asked_pause(self._discovery, self._now)
+        await postpone(self._context, self._task, code, pause, told)
+
+    def _compare(
+        self,
+        found: Understood | NoDocument | None = None,
+        *,
+        is_outage: bool = False,
+    ) -> Comparison:
+        troubles = troubles_of(
+            self._discovery,
+            found,
+            stored=[one.url for one in self._stored],
+            is_outage=is_outage,
+        )
+        return compare_crawl(self._task.standing, troubles, self._now)
+
+    def _outcome(self, result: str, **more: Any) -> dict[str, Any]:
+        return {"result": result, "at": self._now.isoformat(), **more}
+
+    def _learnt(self, entry: SiteEntry, *, unchanged: bool) -> dict[str, Any]:
+        """The next due time, and the site's history with this visit.
+
+        A visit for the sake of a hint leaves both as they are: it did not come by
+        chance, so it says nothing of how often the site changes. What it found counts
+        at the next regular visit. Without a visit before it there is no gap.
+        """
+        task, now = self._task, self._now
+        fetched_at = max((one.fetched_at for one in self._stored), default=now)
+        before = task.learnt_at or fetched_at
+        if task.is_early(now):
+            return {"due_at": task.due_at, "learnt_at": before}
+        history: ChangeHistory[float] = task.history
+        if before < now:
+            stayed = unchanged and entry.changed_at <= before
+            gap_days = (now - before) / timedelta(days=1)
+            history = history.after(gap_days, float(stayed))
+        due_at = self._context.revisits.next_at(now, history, self._context.draw)
+        return {"due_at": due_at, "history": history, "learnt_at": now}
+
+
+def _is_gone(discovery: Discovery, stored: list[StoredDocument]) -> bool:
+    """Whether there surely is nothing, neither what was declared nor what was stored."""
+    asked = [failure.url for failure in discovery.failures]
+    asked += [document.url for document in stored]
+    return not discovery.documents and set(asked) <= set(discovery.absent)
+
+
+def _is_confirmed(stored: list[StoredDocument], discovery: Discovery) -> bool:
+    """Whether everything stands as it did.
+
+    A signature is judged at each visit: where no byte changes, its time runs out and its
+    key may be revoked.
+    """
+    if discovery.documents or discovery.absent or not discovery.unchanged:
+        return False
+    return all(one.signature["status"] == "unsigned" for one in stored)
+
+
+def _why_unlisted(
+    nothing: NoDocument, told: Comparison, now: datetime
+) -> Unlisted | None:
+    """A date that the owner set needs no patience; what is missing may come back."""
+    if nothing.has_expired:
+        return "documents_expired"
+    missing = told.standing.get(MISSING)
+    if missing is None:
+        return None
+    since = datetime.fromisoformat(missing["since"])
+    is_over = decide_missing(now, since=since, visits=missing["seen"])
+    return "documents_missing" if is_over else None
+
+
+def _still_standing(
+    stored: list[StoredDocument], discovery: Discovery, now: datetime
+) -> list[FetchedBody]:
+    """Stored documents that this visit neither brought anew nor found gone."""
+    replaced = {one.final_url for one in discovery.documents} | set(discovery.absent)
+    return [
+        FetchedBody(
+            asked_url=one.url,
+            url=one.url,
+            is_page=media_type_of(one.content_type) in HTML_TYPES,
+            body=one.body,
+            content_type=one.content_type,
+            etag=one.etag,
+            last_modified=one.last_modified,
+            fetched_at=now if one.url in discovery.unchanged else one.fetched_at,
+        )
+        for one in stored
+        if one.url not in replaced
+    ]
+
+
+def _validators(
+    stored: list[StoredDocument], *, unconditional: bool
+) -> dict[str, Validators]:
+    """unconditional: each is asked for all the same, and nothing answers 304."""
+    return {
+        one.url: Validators()
+        if unconditional
+        else Validators(etag=one.etag, last_modified=one.last_modified)
+        for one in stored
+    }
+
+
+def _asked_pause(discovery: Discovery, now: datetime) -> timedelta | None:
+    asked = [parse_retry_after(one.retry_after, now) for one in discovery.failures]
+    return max((one for one in asked if one is not None), default=None)

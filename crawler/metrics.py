@@ -1,0 +1,121 @@
+"""What a crawler counts of itself, for Prometheus.
+
+No label names a host, an address or anything else of which there is no end.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from wsgiref.simple_server import WSGIServer
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    start_http_server,
+)
+
+PORTS_TRIED = 32
+
+REGISTRY = CollectorRegistry()
+ProcessCollector(registry=REGISTRY)
+_PREFIX = "fair_registry_crawler"
+
+
+def _counter(name: str, doc: str, *labels: str) -> Counter:
+    return Counter(f"{_PREFIX}_{name}", doc, labels, registry=REGISTRY)
+
+
+def _gauge(name: str, doc: str, *labels: str) -> Gauge:
+    return Gauge(f"{_PREFIX}_{name}", doc, labels, registry=REGISTRY)
+
+
+# of: registration, crawl, probe, prove
+LEASES = _counter("leases_total", "Leases taken.", "of")
+JOBS = _counter(
+    "jobs_total", "Jobs ended: done, failed (a bug), given_back.", "of", "end"
+)
+UNDER_WAY = _gauge("jobs_under_way", "Jobs that are worked on.", "of")
+OUTLIVED = _counter(
+    "leases_outlived_total",
+    "Jobs longer than their lease: where another took it over, the result was dropped.",
+    "of",
+)
+
+VISITS = _counter(
+    "visits_total", "Visits: fetched, unchanged, nothing, outage.", "outcome"
+)
+PROBES = _counter("probes_total", "Quality probes, by what they found.", "outcome")
+PROOFS = _counter("proofs_total", "Looks for keys: keys, none, unread.", "outcome")
+
+FETCHES = _counter(
+    "fetches_total", "Requests: ok, not_modified, status_Nxx or a code.", "outcome"
+)
+FETCH_SECONDS = Histogram(
+    f"{_PREFIX}_fetch_seconds",
+    "Of a request with its redirects, whatever came of it; our own waiting not.",
+    buckets=(0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0),
+    registry=REGISTRY,
+)
+BYTES = _counter("fetched_bytes_total", "Bytes of taken bodies, decompressed.")
+
+REQUESTS = _gauge("requests_under_way", "Requests under way or waiting for their turn.")
+CIRCUITS = _gauge(
+    "circuits", "Circuits of places that failed, by state.", "level", "state"
+)
+OPENED = _counter("circuits_opened_total", "Circuits opened.", "level")
+HELD_BACK = _counter(
+    "held_back_total", "Requests refused by our own restraint.", "code"
+)
+
+# Of the whole registry: each crawler tells the same.
+DUE = _gauge("due_tasks", "Tasks that wait for a crawler.", "kind")
+LAG = _gauge("lag_seconds", "How long the task has waited that waits longest.")
+FRESHNESS = _gauge(
+    "freshness_ratio",
+    "The share of stored sites that are as they were last seen, by their change rates.",
+)
+FRESHNESS.set(float("nan"))
+
+
+def total(counter: Counter | Gauge, label: str) -> dict[str, int]:
+    """Its sum over all other labels, by the values of one."""
+    found: dict[str, int] = {}
+    for metric in counter.collect():
+        for sample in metric.samples:
+            if label in sample.labels and not sample.name.endswith("_created"):
+                value = sample.labels[label]
+                found[value] = found.get(value, 0) + int(sample.value)
+    return found
+
+
+def value(gauge: Gauge) -> float:
+    """Of one without labels."""
+    return next(iter(gauge.collect())).samples[0].value
+
+
+@contextmanager
+def served_at(address: str, port: int) -> Iterator[int]:
+    """Serve them on a thread, at the first free port from this one on; gives the port.
+
+    Several crawlers of one machine take one after the other. port: 0 takes any.
+    Raises: OSError if none is free or the address is not of this machine.
+    """
+    server = _start(address, port)
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def _start(address: str, port: int) -> WSGIServer:
+    candidates = range(port, min(port + PORTS_TRIED, 65536)) if port else (0,)
+    taken = OSError(f"there is no port {port}")
+    for candidate in candidates:
+        try:
+            return start_http_server(candidate, address, REGISTRY)[0]
+        except OSError as error:
+            taken = error
+    raise taken

@@ -1,0 +1,177 @@
+"""One visit now, with everything it decides written as JSON objects, one a line.
+
+`look` needs no database and stores nothing. `carry_out` does the crawl task of a listed
+site out of turn, under a lease and its fence as any worker.
+"""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TextIO
+
+import msgspec
+
+from crawler import refusals, trace
+from crawler.context import Context
+from crawler.discover import Discovery, discover
+from crawler.evidence import fetched_bodies, problems_of
+from crawler.fetch import Fetcher
+from crawler.revisits import Revisits
+from crawler.robots_cache import RobotsCache
+from crawler.schedule import next_retry_at, parse_retry_after
+from crawler.visiting import carry_out_task
+from registry.db import frontier, sites, tasks
+from registry.errors import Problem, Refused, RegistryError
+from registry.identity.declarations import Declarations
+from registry.sites.change_history import NEVER_VISITED
+from registry.sites.host import Host, parse_host
+from registry.usecases.chance import Chance
+from registry.usecases.understand import Understood, understand
+
+NAMED_ACTIONS = 50
+
+
+async def look(
+    fetcher: Fetcher,
+    host: str,
+    *,
+    declared: Sequence[str],
+    chance: Chance,
+    test_hosts: bool,
+    write: TextIO,
+) -> bool:
+    """Whether documents were found. declared: what alone is asked for."""
+    with trace.listening(partial(write_event, write)):
+        try:
+            parsed = parse_host(host, test_hosts=test_hosts)
+        except Refused as refused:
+            trace.tell(trace.NotTaken.of, host, refused.problem)
+            return False
+        discovery = await discover(
+            fetcher,
+            RobotsCache(fetcher),
+            parsed,
+            clock=chance.now,
+            declared=declared,
+        )
+        return _judge(discovery, parsed, chance.now())
+
+
+async def carry_out(
+    context: Context, host: str, *, lease: timedelta, write: TextIO
+) -> bool:
+    """Whether documents were found, or stand as they were."""
+    with trace.listening(partial(write_event, write)):
+        try:
+            name = parse_host(host, test_hosts=context.test_hosts).name
+        except Refused as refused:
+            trace.tell(trace.NotTaken.of, host, refused.problem)
+            return False
+        now = context.chance.now()
+        async with context.engine.begin() as connection:
+            task = await frontier.lease_task_at(
+                connection, name, "crawl", now=now, lease=lease
+            )
+            listed = await sites.find_site(connection, name)
+        if task is None:
+            why: trace.WhyNotLeased = "leased" if listed else "not_listed"
+            trace.tell(trace.NotLeased, host=name, why=why)
+            return False
+        trace.tell(
+            trace.Leased,
+            site_id=task.site_id,
+            fence=task.fence,
+            lease_s=round(lease.total_seconds()),
+        )
+        try:
+            await carry_out_task(context, task)
+        finally:
+            async with context.engine.begin() as connection:
+                await frontier.give_back(connection, [task])
+        async with context.engine.connect() as connection:
+            found = (await tasks.outcomes_of(connection, task.site_id))["crawl"]
+        due_at = found["nextDueAt"] or now
+        _tell_schedule(
+            found.get("result", ""), found.get("code", ""), now, due_at, due_at
+        )
+        return found.get("result") in {"fetched", "unchanged"}
+
+
+def write_event(out: TextIO, event: trace.Event) -> None:
+    """In ASCII: no character of a site reaches a terminal as it is."""
+    out.write(json.dumps(msgspec.to_builtins(event)) + "\n")
+    out.flush()
+
+
+def _judge(discovery: Discovery, host: Host, now: datetime) -> bool:
+    """What a crawler would make of it, and when it would come again."""
+    given = problems_of(discovery)
+    failed = discovery.failures[0].problem.code if discovery.is_outage else ""
+    try:
+        understood = understand(
+            fetched_bodies(discovery),
+            claims=(),
+            declarations=Declarations(),
+            pinned=(),
+            site_url=f"https://{host.name}/",
+            problems=given,
+            now=now,
+        )
+    except RegistryError as refused:
+        trace.tell(trace.NotUnderstood.of, refused.problem)
+        _tell_retry(discovery, failed or refused.code, now)
+        return False
+    _tell_understood(understood, given)
+    next_at = partial(Revisits().next_at, now, NEVER_VISITED)
+    _tell_schedule("fetched", "", now, next_at(lambda: 0.0), next_at(lambda: 1.0))
+    return True
+
+
+def _tell_understood(understood: Understood, given: Sequence[Problem]) -> None:
+    for problem in understood.problems:
+        if problem not in given:
+            trace.tell(trace.Noted.of, problem)
+    site = understood.site
+    trace.tell(
+        trace.Understood,
+        name=site.name,
+        category=site.category,
+        actions=len(site.actions),
+        named=[action.name for action in site.actions[:NAMED_ACTIONS]],
+        documents=[
+            trace.Reading(
+                url=one.url,
+                format=one.format,
+                dialect=one.dialect,
+                conformance=one.conformance,
+                signature=one.signature["status"],
+                deviations=len(one.deviations),
+            )
+            for one in understood.documents
+        ],
+        problems=len(understood.problems),
+    )
+
+
+def _tell_retry(discovery: Discovery, code: str, now: datetime) -> None:
+    asked = [parse_retry_after(one.retry_after, now) for one in discovery.failures]
+    pause = max((one for one in asked if one is not None), default=None)
+    failures = int(code not in refusals.LATER)
+    earliest, latest = (
+        next_retry_at(now, failures=failures, draw=lambda: share, retry_after=pause)  # noqa: B023 — called at once
+        for share in (0.0, 1.0)
+    )
+    _tell_schedule("failed", code, now, earliest, latest)
+
+
+def _tell_schedule(
+    result: str, code: str, now: datetime, earliest: datetime, latest: datetime
+) -> None:
+    trace.tell(
+        trace.Scheduled,
+        result=result,
+        code=code,
+        earliest_s=round((earliest - now).total_seconds()),
+        latest_s=round((latest - now).total_seconds()),
+    )

@@ -1,0 +1,85 @@
+"""What is measured now and then: what waits, how fresh the copies are, the circuits."""
+
+import asyncio
+from datetime import datetime, timedelta
+
+import numpy as np
+import structlog
+
+from crawler import metrics
+from crawler.context import Context
+from crawler.politeness import Politeness
+from registry.db import frontier
+from registry.db.engine import DatabaseError, Engine
+from registry.sites.change_history import ChangeHistory
+
+PAUSE_S = 15.0
+SAMPLED = 1_000
+_FRESHNESS_EVERY = 4
+_KINDS = ("crawl", "probe", "prove")
+_DAY = timedelta(days=1)
+
+logger = structlog.get_logger()
+
+
+async def survey(context: Context, *, pause_s: float = PAUSE_S) -> None:
+    """Until cancelled."""
+    number = 0
+    while True:
+        note_circuits(context.fetcher.config.politeness)
+        try:
+            await note_waiting(context.engine, context.chance.now())
+            if number % _FRESHNESS_EVERY == 0:
+                await note_freshness(context.engine, context.chance.now())
+        except (DatabaseError, OSError) as error:
+            logger.warning("survey_failed", kind=type(error).__name__)
+        number += 1
+        await asyncio.sleep(pause_s)
+
+
+def note_circuits(politeness: Politeness) -> None:
+    """On the event loop, which alone may read what its tasks change."""
+    found = politeness.snapshot()
+    metrics.REQUESTS.set(found["under_way"])
+    for level in politeness.config.rules:
+        for state in ("closed", "open", "half_open"):
+            metrics.CIRCUITS.labels(level, state).set(found.get(f"{level}_{state}", 0))
+
+
+async def note_waiting(engine: Engine, now: datetime) -> None:
+    async with engine.connect() as connection:
+        found = await frontier.count_waiting(connection, now)
+    for kind in _KINDS:
+        metrics.DUE.labels(kind).set(found[kind].tasks if kind in found else 0)
+    since = [one.since for one in found.values() if one.since]
+    metrics.LAG.set((now - min(since)).total_seconds() if since else 0.0)
+
+
+async def note_freshness(engine: Engine, now: datetime) -> None:
+    async with engine.connect() as connection:
+        sampled = await frontier.sample_ages(connection, SAMPLED)
+    if sampled:
+        metrics.FRESHNESS.set(
+            estimate_freshness(
+                [(history, (now - at) / _DAY) for history, at in sampled]
+            )
+        )
+
+
+def estimate_freshness(copies: list[tuple[ChangeHistory[float], float]]) -> float:
+    """The mean probability that a copy is still what its site says: e^(-λt).
+
+    copies: the site's history and the copy's age t in days, at least one. λ: its
+    changes a day. Changes are taken to come as in a Poisson process, as `allocation`
+    takes them; the result is the share expected of them all.
+    """
+    visits, unchanged, gaps, ages = np.array(
+        [
+            (one.visits, one.unchanged, one.mean_gap_days, max(age, 0.0))
+            for one, age in copies
+        ]
+    ).T
+    rates = ChangeHistory(
+        visits=visits, unchanged=unchanged, mean_gap_days=gaps
+    ).changes_per_day
+    return float(np.exp(-rates * ages).mean())

@@ -1,0 +1,43 @@
+"""A fetcher that counts what comes of its requests; see `metrics`."""
+
+from typing import Any
+
+from typing_extensions import override
+
+from crawler import metrics
+from crawler.fetch import Fetched, Fetcher, NotModified
+from crawler.refusals import UnexpectedStatus
+from crawler.stopwatch import Stopwatch
+from registry.errors import Refused
+
+
+class WatchedFetcher(Fetcher):
+    @override
+    async def fetch(self, url: str, **wanted: Any) -> Fetched | NotModified:
+        watch = wanted["watch"] = wanted.get("watch") or Stopwatch()
+        outcome = "broken_off"
+        try:
+            answer = await super().fetch(url, **wanted)
+            outcome = _outcome(answer)
+        except Refused as refused:
+            outcome = _code(refused)
+            raise
+        else:
+            return answer
+        finally:
+            metrics.FETCHES.labels(outcome).inc()
+            metrics.FETCH_SECONDS.observe(watch.elapsed_ms / 1000)
+
+
+def _outcome(answer: Fetched | NotModified) -> str:
+    if isinstance(answer, NotModified):
+        return "not_modified"
+    metrics.BYTES.inc(len(answer.body))
+    return "ok"
+
+
+def _code(refused: Refused) -> str:
+    """Of a status its hundreds: a server may send any of a thousand."""
+    if isinstance(refused, UnexpectedStatus):
+        return f"status_{min(refused.status // 100, 9)}xx"
+    return refused.code

@@ -1,0 +1,316 @@
+"""`bench rank`: what an exact ranking costs, by the kernel and beside others.
+
+All is measured in one run over one made-up registry, in CPU time of one thread, so that
+figures stand in a ratio whatever else the machine does. Every sampled answer is held
+against a computation of its own over all rows.
+"""
+
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import numpy.typing as npt
+from rich.table import Table
+
+from registry.cli.output import console, errors, json_option, print_json
+from registry.cli.recomputation import Recomputed, first_places, recompute
+from registry.cli.rivals import has_tantivy, measure_fts5, measure_tantivy
+from registry.cli.search_cost import bandwidth, bytes_of, bytes_touched
+from registry.cli.sql_rival import measure_sql
+from registry.cli.synthetic import CHUNK, NOW, Registry, make_registry
+from registry.cli.synthetic_queries import make_queries
+from registry.index.constants import Constants, Query, make_constants
+from registry.index.kernel import Bound, Kernel
+from registry.index.levels import Level, make_level
+from registry.index.rows import Rows, hash_word, join
+from registry.ranking.encoder import load_encoder
+from registry.ranking.policy import DEFAULT_POLICY, FULL
+from registry.ranking.relevance import idf_milli
+
+K = 20
+CUT = 1_000
+RIVALS = ("tantivy", "fts5", "sql")
+SQL_SITES_MAX = 200_000
+_SMALL = 200_000
+_ROWS_BETWEEN_NEWS = 200_000
+_NO_FIGURES = {
+    "tantivy": ("tantivy_cpu_ms_mean", "mean_ratio_to_tantivy"),
+    "fts5": ("fts5_ms_mean",),
+    "sql": ("sql_ms_mean", "sql_cpu_ms_mean", "sql_mismatches"),
+}
+
+
+@click.command()
+@click.option(
+    "--sites", type=click.IntRange(min=1_000), default=100_000, show_default=True
+)
+@click.option("--queries", type=click.IntRange(min=1), default=1_000, show_default=True)
+@click.option(
+    "--verify",
+    type=click.IntRange(min=1),
+    help="Answers to compute again. Default: 200, of more than 200,000 sites 30.",
+)
+@click.option(
+    "--sample",
+    type=click.IntRange(min=1),
+    default=50,
+    show_default=True,
+    help="Requests for SQL and FTS5, which take long.",
+)
+@click.option(
+    "--rival",
+    "asked",
+    type=click.Choice([*RIVALS, "none"]),
+    multiple=True,
+    help="Default: all, but SQL only up to 200,000 sites.",
+)
+@json_option
+def rank(
+    sites: int,
+    queries: int,
+    verify: int | None,
+    sample: int,
+    asked: tuple[str, ...],
+    *,
+    as_json: bool,
+) -> None:
+    """Rank made-up sites exactly, and measure what it takes.
+
+    Ends with exit code 1 if the kernel, or SQL, found anything but what the definition
+    of the score gives.
+    """
+    bench = _prepare(sites, queries)
+    verified = min(queries, verify or (200 if sites <= _SMALL else 30))
+    found = {"sites": sites, "queries": queries, **_kernel_figures(bench)}
+    _tell(f"computing {verified} answers again, over all rows")
+    again = recompute(bench.rows, bench.searches[:verified])
+    found |= _verified(bench, again) | _cut(bench.rows, again)
+    found |= _rivals(bench, asked, min(sample, queries), again)
+    ratio_to = found["tantivy_cpu_ms_mean"]
+    if ratio_to:
+        ratio = found["kernel_cpu_ms_mean"] / ratio_to
+        found["mean_ratio_to_tantivy"] = round(ratio, 2)
+    if as_json:
+        print_json(found)
+    else:
+        console.print(_table(found))
+    if found["mismatches"] or found["sql_mismatches"]:
+        raise SystemExit(1)
+
+
+def _tell(what: str) -> None:
+    errors.print(what, highlight=False)
+
+
+def _table(found: dict[str, Any]) -> Table:
+    table = Table(box=None)
+    table.add_column("figure")
+    table.add_column("value", justify="right")
+    for name, value in found.items():
+        table.add_row(name, "not measured" if value is None else str(value))
+    return table
+
+
+# ---- what is measured ----
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Bench:
+    """searches: the constants of each query."""
+
+    registry: Registry
+    level: Level
+    bound: Bound
+    queries: Sequence[Query]
+    searches: Sequence[Constants]
+    build_cpu_s: float
+
+    @property
+    def rows(self) -> Rows:
+        return self.level.rows
+
+    @property
+    def words(self) -> list[list[str]]:
+        return [list(one.request.terms) for one in self.queries]
+
+
+def _prepare(sites: int, queries: int) -> _Bench:
+    try:
+        kernel = Kernel()
+    except OSError as error:
+        compile_it = f"{Path(sys.executable).name} -m registry.index.compile"
+        raise click.ClickException(f"there is no kernel: {compile_it}") from error
+    registry = make_registry()
+    rows = _make_rows(registry, sites)
+    started = time.process_time()
+    level = make_level(rows, DEFAULT_POLICY)
+    build_cpu_s = time.process_time() - started
+    _tell(f"built in {build_cpu_s:.1f} s of CPU")
+    bound = kernel.bind([level.part])
+    encoder = load_encoder(DEFAULT_POLICY)
+    asked = make_queries(registry, level.rows, queries, encoder, DEFAULT_POLICY)
+    return _Bench(
+        registry=registry,
+        level=level,
+        bound=bound,
+        queries=asked,
+        searches=[_constants(bound, sites, one) for one in asked],
+        build_cpu_s=build_cpu_s,
+    )
+
+
+def _make_rows(registry: Registry, sites: int) -> Rows:
+    step = _ROWS_BETWEEN_NEWS // CHUNK * CHUNK
+    parts = []
+    for start in range(0, sites, step):
+        stop = min(start + step, sites)
+        parts.append(registry.rows(start, stop))
+        _tell(f"{stop} sites made, {time.process_time():.0f} s of CPU")
+    return join(parts)
+
+
+def _constants(bound: Bound, sites: int, query: Query) -> Constants:
+    shares = query.request.weights_bp or dict.fromkeys(query.request.terms, FULL)
+    counts = bound.containing([hash_word(term) for term in shares])
+    weights = {
+        term: idf_milli(sites, count) * share // FULL
+        for (term, share), count in zip(shares.items(), counts, strict=True)
+    }
+    return make_constants(query, weights, NOW, DEFAULT_POLICY)
+
+
+# ---- the kernel ----
+
+
+def _kernel_figures(bench: _Bench) -> dict[str, Any]:
+    segment = bench.level.part.segment
+    for one in bench.searches[:K]:
+        bench.bound.search(one, k=K)
+    spent, touched = [], []
+    for one in bench.searches:
+        started = time.thread_time()
+        bench.bound.search(one, k=K)
+        spent.append((time.thread_time() - started) * 1000)
+        effort = bench.bound.measure(one, k=K)[2]
+        touched.append(bytes_touched(segment, one, effort))
+    mean_bytes, per_s = float(np.mean(touched)), bandwidth()
+    return {
+        "kernel_cpu_ms_mean": round(float(np.mean(spent)), 3),
+        "kernel_cpu_ms_p50": round(float(np.percentile(spent, 50)), 3),
+        "kernel_cpu_ms_p99": round(float(np.percentile(spent, 99)), 3),
+        "floor_ms": round(mean_bytes / per_s * 1000, 3),
+        "bytes_touched_mean": round(mean_bytes),
+        "bandwidth_gb_per_s": round(per_s / 1e9, 1),
+        "bytes_per_site": round(bytes_of(segment) / len(segment), 1),
+        "build_cpu_s": round(bench.build_cpu_s, 1),
+    }
+
+
+# ---- against the definition ----
+
+
+def _verified(bench: _Bench, again: Recomputed) -> dict[str, Any]:
+    mismatches = 0
+    for one, standings in zip(bench.searches, again.standings, strict=False):
+        found, _ = bench.bound.search(one, k=K)
+        places = set(
+            zip(found["row"].tolist(), found["standing"].tolist(), strict=True)
+        )
+        mismatches += places != _places(standings, bench.rows)
+    return {"verified": len(again.standings), "mismatches": mismatches}
+
+
+def _places(standings: npt.NDArray[np.int64], rows: Rows) -> set[tuple[int, int]]:
+    first = first_places(standings, rows.leaders, K)
+    return set(zip(first.tolist(), standings[first].tolist(), strict=True))
+
+
+def _cut(rows: Rows, again: Recomputed) -> dict[str, Any]:
+    """What is lost where only the best by words are ranked by all factors."""
+    kept, lost = [], []
+    for standings, matched in zip(again.standings, again.matched, strict=True):
+        first = first_places(standings, rows.leaders, K)[:K]
+        if not len(first):
+            continue
+        last = max(1, -np.partition(-matched, min(CUT, len(matched)) - 1)[CUT - 1])
+        kept.append(float(np.mean(matched[first] >= last)))
+        lost.append(bool(matched[first[0]] < last))
+    return {
+        f"cut{CUT}_recall_at_{K}": round(float(np.mean(kept)), 3) if kept else None,
+        f"cut{CUT}_first_lost": round(float(np.mean(lost)), 3) if lost else None,
+    }
+
+
+# ---- beside others ----
+
+
+def _rivals(
+    bench: _Bench, asked: Sequence[str], sample: int, again: Recomputed
+) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for rival in RIVALS:
+        found |= dict.fromkeys(_NO_FIGURES[rival])
+        if reason := _reason_to_skip(rival, asked, len(bench.rows)):
+            _tell(f"{rival}: skipped, {reason}")
+            continue
+        folder = Path(tempfile.mkdtemp(prefix="fair-registry-bench-"))
+        try:
+            found |= _MEASURES[rival](bench, folder, sample, again)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    return found
+
+
+def _reason_to_skip(rival: str, asked: Sequence[str], sites: int) -> str | None:
+    if asked and rival not in asked:
+        return "not asked for"
+    if rival == "tantivy" and not has_tantivy():
+        return "not installed (the dependency group `bench`)"
+    if rival == "sql" and not asked and sites > SQL_SITES_MAX:
+        return f"loading takes long; ask for it with --rival {rival}"
+    return None
+
+
+def _tantivy(bench: _Bench, folder: Path, _: int, __: Recomputed) -> dict[str, Any]:
+    _tell("tantivy: loading")
+    language = bench.registry.language
+    spent = measure_tantivy(folder, bench.rows, language, bench.words)
+    return {
+        "tantivy_cpu_ms_mean": round(float(np.mean(spent)), 3),
+        "tantivy_cpu_ms_p99": round(float(np.percentile(spent, 99)), 3),
+    }
+
+
+def _fts5(bench: _Bench, folder: Path, sample: int, _: Recomputed) -> dict[str, Any]:
+    _tell("fts5: loading")
+    language = bench.registry.language
+    spent = measure_fts5(folder, bench.rows, language, bench.words[:sample])
+    return {"fts5_ms_mean": round(float(np.mean(spent)), 2)}
+
+
+def _sql(bench: _Bench, folder: Path, sample: int, again: Recomputed) -> dict[str, Any]:
+    searches = bench.searches[:sample]
+    measured = measure_sql(folder, bench.rows, searches, K, _tell)
+    mismatches = sum(
+        places != _places(standings, bench.rows)
+        for places, standings in zip(measured.places, again.standings, strict=False)
+    )
+    return {
+        "sql_ms_mean": round(float(np.mean(measured.wall_ms)), 1),
+        "sql_cpu_ms_mean": round(measured.cpu_ms_mean, 1),
+        "sql_mismatches": mismatches,
+    }
+
+
+_MEASURES: dict[str, Callable[[_Bench, Path, int, Recomputed], dict[str, Any]]] = {
+    "tantivy": _tantivy,
+    "fts5": _fts5,
+    "sql": _sql,
+}

@@ -1,0 +1,90 @@
+"""Made-up requests of two to six words to a made-up registry.
+
+Most are coherent: words of one topic, as often as its sites say them, at times with a
+common one. The others are words of some site. Half are asked from a city, one in ten has
+a filter.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from registry.cli.synthetic import CITIES, Registry
+from registry.cli.synthetic_words import (
+    CATEGORIES,
+    FORMATS,
+    TOPIC_WORDS,
+    TOPICS,
+    category_name,
+    country_name,
+    draw_ranks,
+)
+from registry.index.constants import Filters, Query
+from registry.index.rows import Rows
+from registry.index.search import prepare_query
+from registry.ranking.encoder import Encoder
+from registry.ranking.policy import Policy
+from registry.sites.place import cell_of
+
+_COHERENT, _WITH_COMMON_WORD = 0.7, 0.3
+_LOCATED, _FILTERED = 0.5, 0.1
+
+
+def make_queries(
+    registry: Registry, rows: Rows, count: int, encoder: Encoder, policy: Policy
+) -> list[Query]:
+    """rows: of the registry, in any order. Those without a word that counts are left out."""
+    rng = np.random.default_rng([registry.seed, 1, count])
+    found: list[Query] = []
+    while len(found) < count:
+        query = prepare_query(
+            " ".join(_words(registry, rows, rng)),
+            encoder,
+            policy,
+            cell=_cell(registry, rng),
+            filters=_filters(registry, rng),
+        )
+        if query.request.terms:
+            found.append(query)
+    return found
+
+
+def _words(registry: Registry, rows: Rows, rng: np.random.Generator) -> Iterable[str]:
+    count = int(rng.integers(2, 7))
+    if rng.random() < _COHERENT:
+        return _of_topic(registry, count, rng)
+    site = rng.integers(len(rows))
+    said = rows.hashes[rows.starts[site] : rows.starts[site + 1]].tolist()
+    words = [registry.language.word_of.get(hash_) for hash_ in said]
+    known = [word for word in words if word is not None]
+    return [str(word) for word in rng.choice(known, min(count, len(known)), False)]
+
+
+def _of_topic(registry: Registry, count: int, rng: np.random.Generator) -> list[str]:
+    language = registry.language
+    topic = language.topics[draw_ranks(rng, 1, TOPICS)[0]]
+    numbers = topic[draw_ranks(rng, count, TOPIC_WORDS)].tolist()
+    if rng.random() < _WITH_COMMON_WORD:
+        numbers[-1] = int(draw_ranks(rng, 1, language.known)[0])
+    return [language.words[number] for number in dict.fromkeys(numbers)]
+
+
+def _cell(registry: Registry, rng: np.random.Generator) -> str | None:
+    if rng.random() >= _LOCATED:
+        return None
+    return cell_of(registry.cities.points[draw_ranks(rng, 1, CITIES)[0]])
+
+
+def _filters(registry: Registry, rng: np.random.Generator) -> Filters:
+    if rng.random() >= _FILTERED:
+        return Filters()
+    match rng.integers(3):
+        case 0:
+            return Filters(
+                category=category_name(int(draw_ranks(rng, 1, CATEGORIES)[0]))
+            )
+        case 1:
+            city = draw_ranks(rng, 1, CITIES)[0]
+            return Filters(country=country_name(int(registry.cities.countries[city])))
+        case _:
+            return Filters(format=FORMATS[draw_ranks(rng, 1, len(FORMATS))[0]])

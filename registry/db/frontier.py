@@ -1,0 +1,140 @@
+"""SQL beside the ordinary leases of `tasks` and `registrations`.
+
+What waits in all, how old the stored copies are, a lease out of turn, and leases given
+back: what was not done is then ready for others at once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
+
+from sqlalchemy import and_, or_, text, update
+
+from registry.db.engine import Connection
+from registry.db.registrations import Registration
+from registry.db.tables import registration, task
+from registry.db.tasks import Task, TaskKind
+from registry.sites.change_history import ChangeHistory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """tasks: ready and with nobody. since: when the longest waiting became ready."""
+
+    tasks: int
+    since: datetime | None
+
+
+# Never fetched tasks became ready when their site was listed, which nobody noted here.
+_WAITING = text("""
+    SELECT kind, count(*) AS tasks,
+        min(greatest(least(due_at, hinted_at), leased_until)) AS since
+    FROM registry.task
+    WHERE coalesce(greatest(least(due_at, hinted_at), leased_until), '-infinity') <= :now
+    GROUP BY kind
+""")
+
+_LEASE_AT = text("""
+    UPDATE registry.task AS t SET leased_until = :until, fence = t.fence + 1
+    FROM registry.site AS s
+    WHERE s.host = :host AND t.site_id = s.site_id AND t.kind = :kind
+        AND (t.leased_until IS NULL OR t.leased_until <= :now)
+    RETURNING t.*, s.host, t.outcome = '{}' AS is_first
+""")
+
+_AGES = text("""
+    SELECT t.visits, t.unchanged, t.mean_gap_days, d.fetched_at
+    FROM registry.task AS t TABLESAMPLE SYSTEM (:percent),
+    LATERAL (
+        SELECT max(fetched_at) AS fetched_at FROM registry.document
+        WHERE site_id = t.site_id AND retired_at IS NULL
+    ) AS d
+    WHERE t.kind = 'crawl' AND d.fetched_at IS NOT NULL
+    LIMIT :limit
+""")
+
+
+async def count_waiting(
+    connection: Connection, now: datetime
+) -> dict[TaskKind, Waiting]:
+    """By kind; kinds of which none waits are left out. Reads one range of one index."""
+    rows = await connection.execute(_WAITING, {"now": now})
+    return {row.kind: Waiting(tasks=row.tasks, since=row.since) for row in rows}
+
+
+async def lease_task_at(
+    connection: Connection,
+    host: str,
+    kind: TaskKind,
+    *,
+    now: datetime,
+    lease: timedelta,
+) -> Task | None:
+    """The task, whenever it is due; None if there is none or another has its lease."""
+    given = {"host": host, "kind": kind, "now": now, "until": now + lease}
+    row = (await connection.execute(_LEASE_AT, given)).one_or_none()
+    if row is None:
+        return None
+    history = ChangeHistory(
+        visits=row.visits, unchanged=row.unchanged, mean_gap_days=row.mean_gap_days
+    )
+    others = {one.name for one in fields(Task)} - {"history"}
+    return Task(history=history, **{name: getattr(row, name) for name in others})
+
+
+async def give_back(
+    connection: Connection, leased: Sequence[Task | Registration]
+) -> int:
+    """How many were still held. They are ready at once; their fences stay as they are."""
+    of_tasks = [
+        and_(
+            task.c.site_id == one.site_id,
+            task.c.kind == one.kind,
+            task.c.fence == one.fence,
+        )
+        for one in leased
+        if isinstance(one, Task)
+    ]
+    of_registrations = [
+        and_(
+            registration.c.registration_id == one.registration_id,
+            registration.c.fence == one.fence,
+        )
+        for one in leased
+        if isinstance(one, Registration)
+    ]
+    returned = 0
+    for table, held in ((task, of_tasks), (registration, of_registrations)):
+        if held:
+            statement = (
+                update(table)
+                .where(or_(*held), table.c.leased_until.is_not(None))
+                .values(leased_until=None)
+            )
+            returned += (await connection.execute(statement)).rowcount
+    return returned
+
+
+async def sample_ages(
+    connection: Connection, limit: int
+) -> list[tuple[ChangeHistory[float], datetime]]:
+    """Of about `limit` sites that were read: their history, and when that was last.
+
+    Whole pages are drawn, as by `tasks.sample_histories`.
+    """
+    estimated = await connection.execute(
+        text("SELECT reltuples FROM pg_class WHERE oid = 'registry.task'::regclass")
+    )
+    percent = min(100.0, 300.0 * limit / max(1.0, estimated.scalar_one()))
+    rows = await connection.execute(_AGES, {"percent": percent, "limit": limit})
+    return [
+        (
+            ChangeHistory(
+                visits=row.visits,
+                unchanged=row.unchanged,
+                mean_gap_days=row.mean_gap_days,
+            ),
+            row.fetched_at,
+        )
+        for row in rows
+    ]

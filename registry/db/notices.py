@@ -1,0 +1,98 @@
+"""SQL of notices: what the owner of a site should know, the newest kept."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select, text
+
+from registry.db.engine import Connection
+from registry.db.prepared import Prepared
+from registry.db.tables import notice
+
+KEPT = 200
+"""Of a site. A year of news of a site in good order; a flood ends here."""
+
+
+_MEMBERS = ("code", "detail", "fix", "url", "problem")
+# What is told just now is not seen by the rest of the statement: `stay` are those beside it.
+_SAVE = Prepared(
+    text("""
+    WITH told AS (
+        INSERT INTO registry.notice
+            (site_id, noted_at, code, detail, fix, url, problem)
+        SELECT :site_id, :noted_at, code, detail, fix, url, problem
+        FROM unnest(
+            CAST(:code AS text[]), CAST(:detail AS text[]), CAST(:fix AS text[]),
+            CAST(:url AS text[]), CAST(:problem AS text[])
+        ) WITH ORDINALITY AS one (code, detail, fix, url, problem, place)
+        ORDER BY place
+    )
+    DELETE FROM registry.notice WHERE site_id = :site_id AND notice_id <= (
+        SELECT notice_id FROM registry.notice WHERE site_id = :site_id
+        ORDER BY notice_id DESC OFFSET :stay LIMIT 1
+    )
+""")
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """code: of `registry.usecases.notices`. fix: what to do, or "".
+
+    url: what it is about. problem: the code of the problem behind it.
+    """
+
+    code: str
+    detail: str
+    fix: str = ""
+    url: str | None = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredNotice:
+    """notice_id: grows with each one that is written."""
+
+    notice_id: int
+    noted_at: datetime
+    notice: Notice
+
+
+async def save_notices(
+    connection: Connection, site_id: int, found: Sequence[Notice], now: datetime
+) -> None:
+    """For the transaction that makes them true. The last is the newest."""
+    kept = found[-KEPT:]
+    if kept:
+        await _SAVE(
+            connection,
+            site_id=site_id,
+            noted_at=now,
+            stay=KEPT - len(kept),
+            **{name: [getattr(one, name) for one in kept] for name in _MEMBERS},
+        )
+
+
+async def notices_of(
+    connection: Connection, site_id: int, limit: int, before: int | None = None
+) -> list[StoredNotice]:
+    """The newest first. before: a notice_id."""
+    query = select(notice).where(notice.c.site_id == site_id)
+    if before is not None:
+        query = query.where(notice.c.notice_id < before)
+    query = query.order_by(notice.c.notice_id.desc()).limit(limit)
+    return [
+        StoredNotice(
+            notice_id=row.notice_id,
+            noted_at=row.noted_at,
+            notice=Notice(
+                code=row.code,
+                detail=row.detail,
+                fix=row.fix,
+                url=row.url,
+                problem=row.problem,
+            ),
+        )
+        for row in await connection.execute(query)
+    ]

@@ -1,0 +1,84 @@
+"""Whom a signed statement is for, of whom it speaks and how long: aud, sub, iat, exp.
+
+The registered claims of RFC 7519, 4.1, that every statement of a site holds.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from registry.errors import Refused
+from registry.identity.members import invalid_member, pointing_at, require
+from registry.identity.refusals import (
+    AUDIENCE_WRONG,
+    LIFETIME_INVALID,
+    STATEMENT_EXPIRED,
+    STATEMENT_FROM_FUTURE,
+    SUBJECT_SPELLING,
+)
+from registry.sites.host import Host, parse_host
+from registry.strict_json import JsonValue
+
+MAX_LIFETIME = timedelta(minutes=10)
+MAX_SKEW = timedelta(seconds=60)
+_END_OF_TIME = int(datetime(9999, 12, 31, tzinfo=UTC).timestamp())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisteredClaims:
+    """Of sound form; neither time nor signature is checked yet."""
+
+    audience: str
+    host: Host
+    issued_at: datetime
+    expires_at: datetime
+
+
+def parse_registered_claims(
+    payload: Mapping[str, JsonValue], *, test_hosts: bool = False
+) -> RegisteredClaims:
+    """test_hosts: accept hosts under .test. Raises: Refused."""
+    return RegisteredClaims(
+        audience=require(payload, "aud", str),
+        host=_parse_subject(payload, test_hosts=test_hosts),
+        issued_at=_parse_instant(payload, "iat"),
+        expires_at=_parse_instant(payload, "exp"),
+    )
+
+
+def verify_registered_claims(
+    claims: RegisteredClaims, *, audience: str, now: datetime
+) -> None:
+    """audience: this registry's origin, e.g. "https://registry.example".
+
+    Raises: Refused.
+    """
+    if claims.audience != audience:
+        detail = f"aud must be {audience!r}."
+        raise Refused(AUDIENCE_WRONG, detail, pointer="/aud")
+    lifetime = claims.expires_at - claims.issued_at
+    if not timedelta() < lifetime <= MAX_LIFETIME:
+        detail = f"From iat to exp it is {lifetime.total_seconds():.0f} seconds."
+        raise Refused(LIFETIME_INVALID, detail, pointer="/exp")
+    if claims.issued_at > now + MAX_SKEW:
+        detail = f"iat is {claims.issued_at:%Y-%m-%dT%H:%M:%SZ}."
+        raise Refused(STATEMENT_FROM_FUTURE, detail, pointer="/iat")
+    if claims.expires_at <= now - MAX_SKEW:
+        detail = f"exp is {claims.expires_at:%Y-%m-%dT%H:%M:%SZ}."
+        raise Refused(STATEMENT_EXPIRED, detail, pointer="/exp")
+
+
+def _parse_subject(payload: Mapping[str, JsonValue], *, test_hosts: bool) -> Host:
+    text = require(payload, "sub", str)
+    with pointing_at("/sub"):
+        host = parse_host(text, test_hosts=test_hosts)
+    if host.name != text:
+        raise Refused(SUBJECT_SPELLING, f"Write {host.name!r}.", pointer="/sub")
+    return host
+
+
+def _parse_instant(payload: Mapping[str, JsonValue], name: str) -> datetime:
+    seconds = require(payload, name, int)
+    if not 0 <= seconds <= _END_OF_TIME:
+        raise invalid_member("must be seconds since 1970-01-01", f"/{name}")
+    return datetime.fromtimestamp(seconds, UTC)

@@ -1,0 +1,88 @@
+/* The five factors of a row and their sum: integers, as `oracle.py` computes them. */
+#ifndef FACTORS_H
+#define FACTORS_H
+
+#include "segment.h"
+
+static inline int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static inline int32_t lexical_of(const query *q, uint32_t matched)
+{
+    return (int32_t)least_of(FULL, ((int64_t)matched * q->lexical_multiplier) >> 32);
+}
+
+static inline int32_t cosine_of(const query *q, int32_t product, uint16_t reciprocal)
+{
+    if (product <= 0) return 0;
+    int64_t likeness = (int64_t)product * reciprocal;
+    return (int32_t)least_of(FULL, (likeness * q->meaning_multiplier) >> 32);
+}
+
+static inline int32_t relevance_of(const query *q, int32_t lexical, int32_t cosine)
+{
+    int64_t share = q->lexical_share;
+    int64_t fused = share * lexical + (FULL - share) * cosine;
+    return (int32_t)least_of(FULL, fused / q->full_relevance);
+}
+
+static inline int is_eligible(const query *q, int32_t relevance, uint32_t matched, int32_t cosine)
+{
+    return relevance >= q->floor && (matched || cosine >= q->meaning_only_min);
+}
+
+static inline int32_t coordinate(const int8_t *three)
+{
+    return (int32_t)(uint8_t)three[0] | (int32_t)(uint8_t)three[1] << 8 |
+           (int32_t)three[2] * 65536;
+}
+
+static inline int64_t squared_chord(const query *q, const record *one)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < 3; i++) {
+        int64_t difference = coordinate(one->place + 3 * i) - q->origin[i];
+        sum += difference * difference;
+    }
+    return sum;
+}
+
+/* Whole kilometres, rounded down; at most `most`. */
+static inline int32_t kilometres(const query *q, int64_t squared, int32_t most)
+{
+    const int64_t *base = q->squared_chords;
+    int32_t left = most < q->chords ? most : q->chords;
+    while (left > 1) {
+        int32_t half = left / 2;
+        base = base[half - 1] <= squared ? base + half : base;
+        left -= half;
+    }
+    return (int32_t)(base - q->squared_chords) + (left > 0 && *base <= squared);
+}
+
+static inline int32_t proximity_of(const query *q, const record *one)
+{
+    if (!q->located || !(one->flags & LOCAL)) return q->neutral;
+    return q->near[kilometres(q, squared_chord(q, one), q->near_size - 1)];
+}
+
+static inline int32_t days_of(const query *q, const record *one)
+{
+    int64_t seconds = q->now_s - one->changed_s;
+    return seconds < 0 ? 0 : (int32_t)(seconds / DAY_S);
+}
+
+static inline int32_t freshness_of(const query *q, const record *one)
+{
+    int32_t days = days_of(q, one);
+    return q->fresh[days < q->fresh_size ? days : q->fresh_size - 1];
+}
+
+/* All but relevance, weighted. */
+static inline int64_t standing_apart(const query *q, const record *one)
+{
+    const int32_t *w = q->weights;
+    return (int64_t)w[1] * proximity_of(q, one) + (int64_t)w[2] * one->depth +
+           (int64_t)w[3] * one->quality + (int64_t)w[4] * freshness_of(q, one);
+}
+
+#endif

@@ -1,0 +1,463 @@
+/* The k best places of a request, exactly: every eligible site is scored, or shown by a
+ * bound to be none of them.
+ *
+ * Windows are taken best bound first, until none can hold one of the k best. In a window
+ * where no row can stand without one of its rarer terms, only the postings of these are
+ * looked at (MaxScore, Turtle & Flood 1995); else all rows, by a bound that is computed
+ * for all of them at once. What is left is looked at closely, one line of memory a row.
+ */
+#include "bounds.h"
+#include "places.h"
+
+/* The digest of the sources, by which the caller knows that these structs are its own. */
+const char sources[] = SOURCES;
+
+enum { NO_CAPACITY = -1, NO_MEMORY = -2 };
+enum { BUCKETS = 1024 };
+
+/* In how many rows of all segments each term is. */
+void count_containing(const segment *segments, int32_t n, const uint64_t *hashes,
+                      int32_t terms, int64_t *counts)
+{
+    for (int32_t t = 0; t < terms; t++) {
+        counts[t] = 0;
+        for (int32_t s = 0; s < n; s++) {
+            int64_t term = find_term(&segments[s], hashes[t]);
+            if (term >= 0) counts[t] += segments[s].containing[term];
+        }
+    }
+}
+
+static int begin(run *r, const segment *in, const query *q)
+{
+    int64_t parts = (int64_t)q->terms + q->filters, windows = in->windows;
+    size_t each = (size_t)(windows + 1) * sizeof(uint32_t) + (size_t)windows;
+    r->in = in;
+    r->asked = q;
+    r->n_terms = r->n_filters = 0;
+    if (!(r->scratch = malloc((size_t)parts * each + 1))) return 0;
+    uint32_t *blocks = r->scratch;
+    uint8_t *peaks = (uint8_t *)(blocks + parts * (windows + 1));
+    for (int64_t i = 0; i < parts; i++, blocks += windows + 1, peaks += windows) {
+        if (i >= q->terms) {
+            resolve(in, q->filter_hashes[i - q->terms], &r->filters[r->n_filters++], blocks, peaks);
+            continue;
+        }
+        part *one = &r->terms[r->n_terms];
+        if (!q->term_weights[i]) continue;
+        resolve(in, q->term_hashes[i], one, blocks, peaks);
+        one->weight = (uint32_t)q->term_weights[i];
+        r->n_terms += one->peaks != NULL;
+    }
+    split(q->vector, &r->meant);
+    set_limits(r);
+    return 1;
+}
+
+/* ---- the order of windows ---- */
+
+typedef struct {
+    float *bounds;
+    int32_t *order;
+    int64_t count;
+} prospects;
+
+static int passes(const run *r, int64_t window)
+{
+    for (int32_t i = 0; i < r->n_filters; i++)
+        if (!r->filters[i].peaks || !r->filters[i].peaks[window]) return 0;
+    return 1;
+}
+
+static void add_peaks(float *restrict matched, const uint8_t *restrict peaks, int64_t windows,
+                      float weight)
+{
+    for (int64_t w = 0; w < windows; w++) matched[w] += weight * (float)peaks[w];
+}
+
+/* The bound of each window that can hold an eligible row; else -1. */
+static void bound_windows(const run *r, float *bounds)
+{
+    const query *q = r->asked;
+    const float cosine = r->cosine_limit < FULL ? r->cosine_limit : FULL;
+    memset(bounds, 0, (size_t)r->in->windows * sizeof *bounds);
+    for (int32_t t = 0; t < r->n_terms; t++)
+        add_peaks(bounds, r->terms[t].peaks, r->in->windows, (float)r->terms[t].weight);
+    for (int64_t w = 0; w < r->in->windows; w++) {
+        float relevance = relevance_bound(r, bounds[w] * r->lexical_slope, cosine);
+        int holds = relevance >= (float)q->floor && passes(r, w);
+        bounds[w] = holds ? (float)q->weights[0] * relevance +
+                                (float)q->weights[1] * proximity_bound(r, w) +
+                                (float)MERIT_UNIT * r->in->window_merit[w] + r->growth + SLACK
+                          : -1;
+    }
+}
+
+static int bucket_of(float bound)
+{
+    int bucket = (int)(bound * (BUCKETS / 1.0e8f));
+    return BUCKETS - 1 - (bucket < BUCKETS ? bucket : BUCKETS - 1);
+}
+
+/* About best first: by buckets. */
+static void order_windows(prospects *p, int64_t windows)
+{
+    int32_t starts[BUCKETS + 1] = {0};
+    for (int64_t w = 0; w < windows; w++)
+        if (p->bounds[w] >= 0) starts[bucket_of(p->bounds[w]) + 1]++;
+    for (int b = 0; b < BUCKETS; b++) starts[b + 1] += starts[b];
+    p->count = starts[BUCKETS];
+    for (int64_t w = 0; w < windows; w++)
+        if (p->bounds[w] >= 0) p->order[starts[bucket_of(p->bounds[w])]++] = (int32_t)w;
+}
+
+/* ---- one window ---- */
+
+typedef struct {
+    uint32_t matched[WINDOW];
+    int32_t products[WINDOW];
+    uint8_t passed[WINDOW], holds[WINDOW];
+    uint8_t open[WINDOW];
+    int n_open;
+    float cosine, others; /* bounds of the window: of meaning, of all but relevance */
+} work;
+
+/* What a search has found, and what it did. number: of the segment. */
+typedef struct {
+    places found, shown;
+    effort done;
+    uint32_t number;
+} state;
+
+static float wanted(const query *q, const state *s)
+{
+    return q->exhaustive ? -1 : (float)s->found.least / 2;
+}
+
+static void add_column(uint32_t *restrict matched, const uint8_t *restrict column, uint32_t weight)
+{
+    for (int i = 0; i < WINDOW; i++) matched[i] += weight * column[i];
+}
+
+static void add_block(const part *one, int64_t window, work *w)
+{
+    uint32_t end = one->blocks[window + 1];
+    for (uint32_t i = one->blocks[window]; i < end; i++)
+        w->matched[(one->postings[i] >> 8) % WINDOW] += one->weight * (one->postings[i] & 255);
+}
+
+static void add_term(const part *one, int64_t window, work *w)
+{
+    if (one->column) add_column(w->matched, one->column + window * WINDOW, one->weight);
+    else add_block(one, window, w);
+}
+
+static void pass_filters(const run *r, int64_t window, work *w)
+{
+    memset(w->passed, 0, WINDOW);
+    for (int32_t f = 0; f < r->n_filters; f++) {
+        const part *one = &r->filters[f];
+        if (one->column) {
+            const uint8_t *column = one->column + window * WINDOW;
+            for (int i = 0; i < WINDOW; i++) w->passed[i] = (uint8_t)(w->passed[i] + (column[i] > 0));
+            continue;
+        }
+        for (uint32_t i = one->blocks[window]; i < one->blocks[window + 1]; i++)
+            w->passed[(one->postings[i] >> 8) % WINDOW]++;
+    }
+}
+
+static uint32_t postings_in(const part *one, int64_t window)
+{
+    return one->column ? UINT32_MAX : one->blocks[window + 1] - one->blocks[window];
+}
+
+/* Orders the terms by falling number of rows and tells how many of them cannot, even
+ * together, lift a row to what is wanted; -1 where a row can do without any. */
+static int optional_terms(const run *r, int64_t window, const work *w, float least, int *order)
+{
+    const query *q = r->asked;
+    float matched = 0;
+    int optional = 0;
+    for (int t = 0; t < r->n_terms; t++) {
+        int at = t;
+        uint32_t own = postings_in(&r->terms[t], window);
+        for (; at > 0 && postings_in(&r->terms[order[at - 1]], window) < own; at--)
+            order[at] = order[at - 1];
+        order[at] = t;
+    }
+    for (int next = -1; next < r->n_terms; next++) {
+        if (next >= 0) matched += (float)r->terms[order[next]].weight * r->terms[order[next]].peaks[window];
+        float relevance = relevance_bound(r, matched * r->lexical_slope, w->cosine);
+        int can = relevance >= (float)q->floor &&
+                  (float)q->weights[0] * relevance + w->others >= least;
+        if (next < 0 && can && w->cosine >= (float)q->meaning_only_min) return -1;
+        if (next >= 0 && can) break;
+        optional = next + 1;
+    }
+    return optional;
+}
+
+/* Opens the rows that have one of the terms that are not optional. */
+static void open_matching(const run *r, int64_t window, const int *order, int optional, work *w)
+{
+    w->n_open = 0;
+    for (int n = r->n_terms - 1; n >= 0; n--) {
+        const part *one = &r->terms[order[n]];
+        if (one->column) continue;
+        uint32_t end = one->blocks[window + 1];
+        for (uint32_t i = one->blocks[window]; i < end; i++) {
+            uint8_t row = (uint8_t)(one->postings[i] >> 8);
+            if (!w->matched[row] && n >= optional) w->open[w->n_open++] = row;
+            w->matched[row] += one->weight * (one->postings[i] & 255);
+        }
+    }
+    for (int n = 0; n < optional && r->terms[order[n]].column; n++) {
+        const part *one = &r->terms[order[n]];
+        const uint8_t *column = one->column + window * WINDOW;
+        for (int i = 0; i < w->n_open; i++) w->matched[w->open[i]] += one->weight * column[w->open[i]];
+    }
+}
+
+/* Which of all rows hold by the bound of the matched words, their merit and what their
+ * leading dimensions mean. */
+static void bound_rows(const run *r, int64_t window, float least, work *w, int has_products)
+{
+    const uint32_t first = (uint32_t)window * WINDOW;
+    const uint16_t *restrict merit = r->in->merit + first;
+    const uint16_t *restrict reciprocal = r->in->reciprocal + first;
+    const uint8_t *restrict tail = r->in->tail + first;
+    const int32_t *restrict products = w->products;
+    const uint32_t *restrict matched = w->matched;
+    const float slope = r->lexical_gain * r->lexical_slope, limit = w->cosine;
+    const float cosine_slope = r->cosine_slope, tail_limit = r->tail_limit;
+    const float gain = r->cosine_gain, weight = (float)r->asked->weights[0];
+    const float most = r->lexical_gain * FULL;
+    const float floor = (float)r->asked->floor;
+    const float others = w->others - (float)MERIT_UNIT * r->in->window_merit[window];
+    int32_t holds[WINDOW];
+    for (int i = 0; i < WINDOW; i++) {
+        float cosine = limit;
+        if (has_products) {
+            cosine = (float)products[i] * (float)reciprocal[i] * cosine_slope +
+                     tail_limit * (float)tail[i] + 1;
+            cosine = cosine < 0 ? 0 : cosine;
+            cosine = cosine < limit ? cosine : limit;
+        }
+        float lexical = slope * (float)(int32_t)matched[i];
+        lexical = lexical < most ? lexical : most;
+        float relevance = lexical + gain * cosine + 1;
+        relevance = relevance < (float)FULL ? relevance : (float)FULL;
+        float bound = weight * relevance + (float)MERIT_UNIT * (float)merit[i] + others;
+        holds[i] = (relevance >= floor) & (bound >= least);
+    }
+    for (int i = 0; i < WINDOW; i++) w->holds[i] = (uint8_t)holds[i];
+}
+
+static void open_holding(const run *r, int64_t window, work *w)
+{
+    int64_t left = r->in->rows - window * WINDOW;
+    int count = (int)least_of(WINDOW, left), open = 0;
+    for (int i = 0; i < count; i++) {
+        w->open[open] = (uint8_t)i;
+        open += w->holds[i];
+    }
+    w->n_open = open;
+}
+
+/* Keeps of the open rows those that live, pass, and hold by their words and merit. */
+static void keep_open(const run *r, int64_t window, float least, work *w)
+{
+    const uint32_t first = (uint32_t)window * WINDOW;
+    const float others = w->others - (float)MERIT_UNIT * r->in->window_merit[window];
+    int kept = 0;
+    for (int i = 0; i < w->n_open; i++) {
+        uint8_t at = w->open[i];
+        float lexical = (float)w->matched[at] * r->lexical_slope;
+        float relevance = relevance_bound(r, lexical, w->cosine);
+        float bound = (float)r->asked->weights[0] * relevance +
+                      (float)MERIT_UNIT * r->in->merit[first + at] + others;
+        int holds = relevance >= (float)r->asked->floor && bound >= least &&
+                    r->in->alive[first + at] && w->passed[at] == r->n_filters;
+        w->open[kept] = at;
+        kept += holds;
+    }
+    w->n_open = kept;
+}
+
+/* Takes the row if it is eligible and may be on the page; 0 where there is no room. */
+static int take_row(const run *r, uint32_t row, uint32_t matched, int32_t product, float limit,
+                    state *s)
+{
+    const query *q = r->asked;
+    const record *one = &r->in->records[row];
+    const int64_t apart = standing_apart(q, one);
+    const int32_t lexical = lexical_of(q, matched);
+    const int tier = (one->flags & HIGHER_TIER) != 0;
+    if (!q->exhaustive) {
+        float cosine = row_cosine_bound(r, row, product, limit);
+        float relevance = relevance_bound(r, (float)lexical, cosine);
+        float bound = (float)q->weights[0] * relevance + (float)apart + SLACK;
+        if (relevance < (float)q->floor || bound < wanted(q, s)) return 1;
+    }
+    s->done.records++;
+    product += rest_product(one->rest, &r->meant);
+    int32_t cosine = cosine_of(q, product, r->in->reciprocal[row]);
+    int32_t relevance = relevance_of(q, lexical, cosine);
+    if (!is_eligible(q, relevance, matched, cosine)) return 1;
+    candidate taken = {2 * ((int64_t)q->weights[0] * relevance + apart) - tier, 0, s->number, row};
+    if (one->flags & GROUPED) {
+        const uint32_t *rows = r->in->grouped_rows;
+        int64_t low = 0, high = r->in->grouped;
+        while (low < high) {
+            int64_t middle = (low + high) / 2;
+            if (rows[middle] < row) low = middle + 1;
+            else high = middle;
+        }
+        taken.leader = r->in->grouped_leaders[low];
+    }
+    if (taken.standing > q->after) return !taken.leader || add(&s->shown, &taken);
+    return add(&s->found, &taken);
+}
+
+static int take_open(const run *r, int64_t window, const work *w, int has_products, state *s)
+{
+    const uint32_t first = (uint32_t)window * WINDOW;
+    for (int i = 0; i < w->n_open; i++) {
+        __builtin_prefetch(&r->in->records[first + w->open[i]]);
+        if (!has_products) __builtin_prefetch(r->in->lead + (int64_t)(first + w->open[i]) * LEAD_BYTES);
+    }
+    for (int i = 0; i < w->n_open; i++) {
+        uint8_t at = w->open[i];
+        int32_t product = has_products
+                              ? w->products[at]
+                              : lead_product(r->in->lead + (int64_t)(first + at) * LEAD_BYTES, &r->meant);
+        if (!take_row(r, first + at, w->matched[at], product, w->cosine, s)) return 0;
+    }
+    return 1;
+}
+
+static int search_all_rows(const run *r, int64_t window, work *w, state *s)
+{
+    for (int32_t t = 0; t < r->n_terms; t++) add_term(&r->terms[t], window, w);
+    s->done.rows += WINDOW;
+    if (r->asked->exhaustive) memset(w->holds, 1, WINDOW);
+    else bound_rows(r, window, wanted(r->asked, s), w, 0);
+    open_holding(r, window, w);
+    int many = w->n_open > WINDOW / 8;
+    if (many) {
+        lead_products(r->in->lead + window * WINDOW * LEAD_BYTES, &r->meant, w->products);
+        if (!r->asked->exhaustive) bound_rows(r, window, wanted(r->asked, s), w, 1);
+        open_holding(r, window, w);
+    }
+    keep_open(r, window, wanted(r->asked, s), w);
+    return take_open(r, window, w, many, s);
+}
+
+static int search_window(const run *r, int64_t window, float bound, state *s)
+{
+    const query *q = r->asked;
+    const float least = wanted(q, s);
+    work w;
+    int order[MAX_TERMS], optional = -1;
+    float peak = 0;
+    for (int32_t t = 0; t < r->n_terms; t++)
+        peak += (float)r->terms[t].weight * r->terms[t].peaks[window];
+    float limit = r->cosine_limit < FULL ? r->cosine_limit : FULL;
+    w.cosine = cosine_bound(r, window);
+    float lexical = peak * r->lexical_slope, weight = (float)q->weights[0];
+    w.others = bound - weight * relevance_bound(r, lexical, limit);
+    if (!q->exhaustive) {
+        float relevance = relevance_bound(r, lexical, w.cosine);
+        if (relevance < (float)q->floor || weight * relevance + w.others < least) return 1;
+        optional = optional_terms(r, window, &w, least, order);
+    }
+    s->done.windows++;
+    memset(w.matched, 0, sizeof w.matched);
+    pass_filters(r, window, &w);
+    if (optional < 0 || (optional < r->n_terms && r->terms[order[optional]].column))
+        return search_all_rows(r, window, &w, s);
+    open_matching(r, window, order, optional, &w);
+    s->done.rows += w.n_open;
+    keep_open(r, window, least, &w);
+    return take_open(r, window, &w, 0, s);
+}
+
+/* ---- segments ---- */
+
+static int64_t search_segment(const segment *in, const query *q, state *s)
+{
+    run r;
+    prospects p = {NULL, NULL, 0};
+    int64_t ended = NO_MEMORY;
+    if (!begin(&r, in, q)) return NO_MEMORY;
+    p.bounds = malloc((size_t)(in->windows + 1) * sizeof *p.bounds);
+    p.order = malloc((size_t)(in->windows + 1) * sizeof *p.order);
+    if (p.bounds && p.order) {
+        bound_windows(&r, p.bounds);
+        order_windows(&p, in->windows);
+        ended = 0;
+    }
+    for (int64_t i = 0; i < p.count && !ended; i++) {
+        int64_t window = p.order[i];
+        if (p.bounds[window] < wanted(q, s)) continue;
+        if (!search_window(&r, window, p.bounds[window], s)) ended = NO_CAPACITY;
+    }
+    free(p.bounds);
+    free(p.order);
+    free(r.scratch);
+    return ended;
+}
+
+/* Fills `list` with all that can be on the page: those at or before the k-th place and
+ * its equals; and `shown` with those before `after` that share their place. Gives how
+ * many, or NO_CAPACITY where either has too little room. */
+int64_t search(const segment *segments, int32_t n, const query *q, candidate *list,
+               int64_t capacity, candidate *shown, int64_t *n_shown, effort *done)
+{
+    int64_t first = least_of(capacity, q->exhaustive ? capacity : q->k * 2 + 32);
+    state s = {{list, 0, capacity, first, q->k, -1},
+               {shown, 0, *n_shown, *n_shown, INT64_MAX, -1},
+               {0, 0, 0},
+               0};
+    for (int32_t i = 0; i < n; i++) {
+        s.number = (uint32_t)i;
+        int64_t ended = search_segment(&segments[i], q, &s);
+        if (ended) return ended;
+    }
+    if (!q->exhaustive) settle(&s.found);
+    *n_shown = s.shown.count;
+    *done = s.done;
+    return s.found.count;
+}
+
+/* The factors of single rows. */
+int64_t score_rows(const segment *in, const query *q, const uint32_t *rows, int64_t n, factors *out)
+{
+    run r;
+    if (!begin(&r, in, q)) return NO_MEMORY;
+    for (int64_t i = 0; i < n; i++) {
+        const record *one = &in->records[rows[i]];
+        factors *f = &out[i];
+        uint32_t matched = 0;
+        int passed = in->alive[rows[i]] != 0;
+        for (int32_t t = 0; t < r.n_terms; t++)
+            matched += r.terms[t].weight * impact_of(&r.terms[t], rows[i]);
+        for (int32_t t = 0; t < r.n_filters; t++) passed &= impact_of(&r.filters[t], rows[i]) > 0;
+        int32_t product = lead_product(in->lead + (int64_t)rows[i] * LEAD_BYTES, &r.meant) +
+                          rest_product(one->rest, &r.meant);
+        f->lexical = lexical_of(q, matched);
+        f->cosine = cosine_of(q, product, in->reciprocal[rows[i]]);
+        f->relevance = relevance_of(q, f->lexical, f->cosine);
+        f->proximity = proximity_of(q, one);
+        f->depth = one->depth;
+        f->quality = one->quality;
+        f->days = days_of(q, one);
+        f->freshness = freshness_of(q, one);
+        f->km = q->located ? kilometres(q, squared_chord(q, one), q->chords) : -1;
+        f->eligible = passed && is_eligible(q, f->relevance, matched, f->cosine);
+        f->score = (int64_t)q->weights[0] * f->relevance + standing_apart(q, one);
+    }
+    free(r.scratch);
+    return n;
+}

@@ -1,0 +1,89 @@
+/* What the kernel is given: segments and the constants of a search, as `kernel.py` lays
+ * them out. All numbers are little-endian and of the sizes named here. */
+#ifndef SEGMENT_H
+#define SEGMENT_H
+
+#include <stdint.h>
+
+enum { FULL = 10000, FACTORS = 5, DAY_S = 86400 };
+enum { WINDOW = 256 };                      /* rows that share their bounds */
+enum { DIMENSIONS = 128, HALVES = DIMENSIONS / 2 };
+enum { LEAD = 64, LEAD_BYTES = LEAD / 2 };  /* dimensions that decide on most rows */
+enum { REST_BYTES = HALVES - LEAD_BYTES };
+enum { MERIT_UNIT = 1024 };                 /* of the score */
+enum { LOCAL = 1, HIGHER_TIER = 2, GROUPED = 4 };
+enum { HAS_LOCAL = 1, HAS_OTHER = 2 };
+enum { MAX_TERMS = 160, MAX_FILTERS = 16 };
+
+/* What is read of a row that is looked at closely. */
+typedef struct {
+    uint32_t changed_s; /* since 1970 */
+    uint16_t depth, quality;
+    uint8_t rest[REST_BYTES];
+    int8_t place[9]; /* x, y, z, three bytes each */
+    uint8_t flags, unused[2];
+} record;
+
+typedef struct {
+    int64_t rows, windows, terms, grouped;
+    int64_t as_of_s;            /* of the merits */
+    const record *records;
+    const uint8_t *lead;        /* [windows * WINDOW][LEAD_BYTES], numbers plus 8 */
+    const uint16_t *reciprocal; /* 2^16 / length of the embedding */
+    const uint8_t *tail;        /* at least 255 * length without the lead / length */
+    const uint16_t *merit;      /* score of depth, quality and freshness, rounded up */
+    const uint8_t *alive;
+    const uint64_t *hashes;     /* of the terms, ascending */
+    const uint32_t *containing; /* rows a term */
+    const int64_t *starts;      /* [terms + 1] into postings */
+    const uint32_t *postings;   /* row << 8 | impact */
+    const int32_t *column_of;   /* [terms]: number of a dense term's column, or -1 */
+    const int32_t *frequent_of; /* [terms]: number of a term with stored blocks, or -1 */
+    const uint8_t *columns;     /* [dense][windows * WINDOW] */
+    const uint32_t *blocks;     /* [frequent][windows + 1] from the first posting */
+    const uint8_t *peaks;       /* [frequent][windows]: greatest impact */
+    const uint16_t *window_merit;
+    const float *window_centre; /* [windows][3], of length 1 */
+    const float *window_reach;  /* from the centre to the farthest place; radians */
+    const uint8_t *window_flags;
+    const int8_t *window_axis;  /* [windows][DIMENSIONS]: a direction */
+    const float *window_spread; /* [windows][3]: its length; least and greatest cosine */
+    const uint32_t *grouped_rows; /* ascending */
+    const int64_t *grouped_leaders;
+} segment;
+
+typedef struct {
+    int64_t lexical_multiplier, meaning_multiplier; /* of 2^-32 */
+    int64_t after; /* greater standings are left out */
+    int64_t k, now_s;
+    const uint64_t *term_hashes;
+    const int32_t *term_weights;
+    const uint64_t *filter_hashes;
+    const int64_t *squared_chords; /* entry i: of i + 1 kilometres */
+    const int32_t *near;           /* proximity by kilometres; the last stands for more */
+    const int32_t *fresh;          /* freshness by days; the last stands for more */
+    int32_t terms, filters, chords, near_size, fresh_size;
+    int32_t lexical_share, full_relevance, floor, meaning_only_min;
+    int32_t located, neutral, exhaustive;
+    int32_t weights[FACTORS];
+    int32_t origin[3];
+    int8_t vector[DIMENSIONS];
+} query;
+
+typedef struct {
+    int64_t standing; /* 2 * score, less 1 for the higher commission tier */
+    int64_t leader;   /* id of the site that leads its place, or 0 */
+    uint32_t segment, row;
+} candidate;
+
+typedef struct {
+    int32_t lexical, cosine, relevance, proximity, depth, quality, freshness;
+    int32_t days, km, eligible;
+    int64_t score;
+} factors;
+
+typedef struct {
+    int64_t windows, rows, records;
+} effort;
+
+#endif

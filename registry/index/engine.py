@@ -1,0 +1,53 @@
+"""What searches an index: the compiled kernel, or NumPy where there is none."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from registry.index.constants import Constants
+from registry.index.kernel import Kernel
+from registry.index.oracle import Oracle
+from registry.index.part import BEFORE_ALL, Part
+
+
+class Bound(Protocol):
+    """The parts of an index, ready to be searched."""
+
+    def containing(self, hashes: Sequence[int]) -> list[int]:
+        """How many rows of all parts, dead ones too, say each term."""
+
+    def search(
+        self, constants: Constants, *, k: int, after: int = BEFORE_ALL
+    ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
+        """Candidates for the first k places whose standing is not before `after`.
+
+        All equals of the last are among them. Then those before it that share a place.
+        """
+
+    def eligible(self, constants: Constants) -> npt.NDArray[np.void]:
+        """Every eligible site, as a candidate, in no particular order."""
+
+    def score(
+        self, constants: Constants, part: int, rows: npt.NDArray[np.uint32]
+    ) -> npt.NDArray[np.void]:
+        """The FACTORS of rows of one part."""
+
+
+class Engine(Protocol):
+    def bind(self, parts: Sequence[Part]) -> Bound: ...
+
+
+@cache
+def engine() -> Engine:
+    """The kernel if it was compiled from the sources that are installed."""
+    try:
+        return Kernel()
+    except OSError:
+        return Oracle()
+
+
+def is_compiled() -> bool:
+    return isinstance(engine(), Kernel)

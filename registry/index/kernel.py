@@ -1,0 +1,225 @@
+"""The compiled kernel: `kernel.c`, bound by ctypes, which releases the GIL for a call."""
+
+import ctypes
+from collections.abc import Sequence
+from ctypes import c_int8, c_int32, c_int64, c_void_p
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from registry.index.compile import LIBRARY, digest_of_sources
+from registry.index.constants import Constants
+from registry.index.part import BEFORE_ALL, CANDIDATE, FACTORS, Part
+from registry.ranking.vectors import DIMENSIONS
+
+NO_CAPACITY, NO_MEMORY = -1, -2
+_ARRAYS = (
+    *("records", "lead", "reciprocal", "tail", "merit", "alive", "hashes"),
+    *("containing", "starts", "postings", "column_of", "frequent_of", "columns"),
+    *("blocks", "peaks", "window_merit", "window_centre", "window_reach"),
+    *("window_flags", "window_axis", "window_spread", "grouped_rows"),
+    "grouped_leaders",
+)
+
+
+class _Segment(ctypes.Structure):
+    _fields_ = [
+        *(
+            (name, c_int64)
+            for name in ("rows", "windows", "terms", "grouped", "as_of_s")
+        ),
+        *((name, c_void_p) for name in _ARRAYS),
+    ]
+
+
+class _Query(ctypes.Structure):
+    _fields_ = [
+        *((name, c_int64) for name in ("lexical_multiplier", "meaning_multiplier")),
+        *((name, c_int64) for name in ("after", "k", "now_s")),
+        *((name, c_void_p) for name in ("term_hashes", "term_weights")),
+        *((name, c_void_p) for name in ("filter_hashes", "squared_chords")),
+        *((name, c_void_p) for name in ("near", "fresh")),
+        *((name, c_int32) for name in ("terms", "filters", "chords")),
+        *((name, c_int32) for name in ("near_size", "fresh_size")),
+        *((name, c_int32) for name in ("lexical_share", "full_relevance", "floor")),
+        *((name, c_int32) for name in ("meaning_only_min", "located", "neutral")),
+        ("exhaustive", c_int32),
+        ("weights", c_int32 * 5),
+        ("origin", c_int32 * 3),
+        ("vector", c_int8 * DIMENSIONS),
+    ]
+
+
+class Effort(ctypes.Structure):
+    """What a search looked at: windows, rows in them, and rows closely."""
+
+    _fields_ = [(name, c_int64) for name in ("windows", "rows", "records")]
+
+
+class Kernel:
+    def __init__(self, library: Path = LIBRARY) -> None:
+        """Raises: OSError if it can't be loaded, or was compiled from other sources."""
+        self._library = ctypes.CDLL(str(library))
+        compiled = (ctypes.c_char * 64).in_dll(self._library, "sources").value.decode()
+        if compiled != digest_of_sources():
+            raise OSError(f"{library.name} was compiled from other sources")
+        self._library.count_containing.argtypes = (
+            *(c_void_p, c_int32, c_void_p),
+            *(c_int32, c_void_p),
+        )
+        self._library.search.argtypes = (
+            *(c_void_p, c_int32, c_void_p, c_void_p),
+            *(c_int64, c_void_p, c_void_p, c_void_p),
+        )
+        self._library.search.restype = c_int64
+        self._library.score_rows.argtypes = (
+            *(c_void_p, c_void_p, c_void_p, c_int64, c_void_p),
+        )
+        self._library.score_rows.restype = c_int64
+
+    def bind(self, parts: Sequence[Part]) -> "Bound":
+        return Bound(self._library, tuple(parts))
+
+
+class Bound:
+    """The parts of an index, ready for the kernel; keeps their arrays alive."""
+
+    def __init__(self, library: ctypes.CDLL, parts: tuple[Part, ...]) -> None:
+        self._library = library
+        self._parts = parts
+        self._segments = (_Segment * max(1, len(parts)))(*map(_segment_of, parts))
+
+    def containing(self, hashes: Sequence[int]) -> list[int]:
+        """See `engine.Bound`."""
+        asked = np.array(hashes, np.uint64)
+        counts = np.zeros(len(hashes), np.int64)
+        self._library.count_containing(
+            self._segments,
+            len(self._parts),
+            _pointer(asked),
+            len(hashes),
+            _pointer(counts),
+        )
+        return counts.tolist()
+
+    def search(
+        self, constants: Constants, *, k: int, after: int = BEFORE_ALL
+    ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
+        """See `engine.Bound`."""
+        found, shown, _ = self.measure(constants, k=k, after=after)
+        return found, shown
+
+    def measure(
+        self, constants: Constants, *, k: int, after: int = BEFORE_ALL
+    ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void], Effort]:
+        """As `search`, and what it took."""
+        question = _Question(constants, k=k, after=after)
+        return self._search(question, room=4 * k + 4096)
+
+    def eligible(self, constants: Constants) -> npt.NDArray[np.void]:
+        """See `engine.Bound`."""
+        question = _Question(constants, k=2**62, after=BEFORE_ALL, exhaustive=True)
+        rows = sum(len(part.segment) for part in self._parts)
+        return self._search(question, room=rows)[0]
+
+    def _search(
+        self, question: "_Question", room: int
+    ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void], Effort]:
+        effort = Effort()
+        while True:
+            found, shown = np.empty(room, CANDIDATE), np.empty(room, CANDIDATE)
+            shown_count = c_int64(room)
+            count = self._library.search(
+                self._segments,
+                len(self._parts),
+                ctypes.byref(question.struct),
+                _pointer(found),
+                room,
+                _pointer(shown),
+                ctypes.byref(shown_count),
+                ctypes.byref(effort),
+            )
+            if count == NO_MEMORY:
+                raise MemoryError
+            if count != NO_CAPACITY:
+                return found[:count], shown[: shown_count.value], effort
+            room *= 8
+
+    def score(
+        self, constants: Constants, part: int, rows: npt.NDArray[np.uint32]
+    ) -> npt.NDArray[np.void]:
+        """See `engine.Bound`."""
+        question = _Question(constants, k=1, after=BEFORE_ALL)
+        rows = np.ascontiguousarray(rows, np.uint32)
+        scored = np.empty(len(rows), FACTORS)
+        ended = self._library.score_rows(
+            ctypes.byref(self._segments[part]),
+            ctypes.byref(question.struct),
+            _pointer(rows),
+            len(rows),
+            _pointer(scored),
+        )
+        if ended == NO_MEMORY:
+            raise MemoryError
+        return scored
+
+
+class _Question:
+    """Constants as the kernel's struct; keeps the arrays alive that it points to."""
+
+    def __init__(
+        self, constants: Constants, *, k: int, after: int, exhaustive: bool = False
+    ) -> None:
+        self._kept: tuple[npt.NDArray[Any], ...] = (
+            np.array([term for term, _ in constants.terms], np.uint64),
+            np.array([weight for _, weight in constants.terms], np.int32),
+            np.array(constants.filters, np.uint64),
+            constants.squared_chords,
+            constants.near,
+            constants.fresh,
+        )
+        self.struct = _Query(
+            constants.lexical_multiplier,
+            constants.meaning_multiplier,
+            after,
+            k,
+            constants.now_s,
+            *(_pointer(array) for array in self._kept),
+            len(constants.terms),
+            len(constants.filters),
+            len(constants.squared_chords),
+            len(constants.near),
+            len(constants.fresh),
+            constants.lexical_share_bp,
+            constants.full_relevance_bp,
+            constants.floor,
+            constants.meaning_only_min_bp,
+            constants.origin is not None,
+            constants.neutral,
+            exhaustive,
+            constants.weights,
+            constants.origin or (0, 0, 0),
+            (c_int8 * DIMENSIONS).from_buffer_copy(constants.vector),
+        )
+
+
+def _segment_of(part: Part) -> _Segment:
+    segment = part.segment
+    arrays: dict[str, npt.NDArray[Any]] = {
+        name: part.alive if name == "alive" else getattr(segment, name)
+        for name in _ARRAYS
+    }
+    return _Segment(
+        len(segment),
+        segment.windows,
+        len(segment.hashes),
+        len(segment.grouped_rows),
+        segment.as_of_s,
+        *(_pointer(array) for array in arrays.values()),
+    )
+
+
+def _pointer(array: npt.NDArray[Any]) -> int:
+    return array.ctypes.data

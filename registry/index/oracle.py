@@ -1,0 +1,213 @@
+"""The kernel's work in NumPy: every row, nothing left out.
+
+It shares no code with the kernel, so that tests can hold one against the other; and it
+takes its place where nothing was compiled, about thirty times slower.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from registry.index.constants import Constants
+from registry.index.part import BEFORE_ALL, CANDIDATE, FACTORS, Part
+from registry.index.rows import HIGHER_TIER, LOCAL
+from registry.ranking.policy import FULL
+from registry.ranking.vectors import DIMENSIONS
+
+Integers = npt.NDArray[np.int64]
+_DAY_S = 86_400
+
+
+class Oracle:
+    def bind(self, parts: Sequence[Part]) -> "BoundOracle":
+        return BoundOracle(tuple(parts))
+
+
+class BoundOracle:
+    """See `kernel.Bound`."""
+
+    def __init__(self, parts: tuple[Part, ...]) -> None:
+        self._parts = parts
+        self._embeddings = [_embeddings(part) for part in parts]
+        self._leaders = [_leaders(part) for part in parts]
+
+    def containing(self, hashes: Sequence[int]) -> list[int]:
+        return [
+            sum(_containing(part, hash_) for part in self._parts) for hash_ in hashes
+        ]
+
+    def search(
+        self, constants: Constants, *, k: int, after: int = BEFORE_ALL
+    ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
+        found = self.eligible(constants)
+        earlier = found["standing"] > after
+        shown = found[earlier & (found["leader"] != 0)]
+        return _first_places(found[~earlier], k), shown
+
+    def eligible(self, constants: Constants) -> npt.NDArray[np.void]:
+        return np.concatenate(
+            [
+                np.empty(0, CANDIDATE),
+                *(
+                    self._candidates(constants, number)
+                    for number in range(len(self._parts))
+                ),
+            ]
+        )
+
+    def score(
+        self, constants: Constants, part: int, rows: npt.NDArray[np.uint32]
+    ) -> npt.NDArray[np.void]:
+        return self._score(constants, part)[rows]
+
+    def _candidates(self, constants: Constants, part: int) -> npt.NDArray[np.void]:
+        scored = self._score(constants, part)
+        rows = np.flatnonzero(scored["eligible"])
+        flags = self._parts[part].segment.records["flags"][rows]
+        found = np.empty(len(rows), CANDIDATE)
+        found["standing"] = 2 * scored["score"][rows] - ((flags & HIGHER_TIER) > 0)
+        found["leader"] = self._leaders[part][rows]
+        found["segment"] = part
+        found["row"] = rows
+        return found
+
+    def _score(self, constants: Constants, number: int) -> npt.NDArray[np.void]:
+        part = self._parts[number]
+        records = part.segment.records
+        scored = np.zeros(len(records), FACTORS)
+        matched = _matched(part, constants)
+        scored["lexical"] = np.minimum(
+            matched * constants.lexical_multiplier >> 32, FULL
+        )
+        scored["cosine"] = self._cosines(constants, number)
+        share = constants.lexical_share_bp
+        fused = share * scored["lexical"].astype(np.int64)
+        fused += (FULL - share) * scored["cosine"].astype(np.int64)
+        scored["relevance"] = np.minimum(fused // constants.full_relevance_bp, FULL)
+        scored["km"] = _kilometres(part, constants)
+        near = constants.near[np.minimum(scored["km"], len(constants.near) - 1)]
+        local = (records["flags"] & LOCAL) != 0
+        located = local & (constants.origin is not None)
+        scored["proximity"] = np.where(located, near, constants.neutral)
+        scored["depth"] = records["depth"]
+        scored["quality"] = records["quality"]
+        seconds = constants.now_s - records["changed_s"].astype(np.int64)
+        scored["days"] = np.maximum(seconds, 0) // _DAY_S
+        days = np.minimum(scored["days"], len(constants.fresh) - 1)
+        scored["freshness"] = constants.fresh[days]
+        names = ("relevance", "proximity", "depth", "quality", "freshness")
+        scored["score"] = sum(
+            weight * scored[name].astype(np.int64)
+            for weight, name in zip(constants.weights, names, strict=True)
+        )
+        beyond_chance = (matched > 0) | (
+            scored["cosine"] >= constants.meaning_only_min_bp
+        )
+        relevant = scored["relevance"] >= constants.floor
+        scored["eligible"] = relevant & beyond_chance & _passing(part, constants)
+        return scored
+
+    def _cosines(self, constants: Constants, number: int) -> Integers:
+        vector = np.frombuffer(constants.vector, np.int8).astype(np.float32)
+        # Exact: sums stay below 2^24. Not `@`: its threads contend with other workers'.
+        products = np.einsum("ij,j->i", self._embeddings[number], vector)
+        positive = np.maximum(products.astype(np.int64), 0)
+        reciprocals = self._parts[number].segment.reciprocal[: len(positive)]
+        likeness = positive * reciprocals * constants.meaning_multiplier
+        cosines: Integers = np.minimum(likeness >> 32, FULL)
+        return cosines
+
+
+def _term(part: Part, hash_: int) -> int | None:
+    hashes = part.segment.hashes
+    at = int(np.searchsorted(hashes, np.uint64(hash_)))
+    return at if at < len(hashes) and hashes[at] == hash_ else None
+
+
+def _containing(part: Part, hash_: int) -> int:
+    term = _term(part, hash_)
+    return 0 if term is None else int(part.segment.containing[term])
+
+
+def _impacts(part: Part, hash_: int) -> Integers:
+    """Of every row."""
+    segment = part.segment
+    own = np.zeros(len(segment), np.int64)
+    term = _term(part, hash_)
+    if term is None:
+        return own
+    column = segment.column_of[term]
+    if column >= 0:
+        return segment.columns[column, : len(segment)].astype(np.int64)
+    postings = segment.postings[segment.starts[term] : segment.starts[term + 1]]
+    own[postings >> np.uint32(8)] = postings & np.uint32(255)
+    return own
+
+
+def _matched(part: Part, constants: Constants) -> Integers:
+    matched = np.zeros(len(part.segment), np.int64)
+    for hash_, weight in constants.terms:
+        matched += weight * _impacts(part, hash_)
+    return matched
+
+
+def _passing(part: Part, constants: Constants) -> npt.NDArray[np.bool_]:
+    passing: npt.NDArray[np.bool_] = part.alive[: len(part.segment)] != 0
+    for hash_ in constants.filters:
+        passing &= _impacts(part, hash_) > 0
+    return passing
+
+
+def _kilometres(part: Part, constants: Constants) -> Integers:
+    """Whole ones, rounded down; -1 without a user location."""
+    if constants.origin is None:
+        return np.full(len(part.segment), -1, np.int64)
+    difference = _places(part) - np.array(constants.origin, np.int64)
+    squared = np.einsum("ij,ij->i", difference, difference)
+    whole: Integers = np.searchsorted(constants.squared_chords, squared, side="right")
+    return whole
+
+
+def _places(part: Part) -> Integers:
+    low = part.segment.records["place"].astype(np.int64)
+    numbers = low[:, :, 0] + (low[:, :, 1] << 8) + (low[:, :, 2] << 16)
+    signed: Integers = np.where(numbers >= 1 << 23, numbers - (1 << 24), numbers)
+    return signed
+
+
+def _embeddings(part: Part) -> npt.NDArray[np.float32]:
+    segment = part.segment
+    lead, rest = segment.lead[: len(segment)], segment.records["rest"]
+    packed = np.concatenate([lead, rest], axis=1)
+    numbers = np.empty((len(segment), DIMENSIONS), np.float32)
+    numbers[:, 0::2] = packed & 15
+    numbers[:, 1::2] = packed >> 4
+    return numbers - 8
+
+
+def _leaders(part: Part) -> Integers:
+    leaders = np.zeros(len(part.segment), np.int64)
+    leaders[part.segment.grouped_rows] = part.segment.grouped_leaders
+    return leaders
+
+
+def _first_places(found: npt.NDArray[np.void], k: int) -> npt.NDArray[np.void]:
+    """All at or before the k-th place and its equals; followers are left out."""
+    best: dict[int, int] = {}
+    for leader, standing in zip(found["leader"], found["standing"], strict=True):
+        if leader:
+            best[leader] = max(best.get(leader, -1), standing)
+    follows = [
+        leader != 0 and standing < best[leader]
+        for leader, standing in zip(found["leader"], found["standing"], strict=True)
+    ]
+    heads = found[~np.array(follows, np.bool_)]
+    own = np.where(
+        heads["leader"] == 0, np.arange(len(heads)) + (1 << 62), heads["leader"]
+    )
+    standings = np.sort(heads["standing"][np.unique(own, return_index=True)[1]])[::-1]
+    if len(standings) < k:
+        return heads
+    first: npt.NDArray[np.void] = heads[heads["standing"] >= standings[k - 1]]
+    return first

@@ -1,0 +1,85 @@
+"""The panel: the sites by which it is told how many are eligible, and which.
+
+Up to PANEL_ROWS sites it is all of them. Beyond, to look at every site would cost more
+than to rank; then it is about that many, those whose hash is least, and the number is
+an estimate. A site can't choose its id, so it can't choose to be looked at.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from registry.index.constants import Constants
+from registry.index.engine import Bound, engine
+from registry.index.levels import Level, make_level
+from registry.index.part import Part
+from registry.index.sample import splitmix64
+from registry.ranking.policy import Policy
+
+PANEL_ROWS = 16_384
+ALL = 2**64 - 1
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Eligible:
+    """site_ids: of those on the panel. is_exact: it was all sites."""
+
+    site_ids: Integers
+    count: int
+    is_exact: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """parts: the members in the base, and all that stands beside it.
+
+    cutoff: the greatest hash of a member's id. size: sites in all.
+    """
+
+    parts: tuple[Part, Part]
+    cutoff: int
+    size: int
+
+    def eligible(self, constants: Constants) -> Eligible:
+        found = self._bound.eligible(constants)
+        ids = [
+            part.segment.site_ids[found["row"][found["segment"] == number]]
+            for number, part in enumerate(self.parts)
+        ]
+        own = self._members(np.concatenate(ids))
+        return Eligible(
+            site_ids=own,
+            count=round(len(own) * self.size / max(1, self._count)),
+            is_exact=self.cutoff == ALL,
+        )
+
+    @cached_property
+    def _bound(self) -> Bound:
+        return engine().bind(self.parts)
+
+    @cached_property
+    def _count(self) -> int:
+        """Of members."""
+        living = [
+            part.segment.site_ids[part.alive[: len(part.segment)] != 0]
+            for part in self.parts
+        ]
+        return len(self._members(np.concatenate(living)))
+
+    def _members(self, site_ids: Integers) -> Integers:
+        hashes = splitmix64(site_ids.astype(np.uint64))
+        return site_ids[hashes <= np.uint64(self.cutoff)]
+
+
+def choose_members(base: Level, policy: Policy) -> tuple[Level, int]:
+    """The members of the base, and the cutoff."""
+    living = base.living
+    if len(living) <= PANEL_ROWS:
+        return base, ALL
+    hashes = splitmix64(base.rows.site_ids[living].astype(np.uint64))
+    cutoff = np.partition(hashes, PANEL_ROWS - 1)[PANEL_ROWS - 1]
+    members = base.rows.take(living[hashes <= cutoff])
+    return make_level(members, policy), int(cutoff)

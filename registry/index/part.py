@@ -1,0 +1,36 @@
+"""What a search works on and gives: parts of the index, candidates, factors."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from registry.index.segment import Segment
+
+BEFORE_ALL = 2**62
+"""A standing before every other's."""
+
+CANDIDATE = np.dtype(
+    [("standing", "i8"), ("leader", "i8"), ("segment", "u4"), ("row", "u4")]
+)
+"""standing: twice the score, less 1 for the higher commission tier."""
+
+FACTORS = np.dtype(
+    [
+        *((name, "i4") for name in ("lexical", "cosine", "relevance", "proximity")),
+        *((name, "i4") for name in ("depth", "quality", "freshness")),
+        *((name, "i4") for name in ("days", "km", "eligible")),
+        ("score", "i8"),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A segment as a search sees it.
+
+    alive: one byte a row, to whole windows; 0 for what was replaced.
+    """
+
+    segment: Segment
+    alive: npt.NDArray[np.uint8]

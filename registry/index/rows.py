@@ -1,0 +1,224 @@
+"""What sites contribute to ranking, side by side in columns of numbers.
+
+The one input of a segment; nothing else of a site is known here. Terms are told by the
+first eight bytes of their BLAKE2b: words of what a site says, and keywords that filters
+ask for and facets count, told apart by the last bit.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from hashlib import blake2b
+
+import numpy as np
+import numpy.typing as npt
+
+from registry.ranking.freshness import seconds_of
+from registry.ranking.policy import Policy
+from registry.ranking.profile import Profile, encode_profile
+from registry.ranking.proximity import vector_of
+from registry.ranking.relevance import impacts
+from registry.ranking.vectors import SITE_BYTES, reciprocals, unpack_sites
+
+LOCAL, HIGHER_TIER, GROUPED = 1, 2, 4
+"""Flags: its place counts; no commission of 0% is declared; it shares its place."""
+
+FIELDS = (
+    *("category", "country", "format", "conformance"),
+    *("permission", "requires_auth", "action", "language"),
+)
+"""What filters ask for; a keyword's hash holds the number of its field."""
+
+UNKNOWN = ""
+"""The value of a field of which a site tells nothing."""
+
+VALUE_LETTERS = 200
+"""Longer ones count as unknown: no request may be as long."""
+
+_NUMBER_OF = {field: number for number, field in enumerate(FIELDS)}
+_FIELD_BITS = 31
+_KEYWORD_IMPACT = 1
+_NOWHERE = (0, 0, 0)
+_LAST_SECOND = 2**32 - 1
+
+
+@lru_cache(maxsize=65_536)
+def hash_word(term: str) -> int:
+    """Even."""
+    return _hash(term) & ~1
+
+
+@lru_cache(maxsize=4_096)
+def hash_keyword(field: str, value: str) -> int:
+    """Odd. field: one of FIELDS. value: as it is compared."""
+    return _hash(f"{field}\0{value}") & ~_FIELD_BITS | _mark(field)
+
+
+def is_keyword_of(
+    field: str, hashes: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.bool_]:
+    own: npt.NDArray[np.bool_] = hashes & np.uint64(_FIELD_BITS) == _mark(field)
+    return own
+
+
+def _mark(field: str) -> int:
+    """The last five bits of its keywords."""
+    return _NUMBER_OF[field] << 1 | 1
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest())
+
+
+@dataclass(frozen=True, slots=True)
+class Bodies:
+    """Encoded profiles, one after the other. starts: of each, and the end."""
+
+    starts: npt.NDArray[np.int64]
+    content: npt.NDArray[np.uint8]
+
+    def __getitem__(self, number: int) -> bytes:
+        return self.content[self.starts[number] : self.starts[number + 1]].tobytes()
+
+    @classmethod
+    def of(cls, bodies: Iterable[bytes]) -> "Bodies":
+        listed = list(bodies)
+        ends = np.cumsum([0, *map(len, listed)], dtype=np.int64)
+        return cls(ends, np.frombuffer(b"".join(listed), np.uint8))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """n sites; parallel arrays, in any order.
+
+    publishers: see `Profile`. leaders: the id of the site that leads its place where
+    several share one, else 0.
+    changed_s: of the last semantic change, seconds since 1970. vectors: shape (n, 3), of
+    `proximity.vector_of`. embeddings: shape (n, 64), two signed four-bit numbers a
+    byte, the even dimension in the low half. reciprocals: 2^16 / length of each.
+    bodies: what explanations tell of. starts: the terms of row i are
+    starts[i]:starts[i + 1] of hashes and impacts, which are 1..255.
+    """
+
+    site_ids: npt.NDArray[np.int64]
+    publishers: npt.NDArray[np.int64]
+    leaders: npt.NDArray[np.int64]
+    depth: npt.NDArray[np.uint16]
+    quality: npt.NDArray[np.uint16]
+    changed_s: npt.NDArray[np.uint32]
+    flags: npt.NDArray[np.uint8]
+    vectors: npt.NDArray[np.int32]
+    embeddings: npt.NDArray[np.uint8]
+    reciprocals: npt.NDArray[np.uint16]
+    bodies: Bodies
+    starts: npt.NDArray[np.int64]
+    hashes: npt.NDArray[np.uint64]
+    impacts: npt.NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.site_ids)
+
+    def take(self, order: npt.NDArray[np.int64]) -> "Rows":
+        """The rows of these numbers, in this order."""
+        lengths = np.diff(self.starts)[order]
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        within = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
+        terms = np.repeat(self.starts[:-1][order], lengths) + within
+        columns = {
+            each.name: getattr(self, each.name)[order]
+            for each in fields(self)
+            if each.name not in {"bodies", "starts", "hashes", "impacts"}
+        }
+        return Rows(
+            **columns,
+            bodies=Bodies.of(self.bodies[number] for number in order.tolist()),
+            starts=starts,
+            hashes=self.hashes[terms],
+            impacts=self.impacts[terms],
+        )
+
+
+def join(parts: Sequence[Rows]) -> Rows:
+    """The rows of all parts, one after the other; at least one part."""
+    columns = {
+        each.name: np.concatenate([getattr(part, each.name) for part in parts])
+        for each in fields(Rows)
+        if each.name not in {"bodies", "starts"}
+    }
+    bodies = Bodies(
+        _joined_starts([part.bodies.starts for part in parts]),
+        np.concatenate([part.bodies.content for part in parts]),
+    )
+    starts = _joined_starts([part.starts for part in parts])
+    return Rows(**columns, bodies=bodies, starts=starts)
+
+
+def _joined_starts(
+    parts: Sequence[npt.NDArray[np.int64]],
+) -> npt.NDArray[np.int64]:
+    lengths = np.concatenate([np.diff(starts) for starts in parts])
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+
+
+def rows_of(profiles: Sequence[Profile], policy: Policy) -> Rows:
+    """Their rows, in the order given; none shares its place yet."""
+    said = [_terms(profile, policy) for profile in profiles]
+    packed = np.frombuffer(b"".join(p.embedding for p in profiles), np.uint8)
+    embeddings = packed.reshape(len(profiles), SITE_BYTES)
+    vectors = [vector_of(p.point) if p.point else _NOWHERE for p in profiles]
+    lengths = np.array([len(terms) for terms in said], np.int64)
+    return Rows(
+        site_ids=np.array([p.site_id for p in profiles], np.int64),
+        publishers=np.array([p.publisher for p in profiles], np.int64),
+        leaders=np.zeros(len(profiles), np.int64),
+        depth=np.array([p.capability_depth for p in profiles], np.uint16),
+        quality=np.array([p.quality for p in profiles], np.uint16),
+        changed_s=np.array([_changed_s(p) for p in profiles], np.uint32),
+        flags=np.array([_flags(p) for p in profiles], np.uint8),
+        vectors=np.array(vectors, np.int32).reshape(len(profiles), 3),
+        embeddings=embeddings,
+        reciprocals=reciprocals(unpack_sites(embeddings)),
+        bodies=Bodies.of(map(encode_profile, profiles)),
+        starts=np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]),
+        hashes=np.array([hash_ for terms in said for hash_ in terms], np.uint64),
+        impacts=np.array([i for terms in said for i in terms.values()], np.uint8),
+    )
+
+
+def _terms(profile: Profile, policy: Policy) -> dict[int, int]:
+    """The impact of each term, by its hash, ascending."""
+    words = {hash_word(term): own for term, own in impacts(profile, policy).items()}
+    hashes = (hash_keyword(*keyword) for keyword in keywords_of(profile))
+    keywords = dict.fromkeys(hashes, _KEYWORD_IMPACT)
+    return dict(sorted((words | keywords).items()))
+
+
+def keywords_of(profile: Profile) -> Iterator[tuple[str, str]]:
+    """Field and value; UNKNOWN for each field without another."""
+    told: dict[str, Iterable[str]] = {
+        "category": (profile.category,),
+        "country": (profile.country,),
+        "format": profile.formats,
+        "conformance": (profile.conformance,),
+        "permission": profile.permissions,
+        "requires_auth": map(spell_truth, profile.requires_auth),
+        "action": profile.action_names,
+        "language": profile.languages,
+    }
+    for field, values in told.items():
+        known = [one for one in values if one and len(one) <= VALUE_LETTERS]
+        for value in known or [UNKNOWN]:
+            yield field, value
+
+
+def spell_truth(value: bool) -> str:  # noqa: FBT001 — the value itself is spelled
+    return "true" if value else "false"
+
+
+def _changed_s(profile: Profile) -> int:
+    return min(max(seconds_of(profile.changed_at), 0), _LAST_SECOND)
+
+
+def _flags(profile: Profile) -> int:
+    local = profile.local and profile.point is not None
+    return LOCAL * local + HIGHER_TIER * (profile.commission_tier > 0)

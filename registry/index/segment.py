@@ -1,0 +1,266 @@
+"""A segment: an immutable part of the index, as arrays that can lie in one file.
+
+Rows lie in windows of WINDOW, each with bounds by which a search leaves out what can't
+stand on its page. The kernel reads these arrays as they are: see `csrc/segment.h`.
+"""
+
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from registry.index.rows import GROUPED, LOCAL, Rows
+from registry.ranking.vectors import DIMENSIONS, unpack_sites
+
+Number = TypeVar("Number", bound=np.generic)
+WINDOW = 256
+LEAD = 64
+"""Leading dimensions of an embedding, which alone decide on most rows."""
+
+DENSE_SHARE = 8
+"""A term in more than this part of the rows is a column of a byte a row."""
+
+FREQUENT_WINDOWS = 8
+"""A term with more postings a window than this, on average, has its windows stored."""
+
+ROWS_MAX = 1 << 24
+MERIT_UNIT = 1024
+RECORD = np.dtype(
+    [
+        ("changed_s", "<u4"),
+        ("depth", "<u2"),
+        ("quality", "<u2"),
+        ("rest", "u1", (DIMENSIONS - LEAD) // 2),
+        ("place", "u1", (3, 3)),
+        ("flags", "u1"),
+        ("unused", "u1", 2),
+    ]
+)
+_HAS_LOCAL, _HAS_OTHER = 1, 2
+_TAIL_UNIT = 255
+_OFFSET = np.uint8(0x88)
+"""Turns -8..7 into 0..15, in both halves of a byte."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """n rows in w windows, t terms, of which d are dense and f frequent.
+
+    Columns of rows are filled up to whole windows, but for site_ids.
+    records: what is read of a row that is looked at closely; see RECORD.
+    lead: shape (w * WINDOW, 32); the first dimensions of the embeddings, plus 8.
+    reciprocal: 2^16 / length. tail: at least 255 times the part of the length that is
+    not in lead. merit: what depth, quality and freshness score as of `as_of_s`, in MERIT_UNIT.
+    containing: rows a term. starts: t + 1. postings: row << 8 | impact.
+    column_of, frequent_of: a term's number in columns, shape (d, w * WINDOW), and in
+    blocks, shape (f, w + 1), and peaks, shape (f, w); else -1. blocks: where the
+    postings of each window start, from the term's first; peaks: the greatest impact in
+    each window. window_centre, window_reach: the cap of the sphere, in radians, that
+    holds the places of local rows. window_axis: shape (w, 128), about the direction of
+    the embeddings; window_spread: its length, and the least and greatest cosine of an
+    embedding with it. grouped_rows: those that share their place, ascending.
+    """
+
+    site_ids: npt.NDArray[np.int64]
+    records: npt.NDArray[np.void]
+    lead: npt.NDArray[np.uint8]
+    reciprocal: npt.NDArray[np.uint16]
+    tail: npt.NDArray[np.uint8]
+    merit: npt.NDArray[np.uint16]
+    hashes: npt.NDArray[np.uint64]
+    containing: npt.NDArray[np.uint32]
+    starts: npt.NDArray[np.int64]
+    postings: npt.NDArray[np.uint32]
+    column_of: npt.NDArray[np.int32]
+    frequent_of: npt.NDArray[np.int32]
+    columns: npt.NDArray[np.uint8]
+    blocks: npt.NDArray[np.uint32]
+    peaks: npt.NDArray[np.uint8]
+    window_merit: npt.NDArray[np.uint16]
+    window_centre: npt.NDArray[np.float32]
+    window_reach: npt.NDArray[np.float32]
+    window_flags: npt.NDArray[np.uint8]
+    window_axis: npt.NDArray[np.int8]
+    window_spread: npt.NDArray[np.float32]
+    grouped_rows: npt.NDArray[np.uint32]
+    grouped_leaders: npt.NDArray[np.int64]
+    as_of_s: int
+
+    def __len__(self) -> int:
+        return len(self.site_ids)
+
+    @property
+    def windows(self) -> int:
+        return len(self.window_merit)
+
+
+def build_segment(rows: Rows, merits: npt.NDArray[np.int64], as_of_s: int) -> Segment:
+    """The rows in the order given; see `layout` for one that searches well.
+
+    merits: what depth, quality and freshness score at that time, the latter only falling.
+    Raises: ValueError if there are ROWS_MAX or more.
+    """
+    if len(rows) >= ROWS_MAX:
+        raise ValueError(f"a segment holds less than {ROWS_MAX} rows")
+    grouped = np.flatnonzero(rows.leaders)
+    merit = _padded((-(-merits // MERIT_UNIT)).astype(np.uint16))
+    return Segment(
+        site_ids=rows.site_ids,
+        records=_records(rows),
+        lead=_padded(rows.embeddings[:, : LEAD // 2] ^ _OFFSET),
+        reciprocal=_padded(rows.reciprocals),
+        tail=_padded(_tails(rows.embeddings)),
+        merit=merit,
+        **_inverted(rows),
+        window_merit=merit.reshape(-1, WINDOW).max(axis=1),
+        **_places(rows),
+        **_meanings(rows),
+        grouped_rows=grouped.astype(np.uint32),
+        grouped_leaders=rows.leaders[grouped],
+        as_of_s=as_of_s,
+    )
+
+
+def _padded(column: npt.NDArray[Number]) -> npt.NDArray[Number]:
+    """To whole windows."""
+    filled = np.zeros(
+        (-(-len(column) // WINDOW) * WINDOW, *column.shape[1:]), column.dtype
+    )
+    filled[: len(column)] = column
+    return filled
+
+
+def _records(rows: Rows) -> npt.NDArray[np.void]:
+    records = np.zeros(len(rows), RECORD)
+    flags = rows.flags & ~np.uint8(GROUPED)
+    flags[np.flatnonzero(rows.leaders)] |= GROUPED
+    records["rest"] = rows.embeddings[:, LEAD // 2 :] ^ _OFFSET
+    little = np.ascontiguousarray(rows.vectors, "<i4").view(np.uint8)
+    records["place"] = little.reshape(len(rows), 3, 4)[:, :, :3]
+    records["flags"] = flags
+    for name in ("depth", "quality", "changed_s"):
+        records[name] = getattr(rows, name)
+    return records
+
+
+def _tails(embeddings: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    squares = unpack_sites(embeddings).astype(np.int16) ** 2
+    rest = squares[:, LEAD:].sum(axis=1, dtype=np.int64)
+    whole = np.maximum(rest + squares[:, :LEAD].sum(axis=1, dtype=np.int64), 1)
+    tails: npt.NDArray[np.uint8] = np.ceil(_TAIL_UNIT * np.sqrt(rest / whole)).astype(
+        np.uint8
+    )
+    return tails
+
+
+# ---- terms ----
+
+
+def _inverted(rows: Rows) -> dict[str, Any]:
+    n = len(rows)
+    windows = -(-n // WINDOW)
+    hashes, starts, postings = _postings(rows)
+    containing = np.diff(starts)
+    is_dense = containing * DENSE_SHARE > n
+    is_frequent = is_dense | (containing > FREQUENT_WINDOWS * windows)
+    columns, blocks, peaks = _frequent(starts, postings, is_dense, is_frequent, windows)
+    kept = ~np.repeat(is_dense, containing)
+    sparse = np.where(is_dense, 0, containing)
+    return {
+        "hashes": hashes,
+        "containing": containing.astype(np.uint32),
+        "starts": np.concatenate([np.zeros(1, np.int64), np.cumsum(sparse)]),
+        "postings": postings[kept],
+        "column_of": _numbers(is_dense),
+        "frequent_of": _numbers(is_frequent),
+        "columns": columns,
+        "blocks": blocks,
+        "peaks": peaks,
+    }
+
+
+def _postings(
+    rows: Rows,
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
+    """The distinct hashes, where the postings of each start, and the postings."""
+    hashes = np.unique(rows.hashes)
+    term = np.searchsorted(hashes, rows.hashes)
+    row = np.repeat(np.arange(len(rows), dtype=np.uint32), np.diff(rows.starts))
+    by_term = np.argsort(term, kind="stable")
+    counts = np.bincount(term, minlength=len(hashes))
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+    return hashes, starts, (row << np.uint32(8) | rows.impacts)[by_term]
+
+
+def _frequent(
+    starts: npt.NDArray[np.int64],
+    postings: npt.NDArray[np.uint32],
+    is_dense: npt.NDArray[np.bool_],
+    is_frequent: npt.NDArray[np.bool_],
+    windows: int,
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
+    frequent = np.flatnonzero(is_frequent)
+    columns = np.zeros((int(is_dense.sum()), windows * WINDOW), np.uint8)
+    blocks = np.zeros((len(frequent), windows + 1), np.uint32)
+    peaks = np.zeros((len(frequent), windows), np.uint8)
+    edges = np.arange(windows + 1, dtype=np.uint64) * WINDOW
+    column = 0
+    for number, term in enumerate(frequent):
+        own = postings[starts[term] : starts[term + 1]]
+        row, impact = own >> 8, own.astype(np.uint8)
+        blocks[number] = np.searchsorted(row, edges)
+        np.maximum.at(peaks[number], row // WINDOW, impact)
+        if is_dense[term]:
+            columns[column, row] = impact
+            column += 1
+    return columns, blocks, peaks
+
+
+def _numbers(chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
+    """The number of each chosen one among the chosen, else -1."""
+    return np.where(chosen, np.cumsum(chosen) - 1, -1).astype(np.int32)
+
+
+# ---- bounds of windows ----
+
+
+def _places(rows: Rows) -> dict[str, Any]:
+    first = np.arange(0, len(rows), WINDOW)
+    local = (rows.flags & LOCAL) != 0
+    places = np.where(local[:, None], rows.vectors, 0).astype(np.float64)
+    places /= np.maximum(np.linalg.norm(places, axis=1), 1)[:, None]
+    middle = np.add.reduceat(places, first, axis=0)
+    # Places all around the globe have no middle; any centre reaches them all.
+    middle[np.linalg.norm(middle, axis=1) < 1e-6] = (0, 0, 1)
+    centre = (middle / np.linalg.norm(middle, axis=1)[:, None]).astype(np.float32)
+    unit = centre.astype(np.float64)
+    unit /= np.linalg.norm(unit, axis=1)[:, None]
+    inner = np.einsum("ij,ij->i", places, np.repeat(unit, WINDOW, axis=0)[: len(rows)])
+    angle = np.where(local, np.arccos(np.clip(inner, -1, 1)), 0)
+    flags = np.where(local, _HAS_LOCAL, _HAS_OTHER).astype(np.uint8)
+    return {
+        "window_centre": centre,
+        "window_reach": np.maximum.reduceat(angle, first).astype(np.float32),
+        "window_flags": np.bitwise_or.reduceat(flags, first),
+    }
+
+
+def _meanings(rows: Rows) -> dict[str, Any]:
+    windows = -(-len(rows) // WINDOW)
+    axis = np.zeros((windows, DIMENSIONS), np.int8)
+    spread = np.zeros((windows, 3), np.float32)
+    for window in range(windows):
+        own = unpack_sites(rows.embeddings[window * WINDOW : (window + 1) * WINDOW])
+        vectors = own.astype(np.float32)
+        lengths = np.linalg.norm(vectors, axis=1)
+        vectors /= np.maximum(lengths, 1)[:, None]
+        middle = vectors.sum(axis=0)
+        axis[window] = np.rint(127 * middle / max(np.abs(middle).max(), 1e-6))
+        length = np.linalg.norm(axis[window].astype(np.float32))
+        cosines = (
+            vectors[lengths > 0] @ axis[window].astype(np.float32) / max(length, 1)
+        )
+        if len(cosines):
+            spread[window] = length, cosines.min(), cosines.max()
+    return {"window_axis": axis, "window_spread": spread}

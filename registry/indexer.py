@@ -1,0 +1,33 @@
+"""The process that builds the shared index: `python -m registry.indexer`.
+
+One on each machine that answers searches. It alone needs the ranker's role; the web
+processes map what it puts out.
+"""
+
+import os
+
+from registry.db.engine import Role, open_engine
+from registry.observability import configure_logging
+from registry.process import run_until_stopped
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.settings import Settings, read_settings
+from registry.usecases.build_index import IndexBuilder
+
+
+async def build(settings: Settings) -> None:
+    """Until cancelled."""
+    engine = open_engine(settings.database_url, Role.RANKER, pool=1)
+    try:
+        await IndexBuilder(engine, settings.index, DEFAULT_POLICY).run()
+    finally:
+        await engine.dispose()
+
+
+def main() -> None:
+    settings = read_settings(os.environ)
+    configure_logging(settings.log_format)
+    run_until_stopped(build(settings))
+
+
+if __name__ == "__main__":
+    main()

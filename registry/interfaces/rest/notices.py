@@ -1,0 +1,149 @@
+"""/v1/sites/{host}/notices: what the owner of a site should know, also as a feed."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+import msgspec
+from litestar import Response, get
+from litestar.openapi import ResponseSpec
+from litestar.params import FromPath, QueryParameter
+
+from registry.db import notices
+from registry.db.notices import StoredNotice
+from registry.interfaces.http.conditional import Conditional
+from registry.interfaces.http.cursors import open_cursor, seal_cursor
+from registry.interfaces.http.problems import problems
+from registry.interfaces.http.services import Injected, Services
+from registry.interfaces.rest import atom, wire
+from registry.interfaces.rest.sites import DEFAULT_LIMIT, Cursor, Limit, find_registered
+from registry.sites.entry import SiteEntry
+from registry.usecases.notices import KINDS
+
+
+class NoticeView(wire.Wire):
+    """url: what it is about. problem: the code of the problem behind it."""
+
+    id: str
+    noted_at: datetime
+    code: str
+    title: str
+    detail: str
+    fix: str
+    url: str | None
+    problem: str | None
+
+
+class NoticePage(wire.Wire):
+    """The newest first; each is a change, so what is not told of again still stands."""
+
+    host: str
+    status: str
+    notices: tuple[NoticeView, ...]
+    next_cursor: str | None
+
+
+@get(
+    "/sites/{host:str}/notices",
+    operation_id="getNotices",
+    summary="What the owner of a site should know, the newest first",
+    tags=["sites"],
+    middleware=[Conditional()],
+    responses={
+        **problems(404, 410),
+        200: ResponseSpec(
+            NoticePage, generate_examples=False, description="A page, or a feed"
+        ),
+    },
+)
+async def get_notices(
+    host: FromPath[str],
+    services: Injected,
+    form: Annotated[
+        Literal["json", "atom"],
+        QueryParameter(name="as", description="atom: a feed for any reader (RFC 4287)"),
+    ] = "json",
+    limit: Limit = DEFAULT_LIMIT,
+    cursor: Cursor = None,
+) -> Response[Any]:
+    async with services.api.connect() as connection:
+        entry = await find_registered(connection, host, test_hosts=services.test_hosts)
+        before = _open(services, entry, cursor) if cursor else None
+        found = await notices.notices_of(connection, entry.site_id, limit + 1, before)
+    page, more = found[:limit], len(found) > limit
+    following = _seal(services, entry, page[-1]) if more else None
+    if form == "atom":
+        feed = _feed(services.origin, entry, page, following, limit)
+        return Response(atom.spell(feed), media_type=atom.MEDIA_TYPE)
+    view = NoticePage(
+        host=entry.host,
+        status=entry.shown_status,
+        notices=tuple(_view(one) for one in page),
+        next_cursor=following,
+    )
+    return Response(view)
+
+
+def _view(one: StoredNotice) -> NoticeView:
+    notice = one.notice
+    return NoticeView(
+        id=str(one.notice_id),
+        noted_at=one.noted_at,
+        code=notice.code,
+        title=KINDS.get(notice.code, notice.code),
+        detail=notice.detail,
+        fix=notice.fix,
+        url=notice.url,
+        problem=notice.problem,
+    )
+
+
+def _feed(
+    origin: str,
+    entry: SiteEntry,
+    page: Sequence[StoredNotice],
+    following: str | None,
+    limit: int,
+) -> atom.Feed:
+    place = f"{origin}/v1/sites/{entry.host}/notices"
+    asked = "" if limit == DEFAULT_LIMIT else f"&limit={limit}"
+    return atom.Feed(
+        address=f"{place}?as=atom",
+        title=f"{entry.host} in the registry",
+        author=origin,
+        updated_at=page[0].noted_at if page else entry.registered_at,
+        entries=tuple(_entry(origin, place, one) for one in page),
+        next_address=(
+            f"{place}?as=atom{asked}&cursor={following}" if following else None
+        ),
+    )
+
+
+def _entry(origin: str, place: str, one: StoredNotice) -> atom.Entry:
+    view = _view(one)
+    about = [f"{view.url}"] if view.url else []
+    problem = view.problem
+    return atom.Entry(
+        id=f"{place}#{view.id}",
+        title=view.title,
+        updated_at=view.noted_at,
+        text="\n".join(part for part in (view.detail, view.fix, *about) if part),
+        link=f"{origin}/problems/{problem}" if problem else place,
+        category=view.code,
+    )
+
+
+def _purpose(entry: SiteEntry) -> str:
+    return f"notices {entry.site_id}"
+
+
+def _seal(services: Services, entry: SiteEntry, last: StoredNotice) -> str:
+    state = msgspec.json.encode(last.notice_id)
+    now = services.chance.now()
+    return seal_cursor(services.web_key, _purpose(entry), state, now)
+
+
+def _open(services: Services, entry: SiteEntry, cursor: str) -> int:
+    now = services.chance.now()
+    state = open_cursor(services.web_key, _purpose(entry), cursor, now)
+    return msgspec.json.decode(state, type=int)

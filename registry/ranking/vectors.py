@@ -1,0 +1,78 @@
+"""Vectors of meaning in whole numbers: how they are stored, and what they compare to.
+
+A site's vector has DIMENSIONS four-bit numbers, a request's as many signed bytes. The
+cosine of two is their product, times the site's `reciprocal`, times a constant of the
+request; no step needs a fraction, so all machines get the same bits. Leading dimensions
+hold the most of what tells texts apart, so a bound can stop early.
+"""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+DIMENSIONS = 128
+SITE_BYTES = DIMENSIONS // 2
+SITE_MOST = 7
+REQUEST_MOST = 127
+RECIPROCAL_BITS = 16
+
+Integers = npt.NDArray[np.int64]
+
+
+def quantise_request(total: Integers) -> bytes:
+    """Signed bytes, the largest of them REQUEST_MOST; all zero if total is."""
+    return _scaled(total, REQUEST_MOST).tobytes()
+
+
+def quantise_site(total: Integers) -> bytes:
+    """SITE_BYTES bytes: two numbers of at most SITE_MOST each, the even one low.
+
+    The largest number is scaled to half a step beyond SITE_MOST and cut there, which
+    leaves the direction nearer to the true one than scaling it to SITE_MOST.
+    """
+    return pack_site(_scaled(total, SITE_MOST))
+
+
+def _scaled(total: Integers, most: int) -> npt.NDArray[np.int8]:
+    """Rounded half up, in whole numbers; |total| < 2^53."""
+    largest = max(1, int(np.abs(total).max()))
+    if largest.bit_length() > 54:
+        raise ValueError("the sums are too large to be scaled exactly")
+    scaled = ((2 * most + 1) * total + largest) // (2 * largest)
+    return np.clip(scaled, -most, most).astype(np.int8)
+
+
+def pack_site(vector: npt.NDArray[np.int8]) -> bytes:
+    """vector: shape (DIMENSIONS,), each -8..7; two's complement nibbles."""
+    nibbles = vector.view(np.uint8) & 0xF
+    packed = nibbles[0::2] | (nibbles[1::2] << np.uint8(4))
+    return packed.tobytes()
+
+
+def unpack_sites(packed: npt.NDArray[np.uint8]) -> npt.NDArray[np.int8]:
+    """packed: shape (n, SITE_BYTES). Returns shape (n, DIMENSIONS)."""
+    vectors = np.empty((len(packed), DIMENSIONS), np.int8)
+    vectors[:, 0::2] = (packed << 4).view(np.int8) >> 4
+    vectors[:, 1::2] = packed.view(np.int8) >> 4
+    return vectors
+
+
+def reciprocals(vectors: npt.NDArray[np.int8]) -> npt.NDArray[np.uint16]:
+    """2^16 over each vector's length, rounded; 0 for a vector that is all zero."""
+    squares = np.square(vectors, dtype=np.int64).sum(axis=1)
+    distinct, places = np.unique(squares, return_inverse=True)
+    return np.array([_reciprocal(int(n)) for n in distinct], np.uint16)[places]
+
+
+def _reciprocal(square: int) -> int:
+    if square == 0:
+        return 0
+    doubled = math.isqrt((1 << 2 * RECIPROCAL_BITS + 2) // square)
+    return min((doubled + 1) // 2, (1 << RECIPROCAL_BITS) - 1)
+
+
+def length_in_bits(vector: bytes, bits: int) -> int:
+    """2^bits times the length of a request's vector, rounded down."""
+    signed = np.frombuffer(vector, np.int8).astype(np.int64)
+    return math.isqrt(int(signed @ signed) << 2 * bits)

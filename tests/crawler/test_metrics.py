@@ -1,0 +1,196 @@
+"""What a crawler counts, as Prometheus reads it."""
+
+import asyncio
+import re
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from prometheus_client import generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.samples import Sample
+
+from crawler import metrics, survey
+from crawler.breakers import RULES
+from crawler.canaries import Canaries
+from crawler.discover import discover
+from crawler.fetch import JSON_TYPES, Fetcher, Validators
+from crawler.politeness import LIMITS, Politeness, PolitenessConfig
+from crawler.probe import ProbeTarget, probe
+from crawler.prove import fetch_evidence
+from crawler.robots_cache import RobotsCache
+from crawler.watched_fetcher import WatchedFetcher
+from registry.errors import Refused
+from registry.sites.host import parse_host
+from registry.usecases.chance import utc_now
+from tests.crawler.net import HOST, HonestSite, Net, Page, raw
+
+ROOT = f"https://{HOST}"
+Figures = dict[str, float]
+
+
+def figures(text: str) -> Figures:
+    return {
+        sample.name
+        + "".join(f" {value}" for value in sample.labels.values()): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if sample.name.startswith("fair_registry_crawler")
+        and not sample.name.endswith("_created")
+    }
+
+
+async def read(port: int) -> str:
+    def get() -> str:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+            return answer.read().decode()
+
+    return await asyncio.to_thread(get)
+
+
+async def grown(before: Figures, port: int) -> Figures:
+    """By how much, since; what did not grow is left out."""
+    now = figures(await read(port))
+    return {
+        name.removeprefix("fair_registry_crawler_"): value - before.get(name, 0)
+        for name, value in now.items()
+        if value > before.get(name, 0)
+    }
+
+
+@pytest.fixture
+def watched(net: Net) -> Callable[[], Fetcher]:
+    return lambda: WatchedFetcher(net.fetcher().config)
+
+
+async def test_each_request_is_counted_by_what_came_of_it(
+    net: Net, watched: Callable[[], Fetcher]
+) -> None:
+    pages = {
+        "/ok": Page(b'{"a": 1}', headers={"ETag": '"1"'}),
+        "/failing": Page(b"", status="503 Busy"),
+        "/odd": Page(b"", status="799 Odd"),
+        "/html": Page(b"<p>", "text/html"),
+    }
+    await net.serve(HonestSite(pages))
+    await net.serve(raw(b"nonsense"), "other.test")
+    fetcher = watched()
+    known = Validators(etag='"1"')
+    with metrics.served_at("127.0.0.1", 0) as port:
+        before = figures(await read(port))
+        for url in (*(ROOT + path for path in pages), "https://other.test/"):
+            try:
+                await fetcher.fetch(url, accept=JSON_TYPES)
+            except Refused:
+                continue
+        await fetcher.fetch(f"{ROOT}/ok", accept=JSON_TYPES, conditional=known)
+        found = await grown(before, port)
+    assert {name: count for name, count in found.items() if "fetches" in name} == {
+        "fetches_total ok": 1,
+        "fetches_total not_modified": 1,
+        "fetches_total status_5xx": 1,
+        "fetches_total status_7xx": 1,
+        "fetches_total content_type": 1,
+        "fetches_total protocol": 1,
+    }
+    assert found["fetch_seconds_count"] == 6
+    assert found["fetched_bytes_total"] == len(pages["/ok"].body)
+
+
+async def test_a_visit_is_counted_by_its_outcome(
+    net: Net, watched: Callable[[], Fetcher]
+) -> None:
+    await net.serve(HonestSite())
+    fetcher = watched()
+    host = parse_host(HOST, test_hosts=True)
+    with metrics.served_at("127.0.0.1", 0) as port:
+        before = figures(await read(port))
+        await discover(fetcher, RobotsCache(fetcher), host, clock=utc_now)
+        found = await grown(before, port)
+    assert found["visits_total nothing"] == 1
+
+
+async def test_probes_and_proofs_are_counted_by_what_they_found(
+    net: Net, watched: Callable[[], Fetcher]
+) -> None:
+    await net.serve(HonestSite({"/up": Page()}))
+    fetcher, host = watched(), parse_host(HOST, test_hosts=True)
+    robots = RobotsCache(fetcher)
+    with metrics.served_at("127.0.0.1", 0) as port:
+        before = figures(await read(port))
+        for path in ("/up", "/gone"):
+            await Canaries().vouched(
+                probe(fetcher, robots, ProbeTarget(url=ROOT + path))
+            )
+        await fetch_evidence(fetcher, host)
+        found = await grown(before, port)
+    assert found["probes_total alive"] == 1
+    assert found["probes_total wrong_protocol"] == 1
+    assert found["proofs_total unread"] == 1
+
+
+async def test_circuits_are_told_by_level_and_state(net: Net) -> None:
+    await net.serve(raw(b""), tls=False)
+    rules = {level: RULES[level] for level in LIMITS}
+    politeness = Politeness(PolitenessConfig(rules=rules))
+    fetcher = net.fetcher(politeness=politeness)
+    with metrics.served_at("127.0.0.1", 0) as port:
+        before = figures(await read(port))
+        for _ in range(6):
+            with pytest.raises(Refused):
+                await fetcher.fetch(f"{ROOT}/", accept=JSON_TYPES)
+        survey.note_circuits(politeness)
+        found = await grown(before, port)
+    assert found["circuits host open"] == 1
+    assert found["circuits domain closed"] == 1
+    assert found["circuits_opened_total host"] == 1
+    assert found["held_back_total breaker_open"] == 1
+
+
+async def test_no_label_grows_with_the_hosts_visited(
+    net: Net, watched: Callable[[], Fetcher]
+) -> None:
+    hosts = [f"host-{n}.test" for n in range(12)]
+    await net.serve(HonestSite(), *hosts)
+    fetcher = watched()
+    with metrics.served_at("127.0.0.1", 0) as port:
+        for name in hosts:
+            host = parse_host(name, test_hosts=True)
+            await discover(fetcher, RobotsCache(fetcher), host, clock=utc_now)
+        text = await read(port)
+    assert "host-" not in text
+    assert "127.0.0.1" not in text
+    labels = set(re.findall(r"fair_registry_crawler\w*\{(\w+)", text))
+    assert labels <= {"of", "outcome", "code", "kind", "level", "le"}
+
+
+def test_crawlers_of_one_machine_take_one_port_after_the_other() -> None:
+    with (
+        metrics.served_at("127.0.0.1", 0) as first,
+        metrics.served_at("127.0.0.1", first) as second,
+    ):
+        assert first < second < first + metrics.PORTS_TRIED
+
+
+def test_a_foreign_address_is_refused() -> None:
+    with pytest.raises(OSError), metrics.served_at("203.0.113.1", 9101):  # noqa: PT011
+        pass
+
+
+def test_alerts_ask_for_what_is_served_and_tell_of_all_that_matters() -> None:
+    rules = (Path(__file__).parents[2] / "deploy" / "alerts.yaml").read_text()
+    served = {
+        sample.name
+        for family in text_string_to_metric_families(
+            generate_latest(metrics.REGISTRY).decode()
+        )
+        for sample in (*family.samples, Sample(family.name, {}, 0))
+    }
+    served |= {f"{name}_total" for name in served} | {
+        f"{name}_bucket" for name in served
+    }
+    expressions = re.findall(r"^ +expr: (.+)$", rules, re.MULTILINE)
+    named = set(re.findall(r"fair_registry_crawler_\w+", " ".join(expressions)))
+    assert len(named) > 5
+    assert named <= served

@@ -1,0 +1,63 @@
+"""Statements given to the driver itself behave in their transaction as others do."""
+
+import pytest
+
+from registry.db import profiles, sites
+from registry.db.engine import DatabaseError, reading
+from tests.db.scene import Scene, SiteOwner
+
+END_CRAWLERS = """
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE usename = 'registry_crawler' AND datname = current_database()
+"""
+
+
+@pytest.fixture
+async def owner_of_site(scene: Scene) -> SiteOwner:
+    owner = SiteOwner()
+    assert (await scene.play(owner)).status == "active"
+    return owner
+
+
+async def test_what_is_written_goes_with_its_transaction(
+    scene: Scene, owner_of_site: SiteOwner
+) -> None:
+    site_id = (await scene.entry(owner_of_site)).site_id
+    async with scene.crawler.connect() as connection:
+        before = await profiles.profile_of(connection, site_id)
+    async with scene.crawler.connect() as connection:
+        await profiles.save_profile(connection, site_id, b"x", "p", listed=True)
+        assert await profiles.profile_of(connection, site_id) == b"x"
+        await connection.rollback()
+        assert await profiles.profile_of(connection, site_id) == before
+
+
+async def test_lock_is_held_until_the_transaction_ends(
+    scene: Scene, owner_of_site: SiteOwner
+) -> None:
+    host = owner_of_site.host.name
+    asked = "SELECT 1 FROM registry.site WHERE host = :host FOR UPDATE SKIP LOCKED"
+    async with scene.crawler.begin() as connection:
+        await sites.lock_site(connection, host)
+        assert await scene.sql(asked, host=host) == []
+    assert len(await scene.sql(asked, host=host)) == 1
+
+
+async def test_connection_that_died_is_met_once(
+    scene: Scene, owner_of_site: SiteOwner
+) -> None:
+    """The crawler's are not tried before each use: one failure each is the price."""
+    host = owner_of_site.host.name
+    async with scene.crawler.connect() as connection:
+        assert await sites.find_site(connection, host)
+    await scene.sql(END_CRAWLERS)
+    failures = 0
+    for _ in range(20):
+        try:
+            async with reading(scene.crawler).connect() as connection:
+                assert await sites.find_site(connection, host)
+        except DatabaseError:
+            failures += 1
+    assert 1 <= failures <= scene.crawler.pool.size()
+    async with scene.crawler.connect() as connection:
+        assert await sites.find_site(connection, host)

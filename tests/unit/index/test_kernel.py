@@ -1,0 +1,211 @@
+"""The compiled kernel against NumPy, row by row and search by search.
+
+Corpora of several segments, with all that bounds could get wrong: rows without a place,
+ties, groups, dead rows, terms that are rare, frequent or nearly everywhere, embeddings
+of nothing, pages of yesterday.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from registry.index.compile import LIBRARY
+from registry.index.constants import Constants
+from registry.index.kernel import Kernel
+from registry.index.layout import order_rows
+from registry.index.oracle import Oracle
+from registry.index.part import BEFORE_ALL, Part
+from registry.index.rows import HIGHER_TIER, LOCAL, Bodies, Rows
+from registry.index.segment import WINDOW, build_segment
+from registry.ranking.decay import decay_table
+from registry.ranking.proximity import squared_chords
+from registry.ranking.vectors import reciprocals, unpack_sites
+
+NOW_S = 1_795_000_000
+DAY_S = 86_400
+RADIUS = 8_000_000
+NEAR = decay_table(100).astype(np.int32)
+FRESH = decay_table(90, 2000).astype(np.int32)
+TERMS = np.array([7 * n + 1000 for n in range(60)], np.uint64) * np.uint64(2)
+CATEGORIES = np.array([11, 13, 15], np.uint64)
+
+
+PLACES = np.random.default_rng(78).normal(size=(30, 3))
+PLACES /= np.linalg.norm(PLACES, axis=1)[:, None]
+CENTRES = np.random.default_rng(77).normal(scale=2.5, size=(9, 128))
+
+
+@pytest.fixture(scope="module")
+def kernel() -> Kernel:
+    if not LIBRARY.exists():
+        pytest.skip("the kernel is not compiled here")
+    return Kernel()
+
+
+def random_rows(rng: np.random.Generator, n: int, first_id: int) -> Rows:
+    share = 0.9 / np.arange(1, len(TERMS) + 1)
+    says = rng.random((n, len(TERMS))) < share
+    category = rng.integers(0, len(CATEGORIES), n)
+    hashes, impacts, lengths = [], [], []
+    for row in range(n):
+        own = np.concatenate([TERMS[says[row]], CATEGORIES[[category[row]]]])
+        values = rng.integers(1, 256, len(own), dtype=np.uint8)
+        values[-1] = 1
+        order = np.argsort(own)
+        hashes.append(own[order])
+        impacts.append(values[order])
+        lengths.append(len(own))
+    places = PLACES[rng.integers(0, len(PLACES), n)]
+    places = places + rng.normal(scale=0.01, size=(n, 3))
+    vectors = places / np.linalg.norm(places, axis=1)[:, None] * RADIUS
+    topics = CENTRES[rng.integers(0, len(CENTRES), n)]
+    noise = rng.normal(scale=rng.choice([0.5, 3], (n, 1)), size=topics.shape)
+    numbers = np.clip(np.rint(topics + noise), -8, 7).astype(np.int8).view(np.uint8)
+    embeddings = (numbers[:, 0::2] & 15) | (numbers[:, 1::2] << 4)
+    embeddings[rng.random(n) < 0.05] = 0
+    few = rng.integers(0, 4, n)
+    ids = np.arange(first_id, first_id + n)
+    return Rows(
+        site_ids=ids,
+        publishers=ids,
+        leaders=np.where(rng.random(n) < 0.1, first_id + rng.integers(0, 9, n), 0),
+        depth=(5000 + few * 100).astype(np.uint16),
+        quality=(7000 + rng.integers(0, 3, n) * 50).astype(np.uint16),
+        changed_s=(NOW_S - rng.integers(-2, 400, n) * DAY_S).astype(np.uint32),
+        flags=(
+            (rng.random(n) < 0.7) * LOCAL + (rng.random(n) < 0.5) * HIGHER_TIER
+        ).astype(np.uint8),
+        vectors=np.rint(vectors).astype(np.int32),
+        embeddings=embeddings,
+        reciprocals=reciprocals(unpack_sites(embeddings)),
+        bodies=Bodies.of([b""] * n),
+        starts=np.concatenate([[0], np.cumsum(lengths)]),
+        hashes=np.concatenate(hashes),
+        impacts=np.concatenate(impacts),
+    )
+
+
+def random_part(rng: np.random.Generator, n: int, first_id: int) -> Part:
+    rows = random_rows(rng, n, first_id)
+    as_of_s = NOW_S - DAY_S
+    days = np.maximum(as_of_s - rows.changed_s.astype(np.int64), 0) // DAY_S
+    fresh = FRESH[np.minimum(days, len(FRESH) - 1)].astype(np.int64)
+    merits = 1500 * (rows.depth.astype(np.int64) + rows.quality) + 1000 * fresh
+    order = order_rows(rows, merits, region_rows=2 * WINDOW, topic_rows=WINDOW // 2)
+    segment = build_segment(rows.take(order), merits[order], as_of_s)
+    alive = np.zeros(len(segment.merit), np.uint8)
+    alive[:n] = rng.random(n) < 0.95
+    return Part(segment, alive)
+
+
+def random_constants(rng: np.random.Generator) -> Constants:
+    chosen = rng.choice(len(TERMS), rng.integers(0, 6), replace=False)
+    terms = [(int(TERMS[one]), int(rng.integers(0, 12_000))) for one in chosen]
+    if rng.random() < 0.2:
+        terms.append((2, 9000))  # nobody says it
+    meant = CENTRES[rng.integers(0, len(CENTRES))]
+    meant = meant + rng.normal(scale=rng.choice([0.3, 2]), size=128)
+    vector = np.rint(meant / np.abs(meant).max() * 127).astype(np.int8)
+    length = np.linalg.norm(vector.astype(float))
+    ceiling = max(1, sum(weight for _, weight in terms))
+    place = PLACES[rng.integers(0, len(PLACES))] + rng.normal(scale=0.02, size=3)
+    return Constants(
+        terms=tuple(terms),
+        filters=tuple(
+            int(one) for one in CATEGORIES[: rng.integers(0, 2)] if rng.random() < 0.5
+        ),
+        vector=vector.tobytes() if rng.random() < 0.9 else bytes(128),
+        lexical_multiplier=(10_000 << 32) // (255 * ceiling),
+        meaning_multiplier=int(rng.choice([0, 0.4, 1, 1]) * (10_000 << 16) / length),
+        lexical_share_bp=int(rng.integers(3500, 7001)),
+        full_relevance_bp=7000,
+        floor=int(rng.choice([1, 1300, 2900, 6000])),
+        meaning_only_min_bp=int(rng.choice([0, 500, 3000])),
+        near=NEAR,
+        fresh=FRESH,
+        squared_chords=squared_chords(),
+        neutral=5000,
+        origin=(
+            tuple(np.rint(place / np.linalg.norm(place) * RADIUS).astype(int).tolist())
+            if rng.random() < 0.5
+            else None
+        ),
+        now_s=int(NOW_S + rng.integers(-3, 3) * DAY_S),
+        weights=(4000, 2000, 1500, 1500, 1000),
+    )
+
+
+@dataclass(frozen=True)
+class Pair:
+    parts: list[Part]
+    kernel: Kernel
+    oracle: Oracle
+
+
+@pytest.fixture(scope="module", params=[1, 2, 3])
+def pair(kernel: Kernel, request: pytest.FixtureRequest) -> Pair:
+    rng = np.random.default_rng(request.param)
+    sizes = {1: [3 * WINDOW + 17], 2: [25 * WINDOW, 31], 3: [1, WINDOW, 24 * WINDOW]}
+    parts = [
+        random_part(rng, n, 1 + 100_000 * number)
+        for number, n in enumerate(sizes[request.param])
+    ]
+    return Pair(parts, kernel, Oracle())
+
+
+def as_rows(found: npt.NDArray[np.void]) -> list[tuple[int, ...]]:
+    return sorted(found.tolist())
+
+
+@pytest.mark.parametrize("number", range(120))
+def test_both_find_the_same(pair: Pair, number: int) -> None:
+    rng = np.random.default_rng(number)
+    constants = random_constants(rng)
+    fast, slow = pair.kernel.bind(pair.parts), pair.oracle.bind(pair.parts)
+    k = int(rng.choice([1, 3, 20, 300]))
+    found, _ = fast.search(constants, k=k)
+    assert as_rows(found) == as_rows(slow.search(constants, k=k)[0])
+    if len(found):
+        after = int(rng.choice(found["standing"]))
+        later, shown = fast.search(constants, k=k, after=after)
+        expected, earlier = slow.search(constants, k=k, after=after)
+        assert as_rows(later) == as_rows(expected)
+        assert set(shown["leader"].tolist()) == set(earlier["leader"].tolist())
+
+
+@pytest.mark.parametrize("number", range(20))
+def test_both_score_and_count_the_same(pair: Pair, number: int) -> None:
+    rng = np.random.default_rng(1000 + number)
+    constants = random_constants(rng)
+    fast, slow = pair.kernel.bind(pair.parts), pair.oracle.bind(pair.parts)
+    assert as_rows(fast.eligible(constants)) == as_rows(slow.eligible(constants))
+    for part, one in enumerate(pair.parts):
+        rows = np.arange(len(one.segment), dtype=np.uint32)
+        scored = fast.score(constants, part, rows)
+        assert scored.tolist() == slow.score(constants, part, rows).tolist()
+    hashes = [term for term, _ in constants.terms]
+    assert fast.containing(hashes) == slow.containing(hashes)
+
+
+def test_thousands_of_equals_are_all_candidates(kernel: Kernel) -> None:
+    rng = np.random.default_rng(5)
+    rows = random_rows(rng, 1, 1).take(np.zeros(9000, np.int64))
+    rows = replace(rows, site_ids=np.arange(1, 9001), leaders=np.zeros(9000, np.int64))
+    segment = build_segment(rows, np.zeros(9000, np.int64) + 10**8 // 2, NOW_S)
+    alive = (np.arange(len(segment.merit)) < 9000).astype(np.uint8)
+    constants = replace(
+        random_constants(rng),
+        terms=((int(rows.hashes[-1]), 1),),
+        filters=(),
+        floor=1,
+        lexical_multiplier=1 << 40,
+    )
+    found, _ = kernel.bind([Part(segment, alive)]).search(constants, k=1)
+    assert len(found) == 9000
+
+
+def test_nothing_is_found_in_nothing(kernel: Kernel) -> None:
+    constants = random_constants(np.random.default_rng(1))
+    assert len(kernel.bind([]).search(constants, k=5, after=BEFORE_ALL)[0]) == 0

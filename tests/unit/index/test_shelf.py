@@ -1,0 +1,135 @@
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from registry.index.array_file import FileDamaged
+from registry.index.builder import Builder
+from registry.index.constants import Query
+from registry.index.index import Index
+from registry.index.search import Ranked, search
+from registry.index.shelf import MANIFEST, ShelfReader, ShelfWriter
+from registry.ranking.policy import DEFAULT_POLICY as P
+from registry.ranking.profile import Profile
+from registry.ranking.relevance import Request
+
+MakeRandom = Callable[[random.Random, int], Profile]
+
+
+def answer(index: Index, now: datetime) -> Ranked:
+    request = Request(
+        term_of={"term1": "term1", "term2": "term2"},
+        vector=bytes(128),
+        confidence_bp=0,
+    )
+    return search(index, Query(request=request), now=now, seed=bytes(32), k=50)
+
+
+@pytest.fixture
+def builder(random_site: MakeRandom) -> Builder:
+    rng = random.Random(7)
+    return Builder.build([random_site(rng, n) for n in range(1, 60)], P)
+
+
+def test_what_is_read_answers_as_what_was_put(
+    builder: Builder, random_site: MakeRandom, now: datetime, tmp_path: Path
+) -> None:
+    writer, reader = ShelfWriter(tmp_path), ShelfReader(tmp_path, P)
+    assert reader.newest() is None
+    rng = random.Random(8)
+    for round_ in range(4):
+        writer.put(builder.index)
+        read = reader.newest()
+        assert read is not None
+        assert answer(read, now) == answer(builder.index, now)
+        assert read.profiles() == builder.index.profiles()
+        assert reader.newest() is None
+        builder = builder.with_changes([random_site(rng, 100 + round_)], [round_ + 1])
+
+
+def test_a_base_that_stays_is_written_and_mapped_once(
+    builder: Builder, tmp_path: Path
+) -> None:
+    writer, reader = ShelfWriter(tmp_path), ShelfReader(tmp_path, P)
+    writer.put(builder.index)
+    first = reader.newest()
+    files = {path.name for path in tmp_path.iterdir()}
+    writer.put(builder.with_changes([], [1]).index)
+    second = reader.newest()
+    assert first is not None
+    assert second is not None
+    assert second.parts[0].segment is first.parts[0].segment
+    assert len(first.profiles()) == len(second.profiles()) + 1
+    written = {path.name for path in tmp_path.iterdir()} - files
+    assert {name.partition("-")[0] for name in written} == {"segment", "state"}
+    assert len(written) == 2
+
+
+def test_files_that_nobody_names_are_removed(builder: Builder, tmp_path: Path) -> None:
+    (tmp_path / "segment-of-a-builder-that-died").write_bytes(b"half")
+    writer = ShelfWriter(tmp_path)
+    for number in range(1, 9):
+        builder = builder.with_changes([], [number])
+        writer.put(builder.index)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert "segment-of-a-builder-that-died" not in names
+    assert len(names) <= 2 + 2 * 4
+
+
+def test_an_index_of_another_policy_is_not_taken(
+    builder: Builder, tmp_path: Path
+) -> None:
+    ShelfWriter(tmp_path).put(builder.index)
+    assert ShelfReader(tmp_path, replace(P, relevance_min=1)).newest() is None
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda body: body[:-1], id="cut off"),
+        pytest.param(lambda body: body[:20], id="cut off in its header"),
+        pytest.param(lambda body: body[:0], id="empty"),
+        pytest.param(lambda body: b"x" * len(body), id="something else"),
+    ],
+)
+def test_a_damaged_file_is_refused_and_the_next_index_taken(
+    damage: Callable[[bytes], bytes], builder: Builder, tmp_path: Path
+) -> None:
+    writer, reader = ShelfWriter(tmp_path), ShelfReader(tmp_path, P)
+    writer.put(builder.index)
+    state = next(path for path in tmp_path.iterdir() if path.name.startswith("state"))
+    body = state.read_bytes()
+    state.write_bytes(damage(body))
+    with pytest.raises(FileDamaged):
+        reader.newest()
+    state.write_bytes(body)
+    assert reader.newest() is not None
+
+
+def test_a_writer_that_died_before_the_manifest_changes_nothing(
+    builder: Builder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, reader = ShelfWriter(tmp_path), ShelfReader(tmp_path, P)
+    writer.put(builder.index)
+    manifest = (tmp_path / MANIFEST).read_bytes()
+
+    def die(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(writer, "_publish", die)
+    with pytest.raises(KeyboardInterrupt):
+        writer.put(builder.with_changes([], [1]).index)
+    assert (tmp_path / MANIFEST).read_bytes() == manifest
+    read = reader.newest()
+    assert read is not None
+    assert read.generation == builder.index.generation
+
+
+def test_a_folder_has_one_writer(builder: Builder, tmp_path: Path) -> None:
+    writer = ShelfWriter(tmp_path)
+    with pytest.raises(BlockingIOError):
+        ShelfWriter(tmp_path)
+    writer.put(builder.index)

@@ -1,0 +1,78 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from registry.ranking.vectors import (
+    DIMENSIONS,
+    SITE_BYTES,
+    length_in_bits,
+    pack_site,
+    quantise_request,
+    quantise_site,
+    reciprocals,
+    unpack_sites,
+)
+
+TOTALS = arrays(np.int64, DIMENSIONS, elements=st.integers(-(2**40), 2**40))
+NIBBLES = arrays(np.int8, DIMENSIONS, elements=st.integers(-8, 7))
+
+
+def unpacked(packed: bytes) -> np.ndarray:
+    return unpack_sites(np.frombuffer(packed, np.uint8).reshape(1, -1))[0].astype(int)
+
+
+@given(NIBBLES)
+def test_what_is_packed_is_what_is_unpacked(vector: np.ndarray) -> None:
+    packed = pack_site(vector)
+    assert len(packed) == SITE_BYTES
+    assert unpacked(packed).tolist() == vector.tolist()
+
+
+def test_the_even_dimension_is_in_the_low_half() -> None:
+    vector = np.zeros(DIMENSIONS, np.int8)
+    vector[:3] = [-1, 7, 2]
+    assert pack_site(vector)[:2] == bytes([0x7F, 0x02])
+
+
+@given(TOTALS)
+def test_a_quantised_vector_points_where_the_sum_did(total: np.ndarray) -> None:
+    if not total.any():
+        return
+    site = unpacked(quantise_site(total))
+    request = np.frombuffer(quantise_request(total), np.int8).astype(int)
+    assert np.abs(site).max() == 7
+    assert np.abs(request).max() == 127
+    step = np.abs(total).max() / 7.5
+    assert np.abs(site * step - total).max() <= step * 0.5001
+
+
+def test_nothing_has_no_direction() -> None:
+    nothing = np.zeros(DIMENSIONS, np.int64)
+    assert quantise_site(nothing) == bytes(SITE_BYTES)
+    assert quantise_request(nothing) == bytes(DIMENSIONS)
+    assert length_in_bits(bytes(DIMENSIONS), 16) == 0
+    assert reciprocals(np.zeros((2, DIMENSIONS), np.int8)).tolist() == [0, 0]
+
+
+def test_sums_that_cannot_be_scaled_exactly_are_refused() -> None:
+    with pytest.raises(ValueError, match="too large"):
+        quantise_request(np.full(DIMENSIONS, 2**60))
+
+
+@given(NIBBLES)
+def test_reciprocals_are_those_of_the_length(vector: np.ndarray) -> None:
+    square = int((vector.astype(int) ** 2).sum())
+    (found,) = reciprocals(vector.reshape(1, -1)).tolist()
+    expected = min(2**16 / math.sqrt(square), 2**16 - 1) if square else 0
+    assert abs(found - expected) <= 0.501
+
+
+@given(arrays(np.int8, DIMENSIONS, elements=st.integers(-127, 127)))
+def test_length_is_rounded_down(vector: np.ndarray) -> None:
+    square = int((vector.astype(int) ** 2).sum())
+    found = length_in_bits(vector.tobytes(), 16)
+    assert found**2 <= square << 32 < (found + 1) ** 2
