@@ -33,7 +33,7 @@ from crawler.revisits import Revisits
 from crawler.robots_cache import RobotsCache
 from crawler.survey import PAUSE_S, survey
 from crawler.watched_fetcher import WatchedFetcher
-from crawler.worker import Worker
+from crawler.worker import Worker, spare_the_collector
 from registry import keyring
 from registry.db import challenges
 from registry.db.engine import DatabaseError, Engine, Role, open_engine
@@ -159,6 +159,7 @@ async def crawl(settings: Settings, *, shows_progress: bool = False) -> None:
     """Until cancelled."""
     engine = open_engine(settings.database_url, Role.CRAWLER, pool=8)
     context = make_context(settings, engine)
+    spare_the_collector()
     try:
         async with (
             hourly_work(context),

@@ -15,8 +15,9 @@ from registry.usecases.list_site import Lister
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """engine: of the crawler's role. reader: the same, for statements that need no
-    transaction. draw: a number of [0, 1).
+    """engine: of the crawler's role. draw: a number of [0, 1).
+
+    reader: the same engine, for statements that need no transaction.
     """
 
     engine: Engine

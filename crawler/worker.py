@@ -6,6 +6,7 @@ that works on it at once, so that what this worker can not do yet is there for o
 """
 
 import asyncio
+import gc
 import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
@@ -27,6 +28,7 @@ DATABASE_PAUSE_S = 1.0
 GRACE_S = 3.0
 GIVE_BACK_S = 2.0
 _BATCHES = 4
+_COLLECTED_AT = 50_000  # new objects; a job under way holds some thousands
 
 logger = structlog.get_logger()
 
@@ -59,6 +61,17 @@ TASKS = Queue(
     lease_time=timedelta(seconds=120),
     pause_s=0.5,
 )
+
+
+def spare_the_collector() -> None:
+    """Once all is loaded: what was made at the start is looked at no more.
+
+    The rest is looked at less often. Jobs leave few cycles behind, and the collector
+    would else go through everything that is under way a dozen times a second.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_COLLECTED_AT, 20, 20)
 
 
 class Slots:

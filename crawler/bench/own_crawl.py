@@ -17,7 +17,7 @@ from crawler.context import Context
 from crawler.fetch import Fetcher, FetcherConfig
 from crawler.resolve import Endpoint, Resolver, ResolverConfig
 from crawler.robots_cache import RobotsCache
-from crawler.worker import Worker
+from crawler.worker import Worker, spare_the_collector
 from registry.db import crowd as crowd_in_db
 from registry.db.engine import Engine, Role, open_engine
 from registry.observability import configure_logging
@@ -63,6 +63,7 @@ def run(crowd: Crowd, database_url: str, at_once: int) -> Effort:
 async def _run(crowd: Crowd, database_url: str, at_once: int) -> Effort:
     engine = open_engine(database_url, Role.CRAWLER, pool=CONNECTIONS)
     context = _context(engine, crowd)
+    spare_the_collector()
     meter = Meter()
     working = asyncio.create_task(Worker(context, at_once=at_once, lease=LEASE).run())
     while await _crawled(engine) < crowd.hosts and not working.done():

@@ -37,11 +37,9 @@ def measure_tantivy(
     tantivy: Any = importlib.import_module("tantivy")  # not a dependency of the service
     schema = tantivy.SchemaBuilder().add_text_field("said", index_option="freq").build()
     index = tantivy.Index(schema, path=str(folder))
-    writer = index.writer(_WRITER_BYTES, 1)
-    for text in _texts(rows, language):
-        writer.add_document(tantivy.Document(said=text))
-    writer.commit()
-    writer.wait_merging_threads()
+    with index.writer(_WRITER_BYTES, 1) as writer:
+        for text in _texts(rows, language):
+            writer.add_document(tantivy.Document(said=text))
     index.reload()
     searcher = index.searcher()
 

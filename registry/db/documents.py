@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import and_, bindparam, func, insert, select, update
 
 from registry.db.engine import Connection
-from registry.db.prepared import Prepared
+from registry.db.prepared import Gathered, Prepared
 from registry.db.tables import document
 
 
@@ -103,22 +103,31 @@ async def save_documents(
     site_id: int,
     found: Sequence[StoredDocument],
     now: datetime,
+    writes: Gathered,
 ) -> dict[str, StoredDocument]:
     """Make these the site's current documents; those before them, by URL.
+
+    writes: takes what is new; it has to be carried out.
 
     An unchanged meaning only moves `fetched_at`; a changed one is a new version; a
     document that is no longer there is retired.
     """
     before = {one.url: one for one in await current_documents(connection, site_id)}
     current = dict(before)
+    inserted: set[str] = set()
     for one in found:
         known = current.pop(one.url, None)
         if known is not None and known.semantic_hash == one.semantic_hash:
-            await _refresh(connection, site_id, known, one)
+            await _refresh(writes, site_id, known, one)
         else:
             if known is not None:
                 await _retire(connection, site_id, known.url, now)
-            await _insert(connection, site_id, one)
+            if (
+                one.url in inserted
+            ):  # two addresses led to it: one version after another
+                await writes.carry_out(connection)
+            inserted.add(one.url)
+            await _insert(writes, site_id, one)
     for url in current:
         await _retire(connection, site_id, url, now)
     return before
@@ -161,10 +170,10 @@ async def confirm_documents(
 
 
 async def _refresh(
-    connection: Connection, site_id: int, known: StoredDocument, new: StoredDocument
+    writes: Gathered, site_id: int, known: StoredDocument, new: StoredDocument
 ) -> None:
     await _REFRESH(
-        connection,
+        writes,
         of_site=site_id,
         of_url=known.url,
         of_version=known.version,
@@ -182,9 +191,9 @@ async def _retire(
     )
 
 
-async def _insert(connection: Connection, site_id: int, one: StoredDocument) -> None:
+async def _insert(writes: Gathered, site_id: int, one: StoredDocument) -> None:
     values = {name: getattr(one, name) for name in _OWN_COLUMNS}
-    await _INSERT(connection, site_id=site_id, **values)
+    await _INSERT(writes, site_id=site_id, **values)
 
 
 def _is_version(site_id: int, url: str) -> Any:

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import select, text
 
 from registry.db.engine import Connection
-from registry.db.prepared import Prepared
+from registry.db.prepared import Gathered, Prepared
 from registry.db.tables import notice
 
 KEPT = 200
@@ -15,19 +15,19 @@ KEPT = 200
 
 
 _MEMBERS = ("code", "detail", "fix", "url", "problem")
-# What is told just now is not seen by the rest of the statement: `stay` are those beside it.
-_SAVE = Prepared(
+_INSERT = Prepared(
     text("""
-    WITH told AS (
-        INSERT INTO registry.notice
-            (site_id, noted_at, code, detail, fix, url, problem)
-        SELECT :site_id, :noted_at, code, detail, fix, url, problem
-        FROM unnest(
-            CAST(:code AS text[]), CAST(:detail AS text[]), CAST(:fix AS text[]),
-            CAST(:url AS text[]), CAST(:problem AS text[])
-        ) WITH ORDINALITY AS one (code, detail, fix, url, problem, place)
-        ORDER BY place
-    )
+    INSERT INTO registry.notice (site_id, noted_at, code, detail, fix, url, problem)
+    SELECT :site_id, :noted_at, code, detail, fix, url, problem
+    FROM unnest(
+        CAST(:code AS text[]), CAST(:detail AS text[]), CAST(:fix AS text[]),
+        CAST(:url AS text[]), CAST(:problem AS text[])
+    ) WITH ORDINALITY AS one (code, detail, fix, url, problem, place)
+    ORDER BY place
+""")
+)
+_FORGET = Prepared(
+    text("""
     DELETE FROM registry.notice WHERE site_id = :site_id AND notice_id <= (
         SELECT notice_id FROM registry.notice WHERE site_id = :site_id
         ORDER BY notice_id DESC OFFSET :stay LIMIT 1
@@ -63,15 +63,21 @@ async def save_notices(
     connection: Connection, site_id: int, found: Sequence[Notice], now: datetime
 ) -> None:
     """For the transaction that makes them true. The last is the newest."""
+    writes = Gathered()
+    await gather_notices(writes, site_id, found, now)
+    await writes.carry_out(connection)
+
+
+async def gather_notices(
+    writes: Gathered, site_id: int, found: Sequence[Notice], now: datetime
+) -> None:
+    """The same, with other writes of the transaction."""
     kept = found[-KEPT:]
     if kept:
-        await _SAVE(
-            connection,
-            site_id=site_id,
-            noted_at=now,
-            stay=KEPT - len(kept),
-            **{name: [getattr(one, name) for one in kept] for name in _MEMBERS},
-        )
+        told = {name: [getattr(one, name) for one in kept] for name in _MEMBERS}
+        await _INSERT(writes, site_id=site_id, noted_at=now, **told)
+        # Those just told are not seen yet, so these are how many stay beside them.
+        await _FORGET(writes, site_id=site_id, stay=KEPT - len(kept))
 
 
 async def notices_of(

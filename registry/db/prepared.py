@@ -5,6 +5,9 @@ driver a tenth of it. Such a statement runs in the transaction of its connection
 others do; its parameters are named by the statement's own.
 """
 
+import re
+from collections.abc import Sequence
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,7 +22,90 @@ from registry.db.engine import Connection, driver_errors
 
 _DIALECT = driver.dialect()  # type: ignore[no-untyped-call]
 
+_PARAMETER = re.compile(r"\$([0-9]+)")
+
 Rows = list[SimpleNamespace]
+
+
+class Prepared:
+    """Made at import; awaited with a connection and the parameters."""
+
+    def __init__(self, statement: Executable) -> None:
+        compiled: Any = statement.compile(dialect=_DIALECT)  # type: ignore[attr-defined]
+        self.sql: str = compiled.string
+        self._names: list[str] = compiled.positiontup or []
+        bounds = compiled.binds
+        self._json = {one for one in bounds if isinstance(bounds[one].type, JSON)}
+        self._fixed = {
+            name: bound.value for name, bound in bounds.items() if not bound.required
+        }
+
+    async def __call__(self, connection: "Connection | Gathered", **given: Any) -> Rows:
+        """Its rows, none where it is gathered. Raises: DriverError."""
+        values = {**self._fixed, **given}
+        arguments = [self._spell(name, values[name]) for name in self._names]
+        if isinstance(connection, Gathered):
+            connection.add(self, arguments)
+            return []
+        found = await _fetch(connection, self.sql, arguments)
+        return [SimpleNamespace(**one) for one in found]
+
+    def _spell(self, name: str, value: Any) -> Any:
+        if name in self._json and value is not None:
+            return msgspec.json.encode(value).decode()
+        return value
+
+
+class Gathered:
+    """Writes that are carried out as one statement, which is one round trip.
+
+    None sees what another writes, so no two may be of the same row.
+    """
+
+    def __init__(self) -> None:
+        self._statements: list[Prepared] = []
+        self._arguments: list[Any] = []
+
+    def add(self, statement: Prepared, arguments: Sequence[Any]) -> None:
+        self._statements.append(statement)
+        self._arguments += arguments
+
+    async def carry_out(self, connection: Connection) -> None:
+        """Raises: DriverError."""
+        if self._statements:
+            sql = _joined(tuple(one.sql for one in self._statements))
+            arguments, self._statements, self._arguments = self._arguments, [], []
+            await _fetch(connection, sql, arguments)
+
+
+@lru_cache(maxsize=64)
+def _joined(several: tuple[str, ...]) -> str:
+    """One statement, whose parameters are those of all, one after the other."""
+    parts, before = [], 0
+    for place, sql in enumerate(several):
+        parts.append(f"part_{place} AS ({_moved(sql, before)})")
+        before += max(map(int, _PARAMETER.findall(sql)), default=0)
+    return f"WITH {', '.join(parts)} SELECT 1"
+
+
+def _moved(sql: str, by: int) -> str:
+    return _PARAMETER.sub(lambda found: f"${int(found[1]) + by}", sql)
+
+
+async def _fetch(connection: Connection, sql: str, arguments: Sequence[Any]) -> Any:
+    """Raises: DriverError."""
+    pooled = await _pooled(connection)
+    adapted: Any = pooled.dbapi_connection
+    raw: Any = pooled.driver_connection
+    try:
+        with driver_errors():
+            if adapted._transaction is None:  # noqa: SLF001 - SQLAlchemy begins as late as this
+                await adapted._start_transaction()  # noqa: SLF001
+            return await raw.fetch(sql, *arguments)
+    except BaseException as error:
+        if raw.is_closed() or not isinstance(error.__cause__, asyncpg.PostgresError):
+            await connection.invalidate()  # nobody else is to meet it
+        raise
 
 
 async def _pooled(connection: Connection) -> PoolProxiedConnection:
@@ -28,43 +114,3 @@ async def _pooled(connection: Connection) -> PoolProxiedConnection:
     if held is None or held.invalidated or held.closed:
         return await connection.get_raw_connection()
     return held.connection
-
-
-class Prepared:
-    """Made at import; awaited with a connection and the parameters."""
-
-    def __init__(self, statement: Executable) -> None:
-        compiled: Any = statement.compile(dialect=_DIALECT)  # type: ignore[attr-defined]
-        self._sql: str = compiled.string
-        self._names: list[str] = compiled.positiontup or []
-        bounds = compiled.binds
-        self._json = {one for one in bounds if isinstance(bounds[one].type, JSON)}
-        self._fixed = {
-            name: bound.value for name, bound in bounds.items() if not bound.required
-        }
-
-    async def __call__(self, connection: Connection, **given: Any) -> Rows:
-        """Its rows. Raises: DriverError."""
-        values = {**self._fixed, **given}
-        arguments = [self._spell(name, values[name]) for name in self._names]
-        with driver_errors():
-            found = await self._fetch(connection, arguments)
-        return [SimpleNamespace(**one) for one in found]
-
-    def _spell(self, name: str, value: Any) -> Any:
-        if name in self._json and value is not None:
-            return msgspec.json.encode(value).decode()
-        return value
-
-    async def _fetch(self, connection: Connection, arguments: list[Any]) -> Any:
-        pooled = await _pooled(connection)
-        adapted: Any = pooled.dbapi_connection
-        raw: Any = pooled.driver_connection
-        try:
-            if adapted._transaction is None:  # noqa: SLF001 - SQLAlchemy begins as late as this
-                await adapted._start_transaction()  # noqa: SLF001
-            return await raw.fetch(self._sql, *arguments)
-        except BaseException as error:
-            if raw.is_closed() or not isinstance(error, asyncpg.PostgresError):
-                await connection.invalidate()  # nobody else is to meet it
-            raise

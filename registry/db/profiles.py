@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine import Connection
-from registry.db.prepared import Prepared
+from registry.db.prepared import Gathered, Prepared
 from registry.db.sites import CURRENT_XID, HORIZON
 from registry.db.tables import site, site_profile
 
@@ -80,7 +80,12 @@ async def changes_since(connection: Connection, horizon: int) -> Changes:
 
 
 async def save_profile(
-    connection: Connection, site_id: int, profile: bytes, policy: str, *, listed: bool
+    connection: Connection | Gathered,
+    site_id: int,
+    profile: bytes,
+    policy: str,
+    *,
+    listed: bool,
 ) -> None:
     await _SAVE(
         connection, site_id=site_id, listed=listed, profile=profile, policy=policy

@@ -10,7 +10,7 @@ from sqlalchemy import Table, Text, bindparam, func, select, text, tuple_, updat
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine import Connection
-from registry.db.prepared import Prepared
+from registry.db.prepared import Gathered, Prepared
 from registry.db.tables import site, site_key, site_label
 from registry.identity.key_source import KeyReference
 from registry.identity.key_trust import KnownKey
@@ -155,7 +155,7 @@ async def count_sites(connection: Connection) -> dict[str, int]:
 
 
 async def save_site(
-    connection: Connection, entry: SiteEntry, declarations: dict[str, Any]
+    connection: Connection | Gathered, entry: SiteEntry, declarations: dict[str, Any]
 ) -> None:
     """Write the whole entry; `change_xid` tells followers that it changed."""
     place = entry.place

@@ -6,9 +6,11 @@ timestamps, version numbers and members the registry does not know change nothin
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import fields
 from functools import cache
 from json.encoder import encode_basestring_ascii as _quoted
+from operator import add
 from typing import Any
 
 from registry.sites.site import Site
@@ -34,19 +36,24 @@ def _canonical(value: Any) -> str:
     if isinstance(value, list | tuple):
         return f"[{','.join(sorted(map(_canonical, value)))}]"
     if isinstance(value, dict):
-        return _members((name, value[name]) for name in sorted(value))
+        names = sorted(value)
+        return _members(map(_label, names), map(value.__getitem__, names))
     if hasattr(value, "__dataclass_fields__"):
-        return _members(
-            (name, getattr(value, name)) for name in _names(value.__class__)
-        )
+        labels, names = _shape(value.__class__)
+        return _members(labels, map(value.__getattribute__, names))
     return json.dumps(value)
 
 
-def _members(members: Any) -> str:
-    spelled = (f"{_quoted(name)}:{_canonical(value)}" for name, value in members)
-    return f"{{{','.join(spelled)}}}"
+def _members(labels: Iterable[str], values: Iterable[Any]) -> str:
+    return f"{{{','.join(map(add, labels, map(_canonical, values)))}}}"
+
+
+def _label(name: str) -> str:
+    return f"{_quoted(name)}:"
 
 
 @cache
-def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(sorted(field.name for field in fields(kind)))
+def _shape(kind: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The labels and the names of its members, in their order."""
+    names = tuple(sorted(field.name for field in fields(kind)))
+    return tuple(map(_label, names)), names

@@ -106,9 +106,7 @@ def _counts(segment: Segment, terms: Integers, rows: Rows) -> Integers:
     return counts
 
 
-def _chunks(
-    segment: Segment, chosen: Integers, terms: Integers
-) -> Iterator[Integers]:
+def _chunks(segment: Segment, chosen: Integers, terms: Integers) -> Iterator[Integers]:
     """Of the chosen terms those whose postings are together about _AT_ONCE."""
     ends = np.cumsum(segment.containing[terms[chosen]], dtype=np.int64)
     if len(ends):
@@ -149,4 +147,4 @@ def _having(segment: Segment, hash_: int, rows: Rows) -> list[int]:
     else:
         own = segment.postings[segment.starts[at] : segment.starts[at + 1]]
         have = (own >> np.uint32(8))[rows[own >> np.uint32(8)]]
-    return have[:1].tolist()
+    return [int(row) for row in have[:1]]

@@ -15,10 +15,12 @@ from registry.index.part import BEFORE_ALL, CANDIDATE, FACTORS, Part
 from registry.ranking.vectors import DIMENSIONS
 
 NO_CAPACITY, NO_MEMORY = -1, -2
+_COUNTS = ("rows", "windows", "terms", "grouped", "cells", "as_of_s")
 _ARRAYS = (
-    *("records", "lead", "reciprocal", "tail", "merit", "alive", "hashes"),
+    *("records", "lead", "reciprocal", "tail", "merit", "cell", "alive", "hashes"),
     *("containing", "starts", "postings", "column_of", "frequent_of", "columns"),
-    *("blocks", "peaks", "window_merit", "window_centre", "window_reach"),
+    *("blocks", "peaks", "cell_centre", "cell_reach"),
+    *("window_merit", "window_centre", "window_reach"),
     *("window_flags", "window_axis", "window_spread", "grouped_rows"),
     "grouped_leaders",
 )
@@ -26,10 +28,7 @@ _ARRAYS = (
 
 class _Segment(ctypes.Structure):
     _fields_ = [
-        *(
-            (name, c_int64)
-            for name in ("rows", "windows", "terms", "grouped", "as_of_s")
-        ),
+        *((name, c_int64) for name in _COUNTS),
         *((name, c_void_p) for name in _ARRAYS),
     ]
 
@@ -216,6 +215,7 @@ def _segment_of(part: Part) -> _Segment:
         segment.windows,
         len(segment.hashes),
         len(segment.grouped_rows),
+        len(segment.cell_reach),
         segment.as_of_s,
         *(_pointer(array) for array in arrays.values()),
     )

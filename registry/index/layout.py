@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.index.rows import LOCAL, Rows
-from registry.index.segment import WINDOW
+from registry.index.segment import divide
 from registry.ranking.vectors import unpack_sites
 
 REGION_ROWS = 65_536
@@ -40,20 +40,6 @@ def order_rows(
         for topic in _topics(region, rows.embeddings, topic_rows)
     ]
     return np.concatenate([np.empty(0, np.int64), *ordered])
-
-
-def divide(numbers: Order, vectors: npt.NDArray[np.int32], most: int) -> list[Order]:
-    """Halves along the longest side, and halves of these, of at most so many rows."""
-    if len(numbers) <= most:
-        return [numbers] if len(numbers) else []
-    own = vectors[numbers]
-    side = int(np.argmax(np.ptp(own, axis=0)))
-    middle = -(-len(numbers) // (2 * WINDOW)) * WINDOW
-    halves = np.argpartition(own[:, side], middle)
-    return [
-        *divide(numbers[halves[:middle]], vectors, most),
-        *divide(numbers[halves[middle:]], vectors, most),
-    ]
 
 
 def _pieces(numbers: Order, most: int) -> list[Order]:

@@ -13,6 +13,7 @@ from registry.index.constants import Constants
 from registry.index.part import BEFORE_ALL, CANDIDATE, FACTORS, Part
 from registry.index.rows import HIGHER_TIER, LOCAL
 from registry.ranking.policy import FULL
+from registry.ranking.proximity import distances_km
 from registry.ranking.vectors import DIMENSIONS
 
 Integers = npt.NDArray[np.int64]
@@ -163,10 +164,7 @@ def _kilometres(part: Part, constants: Constants) -> Integers:
     """Whole ones, rounded down; -1 without a user location."""
     if constants.origin is None:
         return np.full(len(part.segment), -1, np.int64)
-    difference = _places(part) - np.array(constants.origin, np.int64)
-    squared = np.einsum("ij,ij->i", difference, difference)
-    whole: Integers = np.searchsorted(constants.squared_chords, squared, side="right")
-    return whole
+    return distances_km(_places(part), constants.origin)
 
 
 def _places(part: Part) -> Integers:

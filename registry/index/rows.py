@@ -54,9 +54,7 @@ def hash_keyword(field: str, value: str) -> int:
     return _hash(f"{field}\0{value}") & ~_FIELD_BITS | _mark(field)
 
 
-def is_keyword_of(
-    field: str, hashes: npt.NDArray[np.uint64]
-) -> npt.NDArray[np.bool_]:
+def is_keyword_of(field: str, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
     own: npt.NDArray[np.bool_] = hashes & np.uint64(_FIELD_BITS) == _mark(field)
     return own
 
@@ -211,7 +209,7 @@ def keywords_of(profile: Profile) -> Iterator[tuple[str, str]]:
             yield field, value
 
 
-def spell_truth(value: bool) -> str:  # noqa: FBT001 — the value itself is spelled
+def spell_truth(value: bool) -> str:
     return "true" if value else "false"
 
 

@@ -14,6 +14,7 @@ from registry.index.rows import GROUPED, LOCAL, Rows
 from registry.ranking.vectors import DIMENSIONS, unpack_sites
 
 Number = TypeVar("Number", bound=np.generic)
+Numbers = npt.NDArray[np.int64]
 WINDOW = 256
 LEAD = 64
 """Leading dimensions of an embedding, which alone decide on most rows."""
@@ -23,6 +24,9 @@ DENSE_SHARE = 8
 
 FREQUENT_WINDOWS = 8
 """A term with more postings a window than this, on average, has its windows stored."""
+
+CELLS, CELL_ROWS_MIN = 1024, 16
+"""Groups of near places, so many at most, and rows in one."""
 
 ROWS_MAX = 1 << 24
 MERIT_UNIT = 1024
@@ -56,8 +60,8 @@ class Segment:
     column_of, frequent_of: a term's number in columns, shape (d, w * WINDOW), and in
     blocks, shape (f, w + 1), and peaks, shape (f, w); else -1. blocks: where the
     postings of each window start, from the term's first; peaks: the greatest impact in
-    each window. window_centre, window_reach: the cap of the sphere, in radians, that
-    holds the places of local rows. window_axis: shape (w, 128), about the direction of
+    each window. cell_centre, cell_reach, window_centre, window_reach: the cap of the
+    sphere, in radians, that holds the places of local rows. window_axis: shape (w, 128), about the direction of
     the embeddings; window_spread: its length, and the least and greatest cosine of an
     embedding with it. grouped_rows: those that share their place, ascending.
     """
@@ -68,6 +72,7 @@ class Segment:
     reciprocal: npt.NDArray[np.uint16]
     tail: npt.NDArray[np.uint8]
     merit: npt.NDArray[np.uint16]
+    cell: npt.NDArray[np.uint16]
     hashes: npt.NDArray[np.uint64]
     containing: npt.NDArray[np.uint32]
     starts: npt.NDArray[np.int64]
@@ -77,6 +82,8 @@ class Segment:
     columns: npt.NDArray[np.uint8]
     blocks: npt.NDArray[np.uint32]
     peaks: npt.NDArray[np.uint8]
+    cell_centre: npt.NDArray[np.float32]
+    cell_reach: npt.NDArray[np.float32]
     window_merit: npt.NDArray[np.uint16]
     window_centre: npt.NDArray[np.float32]
     window_reach: npt.NDArray[np.float32]
@@ -226,24 +233,60 @@ def _numbers(chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
 
 
 def _places(rows: Rows) -> dict[str, Any]:
-    first = np.arange(0, len(rows), WINDOW)
     local = (rows.flags & LOCAL) != 0
-    places = np.where(local[:, None], rows.vectors, 0).astype(np.float64)
-    places /= np.maximum(np.linalg.norm(places, axis=1), 1)[:, None]
-    middle = np.add.reduceat(places, first, axis=0)
+    cell = np.zeros(len(rows), np.uint16)
+    most = max(CELL_ROWS_MIN, -(-len(rows) // CELLS))
+    for number, own in enumerate(divide(np.flatnonzero(local), rows.vectors, most), 1):
+        cell[own] = number
+    window = np.arange(len(rows)) // WINDOW
+    windows = -(-len(rows) // WINDOW)
+    cells = int(cell.max(initial=0)) + 1
+    cell_centre, cell_reach = _caps(rows.vectors[local], cell[local], cells)
+    centre, reach = _caps(rows.vectors[local], window[local], windows)
+    flags = np.zeros(windows, np.uint8)
+    np.bitwise_or.at(flags, window, np.where(local, _HAS_LOCAL, _HAS_OTHER))
+    return {
+        "cell": _padded(cell),
+        "cell_centre": cell_centre,
+        "cell_reach": cell_reach,
+        "window_centre": centre,
+        "window_reach": reach,
+        "window_flags": flags,
+    }
+
+
+def divide(
+    numbers: Numbers, vectors: npt.NDArray[np.int32], most: int
+) -> list[Numbers]:
+    """Rows in halves along the longest side, and these again, to at most so many."""
+    if len(numbers) <= most:
+        return [numbers] if len(numbers) else []
+    own = vectors[numbers]
+    side = int(np.argmax(np.ptp(own, axis=0)))
+    middle = len(numbers) // 2
+    halves = np.argpartition(own[:, side], middle)
+    return [
+        *divide(numbers[halves[:middle]], vectors, most),
+        *divide(numbers[halves[middle:]], vectors, most),
+    ]
+
+
+def _caps(
+    vectors: npt.NDArray[np.int32], groups: npt.NDArray[Any], count: int
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """Centre of each group of places, and its reach in radians."""
+    places = vectors / np.maximum(np.linalg.norm(vectors, axis=1), 1)[:, None]
+    middle = np.zeros((count, 3))
+    np.add.at(middle, groups, places)
     # Places all around the globe have no middle; any centre reaches them all.
     middle[np.linalg.norm(middle, axis=1) < 1e-6] = (0, 0, 1)
     centre = (middle / np.linalg.norm(middle, axis=1)[:, None]).astype(np.float32)
     unit = centre.astype(np.float64)
     unit /= np.linalg.norm(unit, axis=1)[:, None]
-    inner = np.einsum("ij,ij->i", places, np.repeat(unit, WINDOW, axis=0)[: len(rows)])
-    angle = np.where(local, np.arccos(np.clip(inner, -1, 1)), 0)
-    flags = np.where(local, _HAS_LOCAL, _HAS_OTHER).astype(np.uint8)
-    return {
-        "window_centre": centre,
-        "window_reach": np.maximum.reduceat(angle, first).astype(np.float32),
-        "window_flags": np.bitwise_or.reduceat(flags, first),
-    }
+    inner = np.einsum("ij,ij->i", places, unit[groups])
+    reach = np.zeros(count)
+    np.maximum.at(reach, groups, np.arccos(np.clip(inner, -1, 1)))
+    return centre, reach.astype(np.float32)
 
 
 def _meanings(rows: Rows) -> dict[str, Any]:

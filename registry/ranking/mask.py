@@ -20,6 +20,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import idna
 
@@ -50,18 +51,25 @@ class Everyday:
     place_terms: frozenset[str]
 
     def has(self, word: str) -> bool:
-        term, policy = stem(word), self.policy
-        return (
-            not is_latin(word)
-            or word.isdecimal()
-            or word in word_set(policy.stop_words)
-            or term in stem_set(policy.generic_words)
-            or term in stem_set(policy.everyday_words)
-            or term in stem_set(policy.act_words)
-            or term in self.place_terms
-            or self.encoder.is_one_piece(word)
-            or self.encoder.is_one_piece(term)
-        )
+        if _is_everyday(word, self.encoder, self.policy):
+            return True
+        return stem(word) in self.place_terms
+
+
+@lru_cache(maxsize=4096)
+def _is_everyday(word: str, encoder: Encoder, policy: Policy) -> bool:
+    """Everywhere, whatever the site."""
+    term = stem(word)
+    return (
+        not is_latin(word)
+        or word.isdecimal()
+        or word in word_set(policy.stop_words)
+        or term in stem_set(policy.generic_words)
+        or term in stem_set(policy.everyday_words)
+        or term in stem_set(policy.act_words)
+        or encoder.is_one_piece(word)
+        or encoder.is_one_piece(term)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from registry.ranking.text import (
     distinct_terms,
     split_words,
     stem,
+    stems,
 )
 from registry.sites.action import Action
 from registry.sites.place import Place, Point
@@ -103,7 +104,7 @@ class ActionWords:
     parameters: Sequence[str]
 
     def capability(self, policy: Policy) -> Capability:
-        terms = distinct_terms([*self.name, *self.description, *self.parameters])
+        terms = stems([*self.name, *self.description, *self.parameters])
         return Capability(
             frozenset(terms), richness(self.action, len(self.description), policy)
         )
@@ -128,9 +129,7 @@ def make_profile(
     everyday = Everyday(encoder, policy, place_terms(place))
     mask = make_mask(site.name, host, registrable_domain, everyday)
     actions = [action_words(action, mask, policy) for action in site.actions]
-    about = _content(
-        f"{site.category} \n {site.description}", mask, policy, policy.site_words_max
-    )
+    about = _about(site, mask, policy)
     category = site.category.strip().casefold()
     return Profile(
         policy=policy.digest,
@@ -187,6 +186,11 @@ def _distinct(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(values) - {""}))
 
 
+def _about(site: Site, mask: Mask, policy: Policy) -> list[str]:
+    said = f"{site.category} \n {site.description}"
+    return _content(said, mask, policy, policy.site_words_max)
+
+
 def _content(text: str, mask: Mask, policy: Policy, limit: int) -> list[str]:
     return _said(mask.cut(split_words(text)), mask, policy, limit)
 
@@ -194,7 +198,8 @@ def _content(text: str, mask: Mask, policy: Policy, limit: int) -> list[str]:
 def _said(kept: Iterable[str], mask: Mask, policy: Policy, limit: int) -> list[str]:
     """Taken apart after the own name is cut, which may be written in one word."""
     lexicon = lexicon_of(mask.everyday.encoder, policy)
-    return content_words(spelled(kept, lexicon), policy, limit=limit)
+    distinct = dict.fromkeys(kept)
+    return content_words(spelled(distinct, lexicon), policy, limit=limit)
 
 
 def action_words(action: Action, mask: Mask, policy: Policy) -> ActionWords:

@@ -44,11 +44,6 @@ def squared_chords() -> Integers:
     return np.array([round(chord * chord) for chord in chords], np.int64)
 
 
-def warm() -> None:
-    """Make the table of distances now, and not in the first search from somewhere."""
-    squared_chords()
-
-
 def distances_km(vectors: Integers, origin: Vector) -> Integers:
     """Whole kilometres, rounded down. vectors: shape (n, 3), of `vector_of`."""
     difference = vectors - np.array(origin, np.int64)

@@ -14,6 +14,7 @@ the encoder knows too many pieces and languages to tell a slip from a name.
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import chain
 
 from registry.ranking.encoder import Encoder
 from registry.ranking.letters import fold, with_plain_vowels
@@ -32,6 +33,7 @@ class Lexicon:
         listed = _listed_words(policy)
         closed = {*policy.closed_words, *map(_joined, policy.split_words)}
         self._policy = policy
+        self._longest_word = policy.word_letters_max
         self._linking = word_set(policy.linking_parts)
         self._parts = word_set(policy.name_parts) | {
             word for word in (*listed, *policy.compound_parts) if len(word) > 3
@@ -47,14 +49,14 @@ class Lexicon:
 
     def parts(self, word: str) -> tuple[str, ...]:
         """The known words that it consists of, or else the word itself."""
-        return self._parts_of(word) if self._is_short(word) else (word,)
+        return self._parts_of(word) if len(word) <= self._longest_word else (word,)
 
     def meant_by(self, word: str) -> str | None:
         """The listed word that was probably meant; None for a known or other word."""
         return self._meant_by(word) if self._is_short(word) else None
 
     def _is_short(self, word: str) -> bool:
-        return len(word) <= self._policy.word_letters_max
+        return len(word) <= self._longest_word
 
     def knows(self, word: str) -> bool:
         return word in self._known or stem(word) in self._known_stems
@@ -140,8 +142,7 @@ def lexicon_of(encoder: Encoder, policy: Policy) -> Lexicon:
 
 def spelled(words: Iterable[str], lexicon: Lexicon) -> Iterator[str]:
     """The words as they are compared, those that were run together taken apart."""
-    for word in words:
-        yield from lexicon.parts(word)
+    return chain.from_iterable(map(lexicon.parts, words))
 
 
 def spelled_as_typed(

@@ -39,9 +39,13 @@ PROJECTION = Path(__file__).with_name("projection.npy")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Pieces:
-    """Of a word. numbers: in the table. meant: letters that mean something, times full."""
+    """Of a word. numbers: in the table. weight: what the word carries of a meaning.
+
+    meant: letters that mean something, times full.
+    """
 
     numbers: tuple[int, ...]
+    weight: int
     meant: int
     letters: int
 
@@ -53,9 +57,9 @@ class _Pool:
         self._numbers: list[int] = []
         self._weights: list[int] = []
 
-    def add(self, pieces: _Pieces, weight: int) -> None:
+    def add(self, pieces: _Pieces, times: int = 1) -> None:
         self._numbers += pieces.numbers
-        self._weights += [weight] * len(pieces.numbers)
+        self._weights += [times * pieces.weight] * len(pieces.numbers)
 
     def total(self, table: npt.NDArray[np.int16]) -> Integers:
         rows = table[self._numbers].astype(np.float64)
@@ -94,11 +98,11 @@ class StaticEncoder:
         for word in dict.fromkeys(sentence):
             if word not in counted:
                 continue
-            pieces, weight = self._pieces_of(word), meaning_weight(word, policy)
-            pool.add(pieces, weight)
+            pieces = self._pieces_of(word)
+            pool.add(pieces)
             if word in known:
-                meant += weight * pieces.meant
-                letters += weight * pieces.letters
+                meant += pieces.weight * pieces.meant
+                letters += pieces.weight * pieces.letters
         full = policy.piece_letters_full
         return Meaning(
             vector=quantise_request(pool.total(self._table)),
@@ -117,7 +121,7 @@ class StaticEncoder:
         pool = _Pool()
         for texts, weight in fields:
             for word in dict.fromkeys(chain.from_iterable(texts)):
-                pool.add(self._pieces_of(word), weight * meaning_weight(word, policy))
+                pool.add(self._pieces_of(word), weight)
         return quantise_site(pool.total(self._table))
 
     def _cut(self, word: str) -> "_Pieces":
@@ -130,6 +134,7 @@ class StaticEncoder:
                 if text and not _is_byte(text)
             ),
             meant=sum(len(text) * self._meant(text) for text in texts),
+            weight=meaning_weight(word, self._policy),
             letters=sum(map(len, texts)),
         )
 

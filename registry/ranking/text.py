@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain
 
 import Stemmer
 
@@ -98,23 +98,8 @@ def _split_unspaced(word: str) -> Iterator[str]:
         yield word[position:]
 
 
-def _spelled_words(text: str) -> Iterable[tuple[str, str, bool]]:
+def _spelled_words(text: str) -> Iterator[tuple[str, str, bool]]:
     """The words, each with whether it hangs on to the one before it."""
-    if not text.isascii():
-        return _spelled_run(text)
-    # Nothing hangs on across a space, and people write the same few runs again and again.
-    return chain.from_iterable(
-        _spelled_again(run) if len(run) <= _LONGEST else _spelled_run(run)
-        for run in text.split()
-    )
-
-
-@lru_cache(maxsize=65_536)
-def _spelled_again(run: str) -> tuple[tuple[str, str, bool], ...]:
-    return tuple(_spelled_run(run))
-
-
-def _spelled_run(text: str) -> Iterator[tuple[str, str, bool]]:
     whole = _CASE_CHANGE.sub("_", _ENGLISH_ENDING.sub("", readable(text)))
     end = -1
     for match in _WORD.finditer(whole):
@@ -160,7 +145,23 @@ def split_words(text: str) -> list[str]:
 
     `bookTable_v2` gives book, table, v, 2; `café's` gives cafe.
     """
+    if text.isascii():
+        words = list(chain.from_iterable(map(_plain_words, text.split())))
+        if _FIRST_PARTS.isdisjoint(words):
+            return words
     return [word for _, word in typed_words(text)]
+
+
+def _plain_words(run: str) -> tuple[str, ...]:
+    """Of a run without spaces: nothing hangs on across one, and most come often."""
+    return _plain_again(run) if len(run) <= _LONGEST else _read_plain(run)
+
+
+def _read_plain(run: str) -> tuple[str, ...]:
+    return tuple(word for _, word, _ in _spelled_words(run))
+
+
+_plain_again = lru_cache(maxsize=16_384)(_read_plain)
 
 
 def stem(word: str) -> str:
@@ -168,7 +169,10 @@ def stem(word: str) -> str:
 
 
 def stems(words: Iterable[str]) -> list[str]:
-    return [_stem(word) if len(word) <= _LONGEST else word for word in words]
+    words = tuple(words)
+    if max(map(len, words), default=0) <= _LONGEST:
+        return list(map(_stem, words))
+    return list(map(stem, words))
 
 
 @lru_cache(maxsize=65_536)
@@ -211,12 +215,12 @@ def content_words(words: Iterable[str], policy: Policy, *, limit: int) -> list[s
     Numbers say nothing: counts and prices are boasts, never capabilities.
     """
     stop, longest = word_set(policy.stop_words), policy.word_letters_max
-    saying = (
+    saying = [
         word
         for word in dict.fromkeys(words)
         if word not in stop and len(word) <= longest and not word.isdecimal()
-    )
-    return list(islice(saying, limit))
+    ]
+    return saying[:limit]
 
 
 def is_latin(word: str) -> bool:

@@ -11,11 +11,13 @@ import structlog
 
 from registry.db import documents, notices, probes, profiles, sites
 from registry.db.engine import Connection, Engine
+from registry.db.prepared import Gathered
 from registry.db.probes import StoredProbe
 from registry.ranking.encoder import Encoder
 from registry.ranking.policy import Policy
 from registry.ranking.profile import encode_profile, make_profile, parse_profile
 from registry.ranking.quality import ProbeFigures, quality
+from registry.ranking.spelling import lexicon_of
 from registry.sites.entry import SiteEntry, Unlisted
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.notices import document_notices, make_notice
@@ -47,6 +49,9 @@ class Lister:
     encoder: Encoder
     policy: Policy
 
+    def __post_init__(self) -> None:
+        lexicon_of(self.encoder, self.policy)  # not in the middle of the first job
+
     async def list_site(
         self,
         connection: Connection,
@@ -68,9 +73,10 @@ class Lister:
             semantic_hash=meaning,
             unlisted_for=None,
         )
-        await sites.save_site(connection, listed, declarations)
+        writes = Gathered()
+        await sites.save_site(writes, listed, declarations)
         before = await documents.save_documents(
-            connection, entry.site_id, understood.documents, now
+            connection, entry.site_id, understood.documents, now, writes
         )
         if entry.unlisted_for is None:
             told = document_notices(
@@ -78,13 +84,14 @@ class Lister:
             )
         else:
             told = [make_notice("listed_again", "A document counts again.")]
-        await notices.save_notices(connection, entry.site_id, told, now)
+        await notices.gather_notices(writes, entry.site_id, told, now)
         formats = {one.format for one in understood.documents}
         stays = meaning == entry.semantic_hash and formats == {
             one.format for one in before.values()
         }
         if not (stays and await self._has_profile(connection, listed)):
-            await self._save_profile(connection, listed, formats, now)
+            await self._save_profile(connection, listed, formats, now, writes)
+        await writes.carry_out(connection)
         return listed
 
     async def unlist_site(
@@ -157,7 +164,10 @@ class Lister:
         ):
             return False
         stored = await documents.current_documents(connection, entry.site_id)
-        await self._save_profile(connection, entry, {one.format for one in stored}, now)
+        writes = Gathered()
+        formats = {one.format for one in stored}
+        await self._save_profile(connection, entry, formats, now, writes)
+        await writes.carry_out(connection)
         return True
 
     async def _has_profile(self, connection: Connection, listed: SiteEntry) -> bool:
@@ -172,6 +182,7 @@ class Lister:
         entry: SiteEntry,
         formats: Iterable[str],
         now: datetime,
+        writes: Gathered,
     ) -> None:
         found = await probes.probes_since(
             connection, entry.site_id, now - QUALITY_WINDOW
@@ -190,7 +201,7 @@ class Lister:
             policy=self.policy,
         )
         await profiles.save_profile(
-            connection,
+            writes,
             entry.site_id,
             encode_profile(profile),
             self.policy.digest,

@@ -19,6 +19,7 @@ from registry.db.rankings import RankingToLog
 from registry.db.seeds import CommittedSeed
 from registry.errors import Unavailable
 from registry.index.constants import Filters
+from registry.index.facets import Facets, count_facets
 from registry.index.search import Ranked, prepare_query, search
 from registry.ranking.explain import FactorExplanation, explain
 from registry.ranking.ties import OrderKey, make_seed
@@ -43,6 +44,7 @@ class Asked:
     """One request. cell: geohash of the user's surroundings, or None.
 
     nonce: the asker's own, so that the registry can't choose the tie-break alone.
+    facets: fields of `rows.FIELDS` whose values are to be counted.
     """
 
     text: str
@@ -50,6 +52,7 @@ class Asked:
     filters: Filters
     limit: int
     nonce: str = ""
+    facets: tuple[str, ...] = ()
 
 
 class Continuation(msgspec.Struct, frozen=True, array_like=True):
@@ -90,6 +93,7 @@ class Answer:
     eligible: int
     is_exact: bool
     corrected: Mapping[str, str]
+    facets: Facets
     results: tuple[RankedEntry, ...]
     promise: Promise
     following: Continuation | None
@@ -135,7 +139,7 @@ class Searcher:
             rank=0,
         )
         seed = await self._seed_of(going_on.at)
-        ranked = await self._rank(asked, going_on, seed)
+        ranked, facets = await self._rank(asked, going_on, seed)
         entries = await self._entries.find([one.site_id for one in ranked.sites])
         record = await self._record(asked, going_on, seed, ranked, now)
         promise = sign_promise(record.leaf_hash, now, self.promiser.private)
@@ -147,6 +151,7 @@ class Searcher:
             eligible=ranked.eligible,
             is_exact=ranked.is_exact,
             corrected=ranked.corrected,
+            facets=facets,
             results=results,
             promise=promise,
             following=_following(going_on, ranked),
@@ -160,7 +165,7 @@ class Searcher:
 
     async def _rank(
         self, asked: Asked, going_on: Continuation, seed: CommittedSeed
-    ) -> Ranked:
+    ) -> tuple[Ranked, Facets]:
         """Off the event loop once the index is large enough to be felt."""
         index, policy = self.follower.index, self.follower.policy
         query = prepare_query(
@@ -172,14 +177,20 @@ class Searcher:
         )
         tie_seed = make_seed(seed.secret, going_on.request_id, going_on.nonce)
 
-        def rank() -> Ranked:
-            return search(
+        def rank() -> tuple[Ranked, Facets]:
+            ranked = search(
                 index,
                 query,
                 now=going_on.at,
                 seed=tie_seed,
                 k=asked.limit,
                 after=going_on.order_key,
+            )
+            if not asked.facets:
+                return ranked, {}
+            weights, at = ranked.term_weights, going_on.at
+            return ranked, count_facets(
+                index, query, weights, now=at, fields=asked.facets
             )
 
         if len(index) < SMALL_INDEX:

@@ -6,7 +6,7 @@ its other documents still stands, and the problem is kept for the owner.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -147,10 +147,20 @@ def understand(
     return Understood(
         listing=listing,
         site=site,
-        meaning=semantic_hash(site),
+        meaning=_meaning_of(site, documents),
         documents=tuple(stored for _, stored in documents),
         problems=(*(_placed(one, url) for url, one in unsound.items()), *left_out),
     )
+
+
+def _meaning_of(
+    site: Site, documents: Iterable[tuple[Document, StoredDocument]]
+) -> bytes:
+    """Mostly there is one document, and the site says what it does: hashed already."""
+    for document, stored in documents:
+        if document.site == site:
+            return stored.semantic_hash
+    return semantic_hash(site)
 
 
 def verify_claims(

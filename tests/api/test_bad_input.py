@@ -17,6 +17,10 @@ JSON = {"Content-Type": "application/json"}
 LONE = '{"q":"\\ud800"}'
 
 
+FILTERS = (
+    *("category", "country", "format", "conformance"),
+    *("permission", "action", "language"),
+)
 QUERIES: list[tuple[str, str, str | None]] = [
     # query, code, pointer
     ("", "parameter_missing", "q"),
@@ -67,6 +71,31 @@ QUERIES: list[tuple[str, str, str | None]] = [
     ("q=a&category=%00", "text_invalid", "category"),
     ("q=a&format=%7f", "text_invalid", "format"),
     ("q=a&format=" + "x" * 60, "parameter_invalid", "format"),
+    *(
+        row
+        for name in FILTERS
+        for row in (
+            (f"q=a&{name}=", "parameter_invalid", name),
+            (f"q=a&{name}=%20%09", "parameter_invalid", name),
+            (f"q=a&{name}=a%00b", "text_invalid", name),
+            (f"q=a&{name}=a%ffb", "text_invalid", name),
+            (f"q=a&{name}=" + "x" * 201, "parameter_invalid", name),
+            (f"q=a&{name}=JO&{name}=JO", "parameter_invalid", name),
+        )
+    ),
+    ("q=a&requiresAuth=", "parameter_invalid", "requiresAuth"),
+    ("q=a&requiresAuth=maybe", "parameter_invalid", "requiresAuth"),
+    ("q=a&requiresAuth=null", "parameter_invalid", "requiresAuth"),
+    ("q=a&requiresAuth=1", "parameter_invalid", "requiresAuth"),
+    ("q=a&requiresAuth=true%0a", "parameter_invalid", "requiresAuth"),
+    ("q=a&requires_auth=true", "parameter_unknown", "requires_auth"),
+    ("q=a&facets=", "parameter_invalid", "facets"),
+    ("q=a&facets=,", "parameter_invalid", "facets"),
+    ("q=a&facets=colour", "parameter_invalid", "facets"),
+    ("q=a&facets=country;format", "parameter_invalid", "facets"),
+    ("q=a&facets=requires_auth", "parameter_invalid", "facets"),
+    ("q=a&facets=country,%00", "parameter_invalid", "facets"),
+    ("q=a&facets=" + "country," * 30, "parameter_invalid", "facets"),
     ("q=a&nonce=%00", "text_invalid", "nonce"),
     ("q=a&nonce=" + "x" * 65, "parameter_invalid", "nonce"),
     ("q=a&cursor=abc", "cursor_invalid", "cursor"),
@@ -131,6 +160,12 @@ BODIES: list[tuple[str, str | bytes, str, str | None]] = [
     ("infinite", '{"q":"a","lat":1e400,"lon":0}', "json_number", None),
     ("a number of 5,000 digits", '{"q":"a","limit":' + "9" * 5000 + "}", "json_number", None),
     ("half a point", body(lat=1), "parameter_invalid", "/lon"),
+    ("blank filter", body(action=" "), "parameter_invalid", "/action"),
+    ("text for a truth", body(requiresAuth="true"), "body_invalid", "/requiresAuth"),
+    ("number for a truth", body(requiresAuth=1), "body_invalid", "/requiresAuth"),
+    ("text for a list", body(facets="country"), "body_invalid", "/facets"),
+    ("no facet", body(facets=["country", "x"]), "body_invalid", "/facets/1"),
+    ("too many facets", body(facets=["country"] * 9), "body_invalid", "/facets"),
     ("blank q", body(q="  "), "parameter_invalid", "/q"),
     ("long q", body(q="a" * 10_000), "body_invalid", "/q"),
     ("unknown city", body(city="Nowhereville"), "city_unknown", "/city"),

@@ -1,5 +1,6 @@
 import base64
 import hashlib
+import re
 import time
 from itertools import pairwise
 
@@ -24,6 +25,7 @@ FACTORS = {
     "quality": 1500,
     "freshness": 1000,
 }
+BOTH = {"zaytoun-table.test", "ceviche-norte.test"}
 PUBLISHED_WITHIN_S = 30.0  # a hang, not a speed: that is what `bench` measures
 
 
@@ -35,7 +37,8 @@ def test_an_answer_has_exactly_the_documented_members(
     registry: RunningRegistry,
 ) -> None:
     answer = registry.search(city="Amman", country="JO")
-    expect.members(answer, "ranking results corrected place nextCursor")
+    expect.members(answer, "ranking results facets corrected place nextCursor")
+    assert answer["facets"] == {}
     expect.members(
         answer["ranking"],
         "id policy generatedAt eligible eligibleIsExact leafHash promise",
@@ -110,6 +113,14 @@ def test_the_body_form_asks_the_same_as_the_query(registry: RunningRegistry) -> 
         ({"category": "Restaurant", "country": "PE"}, {"ceviche-norte.test"}),
         ({"category": "none-such"}, set()),
         ({"format": "none-such"}, set()),
+        ({"permission": "readContent"}, BOTH),
+        ({"permission": "read_content", "country": "PE"}, {"ceviche-norte.test"}),
+        ({"permission": "none-such"}, set()),
+        ({"language": "en-GB"}, {"galata-tables.test"}),
+        ({"language": "none-such"}, set()),
+        ({"conformance": "none-such"}, set()),
+        ({"action": "none-such"}, set()),
+        ({"action": "???"}, set()),
     ],
 )
 def test_filters_leave_only_what_matches(
@@ -117,6 +128,69 @@ def test_filters_leave_only_what_matches(
 ) -> None:
     results = registry.search("book a table for two", **given)["results"]
     assert {one["site"]["host"] for one in results} == hosts
+
+
+def test_an_action_is_found_however_its_name_is_written(
+    registry: RunningRegistry,
+) -> None:
+    [site] = registry.search(country="JO", limit=1)["results"]
+    name = site["site"]["capabilitiesSummary"][0]
+    spelled = re.sub("(?<=[a-z])(?=[A-Z])", "-", name).upper()
+    answers = [registry.search(action=one)["results"] for one in (name, spelled)]
+    hosts = [[one["site"]["host"] for one in results] for results in answers]
+    assert hosts[0] == hosts[1]
+    assert site["site"]["host"] in hosts[0]
+
+
+def test_authentication_is_found_as_it_is_declared(registry: RunningRegistry) -> None:
+    for asked in ("true", "false"):
+        results = registry.search(requiresAuth=asked)["results"]
+        for one in results:
+            told = registry.http.get(f"/v1/sites/{one['site']['host']}").json()
+            declared = [action["authRequired"] for action in told["actions"]]
+            assert (asked == "true") in declared
+        assert results
+
+
+def test_each_facet_counts_what_its_filter_finds(registry: RunningRegistry) -> None:
+    names = (
+        "category,country,format,conformance,permission,requiresAuth,action,language"
+    )
+    answer = registry.search(facets=names, limit=1)
+    assert list(answer["facets"]) == names.split(",")
+    for name, values in answer["facets"].items():
+        assert values
+        for one in values:
+            expect.members(one, "value count")
+            if one["value"] is not None:
+                found = registry.search(**{name: one["value"]})
+                assert found["ranking"]["eligible"] == one["count"] > 0
+    counts = [one["count"] for one in answer["facets"]["country"]]
+    assert sum(counts) == answer["ranking"]["eligible"]
+
+
+def test_only_the_facets_asked_for_are_told(registry: RunningRegistry) -> None:
+    got = registry.search(facets=" country , format", country="Jordan")["facets"]
+    asked = {"q": "book a table for two", "country": "JO"}
+    asked["facets"] = ["format", "country", "format"]
+    posted = registry.http.post("/v1/search", json=asked).json()["facets"]
+    assert got == posted
+    assert got["country"] == [{"value": "JO", "count": 1}]
+    assert got["format"] == [{"value": "wab", "count": 1}]
+
+
+def test_filters_are_on_record_and_bind_the_cursor(registry: RunningRegistry) -> None:
+    given = {"permission": "readContent", "requiresAuth": True}
+    asked: Json = {"q": "book a table for two", "limit": 1, **given}
+    answer = registry.http.post("/v1/search", json=asked).json()
+    found = registry.http.get(f"/v1/rankings/{answer['ranking']['id']}").json()
+    told = {one["name"]: one["value"] for one in found["openings"]}
+    assert told["filters"] == {"permission": "readContent", "requires_auth": True}
+    asked |= {"cursor": answer["nextCursor"]}
+    assert registry.http.post("/v1/search", json=asked).status_code == 200
+    for other in ({"requiresAuth": False}, {"permission": "click"}):
+        refused = registry.http.post("/v1/search", json=asked | other)
+        expect.problem(refused, 400, "cursor_invalid")
 
 
 @pytest.mark.parametrize("q", ["qwrtz plimf vorgon", "the of and", "???", "🦊🦊", "a"])

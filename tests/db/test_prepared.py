@@ -1,9 +1,12 @@
 """Statements given to the driver itself behave in their transaction as others do."""
 
+from dataclasses import replace
+
 import pytest
 
 from registry.db import profiles, sites
 from registry.db.engine import DatabaseError, reading
+from registry.db.prepared import Gathered
 from tests.db.scene import Scene, SiteOwner
 
 END_CRAWLERS = """
@@ -61,3 +64,19 @@ async def test_connection_that_died_is_met_once(
     assert 1 <= failures <= scene.crawler.pool.size()
     async with scene.crawler.connect() as connection:
         assert await sites.find_site(connection, host)
+
+
+async def test_what_is_gathered_is_written_once_and_together(
+    scene: Scene, owner_of_site: SiteOwner
+) -> None:
+    entry = await scene.entry(owner_of_site)
+    writes = Gathered()
+    async with scene.crawler.begin() as connection:
+        await sites.save_site(writes, replace(entry, seq=7), {"docs": []})
+        await profiles.save_profile(writes, entry.site_id, b"x", "p", listed=True)
+        before = await profiles.profile_of(connection, entry.site_id)
+        assert before != b"x"
+        await writes.carry_out(connection)
+        await writes.carry_out(connection)  # nothing is left
+        assert await profiles.profile_of(connection, entry.site_id) == b"x"
+    assert (await scene.entry(owner_of_site)).seq == 7

@@ -23,6 +23,7 @@ typedef struct {
     meaning meant;
     float lexical_slope, lexical_gain, cosine_gain, cosine_slope, cosine_limit, tail_limit;
     float length, growth, origin[3];
+    float *near; /* [cells]: what proximity scores at most, weighted */
     void *scratch;
 } run;
 
@@ -59,19 +60,36 @@ static inline float relevance_bound(const run *r, float lexical, float cosine)
     return relevance < FULL ? relevance : FULL;
 }
 
-static float proximity_bound(const run *r, int64_t window)
+/* Within reach, in radians, of a centre. */
+static float proximity_within(const run *r, const float *centre, float reach)
 {
     const query *q = r->asked;
-    uint8_t flags = r->in->window_flags[window];
-    if (!q->located || !(flags & HAS_LOCAL)) return (float)q->neutral;
-    const float *centre = r->in->window_centre + window * 3;
     float inner = r->origin[0] * centre[0] + r->origin[1] * centre[1] + r->origin[2] * centre[2];
     /* A chord is shorter than its arc. */
     float chord = inner < 1 ? sqrtf(2 - 2 * inner) : 0;
-    float km = (chord - r->in->window_reach[window]) * EARTH_KM - 12;
+    float km = (chord - reach) * EARTH_KM - 12;
     int32_t last = q->near_size - 1;
-    int32_t best = q->near[km <= 0 ? 0 : km < (float)last ? (int32_t)km : last];
-    return (float)((flags & HAS_OTHER) && best < q->neutral ? q->neutral : best);
+    return (float)q->near[km <= 0 ? 0 : km < (float)last ? (int32_t)km : last];
+}
+
+static float proximity_bound(const run *r, int64_t window)
+{
+    float neutral = (float)r->asked->neutral;
+    uint8_t flags = r->in->window_flags[window];
+    if (!r->asked->located || !(flags & HAS_LOCAL)) return neutral;
+    float best = proximity_within(r, r->in->window_centre + window * 3, r->in->window_reach[window]);
+    return (flags & HAS_OTHER) && best < neutral ? neutral : best;
+}
+
+static void bound_cells(run *r)
+{
+    float weight = (float)r->asked->weights[1];
+    for (int64_t c = 0; c < r->in->cells; c++) {
+        float best = (float)r->asked->neutral;
+        if (c && r->asked->located)
+            best = proximity_within(r, r->in->cell_centre + c * 3, r->in->cell_reach[c]);
+        r->near[c] = weight * best;
+    }
 }
 
 /* By how far the request is from the window's axis, and its embeddings at least and at

@@ -20,9 +20,9 @@ static inline int32_t cosine_of(const query *q, int32_t product, uint16_t recipr
 
 static inline int32_t relevance_of(const query *q, int32_t lexical, int32_t cosine)
 {
-    int64_t share = q->lexical_share;
-    int64_t fused = share * lexical + (FULL - share) * cosine;
-    return (int32_t)least_of(FULL, fused / q->full_relevance);
+    uint32_t share = (uint32_t)q->lexical_share; /* sums stay below 1e8 */
+    uint32_t fused = share * (uint32_t)lexical + (FULL - share) * (uint32_t)cosine;
+    return (int32_t)least_of(FULL, fused / (uint32_t)q->full_relevance);
 }
 
 static inline int is_eligible(const query *q, int32_t relevance, uint32_t matched, int32_t cosine)

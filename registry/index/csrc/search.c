@@ -35,8 +35,10 @@ static int begin(run *r, const segment *in, const query *q)
     r->in = in;
     r->asked = q;
     r->n_terms = r->n_filters = 0;
-    if (!(r->scratch = malloc((size_t)parts * each + 1))) return 0;
-    uint32_t *blocks = r->scratch;
+    size_t cells = (size_t)in->cells * sizeof(float);
+    if (!(r->scratch = malloc((size_t)parts * each + cells + 1))) return 0;
+    r->near = r->scratch;
+    uint32_t *blocks = (uint32_t *)(r->near + in->cells);
     uint8_t *peaks = (uint8_t *)(blocks + parts * (windows + 1));
     for (int64_t i = 0; i < parts; i++, blocks += windows + 1, peaks += windows) {
         if (i >= q->terms) {
@@ -51,6 +53,7 @@ static int begin(run *r, const segment *in, const query *q)
     }
     split(q->vector, &r->meant);
     set_limits(r);
+    bound_cells(r);
     return 1;
 }
 
@@ -233,9 +236,10 @@ static void bound_rows(const run *r, int64_t window, float least, work *w, int h
     const float cosine_slope = r->cosine_slope, tail_limit = r->tail_limit;
     const float gain = r->cosine_gain, weight = (float)r->asked->weights[0];
     const float most = r->lexical_gain * FULL;
-    const float floor = (float)r->asked->floor;
-    const float others = w->others - (float)MERIT_UNIT * r->in->window_merit[window];
+    const float floor = (float)r->asked->floor, slack = r->growth + SLACK;
     int32_t holds[WINDOW];
+    float near[WINDOW];
+    for (int i = 0; i < WINDOW; i++) near[i] = r->near[r->in->cell[first + i]] + slack;
     for (int i = 0; i < WINDOW; i++) {
         float cosine = limit;
         if (has_products) {
@@ -248,7 +252,7 @@ static void bound_rows(const run *r, int64_t window, float least, work *w, int h
         lexical = lexical < most ? lexical : most;
         float relevance = lexical + gain * cosine + 1;
         relevance = relevance < (float)FULL ? relevance : (float)FULL;
-        float bound = weight * relevance + (float)MERIT_UNIT * (float)merit[i] + others;
+        float bound = weight * relevance + (float)MERIT_UNIT * (float)merit[i] + near[i];
         holds[i] = (relevance >= floor) & (bound >= least);
     }
     for (int i = 0; i < WINDOW; i++) w->holds[i] = (uint8_t)holds[i];
@@ -258,9 +262,15 @@ static void open_holding(const run *r, int64_t window, work *w)
 {
     int64_t left = r->in->rows - window * WINDOW;
     int count = (int)least_of(WINDOW, left), open = 0;
-    for (int i = 0; i < count; i++) {
-        w->open[open] = (uint8_t)i;
-        open += w->holds[i];
+    if (count < WINDOW) memset(w->holds + count, 0, (size_t)(WINDOW - count));
+    for (int i = 0; i < WINDOW; i += 8) {
+        uint64_t eight;
+        memcpy(&eight, w->holds + i, sizeof eight);
+        if (!eight) continue; /* as it is for most */
+        for (int j = i; j < i + 8; j++) {
+            w->open[open] = (uint8_t)j;
+            open += w->holds[j];
+        }
     }
     w->n_open = open;
 }
@@ -269,14 +279,15 @@ static void open_holding(const run *r, int64_t window, work *w)
 static void keep_open(const run *r, int64_t window, float least, work *w)
 {
     const uint32_t first = (uint32_t)window * WINDOW;
-    const float others = w->others - (float)MERIT_UNIT * r->in->window_merit[window];
+    const float slack = r->growth + SLACK;
     int kept = 0;
     for (int i = 0; i < w->n_open; i++) {
         uint8_t at = w->open[i];
         float lexical = (float)w->matched[at] * r->lexical_slope;
         float relevance = relevance_bound(r, lexical, w->cosine);
         float bound = (float)r->asked->weights[0] * relevance +
-                      (float)MERIT_UNIT * r->in->merit[first + at] + others;
+                      (float)MERIT_UNIT * r->in->merit[first + at] +
+                      r->near[r->in->cell[first + at]] + slack;
         int holds = relevance >= (float)r->asked->floor && bound >= least &&
                     r->in->alive[first + at] && w->passed[at] == r->n_filters;
         w->open[kept] = at;
@@ -285,37 +296,45 @@ static void keep_open(const run *r, int64_t window, float least, work *w)
     w->n_open = kept;
 }
 
+static int64_t leader_of(const segment *in, uint32_t row)
+{
+    int64_t low = 0, high = in->grouped;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (in->grouped_rows[middle] < row) low = middle + 1;
+        else high = middle;
+    }
+    return in->grouped_leaders[low];
+}
+
+/* Whether the row, by a bound of its relevance, may still be on the page. */
+static int may_stand(const run *r, uint32_t row, float relevance, const state *s)
+{
+    const query *q = r->asked;
+    float bound = (float)q->weights[0] * relevance + (float)MERIT_UNIT * r->in->merit[row] +
+                  r->near[r->in->cell[row]] + r->growth + SLACK;
+    return q->exhaustive || (relevance >= (float)q->floor && bound >= wanted(q, s));
+}
+
 /* Takes the row if it is eligible and may be on the page; 0 where there is no room. */
 static int take_row(const run *r, uint32_t row, uint32_t matched, int32_t product, float limit,
                     state *s)
 {
     const query *q = r->asked;
     const record *one = &r->in->records[row];
-    const int64_t apart = standing_apart(q, one);
     const int32_t lexical = lexical_of(q, matched);
-    const int tier = (one->flags & HIGHER_TIER) != 0;
-    if (!q->exhaustive) {
-        float cosine = row_cosine_bound(r, row, product, limit);
-        float relevance = relevance_bound(r, (float)lexical, cosine);
-        float bound = (float)q->weights[0] * relevance + (float)apart + SLACK;
-        if (relevance < (float)q->floor || bound < wanted(q, s)) return 1;
-    }
+    float likeness = row_cosine_bound(r, row, product, limit);
+    if (!may_stand(r, row, relevance_bound(r, (float)lexical, likeness), s)) return 1;
     s->done.records++;
     product += rest_product(one->rest, &r->meant);
-    int32_t cosine = cosine_of(q, product, r->in->reciprocal[row]);
-    int32_t relevance = relevance_of(q, lexical, cosine);
+    const int32_t cosine = cosine_of(q, product, r->in->reciprocal[row]);
+    const int32_t relevance = relevance_of(q, lexical, cosine);
     if (!is_eligible(q, relevance, matched, cosine)) return 1;
-    candidate taken = {2 * ((int64_t)q->weights[0] * relevance + apart) - tier, 0, s->number, row};
-    if (one->flags & GROUPED) {
-        const uint32_t *rows = r->in->grouped_rows;
-        int64_t low = 0, high = r->in->grouped;
-        while (low < high) {
-            int64_t middle = (low + high) / 2;
-            if (rows[middle] < row) low = middle + 1;
-            else high = middle;
-        }
-        taken.leader = r->in->grouped_leaders[low];
-    }
+    if (!may_stand(r, row, (float)relevance, s)) return 1;
+    const int tier = (one->flags & HIGHER_TIER) != 0;
+    const int64_t score = (int64_t)q->weights[0] * relevance + standing_apart(q, one);
+    candidate taken = {2 * score - tier, 0, s->number, row};
+    if (one->flags & GROUPED) taken.leader = leader_of(r->in, row);
     if (taken.standing > q->after) return !taken.leader || add(&s->shown, &taken);
     return add(&s->found, &taken);
 }
@@ -354,6 +373,39 @@ static int search_all_rows(const run *r, int64_t window, work *w, state *s)
     return take_open(r, window, w, many, s);
 }
 
+/* The filter that fewest rows of the window pass, if they are few; else NULL. */
+static const part *narrow_filter(const run *r, int64_t window)
+{
+    const part *narrowest = NULL;
+    uint32_t fewest = WINDOW / 4;
+    for (int32_t f = 0; f < r->n_filters; f++) {
+        uint32_t own = postings_in(&r->filters[f], window);
+        if (own > fewest) continue;
+        fewest = own;
+        narrowest = &r->filters[f];
+    }
+    return narrowest;
+}
+
+static int search_passing(const run *r, int64_t window, const part *filter, work *w, state *s)
+{
+    uint32_t start = filter->blocks[window], end = filter->blocks[window + 1];
+    w->n_open = 0;
+    for (uint32_t i = start; i < end; i++) w->open[w->n_open++] = (uint8_t)(filter->postings[i] >> 8);
+    for (int32_t t = 0; t < r->n_terms; t++) {
+        const part *one = &r->terms[t];
+        if (!one->column) {
+            add_block(one, window, w);
+            continue;
+        }
+        const uint8_t *column = one->column + window * WINDOW;
+        for (int i = 0; i < w->n_open; i++) w->matched[w->open[i]] += one->weight * column[w->open[i]];
+    }
+    s->done.rows += w->n_open;
+    keep_open(r, window, wanted(r->asked, s), w);
+    return take_open(r, window, w, 0, s);
+}
+
 static int search_window(const run *r, int64_t window, float bound, state *s)
 {
     const query *q = r->asked;
@@ -375,6 +427,8 @@ static int search_window(const run *r, int64_t window, float bound, state *s)
     s->done.windows++;
     memset(w.matched, 0, sizeof w.matched);
     pass_filters(r, window, &w);
+    const part *narrow = narrow_filter(r, window);
+    if (narrow) return search_passing(r, window, narrow, &w, s);
     if (optional < 0 || (optional < r->n_terms && r->terms[order[optional]].column))
         return search_all_rows(r, window, &w, s);
     open_matching(r, window, order, optional, &w);

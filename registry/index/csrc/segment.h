@@ -25,13 +25,14 @@ typedef struct {
 } record;
 
 typedef struct {
-    int64_t rows, windows, terms, grouped;
+    int64_t rows, windows, terms, grouped, cells;
     int64_t as_of_s;            /* of the merits */
     const record *records;
     const uint8_t *lead;        /* [windows * WINDOW][LEAD_BYTES], numbers plus 8 */
     const uint16_t *reciprocal; /* 2^16 / length of the embedding */
     const uint8_t *tail;        /* at least 255 * length without the lead / length */
     const uint16_t *merit;      /* score of depth, quality and freshness, rounded up */
+    const uint16_t *cell;       /* of its place; 0 where the place does not count */
     const uint8_t *alive;
     const uint64_t *hashes;     /* of the terms, ascending */
     const uint32_t *containing; /* rows a term */
@@ -42,6 +43,8 @@ typedef struct {
     const uint8_t *columns;     /* [dense][windows * WINDOW] */
     const uint32_t *blocks;     /* [frequent][windows + 1] from the first posting */
     const uint8_t *peaks;       /* [frequent][windows]: greatest impact */
+    const float *cell_centre;   /* [cells][3], of length 1 */
+    const float *cell_reach;    /* from the centre to the farthest place; radians */
     const uint16_t *window_merit;
     const float *window_centre; /* [windows][3], of length 1 */
     const float *window_reach;  /* from the centre to the farthest place; radians */

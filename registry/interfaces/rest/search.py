@@ -1,8 +1,7 @@
 """/v1/search: ranked sites, explained, with the receipt of the record."""
 
 import hashlib
-from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from litestar import get, post
@@ -10,32 +9,35 @@ from litestar.params import JSONBody, QueryParameter
 
 from registry.errors import Refused
 from registry.index.constants import Filters
+from registry.index.rows import FIELDS
 from registry.interfaces.http import refusals
 from registry.interfaces.http.cursors import open_cursor, seal_cursor
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import pointing_into_body, verify_text
-from registry.interfaces.rest.sites import DEFAULT_LIMIT, MAX_LIMIT, Cursor, Limit
-from registry.interfaces.rest.wire import (
-    Asked,
-    PromiseView,
-    SiteSummary,
-    Wire,
-    camel,
-    view_promise,
-    view_summary,
+from registry.interfaces.rest.search_answer import (
+    FACETS,
+    FIELD_OF,
+    FacetName,
+    PlaceView,
+    SearchAnswer,
+    view_answer,
 )
+from registry.interfaces.rest.sites import DEFAULT_LIMIT, MAX_LIMIT, Cursor, Limit
+from registry.interfaces.rest.wire import Asked
 from registry.observability import SEARCH_SECONDS, SEARCHES
-from registry.ranking.explain import FactorExplanation
 from registry.sites.place import Place, Point, cell_of
 from registry.usecases.receipts import make_receipt
-from registry.usecases.search import Answer, Continuation, RankedEntry
 from registry.usecases.search import Asked as Request
+from registry.usecases.search import Continuation
 
 MAX_QUERY_LENGTH = 1_000
 MAX_NAME_LENGTH = 200
 MAX_FORMAT_LENGTH = 50
 MAX_NONCE_LENGTH = 64
+
+_TEXT_FILTERS = tuple(one for one in FIELDS if one != "requires_auth")
+_MAY_BE_EMPTY = frozenset({"city", "nonce"})
 
 
 def _text(told: str) -> QueryParameter:
@@ -67,6 +69,40 @@ Format = Annotated[
         description="only sites with a document of this format, such as wab",
     ),
 ]
+Conformance = Annotated[
+    str | None,
+    _text(
+        "strict: only sites whose documents all keep to their format; tolerated: only"
+        " the others"
+    ),
+]
+Permission = Annotated[
+    str | None, _text("only sites that grant this permission, such as readContent")
+]
+# As a truth it would be taken from "1" and, silently left out, from "null".
+RequiresAuth = Annotated[
+    str | None,
+    QueryParameter(
+        name="requiresAuth",
+        pattern="^(true|false)$",
+        description="only sites with an action that declares that it needs"
+        " authentication (true), or none (false)",
+    ),
+]
+ActionName = Annotated[
+    str | None,
+    _text("only sites with an action of this name; addToCart is add-to-cart too"),
+]
+Language = Annotated[
+    str | None, _text("only sites in this language, such as de; de-AT is taken as de")
+]
+FacetNames = Annotated[
+    str | None,
+    _text(
+        "the fields whose values are to be counted over all eligible sites, with commas"
+        f" between them: {', '.join(FACETS)}"
+    ),
+]
 Nonce = Annotated[
     str,
     QueryParameter(
@@ -86,73 +122,17 @@ class SearchRequest(Asked):
     country: Annotated[str, msgspec.Meta(max_length=MAX_NAME_LENGTH)] | None = None
     category: Annotated[str, msgspec.Meta(max_length=MAX_NAME_LENGTH)] | None = None
     format: Annotated[str, msgspec.Meta(max_length=MAX_FORMAT_LENGTH)] | None = None
+    conformance: Annotated[str, msgspec.Meta(max_length=MAX_NAME_LENGTH)] | None = None
+    permission: Annotated[str, msgspec.Meta(max_length=MAX_NAME_LENGTH)] | None = None
+    requires_auth: bool | None = None
+    action: Annotated[str, msgspec.Meta(max_length=MAX_NAME_LENGTH)] | None = None
+    language: Annotated[str, msgspec.Meta(max_length=MAX_NAME_LENGTH)] | None = None
+    facets: (
+        Annotated[tuple[FacetName, ...], msgspec.Meta(max_length=len(FACETS))] | None
+    ) = None
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT
     cursor: Annotated[str, msgspec.Meta(max_length=1_000)] | None = None
     nonce: Annotated[str, msgspec.Meta(max_length=MAX_NONCE_LENGTH)] = ""
-
-
-class RankingView(Wire):
-    """The receipt. id: its part after the dot is only for you, to report a choice.
-
-    eligible: how many sites could have stood in the answer; where eligibleIsExact is
-    false, an estimate from a sample of them.
-    """
-
-    id: str
-    policy: str
-    generated_at: datetime
-    eligible: int
-    eligible_is_exact: bool
-    leaf_hash: str
-    promise: PromiseView
-
-
-class FactorView(Wire):
-    """value: 0..10000. weight: basis points. contribution: value times weight."""
-
-    value: int
-    weight: int
-    contribution: int
-    facts: dict[str, Any]
-
-
-class FactorsView(Wire):
-    relevance: FactorView
-    proximity: FactorView
-    capability_depth: FactorView
-    quality: FactorView
-    freshness: FactorView
-
-
-class ResultView(Wire):
-    """score: 0..100000000, the sum of the contributions.
-
-    behind: ids of near-duplicates of the same publisher that share this place.
-    """
-
-    rank: int
-    score: int
-    site: SiteSummary
-    factors: FactorsView
-    behind: tuple[str, ...]
-
-
-class PlaceView(Wire):
-    """What the given place was taken for; the ranking sees the cell only."""
-
-    name: str
-    country: str
-    cell: str
-
-
-class SearchAnswer(Wire):
-    """corrected: for words taken as mistyped, what was looked for besides."""
-
-    ranking: RankingView
-    results: tuple[ResultView, ...]
-    corrected: dict[str, str]
-    place: PlaceView | None
-    next_cursor: str | None
 
 
 @get(
@@ -172,6 +152,12 @@ async def search_by_query(
     country: Country = None,
     category: Category = None,
     format_: Format = None,
+    conformance: Conformance = None,
+    permission: Permission = None,
+    requires_auth: RequiresAuth = None,
+    action: ActionName = None,
+    language: Language = None,
+    facets: FacetNames = None,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
     nonce: Nonce = "",
@@ -184,6 +170,12 @@ async def search_by_query(
         country=country,
         category=category,
         format=format_,
+        conformance=conformance,
+        permission=permission,
+        requires_auth=_parse_truth(requires_auth),
+        action=action,
+        language=language,
+        facets=_parse_facets(facets),
         limit=limit,
         cursor=cursor,
         nonce=nonce,
@@ -216,6 +208,7 @@ async def answer_search(services: Services, request: SearchRequest) -> SearchAns
         filters=_filters(services, request, located=place is not None),
         limit=request.limit,
         nonce=request.nonce,
+        facets=tuple(FIELD_OF[name] for name in dict.fromkeys(request.facets or ())),
     )
     purpose = _purpose(asked, services.searcher.follower.policy.digest)
     going_on = _open(services, purpose, request.cursor) if request.cursor else None
@@ -223,22 +216,51 @@ async def answer_search(services: Services, request: SearchRequest) -> SearchAns
         answer = await services.searcher.search(asked, going_on)
     SEARCHES.inc()
     following = answer.following
-    return SearchAnswer(
-        ranking=_view_ranking(answer, services.web_key),
-        results=tuple(_view_result(one) for one in answer.results),
-        corrected=dict(answer.corrected),
+    return view_answer(
+        answer,
+        receipt=make_receipt(services.web_key, answer.record.id),
         place=_view_place(place, cell),
         next_cursor=_seal(services, purpose, following) if following else None,
     )
 
 
 def _verify_texts(request: SearchRequest) -> None:
-    for name in ("q", "city", "country", "category", "format", "nonce"):
+    for name in ("q", "city", "nonce", *_TEXT_FILTERS):
         value = getattr(request, name)
-        if value is not None:
-            verify_text(value, name, max_length=MAX_QUERY_LENGTH)
-    if not request.q.strip():
-        raise Refused(refusals.PARAMETER_INVALID, "q says nothing", pointer="q")
+        if value is None:
+            continue
+        text = verify_text(value, name, max_length=MAX_QUERY_LENGTH)
+        if not text and name not in _MAY_BE_EMPTY:
+            raise Refused(
+                refusals.PARAMETER_INVALID, f"{name} says nothing", pointer=name
+            )
+
+
+def _parse_truth(told: str | None) -> bool | None:
+    if told in {None, "true", "false"}:
+        return None if told is None else told == "true"
+    raise Refused(
+        refusals.PARAMETER_INVALID,
+        "neither true nor false",
+        pointer="requiresAuth",
+    )
+
+
+def _parse_facets(told: str | None) -> tuple[FacetName, ...] | None:
+    if told is None:
+        return None
+    return tuple(map(_parse_facet, told.split(",")))
+
+
+def _parse_facet(told: str) -> FacetName:
+    for name in FACETS:
+        if name == told.strip():
+            return name
+    raise Refused(
+        refusals.PARAMETER_INVALID,
+        f"{told[:80]!r} is none of {', '.join(FACETS)}",
+        pointer="facets",
+    )
 
 
 def _locate(
@@ -268,6 +290,11 @@ def _filters(services: Services, request: SearchRequest, *, located: bool) -> Fi
         category=request.category.strip().casefold() if request.category else None,
         country=country,
         format=request.format.strip().lower() if request.format else None,
+        conformance=request.conformance,
+        permission=request.permission,
+        requires_auth=request.requires_auth,
+        action=request.action,
+        language=request.language,
     )
 
 
@@ -286,38 +313,6 @@ def _open(services: Services, purpose: str, cursor: str) -> Continuation:
 def _seal(services: Services, purpose: str, following: Continuation) -> str:
     state = msgspec.json.encode(following)
     return seal_cursor(services.web_key, purpose, state, services.chance.now())
-
-
-def _view_ranking(answer: Answer, web_key: bytes) -> RankingView:
-    return RankingView(
-        id=make_receipt(web_key, answer.record.id),
-        policy=answer.policy,
-        generated_at=answer.generated_at,
-        eligible=answer.eligible,
-        eligible_is_exact=answer.is_exact,
-        leaf_hash=answer.record.leaf_hash.hex(),
-        promise=view_promise(answer.promise),
-    )
-
-
-def _view_result(one: RankedEntry) -> ResultView:
-    by_name = {factor.factor: _view_factor(factor) for factor in one.factors}
-    return ResultView(
-        rank=one.rank,
-        score=one.score,
-        site=view_summary(one.entry),
-        factors=FactorsView(**by_name),
-        behind=one.behind,
-    )
-
-
-def _view_factor(factor: FactorExplanation) -> FactorView:
-    return FactorView(
-        value=factor.value,
-        weight=factor.weight,
-        contribution=factor.contribution,
-        facts={camel(name): value for name, value in factor.facts.items()},
-    )
 
 
 def _view_place(place: Place | None, cell: str | None) -> PlaceView | None:

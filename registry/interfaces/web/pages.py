@@ -20,10 +20,10 @@ from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.about import STATEMENTS
 from registry.interfaces.rest.search import (
     MAX_QUERY_LENGTH,
-    SearchAnswer,
     SearchRequest,
     answer_search,
 )
+from registry.interfaces.rest.search_answer import SearchAnswer
 from registry.interfaces.web.catalogue import PROBLEM_TYPES
 from registry.interfaces.web.rendering import render
 from registry.interfaces.web.wording import (

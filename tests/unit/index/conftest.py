@@ -45,6 +45,7 @@ PLAIN = Profile(
     changed_at=NOW - timedelta(days=10),
     commission_tier=1,
 )
+ACTION_NAMES = [f"do thing {number}" for number in range(12)]
 VOCABULARY = [f"term{number}" for number in range(30)]
 
 MakeProfile = Callable[..., Profile]
@@ -113,6 +114,11 @@ def random_site() -> Callable[[random.Random, int], Profile]:
             quality=rng.choice([0, 7000]),
             changed_at=NOW - timedelta(hours=rng.randint(-5, 9000)),
             commission_tier=rng.randint(0, 1),
+            conformance=rng.choice(["strict", "tolerated"]),
+            permissions=rng.choice([(), ("click",), ("click", "fill forms")]),
+            requires_auth=rng.choice([(), (True,), (False, True)]),
+            action_names=tuple(sorted(rng.sample(ACTION_NAMES, rng.randint(0, 3)))),
+            languages=rng.choice([(), ("de",), ("de", "en")]),
         )
 
     return make

@@ -8,6 +8,7 @@ import pytest
 from registry.index.builder import Builder
 from registry.index.constants import Filters, Query
 from registry.index.index import Index
+from registry.index.rows import FIELDS
 from registry.index.search import Ranked, prepare_query, search
 from registry.ranking.encoder import Encoder, load_encoder
 from registry.ranking.policy import DEFAULT_POLICY as P
@@ -110,18 +111,75 @@ def test_only_relevant_sites_are_eligible(site: MakeProfile, now: datetime) -> N
         (Filters(country="JO", format="wab"), [1, 2]),
         (Filters(category="bank"), []),
         (Filters(format="none"), []),
+        (Filters(conformance="Strict"), [1]),
+        (Filters(permission="readContent"), [1, 2]),
+        (Filters(permission="READ_CONTENT "), [1, 2]),
+        (Filters(requires_auth=True), [2, 3]),
+        (Filters(requires_auth=False), [1, 2]),
+        (Filters(action="add-to-cart"), [1, 3]),
+        (Filters(action="addToCart"), [1, 3]),
+        (Filters(action="Add to cart"), [1, 3]),
+        (Filters(language="de-AT"), [2]),
+        (Filters(language="DE"), [2]),
+        (Filters(action="addToCart", country="de"), [3]),
+        (Filters(permission="readContent", requires_auth=False, language="de"), [2]),
+        (Filters(action="addToCart", language="de"), []),
+        (Filters(conformance="refused"), []),
+        (Filters(action="add"), []),
+        (Filters(language="d"), []),
     ],
 )
 def test_filters_let_pass_what_matches(
     site: MakeProfile, now: datetime, filters: Filters, found: list[int]
 ) -> None:
     sites = [
-        site(1, formats=("awp", "wab")),
-        site(2, category="hotel"),
-        site(3, country="DE"),
+        site(
+            1,
+            formats=("awp", "wab"),
+            conformance="strict",
+            permissions=("click", "read content"),
+            requires_auth=(False,),
+            action_names=("add to cart",),
+        ),
+        site(
+            2,
+            category="hotel",
+            conformance="tolerated",
+            permissions=("read content",),
+            requires_auth=(False, True),
+            languages=("de", "en"),
+        ),
+        site(
+            3,
+            country="DE",
+            requires_auth=(True,),
+            action_names=("add to cart", "pay"),
+            languages=("en",),
+        ),
     ]
     ranked = find(sites, Query(request=TABLE, filters=filters), now)
     assert sorted(ids(ranked)) == found
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param("", id="nothing"),
+        pytest.param(" \t\n", id="space"),
+        pytest.param("\0", id="NUL"),
+        pytest.param("-_-", id="no word"),
+        pytest.param("?!" * 5_000, id="long"),
+        pytest.param("\U0010ffff\u202e", id="no letters"),
+    ],
+)
+@pytest.mark.parametrize("name", [one for one in FIELDS if one != "requires_auth"])
+def test_who_asks_for_nothing_does_not_find_who_tells_nothing(
+    site: MakeProfile, now: datetime, name: str, said: str
+) -> None:
+    silent = site(1, category="", country="", formats=())
+    filters = Filters(**{name: said})
+    assert ids(find([silent], Query(request=TABLE), now)) == [1]
+    assert ids(find([silent], Query(request=TABLE, filters=filters), now)) == []
 
 
 def test_order_of_registration_changes_nothing(

@@ -12,6 +12,7 @@ from fractions import Fraction
 from hashlib import sha256
 from hmac import digest
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -27,6 +28,15 @@ from registry.sites.identifier import spell_site_id
 from registry.sites.place import Point, cell_of, centroid_of, distance_km
 from tests.unit.index.conftest import request_vector
 
+MORE_FILTERS: list[tuple[str, Any]] = [
+    *[("conformance", None)] * 3,
+    ("conformance", "strict"),
+    ("permission", "click"),
+    ("requires_auth", False),
+    ("requires_auth", True),
+    ("action", "do thing 3"),
+    ("language", "de"),
+]
 SEED = sha256(b"seed").digest()
 MakeRandom = Callable[[random.Random, int], Profile]
 Standing = tuple[OrderKey, tuple[int, ...]]
@@ -109,6 +119,11 @@ def passes(site: Profile, filters: Filters) -> bool:
         filters.category in (None, site.category)
         and filters.country in (None, site.country)
         and (filters.format is None or filters.format in site.formats)
+        and filters.conformance in (None, site.conformance)
+        and filters.permission in (None, *site.permissions)
+        and filters.requires_auth in (None, *site.requires_auth)
+        and filters.action in (None, *site.action_names)
+        and filters.language in (None, *site.languages)
     )
 
 
@@ -177,6 +192,7 @@ def random_query(rng: random.Random, vector: bytes) -> Query:
             category=rng.choice([None, None, "hotel"]),
             country=rng.choice([None, None, "JO"]),
             format=rng.choice([None, None, "awp"]),
+            **dict([rng.choice(MORE_FILTERS)]),
         ),
     )
 

@@ -15,6 +15,7 @@ from registry.ranking.profile import (
     encode_profile,
     make_profile,
     parse_profile,
+    plain_name,
 )
 from registry.ranking.quality import ProbeFigures
 from registry.ranking.relevance import impacts
@@ -167,12 +168,82 @@ def test_claims_outside_the_five_factors_change_no_byte(
     claimed = replace(
         bistro,
         url="https://famous.example",
-        languages=("de",),
-        permissions=(("click", True),),
         commission_percent=12.5,
         is_independent=True,
     )
     assert encode_profile(profile_of(claimed)) == encode_profile(profile_of(bistro))
+
+
+def test_what_filters_ask_for_is_in_no_factor(
+    profile_of: MakeProfile, bistro: Site
+) -> None:
+    claimed = replace(bistro, languages=("de",), permissions=(("click", True),))
+    known = profile_of(claimed, conformance="strict")
+    assert replace(known, languages=(), permissions=(), conformance="") == profile_of(
+        bistro
+    )
+
+
+def test_filters_find_what_a_site_declares(
+    profile_of: MakeProfile, bistro: Site
+) -> None:
+    claimed = replace(
+        bistro,
+        languages=("de-AT", "de_CH", "en", "", "-"),
+        permissions=(("readContent", True), ("click", False), ("read_content", True)),
+        actions=(
+            Action(name="add-to-cart", auth_required=True),
+            Action(name="addToCart"),
+            Action(name="Add to cart", auth_required=False),
+            Action(name="???", auth_required=True),
+        ),
+    )
+    profile = profile_of(claimed, conformance="strict")
+    assert profile.languages == ("de", "en")
+    assert profile.permissions == ("read content",)
+    assert profile.action_names == ("add to cart",)
+    assert profile.requires_auth == (False, True)
+    assert profile.conformance == "strict"
+
+
+def test_what_is_undeclared_is_neither(profile_of: MakeProfile, bistro: Site) -> None:
+    silent = replace(bistro, actions=(Action(name="a"),))
+    assert profile_of(silent).requires_auth == ()
+    assert profile_of(replace(bistro, actions=())).requires_auth == ()
+
+
+@pytest.mark.parametrize("brand", ["Zorblax", "Coca-Cola", "百度"])
+def test_filters_find_no_site_by_its_name(
+    profile_of: MakeProfile, bistro: Site, brand: str
+) -> None:
+    claimed = replace(
+        branded(bistro, brand), permissions=((f"{brand} read", True), (brand, True))
+    )
+    profile = profile_of(claimed)
+    assert profile.action_names == ("book table", "view menu")
+    assert profile.permissions == ("read",)
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [
+        pytest.param("addToCart", "add to cart", id="camel case"),
+        pytest.param("add-to-cart", "add to cart", id="kebab case"),
+        pytest.param("ADD_TO_CART", "add to cart", id="upper snake case"),
+        pytest.param("  Add   to cart!", "add to cart", id="a sentence"),
+        pytest.param("Réserver", "reserver", id="accents"),
+        pytest.param("", "", id="nothing"),
+        pytest.param("\0?!-_", "", id="no word"),
+    ],
+)
+def test_an_identifier_is_one_however_it_is_written(name: str, plain: str) -> None:
+    assert plain_name(name) == plain
+
+
+@given(st.text(max_size=40))
+def test_a_plain_name_stays_what_it_is(name: str) -> None:
+    assert "  " not in plain_name(name)
+    assert plain_name(name) == plain_name(f" {name} ")
 
 
 def test_profile_has_no_field_for_identity_or_trade() -> None:
@@ -187,6 +258,8 @@ def test_profile_has_no_field_for_identity_or_trade() -> None:
     }
     allowed |= {"local", "site_terms", "actions", "embedding", "capability_depth"}
     allowed |= {"quality", "probes", "changed_at", "commission_tier"}
+    allowed |= {"conformance", "permissions", "requires_auth", "action_names"}
+    allowed |= {"languages"}
     assert {each.name for each in fields(Profile)} == allowed
 
 

@@ -190,3 +190,20 @@ def test_reading_what_was_read_changes_nothing(text: str) -> None:
     once = [word for word in split_words(text) if word.isascii()]
     apart = [split_words(word) for word in once]
     assert [word for words in apart for word in words] == once
+
+
+@given(st.text("abEZ01 _-'\t\n.!", max_size=60) | st.from_regex(r"(?s)[ -~]{0,60}"))
+def test_plain_text_gives_the_same_words_by_the_short_way(text: str) -> None:
+    assert split_words(text) == [word for _, word in typed_words(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("e-mail or e mail", id="hangs-on"),
+        pytest.param("please check in", id="across-a-space"),
+        pytest.param("a" * 200, id="longer-than-a-word"),
+    ],
+)
+def test_words_written_in_two_are_joined_by_the_short_way_too(text: str) -> None:
+    assert split_words(text) == [word for _, word in typed_words(text)]
