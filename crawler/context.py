@@ -15,13 +15,9 @@ from registry.usecases.list_site import Lister
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """engine: of the crawler's role. draw: a number of [0, 1).
-
-    reader: the same engine, for statements that need no transaction.
-    """
+    """engine: of the crawler's role. draw: a number of [0, 1)."""
 
     engine: Engine
-    reader: Engine = field(init=False)
     fetcher: Fetcher
     robots: RobotsCache
     lister: Lister
@@ -32,5 +28,7 @@ class Context:
     test_hosts: bool = False
     probe_interval: timedelta = field(default=timedelta(hours=1))
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "reader", reading(self.engine))
+    @property
+    def reader(self) -> Engine:
+        """The same engine, for statements that need no transaction."""
+        return reading(self.engine)

@@ -107,14 +107,12 @@ async def save_documents(
 ) -> dict[str, StoredDocument]:
     """Make these the site's current documents; those before them, by URL.
 
-    writes: takes what is new; it has to be carried out.
-
     An unchanged meaning only moves `fetched_at`; a changed one is a new version; a
-    document that is no longer there is retired.
+    document that is no longer there is retired. writes: takes what is found, and is to
+    be carried out.
     """
     before = {one.url: one for one in await current_documents(connection, site_id)}
     current = dict(before)
-    inserted: set[str] = set()
     for one in found:
         known = current.pop(one.url, None)
         if known is not None and known.semantic_hash == one.semantic_hash:
@@ -122,11 +120,6 @@ async def save_documents(
         else:
             if known is not None:
                 await _retire(connection, site_id, known.url, now)
-            if (
-                one.url in inserted
-            ):  # two addresses led to it: one version after another
-                await writes.carry_out(connection)
-            inserted.add(one.url)
             await _insert(writes, site_id, one)
     for url in current:
         await _retire(connection, site_id, url, now)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 import asyncpg
@@ -93,6 +94,7 @@ def open_engine(url: URL | str, role: Role | None = None, *, pool: int = 5) -> E
     return engine
 
 
+@lru_cache(maxsize=4)  # a process has one or two, and each visit asks
 def reading(engine: Engine) -> Engine:
     """The same connections, for statements that stand alone.
 

@@ -36,8 +36,8 @@ def _canonical(value: Any) -> str:
     if isinstance(value, list | tuple):
         return f"[{','.join(sorted(map(_canonical, value)))}]"
     if isinstance(value, dict):
-        names = sorted(value)
-        return _members(map(_label, names), map(value.__getitem__, names))
+        keys = sorted(value)
+        return _members(map(_label, keys), map(value.__getitem__, keys))
     if hasattr(value, "__dataclass_fields__"):
         labels, names = _shape(value.__class__)
         return _members(labels, map(value.__getattribute__, names))

@@ -12,10 +12,10 @@ from registry.index.rows import LOCAL, Rows
 from registry.index.segment import divide
 from registry.ranking.vectors import unpack_sites
 
-REGION_ROWS = 65_536
-TOPIC_ROWS = 2_048
-_SAMPLE = 20_000
-_ROUNDS = 6
+REGION_ROWS = 16_384
+TOPIC_ROWS = 4_096
+_SAMPLE = 8_192
+_ROUNDS = 4
 
 Order = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]

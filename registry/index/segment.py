@@ -191,13 +191,17 @@ def _postings(
     rows: Rows,
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
     """The distinct hashes, where the postings of each start, and the postings."""
-    hashes = np.unique(rows.hashes)
+    hashes = np.sort(rows.hashes)
+    hashes = hashes[np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)]]
     term = np.searchsorted(hashes, rows.hashes)
     row = np.repeat(np.arange(len(rows), dtype=np.uint32), np.diff(rows.starts))
-    by_term = np.argsort(term, kind="stable")
+    # One sort of numbers, by term and row, is several times as fast as one of places.
+    packed = term.astype(np.uint64) << np.uint64(32)
+    packed |= row << np.uint32(8) | rows.impacts
+    packed.sort()
     counts = np.bincount(term, minlength=len(hashes))
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-    return hashes, starts, (row << np.uint32(8) | rows.impacts)[by_term]
+    return hashes, starts, packed.astype(np.uint32)
 
 
 def _frequent(
@@ -217,7 +221,9 @@ def _frequent(
         own = postings[starts[term] : starts[term + 1]]
         row, impact = own >> 8, own.astype(np.uint8)
         blocks[number] = np.searchsorted(row, edges)
-        np.maximum.at(peaks[number], row // WINDOW, impact)
+        window = row // WINDOW
+        first = np.flatnonzero(np.append(True, window[1:] != window[:-1]))
+        peaks[number, window[first]] = np.maximum.reduceat(impact, first)
         if is_dense[term]:
             columns[column, row] = impact
             column += 1

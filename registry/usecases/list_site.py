@@ -86,9 +86,11 @@ class Lister:
             told = [make_notice("listed_again", "A document counts again.")]
         await notices.gather_notices(writes, entry.site_id, told, now)
         formats = {one.format for one in understood.documents}
-        stays = meaning == entry.semantic_hash and formats == {
-            one.format for one in before.values()
-        }
+        stays = (
+            meaning == entry.semantic_hash
+            and listed.conformance == entry.conformance
+            and formats == {one.format for one in before.values()}
+        )
         if not (stays and await self._has_profile(connection, listed)):
             await self._save_profile(connection, listed, formats, now, writes)
         await writes.carry_out(connection)
@@ -199,6 +201,7 @@ class Lister:
             changed_at=entry.changed_at,
             encoder=self.encoder,
             policy=self.policy,
+            conformance=entry.conformance,
         )
         await profiles.save_profile(
             writes,

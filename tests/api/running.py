@@ -32,8 +32,8 @@ from registry.demo.town.sites import CAST
 from registry.identity.jws import sign_compact
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.settings import Settings, as_environment
-from registry.usecases.chance import Chance
 from registry.usecases.build_index import IndexBuilder
+from registry.usecases.chance import Chance
 from registry.usecases.commit_ahead import commit_ahead
 from registry.usecases.sequence import Sequencer
 

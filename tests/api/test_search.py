@@ -142,6 +142,14 @@ def test_an_action_is_found_however_its_name_is_written(
     assert site["site"]["host"] in hosts[0]
 
 
+def test_a_site_is_found_by_its_conformance(registry: RunningRegistry) -> None:
+    [site] = registry.search(country="JO", limit=1)["results"]
+    host = site["site"]["host"]
+    told = registry.http.get(f"/v1/sites/{host}").json()["conformance"]
+    found = registry.search(country="JO", conformance=told)["results"]
+    assert host in {one["site"]["host"] for one in found}
+
+
 def test_authentication_is_found_as_it_is_declared(registry: RunningRegistry) -> None:
     for asked in ("true", "false"):
         results = registry.search(requiresAuth=asked)["results"]

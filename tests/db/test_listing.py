@@ -214,15 +214,3 @@ async def test_probes_older_than_the_window_no_longer_count(scene: Scene) -> Non
     async with scene.engines[Role.API].connect() as connection:
         kept = await probes.probes_since(connection, site_id, old)
     assert [one.outcome for one in kept] == ["alive", "unreachable"]
-
-
-async def test_two_addresses_that_lead_to_one_document_are_two_versions(
-    scene: Scene,
-) -> None:
-    site = SiteOwner()
-    assert (await scene.play(site)).status == "active"
-    one = at(scene, site, wab(site.host), "/elsewhere.json")
-    other = at(scene, site, with_commands(site.host, "order"), "/elsewhere.json")
-    entry = await visit(scene, site, one, other)
-    found = [each for each in await history(scene, entry) if "elsewhere" in each.url]
-    assert sorted(each.version for each in found) == [1, 2]

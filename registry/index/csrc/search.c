@@ -13,7 +13,7 @@
 const char sources[] = SOURCES;
 
 enum { NO_CAPACITY = -1, NO_MEMORY = -2 };
-enum { BUCKETS = 1024 };
+enum { BUCKETS = 32 };
 
 /* In how many rows of all segments each term is. */
 void count_containing(const segment *segments, int32_t n, const uint64_t *hashes,

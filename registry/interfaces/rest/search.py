@@ -237,13 +237,15 @@ def _verify_texts(request: SearchRequest) -> None:
 
 
 def _parse_truth(told: str | None) -> bool | None:
-    if told in {None, "true", "false"}:
-        return None if told is None else told == "true"
-    raise Refused(
-        refusals.PARAMETER_INVALID,
-        "neither true nor false",
-        pointer="requiresAuth",
-    )
+    if told is None:
+        return None
+    if told not in {"true", "false"}:
+        raise Refused(
+            refusals.PARAMETER_INVALID,
+            "neither true nor false",
+            pointer="requiresAuth",
+        )
+    return told == "true"
 
 
 def _parse_facets(told: str | None) -> tuple[FacetName, ...] | None:
