@@ -162,7 +162,7 @@ async def test_no_label_grows_with_the_hosts_visited(
     assert "host-" not in text
     assert "127.0.0.1" not in text
     labels = set(re.findall(r"fair_registry_crawler\w*\{(\w+)", text))
-    assert labels <= {"of", "outcome", "code", "kind", "level", "le"}
+    assert labels <= {"of", "end", "outcome", "code", "kind", "level", "le"}
 
 
 def test_crawlers_of_one_machine_take_one_port_after_the_other() -> None:
