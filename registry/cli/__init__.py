@@ -3,7 +3,7 @@
 import click
 
 from registry.cli.audit import audit
-from registry.cli.bench import bench
+from registry.cli.bench.commands import bench
 from registry.cli.crawling import crawl
 from registry.cli.demo import demo
 from registry.cli.keys import keygen, sign

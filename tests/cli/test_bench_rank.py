@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from registry.cli.bench_rank import rank
-from registry.cli.recomputation import NOT_ELIGIBLE, first_places, recompute
-from registry.cli.rivals import measure_fts5
-from registry.cli.sql_rival import measure_sql
-from registry.cli.synthetic import CHUNK, NOW, Registry, make_registry
-from registry.cli.synthetic_queries import make_queries
-from registry.cli.synthetic_words import TOPIC_WORDS, draw_ranks
+from registry.cli.bench.rank import rank
+from registry.cli.bench.recomputation import NOT_ELIGIBLE, first_places, recompute
+from registry.cli.bench.rivals import measure_fts5
+from registry.cli.bench.sql_rival import measure_sql
+from registry.cli.bench.synthetic import CHUNK, NOW, Registry, make_registry
+from registry.cli.bench.synthetic_queries import make_queries
+from registry.cli.bench.synthetic_words import TOPIC_WORDS, draw_ranks
 from registry.index.constants import Constants, make_constants
 from registry.index.engine import is_compiled
 from registry.index.rows import GROUPED, LOCAL, Rows

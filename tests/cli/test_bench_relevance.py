@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from registry.cli.bench_relevance import ndcg, relevance
+from registry.cli.bench.relevance import ndcg, relevance
 
 SHARED = Path(__file__).parents[3] / "shared" / "bench"
 DOCUMENTS = [

@@ -22,6 +22,7 @@ from registry.index.segment import WINDOW, build_segment
 from registry.ranking.decay import decay_table
 from registry.ranking.proximity import squared_chords
 from registry.ranking.vectors import reciprocals, unpack_sites
+from tests.conftest import skip_or_fail
 
 NOW_S = 1_795_000_000
 DAY_S = 86_400
@@ -40,7 +41,7 @@ CENTRES = np.random.default_rng(77).normal(scale=2.5, size=(9, 128))
 @pytest.fixture(scope="module")
 def kernel() -> Kernel:
     if not LIBRARY.exists():
-        pytest.skip("the kernel is not compiled here")
+        skip_or_fail("the kernel is not compiled here: no C compiler was found")
     return Kernel()
 
 

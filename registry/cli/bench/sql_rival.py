@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from registry.cli.recomputation import NOT_ELIGIBLE, first_places
+from registry.cli.bench.recomputation import NOT_ELIGIBLE, first_places
 from registry.db.embedded import EmbeddedPostgres, start_embedded
 from registry.db.sql_ranking import SqlRanking, SqlSearch, SqlSites, open_sql_ranking
 from registry.index.constants import Constants

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from registry.cli.synthetic import CITIES, Registry
-from registry.cli.synthetic_words import (
+from registry.cli.bench.synthetic import CITIES, Registry
+from registry.cli.bench.synthetic_words import (
     CATEGORIES,
     FORMATS,
     TOPIC_WORDS,

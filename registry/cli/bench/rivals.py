@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from registry.cli.synthetic_words import Language
+from registry.cli.bench.synthetic_words import Language
 from registry.index.rows import Rows
 from registry.ranking.text import stem
 

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from rich.table import Table
 
+from registry.cli.bench.retrieval_set import Document, RetrievalSet, read_set
 from registry.cli.output import console, json_option, print_json
-from registry.cli.retrieval_set import Document, RetrievalSet, read_set
 from registry.ranking.encoder import Encoder, load_encoder
 from registry.ranking.policy import DEFAULT_POLICY, FULL, TRANSFORMER_POLICY, Policy
 from registry.ranking.profile import Profile, make_profile

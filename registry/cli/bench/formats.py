@@ -9,7 +9,7 @@ from random import Random
 
 import click
 
-from registry.cli.mutations import mutations
+from registry.cli.bench.mutations import mutations
 from registry.cli.output import console, json_option, print_json
 from registry.demo.town.documents.build import build_document
 from registry.demo.town.pages import build_page

@@ -14,11 +14,11 @@ from urllib.parse import urlencode
 import click
 from rich.table import Table
 
-from registry.cli.bench_formats import formats
-from registry.cli.bench_rank import rank
-from registry.cli.bench_relevance import relevance
+from registry.cli.bench.formats import formats
+from registry.cli.bench.load import Latencies, drive
+from registry.cli.bench.rank import rank
+from registry.cli.bench.relevance import relevance
 from registry.cli.demo import beside_town, register_site
-from registry.cli.load import Latencies, drive
 from registry.cli.output import console, json_option, print_json
 from registry.cli.serve import running_service, settings_or_exit, until_ready
 from registry.client import RegistryClient

@@ -19,13 +19,13 @@ import numpy as np
 import numpy.typing as npt
 from rich.table import Table
 
+from registry.cli.bench.recomputation import Recomputed, first_places, recompute
+from registry.cli.bench.rivals import has_tantivy, measure_fts5, measure_tantivy
+from registry.cli.bench.search_cost import bandwidth, bytes_of, bytes_touched
+from registry.cli.bench.sql_rival import measure_sql
+from registry.cli.bench.synthetic import CHUNK, NOW, Registry, make_registry
+from registry.cli.bench.synthetic_queries import make_queries
 from registry.cli.output import console, errors, json_option, print_json
-from registry.cli.recomputation import Recomputed, first_places, recompute
-from registry.cli.rivals import has_tantivy, measure_fts5, measure_tantivy
-from registry.cli.search_cost import bandwidth, bytes_of, bytes_touched
-from registry.cli.sql_rival import measure_sql
-from registry.cli.synthetic import CHUNK, NOW, Registry, make_registry
-from registry.cli.synthetic_queries import make_queries
 from registry.index.constants import Constants, Query, make_constants
 from registry.index.kernel import Bound, Kernel
 from registry.index.levels import Level, make_level

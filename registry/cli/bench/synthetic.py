@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 import numpy as np
 import numpy.typing as npt
 
-from registry.cli.synthetic_texts import say
-from registry.cli.synthetic_words import (
+from registry.cli.bench.synthetic_texts import say
+from registry.cli.bench.synthetic_words import (
     CATEGORIES,
     COUNTRIES,
     FORMATS,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from registry.cli.synthetic_words import (
+from registry.cli.bench.synthetic_words import (
     RARE_WORDS,
     TOPIC_WORDS,
     Integers,
