@@ -266,6 +266,14 @@ async def sample_histories(
     # Of each site there is one task of each kind; -1: nobody has counted the table yet.
     kinds = len(get_args(TaskKind))
     percent = min(100.0, 100.0 * limit * kinds / max(1.0, estimated.scalar_one()))
+    sampled = await _sample(connection, percent)
+    # The count may be an old one, of more tasks than there are now.
+    if percent < 100 and len(sampled) < limit // 4:
+        sampled = await _sample(connection, 100.0)
+    return sampled
+
+
+async def _sample(connection: Connection, percent: float) -> list[ChangeHistory[float]]:
     query = text("""
         SELECT visits, unchanged, mean_gap_days
         FROM registry.task TABLESAMPLE SYSTEM (:percent) WHERE kind = 'crawl'

@@ -234,6 +234,15 @@ async def test_sample_of_histories_is_all_of_few(
     assert Counter(sampled) == Counter([NEVER_VISITED, NEVER_VISITED, visited])
 
 
+async def test_sample_is_all_of_few_though_the_count_is_of_many(scene: Scene) -> None:
+    await due_tasks(scene, 3)
+    await scene.sql(
+        "UPDATE pg_class SET reltuples = 1e7 WHERE oid = 'registry.task'::regclass"
+    )
+    async with scene.crawler.connect() as connection:
+        assert len(await tasks.sample_histories(connection, 1000)) == 3
+
+
 async def test_sample_of_many_histories_is_a_part_of_them(
     scene: Scene, owner: Engine
 ) -> None:
