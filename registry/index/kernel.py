@@ -15,6 +15,7 @@ from registry.index.part import BEFORE_ALL, CANDIDATE, FACTORS, Part
 from registry.ranking.vectors import DIMENSIONS
 
 NO_CAPACITY, NO_MEMORY = -1, -2
+TERMS_MAX, FILTERS_MAX = 160, 16  # as in segment.h
 _COUNTS = ("rows", "windows", "terms", "grouped", "cells", "as_of_s")
 _ARRAYS = (
     *("records", "lead", "reciprocal", "tail", "merit", "cell", "alive", "hashes"),
@@ -171,6 +172,8 @@ class _Question:
     def __init__(
         self, constants: Constants, *, k: int, after: int, exhaustive: bool = False
     ) -> None:
+        if len(constants.terms) > TERMS_MAX or len(constants.filters) > FILTERS_MAX:
+            raise ValueError("more terms or filters than a request can have")
         self._kept: tuple[npt.NDArray[Any], ...] = (
             np.array([term for term, _ in constants.terms], np.uint64),
             np.array([weight for _, weight in constants.terms], np.int32),

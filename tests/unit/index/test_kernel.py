@@ -210,3 +210,12 @@ def test_thousands_of_equals_are_all_candidates(kernel: Kernel) -> None:
 def test_nothing_is_found_in_nothing(kernel: Kernel) -> None:
     constants = random_constants(np.random.default_rng(1))
     assert len(kernel.bind([]).search(constants, k=5, after=BEFORE_ALL)[0]) == 0
+
+
+def test_more_terms_than_there_is_room_for_are_refused(kernel: Kernel) -> None:
+    constants = random_constants(np.random.default_rng(1))
+    bound = kernel.bind([])
+    with pytest.raises(ValueError, match="more terms"):
+        bound.search(replace(constants, terms=((2, 1),) * 161), k=1)
+    with pytest.raises(ValueError, match="filters"):
+        bound.search(replace(constants, filters=(3,) * 17), k=1)
