@@ -13,7 +13,6 @@ from crawler.schedule import (
     decide_missing,
     decide_unconditional,
     next_retry_at,
-    parse_retry_after,
 )
 from crawler.troubles import compare_crawl, troubles_of
 from registry.db import documents, notices, sites, tasks
@@ -195,7 +194,7 @@ class _Crawl:
                 )
 
     async def _postpone(self, code: str, told: Comparison) -> None:
-        pause = _asked_pause(self._discovery, self._now)
+        pause = self._discovery.asked_pause(self._now)
         await postpone(self._context, self._task, code, pause, told)
 
     def _compare(
@@ -299,8 +298,3 @@ def _validators(
         else Validators(etag=one.etag, last_modified=one.last_modified)
         for one in stored
     }
-
-
-def _asked_pause(discovery: Discovery, now: datetime) -> timedelta | None:
-    asked = [parse_retry_after(one.retry_after, now) for one in discovery.failures]
-    return max((one for one in asked if one is not None), default=None)

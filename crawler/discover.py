@@ -11,7 +11,7 @@ A path does not identify a format: what is found there does, and is handed on as
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Literal
 
@@ -20,6 +20,7 @@ from crawler.connection import keeping_connections
 from crawler.fetch import HTML_TYPES, Fetcher, NotModified, Validators
 from crawler.robots import Robots
 from crawler.robots_cache import RobotsCache
+from crawler.schedule import parse_retry_after
 from crawler.visit import (
     DOCUMENT_TYPES,
     PAGE_LIMITS,
@@ -86,6 +87,11 @@ class Discovery:
     def is_outage(self) -> bool:
         """Nothing was got and something went wrong: time to back off."""
         return bool(self.failures) and not (self.documents or self.unchanged)
+
+    def asked_pause(self, now: datetime) -> timedelta | None:
+        """The longest that a Retry-After asked for; None where none did."""
+        asked = (parse_retry_after(one.retry_after, now) for one in self.failures)
+        return max((one for one in asked if one is not None), default=None)
 
     @property
     def outcome(self) -> Literal["fetched", "unchanged", "outage", "nothing"]:

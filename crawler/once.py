@@ -19,7 +19,7 @@ from crawler.evidence import fetched_bodies, problems_of
 from crawler.fetch import Fetcher
 from crawler.revisits import Revisits
 from crawler.robots_cache import RobotsCache
-from crawler.schedule import next_retry_at, parse_retry_after
+from crawler.schedule import next_retry_at
 from crawler.visiting import carry_out_task
 from registry.db import frontier, sites, tasks
 from registry.errors import Problem, Refused, RegistryError
@@ -155,8 +155,7 @@ def _tell_understood(understood: Understood, given: Sequence[Problem]) -> None:
 
 
 def _tell_retry(discovery: Discovery, code: str, now: datetime) -> None:
-    asked = [parse_retry_after(one.retry_after, now) for one in discovery.failures]
-    pause = max((one for one in asked if one is not None), default=None)
+    pause = discovery.asked_pause(now)
     failures = int(code not in refusals.LATER)
     earliest, latest = (
         next_retry_at(now, failures=failures, draw=lambda: share, retry_after=pause)  # noqa: B023 — called at once

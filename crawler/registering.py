@@ -15,7 +15,6 @@ from crawler.context import Context
 from crawler.discover import Discovery, discover
 from crawler.evidence import fetched_bodies, problems_of, published_keys
 from crawler.prove import Evidence, fetch_evidence
-from crawler.schedule import parse_retry_after
 from registry.db import registrations
 from registry.db.registrations import Registration
 from registry.errors import Problem, RegistryError
@@ -146,12 +145,11 @@ def _asked_pauses(evidence: Evidence) -> Iterator[timedelta]:
 
 
 def _pauses_of(discovery: Discovery, now: datetime) -> Iterator[timedelta]:
-    for failure in discovery.failures:
-        if failure.problem.code in refusals.LATER:
-            yield RESTRAINT_PAUSE
-        asked = parse_retry_after(failure.retry_after, now)
-        if asked is not None:
-            yield asked
+    if any(one.problem.code in refusals.LATER for one in discovery.failures):
+        yield RESTRAINT_PAUSE
+    asked = discovery.asked_pause(now)
+    if asked is not None:
+        yield asked
 
 
 def _why_unread(evidence: Evidence) -> str:

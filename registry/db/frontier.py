@@ -5,7 +5,7 @@ back: what was not done is then ready for others at once.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import and_, or_, text, update
@@ -13,7 +13,14 @@ from sqlalchemy import and_, or_, text, update
 from registry.db.engine import Connection
 from registry.db.registrations import Registration
 from registry.db.tables import registration, task
-from registry.db.tasks import Task, TaskKind
+from registry.db.tasks import (
+    READY_AT,
+    Task,
+    TaskKind,
+    history_of,
+    percent_of,
+    task_of,
+)
 from registry.sites.change_history import ChangeHistory
 
 
@@ -26,13 +33,13 @@ class Waiting:
 
 
 # Never fetched tasks became ready when their site was listed, which nobody noted here.
-_WAITING = text("""
+_WAITING = text(f"""
     SELECT kind, count(*) AS tasks,
         min(greatest(least(due_at, hinted_at), leased_until)) AS since
     FROM registry.task
-    WHERE coalesce(greatest(least(due_at, hinted_at), leased_until), '-infinity') <= :now
+    WHERE {READY_AT} <= :now
     GROUP BY kind
-""")
+""")  # noqa: S608 — our own expression
 
 _LEASE_AT = text("""
     UPDATE registry.task AS t SET leased_until = :until, fence = t.fence + 1
@@ -73,13 +80,7 @@ async def lease_task_at(
     """The task, whenever it is due; None if there is none or another has its lease."""
     given = {"host": host, "kind": kind, "now": now, "until": now + lease}
     row = (await connection.execute(_LEASE_AT, given)).one_or_none()
-    if row is None:
-        return None
-    history = ChangeHistory(
-        visits=row.visits, unchanged=row.unchanged, mean_gap_days=row.mean_gap_days
-    )
-    others = {one.name for one in fields(Task)} - {"history"}
-    return Task(history=history, **{name: getattr(row, name) for name in others})
+    return None if row is None else task_of(row)
 
 
 async def give_back(
@@ -122,19 +123,6 @@ async def sample_ages(
 
     Whole pages are drawn, as by `tasks.sample_histories`.
     """
-    estimated = await connection.execute(
-        text("SELECT reltuples FROM pg_class WHERE oid = 'registry.task'::regclass")
-    )
-    percent = min(100.0, 300.0 * limit / max(1.0, estimated.scalar_one()))
+    percent = await percent_of(connection, limit)
     rows = await connection.execute(_AGES, {"percent": percent, "limit": limit})
-    return [
-        (
-            ChangeHistory(
-                visits=row.visits,
-                unchanged=row.unchanged,
-                mean_gap_days=row.mean_gap_days,
-            ),
-            row.fetched_at,
-        )
-        for row in rows
-    ]
+    return [(history_of(row), row.fetched_at) for row in rows]

@@ -62,14 +62,16 @@ class Task:
         return self.due_at is not None and self.due_at > now
 
 
-# The expression is that of the index `task_ready`. A row that another claims at this
-# moment is skipped: whoever waited for it would not get it.
-LEASE = text("""
+READY_AT = "coalesce(greatest(least(due_at, hinted_at), leased_until), '-infinity')"
+"""Since when a task is ready and with nobody; the expression of the index `task_ready`."""
+
+# A row that another claims at this moment is skipped: whoever waited for it would not
+# get it.
+LEASE = text(f"""
     WITH ready AS MATERIALIZED (
         SELECT site_id, kind FROM registry.task
-        WHERE coalesce(greatest(least(due_at, hinted_at), leased_until), '-infinity')
-            <= :now
-        ORDER BY coalesce(greatest(least(due_at, hinted_at), leased_until), '-infinity')
+        WHERE {READY_AT} <= :now
+        ORDER BY {READY_AT}
         LIMIT :limit
         FOR UPDATE SKIP LOCKED
     )
@@ -77,9 +79,9 @@ LEASE = text("""
     FROM ready, registry.site AS s
     WHERE t.site_id = ready.site_id AND t.kind = ready.kind AND s.site_id = t.site_id
     RETURNING t.site_id, t.kind, t.due_at, t.failures, t.fence, s.host,
-        t.outcome = '{}' AS is_first, t.visits, t.unchanged, t.mean_gap_days,
+        t.outcome = '{{}}' AS is_first, t.visits, t.unchanged, t.mean_gap_days,
         t.learnt_at, t.hinted_at, t.standing
-""")
+""")  # noqa: S608 — our own expression
 
 
 async def lease_tasks(
@@ -89,22 +91,24 @@ async def lease_tasks(
     rows = await connection.execute(
         LEASE, {"now": now, "until": now + lease, "limit": limit}
     )
-    return [
-        Task(
-            site_id=row.site_id,
-            kind=row.kind,
-            host=row.host,
-            due_at=row.due_at,
-            is_first=row.is_first,
-            failures=row.failures,
-            fence=row.fence,
-            history=_history(row),
-            learnt_at=row.learnt_at,
-            hinted_at=row.hinted_at,
-            standing=row.standing,
-        )
-        for row in rows
-    ]
+    return [task_of(row) for row in rows]
+
+
+def task_of(row: Row[Any]) -> Task:
+    """row: of a leased task, with its host and whether it is the first time."""
+    return Task(
+        site_id=row.site_id,
+        kind=row.kind,
+        host=row.host,
+        due_at=row.due_at,
+        is_first=row.is_first,
+        failures=row.failures,
+        fence=row.fence,
+        history=history_of(row),
+        learnt_at=row.learnt_at,
+        hinted_at=row.hinted_at,
+        standing=row.standing,
+    )
 
 
 async def schedule(
@@ -260,17 +264,22 @@ async def sample_histories(
 
     Whole pages are drawn, so that it costs the same whatever the number of sites.
     """
-    estimated = await connection.execute(
-        text("SELECT reltuples FROM pg_class WHERE oid = 'registry.task'::regclass")
-    )
-    # Of each site there is one task of each kind; -1: nobody has counted the table yet.
-    kinds = len(get_args(TaskKind))
-    percent = min(100.0, 100.0 * limit * kinds / max(1.0, estimated.scalar_one()))
+    percent = await percent_of(connection, limit)
     sampled = await _sample(connection, percent)
     # The count may be an old one, of more tasks than there are now.
     if percent < 100 and len(sampled) < limit // 4:
         sampled = await _sample(connection, 100.0)
     return sampled
+
+
+async def percent_of(connection: Connection, sites: int) -> float:
+    """The share of all tasks that holds those of about so many sites."""
+    estimated = await connection.execute(
+        text("SELECT reltuples FROM pg_class WHERE oid = 'registry.task'::regclass")
+    )
+    # Of each site there is one task of each kind; -1: nobody has counted the table yet.
+    kinds = len(get_args(TaskKind))
+    return min(100.0, 100.0 * sites * kinds / max(1.0, float(estimated.scalar_one())))
 
 
 async def _sample(connection: Connection, percent: float) -> list[ChangeHistory[float]]:
@@ -279,11 +288,11 @@ async def _sample(connection: Connection, percent: float) -> list[ChangeHistory[
         FROM registry.task TABLESAMPLE SYSTEM (:percent) WHERE kind = 'crawl'
     """)
     return [
-        _history(row) for row in await connection.execute(query, {"percent": percent})
+        history_of(row) for row in await connection.execute(query, {"percent": percent})
     ]
 
 
-def _history(row: Row[Any]) -> ChangeHistory[float]:
+def history_of(row: Row[Any]) -> ChangeHistory[float]:
     return ChangeHistory(
         visits=row.visits, unchanged=row.unchanged, mean_gap_days=row.mean_gap_days
     )

@@ -80,8 +80,10 @@ class Builder:
         ids = np.array(sorted({*removals, *new}), np.int64)
         rows = rows_of(list(new.values()), self.policy)
         levels = (self.base, self.fresh)
-        gone = join([one.rows.take(one.numbers_of(ids)) for one in levels])
-        base, fresh = (one.without(one.numbers_of(ids)) for one in levels)
+        numbers = [level.numbers_of(ids) for level in levels]
+        left = list(zip(levels, numbers, strict=True))
+        gone = join([level.rows.take(own) for level, own in left])
+        base, fresh = (level.without(own) for level, own in left)
         regrouped = regroup(
             base,
             join([fresh.rows.take(fresh.living), rows]),

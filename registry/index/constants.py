@@ -6,6 +6,7 @@ Whole numbers, made once a search; the kernel and its oracle work from the same 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -111,8 +112,11 @@ def make_constants(
     )
 
 
+@lru_cache(maxsize=16)
 def _table(scale: int, floor: int) -> npt.NDArray[np.int32]:
-    return decay_table(scale, floor).astype(np.int32)
+    table = decay_table(scale, floor).astype(np.int32)
+    table.setflags(write=False)
+    return table
 
 
 def _keywords(filters: Filters) -> tuple[int, ...]:

@@ -16,7 +16,13 @@ import numpy.typing as npt
 from registry.index.constants import Query, make_constants
 from registry.index.index import Index
 from registry.index.part import Part
-from registry.index.rows import UNKNOWN, hash_keyword, is_keyword_of, keywords_of
+from registry.index.rows import (
+    UNKNOWN,
+    hash_keyword,
+    is_keyword_of,
+    keywords_of,
+    starts_of,
+)
 from registry.index.segment import Segment
 
 VALUES_MAX = 20
@@ -117,7 +123,7 @@ def _chunks(segment: Segment, chosen: Integers, terms: Integers) -> Iterator[Int
 def _sparse_counts(segment: Segment, terms: Integers, rows: Rows) -> Integers:
     """terms: each with postings."""
     lengths = segment.containing[terms].astype(np.int64)
-    firsts = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)[:-1]])
+    firsts = starts_of(lengths)[:-1]
     where = np.arange(lengths.sum()) + np.repeat(
         segment.starts[terms] - firsts, lengths
     )
@@ -139,12 +145,12 @@ def _value(index: Index, eligible: Sequence[Rows], field: str, hash_: int) -> st
 
 def _having(segment: Segment, hash_: int, rows: Rows) -> list[int]:
     """The first of the rows that has the keyword, if any."""
-    at = int(np.searchsorted(segment.hashes, np.uint64(hash_)))
-    if at == len(segment.hashes) or segment.hashes[at] != hash_:
+    term = segment.find_term(hash_)
+    if term is None:
         return []
-    if (column := segment.column_of[at]) >= 0:
+    if (column := segment.column_of[term]) >= 0:
         have = np.flatnonzero(segment.columns[column, : len(rows)].astype(bool) & rows)
     else:
-        own = segment.postings[segment.starts[at] : segment.starts[at + 1]]
-        have = (own >> np.uint32(8))[rows[own >> np.uint32(8)]]
+        own = segment.postings_of(term) >> np.uint32(8)
+        have = own[rows[own]]
     return [int(row) for row in have[:1]]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from registry.index.engine import Bound, engine
 from registry.index.panel import Panel
 from registry.index.part import Part
-from registry.index.rows import Bodies, hash_word
+from registry.index.rows import Bodies, find_hash, hash_word
 from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile, parse_profile
 from registry.ranking.relevance import idf_milli
@@ -65,9 +65,8 @@ class Index:
         }
 
     def _dead(self, hash_: int) -> int:
-        at = int(np.searchsorted(self.dead_terms, np.uint64(hash_)))
-        known = at < len(self.dead_terms) and int(self.dead_terms[at]) == hash_
-        return int(self.dead_counts[at]) if known else 0
+        at = find_hash(self.dead_terms, hash_)
+        return 0 if at is None else int(self.dead_counts[at])
 
 
 _parse = lru_cache(maxsize=8_192)(parse_profile)

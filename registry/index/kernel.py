@@ -1,4 +1,4 @@
-"""The compiled kernel: `kernel.c`, bound by ctypes, which releases the GIL for a call."""
+"""The compiled kernel: `csrc`, bound by ctypes, which releases the GIL for a call."""
 
 import ctypes
 from collections.abc import Sequence

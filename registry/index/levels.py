@@ -15,8 +15,7 @@ from registry.index.layout import order_rows
 from registry.index.part import Part
 from registry.index.rows import Rows, join
 from registry.index.segment import build_segment
-from registry.ranking.decay import decay_table
-from registry.ranking.freshness import SECONDS_PER_DAY
+from registry.ranking.freshness import days_between, freshnesses
 from registry.ranking.policy import Policy
 
 FRESH_MIN = 4_000
@@ -53,10 +52,6 @@ class Level:
         numbers = self.by_id[places[known]]
         living: Numbers = numbers[self.part.alive[numbers] != 0]
         return living
-
-    def publishers_of(self, site_ids: Numbers) -> Numbers:
-        """Of those of the sites that are here."""
-        return self.rows.publishers[self.numbers_of(site_ids)]
 
     def without(self, numbers: Numbers) -> "Level":
         alive = self.part.alive.copy()
@@ -95,12 +90,10 @@ def dead_terms(
 
 
 def _merits(rows: Rows, as_of_s: int, policy: Policy) -> npt.NDArray[np.int64]:
-    table = decay_table(policy.freshness_scale_days, policy.freshness_floor)
-    seconds = np.maximum(as_of_s - rows.changed_s.astype(np.int64), 0)
-    freshness = table[np.minimum(seconds // SECONDS_PER_DAY, len(table) - 1)]
+    days = days_between(rows.changed_s.astype(np.int64), as_of_s)
     merits: npt.NDArray[np.int64] = (
         policy.weight_capability_depth * rows.depth.astype(np.int64)
         + policy.weight_quality * rows.quality.astype(np.int64)
-        + policy.weight_freshness * freshness
+        + policy.weight_freshness * freshnesses(days, policy)
     )
     return merits

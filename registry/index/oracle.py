@@ -12,12 +12,13 @@ import numpy.typing as npt
 from registry.index.constants import Constants
 from registry.index.part import BEFORE_ALL, CANDIDATE, FACTORS, Part
 from registry.index.rows import HIGHER_TIER, LOCAL
+from registry.ranking.decay import look_up
+from registry.ranking.freshness import days_between
 from registry.ranking.policy import FULL
 from registry.ranking.proximity import distances_km
 from registry.ranking.vectors import DIMENSIONS
 
 Integers = npt.NDArray[np.int64]
-_DAY_S = 86_400
 
 
 class Oracle:
@@ -87,16 +88,15 @@ class BoundOracle:
         fused += (FULL - share) * scored["cosine"].astype(np.int64)
         scored["relevance"] = np.minimum(fused // constants.full_relevance_bp, FULL)
         scored["km"] = _kilometres(part, constants)
-        near = constants.near[np.minimum(scored["km"], len(constants.near) - 1)]
+        near = look_up(constants.near, scored["km"])
         local = (records["flags"] & LOCAL) != 0
         located = local & (constants.origin is not None)
         scored["proximity"] = np.where(located, near, constants.neutral)
         scored["depth"] = records["depth"]
         scored["quality"] = records["quality"]
-        seconds = constants.now_s - records["changed_s"].astype(np.int64)
-        scored["days"] = np.maximum(seconds, 0) // _DAY_S
-        days = np.minimum(scored["days"], len(constants.fresh) - 1)
-        scored["freshness"] = constants.fresh[days]
+        changed_s = records["changed_s"].astype(np.int64)
+        scored["days"] = days_between(changed_s, constants.now_s)
+        scored["freshness"] = look_up(constants.fresh, scored["days"])
         names = ("relevance", "proximity", "depth", "quality", "freshness")
         scored["score"] = sum(
             weight * scored[name].astype(np.int64)
@@ -120,14 +120,8 @@ class BoundOracle:
         return cosines
 
 
-def _term(part: Part, hash_: int) -> int | None:
-    hashes = part.segment.hashes
-    at = int(np.searchsorted(hashes, np.uint64(hash_)))
-    return at if at < len(hashes) and hashes[at] == hash_ else None
-
-
 def _containing(part: Part, hash_: int) -> int:
-    term = _term(part, hash_)
+    term = part.segment.find_term(hash_)
     return 0 if term is None else int(part.segment.containing[term])
 
 
@@ -135,13 +129,13 @@ def _impacts(part: Part, hash_: int) -> Integers:
     """Of every row."""
     segment = part.segment
     own = np.zeros(len(segment), np.int64)
-    term = _term(part, hash_)
+    term = segment.find_term(hash_)
     if term is None:
         return own
     column = segment.column_of[term]
     if column >= 0:
         return segment.columns[column, : len(segment)].astype(np.int64)
-    postings = segment.postings[segment.starts[term] : segment.starts[term + 1]]
+    postings = segment.postings_of(term)
     own[postings >> np.uint32(8)] = postings & np.uint32(255)
     return own
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from registry.index.constants import Constants
 from registry.index.index import Index
 from registry.index.part import BEFORE_ALL
+from registry.index.rows import HIGHER_TIER
 from registry.ranking.ties import OrderKey, tie_key
 from registry.sites.identifier import spell_site_id
 
@@ -70,7 +71,7 @@ class Order:
         scored = self._index.bound.score(self._constants, part, rows)
         for row, one in zip(rows.tolist(), scored, strict=True):
             if one["eligible"]:
-                tier = int(segment.records["flags"][row] & 2 > 0)
+                tier = int(segment.records["flags"][row] & HIGHER_TIER > 0)
                 key = self._key(int(one["score"]), tier, int(segment.site_ids[row]))
                 yield Standing(key, leader, part, row)
 

@@ -68,6 +68,17 @@ def _hash(text: str) -> int:
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest())
 
 
+def find_hash(hashes: npt.NDArray[np.uint64], hash_: int) -> int | None:
+    """Its place among hashes that ascend, or None."""
+    at = int(np.searchsorted(hashes, np.uint64(hash_)))
+    return at if at < len(hashes) and hashes[at] == hash_ else None
+
+
+def starts_of(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Where runs of these lengths start, one after the other, and the end of the last."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+
+
 @dataclass(frozen=True, slots=True)
 class Bodies:
     """Encoded profiles, one after the other. starts: of each, and the end."""
@@ -81,8 +92,8 @@ class Bodies:
     @classmethod
     def of(cls, bodies: Iterable[bytes]) -> "Bodies":
         listed = list(bodies)
-        ends = np.cumsum([0, *map(len, listed)], dtype=np.int64)
-        return cls(ends, np.frombuffer(b"".join(listed), np.uint8))
+        lengths = np.fromiter(map(len, listed), np.int64, len(listed))
+        return cls(starts_of(lengths), np.frombuffer(b"".join(listed), np.uint8))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,9 +101,9 @@ class Rows:
     """n sites; parallel arrays, in any order.
 
     publishers: see `Profile`. leaders: the id of the site that leads its place where
-    several share one, else 0.
-    changed_s: of the last semantic change, seconds since 1970. vectors: shape (n, 3), of
-    `proximity.vector_of`. embeddings: shape (n, 64), two signed four-bit numbers a
+    several share one, else 0; so no site has the id 0. changed_s: of the last semantic
+    change, seconds since 1970. vectors: shape (n, 3), of `proximity.vector_of`.
+    embeddings: shape (n, 64), two signed four-bit numbers a
     byte, the even dimension in the low half. reciprocals: 2^16 / length of each.
     bodies: what explanations tell of. starts: the terms of row i are
     starts[i]:starts[i + 1] of hashes and impacts, which are 1..255.
@@ -119,7 +130,7 @@ class Rows:
     def take(self, order: npt.NDArray[np.int64]) -> "Rows":
         """The rows of these numbers, in this order."""
         lengths = np.diff(self.starts)[order]
-        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        starts = starts_of(lengths)
         within = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
         terms = np.repeat(self.starts[:-1][order], lengths) + within
         columns = {
@@ -154,8 +165,7 @@ def join(parts: Sequence[Rows]) -> Rows:
 def _joined_starts(
     parts: Sequence[npt.NDArray[np.int64]],
 ) -> npt.NDArray[np.int64]:
-    lengths = np.concatenate([np.diff(starts) for starts in parts])
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    return starts_of(np.concatenate([np.diff(starts) for starts in parts]))
 
 
 def rows_of(profiles: Sequence[Profile], policy: Policy) -> Rows:
@@ -177,7 +187,7 @@ def rows_of(profiles: Sequence[Profile], policy: Policy) -> Rows:
         embeddings=embeddings,
         reciprocals=reciprocals(unpack_sites(embeddings)),
         bodies=Bodies.of(map(encode_profile, profiles)),
-        starts=np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]),
+        starts=starts_of(lengths),
         hashes=np.array([hash_ for terms in said for hash_ in terms], np.uint64),
         impacts=np.array([i for terms in said for i in terms.values()], np.uint8),
     )

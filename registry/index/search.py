@@ -20,7 +20,7 @@ from registry.ranking.explain import Facts
 from registry.ranking.policy import FULL, Policy
 from registry.ranking.profile import Profile
 from registry.ranking.proximity import distance_band
-from registry.ranking.relevance import Request, best_action, impacts, parse_request
+from registry.ranking.relevance import Request, best_action, parse_request, terms_of
 from registry.ranking.score import Factors
 from registry.ranking.ties import OrderKey
 
@@ -157,7 +157,7 @@ def _facts(
 ) -> Facts:
     profile = index.profile_at(standing.part, standing.row)
     best = best_action(profile.actions, term_weights, index.policy)
-    said = impacts(profile, index.policy)
+    said = terms_of(profile)
     return Facts(
         matched_terms=tuple(
             word for word, term in request.term_of.items() if term in said

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.rows import GROUPED, LOCAL, Rows
+from registry.index.rows import GROUPED, LOCAL, Rows, find_hash, starts_of
 from registry.ranking.vectors import DIMENSIONS, unpack_sites
 
 Number = TypeVar("Number", bound=np.generic)
@@ -55,15 +55,17 @@ class Segment:
     records: what is read of a row that is looked at closely; see RECORD.
     lead: shape (w * WINDOW, 32); the first dimensions of the embeddings, plus 8.
     reciprocal: 2^16 / length. tail: at least 255 times the part of the length that is
-    not in lead. merit: what depth, quality and freshness score as of `as_of_s`, in MERIT_UNIT.
+    not in lead. merit: what depth, quality and freshness score as of `as_of_s`, in
+    MERIT_UNIT. cell: number of the group of near places of a local row; else 0.
     containing: rows a term. starts: t + 1. postings: row << 8 | impact.
     column_of, frequent_of: a term's number in columns, shape (d, w * WINDOW), and in
     blocks, shape (f, w + 1), and peaks, shape (f, w); else -1. blocks: where the
     postings of each window start, from the term's first; peaks: the greatest impact in
     each window. cell_centre, cell_reach, window_centre, window_reach: the cap of the
-    sphere, in radians, that holds the places of local rows. window_axis: shape (w, 128), about the direction of
-    the embeddings; window_spread: its length, and the least and greatest cosine of an
-    embedding with it. grouped_rows: those that share their place, ascending.
+    sphere, in radians, that holds the places of local rows. window_axis: shape (w, 128),
+    about the direction of the embeddings; window_spread: its length, and the least and
+    greatest cosine of an embedding with it. grouped_rows: those that share their place,
+    ascending.
     """
 
     site_ids: npt.NDArray[np.int64]
@@ -100,6 +102,14 @@ class Segment:
     @property
     def windows(self) -> int:
         return len(self.window_merit)
+
+    def find_term(self, hash_: int) -> int | None:
+        """Its number, or None where no row says it."""
+        return find_hash(self.hashes, hash_)
+
+    def postings_of(self, term: int) -> npt.NDArray[np.uint32]:
+        """None of a dense term: its rows stand in `columns`."""
+        return self.postings[self.starts[term] : self.starts[term + 1]]
 
 
 def build_segment(rows: Rows, merits: npt.NDArray[np.int64], as_of_s: int) -> Segment:
@@ -177,7 +187,7 @@ def _inverted(rows: Rows) -> dict[str, Any]:
     return {
         "hashes": hashes,
         "containing": containing.astype(np.uint32),
-        "starts": np.concatenate([np.zeros(1, np.int64), np.cumsum(sparse)]),
+        "starts": starts_of(sparse),
         "postings": postings[kept],
         "column_of": _numbers(is_dense),
         "frequent_of": _numbers(is_frequent),
@@ -200,8 +210,7 @@ def _postings(
     packed |= row << np.uint32(8) | rows.impacts
     packed.sort()
     counts = np.bincount(term, minlength=len(hashes))
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-    return hashes, starts, packed.astype(np.uint32)
+    return hashes, starts_of(counts), packed.astype(np.uint32)
 
 
 def _frequent(

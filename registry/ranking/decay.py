@@ -2,11 +2,14 @@
 
 import math
 from functools import lru_cache
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from registry.ranking.policy import FULL
+
+Number = TypeVar("Number", bound=np.generic)
 
 
 @lru_cache(maxsize=16)
@@ -21,3 +24,9 @@ def decay_table(scale: int, floor: int = 0) -> npt.NDArray[np.int64]:
     table = np.array([max(floor, value) for value in values], np.int64)
     table.setflags(write=False)
     return table
+
+
+def look_up(table: npt.NDArray[Number], steps: npt.NDArray[Any]) -> npt.NDArray[Number]:
+    """The entry of each step, the last one for every later step."""
+    found: npt.NDArray[Number] = table[np.minimum(steps, len(table) - 1)]
+    return found

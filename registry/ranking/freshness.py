@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import numpy.typing as npt
 
-from registry.ranking.decay import decay_table
+from registry.ranking.decay import decay_table, look_up
 from registry.ranking.policy import Policy
 
 Integers = npt.NDArray[np.int64]
@@ -24,10 +24,14 @@ def seconds_of(at: datetime) -> int:
 
 def days_since(changed_s: Integers, now: datetime) -> Integers:
     """Whole days; a change that seems to lie ahead of the clock is of today."""
-    return np.maximum(seconds_of(now) - changed_s, 0) // SECONDS_PER_DAY
+    return days_between(changed_s, seconds_of(now))
+
+
+def days_between(changed_s: Integers, now_s: int) -> Integers:
+    return np.maximum(now_s - changed_s, 0) // SECONDS_PER_DAY
 
 
 def freshnesses(days: Integers, policy: Policy) -> Integers:
     """freshness_floor..FULL a site."""
     table = decay_table(policy.freshness_scale_days, policy.freshness_floor)
-    return table[np.minimum(days, len(table) - 1)]
+    return look_up(table, days)

@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from registry.ranking.decay import decay_table
+from registry.ranking.decay import decay_table, look_up
 from registry.ranking.policy import Policy
 from registry.sites.place import EARTH_RADIUS_KM, Point
 
@@ -57,7 +57,7 @@ def proximities(
 ) -> Integers:
     """0..FULL a site. local: the site has a place and its category is bound to it."""
     table = decay_table(policy.distance_scale_km)
-    near = table[np.minimum(distance_km, len(table) - 1)]
+    near = look_up(table, distance_km)
     return np.where(local, near, np.int64(policy.proximity_neutral))
 
 

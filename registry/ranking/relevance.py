@@ -114,26 +114,32 @@ def impacts(profile: Profile, policy: Policy) -> dict[str, int]:
 
 def _field_weights(profile: Profile, policy: Policy) -> dict[str, int]:
     """Per term the sum of the weights, in thousandths, of the fields that say it."""
-    fields = (
-        (
-            _terms(each.name_terms for each in profile.actions),
-            policy.action_name_weight_milli,
-        ),
-        (
-            _terms(each.description_terms for each in profile.actions),
-            policy.description_weight_milli,
-        ),
-        (
-            _terms(each.parameter_terms for each in profile.actions),
-            policy.parameter_weight_milli,
-        ),
-        (set(profile.site_terms), policy.site_weight_milli),
+    of_fields = (
+        policy.action_name_weight_milli,
+        policy.description_weight_milli,
+        policy.parameter_weight_milli,
+        policy.site_weight_milli,
     )
     weights: dict[str, int] = {}
-    for terms, weight in fields:
+    for terms, weight in zip(_fields(profile), of_fields, strict=True):
         for term in terms:
             weights[term] = weights.get(term, 0) + weight
     return weights
+
+
+def terms_of(profile: Profile) -> set[str]:
+    """All that the site says."""
+    return set().union(*_fields(profile))
+
+
+def _fields(profile: Profile) -> tuple[set[str], set[str], set[str], set[str]]:
+    """The terms of action names, descriptions, parameters, and of the site itself."""
+    return (
+        _terms(each.name_terms for each in profile.actions),
+        _terms(each.description_terms for each in profile.actions),
+        _terms(each.parameter_terms for each in profile.actions),
+        set(profile.site_terms),
+    )
 
 
 def _terms(lists: Iterable[tuple[str, ...]]) -> set[str]:

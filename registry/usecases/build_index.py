@@ -12,15 +12,15 @@ from pathlib import Path
 import msgspec
 import structlog
 
-from registry.db.engine import DatabaseError, Engine
+from registry.db.engine import Engine
 from registry.db.profiles import Changes, changes_since
 from registry.index.builder import Builder
 from registry.index.shelf import ShelfWriter
 from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile, parse_profile
+from registry.usecases.following import follow
 
 PAUSE_S = 0.1
-DATABASE_PAUSE_S = 1.0
 
 logger = structlog.get_logger()
 
@@ -39,13 +39,7 @@ class IndexBuilder:
 
     async def run(self) -> None:
         """Follow until cancelled."""
-        while True:
-            try:
-                await self.catch_up()
-                await asyncio.sleep(PAUSE_S)
-            except (DatabaseError, OSError) as error:
-                logger.warning("index_feed_lost", kind=type(error).__name__)
-                await asyncio.sleep(DATABASE_PAUSE_S)
+        await follow(self.catch_up, pause_s=PAUSE_S, lost="index_feed_lost")
 
     async def catch_up(self) -> None:
         """Take in every change that has been committed, and put the index out."""

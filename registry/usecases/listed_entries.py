@@ -1,19 +1,14 @@
 """Entries of listed sites, kept in memory until they change."""
 
-import asyncio
 from collections.abc import Sequence
 
-import structlog
-
 from registry.db import sites
-from registry.db.engine import DatabaseError, Engine
+from registry.db.engine import Engine
 from registry.sites.entry import SiteEntry
+from registry.usecases.following import follow
 
 MAX_KEPT = 20_000
 PAUSE_S = 0.25
-DATABASE_PAUSE_S = 1.0
-
-logger = structlog.get_logger()
 
 
 class ListedEntries:
@@ -29,13 +24,7 @@ class ListedEntries:
 
     async def run(self) -> None:
         """Follow the changes until cancelled."""
-        while True:
-            try:
-                await self.forget_changed()
-                await asyncio.sleep(PAUSE_S)
-            except (DatabaseError, OSError) as error:
-                logger.warning("entries_feed_lost", kind=type(error).__name__)
-                await asyncio.sleep(DATABASE_PAUSE_S)
+        await follow(self.forget_changed, pause_s=PAUSE_S, lost="entries_feed_lost")
 
     async def forget_changed(self) -> None:
         async with self._engine.connect() as connection:

@@ -1,3 +1,5 @@
+from collections.abc import AsyncIterator
+
 import pytest
 
 from registry.db.engine import Engine, Role
@@ -5,6 +7,7 @@ from registry.ranking.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.list_site import Lister
+from tests.crawler.net import Net
 from tests.db.scene import Clock, Scene
 
 
@@ -25,3 +28,10 @@ def scene(
     engines: dict[Role, Engine], owner: Engine, lister: Lister, clock: Clock
 ) -> Scene:
     return Scene(engines, owner, lister, clock)
+
+
+@pytest.fixture
+async def net(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Net]:
+    internet = Net(tmp_path_factory.mktemp("authority"))
+    yield internet
+    await internet.close()

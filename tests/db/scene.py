@@ -13,6 +13,9 @@ from typing import Any
 
 from sqlalchemy import text
 
+from crawler.context import Context
+from crawler.fetch import Fetcher
+from crawler.robots_cache import RobotsCache
 from registry.db import registrations, sites
 from registry.db.engine import Connection, Engine, Role
 from registry.db.registrations import Registration
@@ -212,6 +215,18 @@ class Scene:
     @property
     def crawler(self) -> Engine:
         return self.engines[Role.CRAWLER]
+
+    def context(self, fetcher: Fetcher) -> Context:
+        """What a crawler's jobs work with here; its chance is always one half."""
+        return Context(
+            engine=self.crawler,
+            fetcher=fetcher,
+            robots=RobotsCache(fetcher),
+            lister=self.lister,
+            chance=self.chance,
+            draw=lambda: 0.5,
+            test_hosts=True,
+        )
 
     async def challenge(self, host: Host) -> Challenge:
         async with self.api.begin() as connection:

@@ -12,9 +12,9 @@ from registry.db.tasks import Task
 from registry.sites.change_history import NEVER_VISITED
 from tests.crawler.net import Page
 from tests.db.scene import with_commands
-from tests.db.test_visiting import DOCUMENT, Visited, net, visited
+from tests.db.test_visiting import DOCUMENT, Visited, visited
 
-__all__ = ["net", "visited"]  # fixtures
+__all__ = ["visited"]  # fixtures
 
 
 def serve(visited: Visited, name: str) -> None:

@@ -10,9 +10,9 @@ from registry.db import documents, probes
 from registry.db.tasks import TaskKind
 from tests.crawler.net import Page
 from tests.db.scene import understood, wab
-from tests.db.test_visiting import BROKEN, DOCUMENT, Visited, envelope, net, visited
+from tests.db.test_visiting import BROKEN, DOCUMENT, Visited, envelope, visited
 
-__all__ = ["net", "visited"]  # fixtures
+__all__ = ["visited"]  # fixtures
 
 SERVED = Page(json.dumps(wab()).encode(), headers={"ETag": '"1"'})
 GONE = Page(b"", status="410 Gone")

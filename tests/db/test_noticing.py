@@ -17,10 +17,10 @@ from registry.usecases.notices import KINDS
 from tests.crawler.net import Net, Page
 from tests.db.scene import Scene, SiteOwner, codes, wab
 from tests.db.test_probing import visited_bridge
-from tests.db.test_visiting import BROKEN, DOCUMENT, Visited, net, visited
+from tests.db.test_visiting import BROKEN, DOCUMENT, Visited, visited
 from tests.unit.crawler.test_bridge import RESULTS, response
 
-__all__ = ["net", "visited"]  # fixtures
+__all__ = ["visited"]  # fixtures
 
 FORBIDDEN = Page(b"User-agent: *\nDisallow: /\n", "text/plain")
 OPEN = Page(b"", "text/plain")

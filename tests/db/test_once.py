@@ -2,7 +2,6 @@
 
 import io
 import json
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -11,7 +10,6 @@ import pytest
 
 from crawler import once
 from crawler.context import Context
-from crawler.robots_cache import RobotsCache
 from tests.crawler.net import HonestSite, Net, Page
 from tests.db.scene import LEASE, Scene, wab
 
@@ -22,24 +20,9 @@ TASK = """
 
 
 @pytest.fixture
-async def net(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Net]:
-    internet = Net(tmp_path_factory.mktemp("authority"))
-    yield internet
-    await internet.close()
-
-
-@pytest.fixture
 def context(net: Net, scene: Scene) -> Context:
     fetcher = net.fetcher()
-    return Context(
-        engine=scene.crawler,
-        fetcher=fetcher,
-        robots=RobotsCache(fetcher),
-        lister=scene.lister,
-        chance=scene.chance,
-        draw=lambda: 0.5,
-        test_hosts=True,
-    )
+    return scene.context(fetcher)
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """What a probe and a proof leave behind, and what our own restraint does not."""
 
 import json
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
@@ -15,13 +14,6 @@ from tests.crawler.net import Net, Page
 from tests.db.scene import Scene, wab
 from tests.db.test_visiting import DOCUMENT, Visited
 from tests.unit.crawler.test_bridge import RESULTS, response
-
-
-@pytest.fixture
-async def net(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Net]:
-    internet = Net(tmp_path_factory.mktemp("authority"))
-    yield internet
-    await internet.close()
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Registrations decided by what real servers serve: what the owner is told."""
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
@@ -12,7 +12,6 @@ from crawler.breakers import RULES, BreakerRule
 from crawler.context import Context
 from crawler.politeness import Politeness, PolitenessConfig
 from crawler.registering import decide_one
-from crawler.robots_cache import RobotsCache
 from registry.db.registrations import Registration
 from registry.identity.document_signature import sign_document
 from registry.identity.jwk import jwks_document
@@ -23,13 +22,6 @@ from tests.db.scene import NOON, Scene, SiteOwner, codes, wab
 BRIDGE = "/agent-bridge.json"
 BUSY = Page(b"", status="503 Service Unavailable")
 MANIFEST = "/.well-known/mcp-manifest.json"
-
-
-@pytest.fixture
-async def net(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Net]:
-    internet = Net(tmp_path_factory.mktemp("authority"))
-    yield internet
-    await internet.close()
 
 
 def told(content: object) -> Page:
@@ -67,15 +59,7 @@ async def decide(
     await net.serve(HonestSite({KEY_SET_PATH: keys, **pages}), host)
     server = await net.serve_dns({f"_wab.{host}": [record] if record else []})
     fetcher = net.fetcher(dns_server=server)
-    context = Context(
-        engine=scene.crawler,
-        fetcher=fetcher,
-        robots=RobotsCache(fetcher),
-        lister=scene.lister,
-        chance=scene.chance,
-        draw=lambda: 0.5,
-        test_hosts=True,
-    )
+    context = scene.context(fetcher)
     named = [{"url": f"https://{host}{path}"} for path in docs]
     leased = await scene.lease(await scene.submit(owner, docs=named))
     await decide_one(context, leased)
@@ -161,15 +145,7 @@ async def submitted_down(
         dns_server=await net.serve_dns({}),
         politeness=Politeness(config, draw=lambda: 1.0, monotonic=lambda: 0.0),
     )
-    context = Context(
-        engine=scene.crawler,
-        fetcher=fetcher,
-        robots=RobotsCache(fetcher),
-        lister=scene.lister,
-        chance=scene.chance,
-        draw=lambda: 0.5,
-        test_hosts=True,
-    )
+    context = scene.context(fetcher)
     leased = await scene.lease(await scene.submit(owner))
     await decide_one(context, leased)
     scene.clock.advance(seconds=2)

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -10,8 +9,6 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from crawler.context import Context
-from crawler.robots_cache import RobotsCache
 from crawler.visiting import carry_out_task
 from registry.db import documents, notices, profiles, sites, tasks
 from registry.db.documents import StoredDocument
@@ -37,13 +34,6 @@ DOCUMENT = "/agent-bridge.json"
 BROKEN = Page(b"", status="503 Service Unavailable")
 
 
-@pytest.fixture
-async def net(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Net]:
-    internet = Net(tmp_path_factory.mktemp("authority"))
-    yield internet
-    await internet.close()
-
-
 class Visited:
     """A listed site with a server of its own, and the crawler that visits it."""
 
@@ -67,15 +57,7 @@ class Visited:
         assert decided.status == "active"
         dns_server = await self._net.serve_dns(self.zone)
         fetcher = self._net.fetcher(dns_server=dns_server)
-        self.context = Context(
-            engine=self.scene.crawler,
-            fetcher=fetcher,
-            robots=RobotsCache(fetcher),
-            lister=self.scene.lister,
-            chance=self.scene.chance,
-            draw=lambda: 0.5,
-            test_hosts=True,
-        )
+        self.context = self.scene.context(fetcher)
         return self
 
     def show(self, *keys: PublicKey) -> None:

@@ -40,8 +40,8 @@ def _bytes_of_bounds(segment: Segment) -> int:
 
 
 def _bytes_of_word(segment: Segment, hash_: int) -> int:
-    term = int(np.searchsorted(segment.hashes, np.uint64(hash_)))
-    if term == len(segment.hashes) or segment.hashes[term] != hash_:
+    term = segment.find_term(hash_)
+    if term is None:
         return 0
     if segment.frequent_of[term] >= 0:
         return segment.windows

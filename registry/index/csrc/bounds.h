@@ -12,8 +12,8 @@
 static const float SLACK = 4096; /* of a score up to 1e8 */
 static const float EARTH_KM = 6371.0088f;
 
-/* A request in one segment. cosine_limit: no embedding reaches more. tail_limit: a
- * unit of tail reaches no more than this. growth: what merits may have gained where a
+/* A request in one segment. cosine_limit: no embedding reaches more; cosine_most: nor
+ * more than FULL. tail_limit: a unit of tail reaches no more than this. growth: what merits may have gained where a
  * page is asked for as of a time before theirs. */
 typedef struct {
     const segment *in;
@@ -21,7 +21,7 @@ typedef struct {
     part terms[MAX_TERMS], filters[MAX_FILTERS];
     int32_t n_terms, n_filters;
     meaning meant;
-    float lexical_slope, lexical_gain, cosine_gain, cosine_slope, cosine_limit, tail_limit;
+    float lexical_slope, lexical_gain, cosine_gain, cosine_slope, cosine_limit, cosine_most, tail_limit;
     float length, growth, origin[3];
     float *near; /* [cells]: what proximity scores at most, weighted */
     void *scratch;
@@ -45,6 +45,7 @@ static void set_limits(run *r)
     r->length = length_of(q->vector, 0);
     r->cosine_slope = meaning;
     r->cosine_limit = meaning * reciprocals * r->length * more;
+    r->cosine_most = r->cosine_limit < FULL ? r->cosine_limit : FULL;
     r->tail_limit = meaning * reciprocals * length_of(q->vector, LEAD) / 255 * more;
     r->growth = q->now_s < r->in->as_of_s ? (float)FULL * q->weights[4] : 0;
     float from = sqrtf((float)q->origin[0] * q->origin[0] + (float)q->origin[1] * q->origin[1] +
@@ -100,7 +101,7 @@ static float cosine_bound(const run *r, int64_t window)
     const float *spread = r->in->window_spread + window * 3;
     int32_t product = 0;
     for (int i = 0; i < DIMENSIONS; i++) product += axis[i] * r->asked->vector[i];
-    if (spread[0] <= 0 || r->length <= 0) return r->cosine_limit < FULL ? r->cosine_limit : FULL;
+    if (spread[0] <= 0 || r->length <= 0) return r->cosine_most;
     float towards = (float)product / (spread[0] * r->length);
     towards = towards > 1 ? 1 : towards < -1 ? -1 : towards;
     float nearest = towards < spread[1] ? spread[1] : towards > spread[2] ? spread[2] : towards;

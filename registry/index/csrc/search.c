@@ -81,12 +81,11 @@ static void add_peaks(float *restrict matched, const uint8_t *restrict peaks, in
 static void bound_windows(const run *r, float *bounds)
 {
     const query *q = r->asked;
-    const float cosine = r->cosine_limit < FULL ? r->cosine_limit : FULL;
     memset(bounds, 0, (size_t)r->in->windows * sizeof *bounds);
     for (int32_t t = 0; t < r->n_terms; t++)
         add_peaks(bounds, r->terms[t].peaks, r->in->windows, (float)r->terms[t].weight);
     for (int64_t w = 0; w < r->in->windows; w++) {
-        float relevance = relevance_bound(r, bounds[w] * r->lexical_slope, cosine);
+        float relevance = relevance_bound(r, bounds[w] * r->lexical_slope, r->cosine_most);
         int holds = relevance >= (float)q->floor && passes(r, w);
         bounds[w] = holds ? (float)q->weights[0] * relevance +
                                 (float)q->weights[1] * proximity_bound(r, w) +

@@ -44,6 +44,13 @@ static void add_term(const part *one, int64_t window, work *w)
     else add_block(one, window, w);
 }
 
+/* A dense term, for the open rows alone. */
+static void add_to_open(const part *one, int64_t window, work *w)
+{
+    const uint8_t *column = one->column + window * WINDOW;
+    for (int i = 0; i < w->n_open; i++) w->matched[w->open[i]] += one->weight * column[w->open[i]];
+}
+
 static void pass_filters(const run *r, int64_t window, work *w)
 {
     memset(w->passed, 0, WINDOW);
@@ -104,11 +111,8 @@ static void open_matching(const run *r, int64_t window, const int *order, int op
             w->matched[row] += one->weight * (one->postings[i] & 255);
         }
     }
-    for (int n = 0; n < optional && r->terms[order[n]].column; n++) {
-        const part *one = &r->terms[order[n]];
-        const uint8_t *column = one->column + window * WINDOW;
-        for (int i = 0; i < w->n_open; i++) w->matched[w->open[i]] += one->weight * column[w->open[i]];
-    }
+    for (int n = 0; n < optional && r->terms[order[n]].column; n++)
+        add_to_open(&r->terms[order[n]], window, w);
 }
 
 /* Which of all rows hold by the bound of the matched words, their merit and what their
@@ -164,23 +168,26 @@ static void open_holding(const run *r, int64_t window, work *w)
     w->n_open = open;
 }
 
+/* Whether the row, by a bound of its relevance, may be eligible and reach the score. */
+static int may_stand(const run *r, uint32_t row, float relevance, float least)
+{
+    const query *q = r->asked;
+    float bound = (float)q->weights[0] * relevance + (float)MERIT_UNIT * r->in->merit[row] +
+                  r->near[r->in->cell[row]] + r->growth + SLACK;
+    return relevance >= (float)q->floor && bound >= least;
+}
+
 /* Keeps of the open rows those that live, pass, and hold by their words and merit. */
 static void keep_open(const run *r, int64_t window, float least, work *w)
 {
     const uint32_t first = (uint32_t)window * WINDOW;
-    const float slack = r->growth + SLACK;
     int kept = 0;
     for (int i = 0; i < w->n_open; i++) {
         uint8_t at = w->open[i];
         float lexical = (float)w->matched[at] * r->lexical_slope;
-        float relevance = relevance_bound(r, lexical, w->cosine);
-        float bound = (float)r->asked->weights[0] * relevance +
-                      (float)MERIT_UNIT * r->in->merit[first + at] +
-                      r->near[r->in->cell[first + at]] + slack;
-        int holds = relevance >= (float)r->asked->floor && bound >= least &&
-                    r->in->alive[first + at] && w->passed[at] == r->n_filters;
         w->open[kept] = at;
-        kept += holds;
+        kept += r->in->alive[first + at] && w->passed[at] == r->n_filters &&
+                may_stand(r, first + at, relevance_bound(r, lexical, w->cosine), least);
     }
     w->n_open = kept;
 }
@@ -196,15 +203,6 @@ static int64_t leader_of(const segment *in, uint32_t row)
     return in->grouped_leaders[low];
 }
 
-/* Whether the row, by a bound of its relevance, may still be on the page. */
-static int may_stand(const run *r, uint32_t row, float relevance, const state *s)
-{
-    const query *q = r->asked;
-    float bound = (float)q->weights[0] * relevance + (float)MERIT_UNIT * r->in->merit[row] +
-                  r->near[r->in->cell[row]] + r->growth + SLACK;
-    return q->exhaustive || (relevance >= (float)q->floor && bound >= wanted(q, s));
-}
-
 /* Takes the row if it is eligible and may be on the page; 0 where there is no room. */
 static int take_row(const run *r, uint32_t row, uint32_t matched, int32_t product, float limit,
                     state *s)
@@ -213,13 +211,13 @@ static int take_row(const run *r, uint32_t row, uint32_t matched, int32_t produc
     const record *one = &r->in->records[row];
     const int32_t lexical = lexical_of(q, matched);
     float likeness = row_cosine_bound(r, row, product, limit);
-    if (!may_stand(r, row, relevance_bound(r, (float)lexical, likeness), s)) return 1;
+    if (!may_stand(r, row, relevance_bound(r, (float)lexical, likeness), wanted(q, s))) return 1;
     s->done.records++;
     product += rest_product(one->rest, &r->meant);
     const int32_t cosine = cosine_of(q, product, r->in->reciprocal[row]);
     const int32_t relevance = relevance_of(q, lexical, cosine);
     if (!is_eligible(q, relevance, matched, cosine)) return 1;
-    if (!may_stand(r, row, (float)relevance, s)) return 1;
+    if (!may_stand(r, row, (float)relevance, wanted(q, s))) return 1;
     const int tier = (one->flags & HIGHER_TIER) != 0;
     const int64_t score = (int64_t)q->weights[0] * relevance + standing_apart(q, one);
     candidate taken = {2 * score - tier, 0, s->number, row};
@@ -282,13 +280,8 @@ static int search_passing(const run *r, int64_t window, const part *filter, work
     w->n_open = 0;
     for (uint32_t i = start; i < end; i++) w->open[w->n_open++] = (uint8_t)(filter->postings[i] >> 8);
     for (int32_t t = 0; t < r->n_terms; t++) {
-        const part *one = &r->terms[t];
-        if (!one->column) {
-            add_block(one, window, w);
-            continue;
-        }
-        const uint8_t *column = one->column + window * WINDOW;
-        for (int i = 0; i < w->n_open; i++) w->matched[w->open[i]] += one->weight * column[w->open[i]];
+        if (r->terms[t].column) add_to_open(&r->terms[t], window, w);
+        else add_block(&r->terms[t], window, w);
     }
     s->done.rows += w->n_open;
     keep_open(r, window, wanted(r->asked, s), w);
@@ -304,10 +297,9 @@ static int search_window(const run *r, int64_t window, float bound, state *s)
     float peak = 0;
     for (int32_t t = 0; t < r->n_terms; t++)
         peak += (float)r->terms[t].weight * r->terms[t].peaks[window];
-    float limit = r->cosine_limit < FULL ? r->cosine_limit : FULL;
     w.cosine = cosine_bound(r, window);
     float lexical = peak * r->lexical_slope, weight = (float)q->weights[0];
-    w.others = bound - weight * relevance_bound(r, lexical, limit);
+    w.others = bound - weight * relevance_bound(r, lexical, r->cosine_most);
     if (!q->exhaustive) {
         float relevance = relevance_bound(r, lexical, w.cosine);
         if (relevance < (float)q->floor || weight * relevance + w.others < least) return 1;

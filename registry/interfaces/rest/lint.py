@@ -16,17 +16,17 @@ from registry.interfaces.http import refusals
 from registry.interfaces.http.limits import limit_writes
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
-from registry.interfaces.rest.wire import (
+from registry.interfaces.rest.entry_views import (
     ActionView,
     City,
     ConflictView,
     FairnessMetrics,
     Provenance,
-    Wire,
     view_action,
     view_conflict,
     view_provenance,
 )
+from registry.interfaces.rest.wire import Wire
 from registry.sites.site import Site
 from registry.usecases.lint import Report
 

@@ -4,13 +4,12 @@ from datetime import datetime
 from typing import Any
 
 from litestar import Request, post
-from litestar.exceptions import HTTPException
 from litestar.params import FromPath
 
 from registry.interfaces.http.limits import limit_writes
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
-from registry.interfaces.rest.jose import MEDIA_TYPE, JoseOperation
+from registry.interfaces.rest.jose import JoseOperation, read_statement
 from registry.interfaces.rest.sites import parse_site_host
 from registry.interfaces.rest.wire import Wire
 from registry.usecases.refresh import take_refresh
@@ -41,13 +40,12 @@ async def refresh_site(
     request: Request[Any, Any, Any], host: FromPath[str], services: Injected
 ) -> RefreshView:
     """The payload is {"aud","sub","iat","exp"}, the header's typ site-refresh+jws."""
-    if request.content_type[0] != MEDIA_TYPE:
-        raise HTTPException(status_code=415)
+    statement = await read_statement(request)
     site_host = parse_site_host(host, test_hosts=services.test_hosts)
     async with services.api.begin() as connection:
         taken = await take_refresh(
             connection,
-            (await request.body()).strip(),
+            statement,
             site_host,
             audience=services.origin,
             allowance=services.refreshes,

@@ -2,29 +2,41 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import datetime
 from typing import Any
 
 import msgspec
 from litestar import Request, Response, get, post
 from litestar.datastructures import ResponseHeader
-from litestar.exceptions import HTTPException
 from litestar.params import FromPath
 from litestar.response import ServerSentEvent, ServerSentEventMessage
 
 from registry.db import registrations
 from registry.db.registrations import Registration
-from registry.errors import NotFound
+from registry.errors import NotFound, Problem
 from registry.interfaces.http.limits import limit_writes
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
-from registry.interfaces.rest.jose import MEDIA_TYPE, JoseOperation
-from registry.interfaces.rest.wire import RegistrationView
+from registry.interfaces.rest.jose import JoseOperation, read_statement
+from registry.interfaces.rest.wire import Wire
 from registry.observability import REGISTRATIONS
 from registry.usecases.refusals import REGISTRATION_UNKNOWN
 from registry.usecases.submit_registration import submit_registration
 
 POLL_S, SLOWEST_POLL_S, SLOWER = 0.1, 1.0, 1.2
 STREAM_TIMEOUT_S = 60
+
+
+class RegistrationView(Wire):
+    id: str
+    host: str
+    act: str
+    status: str
+    problems: tuple[Problem, ...]
+    status_url: str
+    submitted_at: datetime
+    decided_at: datetime | None
+
 
 LOCATION = ResponseHeader(
     name="Location",
@@ -48,12 +60,11 @@ async def submit(
     request: Request[Any, Any, Any], services: Injected
 ) -> Response[RegistrationView]:
     """The signature is verified afterwards, against the keys that the site publishes."""
-    if request.content_type[0] != MEDIA_TYPE:
-        raise HTTPException(status_code=415)
+    statement = await read_statement(request)
     async with services.api.begin() as connection:
         registration = await submit_registration(
             connection,
-            (await request.body()).strip(),
+            statement,
             audience=services.origin,
             test_hosts=services.test_hosts,
             chance=services.chance,

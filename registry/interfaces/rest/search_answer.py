@@ -6,14 +6,8 @@ from typing import Any, Literal, get_args
 
 from registry.index.facets import ValueCount
 from registry.index.rows import FIELDS
-from registry.interfaces.rest.wire import (
-    PromiseView,
-    SiteSummary,
-    Wire,
-    camel,
-    view_promise,
-    view_summary,
-)
+from registry.interfaces.rest.entry_views import SiteSummary, view_summary
+from registry.interfaces.rest.wire import PromiseView, Wire, camel, view_promise
 from registry.ranking.explain import FactorExplanation
 from registry.usecases.search import Answer, RankedEntry
 

@@ -18,7 +18,8 @@ from registry.interfaces.http.cursors import open_cursor, seal_cursor
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import verify_text
-from registry.interfaces.rest import wire
+from registry.interfaces.rest import entry_views
+from registry.interfaces.rest.wire import Wire
 from registry.sites.entry import SiteEntry
 from registry.sites.host import Host, parse_host
 from registry.usecases.refusals import SITE_UNKNOWN, SITE_WITHDRAWN
@@ -33,15 +34,21 @@ Cursor = Annotated[
 Text = Annotated[str | None, QueryParameter(max_length=200)]
 
 
-class QualityView(wire.Wire):
+class ProbeView(Wire):
+    observed_at: datetime
+    outcome: str
+    elapsed_ms: int
+
+
+class QualityView(Wire):
     """The registry's own probes, the newest first."""
 
-    probes: tuple[wire.ProbeView, ...]
+    probes: tuple[ProbeView, ...]
     last_outcomes: dict[str, dict[str, Any]]
 
 
-class HistoryView(wire.Wire):
-    versions: tuple[wire.DocumentView, ...]
+class HistoryView(Wire):
+    versions: tuple[entry_views.DocumentView, ...]
 
 
 @get(
@@ -57,7 +64,7 @@ async def list_sites(
     country: Text = None,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
-) -> wire.SitePage:
+) -> entry_views.SitePage:
     if category is not None:
         category = verify_text(category, "category", max_length=200)
     if country is not None:
@@ -75,8 +82,8 @@ async def list_sites(
         )
     page = found[:limit]
     more = len(found) > limit
-    return wire.SitePage(
-        results=tuple(wire.view_summary(entry) for entry in page),
+    return entry_views.SitePage(
+        results=tuple(entry_views.view_summary(entry) for entry in page),
         next_cursor=_seal(services, purpose, page[-1]) if more else None,
     )
 
@@ -96,13 +103,13 @@ async def get_site(
         Literal["entry", "wab-entry"],
         QueryParameter(name="as", description="wab-entry: as WAB §9.3 spells it"),
     ] = "entry",
-) -> wire.SiteView | wire.WabEntry:
+) -> entry_views.SiteView | entry_views.WabEntry:
     async with services.api.connect() as connection:
         entry = await find_registered(connection, host, test_hosts=services.test_hosts)
         if form == "wab-entry":
-            return wire.view_wab_entry(entry)
+            return entry_views.view_wab_entry(entry)
         current = await documents.current_documents(connection, entry.site_id)
-    return wire.view_site(entry, current)
+    return entry_views.view_site(entry, current)
 
 
 @get(
@@ -128,7 +135,7 @@ async def get_document(
             " mcp-tools: its actions as MCP tool definitions (WAB §10.2)",
         ),
     ] = "fetched",
-) -> wire.DocumentContent | dict[str, Any]:
+) -> entry_views.DocumentContent | dict[str, Any]:
     if url is not None and form != "fetched":
         detail = "url chooses a fetched document; leave it out or leave out as"
         raise Refused(refusals.PARAMETER_INVALID, detail, pointer="url")
@@ -141,7 +148,7 @@ async def get_document(
         current = await documents.current_documents(connection, entry.site_id)
     for document in current:
         if url is None or document.url == url:
-            return wire.view_content(document)
+            return entry_views.view_content(document)
     raise NotFound(SITE_UNKNOWN, "the site has no such document")
 
 
@@ -158,7 +165,9 @@ async def get_history(
     async with services.api.connect() as connection:
         entry = await find_registered(connection, host, test_hosts=services.test_hosts)
         versions = await documents.document_history(connection, entry.site_id, limit)
-    return HistoryView(versions=tuple(wire.view_document(one) for one in versions))
+    return HistoryView(
+        versions=tuple(entry_views.view_document(one) for one in versions)
+    )
 
 
 @get(
@@ -178,7 +187,7 @@ async def get_quality(
         outcomes = await tasks.outcomes_of(connection, entry.site_id)
     return QualityView(
         probes=tuple(
-            wire.ProbeView(
+            ProbeView(
                 observed_at=one.observed_at,
                 outcome=one.outcome,
                 elapsed_ms=one.elapsed_ms,

@@ -14,7 +14,8 @@ from typing_extensions import override
 
 from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.problems import ProblemDocument
-from registry.interfaces.rest.wire import Asked, WabEntry, Wire
+from registry.interfaces.rest.entry_views import WabEntry
+from registry.interfaces.rest.wire import Asked, Wire
 from registry.interfaces.web.rendering import render
 
 METHODS = ("get", "post", "put", "delete")
