@@ -6,6 +6,7 @@ gives the socket back at once.
 
 import asyncio
 import ssl
+from asyncio import sslproto
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -16,6 +17,12 @@ from registry.errors import ProblemType, Refused
 
 HIGH_WATER_BYTES = 128 * 1024
 """No more is read from the socket before this was asked for."""
+
+
+# For each TLS connection asyncio holds a buffer of this size from its first byte to its
+# last. Its own 256 KiB are a hundred megabytes for the hundreds that wait for slow hosts;
+# a record of TLS has 16 KiB at most.
+sslproto.SSLProtocol.max_size = 32 * 1024
 
 
 class Unreached(Refused):
