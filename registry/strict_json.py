@@ -64,7 +64,7 @@ _MAX_POINTER = 300
 _BOM = b"\xef\xbb\xbf"
 # A string runs to its quote or to the end: an unclosed one is consumed once, not from
 # each of its escaped quotes again.
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_STRING = re.compile(rb'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"?', re.DOTALL)
 _BRACKETS = b"[]{}"
 _NO_BRACKETS = bytes(byte for byte in range(256) if byte not in _BRACKETS)
 _OPENING = frozenset(b"[{")

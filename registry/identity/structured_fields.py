@@ -16,14 +16,14 @@ Parameters = Mapping[str, str | int | Literal[True]]
 """In their order. True: the name stands alone."""
 
 _KEY = r"[a-z*][a-z0-9_.*-]*+"
-_STRING = r'"(?:[ !#-\[\]-~]|\\["\\])*+"'
+_STRING = r'"(?>(?:[ !#-\[\]-~]|\\["\\])*)"'
 _INTEGER = r"(?:0|-?[1-9][0-9]{0,14}+)"
-_PARAMETERS = rf"(?:;{_KEY}(?:=(?:{_STRING}|{_INTEGER}))?+)*+"
+_PARAMETERS = rf"(?>(?:;{_KEY}(?>(?:=(?:{_STRING}|{_INTEGER}))?))*)"
 _ITEM = rf"{_STRING}{_PARAMETERS}"
 _BYTES = r":[A-Za-z0-9+/]*+=*+:"
-_LIST = rf"\((?:{_ITEM}(?: {_ITEM})*+)?+\)"
+_LIST = rf"\((?>(?:{_ITEM}(?>(?: {_ITEM})*))?)\)"
 
-_parameter = re.compile(rf";({_KEY})(?:=(?:({_STRING})|({_INTEGER})))?+")
+_parameter = re.compile(rf";({_KEY})(?>(?:=(?:({_STRING})|({_INTEGER})))?)")
 _item = re.compile(rf"({_STRING})({_PARAMETERS})")
 _bytes = re.compile(_BYTES)
 _list = re.compile(rf"({_LIST})({_PARAMETERS})")

@@ -17,6 +17,8 @@ NO_NAME = re.compile(r"utils?|helpers?|common|managers?|misc|base")
 HOST_OF_AN_INDEX = re.compile(
     r"py[p]i\.(org|io)|python[h]osted|(extra-)?index-ur[l]|find-link[s]|/simpl[e]/"
 )
+# The URL-safe characters in two modules look alike, and stand after an open bracket.
+POSSESSIVE_GROUP = re.compile(r"(?<![\\(])\)[*+?]\+")
 HOME = re.compile(r"(?<![\w.\"'])/(home|root|Users)/")
 
 # Declared although no module imports them.
@@ -145,3 +147,20 @@ def _imported(source: str) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module.partition(".")[0])
     return found
+
+
+def test_no_group_is_repeated_possessively(sources: dict[Path, str]) -> None:
+    """See ADR 0031: Python 3.11.0 to 3.11.4 match such groups wrongly."""
+    found = [
+        f"{path.as_posix()}:{node.lineno}: {group.group()}"
+        for path, source in sources.items()
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
+        for group in POSSESSIVE_GROUP.finditer(_text(node.value))
+    ]
+
+    assert found == []
+
+
+def _text(value: str | bytes) -> str:
+    return value if isinstance(value, str) else value.decode("latin-1")

@@ -15,7 +15,7 @@ from registry.formats.reading.reader import MAX_DEVIATIONS, Reader, clean_text
 from registry.strict_json import JsonObject, JsonValue, join_pointer
 
 # `array[flight]`, `object[cart]`, also one within the other.
-_TYPED = re.compile(r"((?:array\[|object\[)++)([^\[\]]++)")
+_TYPED = re.compile(r"((?>(?:array\[|object\[)+))([^\[\]]++)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ _TRANSPORTS = frozenset({"a2a", "acp", "mcp"})
 _PAYMENTS = frozenset({"ap2", "payment", "skyfire", "x402"})
 _ENDPOINT_IS_DOCUMENT = frozenset({"a2a", "mcp", "openapi"})
 _CARDS = ("agent_card", "server_card")
-_IDENTIFIER = re.compile(r"[a-z0-9]++(?:-[a-z0-9]++)*+\Z")
+_IDENTIFIER = re.compile(r"[a-z0-9]++(?>(?:-[a-z0-9]++)*)\Z")
 
 
 @dataclass(frozen=True, slots=True)

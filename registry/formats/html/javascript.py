@@ -13,12 +13,11 @@ import re
 from itertools import islice
 
 _MAX_DIGITS = 20
-_STRING = r'"(?:[^"\\\n\r]++|\\[\s\S])*+"?' r"|'(?:[^'\\\n\r]++|\\[\s\S])*+'?"
-_SKIPPED = (
-    r"(?:[\s\ufeff]++|//[^\n\r]*+|<!--[^\n\r]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?)*+"
-)
+_STRING = r'"(?>(?:[^"\\\n\r]++|\\[\s\S])*)"?' r"|'(?>(?:[^'\\\n\r]++|\\[\s\S])*)'?"
+_SKIPPED = r"(?>(?:[\s\ufeff]++|//[^\n\r]*+|<!--[^\n\r]*+|/\*(?>(?:[^*]++|\*(?!/))*)(?:\*/)?)*)"
 _REGEX = (
-    r"/(?![*/])(?:[^/\\\[\n\r]++|\\.|\[(?:[^\]\\\n\r]++|\\.)*+\]?)++(?:/[A-Za-z]*+)?"
+    r"/(?![*/])(?>(?:[^/\\\[\n\r]++|\\.|\[(?>(?:[^\]\\\n\r]++|\\.)*)\]?)+)"
+    r"(?:/[A-Za-z]*+)?"
 )
 _NUMBER = r"(?:\d|\.\d)[\w.]*+(?:(?<=[eE])[+-]\d++)?"
 # Behind these an expression begins; only there a slash begins a regular expression,
@@ -32,21 +31,21 @@ _LEADING = (
 
 def _template(depth: int) -> str:
     if depth == 0:
-        return r"`(?:[^`\\]++|\\[\s\S])*+`?"
+        return r"`(?>(?:[^`\\]++|\\[\s\S])*)`?"
     plain = rf"[^`{{}}\"']++|{_STRING}|{_template(depth - 1)}"
-    braces = rf"\{{(?:{plain}|\{{(?:{plain})*+\}}?)*+\}}?"
-    substitution = rf"\$\{{(?:{plain}|{braces})*+\}}?"
-    return rf"`(?:[^`\\$]++|\\[\s\S]|\$(?!\{{)|{substitution})*+`?"
+    braces = rf"\{{(?>(?:{plain}|\{{(?>(?:{plain})*)\}}?)*)\}}?"
+    substitution = rf"\$\{{(?>(?:{plain}|{braces})*)\}}?"
+    return rf"`(?>(?:[^`\\$]++|\\[\s\S]|\$(?!\{{)|{substitution})*)`?"
 
 
 _TOKEN = re.compile(
-    rf"{_SKIPPED}(?:((?!\+\+|--|\?\.(?!\d))(?:{_LEADING}))(?:{_SKIPPED}{_REGEX})?+"
+    rf"{_SKIPPED}(?:((?!\+\+|--|\?\.(?!\d))(?:{_LEADING}))(?>(?:{_SKIPPED}{_REGEX})?)"
     rf"|(\+\+|--|\?\.|\.\.\.|{_STRING}|{_template(2)}|{_NUMBER}|[\w$]++|[\s\S])|\Z)"
 )
 _WHOLE_STRING = re.compile(
-    r'"(?:[^"\\\n\r]++|\\[\s\S])*+"'
-    r"|'(?:[^'\\\n\r]++|\\[\s\S])*+'"
-    r"|`(?:[^`\\$]++|\\[\s\S]|\$(?!\{))*+`"
+    r'"(?>(?:[^"\\\n\r]++|\\[\s\S])*)"'
+    r"|'(?>(?:[^'\\\n\r]++|\\[\s\S])*)'"
+    r"|`(?>(?:[^`\\$]++|\\[\s\S]|\$(?!\{))*)`"
 )
 _ESCAPE = re.compile(
     r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(\r\n|[\s\S]))"

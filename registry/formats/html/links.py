@@ -29,11 +29,11 @@ _OF_HEAD = frozenset(
 )
 # Up to the next comma outside quotes (RFC 8288, section 3 and appendix B).
 _LINK_VALUE = re.compile(
-    r'[\s,]*+(?:<([^<>]*+)>)?((?:[^",]++|"(?:[^"\\]++|\\.)*+"?)*+)'
+    r'[\s,]*+(?:<([^<>]*+)>)?((?>(?:[^",]++|"(?>(?:[^"\\]++|\\.)*)"?)*))'
 )
 _PARAMETER = re.compile(
     r";\s*+([!#$%&'*+.^_`|~0-9A-Za-z-]++)\s*+"
-    r'(?:=\s*+(?:"((?:[^"\\]++|\\.)*+)"?|([^\s;"]*+)))?'
+    r'(?:=\s*+(?:"((?>(?:[^"\\]++|\\.)*))"?|([^\s;"]*+)))?'
 )
 _QUOTED_PAIR = re.compile(r"\\(.)")
 

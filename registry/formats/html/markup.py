@@ -33,7 +33,7 @@ _MAX_ATTRIBUTES_CHARACTERS = 100_000
 def _attributes(guard: str = "") -> str:
     """guard: a lookahead that the name of each attribute has to pass."""
     attribute = rf"{_ATTRIBUTE_NAME}(?:{_SPACE}*+={_SPACE}*+{_VALUE})?"
-    return rf"(?:[\t\n\f\r /]++|{guard}{attribute})*+"
+    return rf"(?>(?:[\t\n\f\r /]++|{guard}{attribute})*)"
 
 
 def _any_of(names: Iterable[str]) -> str:
@@ -42,11 +42,11 @@ def _any_of(names: Iterable[str]) -> str:
 
 
 # All up to the end tag of the element that group 1 names.
-_CONTENT = rf"(?:[^<]++|<(?!/(?i:\1){_NAME_ENDS}))*+"
+_CONTENT = rf"(?>(?:[^<]++|<(?!/(?i:\1){_NAME_ENDS}))*)"
 # What follows the "<" of a tag, of a comment, and of what the standard calls a bogus one.
 _TAG = rf"/?{_NAME}{_attributes()}(?:>|\Z)"
 _COMMENT = (
-    r"!--(?:-?>|(?:[^-]++|-(?!-!?>))*+(?:--!?>)?)"
+    r"!--(?:-?>|(?>(?:[^-]++|-(?!-!?>))*)(?:--!?>)?)"
     r"|[!?][^>]*+>?|/(?![A-Za-z])[^>]*+>?"
 )
 _RAW = _any_of(_RAW_NAMES)
@@ -93,8 +93,8 @@ class TagFinder:
             rf"/(?!(?:{_any_of(self._ends) or '$'}){_NAME_ENDS}){_NAME}{_attributes()}"
         )
         self._pattern = re.compile(
-            r"(?:[^<]++|(?:<(?![A-Za-z!?/]))++"
-            rf"|<(?:{start}(?:>|\Z)|{end}(?:>|\Z)|{_COMMENT}))*+"
+            r"(?>(?:[^<]++|(?>(?:<(?![A-Za-z!?/]))+)"
+            rf"|<(?:{start}(?:>|\Z)|{end}(?:>|\Z)|{_COMMENT}))*)"
             rf"(?:<(?:({_RAW}){_NAME_ENDS}|(/?)({_NAME}))({_attributes()})(>|\Z)"
             rf"(?(1)({_CONTENT}))|\Z)"
         )
