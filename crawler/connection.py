@@ -1,4 +1,4 @@
-"""HTTP/1.1 GETs, each over a connection to an address that was vetted just before.
+"""HTTP/1.1 requests, each over a connection to an address that was vetted just before.
 
 h11 reads what comes; it knows nothing of sockets. Where `keeping_connections` is around
 them, the requests to one host follow each other on a connection: a visit asks for
@@ -25,6 +25,7 @@ from registry.errors import Refused
 
 MAX_HEAD_BYTES = 100 * 1024
 _DIAL_AT_MOST = 3
+_UNREAD_BYTES = 128 * 1024  # more costs more than a handshake
 
 Place = tuple[str, int]
 
@@ -66,11 +67,12 @@ class _Line:
         )
         self._is_used = False
 
-    async def ask(self, target: Target, headers: Mapping[str, str]) -> Response:
+    async def ask(
+        self, target: Target, headers: Mapping[str, str], content: bytes | None
+    ) -> Response:
         """Raises: Refused, of which StaleConnection says that nothing was answered."""
         with _translated():
-            self._send(target, headers)
-            self._http.receive_data(await self._read_first())
+            self._http.receive_data(await self._send(target, headers, content))
             while not isinstance(event := await self._next_event(), h11.Response):
                 pass  # informational, as many as the deadline has time for
         return Response(event.status_code, list(event.headers), self._read_body)
@@ -78,15 +80,11 @@ class _Line:
     def end_answer(self) -> bool:
         """Whether it may be asked again: the whole answer has come by now, and no more."""
         http = self._http
-        with suppress(h11.ProtocolError):
-            while http.their_state is h11.SEND_BODY:
-                if http.next_event() is h11.NEED_DATA:
-                    if self._wire.is_quiet:
-                        return False
-                    http.receive_data(self._wire.read_arrived())
+        with suppress(h11.ProtocolError, Refused):
+            self._take_arrived()
         if not (http.our_state is http.their_state is h11.DONE):
             return False
-        if http.trailing_data[0] or not self._wire.is_quiet:
+        if http.trailing_data[0] or not self.is_open:
             return False
         http.start_next_cycle()
         self._is_used = True
@@ -94,20 +92,42 @@ class _Line:
 
     @property
     def is_open(self) -> bool:
-        return self._wire.is_quiet
+        """And nothing came that nobody asked for: that would be lost here."""
+        with suppress(Refused):
+            return self._wire.read_arrived() is None
+        return False
 
     def close(self) -> None:
         self._wire.abort()
 
-    def _send(self, target: Target, headers: Mapping[str, str]) -> None:
+    def _take_arrived(self) -> None:
+        """The rest of the answer, as far as it is here and not long."""
+        http, left = self._http, _UNREAD_BYTES
+        while http.their_state is h11.SEND_BODY and left > 0:
+            if http.next_event() is h11.NEED_DATA:
+                arrived = self._wire.read_arrived()
+                if arrived is None:
+                    return
+                left -= len(arrived)
+                http.receive_data(arrived)
+
+    async def _send(
+        self, target: Target, headers: Mapping[str, str], content: bytes | None
+    ) -> bytes:
+        """The first bytes of the answer."""
         authority = target.url.split("/", 3)[2]
         fields = [("Host", authority), *headers.items()]
-        request = h11.Request(method="GET", target=target.path, headers=fields)
-        self._wire.write(self._http.send(request) or b"")
+        method = "GET"
+        if content is not None:
+            method = "POST"
+            fields.append(("Content-Length", str(len(content))))
+        request = h11.Request(method=method, target=target.path, headers=fields)
+        spelled = self._http.send(request) or b""
+        if content:
+            spelled += self._http.send(h11.Data(data=content)) or b""
         self._http.send(h11.EndOfMessage())
-
-    async def _read_first(self) -> bytes:
         try:
+            await self._wire.write(spelled)
             data = await self._wire.read()
         except Refused as refused:
             if self._is_used and refused.code != refusals.TIMEOUT.code:
@@ -181,16 +201,17 @@ def keeping_connections() -> Iterator[None]:
 
 
 @asynccontextmanager
-async def get(
+async def ask(
     target: Target,
     headers: Mapping[str, str],
     *,
+    content: bytes | None = None,
     resolver: Resolver,
     turn: Turn,
     tls: ssl.SSLContext,
     timeout_s: float,
 ) -> AsyncIterator[Response]:
-    """The answer, its body still to be read. timeout_s: of each step.
+    """The answer, its body still to be read. content: posted. timeout_s: of each step.
 
     Raises: Refused; StaleConnection where the same request is to be made once more.
     """
@@ -203,7 +224,7 @@ async def get(
         else:
             await turn.dial(line.address)
         closing = {} if kept else {"Connection": "close"}
-        yield await line.ask(target, {**closing, **headers})
+        yield await line.ask(target, {**closing, **headers}, content)
     finally:
         if line is not None:
             if kept and line.end_answer():
@@ -235,6 +256,7 @@ async def _dial(
             resolver.vet(await wire.connect(endpoint.address, endpoint.port))
             await wire.secure(tls, name)
         except Unreached as unreached:
+            wire.abort()
             failure = unreached
         except BaseException:
             wire.abort()

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from crawler.canaries import Canaries
 from crawler.fetch import Fetcher
+from crawler.ledger import Ledger
 from crawler.revisits import Revisits
 from crawler.robots_cache import RobotsCache
 from registry.db.engine import Engine, reading
@@ -27,6 +28,10 @@ class Context:
     canaries: Canaries = field(default_factory=Canaries)
     test_hosts: bool = False
     probe_interval: timedelta = field(default=timedelta(hours=1))
+    ledger: Ledger = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ledger", Ledger(self.engine, self.lister))
 
     @property
     def reader(self) -> Engine:

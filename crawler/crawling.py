@@ -1,13 +1,14 @@
 """The crawl task: a site's documents are read again, and what they say now is listed."""
 
-from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from crawler.context import Context
 from crawler.discover import Discovery, discover
 from crawler.evidence import fetched_bodies, problems_of
 from crawler.fetch import HTML_TYPES, Validators, media_type_of
+from crawler.ledger import Finished, Stored
 from crawler.postponing import postpone
 from crawler.schedule import (
     decide_missing,
@@ -17,8 +18,7 @@ from crawler.schedule import (
 from crawler.troubles import compare_crawl, troubles_of
 from registry.db import documents, notices, sites, tasks
 from registry.db.documents import StoredDocument
-from registry.db.sites import StoredKey
-from registry.db.tasks import Task
+from registry.db.tasks import Completion, Task
 from registry.errors import RegistryError
 from registry.identity.jwk import parse_jwk
 from registry.sites.change_history import ChangeHistory
@@ -35,47 +35,35 @@ from registry.usecases.understand import (
 
 
 async def crawl(context: Context, task: Task) -> None:
-    async with context.reader.connect() as connection:
-        found = await sites.find_declared(connection, task.host)
-        if found is None or found[0].status == "withdrawn":
+    with context.ledger.visit():
+        stored = await context.ledger.read(task.host)
+        if stored is None:
             return
-        entry, declared = found
-        stored = await documents.current_documents(connection, entry.site_id)
-        keys = await sites.keys_of(connection, entry.site_id)
-    discovery = await discover(
-        context.fetcher,
-        context.robots,
-        parse_host(entry.host, test_hosts=context.test_hosts),
-        clock=context.chance.now,
-        declared=[claim.url for claim in documents_from(declared)],
-        known=_validators(stored, unconditional=decide_unconditional(context.draw)),
-    )
-    visited = _Crawl(
-        context, task, entry, discovery, stored=stored, declared=declared, keys=keys
-    )
-    await visited.finish()
+        discovery = await discover(
+            context.fetcher,
+            context.robots,
+            parse_host(task.host, test_hosts=context.test_hosts),
+            clock=context.chance.now,
+            declared=[claim.url for claim in documents_from(stored.declared)],
+            known=_validators(
+                stored.documents, unconditional=decide_unconditional(context.draw)
+            ),
+        )
+        await _Crawl(context, task, stored, discovery).finish()
 
 
 class _Crawl:
     """What became of one visit, and what is written of it."""
 
     def __init__(
-        self,
-        context: Context,
-        task: Task,
-        entry: SiteEntry,
-        discovery: Discovery,
-        *,
-        stored: list[StoredDocument],
-        declared: Mapping[str, Any],
-        keys: Sequence[StoredKey],
+        self, context: Context, task: Task, stored: Stored, discovery: Discovery
     ) -> None:
         self._context = context
         self._task = task
-        self._entry = entry
-        self._stored = stored
-        self._declared = declared
-        self._keys = keys
+        self._entry = stored.entry
+        self._stored = stored.documents
+        self._declared = stored.declared
+        self._keys = stored.keys
         self._discovery = discovery
         self._now = context.chance.now()
 
@@ -136,30 +124,31 @@ class _Crawl:
 
     async def _store(self, understood: Understood) -> None:
         told = self._compare(understood)
+        await self._context.ledger.write(
+            Finished(
+                host=self._task.host,
+                understood=understood,
+                declared=self._declared,
+                notices=told.notices,
+                now=self._now,
+                complete=partial(self._complete, understood, told),
+            )
+        )
+
+    def _complete(
+        self, understood: Understood, told: Comparison, current: SiteEntry
+    ) -> Completion:
         problems = [
             {"code": one.code, "detail": one.detail} for one in understood.problems
         ]
-        async with self._context.engine.begin() as connection:
-            # Its host is held before its task, as everywhere: nobody waits in a circle.
-            current = await sites.lock_site(connection, self._task.host)
-            if current is None or current.status == "withdrawn":
-                return
-            unchanged = understood.meaning == current.semantic_hash
-            held = await tasks.complete(
-                connection,
-                self._task,
-                failures=0,
-                outcome=self._outcome("fetched", problems=problems),
-                standing=told.standing,
-                **self._learnt(current, unchanged=unchanged),
-            )
-            if held:
-                await notices.save_notices(
-                    connection, current.site_id, told.notices, self._now
-                )
-                await self._context.lister.list_site(
-                    connection, current, understood, dict(self._declared), self._now
-                )
+        unchanged = understood.meaning == current.semantic_hash
+        return Completion(
+            task=self._task,
+            failures=0,
+            outcome=self._outcome("fetched", problems=problems),
+            standing=told.standing,
+            **self._learnt(current, unchanged=unchanged),
+        )
 
     async def _miss(self, nothing: NoDocument) -> None:
         """The site answered, and nothing there counts as a document."""

@@ -8,12 +8,13 @@ do not exist. See `crawler.guard` for the rules and `crawler.refusals` for the o
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from crawler import refusals, trace
 from crawler.body import Body, BodyLimits, parse_coding
-from crawler.connection import Response, StaleConnection, get, make_tls_context
+from crawler.connection import Response, StaleConnection, ask, make_tls_context
 from crawler.guard import RedirectRule, Target, decide_redirect, parse_target
 from crawler.politeness import Politeness
 from crawler.refusals import UnexpectedStatus, UnexpectedType
@@ -71,6 +72,15 @@ class NotModified:
 
     url: str
     elapsed_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a POST came to, whatever the status; content_type: as sent, or ""."""
+
+    status: int
+    content_type: str
+    body: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +167,57 @@ class Fetcher:
             detail = f"{self.config.deadline_s:g} seconds were not enough"
             raise Refused(refusals.DEADLINE, detail) from error
 
+    async def post(
+        self, url: str, content: bytes, *, content_type: str, limits: BodyLimits
+    ) -> Answer:
+        """Post to an address that the operator configured; no redirect is followed.
+
+        What is posted may arrive twice. Raises: Refused.
+        """
+        target = self.target_of(url)
+        headers = {
+            "User-Agent": self.config.user_agent,
+            "Accept-Encoding": "identity",
+            "Content-Type": content_type,
+        }
+        watch = Stopwatch()
+        try:
+            async with watch.running(self.config.deadline_s):
+                while True:
+                    with suppress(StaleConnection):  # of the kept ones, each once
+                        return await self._post(target, content, headers, limits, watch)
+        except TimeoutError as error:
+            detail = f"{self.config.deadline_s:g} seconds were not enough"
+            raise Refused(refusals.DEADLINE, detail) from error
+
+    async def _post(
+        self,
+        target: Target,
+        content: bytes,
+        headers: Mapping[str, str],
+        limits: BodyLimits,
+        watch: Stopwatch,
+    ) -> Answer:
+        async with (
+            self.config.politeness.turn(target.host, watch) as turn,
+            ask(
+                target,
+                headers,
+                content=content,
+                resolver=self.resolver,
+                turn=turn,
+                tls=self._tls,
+                timeout_s=self.config.step_timeout_s,
+            ) as response,
+        ):
+            told = _Headers(response)
+            body = await _read(response, told, limits)
+        return Answer(
+            status=response.status,
+            content_type=told.get("content-type")[:256],
+            body=body.finish(),
+        )
+
     async def _follow(self, target: Target, order: _Order) -> Fetched | NotModified:
         seen = {target.url}
         while True:
@@ -190,7 +251,7 @@ class Fetcher:
         politeness = self.config.politeness
         async with (
             politeness.turn(target.host, order.watch) as turn,
-            get(
+            ask(
                 target,
                 self._request_headers(target, order),
                 resolver=self.resolver,

@@ -145,8 +145,11 @@ def _asked_pauses(evidence: Evidence) -> Iterator[timedelta]:
 
 
 def _pauses_of(discovery: Discovery, now: datetime) -> Iterator[timedelta]:
-    if any(one.problem.code in refusals.LATER for one in discovery.failures):
-        yield RESTRAINT_PAUSE
+    for one in discovery.failures:
+        if one.retry_after_s is not None:
+            yield timedelta(seconds=one.retry_after_s)
+        elif one.problem.code in refusals.LATER:
+            yield RESTRAINT_PAUSE
     asked = discovery.asked_pause(now)
     if asked is not None:
         yield asked

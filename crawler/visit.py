@@ -69,13 +69,17 @@ Answer: TypeAlias = FetchedDocument | NotModified | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """retry_after: the header as it came, or "". may_pass: it is worth another try."""
+    """retry_after: the header as it came, or "". may_pass: it is worth another try.
+
+    retry_after_s: what our own restraint asks for.
+    """
 
     url: str
     found_by: FoundBy
     problem: Problem
     retry_after: str = ""
     may_pass: bool = False
+    retry_after_s: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +151,7 @@ class Visit:
                 problem=refused.problem,
                 retry_after=retry_after,
                 may_pass=refusals.may_pass(refused),
+                retry_after_s=refused.retry_after_s,
             )
         )
 

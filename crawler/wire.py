@@ -1,146 +1,173 @@
 """Bytes to and from one address over TLS; each step within a time of its own.
 
-A `Wire` holds one socket. Whatever way it ends, and whenever it is cancelled, `abort`
-gives the socket back at once.
+A `Wire` holds one socket and reads it when it is asked to, so nothing is buffered on this
+side. Whatever way it ends, and whenever it is cancelled, `abort` gives the socket back at
+once. asyncio's own transports take a third of a millisecond more for each connection and
+hold a buffer for each.
 """
 
 import asyncio
+import errno
+import socket
 import ssl
-from asyncio import sslproto
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-
-from typing_extensions import override
+from functools import partial
+from typing import TypeVar
 
 from crawler import refusals
 from registry.errors import ProblemType, Refused
 
-HIGH_WATER_BYTES = 128 * 1024
-"""No more is read from the socket before this was asked for."""
+RECORD_BYTES = 16 * 1024
+"""The most that one record of TLS holds, and one read returns."""
 
-
-# For each TLS connection asyncio holds a buffer of this size from its first byte to its
-# last. Its own 256 KiB are a hundred megabytes for the hundreds that wait for slow hosts;
-# a record of TLS has 16 KiB at most.
-sslproto.SSLProtocol.max_size = 32 * 1024
+_UNDER_WAY = frozenset({0, errno.EINPROGRESS, errno.EWOULDBLOCK})
+_Done = TypeVar("_Done")
+_News = asyncio.Future[None]
 
 
 class Unreached(Refused):
     """Nobody took the connection; another address may."""
 
 
-class Wire(asyncio.Protocol):
-    """What arrives waits here until it is read; one reader at a time."""
+class Wire:
+    """One at a time may wait for it."""
 
     def __init__(self, timeout_s: float) -> None:
         """timeout_s: of each step."""
         self._timeout_s = timeout_s
-        self._transport: asyncio.Transport | None = None
-        self._arrived = bytearray()
-        self._has_ended = False
-        self._error: Exception | None = None
-        self._news: asyncio.Future[None] | None = None
+        self._plain: socket.socket | None = None
+        self._secured: ssl.SSLSocket | None = None
+        self._news: _News | None = None
 
     async def connect(self, address: str, port: int) -> str:
         """address: a literal one, so that nothing is looked up. Returns: the peer's.
 
         Raises: Unreached.
         """
-        loop = asyncio.get_running_loop()
         try:
-            async with asyncio.timeout(self._timeout_s):
-                self._transport, _ = await loop.create_connection(
-                    asyncio.Protocol, address, port
-                )
+            family = socket.AF_INET6 if ":" in address else socket.AF_INET
+            self._plain = socket.socket(family, socket.SOCK_STREAM)
+            return await self._connect(self._plain, address, port)
         except TimeoutError as error:
             raise Unreached(refusals.TIMEOUT, "ConnectTimeout") from error
         except OSError as error:
             raise Unreached(refusals.CONNECT, str(error)[:200]) from error
-        return str(self._transport.get_extra_info("peername")[0])
 
     async def secure(self, tls: ssl.SSLContext, name: str) -> None:
-        """The handshake. Bytes that came before it are lost. Raises: Refused."""
-        plain = self._transport
-        if plain is None:
+        """The handshake. Raises: Refused."""
+        if self._plain is None:
             raise RuntimeError("it is not connected")
-        loop = asyncio.get_running_loop()
-        with _translated():
-            async with asyncio.timeout(self._timeout_s):
-                secured = await loop.start_tls(plain, self, tls, server_hostname=name)
-        if secured is None:
-            raise Refused(refusals.CONNECT, "the connection was closed")
-        self._transport = secured
+        with _translated("ConnectTimeout"):
+            self._secured = tls.wrap_socket(
+                self._plain, server_hostname=name, do_handshake_on_connect=False
+            )
+            await self._carry_out(self._secured.do_handshake)
 
-    def write(self, data: bytes) -> None:
-        if self._transport is not None:
-            self._transport.write(data)
+    async def write(self, data: bytes) -> None:
+        """Raises: Refused."""
+        line = self._line()
+        sent = 0
+        with _translated("WriteTimeout"):
+            while sent < len(data):
+                sent += await self._carry_out(partial(line.send, data[sent:]))
 
     async def read(self) -> bytes:
-        """What arrived, or b"" at the end. Raises: Refused."""
-        if not self._arrived and not self._has_ended:
-            await self._wait()
-        if not self._arrived and self._error is not None:
-            with _translated():
-                raise self._error
-        return self.read_arrived()
+        """What arrived, a record at most, or b"" at the end. Raises: Refused."""
+        line = self._line()
+        with _translated("ReadTimeout"):
+            return await self._carry_out(partial(line.recv, RECORD_BYTES))
 
-    def read_arrived(self) -> bytes:
-        """Without waiting; b"" also where nothing arrived."""
-        arrived = bytes(self._arrived)
-        self._arrived.clear()
-        if len(arrived) > HIGH_WATER_BYTES and self._transport:
-            self._transport.resume_reading()
-        return arrived
-
-    @property
-    def is_quiet(self) -> bool:
-        """Open, and nothing came that nobody asked for."""
-        return not (self._arrived or self._has_ended)
+    def read_arrived(self) -> bytes | None:
+        """The same without waiting; None: open, and nothing arrived. Raises: Refused."""
+        with _translated("ReadTimeout"):
+            try:
+                return self._line().recv(RECORD_BYTES)
+            except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+                return None
 
     def abort(self) -> None:
-        if self._transport is not None:
-            self._transport.abort()
+        held = self._secured or self._plain
+        self._plain = self._secured = None
+        if held is None:
+            return
+        if self._news is not None:
+            _leave(held.fileno())
+            _tell(self._news, ConnectionAbortedError())
+        held.close()
 
-    async def _wait(self) -> None:
-        self._news = asyncio.get_running_loop().create_future()
+    async def _connect(self, plain: socket.socket, address: str, port: int) -> str:
+        plain.setblocking(False)
+        # The request follows the last bytes of the handshake at once.
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        begun = plain.connect_ex((address, port))
+        if begun not in _UNDER_WAY:
+            raise OSError(begun, f"{address} port {port}")
+        if begun:
+            until_s = asyncio.get_running_loop().time() + self._timeout_s
+            await self._wait(plain, until_s, is_writing=True)
+            if failed := plain.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+                raise OSError(failed, f"{address} port {port}")
+        return str(plain.getpeername()[0])
+
+    def _line(self) -> ssl.SSLSocket:
+        if self._secured is None:
+            raise ConnectionAbortedError("the connection was given up")
+        return self._secured
+
+    async def _carry_out(self, step: Callable[[], _Done]) -> _Done:
+        """Again whenever TLS may go on. Raises: TimeoutError, OSError."""
+        until_s = asyncio.get_running_loop().time() + self._timeout_s
+        while True:
+            try:
+                return step()
+            except ssl.SSLWantReadError:
+                await self._wait(self._line(), until_s)
+            except ssl.SSLWantWriteError:
+                await self._wait(self._line(), until_s, is_writing=True)
+
+    async def _wait(
+        self, held: socket.socket, until_s: float, *, is_writing: bool = False
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        self._news = news = loop.create_future()
+        if is_writing:
+            loop.add_writer(held, _tell, news)
+        else:
+            loop.add_reader(held, _tell, news)
+        timer = loop.call_at(until_s, _tell, news, TimeoutError())
         try:
-            async with asyncio.timeout(self._timeout_s):
-                await self._news
-        except TimeoutError as error:
-            raise Refused(refusals.TIMEOUT, "ReadTimeout") from error
+            await news
         finally:
+            timer.cancel()
             self._news = None
+            if held.fileno() >= 0:
+                _leave(held.fileno())
 
-    def _tell(self) -> None:
-        if self._news is not None and not self._news.done():
-            self._news.set_result(None)
 
-    @override
-    def data_received(self, data: bytes) -> None:
-        self._arrived += data
-        if len(self._arrived) > HIGH_WATER_BYTES and self._transport:
-            self._transport.pause_reading()
-        self._tell()
+def _tell(news: _News, error: OSError | None = None) -> None:
+    if news.done():
+        return
+    if error is None:
+        news.set_result(None)
+    else:
+        news.set_exception(error)
 
-    @override
-    def eof_received(self) -> None:
-        self._has_ended = True
-        self._tell()
 
-    @override
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._has_ended = True
-        self._error = self._error or exc
-        self._tell()
+def _leave(place: int) -> None:
+    """Nobody waits for this socket any more. place: its descriptor."""
+    loop = asyncio.get_running_loop()
+    loop.remove_reader(place)
+    loop.remove_writer(place)
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def _translated(late: str) -> Iterator[None]:
     """Turn the errors of a socket and of TLS into refusals."""
     try:
         yield
     except TimeoutError as error:
-        raise Refused(refusals.TIMEOUT, "ConnectTimeout") from error
+        raise Refused(refusals.TIMEOUT, late) from error
     except OSError as error:
         raise Refused(_kind_of(error), str(error)[:200]) from error
 

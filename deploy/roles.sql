@@ -1,21 +1,23 @@
 -- Logins and passwords of the processes. Run it with psql after `fair-registry db migrate`,
 -- as the same owner; running it again changes the passwords.
 --
--- The web tier needs two roles (api, auditor) and takes one of them on each connection;
+-- The web tier needs three roles (api, auditor, eraser) and takes one of them on each connection;
 -- NOINHERIT: without taking one it may do nothing. The index builder, the crawler and the
--- publisher log in as their own roles.
+-- publisher log in as their own roles, and so does the process that asks the witnesses.
 \set ON_ERROR_STOP on
 \getenv web_password WEB_PASSWORD
 \getenv ranker_password RANKER_PASSWORD
 \getenv crawler_password CRAWLER_PASSWORD
 \getenv publisher_password PUBLISHER_PASSWORD
+\getenv cosigner_password COSIGNER_PASSWORD
 
 SELECT 'CREATE ROLE fair_registry_web LOGIN NOINHERIT'
 WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'fair_registry_web') \gexec
 
-GRANT registry_api, registry_auditor TO fair_registry_web;
+GRANT registry_api, registry_auditor, registry_eraser TO fair_registry_web;
 
 ALTER ROLE fair_registry_web PASSWORD :'web_password';
 ALTER ROLE registry_ranker PASSWORD :'ranker_password';
 ALTER ROLE registry_crawler PASSWORD :'crawler_password';
 ALTER ROLE registry_publisher PASSWORD :'publisher_password';
+ALTER ROLE registry_cosigner PASSWORD :'cosigner_password';

@@ -14,7 +14,7 @@ from litestar.di import Provide
 from litestar.types import ASGIApp
 
 from registry import keyring
-from registry.db.engine import Role, open_engine
+from registry.db.engine import Engine, Role, open_engine
 from registry.index.engine import is_compiled
 from registry.interfaces.http.envelope import Envelope
 from registry.interfaces.http.limits import BURST, LENIENCE, REFILL_PER_S, TokenBuckets
@@ -28,17 +28,23 @@ from registry.interfaces.http.strict import (
 from registry.interfaces.log import tiles
 from registry.interfaces.rest import (
     about,
+    attestations,
     challenges,
     health,
     lint,
+    log,
     notices,
     rankings,
+    records,
     refresh,
     registrations,
+    reports,
     search,
     selections,
     sites,
 )
+from registry.interfaces.rest.entry_views import show_summary
+from registry.interfaces.rest.search_shortcut import SearchShortcut
 from registry.interfaces.web import directory, files, openapi, pages
 from registry.observability import BATCH_RECORDS, configure_logging
 from registry.ranking.encoder import Encoder, load_encoder
@@ -48,32 +54,41 @@ from registry.ranking.spelling import lexicon_of
 from registry.settings import Settings, read_settings
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.chance import Chance
+from registry.usecases.erase import Retention
 from registry.usecases.follow_index import IndexFollower
 from registry.usecases.lint import Linter
 from registry.usecases.listed_entries import ListedEntries
 from registry.usecases.record_rankings import RankingRecorder
 from registry.usecases.refresh import Allowance
 from registry.usecases.search import Searcher
+from registry.usecases.served_log import ServedLog, WitnessPolicy
 from registry.usecases.todays_seed import SeedReader
 
 logger = structlog.get_logger()
 
-API_POOL, AUDITOR_POOL, RECORDER_POOL = 8, 2, 1
+API_POOL, AUDITOR_POOL, RECORDER_POOL, ERASER_POOL = 8, 2, 1, 1
 
 V1 = Router(
     "/v1",
     route_handlers=[
-        about.get_fairness_report,
         about.get_log,
+        attestations.attest,
         about.get_policy,
         challenges.create_challenge,
         lint.lint_document,
+        log.get_consistency,
+        log.get_inclusion,
         notices.get_notices,
+        rankings.erase,
         rankings.get_ranking,
+        rankings.get_ranking_proof,
+        records.get_record,
+        records.get_record_proof,
         refresh.refresh_site,
         registrations.get_registration,
         registrations.submit,
         registrations.watch_registration,
+        reports.get_fairness_report,
         search.search_by_body,
         search.search_by_query,
         selections.report_selection,
@@ -108,6 +123,7 @@ AT_THEIR_PLACES = [
 EXPOSED_HEADERS = [
     *("ETag", "Location", "Retry-After"),
     *("RateLimit", "RateLimit-Policy", "X-Request-Id"),
+    "X-JWS-Signature",
 ]
 
 
@@ -147,7 +163,8 @@ def create_app(settings: Settings) -> Litestar:
         request_class=StrictRequest,
         request_max_body_size=MAX_BODY_BYTES,
     )
-    app.asgi_handler = Envelope(app.asgi_handler)
+    shortcut = SearchShortcut(app.asgi_handler, lambda: app.state.services)
+    app.asgi_handler = Envelope(shortcut)
     return app
 
 
@@ -158,27 +175,25 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
     api = open_engine(url, Role.API, pool=API_POOL)
     auditor = open_engine(url, Role.AUDITOR, pool=AUDITOR_POOL)
     writer = open_engine(url, Role.API, pool=RECORDER_POOL)
+    eraser = open_engine(url, Role.ERASER, pool=ERASER_POOL)
     encoder, gazetteer = _ready_ranking(), Gazetteer.load()
     follower = IndexFollower(settings.index, encoder, DEFAULT_POLICY)
-    entries = ListedEntries(api)
+    entries = ListedEntries(api, show_summary)
     recorder = RankingRecorder(writer, BATCH_RECORDS.observe)
-    searcher = Searcher(
-        follower=follower,
-        recorder=recorder,
-        entries=entries,
-        seeds=SeedReader(api, DEFAULT_POLICY.digest),
-        promiser=keyring.load_signer(keys, keyring.PROMISE, settings.log_origin),
-        chance=chance,
-    )
+    searcher = _searcher(settings, api, follower, recorder, entries)
     services = Services(
         api=api,
         auditor=auditor,
+        eraser=eraser,
+        served=ServedLog(api, _witnessed(settings)),
         searcher=searcher,
         gazetteer=gazetteer,
         linter=Linter(gazetteer=gazetteer, encoder=encoder, policy=DEFAULT_POLICY),
         origin=settings.origin,
         test_hosts=settings.allow_loopback,
         log_vkey=keyring.load_vkey(keys, keyring.LOG),
+        former_vkeys=keyring.load_former_vkeys(keys),
+        auditors=settings.auditor_keys,
         promise_vkey=keyring.load_vkey(keys, keyring.PROMISE),
         web_key=keyring.load_web_key(keys),
         chance=chance,
@@ -187,12 +202,14 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         contact=settings.contact,
         bot=_bot(settings),
     )
-    tasks = [asyncio.create_task(one.run()) for one in (follower, entries, recorder)]
+    retention = Retention(eraser, timedelta(days=settings.retention_days), chance)
+    working = (follower, entries, recorder, retention)
+    tasks = [asyncio.create_task(one.run()) for one in working]
     try:
         yield services
     finally:
         await _cancel(tasks)
-        for engine in (api, auditor, writer):
+        for engine in (api, auditor, writer, eraser):
             await engine.dispose()
 
 
@@ -204,6 +221,30 @@ def _ready_ranking() -> Encoder:
     encoder = load_encoder()
     lexicon_of(encoder, DEFAULT_POLICY)
     return encoder
+
+
+def _searcher(
+    settings: Settings,
+    api: Engine,
+    follower: IndexFollower,
+    recorder: RankingRecorder,
+    entries: ListedEntries,
+) -> Searcher:
+    origin = settings.log_origin
+    return Searcher(
+        follower=follower,
+        recorder=recorder,
+        entries=entries,
+        seeds=SeedReader(api, DEFAULT_POLICY.digest),
+        promiser=keyring.load_signer(settings.keys, keyring.PROMISE, origin),
+        chance=Chance(),
+    )
+
+
+def _witnessed(settings: Settings) -> WitnessPolicy:
+    return WitnessPolicy(
+        witnesses=settings.witness_list, quorum=settings.witness_quorum
+    )
 
 
 async def _cancel(tasks: list[asyncio.Task[None]]) -> None:

@@ -6,11 +6,14 @@ The web processes never import it: they make no outbound request.
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import httpx
+import msgspec
 
+from registry.identity.detached_jws import HEADER as SIGNATURE_HEADER
 from registry.tlog.follow import MAX_RESPONSE_BYTES
 
 Json = dict[str, Any]
@@ -71,11 +74,50 @@ async def fetch_document(url: str) -> FetchedDocument:
     )
 
 
-class RegistryClient:
-    """base_url: the registry's origin."""
+class KeptPromise(msgspec.Struct, rename="camel", kw_only=True, frozen=True):
+    """What the registry promised with an answer; a line of a file of promises.
 
-    def __init__(self, base_url: str, *, timeout_s: float = 30.0) -> None:
+    id: of the record, the public half of a ranking's. promise: as it was given.
+    """
+
+    registry: str
+    id: str
+    leaf_hash: str
+    promise: dict[str, str]
+
+
+def keep_promise(file: Path, registry: str, answered: Json) -> None:
+    """Append what an answer promises. answered: has id, leafHash and promise."""
+    kept = KeptPromise(
+        registry=registry,
+        id=str(answered["id"]).partition(".")[0],
+        leaf_hash=answered["leafHash"],
+        promise=answered["promise"],
+    )
+    with file.open("ab") as lines:
+        lines.write(msgspec.json.encode(kept) + b"\n")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedFile:
+    """signature: a detached JWS over the body; "" where the registry gave none."""
+
+    body: bytes
+    signature: str
+
+
+class RegistryClient:
+    """base_url: the registry's origin.
+
+    promises: a file that keeps the promise of every answer, so that `fair-registry
+    audit promises` can tell later whether it was kept.
+    """
+
+    def __init__(
+        self, base_url: str, *, timeout_s: float = 30.0, promises: Path | None = None
+    ) -> None:
         self._http = httpx.AsyncClient(base_url=base_url, timeout=timeout_s)
+        self._promises = promises
 
     async def __aenter__(self) -> Self:
         return self
@@ -87,6 +129,10 @@ class RegistryClient:
         traceback: TracebackType | None,
     ) -> None:
         await self._http.aclose()
+
+    @property
+    def base_url(self) -> str:
+        return str(self._http.base_url)
 
     async def is_ready(self) -> bool:
         try:
@@ -119,15 +165,30 @@ class RegistryClient:
 
     async def search(self, **query: Any) -> Json:
         given = {name: value for name, value in query.items() if value is not None}
-        return await self._post("/v1/search", given)
+        answer = await self._post("/v1/search", given)
+        self._keep(answer["ranking"])
+        return answer
 
     async def select(self, ranking_id: str, site_id: str | None) -> Json:
-        return await self._post(
-            "/v1/selections", {"rankingId": ranking_id, "siteId": site_id}
-        )
+        body = {"rankingId": ranking_id, "siteId": site_id}
+        answer = await self._post("/v1/selections", body)
+        self._keep(answer)
+        return answer
+
+    async def erase(self, ranking_id: str) -> Json:
+        """What the ranking disclosed is no more. ranking_id: whole, with its secret."""
+        return _json(await self._http.post(f"/v1/rankings/{ranking_id}/erase"))
 
     async def get(self, path: str, params: Mapping[str, Any] | None = None) -> Json:
         return _json(await self._http.get(path, params=params))
+
+    async def report(self, params: Mapping[str, Any]) -> SignedFile:
+        """The fairness report as a file. params: of /v1/reports/fairness."""
+        answer = await self._http.get("/v1/reports/fairness", params=params)
+        if answer.is_error:
+            _json(answer)
+        signature = answer.headers.get(SIGNATURE_HEADER, "")
+        return SignedFile(body=answer.content, signature=signature)
 
     async def fetch(self, path: str) -> bytes | None:
         """The bytes at a path of the log; None where there is nothing."""
@@ -141,6 +202,10 @@ class RegistryClient:
                 if len(body) > MAX_RESPONSE_BYTES:
                     raise httpx.DecodingError(f"{path} is too large for a log")
             return bytes(body)
+
+    def _keep(self, answered: Json) -> None:
+        if self._promises:
+            keep_promise(self._promises, self.base_url, answered)
 
     async def _post(self, path: str, body: Json) -> Json:
         return _json(await self._http.post(path, json=body))

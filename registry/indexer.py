@@ -6,6 +6,9 @@ processes map what it puts out.
 
 import os
 
+# More threads of BLAS would spin beside serving, at the priority of the process.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 from registry.db.engine import Role, open_engine
 from registry.observability import configure_logging
 from registry.process import run_until_stopped

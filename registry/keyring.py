@@ -6,7 +6,11 @@
 * `bot.pem` signs the crawler's requests, and the directory that names its public half;
   crawler and web processes read it where the crawler signs at all.
 
-The public halves of the first two stand beside them as C2SP verifier keys (`.vkey`).
+* `log-retiring.pem`, while the log's key is being replaced: it goes on signing beside
+  its successor until it is deleted.
+
+The public halves of the first two stand beside them as C2SP verifier keys (`.vkey`);
+`log-former.vkey` has those of all earlier keys of the log, one a line.
 """
 
 import os
@@ -25,6 +29,8 @@ from registry.identity.web_bot_auth import Draft, SignatureAgent
 from registry.tlog.note import Algorithm, Signer, format_vkey
 
 LOG, PROMISE, BOT = "log", "promise", "bot"
+RETIRING = "log-retiring"
+FORMER_KEYS = "log-former.vkey"
 WEB_KEY_BYTES = 32
 
 
@@ -40,6 +46,38 @@ def create_keyring(folder: Path, origin: str) -> None:
         (folder / f"{purpose}.vkey").write_text(vkey + "\n")
     if not (folder / "web.key").exists():
         _write_secret(folder / "web.key", secrets.token_bytes(WEB_KEY_BYTES))
+
+
+def rotate_log_key(folder: Path, origin: str) -> None:
+    """Give the log a new key; the one before it goes on signing beside it.
+
+    Who trusts the old key alone can follow the log until `log-retiring.pem` is deleted.
+    To be called between two publishers; killed in between, `create_keyring` mends it.
+    Raises: FileExistsError while an earlier rotation has not ended.
+    """
+    retiring = folder / f"{RETIRING}.pem"
+    if retiring.exists():
+        raise FileExistsError(f"{retiring} still signs: delete it first")
+    former = load_vkey(folder, LOG)
+    if former not in load_former_vkeys(folder):
+        with (folder / FORMER_KEYS).open("a") as file:
+            file.write(former + "\n")
+    (folder / f"{LOG}.pem").rename(retiring)
+    create_keyring(folder, origin)
+
+
+def load_retiring_signer(folder: Path, origin: str) -> Signer | None:
+    """None where no key of the log is being replaced."""
+    if not (folder / f"{RETIRING}.pem").exists():
+        return None
+    key = _load_key(folder, RETIRING)
+    return Signer(name=origin, algorithm=Algorithm.ED25519, private=key)
+
+
+def load_former_vkeys(folder: Path) -> tuple[str, ...]:
+    """Of earlier keys of the log, the oldest first."""
+    path = folder / FORMER_KEYS
+    return tuple(path.read_text().split()) if path.exists() else ()
 
 
 def load_signer(folder: Path, purpose: str, origin: str) -> Signer:

@@ -5,6 +5,7 @@ wait to take over. It ends with exit code 65 when the stored log is not the one 
 signed: searches go on being recorded, and nothing is published until it is repaired.
 """
 
+import asyncio
 import os
 import sys
 
@@ -12,7 +13,7 @@ import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from registry import keyring
-from registry.db.engine import Role, open_engine
+from registry.db.engine import DatabaseError, Engine, Role, open_engine
 from registry.observability import configure_logging
 from registry.process import run_until_stopped
 from registry.ranking.policy import DEFAULT_POLICY
@@ -22,6 +23,7 @@ from registry.usecases.commit_ahead import commit_ahead
 from registry.usecases.sequence import LogDamaged, Sequencer
 
 COMMIT_AHEAD_MINUTES = 5
+RETRY_PAUSE_S = 0.5
 EXIT_DAMAGED = 65  # EX_DATAERR of sysexits.h
 
 logger = structlog.get_logger()
@@ -32,6 +34,7 @@ async def publish(settings: Settings) -> None:
     engine = open_engine(settings.database_url, Role.PUBLISHER)
     chance = Chance()
     signer = keyring.load_signer(settings.keys, keyring.LOG, settings.log_origin)
+    retiring = keyring.load_retiring_signer(settings.keys, settings.log_origin)
     scheduler = AsyncIOScheduler(timezone="UTC")
     scheduler.add_job(
         commit_ahead,
@@ -40,13 +43,25 @@ async def publish(settings: Settings) -> None:
         args=(engine, DEFAULT_POLICY, chance),
     )
     try:
-        await commit_ahead(engine, DEFAULT_POLICY, chance)
+        await _commit_first(engine, chance)
         scheduler.start()
-        await Sequencer(engine, signer, chance.now).run()
+        await Sequencer(engine, signer, chance.now, retiring).run()
     finally:
         if scheduler.running:
             scheduler.shutdown(wait=False)
         await engine.dispose()
+
+
+async def _commit_first(engine: Engine, chance: Chance) -> None:
+    """Nothing can be ranked before it, so it waits for the database to be there."""
+    while True:
+        try:
+            await commit_ahead(engine, DEFAULT_POLICY, chance)
+        except (DatabaseError, OSError) as error:
+            logger.warning("commit_ahead_interrupted", kind=type(error).__name__)
+            await asyncio.sleep(RETRY_PAUSE_S)
+        else:
+            return
 
 
 def main() -> None:

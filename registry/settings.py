@@ -10,13 +10,18 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from registry.errors import Refused
 from registry.identity.web_bot_auth import Draft
+from registry.tlog.note import format_vkey, parse_vkey
+from registry.tlog.witness import MAX_WITNESSES, Witness, parse_witness
 
 PREFIX = "FAIR_REGISTRY_"
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 MAX_CRAWLERS = 32
 """As many as one network is asked at a time: beyond it shares can not get smaller."""
+
+MAX_RETENTION_DAYS = 36_500
 
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _AUTHORITY = re.compile(r"[a-z0-9.-]+(:[0-9]+)?")
@@ -130,6 +135,27 @@ class Settings:
         "be reached, no probe counts for any site. Empty: every probe counts.",
         default="",
     )
+    witnesses: str = setting(
+        "Who is asked to cosign the log's checkpoints, between commas: the verifier key of "
+        "each, a space and the https URL below which it takes them (C2SP tlog-witness). "
+        "Empty: nobody.",
+        default="",
+    )
+    witness_quorum: int = setting(
+        "How many of WITNESSES must have cosigned a checkpoint before it is served. 0: the "
+        "newest is served at once, with the cosignatures that it has by then.",
+        default=0,
+    )
+    retention_days: int = setting(
+        "Days after which what rankings disclose (query, place, scores) is erased by "
+        "itself. 0: never.",
+        default=30,
+    )
+    auditors: str = setting(
+        "C2SP verifier keys of the auditors whose attestations are put on record, between "
+        "commas. Empty: of nobody.",
+        default="",
+    )
     log_format: str = setting("`text` for people, `json` for machines.", default="text")
 
     @property
@@ -165,6 +191,18 @@ class Settings:
     def canary_urls(self) -> tuple[str, ...]:
         texts = (text.strip() for text in self.canaries.split(","))
         return tuple(text for text in texts if text)
+
+    @property
+    def witness_list(self) -> tuple[Witness, ...]:
+        """Raises: Refused."""
+        texts = (text.strip() for text in self.witnesses.split(","))
+        return tuple(parse_witness(text) for text in texts if text)
+
+    @property
+    def auditor_keys(self) -> frozenset[str]:
+        """Raises: Refused on what is no verifier key."""
+        texts = (text.strip() for text in self.auditors.split(","))
+        return frozenset(format_vkey(parse_vkey(text)) for text in texts if text)
 
     @property
     def bot_networks(self) -> tuple[Network, ...]:
@@ -260,6 +298,9 @@ def _verify(settings: Settings) -> None:
         raise SettingsInvalid(f"{PREFIX}REFRESH_INTERVAL_S must be above 0")
     _verify_bot(settings)
     _verify_crawlers(settings)
+    _verify_witnesses(settings)
+    _verify_retention(settings)
+    _verify_auditors(settings)
 
 
 def _verify_bot(settings: Settings) -> None:
@@ -286,6 +327,31 @@ def _verify_crawlers(settings: Settings) -> None:
         _ = settings.crawler_metrics_at
     except ValueError as error:
         raise SettingsInvalid(f"{PREFIX}CRAWLER_METRICS: {error}") from error
+
+
+def _verify_witnesses(settings: Settings) -> None:
+    try:
+        found = settings.witness_list
+    except Refused as error:
+        raise SettingsInvalid(f"{PREFIX}WITNESSES: {error.problem.detail}") from error
+    if len(found) > MAX_WITNESSES or len({one.id for one in found}) < len(found):
+        raise SettingsInvalid(
+            f"{PREFIX}WITNESSES holds at most {MAX_WITNESSES}, each of them once"
+        )
+    if not 0 <= settings.witness_quorum <= len(found):
+        raise SettingsInvalid(f"{PREFIX}WITNESS_QUORUM must be 0..{len(found)}")
+
+
+def _verify_retention(settings: Settings) -> None:
+    if not 0 <= settings.retention_days <= MAX_RETENTION_DAYS:
+        raise SettingsInvalid(f"{PREFIX}RETENTION_DAYS must be 0..{MAX_RETENTION_DAYS}")
+
+
+def _verify_auditors(settings: Settings) -> None:
+    try:
+        _ = settings.auditor_keys
+    except Refused as error:
+        raise SettingsInvalid(f"{PREFIX}AUDITORS: {error}") from error
 
 
 def _is_https_origin(origin: str) -> bool:

@@ -165,7 +165,7 @@ CREATE TABLE registry.task (
 );
 
 ALTER TABLE registry.site ADD CONSTRAINT site_status_known
-    CHECK (status IN ('active', 'unverified', 'quarantined', 'withdrawn'));
+    CHECK (status IN ('active', 'unverified', 'withdrawn'));
 ALTER TABLE registry.site ADD CONSTRAINT site_unlisted_for_known
     CHECK (unlisted_for IN ('documents_missing', 'documents_expired'));
 ALTER TABLE registry.registration ADD CONSTRAINT registration_status_known
@@ -228,20 +228,14 @@ CREATE TABLE audit.checkpoint (
 CREATE TABLE audit.day_seed (
     day date NOT NULL,
     secret bytea NOT NULL,
-    commitment_id text NOT NULL,
-    reveal_id text,
+    commitment_id uuid NOT NULL,
+    reveal_id uuid,
     PRIMARY KEY (day)
-);
-
-CREATE TABLE audit.eligible_sample (
-    record_id text NOT NULL,
-    site_ids bigint[] NOT NULL,
-    PRIMARY KEY (record_id)
 );
 
 CREATE TABLE audit.entry (
     leaf_index bigint NOT NULL,
-    record_id text NOT NULL,
+    record_id uuid NOT NULL,
     kind text NOT NULL,
     body bytea NOT NULL,
     leaf_hash bytea NOT NULL,
@@ -250,16 +244,9 @@ CREATE TABLE audit.entry (
     UNIQUE (record_id)
 );
 
-CREATE TABLE audit.opening (
-    record_id text NOT NULL,
-    name text NOT NULL,
-    disclosure text NOT NULL,
-    PRIMARY KEY (record_id, name)
-);
-
 CREATE TABLE audit.pending (
     position bigint GENERATED ALWAYS AS IDENTITY,
-    record_id text NOT NULL,
+    record_id uuid NOT NULL,
     kind text NOT NULL,
     body bytea NOT NULL,
     leaf_hash bytea NOT NULL,
@@ -271,14 +258,28 @@ CREATE TABLE audit.pending (
 CREATE TABLE audit.policy (
     digest text NOT NULL,
     body bytea NOT NULL,
-    record_id text NOT NULL,
+    record_id uuid NOT NULL,
     effective_at timestamptz NOT NULL,
     PRIMARY KEY (digest)
 );
 
+-- Beside the record of a ranking: one column for each disclosure, null once it is
+-- erased, and the sample of the eligible.
+CREATE TABLE audit.ranking (
+    record_id uuid NOT NULL,
+    query bytea,
+    location bytea,
+    filters bytea,
+    request bytea,
+    scores bytea,
+    terms bytea,
+    eligible bytea NOT NULL,
+    PRIMARY KEY (record_id)
+);
+
 CREATE TABLE audit.selection (
-    ranking_id text NOT NULL,
-    record_id text NOT NULL,
+    ranking_id uuid NOT NULL,
+    record_id uuid NOT NULL,
     site_id bigint,
     accepted_at timestamptz NOT NULL,
     PRIMARY KEY (ranking_id),
@@ -292,9 +293,13 @@ CREATE TABLE audit.tile_hash (
     PRIMARY KEY (level, position)
 );
 
--- Covers the reading of level-0 tiles without touching the bodies.
-CREATE UNIQUE INDEX entry_leaf_hash ON audit.entry (leaf_index) INCLUDE (leaf_hash);
-CREATE INDEX entry_kind ON audit.entry (kind, accepted_at);
+-- Entries lie in the order of their acceptance, so a window of time is a range of blocks.
+CREATE INDEX entry_accepted_at ON audit.entry USING brin (accepted_at);
+CREATE INDEX entry_kind ON audit.entry (kind, accepted_at) WHERE kind <> 'ranking';
+
+-- Every record passes through, so what is dead is swept up often and without a pause.
+ALTER TABLE audit.pending SET (autovacuum_vacuum_scale_factor = 0,
+    autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 """
 
 APPEND_ONLY = """
@@ -332,10 +337,10 @@ GRANT SELECT ON registry.site, registry.site_key, registry.document, registry.ta
 GRANT INSERT ON registry.challenge, registry.registration TO registry_api;
 GRANT UPDATE (hinted_at) ON registry.task TO registry_api;
 GRANT SELECT ON audit.pending, audit.entry, audit.tile_hash, audit.checkpoint,
-    audit.opening, audit.selection, audit.day_seed, audit.policy TO registry_api;
+    audit.ranking, audit.selection, audit.day_seed, audit.policy TO registry_api;
 GRANT INSERT (record_id, kind, body, leaf_hash, accepted_at) ON audit.pending
     TO registry_api, registry_crawler, registry_publisher;
-GRANT INSERT ON audit.opening, audit.eligible_sample, audit.selection TO registry_api;
+GRANT INSERT ON audit.ranking, audit.selection TO registry_api;
 
 GRANT SELECT, INSERT, UPDATE ON registry.site, registry.site_profile,
     registry.site_key, registry.document, registry.task TO registry_crawler;
@@ -351,8 +356,7 @@ GRANT UPDATE (reveal_id) ON audit.day_seed TO registry_publisher;
 
 GRANT SELECT ON ALL TABLES IN SCHEMA registry, disclosure TO registry_auditor;
 GRANT SELECT ON audit.pending, audit.entry, audit.tile_hash, audit.checkpoint,
-    audit.opening, audit.eligible_sample, audit.selection, audit.policy
-    TO registry_auditor;
+    audit.ranking, audit.selection, audit.policy TO registry_auditor;
 """
 
 

@@ -193,6 +193,7 @@ _REQUIRED: Mapping[Kind, Mapping[str, Form]] = {
 _OPTIONAL: Mapping[Kind, Mapping[str, Form]] = {
     "ranking": {"opn": _is_natural},
     "selection": {"outcome": _is_word},
+    "erase": {"last": _is_natural},
     "seed": {"commitment": _is_hex_32, "secret": _is_hex_32},
 }
 
@@ -214,6 +215,13 @@ def _check_policy(members: Members) -> None:
         raise _fault("policy", "a policy is named by the hash of its text")
 
 
+def _check_erase(members: Members) -> None:
+    if cast("int", members.get("last", members["index"])) < cast(
+        "int", members["index"]
+    ):
+        raise _fault("last", "a range ends where it begins, or later")
+
+
 def _check_rescore(members: Members) -> None:
     first, last, n, mismatches = (
         cast("int", members[name]) for name in ("first", "last", "n", "mismatches")
@@ -230,6 +238,7 @@ def _check_seed(members: Members) -> None:
 _RELATIONS: Mapping[Kind, Callable[[Members], None]] = {
     "ranking": _check_ranking,
     "policy": _check_policy,
+    "erase": _check_erase,
     "seed": _check_seed,
     "rescore": _check_rescore,
 }

@@ -15,6 +15,7 @@ holds the proof of an omission.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from hashlib import sha256
 
 from cryptography.exceptions import InvalidSignature
@@ -52,12 +53,17 @@ def promise_key_id(public: bytes) -> str:
     return sha256(_DOMAIN + public).digest()[:_KEY_ID_BYTES].hex()
 
 
+@lru_cache(maxsize=2)
+def _key_id_of(private: Ed25519PrivateKey) -> str:
+    return promise_key_id(private.public_key().public_bytes_raw())
+
+
 def sign_promise(leaf: bytes, at: datetime, private: Ed25519PrivateKey) -> Promise:
     """leaf: the leaf hash of a record that is already durable."""
     unix_ms = (at - _EPOCH) // _MILLISECOND
     return Promise(
         unix_ms=unix_ms,
-        key_id=promise_key_id(private.public_key().public_bytes_raw()),
+        key_id=_key_id_of(private),
         signature=private.sign(_message(leaf, unix_ms)),
     )
 

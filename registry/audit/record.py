@@ -198,13 +198,21 @@ def moderation_record(
 
 
 def erase_record(
-    *, record_id: str, at: datetime, leaf_index: int, digests: Sequence[str]
+    *,
+    record_id: str,
+    at: datetime,
+    leaf_index: int,
+    digests: Sequence[str],
+    last_index: int | None = None,
 ) -> Record:
     """Disclosures of the record at leaf_index that exist no more.
 
-    No reason is given: it could tell what they held.
+    last_index: the disclosures of all rankings from leaf_index to it exist no more,
+    whatever their digests. No reason is given: it could tell what they held.
     """
-    return _record("erase", record_id, at, {"index": leaf_index, "fields": digests})
+    ranged = {} if last_index is None else {"last": last_index}
+    fields: Members = {"index": leaf_index, "fields": digests}
+    return _record("erase", record_id, at, {**fields, **ranged})
 
 
 def rescore_record(*, record_id: str, at: datetime, attestation: Attestation) -> Record:

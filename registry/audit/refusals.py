@@ -57,3 +57,66 @@ ATTESTATION_INVALID = ProblemType(
     "The auditor's key did not sign this attestation",
     "Sign the statement again with the key whose verifier key it names.",
 )
+
+# What the records of a log are to each other; found by whoever reads it (`conduct`).
+SEED_UNLOGGED = ProblemType(
+    "seed_unlogged",
+    "A ranking names a seed whose commitment does not stand before it",
+    "Keep both records: nothing shows that the secret was fixed before the question.",
+)
+SEED_NOT_OF_THE_DAY = ProblemType(
+    "seed_not_of_the_day",
+    "A ranking uses the seed of a day that had not begun",
+    "Keep both records and ask the registry how this could be.",
+)
+SEED_COMMITTED_TWICE = ProblemType(
+    "seed_committed_twice",
+    "A day has two commitments",
+    "Keep both records: with two secrets the registry could choose between ties.",
+)
+SEED_UNCOMMITTED = ProblemType(
+    "seed_uncommitted",
+    "A secret is revealed that nobody waits for",
+    "Look for the day's commitment, or for an earlier reveal of it.",
+)
+SEED_REVEALED_EARLY = ProblemType(
+    "seed_revealed_early",
+    "A secret was revealed before its day had ended",
+    "Trust no tie of that day from this record on: whoever read it could foresee them.",
+)
+SEED_OVERDUE = ProblemType(
+    "seed_overdue",
+    "A day's secret was not revealed within a day after it",
+    "Ask the registry for it: until then nobody can recompute that day's ties.",
+)
+POLICY_UNLOGGED = ProblemType(
+    "policy_unlogged",
+    "A ranking uses a policy that does not stand before it",
+    "Keep the record: it was ranked by rules that nobody could know.",
+)
+ERASURE_UNFOUNDED = ProblemType(
+    "erasure_unfounded",
+    "An erase record names what the record at its index does not have",
+    "Compare its index and fields with the record they point to.",
+)
+OPERATOR_COUNT_BROKEN = ProblemType(
+    "operator_count_broken",
+    "The rankings of an operator are not counted without gap or double",
+    "Ask the operator for the answer with the missing number and its promise.",
+)
+RECORD_OUT_OF_TIME = ProblemType(
+    "record_out_of_time",
+    "A record is older than the merge delay allows at its place",
+    "Compare it with the records before it: it was held back, or its time is wrong.",
+)
+
+EVIDENCE_INVALID = ProblemType(
+    "evidence_invalid",
+    "The evidence does not show a broken promise",
+    "Make it anew with `audit promises`, or do not believe who gave it to you.",
+)
+POLICY_WITHOUT_WEIGHTS = ProblemType(
+    "policy_without_weights",
+    "The policy's text names no weights of the five factors",
+    "Read the policy's record; totals can't be computed by it.",
+)

@@ -6,9 +6,13 @@ from registry.cli.audit import audit
 from registry.cli.bench.commands import bench
 from registry.cli.crawling import crawl
 from registry.cli.demo import demo
+from registry.cli.erasing import erase
+from registry.cli.invariance import invariance
 from registry.cli.keys import keygen, sign
 from registry.cli.linting import lint
+from registry.cli.moderating import moderate_site
 from registry.cli.preparing import db, make_keyring
+from registry.cli.publishing import publish
 from registry.cli.registering import register
 from registry.cli.reporting import report
 from registry.cli.searching import search
@@ -31,7 +35,11 @@ for command in (
     search,
     crawl,
     audit,
+    publish,
+    erase,
     report,
+    invariance,
+    moderate_site,
     bench,
     db,
     make_keyring,

@@ -14,7 +14,8 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from registry.cli.audit import VerifiedLog, verify_log
+from registry.cli.audit.following import VerifiedLog
+from registry.cli.audit.verify import verify_log
 from registry.cli.reporting import tell_report
 from registry.cli.searching import render_result
 from registry.cli.serve import running_service, settings_or_exit, until_ready

@@ -39,10 +39,21 @@ def migrate_database() -> None:
 
 
 @click.command("keyring")
-def make_keyring() -> None:
+@click.option(
+    "--rotate-log",
+    is_flag=True,
+    help="Replace the log's key. The old one signs beside the new one, from the "
+    "publisher's next start, until its file log-retiring.pem is deleted.",
+)
+def make_keyring(*, rotate_log: bool) -> None:
     """Make the registry's own keys in FAIR_REGISTRY_DATA, as far as they are missing."""
     settings = settings_or_exit()
     keyring.create_keyring(settings.keys, settings.log_origin)
+    if rotate_log:
+        try:
+            keyring.rotate_log_key(settings.keys, settings.log_origin)
+        except FileExistsError as error:
+            raise click.ClickException(str(error)) from error
     vkey = keyring.load_vkey(settings.keys, keyring.LOG)
     console.print(f"The log's verifier key: {vkey}", soft_wrap=True)
 

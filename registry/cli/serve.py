@@ -79,6 +79,7 @@ async def running_service(settings: Settings) -> AsyncIterator[Settings]:
             settings.port,
             settings.workers,
             crawlers=settings.crawlers,
+            witnessed=bool(settings.witnesses),
         )
         supervisor = Supervisor(parts, as_environment(settings))
         running = [asyncio.create_task(supervisor.run())]

@@ -86,7 +86,7 @@ def end_with_parent() -> None:
 
 
 def parts_of_service(
-    host: str, port: int, workers: int, *, crawlers: int = 1
+    host: str, port: int, workers: int, *, crawlers: int = 1, witnessed: bool = False
 ) -> list[Part]:
     web = [
         *("-m", "granian", "--interface", "asgi", "--factory"),
@@ -101,4 +101,5 @@ def parts_of_service(
         Part("web", web),
         *(Part(f"crawler-{n}", ["-m", "crawler"]) for n in range(1, crawlers + 1)),
         Part("publisher", ["-m", "registry.publisher"]),
+        *([Part("witnesses", ["-m", "crawler.witnesses"])] if witnessed else []),
     ]

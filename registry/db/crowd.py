@@ -3,12 +3,16 @@
 Only for a database of one's own; the sites have no documents and no owner.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
+import msgspec
 from sqlalchemy import text
 
 from registry.db.engine import Connection
+from registry.sites.place import Place
+from registry.sites.site import Site
 
 SITES = text("""
     INSERT INTO registry.site (site_id, host, registrable_domain, status, seq, listing,
@@ -39,6 +43,75 @@ ONLY_CRAWLS = text("DELETE FROM registry.task WHERE kind <> 'crawl'")
 CRAWLED = text("SELECT count(*) FROM registry.task WHERE outcome <> '{}'")
 STORED = text("SELECT count(*) FROM registry.document")
 ANALYZE = text("ANALYZE registry.site, registry.task")
+ANALYZE_SITES = text("ANALYZE registry.site, registry.site_profile")
+WITHDRAW_PART = text("""
+    UPDATE registry.site_profile SET listed = false, change_xid = pg_current_xact_id()
+    WHERE listed AND site_id % :of = :part
+""")
+PROFILES_OF_PART = text("""
+    SELECT site_id, profile FROM registry.site_profile
+    WHERE listed AND site_id % :of = :part LIMIT :limit
+""")
+
+_SITE_COLUMNS = (
+    *("site_id", "host", "registrable_domain", "status", "seq", "listing"),
+    *("declarations", "category", "city", "country", "conformance", "registered_at"),
+    *("updated_at", "changed_at", "proved_at", "proof_source"),
+)
+_PROFILE_COLUMNS = ("site_id", "listed", "profile", "policy")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """A made-up site that searches find. profile: encoded, made under `policy`."""
+
+    site_id: int
+    host: str
+    site: Site
+    place: Place | None
+    profile: bytes
+    policy: str
+    changed_at: datetime
+
+
+async def copy_sites(
+    connection: Connection, made: Sequence[Ranked], now: datetime
+) -> None:
+    """Entries and profiles, by COPY, committed at once."""
+    driver = (await connection.get_raw_connection()).driver_connection
+    if driver is None:
+        raise RuntimeError("the connection was closed")
+    sites, profiles = _site_rows(made, now), _profile_rows(made)
+    async with driver.transaction():
+        await driver.copy_records_to_table(
+            "site", schema_name="registry", columns=_SITE_COLUMNS, records=sites
+        )
+        await driver.copy_records_to_table(
+            "site_profile",
+            schema_name="registry",
+            columns=_PROFILE_COLUMNS,
+            records=profiles,
+        )
+
+
+async def analyze_sites(connection: Connection) -> None:
+    await connection.execute(ANALYZE_SITES)
+
+
+def _site_rows(made: Iterable[Ranked], now: datetime) -> Iterable[tuple[object, ...]]:
+    for one in made:
+        listing = {"site": one.site, "place": one.place, "conflicts": ()}
+        place = (one.place.name, one.place.country) if one.place else (None, None)
+        yield (
+            *(one.site_id, one.host, one.host, "active", 1),
+            *(msgspec.json.encode(listing).decode(), "{}", one.site.category),
+            *(*place, "strict", now, now, one.changed_at, now, ""),
+        )
+
+
+def _profile_rows(made: Iterable[Ranked]) -> Iterable[tuple[object, ...]]:
+    for one in made:
+        yield one.site_id, True, one.profile, one.policy
 
 
 async def make_crowd(connection: Connection, *, sites: int, now: datetime) -> None:
@@ -62,3 +135,18 @@ async def count_crawled(connection: Connection) -> tuple[int, int]:
     """Sites that were visited, and documents that are stored."""
     crawled = (await connection.execute(CRAWLED)).scalar_one()
     return crawled, (await connection.execute(STORED)).scalar_one()
+
+
+async def withdraw_part(connection: Connection, part: int, of: int) -> int:
+    """No longer listed: of so many parts of the sites one. Returns how many sites."""
+    gone = await connection.execute(WITHDRAW_PART, {"part": part, "of": of})
+    return int(gone.rowcount)
+
+
+async def profiles_of_part(
+    connection: Connection, part: int, of: int, *, limit: int
+) -> list[tuple[int, bytes]]:
+    """Some listed sites of the part, with their profiles."""
+    given = {"part": part, "of": of, "limit": limit}
+    found = await connection.execute(PROFILES_OF_PART, given)
+    return [(row.site_id, row.profile) for row in found]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, bindparam, func, insert, select, update
+from sqlalchemy import ARRAY, BigInteger, and_, bindparam, func, insert, select, update
 
 from registry.db.engine import Connection
 from registry.db.prepared import Gathered, Prepared
@@ -61,7 +61,10 @@ _INSERT = Prepared(
 )
 _CURRENT = Prepared(
     select(document)
-    .where(document.c.site_id == bindparam("site_id"), document.c.retired_at.is_(None))
+    .where(
+        document.c.site_id == func.any(bindparam("site_ids", type_=ARRAY(BigInteger))),
+        document.c.retired_at.is_(None),
+    )
     .order_by(document.c.url)
 )
 _REFRESHED = (
@@ -82,7 +85,17 @@ _REFRESH = Prepared(
 async def current_documents(
     connection: Connection, site_id: int
 ) -> list[StoredDocument]:
-    return [_document(row) for row in await _CURRENT(connection, site_id=site_id)]
+    return (await documents_of_sites(connection, [site_id]))[site_id]
+
+
+async def documents_of_sites(
+    connection: Connection, site_ids: Sequence[int]
+) -> dict[int, list[StoredDocument]]:
+    """Of each of the sites."""
+    found: dict[int, list[StoredDocument]] = {one: [] for one in site_ids}
+    for row in await _CURRENT(connection, site_ids=list(site_ids)):
+        found[row.site_id].append(_document(row))
+    return found
 
 
 async def document_history(
@@ -103,15 +116,16 @@ async def save_documents(
     site_id: int,
     found: Sequence[StoredDocument],
     now: datetime,
+    *,
     writes: Gathered,
-) -> dict[str, StoredDocument]:
-    """Make these the site's current documents; those before them, by URL.
+    before: Mapping[str, StoredDocument],
+) -> None:
+    """Make these the site's current documents, after those before them, by URL.
 
     An unchanged meaning only moves `fetched_at`; a changed one is a new version; a
     document that is no longer there is retired. writes: takes what is found, and is to
     be carried out.
     """
-    before = {one.url: one for one in await current_documents(connection, site_id)}
     current = dict(before)
     for one in found:
         known = current.pop(one.url, None)
@@ -123,7 +137,6 @@ async def save_documents(
             await _insert(writes, site_id, one)
     for url in current:
         await _retire(connection, site_id, url, now)
-    return before
 
 
 async def retire_documents(connection: Connection, site_id: int, now: datetime) -> None:

@@ -23,6 +23,9 @@ STATEMENT_TIMEOUT_MS: Mapping[str, int] = {
     "registry_ranker": 60_000,
     "registry_crawler": 15_000,
     "registry_publisher": 15_000,
+    "registry_moderator": 15_000,
+    "registry_eraser": 15_000,
+    "registry_cosigner": 15_000,
     "registry_auditor": 300_000,
 }
 
@@ -56,6 +59,9 @@ class Role(StrEnum):
     RANKER = "registry_ranker"
     CRAWLER = "registry_crawler"
     PUBLISHER = "registry_publisher"
+    MODERATOR = "registry_moderator"
+    ERASER = "registry_eraser"
+    COSIGNER = "registry_cosigner"
     AUDITOR = "registry_auditor"
 
 

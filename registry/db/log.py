@@ -8,11 +8,11 @@ exactly one of the two at any instant.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Row, insert, select, text
+from sqlalchemy import BigInteger, Row, bindparam, insert, select, text
 
-from registry.db.engine import Connection
+from registry.db.engine import Connection, DatabaseError
 from registry.db.tables import checkpoint, entry, pending, tile_hash
 
 SEQUENCER_LOCK = 0x5EC0E4CE  # any constant; both sides of the advisory lock share it
@@ -35,6 +35,17 @@ class LoggedRecord:
 
     record: AcceptedRecord
     leaf_index: int | None
+
+
+class PendingLeaf(NamedTuple):
+    """position: by which records are logged, in the order of their acceptance."""
+
+    position: int
+    leaf_hash: bytes
+
+
+class TurnLost(DatabaseError):
+    """Another sequencer works on the log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,21 +93,15 @@ async def find_record(connection: Connection, record_id: str) -> LoggedRecord | 
     return LoggedRecord(record=_record(row), leaf_index=row.leaf_index) if row else None
 
 
-TAKE = text("""
-    WITH taken AS (
-        DELETE FROM audit.pending WHERE position IN (
-            SELECT position FROM audit.pending ORDER BY position LIMIT :limit
-        )
-        RETURNING *
-    )
-    SELECT * FROM taken ORDER BY position
-""")
+PEEK = text(
+    "SELECT position, leaf_hash FROM audit.pending ORDER BY position LIMIT :limit"
+)
 
 
-async def take_pending(connection: Connection, limit: int) -> list[AcceptedRecord]:
-    """Take the oldest records out of `pending`; they must be logged or rolled back."""
-    rows = await connection.execute(TAKE, {"limit": limit})
-    return [_record(row) for row in rows]
+async def peek_pending(connection: Connection, limit: int) -> list[PendingLeaf]:
+    """The oldest of what waits; it stays there until `append` moves it."""
+    rows = await connection.execute(PEEK, {"limit": limit})
+    return [PendingLeaf(row.position, row.leaf_hash) for row in rows]
 
 
 async def try_sequencer_lock(connection: Connection) -> bool:
@@ -106,35 +111,51 @@ async def try_sequencer_lock(connection: Connection) -> bool:
     return bool(locked.scalar_one())
 
 
+# The bodies never leave the server.
+MOVE = text("""
+    WITH taken AS (
+        DELETE FROM audit.pending WHERE position = ANY (CAST(:positions AS bigint[]))
+        RETURNING *
+    )
+    INSERT INTO audit.entry
+        (leaf_index, record_id, kind, body, leaf_hash, accepted_at)
+    SELECT :first - 1 + row_number() OVER (ORDER BY position),
+        record_id, kind, body, leaf_hash, accepted_at FROM taken
+""").bindparams(bindparam("first", type_=BigInteger))
+
+FILL = text("""
+    INSERT INTO audit.tile_hash (level, position, hash) SELECT * FROM unnest(
+        CAST(:levels AS smallint[]), CAST(:positions AS bigint[]),
+        CAST(:hashes AS bytea[])
+    )
+""")
+
+
+async def end_when_idle(connection: Connection, after_s: int) -> None:
+    """Let the server hang up, and free the lock, if we say nothing for so long."""
+    for name in ("idle_session_timeout", "idle_in_transaction_session_timeout"):
+        await connection.execute(text(f"SET {name} = '{after_s}s'"))
+
+
 async def append(
     connection: Connection,
     first_index: int,
-    records: Sequence[AcceptedRecord],
+    leaves: Sequence[PendingLeaf],
     tile_hashes: Sequence[tuple[int, int, bytes]],
 ) -> None:
-    """Write entries from `first_index` on and the (level, position, hash) they fill."""
-    await connection.execute(
-        insert(entry),
-        [
-            {
-                "leaf_index": first_index + offset,
-                "record_id": record.record_id,
-                "kind": record.kind,
-                "body": record.body,
-                "leaf_hash": record.leaf_hash,
-                "accepted_at": record.accepted_at,
-            }
-            for offset, record in enumerate(records)
-        ],
-    )
+    """Move what waits to entries from `first_index` on; write the hashes they fill.
+
+    leaves: as `peek_pending` gave them. tile_hashes: level, position, hash.
+    Raises: TurnLost if another sequencer has moved some of them, DatabaseError.
+    """
+    taken = [one.position for one in leaves]
+    moved = await connection.execute(MOVE, {"positions": taken, "first": first_index})
+    if moved.rowcount != len(leaves):
+        raise TurnLost(f"{moved.rowcount} of {len(leaves)} records were still there")
     if tile_hashes:
-        await connection.execute(
-            insert(tile_hash),
-            [
-                {"level": level, "position": position, "hash": value}
-                for level, position, value in tile_hashes
-            ],
-        )
+        levels, positions, hashes = zip(*tile_hashes, strict=True)
+        filled = {"levels": levels, "positions": positions, "hashes": hashes}
+        await connection.execute(FILL, filled)
 
 
 async def save_checkpoint(connection: Connection, one: StoredCheckpoint) -> None:
@@ -182,6 +203,12 @@ async def read_bodies(connection: Connection, first: int, count: int) -> list[by
 async def leaf_index_of(connection: Connection, record_id: str) -> int | None:
     query = select(entry.c.leaf_index).where(entry.c.record_id == record_id)
     return (await connection.execute(query)).scalar_one_or_none()
+
+
+async def count_pending(connection: Connection) -> int:
+    query = text("SELECT count(*) FROM audit.pending")
+    found: int = (await connection.execute(query)).scalar_one()
+    return found
 
 
 async def count_records(connection: Connection) -> dict[str, int]:

@@ -75,9 +75,9 @@ async def gather_notices(
     kept = found[-KEPT:]
     if kept:
         told = {name: [getattr(one, name) for one in kept] for name in _MEMBERS}
-        await _INSERT(writes, site_id=site_id, noted_at=now, **told)
         # Those just told are not seen yet, so these are how many stay beside them.
         await _FORGET(writes, site_id=site_id, stay=KEPT - len(kept))
+        await _INSERT(writes, site_id=site_id, noted_at=now, **told)
 
 
 async def notices_of(

@@ -1,67 +1,119 @@
-"""SQL of what fairness reports are computed from, read as the auditor."""
+"""SQL of what fairness reports are computed from, read as the auditor.
 
+A window may hold millions of rankings: they come in by a server-side cursor and are put
+in columns block by block, off the event loop.
+"""
+
+import asyncio
 from datetime import datetime
+from typing import Any
+from uuid import UUID
 
 from sqlalchemy import text
 
-from registry.audit.disclosure import parse_disclosure
-from registry.audit.record import parse_record
-from registry.db.engine import Connection
-from registry.fairness.observation import (
-    ObservedRanking,
-    ObservedSelection,
-    SiteDisclosure,
+from registry.db.engine import Connection, driver_errors
+from registry.db.scored_columns import ScoredColumns
+from registry.db.window_columns import SiteNumbers, WindowColumns
+from registry.fairness.columns import (
+    SAMPLED_MAX,
+    SCORED_MAX,
+    Observed,
+    Scored,
+    make_sites,
 )
-from registry.sites.identifier import spell_site_id
+from registry.fairness.observation import SiteDisclosure
+from registry.sites.identifier import parse_site_id, spell_site_id
 
-RANKINGS = text("""
-    WITH ranking AS (
-        SELECT record_id, body FROM audit.entry
-        WHERE kind = 'ranking' AND accepted_at >= :start AND accepted_at < :end
-        UNION ALL
-        SELECT record_id, body FROM audit.pending
-        WHERE kind = 'ranking' AND accepted_at >= :start AND accepted_at < :end
-    )
-    SELECT r.record_id, r.body, e.site_ids AS eligible, o.disclosure AS query,
-        s.record_id AS selection_id, s.site_id AS selected
-    FROM ranking AS r
-    LEFT JOIN audit.eligible_sample AS e USING (record_id)
-    LEFT JOIN audit.opening AS o ON o.record_id = r.record_id AND o.name = 'query'
-    LEFT JOIN audit.selection AS s ON s.ranking_id = r.record_id
-    ORDER BY r.record_id
+BLOCK = 4_096  # rankings read at once: some 50 ms of the reader's work
+SAMPLE_MIN = 16  # eligible sites of a ranking that are read at the least
+
+COUNT = text("""
+    SELECT (SELECT count(*) FROM audit.entry WHERE kind = 'ranking'
+            AND accepted_at >= :start AND accepted_at < :end)
+        + (SELECT count(*) FROM audit.pending WHERE kind = 'ranking'
+            AND accepted_at >= :start AND accepted_at < :end)
 """)
 
-LABELS = text("""
-    SELECT s.site_id, s.registrable_domain, l.size, l.independence,
-        l.commission_percent
+# Of a large sample an even part: as many sites as $3 says, around the end of it, from
+# where the last byte of the record's id points.
+RANKINGS = """
+    WITH record AS (
+        SELECT record_id, body FROM audit.entry
+        WHERE kind = 'ranking' AND accepted_at >= $1 AND accepted_at < $2
+        UNION ALL
+        SELECT record_id, body FROM audit.pending
+        WHERE kind = 'ranking' AND accepted_at >= $1 AND accepted_at < $2
+    )
+    SELECT uuid_send(r.record_id), r.body, k.query, k.filters,
+        CASE WHEN length(k.eligible) <= 8 * $3 THEN k.eligible ELSE
+            substring(k.eligible FROM 8 * at.first + 1 FOR 8 * $3)
+            || substring(k.eligible FROM 1
+                FOR greatest(0, 8 * (at.first + $3) - length(k.eligible)))
+        END,
+        k.scores IS NOT NULL, s.record_id IS NOT NULL, s.site_id
+    FROM record AS r
+    LEFT JOIN audit.ranking AS k ON k.record_id = r.record_id
+    LEFT JOIN audit.selection AS s ON s.ranking_id = r.record_id
+    CROSS JOIN LATERAL (SELECT get_byte(uuid_send(r.record_id), 15)
+        * (length(k.eligible) / 8) / 256 AS first) AS at
+"""
+
+SCORES = """
+    SELECT uuid_send(k.record_id), r.body, k.scores, k.location
+    FROM audit.ranking AS k JOIN (
+        SELECT record_id, body FROM audit.entry WHERE record_id = ANY ($1::uuid[])
+        UNION ALL
+        SELECT record_id, body FROM audit.pending WHERE record_id = ANY ($1::uuid[])
+    ) AS r USING (record_id)
+    WHERE k.record_id = ANY ($1::uuid[]) AND k.scores IS NOT NULL
+"""
+
+# All rows are fetched, and most of them have a partner: what a plan needs to know.
+PLANNING = text(
+    "SELECT set_config('cursor_tuple_fraction', '1', true), "
+    "set_config('work_mem', '128MB', true)"
+)
+
+SITES = text("""
+    SELECT s.site_id, s.registrable_domain, s.category, s.registered_at, l.size,
+        l.independence, l.commission_percent
     FROM registry.site AS s LEFT JOIN disclosure.site_label AS l USING (site_id)
     ORDER BY s.site_id
 """)
 
 
-async def observed_rankings(
-    connection: Connection, start: datetime, end: datetime
-) -> list[ObservedRanking]:
-    """Ranked answers of [start, end), in the order of their ids."""
-    rows = await connection.execute(RANKINGS, {"start": start, "end": end})
-    found = []
-    for row in rows:
-        record = parse_record(row.body)
-        selection = None
-        if row.selection_id is not None:
-            selected = None if row.selected is None else spell_site_id(row.selected)
-            selection = ObservedSelection(site_id=selected)
-        found.append(
-            ObservedRanking(
-                id=row.record_id,
-                eligible=_integer(record["n"]),
-                returned=tuple(_texts(record["order"])),
-                eligible_sample=tuple(map(spell_site_id, row.eligible or ())),
-                selection=selection,
-                query=_query(row.query),
-            )
-        )
-    return found
+async def observe(
+    connection: Connection, start: datetime, end: datetime, operator: str = ""
+) -> Observed:
+    """The window [start, end), of one operator or of all."""
+    told = await site_disclosures(connection)
+    numbers = SiteNumbers([parse_site_id(one.site_id) for one in told])
+    columns = WindowColumns(numbers, operator)
+    window = {"start": start, "end": end}
+    await connection.execute(PLANNING)
+    count = (await connection.execute(COUNT, window)).scalar_one()
+    most = max(SAMPLE_MIN, SAMPLED_MAX // max(1, count))
+    raw: Any = (await connection.get_raw_connection()).driver_connection
+    with driver_errors():
+        cursor = await raw.cursor(RANKINGS, start, end, most)
+        while block := await cursor.fetch(BLOCK):
+            await asyncio.to_thread(columns.add, block)
+        scored = await _read_scored(raw, columns)
+    unknown = [SiteDisclosure(site_id=spell_site_id(one)) for one in numbers.added]
+    return Observed(
+        parts=columns.parts(), scored=scored, sites=make_sites([*told, *unknown])
+    )
+
+
+async def _read_scored(raw: Any, columns: WindowColumns) -> Scored:
+    """Of those whose scores were erased in between nothing is left."""
+    wanted = columns.candidates.first(SCORED_MAX)
+    scores = ScoredColumns(columns.numbers, wanted)
+    ids = [UUID(bytes=bytes(one)) for one in wanted.ids]
+    for begin in range(0, len(ids), BLOCK):
+        rows = await raw.fetch(SCORES, ids[begin : begin + BLOCK])
+        await asyncio.to_thread(scores.add, rows)
+    return scores.joined()
 
 
 async def site_disclosures(connection: Connection) -> list[SiteDisclosure]:
@@ -72,23 +124,8 @@ async def site_disclosures(connection: Connection) -> list[SiteDisclosure]:
             independence=row.independence or "unknown",
             commission_percent=row.commission_percent,
             domain=row.registrable_domain,
+            category=row.category,
+            registered_at=row.registered_at,
         )
-        for row in await connection.execute(LABELS)
+        for row in await connection.execute(SITES)
     ]
-
-
-def _query(disclosure: str | None) -> str:
-    """The words asked, while they are not erased."""
-    return str(parse_disclosure(disclosure).value) if disclosure else ""
-
-
-def _integer(value: object) -> int:
-    if not isinstance(value, int):
-        raise TypeError("a ranking record counts its eligible sites")
-    return value
-
-
-def _texts(value: object) -> list[str]:
-    if not isinstance(value, list | tuple):
-        raise TypeError("a ranking record lists its order")
-    return [str(one) for one in value]

@@ -6,7 +6,8 @@ others do; its parameters are named by the statement's own.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
@@ -42,40 +43,46 @@ class Prepared:
 
     async def __call__(self, connection: "Connection | Gathered", **given: Any) -> Rows:
         """Its rows, none where it is gathered. Raises: DriverError."""
-        values = {**self._fixed, **given}
-        arguments = [self._spell(name, values[name]) for name in self._names]
+        arguments = self._arguments(given)
         if isinstance(connection, Gathered):
             connection.add(self, arguments)
             return []
         found = await _fetch(connection, self.sql, arguments)
         return [SimpleNamespace(**one) for one in found]
 
-    def _spell(self, name: str, value: Any) -> Any:
-        if name in self._json and value is not None:
-            return msgspec.json.encode(value).decode()
-        return value
+    def _arguments(self, given: dict[str, Any]) -> list[Any]:
+        values = {**self._fixed, **given}
+        for name in self._json:
+            if values[name] is not None:
+                values[name] = msgspec.json.encode(values[name]).decode()
+        return [values[name] for name in self._names]
 
 
 class Gathered:
-    """Writes that are carried out as one statement, which is one round trip.
+    """Writes that are carried out together, in as few round trips as they need.
 
-    None sees what another writes, so no two may be of the same row.
+    Those of one statement are one, with the statements in the order in which each came
+    first; a single row of each is one round trip in all. So none may count on seeing
+    what another writes, nor on not seeing it, and no two may be of the same row.
     """
 
     def __init__(self) -> None:
-        self._statements: list[Prepared] = []
-        self._arguments: list[Any] = []
+        self._rows: dict[Prepared, list[list[Any]]] = {}
 
-    def add(self, statement: Prepared, arguments: Sequence[Any]) -> None:
-        self._statements.append(statement)
-        self._arguments += arguments
+    def add(self, statement: Prepared, arguments: list[Any]) -> None:
+        self._rows.setdefault(statement, []).append(arguments)
 
     async def carry_out(self, connection: Connection) -> None:
         """Raises: DriverError."""
-        if self._statements:
-            sql = _joined(tuple(one.sql for one in self._statements))
-            arguments, self._statements, self._arguments = self._arguments, [], []
-            await _fetch(connection, sql, arguments)
+        rows, self._rows = self._rows, {}
+        if all(len(several) == 1 for several in rows.values()):
+            if rows:
+                sql = _joined(tuple(one.sql for one in rows))
+                given = [value for [first] in rows.values() for value in first]
+                await _fetch(connection, sql, given)
+            return
+        for statement, several in rows.items():
+            await _execute_many(connection, statement.sql, several)
 
 
 @lru_cache(maxsize=64)
@@ -94,6 +101,21 @@ def _moved(sql: str, by: int) -> str:
 
 async def _fetch(connection: Connection, sql: str, arguments: Sequence[Any]) -> Any:
     """Raises: DriverError."""
+    async with _raw(connection) as raw:
+        return await raw.fetch(sql, *arguments)
+
+
+async def _execute_many(
+    connection: Connection, sql: str, several: Sequence[Sequence[Any]]
+) -> None:
+    """Raises: DriverError."""
+    async with _raw(connection) as raw:
+        await raw.executemany(sql, several)
+
+
+@asynccontextmanager
+async def _raw(connection: Connection) -> AsyncIterator[Any]:
+    """The driver's own, in the transaction. Raises: DriverError."""
     pooled = await _pooled(connection)
     adapted: Any = pooled.dbapi_connection
     raw: Any = pooled.driver_connection
@@ -101,7 +123,7 @@ async def _fetch(connection: Connection, sql: str, arguments: Sequence[Any]) -> 
         with driver_errors():
             if adapted._transaction is None:  # noqa: SLF001 - SQLAlchemy begins as late as this
                 await adapted._start_transaction()  # noqa: SLF001
-            return await raw.fetch(sql, *arguments)
+            yield raw
     except BaseException as error:
         if raw.is_closed() or not isinstance(error.__cause__, asyncpg.PostgresError):
             await connection.invalidate()  # nobody else is to meet it

@@ -4,21 +4,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Integer, bindparam, select
+from sqlalchemy import text
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine import Connection
 from registry.db.prepared import Prepared
 from registry.db.tables import probe
 
+NEWEST = 2000
 _SINCE = Prepared(
-    select(probe)
-    .where(
-        probe.c.site_id == bindparam("site_id"),
-        probe.c.observed_at >= bindparam("since"),
-    )
-    .order_by(probe.c.observed_at.desc())
-    .limit(bindparam("limit", type_=Integer))
+    text("""
+    SELECT p.site_id, p.observed_at, p.outcome, p.elapsed_ms
+    FROM unnest(CAST(:site_ids AS bigint[])) AS one (site_id),
+    LATERAL (
+        SELECT * FROM registry.probe
+        WHERE site_id = one.site_id AND observed_at >= :since
+        ORDER BY observed_at DESC LIMIT :limit
+    ) AS p
+    ORDER BY p.observed_at DESC
+""")
 )
 
 
@@ -40,12 +44,27 @@ async def save_probe(connection: Connection, site_id: int, one: StoredProbe) -> 
 
 
 async def probes_since(
-    connection: Connection, site_id: int, since: datetime, limit: int = 2000
-) -> Sequence[StoredProbe]:
+    connection: Connection, site_id: int, since: datetime, limit: int = NEWEST
+) -> list[StoredProbe]:
     """The newest first."""
-    return [
-        StoredProbe(
-            observed_at=row.observed_at, outcome=row.outcome, elapsed_ms=row.elapsed_ms
+    return (await probes_of_sites(connection, [site_id], since, limit))[site_id]
+
+
+async def probes_of_sites(
+    connection: Connection,
+    site_ids: Sequence[int],
+    since: datetime,
+    limit: int = NEWEST,
+) -> dict[int, list[StoredProbe]]:
+    """The newest of each first. limit: of a site."""
+    found: dict[int, list[StoredProbe]] = {one: [] for one in site_ids}
+    given = {"site_ids": list(site_ids), "since": since, "limit": limit}
+    for row in await _SINCE(connection, **given):
+        found[row.site_id].append(
+            StoredProbe(
+                observed_at=row.observed_at,
+                outcome=row.outcome,
+                elapsed_ms=row.elapsed_ms,
+            )
         )
-        for row in await _SINCE(connection, site_id=site_id, since=since, limit=limit)
-    ]
+    return found

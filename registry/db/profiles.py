@@ -5,7 +5,7 @@ everything below the oldest running transaction of that snapshot was visible the
 rows at or above it are read again, and none is missed whatever the order of commits.
 """
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import bindparam, select, text, update
@@ -23,19 +23,14 @@ class ProfileChange:
 
     site_id: int
     profile: bytes | None
+    xid: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Changes:
-    """horizon: what to ask from next time. latest: the newest change in it, or 0."""
-
-    rows: Sequence[ProfileChange]
-    horizon: int
-    latest: int
-
+PAGE = 1_000
 
 CHANGED = text("""
-    SELECT site_id, listed, profile, change_xid::text::bigint AS xid
+    SELECT site_id, CASE WHEN listed THEN profile END AS profile,
+        change_xid::text::bigint AS xid
     FROM registry.ranking_profile WHERE change_xid >= CAST(:since AS text)::xid8
 """)
 
@@ -62,21 +57,29 @@ _SAVE = Prepared(
 )
 
 
-async def changes_since(connection: Connection, horizon: int) -> Changes:
-    """Profiles changed at or after the horizon. 0: all of them."""
-    # The horizon first: a row that commits between the two reads is read again.
-    following = (await connection.execute(HORIZON)).scalar_one()
-    rows = (await connection.execute(CHANGED, {"since": str(horizon)})).all()
-    return Changes(
-        rows=[
+async def horizon_of(connection: Connection) -> int:
+    """What to ask from next time; asked before the changes.
+
+    So a row that commits between the two reads is read again.
+    """
+    found: int = (await connection.execute(HORIZON)).scalar_one()
+    return found
+
+
+async def changes_since(
+    connection: Connection, horizon: int
+) -> AsyncIterator[Sequence[ProfileChange]]:
+    """Profiles changed at or after the horizon, each once, page by page. 0: all."""
+    found = await connection.stream(CHANGED, {"since": str(horizon)})
+    async for page in found.partitions(PAGE):
+        yield [
             ProfileChange(
-                site_id=row.site_id, profile=row.profile if row.listed else None
+                site_id=row.site_id,
+                profile=row.profile,
+                xid=row.xid,
             )
-            for row in rows
-        ],
-        horizon=following,
-        latest=max((row.xid for row in rows), default=0),
-    )
+            for row in page
+        ]
 
 
 async def save_profile(

@@ -6,7 +6,18 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import Table, Text, bindparam, func, select, text, tuple_, update
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    Table,
+    Text,
+    bindparam,
+    func,
+    select,
+    text,
+    tuple_,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine import Connection
@@ -43,7 +54,16 @@ _LOCK_HOST = Prepared(
         )
     )
 )
-_KEYS = Prepared(select(site_key).where(site_key.c.site_id == bindparam("site_id")))
+_OF_HOSTS = site.c.host == func.any(bindparam("hosts", type_=ARRAY(Text)))
+_FIND_ALL = Prepared(select(site).where(_OF_HOSTS))
+_LOCK_ALL = Prepared(
+    select(site).where(_OF_HOSTS).order_by(site.c.host).with_for_update()
+)
+_KEYS = Prepared(
+    select(site_key).where(
+        site_key.c.site_id == func.any(bindparam("site_ids", type_=ARRAY(BigInteger)))
+    )
+)
 HORIZON = text("SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint")
 _CHANGED = text("""
     SELECT site_id FROM registry.site
@@ -85,11 +105,11 @@ async def find_site(connection: Connection, host: str) -> SiteEntry | None:
 
 
 async def find_declared(
-    connection: Connection, host: str
-) -> tuple[SiteEntry, dict[str, Any]] | None:
-    """The site, and what its registration declared."""
-    rows = await _FIND(connection, host=host)
-    return (_entry(rows[0]), rows[0].declarations) if rows else None
+    connection: Connection, hosts: Sequence[str]
+) -> dict[str, tuple[SiteEntry, dict[str, Any]]]:
+    """By host, those of them that are sites, and what their registrations declared."""
+    rows = await _FIND_ALL(connection, hosts=list(hosts))
+    return {row.host: (_entry(row), row.declarations) for row in rows}
 
 
 async def lock_site(connection: Connection, host: str) -> SiteEntry | None:
@@ -99,6 +119,14 @@ async def lock_site(connection: Connection, host: str) -> SiteEntry | None:
     # A host that is not listed has no row to lock, and two may want to be its first.
     await _LOCK_HOST(connection, host=host)
     return await _lock_row(connection, host)
+
+
+async def lock_sites(
+    connection: Connection, hosts: Sequence[str]
+) -> dict[str, SiteEntry]:
+    """By host, those that are there; held in one order, so nobody waits in a circle."""
+    rows = await _LOCK_ALL(connection, hosts=list(hosts))
+    return {row.host: _entry(row) for row in rows}
 
 
 async def _lock_row(connection: Connection, host: str) -> SiteEntry | None:
@@ -136,7 +164,11 @@ async def list_sites(
     country: str | None = None,
 ) -> list[SiteEntry]:
     """Active sites in the order of their registration; unranked."""
-    query = select(site).where(site.c.status == "active", site.c.unlisted_for.is_(None))
+    query = select(site).where(
+        site.c.status == "active",
+        site.c.unlisted_for.is_(None),
+        site.c.moderated.is_(None),
+    )
     if after is not None:
         query = query.where(tuple_(site.c.registered_at, site.c.site_id) > after)
     if category is not None:
@@ -179,6 +211,7 @@ async def save_site(
         "proof_source": entry.proof_source,
         "failed_proofs": 0,
         "unlisted_for": entry.unlisted_for,
+        "moderated": entry.moderated,
         "change_xid": CURRENT_XID,
     }
     await _SAVE_SITE(connection, **values)
@@ -214,30 +247,23 @@ async def note_proof(connection: Connection, site_id: int, now: datetime) -> Non
     )
 
 
-async def note_failed_proof(connection: Connection, site_id: int) -> int:
-    """Control could not be shown; the number of failures in a row."""
-    failed = await connection.execute(
-        update(site)
-        .where(site.c.site_id == site_id)
-        .values(failed_proofs=site.c.failed_proofs + 1)
-        .returning(site.c.failed_proofs)
-    )
-    return int(failed.scalar_one())
-
-
 async def keys_of(connection: Connection, site_id: int) -> list[StoredKey]:
-    return [
-        StoredKey(
-            known=KnownKey(
-                reference=KeyReference(source_url=row.source, kid=row.kid),
-                standing=row.standing,
-                first_seen_at=row.first_seen_at,
-                last_seen_at=row.last_seen_at,
-            ),
-            jwk=row.jwk,
+    return (await keys_of_sites(connection, [site_id]))[site_id]
+
+
+async def keys_of_sites(
+    connection: Connection, site_ids: Sequence[int]
+) -> dict[int, list[StoredKey]]:
+    found: dict[int, list[StoredKey]] = {one: [] for one in site_ids}
+    for row in await _KEYS(connection, site_ids=list(site_ids)):
+        known = KnownKey(
+            reference=KeyReference(source_url=row.source, kid=row.kid),
+            standing=row.standing,
+            first_seen_at=row.first_seen_at,
+            last_seen_at=row.last_seen_at,
         )
-        for row in await _KEYS(connection, site_id=site_id)
-    ]
+        found[row.site_id].append(StoredKey(known=known, jwk=row.jwk))
+    return found
 
 
 async def save_key(connection: Connection, site_id: int, key: StoredKey) -> None:
@@ -294,4 +320,5 @@ def _entry(row: Any) -> SiteEntry:
         proved_at=row.proved_at,
         proof_source=row.proof_source,
         unlisted_for=row.unlisted_for,
+        moderated=row.moderated,
     )

@@ -6,7 +6,6 @@ with the shard key: the site, or nothing for the log, which is one sequence.
 """
 
 from sqlalchemy import (
-    ARRAY,
     BigInteger,
     Boolean,
     Column,
@@ -25,18 +24,10 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.types import UserDefinedType
+
+from registry.db.column_types import Packed, RecordId, Xid8
 
 metadata = MetaData()
-
-
-class Xid8(UserDefinedType[int]):
-    """PostgreSQL's 64-bit transaction id."""
-
-    cache_ok = True
-
-    def get_col_spec(self, **_: object) -> str:
-        return "xid8"
 
 
 def _instant(name: str, *, nullable: bool = False) -> Column[object]:
@@ -89,6 +80,7 @@ site = Table(
     Column("proof_source", Text, nullable=False),
     Column("failed_proofs", SmallInteger, nullable=False, server_default=text("0")),
     Column("unlisted_for", Text),
+    Column("moderated", Text),
     _change_xid(),
     schema="registry",
 )
@@ -237,9 +229,9 @@ pending = Table(
     "pending",
     metadata,
     Column("position", BigInteger, Identity(always=True), primary_key=True),
-    Column("record_id", Text, nullable=False, unique=True),
+    Column("record_id", RecordId, nullable=False, unique=True),
     Column("kind", Text, nullable=False),
-    Column("body", LargeBinary, nullable=False),
+    Column("body", Packed, nullable=False),
     Column("leaf_hash", LargeBinary, nullable=False),
     _instant("accepted_at"),
     schema="audit",
@@ -249,9 +241,9 @@ entry = Table(
     "entry",
     metadata,
     Column("leaf_index", BigInteger, primary_key=True, autoincrement=False),
-    Column("record_id", Text, nullable=False, unique=True),
+    Column("record_id", RecordId, nullable=False, unique=True),
     Column("kind", Text, nullable=False),
-    Column("body", LargeBinary, nullable=False),
+    Column("body", Packed, nullable=False),
     Column("leaf_hash", LargeBinary, nullable=False),
     _instant("accepted_at"),
     schema="audit",
@@ -276,31 +268,37 @@ checkpoint = Table(
     schema="audit",
 )
 
-opening = Table(
-    "opening",
+ranking = Table(
+    "ranking",
     metadata,
-    Column("record_id", Text, primary_key=True),
-    Column("name", Text, primary_key=True),
-    Column("disclosure", Text, nullable=False),
-    schema="audit",
-)
-
-eligible_sample = Table(
-    "eligible_sample",
-    metadata,
-    Column("record_id", Text, primary_key=True),
-    Column("site_ids", ARRAY(BigInteger), nullable=False),
+    Column("record_id", RecordId, primary_key=True),
+    Column("query", LargeBinary),
+    Column("location", LargeBinary),
+    Column("filters", LargeBinary),
+    Column("request", LargeBinary),
+    Column("scores", LargeBinary),
+    Column("terms", LargeBinary),
+    Column("eligible", LargeBinary, nullable=False),
     schema="audit",
 )
 
 selection = Table(
     "selection",
     metadata,
-    Column("ranking_id", Text, primary_key=True),
-    Column("record_id", Text, nullable=False),
+    Column("ranking_id", RecordId, primary_key=True),
+    Column("record_id", RecordId, nullable=False),
     Column("site_id", BigInteger),
     _instant("accepted_at"),
     UniqueConstraint("record_id", name="selection_record_id_key"),
+    schema="audit",
+)
+
+attestation = Table(
+    "attestation",
+    metadata,
+    Column("digest", LargeBinary, primary_key=True),
+    Column("record_id", RecordId, nullable=False),
+    _instant("accepted_at"),
     schema="audit",
 )
 
@@ -309,8 +307,8 @@ day_seed = Table(
     metadata,
     Column("day", Date, primary_key=True),
     Column("secret", LargeBinary, nullable=False),
-    Column("commitment_id", Text, nullable=False),
-    Column("reveal_id", Text),
+    Column("commitment_id", RecordId, nullable=False),
+    Column("reveal_id", RecordId),
     schema="audit",
 )
 
@@ -319,7 +317,29 @@ policy = Table(
     metadata,
     Column("digest", Text, primary_key=True),
     Column("body", LargeBinary, nullable=False),
-    Column("record_id", Text, nullable=False),
+    Column("record_id", RecordId, nullable=False),
     _instant("effective_at"),
+    schema="audit",
+)
+
+cosignature = Table(
+    "cosignature",
+    metadata,
+    Column("size", BigInteger, primary_key=True, autoincrement=False),
+    Column("witness", Text, primary_key=True),
+    Column("line", Text, nullable=False),
+    _instant("cosigned_at"),
+    schema="audit",
+)
+
+erasure = Table(
+    "erasure",
+    metadata,
+    Column("record_id", RecordId, primary_key=True),
+    Column("first_index", BigInteger, nullable=False),
+    Column("last_index", BigInteger, nullable=False),
+    Column("is_scheduled", Boolean, nullable=False),
+    _instant("erased_at"),
+    UniqueConstraint("first_index", "is_scheduled", name="erasure_once"),
     schema="audit",
 )

@@ -5,17 +5,16 @@ written only under the fence of the lease, so a crawler that lost it changes not
 Where the crawler dies, the task is ready for another when the lease is over.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
+import msgspec
 from sqlalchemy import (
     BigInteger,
     DateTime,
     Row,
-    bindparam,
-    case,
     delete,
     func,
     literal,
@@ -31,6 +30,9 @@ from registry.db.tables import task
 from registry.sites.change_history import ChangeHistory
 
 TaskKind = Literal["crawl", "probe", "prove"]
+Lease = tuple[int, TaskKind, int]
+"""Of which task, and its fence: another lease of the same task is another."""
+
 _INSTANT = DateTime(timezone=True)
 
 
@@ -56,6 +58,10 @@ class Task:
     learnt_at: datetime | None = None
     hinted_at: datetime | None = None
     standing: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def lease(self) -> "Lease":
+        return (self.site_id, self.kind, self.fence)
 
     def is_early(self, now: datetime) -> bool:
         """Whether it is done for the sake of a hint, and not because it is due."""
@@ -154,81 +160,93 @@ async def hint_crawl(
     return due_at
 
 
-async def complete(
-    connection: Connection,
-    one: Task,
-    *,
-    due_at: datetime,
-    failures: int,
-    outcome: dict[str, Any],
-    history: ChangeHistory[float] | None = None,
-    learnt_at: datetime | None = None,
-    not_before: datetime | None = None,
-    standing: Mapping[str, Any] | None = None,
-) -> bool:
-    """Write the outcome and the next due time; False if the lease was lost.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """What came of a leased task, and when it is due again.
 
     history, learnt_at, standing: as in Task; None leaves what is stored. not_before: no
     hint brings the next one before it. A hint that came after the lease still stands.
     """
-    learnt = dict.fromkeys(_LEARNT) if history is None else asdict(history)
+
+    task: Task
+    due_at: datetime
+    failures: int
+    outcome: dict[str, Any]
+    history: ChangeHistory[float] | None = None
+    learnt_at: datetime | None = None
+    not_before: datetime | None = None
+    standing: Mapping[str, Any] | None = None
+
+
+async def complete(connection: Connection, one: Task, **came: Any) -> bool:
+    """Write what came of it; False if the lease was lost. came: as in Completion."""
+    return bool(await complete_all(connection, [Completion(task=one, **came)]))
+
+
+async def complete_all(
+    connection: Connection, several: Sequence[Completion]
+) -> frozenset[Lease]:
+    """Those of the leases that still held, and under which was written."""
     written = await _COMPLETE(
         connection,
-        of_site=one.site_id,
-        of_kind=one.kind,
-        of_fence=one.fence,
-        known_hint=one.hinted_at,
-        due_at=due_at,
-        failures=failures,
-        outcome=outcome,
-        not_before=not_before,
-        learnt_at=learnt_at,
-        standing=standing,
-        **learnt,
+        **{name: [read(one) for one in several] for name, read in _WRITTEN.items()},
     )
-    return bool(written)
+    return frozenset((row.site_id, row.kind, row.fence) for row in written)
 
 
-_LEARNT = ("visits", "unchanged", "mean_gap_days")
+def _learnt(name: str) -> Callable[[Completion], float | None]:
+    def read(one: Completion) -> float | None:
+        return None if one.history is None else getattr(one.history, name)
+
+    return read
 
 
-def _given_or_stored(name: str) -> Any:
-    column = task.c[name]
-    return func.coalesce(bindparam(name, type_=column.type), column)
+def _spell(value: Mapping[str, Any] | None) -> str | None:
+    return None if value is None else msgspec.json.encode(value).decode()
 
+
+_WRITTEN: Mapping[str, Callable[[Completion], Any]] = {
+    "site_id": lambda one: one.task.site_id,
+    "kind": lambda one: one.task.kind,
+    "fence": lambda one: one.task.fence,
+    "known_hint": lambda one: one.task.hinted_at,
+    "due_at": lambda one: one.due_at,
+    "failures": lambda one: one.failures,
+    "outcome": lambda one: _spell(one.outcome),
+    "not_before": lambda one: one.not_before,
+    "learnt_at": lambda one: one.learnt_at,
+    "standing": lambda one: _spell(one.standing),
+    "visits": _learnt("visits"),
+    "unchanged": _learnt("unchanged"),
+    "mean_gap_days": _learnt("mean_gap_days"),
+}
 
 _COMPLETE = Prepared(
-    update(task)
-    .where(
-        task.c.site_id == bindparam("of_site"),
-        task.c.kind == bindparam("of_kind"),
-        task.c.fence == bindparam("of_fence"),
+    text("""
+    UPDATE registry.task AS t SET
+        due_at = one.due_at, leased_until = NULL, failures = one.failures,
+        outcome = CAST(one.outcome AS jsonb), not_before = one.not_before,
+        hinted_at = CASE WHEN t.hinted_at IS NOT DISTINCT FROM one.known_hint
+            THEN NULL ELSE greatest(t.hinted_at, one.not_before) END,
+        learnt_at = coalesce(one.learnt_at, t.learnt_at),
+        standing = coalesce(CAST(one.standing AS jsonb), t.standing),
+        visits = coalesce(one.visits, t.visits),
+        unchanged = coalesce(one.unchanged, t.unchanged),
+        mean_gap_days = coalesce(one.mean_gap_days, t.mean_gap_days)
+    FROM unnest(
+        CAST(:site_id AS bigint[]), CAST(:kind AS text[]), CAST(:fence AS bigint[]),
+        CAST(:known_hint AS timestamptz[]), CAST(:due_at AS timestamptz[]),
+        CAST(:failures AS int[]), CAST(:outcome AS text[]),
+        CAST(:not_before AS timestamptz[]), CAST(:learnt_at AS timestamptz[]),
+        CAST(:standing AS text[]), CAST(:visits AS float8[]),
+        CAST(:unchanged AS float8[]), CAST(:mean_gap_days AS float8[])
+    ) AS one (
+        site_id, kind, fence, known_hint, due_at, failures, outcome, not_before,
+        learnt_at, standing, visits, unchanged, mean_gap_days
     )
-    .values(
-        {
-            "due_at": bindparam("due_at"),
-            "leased_until": None,
-            "failures": bindparam("failures"),
-            "outcome": bindparam("outcome"),
-            "hinted_at": case(
-                (
-                    task.c.hinted_at.is_not_distinct_from(
-                        bindparam("known_hint", type_=_INSTANT)
-                    ),
-                    None,
-                ),
-                else_=func.greatest(
-                    task.c.hinted_at, bindparam("not_before", type_=_INSTANT)
-                ),
-            ),
-            "not_before": bindparam("not_before", type_=_INSTANT),
-            **{
-                name: _given_or_stored(name)
-                for name in ("learnt_at", "standing", *_LEARNT)
-            },
-        }
-    )
-    .returning(task.c.site_id)
+    WHERE t.site_id = one.site_id AND t.kind = one.kind AND t.fence = one.fence
+    RETURNING t.site_id, t.kind, t.fence
+""")
 )
 
 

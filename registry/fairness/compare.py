@@ -1,35 +1,27 @@
-"""Comparisons: what each kind of site got, next to what it made of the eligible.
+"""Comparisons: what each class of site got, next to what it made of the eligible.
 
 A difference is read only from intervals, and only if it stands whether or not the sites
-of undeclared kind belonged to the kind in question.
+of undeclared class belonged to the class in question.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from registry.fairness.classes import UNKNOWN, Classes
 from registry.fairness.estimate import (
     Estimate,
     Evidence,
     baseline_of,
     count_bearing,
-    count_sites,
     estimate_gap,
+    estimate_ratio,
     estimate_share,
     round_figure,
     total_of,
 )
 from registry.fairness.figures import Comparison, Dimension, Measure, Reading, SiteClass
-from registry.fairness.inference import Interval
-from registry.fairness.tally import (
-    INDEPENDENCE_COLUMNS,
-    INDEPENDENCES,
-    LOGARITHMIC,
-    RANK_BIASED,
-    SELECTED,
-    SIZE_COLUMNS,
-    SIZES,
-    TOP_ONE,
-)
+from registry.fairness.rates import Interval
+from registry.fairness.tally import LOGARITHMIC, RANK_BIASED, SELECTED, TOP_ONE
 from registry.fairness.wording import describe_comparison, explain_withheld
 
 COMPARED: Mapping[int, Measure] = {
@@ -39,38 +31,87 @@ COMPARED: Mapping[int, Measure] = {
     SELECTED: "selected",
 }
 
-SIZE_CLASSES: Mapping[str, tuple[str, ...]] = {
-    "smallBusiness": ("micro", "small"),
-    **{size: (size,) for size in SIZES},
-}
-"""As declared, and micro and small together: the "small" of §9.7."""
-
-INDEPENDENCE_CLASSES: Mapping[str, tuple[str, ...]] = {
-    independence: (independence,) for independence in INDEPENDENCES
-}
+PValues = Mapping[tuple[tuple[str, ...], int], float]
+"""Of the classes with these names against the other declared ones, in a measure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kind:
-    """A kind of site. columns: its attributes; unknown: those that might be of it."""
+class Comparer:
+    """What all cells of a table share. p_values: None where they are not to be told."""
 
-    dimension: str
-    name: str
-    members: tuple[str, ...]
-    columns: tuple[int, ...]
-    unknown: tuple[int, ...]
+    evidence: Evidence
+    minimum_cell: int
+    measures: Sequence[int] = tuple(COMPARED)
+    p_values: Callable[[Classes], PValues] | None = None
 
+    def compare(self, classes: Classes) -> Dimension:
+        tally = self.evidence.tally
+        found = self.p_values(classes) if self.p_values else {}
+        return Dimension(
+            name=classes.dimension,
+            classes=tuple(
+                SiteClass(
+                    name=name,
+                    members=members,
+                    sites=tally.count_sites(classes.dimension, members),
+                    comparisons=tuple(
+                        self._compare(
+                            classes, name, measure, found.get((members, measure))
+                        )
+                        for measure in self.measures
+                    ),
+                )
+                for name, members in classes.kinds.items()
+            ),
+        )
 
-def compare_sizes(evidence: Evidence, minimum_cell: int) -> Dimension:
-    columns = dict(zip(SIZES, SIZE_COLUMNS, strict=True))
-    kinds = _list_kinds("size", SIZE_CLASSES, columns)
-    return _compare("size", kinds, evidence, minimum_cell)
+    def _compare(
+        self, classes: Classes, name: str, measure: int, p_value: float | None
+    ) -> Comparison:
+        members = classes.kinds[name]
+        columns = self.evidence.tally.columns_of(classes.dimension, members)
+        rankings, queries = count_bearing(self.evidence.tally, measure, columns)
+        cell = Comparison(measure=COMPARED[measure], rankings=rankings, queries=queries)
+        if queries < self.minimum_cell:
+            cell = replace(cell, withheld=explain_withheld(queries, self.minimum_cell))
+        else:
+            cell = self._fill(replace(cell, p_value=p_value), classes, members, measure)
+        sentence = describe_comparison(classes.dimension, name, cell)
+        return replace(cell, sentence=sentence)
 
-
-def compare_independence(evidence: Evidence, minimum_cell: int) -> Dimension:
-    columns = dict(zip(INDEPENDENCES, INDEPENDENCE_COLUMNS, strict=True))
-    kinds = _list_kinds("independence", INDEPENDENCE_CLASSES, columns)
-    return _compare("independence", kinds, evidence, minimum_cell)
+    def _fill(
+        self,
+        cell: Comparison,
+        classes: Classes,
+        members: tuple[str, ...],
+        measure: int,
+    ) -> Comparison:
+        evidence, tally = self.evidence, self.evidence.tally
+        columns = tally.columns_of(classes.dimension, members)
+        widest = tally.columns_of(classes.dimension, _with_unknown(classes, members))
+        share = estimate_share(evidence, measure, columns)
+        eligible = estimate_share(evidence, baseline_of(measure), columns)
+        gap = estimate_gap(evidence, measure, columns)
+        widest_gap = estimate_gap(evidence, measure, widest)
+        total = total_of(evidence, measure, columns)
+        return replace(
+            cell,
+            eligible_share=eligible,
+            share=share,
+            share_bounds=Interval(
+                low=share.value, high=estimate_share(evidence, measure, widest).value
+            ),
+            gap=gap,
+            gap_bounds=Interval(
+                low=min(gap.low, widest_gap.low), high=max(gap.high, widest_gap.high)
+            ),
+            total=total,
+            per_site=round_figure(
+                total / tally.count_sites(classes.dimension, members)
+            ),
+            reading=read_gap(gap, widest_gap),
+            ratio=estimate_ratio(evidence, measure, columns),
+        )
 
 
 def read_gap(gap: Estimate, if_unknown_belonged: Estimate) -> Reading:
@@ -82,74 +123,7 @@ def read_gap(gap: Estimate, if_unknown_belonged: Estimate) -> Reading:
     return "less" if if_unknown_belonged.high < 0 else "unsettled"
 
 
-def _list_kinds(
-    dimension: str, classes: Mapping[str, tuple[str, ...]], columns: Mapping[str, int]
-) -> list[_Kind]:
-    return [
-        _Kind(
-            dimension=dimension,
-            name=name,
-            members=members,
-            columns=tuple(columns[member] for member in members),
-            unknown=() if name == "unknown" else (columns["unknown"],),
-        )
-        for name, members in classes.items()
-    ]
-
-
-def _compare(
-    dimension: str, kinds: Sequence[_Kind], evidence: Evidence, minimum_cell: int
-) -> Dimension:
-    return Dimension(
-        name=dimension,
-        classes=tuple(
-            SiteClass(
-                name=kind.name,
-                members=kind.members,
-                sites=count_sites(evidence, kind.columns),
-                comparisons=tuple(
-                    _compare_kind(evidence, kind, measure, minimum_cell)
-                    for measure in COMPARED
-                ),
-            )
-            for kind in kinds
-        ),
-    )
-
-
-def _compare_kind(
-    evidence: Evidence, kind: _Kind, measure: int, minimum_cell: int
-) -> Comparison:
-    rankings, queries = count_bearing(evidence.tally, measure, kind.columns)
-    cell = Comparison(measure=COMPARED[measure], rankings=rankings, queries=queries)
-    if queries < minimum_cell:
-        cell = replace(cell, withheld=explain_withheld(queries, minimum_cell))
-    else:
-        cell = _fill(cell, evidence, kind, measure)
-    sentence = describe_comparison(kind.dimension, kind.name, cell)
-    return replace(cell, sentence=sentence)
-
-
-def _fill(
-    cell: Comparison, evidence: Evidence, kind: _Kind, measure: int
-) -> Comparison:
-    widest = kind.columns + kind.unknown
-    share = estimate_share(evidence, measure, kind.columns)
-    gap = estimate_gap(evidence, measure, kind.columns)
-    widest_gap = estimate_gap(evidence, measure, widest)
-    total = total_of(evidence, measure, kind.columns)
-    return replace(
-        cell,
-        eligible_share=estimate_share(evidence, baseline_of(measure), kind.columns),
-        share=share,
-        share_bounds=Interval(
-            low=share.value, high=estimate_share(evidence, measure, widest).value
-        ),
-        gap=gap,
-        gap_bounds=Interval(
-            low=min(gap.low, widest_gap.low), high=max(gap.high, widest_gap.high)
-        ),
-        total=total,
-        per_site=round_figure(total / count_sites(evidence, kind.columns)),
-        reading=read_gap(gap, widest_gap),
-    )
+def _with_unknown(classes: Classes, members: tuple[str, ...]) -> tuple[str, ...]:
+    """The members, and those that might be of them."""
+    undeclared = UNKNOWN in classes.names and UNKNOWN not in members
+    return (*members, UNKNOWN) if undeclared else members

@@ -6,7 +6,7 @@ Amounts are exposures or selections, one per eligible site; a site that got noth
 
 import numpy as np
 
-from registry.fairness.exposure import Floats, shares
+from registry.fairness.arrays import Floats, shares
 
 
 def gini(amounts: Floats) -> float:

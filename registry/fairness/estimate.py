@@ -8,15 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from registry.fairness.exposure import Floats
-from registry.fairness.inference import (
-    Interval,
-    percentile_interval,
-    resample_sums,
-    rule_of_three,
-)
+from registry.fairness.arrays import Booleans, Floats
+from registry.fairness.bootstrap import percentile_interval
+from registry.fairness.rates import Interval, rule_of_three
 from registry.fairness.tally import (
     COMMISSION,
     DECLARED,
@@ -24,7 +19,7 @@ from registry.fairness.tally import (
     ELIGIBLE_THERE,
     LOGARITHMIC,
     SELECTED,
-    SIZE_COLUMNS,
+    WHOLE,
     Tally,
 )
 
@@ -49,19 +44,17 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Evidence:
-    """A tally, its sums (measures, attributes) and resampled sums (replicates, …)."""
+    """A tally, its sums (measures, columns) and resampled sums (replicates, …)."""
 
     tally: Tally
     sums: Floats
     replicates: Floats
 
 
-def weigh(tally: Tally, rng: np.random.Generator, replicates: int) -> Evidence:
+def weigh(tally: Tally, draws: Floats) -> Evidence:
+    """draws: of `bootstrap.draw_clusters`, shape (replicates, clusters)."""
     shape = tally.amounts.shape
-    rows = tally.amounts.reshape(shape[0], shape[1] * shape[2])
-    resampled = (
-        resample_sums(rows, tally.clusters, rng, replicates) if len(rows) else rows
-    )
+    resampled = draws @ tally.amounts.reshape(shape[0], shape[1] * shape[2])
     return Evidence(
         tally=tally,
         sums=tally.amounts.sum(axis=0),
@@ -76,7 +69,7 @@ def baseline_of(measure: int) -> int:
 
 def count_queries(tally: Tally, measure: int) -> int:
     """Queries in which the measure was dealt out at all."""
-    return _count(tally, _dealt(tally, measure))[1]
+    return int(_dealt(tally, measure).sum())
 
 
 def count_bearing(
@@ -84,16 +77,12 @@ def count_bearing(
 ) -> tuple[int, int]:
     """(rankings, queries) that dealt out the measure and had such a site eligible."""
     seen = tally.amounts[:, (ELIGIBLE, LOGARITHMIC, SELECTED)][:, :, list(columns)]
-    return _count(tally, _dealt(tally, measure) & (seen > 0).any(axis=(1, 2)))
+    return _count(tally, measure, seen.max(axis=(1, 2)) > 0)
 
 
 def count_declared(tally: Tally, measure: int) -> tuple[int, int]:
     """(rankings, queries) in which a site that got some had declared a commission."""
-    return _count(tally, tally.amounts[:, measure, DECLARED] > 0)
-
-
-def count_sites(evidence: Evidence, columns: Sequence[int]) -> int:
-    return int(evidence.tally.attributes[:, list(columns)].sum())
+    return _count(tally, measure, tally.amounts[:, measure, DECLARED] > 0)
 
 
 def total_of(evidence: Evidence, measure: int, columns: Sequence[int]) -> float:
@@ -104,7 +93,7 @@ def total_of(evidence: Evidence, measure: int, columns: Sequence[int]) -> float:
 def estimate_share(
     evidence: Evidence, measure: int, columns: Sequence[int]
 ) -> Estimate:
-    """columns: the attributes whose sites are meant."""
+    """columns: the classes whose sites are meant."""
     down, up = _slack(evidence, measure, columns)
     interval = percentile_interval(_share(evidence.replicates, measure, columns))
     return Estimate(
@@ -126,11 +115,42 @@ def estimate_gap(evidence: Evidence, measure: int, columns: Sequence[int]) -> Es
     )
 
 
+def estimate_ratio(
+    evidence: Evidence, measure: int, columns: Sequence[int]
+) -> Estimate | None:
+    """Share over eligible share; None if no such site was eligible in the samples.
+
+    Where the share is 0 or 1 its interval is as wide as that of the share.
+    """
+    baseline = baseline_of(measure)
+    expected = _share(evidence.sums, baseline, columns)
+    if not expected > 0:
+        return None
+    down, up = _slack(evidence, measure, columns)
+    resampled = divide_sums(
+        _share(evidence.replicates, measure, columns),
+        _share(evidence.replicates, baseline, columns),
+    )
+    interval = percentile_interval(resampled[np.isfinite(resampled)])
+    return Estimate(
+        value=round_figure(_share(evidence.sums, measure, columns) / expected),
+        low=round_figure(max(0.0, float(interval.low - down / expected))),
+        high=round_figure(interval.high + up / expected),
+    )
+
+
 def estimate_commission(evidence: Evidence, measure: int) -> Estimate:
     """Mean of the declared commissions in percent, weighted by the measure."""
-    interval = percentile_interval(_commission(evidence.replicates, measure))
+    return estimate(
+        _commission(evidence.sums, measure), _commission(evidence.replicates, measure)
+    )
+
+
+def estimate(value: float | Floats, replicates: Floats) -> Estimate:
+    """A figure and the same figure of each bootstrap sample, as published."""
+    interval = percentile_interval(replicates)
     return Estimate(
-        value=round_figure(_commission(evidence.sums, measure)),
+        value=round_figure(value),
         low=round_figure(interval.low),
         high=round_figure(interval.high),
     )
@@ -144,28 +164,36 @@ def undeclared_share(evidence: Evidence, measure: int) -> float:
 def bound_commission(evidence: Evidence, measure: int) -> Interval:
     """The mean if all undeclared commissions were 0%, and if all were 100%."""
     sums = evidence.sums[measure]
-    whole = sums[list(SIZE_COLUMNS)].sum()
-    undeclared = whole - sums[DECLARED]
+    undeclared = sums[WHOLE] - sums[DECLARED]
     return Interval(
-        low=round_figure(sums[COMMISSION] / whole),
-        high=round_figure((sums[COMMISSION] + 100 * undeclared) / whole),
+        low=round_figure(sums[COMMISSION] / sums[WHOLE]),
+        high=round_figure((sums[COMMISSION] + 100 * undeclared) / sums[WHOLE]),
     )
 
 
-def _dealt(tally: Tally, measure: int) -> NDArray[np.bool_]:
-    """Per ranking: every size is one of the columns, so their sum is the whole."""
-    wholes: Floats = tally.amounts[:, measure][:, SIZE_COLUMNS].sum(axis=1)
-    return wholes > 0
+def divide_sums(parts: Floats, wholes: Floats) -> Floats:
+    """NaN, or an infinity, for a replicate that dealt out nothing."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratios: Floats = parts / wholes
+    return ratios
 
 
-def _count(tally: Tally, rankings: NDArray[np.bool_]) -> tuple[int, int]:
-    return int(rankings.sum()), len(np.unique(tally.clusters[rankings]))
+def _dealt(tally: Tally, measure: int) -> Booleans:
+    """Per query."""
+    dealt: Booleans = tally.amounts[:, measure, WHOLE] > 0
+    return dealt
+
+
+def _count(tally: Tally, measure: int, queries: Booleans) -> tuple[int, int]:
+    """Rankings, each of which dealt out one whole, and queries."""
+    bearing = _dealt(tally, measure) & queries
+    rankings = tally.amounts[bearing, measure, WHOLE].sum()
+    return round(float(rankings)), int(bearing.sum())
 
 
 def _share(sums: Floats, measure: int, columns: Sequence[int]) -> Floats:
     dealt = sums[..., measure, :]
-    parts = dealt[..., list(columns)].sum(axis=-1)
-    return _divide(parts, dealt[..., list(SIZE_COLUMNS)].sum(axis=-1))
+    return divide_sums(dealt[..., list(columns)].sum(axis=-1), dealt[..., WHOLE])
 
 
 def _gap(sums: Floats, measure: int, columns: Sequence[int]) -> Floats:
@@ -173,14 +201,7 @@ def _gap(sums: Floats, measure: int, columns: Sequence[int]) -> Floats:
 
 
 def _commission(sums: Floats, measure: int) -> Floats:
-    return _divide(sums[..., measure, COMMISSION], sums[..., measure, DECLARED])
-
-
-def _divide(parts: Floats, wholes: Floats) -> Floats:
-    """NaN for a replicate that dealt out nothing."""
-    with np.errstate(invalid="ignore"):
-        ratios: Floats = parts / wholes
-    return ratios
+    return divide_sums(sums[..., measure, COMMISSION], sums[..., measure, DECLARED])
 
 
 def _slack(
@@ -188,7 +209,7 @@ def _slack(
 ) -> tuple[float, float]:
     """What to add below and above an interval that resampling can't widen.
 
-    If no query spoke for a kind of site (or none against it), every resample says the
+    If no query spoke for a class of site (or none against it), every resample says the
     same; the rule of three says how often the unseen may still happen.
     """
     bound = rule_of_three(count_queries(evidence.tally, measure))

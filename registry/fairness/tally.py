@@ -1,30 +1,26 @@
-"""The tally: what each ranking gave to which kind of site.
+"""The tally: what each query's rankings gave to which class of site.
 
 A ranking deals out one whole of attention in each of several measures: evenly over its
 eligible sites, over the returned ones by each position model, to the chosen one. So each
 ranking counts the same, however long its list. Amounts are sums of these parts over the
-sites that carry an attribute, and additive over rankings: any share or mean of a set of
-rankings is a ratio of two sums.
+sites of a class, and additive over rankings and over parts of a window: any share or
+mean is a ratio of two sums.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_args
 
 import numpy as np
 
-from registry.fairness.exposure import (
-    Floats,
-    Integers,
+from registry.fairness.arrays import Booleans, Floats, Integers, Numbers
+from registry.fairness.bootstrap import Clusters
+from registry.fairness.classes import Classes
+from registry.fairness.columns import Rankings, Sites
+from registry.fairness.position import (
     logarithmic_weights,
     rank_biased_weights,
     top_one_weights,
-)
-from registry.fairness.observation import (
-    Independence,
-    ObservedRanking,
-    SiteDisclosure,
-    Size,
 )
 
 PERSISTENCE = 0.8
@@ -34,137 +30,179 @@ ELIGIBLE, LOGARITHMIC, RANK_BIASED, TOP_ONE, SELECTED, ELIGIBLE_THERE = range(6)
 """Measures. The last is ELIGIBLE over the rankings with a chosen site only: what
 SELECTED is to be compared with."""
 
-SIZES: tuple[str, ...] = get_args(Size)
-INDEPENDENCES: tuple[str, ...] = get_args(Independence)
-SIZE_COLUMNS = tuple(range(len(SIZES)))
-INDEPENDENCE_COLUMNS = tuple(range(len(SIZES), len(SIZES) + len(INDEPENDENCES)))
-DECLARED = len(SIZES) + len(INDEPENDENCES)
-COMMISSION = DECLARED + 1
-"""Attributes of a site: a column per size and per independence (1 or 0), whether it
-declared a commission (1 or 0), and that commission in percent (0 if undeclared)."""
+MEASURES = range(6)
 
-_Lists = Sequence[Sequence[str]]
+WHOLE, DECLARED, COMMISSION = range(3)
+"""Columns before those of the classes: all that was dealt out; what went to sites with
+a declared commission; that times the commission in percent."""
+
+Weights = Callable[[int], Floats]
+
+POSITION_MODELS: Mapping[int, Weights] = {
+    LOGARITHMIC: logarithmic_weights,
+    RANK_BIASED: lambda depth: rank_biased_weights(depth, PERSISTENCE),
+    TOP_ONE: top_one_weights,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Items:
+    """What one part deals out in one measure: weights[i] of rankings[i] to sites[i]."""
+
+    rankings: Integers
+    sites: Numbers
+    weights: Floats
+
+
+Cut = Callable[[Rankings, Items], Integers]
+"""The cell of each item, 0 up; -1: in none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Tally:
-    """What a window's rankings dealt out.
+    """What one cell of a window dealt out.
 
-    site_ids: every site seen eligible. attributes: (sites, attributes).
-    amounts: (rankings, measures, attributes). per_site: (measures, sites).
-    clusters: per ranking the number of its query.
+    classes: of the columns behind the first three. amounts: (clusters, measures,
+    columns). seen: per site, whether it was eligible, shown or chosen.
     """
 
-    site_ids: tuple[str, ...]
-    attributes: Floats
+    classes: tuple[Classes, ...]
     amounts: Floats
-    per_site: Floats
-    clusters: Integers
+    seen: Booleans
+
+    def columns_of(self, dimension: str, names: Sequence[str]) -> list[int]:
+        start = COMMISSION + 1
+        for one in self.classes:
+            if one.dimension == dimension:
+                return [start + one.names.index(name) for name in names]
+            start += len(one.names)
+        raise KeyError(dimension)
+
+    def count_sites(self, dimension: str, names: Sequence[str]) -> int:
+        (one,) = (one for one in self.classes if one.dimension == dimension)
+        wanted = [one.names.index(name) for name in names]
+        return int(np.isin(one.code[self.seen], wanted).sum())
 
 
 def tally(
-    rankings: Sequence[ObservedRanking], disclosures: Mapping[str, SiteDisclosure]
-) -> Tally:
-    """rankings: none of them empty. A site without a disclosure is unknown in all."""
-    site_ids = tuple(sorted({site for ranking in rankings for site in _seen(ranking)}))
-    number = {site: index for index, site in enumerate(site_ids)}
-    described = [_describe(disclosures.get(site)) for site in site_ids]
-    attributes = np.array(described, np.float64).reshape(-1, COMMISSION + 1)
-    dealt = [
-        _deal(lists, number, weights_of) for lists, weights_of in _measure(rankings)
-    ]
-    return Tally(
-        site_ids=site_ids,
-        attributes=attributes,
-        amounts=np.stack(
-            [_per_ranking(part, attributes, len(rankings)) for part in dealt], axis=1
-        ),
-        per_site=np.stack(
-            [np.bincount(part.sites, part.weights, len(site_ids)) for part in dealt]
-        ),
-        clusters=_number_queries(rankings),
-    )
-
-
-def _seen(ranking: ObservedRanking) -> tuple[str, ...]:
-    return (*ranking.returned, *ranking.eligible_sample, *_chosen(ranking))
-
-
-def _chosen(ranking: ObservedRanking) -> tuple[str, ...]:
-    if ranking.selection is None or ranking.selection.site_id is None:
-        return ()
-    return (ranking.selection.site_id,)
-
-
-def _describe(disclosure: SiteDisclosure | None) -> list[float]:
-    told = disclosure or SiteDisclosure(site_id="")
+    parts: Collection[Rankings],
+    sites: Sites,
+    classes: tuple[Classes, ...],
+    clusters: Clusters,
+    *,
+    cut: Cut | None = None,
+    cells: int = 1,
+    measures: Collection[int] = MEASURES,
+) -> list[Tally]:
+    """One tally per cell. measures: the others stay 0."""
+    width = COMMISSION + 1 + sum(len(one.names) for one in classes)
+    amounts = np.zeros((cells, len(clusters), len(MEASURES), width))
+    seen = np.zeros((cells, len(sites)), np.bool_)
+    for part in parts:
+        cluster_of = clusters.number(part.keys)
+        for measure, items in deal(part, measures):
+            cell = cut(part, items) if cut else np.zeros(len(items.sites), np.int64)
+            kept = cell >= 0
+            units = (cell * len(clusters) + cluster_of[items.rankings])[kept]
+            left = Items(units, items.sites[kept], items.weights[kept])
+            seen[cell[kept], left.sites] = True
+            sums = _sum_columns(left, sites, classes, cells * len(clusters))
+            amounts[:, :, measure] += sums.reshape(cells, len(clusters), width)
     return [
-        *(told.size == size for size in SIZES),
-        *(told.independence == independence for independence in INDEPENDENCES),
-        told.commission_percent is not None,
-        told.commission_percent or 0.0,
+        Tally(classes=classes, amounts=amounts[cell], seen=seen[cell])
+        for cell in range(cells)
     ]
 
 
-def _measure(
-    rankings: Sequence[ObservedRanking],
-) -> list[tuple[_Lists, Callable[[int], Floats]]]:
-    """The lists to deal over and the weights by rank, in the order of the measures."""
-    samples = [ranking.eligible_sample for ranking in rankings]
-    returned = [ranking.returned for ranking in rankings]
-    chosen = [_chosen(ranking) for ranking in rankings]
-    there = [
-        sample if choice else () for sample, choice in zip(samples, chosen, strict=True)
-    ]
-    return [
-        (samples, np.ones),
-        (returned, logarithmic_weights),
-        (returned, lambda depth: rank_biased_weights(depth, PERSISTENCE)),
-        (returned, top_one_weights),
-        (chosen, np.ones),
-        (there, np.ones),
-    ]
+def tally_sites(
+    parts: Collection[Rankings], site_count: int, cut: Cut | None = None
+) -> Floats:
+    """What each site got, shape (measures, sites). cut: cell 0 counts."""
+    amounts = np.zeros((len(MEASURES), site_count))
+    for part in parts:
+        for measure, items in deal(part, MEASURES):
+            weights = items.weights
+            if cut:
+                weights = np.where(cut(part, items) == 0, weights, 0.0)
+            amounts[measure] += np.bincount(items.sites, weights, site_count)
+    return amounts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Dealt:
-    """Sparse: ranking rankings[i] gave weights[i] to site sites[i]."""
-
-    rankings: Integers
-    sites: Integers
-    weights: Floats
-
-
-def _deal(
-    lists: _Lists, number: Mapping[str, int], weights_of: Callable[[int], Floats]
-) -> _Dealt:
-    lengths = np.array([len(sites) for sites in lists], np.int64)
-    parts = {
-        length: weights_of(length) / weights_of(length).sum()
-        for length in set(lengths.tolist()) - {0}
-    }
-    weights = [parts[len(sites)] for sites in lists if sites]
-    return _Dealt(
-        rankings=np.repeat(np.arange(len(lists)), lengths),
-        sites=np.array([number[site] for sites in lists for site in sites], np.int64),
-        weights=np.concatenate([np.zeros(0), *weights]),
-    )
+def deal(part: Rankings, measures: Collection[int]) -> Iterator[tuple[int, Items]]:
+    if ELIGIBLE in measures:
+        sampled = _spread(part.sampled_counts)
+        even = 1 / part.sampled_counts[sampled]
+        yield ELIGIBLE, Items(sampled, part.sampled, even)
+        if SELECTED in measures:
+            there = (part.chosen >= 0)[sampled]
+            kept = Items(sampled[there], part.sampled[there], even[there])
+            yield ELIGIBLE_THERE, kept
+    if SELECTED in measures:
+        reported = np.flatnonzero(part.chosen >= 0)
+        chosen = part.chosen[reported]
+        yield SELECTED, Items(reported, chosen, np.ones(len(chosen)))
+    returned = _spread(part.returned_counts)
+    ranks = _ranks(part.returned_counts)
+    for measure, weights_of in POSITION_MODELS.items():
+        if measure in measures:
+            weights = normalised_weights(part.returned_counts, weights_of)
+            weights = weights[part.returned_counts[returned], ranks]
+            yield measure, Items(returned, part.returned, weights)
 
 
-def _per_ranking(dealt: _Dealt, attributes: Floats, count: int) -> Floats:
-    """Shape (count, attributes)."""
+def normalised_weights(counts: Numbers, weights_of: Weights) -> Floats:
+    """Row n: the weights of a list of n, with sum 1; zeros behind its end."""
+    depth = int(counts.max(initial=0))
+    table = np.zeros((depth + 1, depth))
+    for count in np.unique(counts).tolist():
+        weights = weights_of(count)
+        table[count, :count] = weights / weights.sum()
+    return table
+
+
+def _sum_columns(
+    items: Items, sites: Sites, classes: tuple[Classes, ...], count: int
+) -> Floats:
+    """Shape (count, columns). items: with a unit, 0..count, in place of the ranking."""
+    units, weights = items.rankings, items.weights
+    blocks = []
+    for pair in _pairs(classes):
+        widths = [len(one.names) for one in pair]
+        joint = _joint_code(pair)[items.sites]
+        size = math.prod(widths)
+        sums = np.bincount(units * size + joint, weights, count * size)
+        sums = sums.reshape(count, *widths)
+        blocks += [sums] if len(pair) == 1 else [sums.sum(axis=2), sums.sum(axis=1)]
+    declared = ~np.isnan(sites.commission)
+    percent = np.where(declared, sites.commission, 0.0)
     columns = [
-        np.bincount(dealt.rankings, dealt.weights * column[dealt.sites], count)
-        for column in attributes.T
+        blocks[0].sum(axis=1),
+        np.bincount(units, weights * declared[items.sites], count),
+        np.bincount(units, weights * percent[items.sites], count),
     ]
-    return np.stack(columns, axis=1)
+    return np.concatenate([np.stack(columns, axis=1), *blocks], axis=1)
 
 
-def _number_queries(rankings: Sequence[ObservedRanking]) -> Integers:
-    """By name, so that the order in which rankings come in changes nothing."""
-    names = [
-        ("query", ranking.query) if ranking.query else ("ranking", ranking.id)
-        for ranking in rankings
-    ]
-    number = {name: index for index, name in enumerate(sorted(set(names)))}
-    return np.array([number[name] for name in names], np.int64)
+def _pairs(classes: tuple[Classes, ...]) -> list[tuple[Classes, ...]]:
+    """Counted together, for one look-up an item instead of two."""
+    return [classes[begin : begin + 2] for begin in range(0, len(classes), 2)]
+
+
+def _joint_code(pair: tuple[Classes, ...]) -> Integers:
+    code = pair[0].code
+    for one in pair[1:]:
+        code = code * len(one.names) + one.code
+    return code
+
+
+def _spread(counts: Numbers) -> Integers:
+    """The number of its ranking for each item."""
+    return np.repeat(np.arange(len(counts)), counts)
+
+
+def _ranks(counts: Numbers) -> Integers:
+    """0 for the first item of each ranking, and so on."""
+    ends = np.cumsum(counts)
+    return np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(
+        ends - counts, counts
+    )

@@ -11,12 +11,14 @@ from registry.fairness.figures import (
     Algorithm,
     Comparison,
     Counts,
-    Definition,
     Dimension,
+    EffectiveWeight,
     FairnessReport,
     MeanCommission,
     Measure,
     Reading,
+    Terms,
+    TieAudit,
 )
 from registry.fairness.tally import PERSISTENCE
 
@@ -30,6 +32,11 @@ KIND_NAMES: Mapping[tuple[str, str], str] = {
     ("independence", "independent"): "Independent sites",
     ("independence", "chain"): "Sites of chains",
     ("independence", "unknown"): "Sites of undeclared independence",
+    ("age", "under30Days"): "Sites registered less than 30 days ago",
+    ("age", "under90Days"): "Sites registered 30 to 90 days ago",
+    ("age", "under1Year"): "Sites registered 90 days to a year ago",
+    ("age", "older"): "Sites registered a year ago or earlier",
+    ("age", "unknown"): "Sites whose day of registration is not known",
 }
 
 _RECEIVED: Mapping[Measure, str] = {
@@ -59,88 +66,17 @@ _READINGS: Mapping[Reading, str] = {
 }
 
 _SUMMARISED = frozenset(
-    {"smallBusiness", "medium", "large", "independent", "chain", "unknown"}
+    ("size", kind) for kind in ("smallBusiness", "medium", "large", "unknown")
+) | frozenset(
+    {
+        ("independence", "independent"),
+        ("independence", "chain"),
+        ("independence", "unknown"),
+        ("age", "under30Days"),
+    }
 )
 
-DEFINITIONS = tuple(
-    Definition(figure=figure, meaning=meaning)
-    for figure, meaning in {
-        "eligibleShare": (
-            "The part a kind of site has in the eligible sites of a ranking, averaged "
-            "over rankings: how often it would be shown or chosen if sites were drawn "
-            "by lot. Estimated from a uniform sample of each ranking's eligible sites. "
-            "Beside selections it is taken over the rankings with a selection only."
-        ),
-        "share": (
-            "The part a kind of site gets of what a measure deals out. Each ranking "
-            "deals out one whole, so that each counts the same."
-        ),
-        "logarithmic": "Attention falling with the rank as 1 / log2(1 + rank).",
-        "rankBiased": (
-            f"Attention falling by a factor of {PERSISTENCE} from rank to rank."
-        ),
-        "topOne": "All attention on the first place, as agents often act.",
-        "selected": (
-            "The site that the agent reports to have chosen. Rankings without a report "
-            "and reports of no choice are not in it; reports are voluntary."
-        ),
-        "gap": (
-            "Share less eligible share, over the same rankings. It shows where to look, "
-            "not who is at fault: kinds of site may differ in relevance, distance, "
-            "capability, quality and freshness."
-        ),
-        "interval": (
-            "95% interval of a bootstrap that draws whole queries, with replacement. "
-            "Where no query spoke for a kind of site, or none against it, it is widened "
-            "by three over the number of queries. About one fair figure in twenty falls "
-            "outside by chance alone."
-        ),
-        "reading": (
-            "more, less: the interval of the gap leaves out zero, with the undeclared "
-            "sites counted out and with all of them counted in. unsettled: it leaves "
-            "out zero in the first case only. noDifferenceShown: it holds zero; that "
-            "does not show that there is no difference."
-        ),
-        "unknown": "Sites that did not declare; a kind of its own.",
-        "shareBounds": (
-            "The share if no undeclared site were of the kind, and if all were."
-        ),
-        "gapBounds": (
-            "The outermost ends of the gap's interval in these two cases together."
-        ),
-        "smallBusiness": (
-            "Micro and small businesses together, the small ones of WAB 9.7; sizes are "
-            "as declared, in the bands of EU Recommendation 2003/361/EC."
-        ),
-        "total": "What a kind of site got, in wholes of one ranking each.",
-        "perSite": "The total over the number of sites of the kind seen eligible.",
-        "meanCommission": (
-            "Mean declared commission in percent, weighted by the measure. Its bounds "
-            "take every undeclared commission as 0% and as 100%."
-        ),
-        "undeclaredShare": (
-            "The part of the measure that went to sites without a declared commission."
-        ),
-        "gini": (
-            "Inequality between eligible sites, those that got nothing among them: "
-            "0 where all got the same, near 1 where one got all. At least as many "
-            "sites count as were eligible in the largest ranking."
-        ),
-        "hhi": "Sum of the squared shares of single sites; 1 where one got all.",
-        "effectiveNumber": (
-            "How many equal sites would be as concentrated: 1 over the former."
-        ),
-        "publishers": (
-            "Sites of one registrable domain, counted as one; only domains that were "
-            "seen eligible count."
-        ),
-        "withheld": (
-            "A figure that rests on fewer independent queries than the terms declare "
-            "is left out because it would mislead; not to keep it secret, and it may "
-            "follow from the others."
-        ),
-    }.items()
-)
+SIGNIFICANT = 0.05
 
 
 def explain_withheld(queries: int, minimum_cell: int) -> str:
@@ -148,7 +84,7 @@ def explain_withheld(queries: int, minimum_cell: int) -> str:
 
 
 def describe_comparison(dimension: str, kind: str, cell: Comparison) -> str:
-    who, what = KIND_NAMES[dimension, kind], _RECEIVED[cell.measure]
+    who, what = name_kind(dimension, kind), _RECEIVED[cell.measure]
     if not (cell.share and cell.eligible_share and cell.gap and cell.reading):
         return f"{who}, share {what}: withheld, as it {cell.withheld}."
     return (
@@ -180,7 +116,7 @@ def summarise(report: FairnessReport) -> tuple[str, ...]:
         cell.sentence
         for dimension in report.dimensions
         for site_class in dimension.classes
-        if site_class.name in _SUMMARISED
+        if (dimension.name, site_class.name) in _SUMMARISED
         for cell in site_class.comparisons
         if cell.measure in {"logarithmic", "selected"}
     ]
@@ -191,8 +127,11 @@ def summarise(report: FairnessReport) -> tuple[str, ...]:
     ]
     return (
         _describe_basis(report.counts),
+        *_describe_limits(report.terms),
         *comparisons,
         *commissions,
+        *_describe_weights(report.effective_weights),
+        *([report.ties.sentence] if report.ties else []),
         _describe_algorithm(report.algorithm),
         _warn_of_chance(report.dimensions),
     )
@@ -205,6 +144,46 @@ def _describe_basis(counts: Counts) -> str:
         f"are left out. Agents reported on {counts.reported} of them, and chose a site "
         f"in {counts.selections}."
     )
+
+
+def describe_ties(cell: TieAudit) -> str:
+    who = f"{cell.runs} ties of sites of equal score"
+    if cell.p_value is None:
+        return f"Places in {who}: withheld, as it {cell.withheld}."
+    told = (
+        "depart from a fair shuffle further than chance does in one case of twenty"
+        if cell.p_value < SIGNIFICANT
+        else "show no departure from a fair shuffle"
+    )
+    return f"The places in {who} {told} (p = {cell.p_value:.3f})."
+
+
+def _describe_limits(terms: Terms) -> list[str]:
+    limits = []
+    if terms.operator:
+        limits.append(f"Only rankings for the operator {terms.operator!r} are in it.")
+    if terms.category:
+        limits.append(f"Only sites of the category {terms.category!r} are in it.")
+    return limits
+
+
+def _describe_weights(weights: Sequence[EffectiveWeight]) -> list[str]:
+    told = [
+        f"{one.factor.replace('_', ' ')} {_percent(one.variance_share.value)} "
+        f"(nominally {_percent(one.nominal)})"
+        for one in weights
+        if one.variance_share
+    ]
+    if not told:
+        return []
+    parts = ", ".join(told)
+    return [
+        f"Of what tells the returned sites' scores apart, the factors make up: {parts}."
+    ]
+
+
+def name_kind(dimension: str, kind: str) -> str:
+    return KIND_NAMES.get((dimension, kind)) or f"Sites of the {dimension} {kind!r}"
 
 
 def _describe_algorithm(algorithm: Algorithm) -> str:
@@ -232,7 +211,7 @@ def _warn_of_chance(dimensions: Sequence[Dimension]) -> str:
         for cell in site_class.comparisons
     )
     return (
-        f"The report makes {published} comparisons; of fair ones, about one in twenty "
+        f"Its tables make {published} comparisons; of fair ones, about one in twenty "
         "still seems to show a difference."
     )
 

@@ -5,8 +5,9 @@ at a multiple of ALIGNMENT. All is little-endian.
 """
 
 import json
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from registry.index.runs import Runs
+
 ALIGNMENT = 64
+SYNCED_BYTES = 1 << 26
+"""Made durable so many at once: a large file all at once would hold up other writers."""
+
 _MAGIC = b"fairidx1"
 _HEAD = len(_MAGIC) + 8
 
@@ -23,11 +29,20 @@ class FileDamaged(Exception):
     """It is not what was written."""
 
 
+Array = npt.NDArray[Any]
+
+
 @dataclass(frozen=True, slots=True)
 class ArrayFile:
-    """numbers: small values that go with the arrays."""
+    """numbers: small values that go with the arrays. Runs are read as one array."""
 
-    arrays: Mapping[str, npt.NDArray[Any]]
+    arrays: Mapping[str, Array | Runs[Any]]
+    numbers: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class MappedFile:
+    arrays: Mapping[str, Array]
     numbers: Mapping[str, int]
 
 
@@ -37,8 +52,9 @@ def write_file(path: Path, content: ArrayFile) -> None:
     size = 0
     for name, array in content.arrays.items():
         start = -(-size // ALIGNMENT) * ALIGNMENT
-        places[name] = (array.dtype.str, array.shape, start)
-        size = start + array.nbytes
+        dtype, shape = _kind(array)
+        places[name] = (dtype.str, shape, start)
+        size = start + math.prod(shape) * dtype.itemsize
     header = json.dumps(
         {"arrays": places, "numbers": dict(content.numbers), "size": size}
     ).encode()
@@ -48,14 +64,32 @@ def write_file(path: Path, content: ArrayFile) -> None:
         base = _first(len(header))
         for name, array in content.arrays.items():
             file.seek(base + places[name][2])
-            np.ascontiguousarray(array).tofile(file)
+            for piece in _pieces(array):
+                piece.tofile(file)
+                if piece.nbytes >= SYNCED_BYTES:
+                    os.fdatasync(file.fileno())
         file.truncate(base + size)
         file.flush()
         os.fsync(file.fileno())
     made.replace(path)
 
 
-def map_file(path: Path) -> ArrayFile:
+def _kind(array: Array | Runs[Any]) -> tuple[np.dtype[Any], tuple[int, ...]]:
+    if isinstance(array, Runs):
+        return array.arrays[0].dtype, (int(array.lengths.sum()),)
+    return array.dtype, array.shape
+
+
+def _pieces(array: Array | Runs[Any]) -> Iterator[Array]:
+    if isinstance(array, Runs):
+        yield from array.pieces(SYNCED_BYTES // array.arrays[0].itemsize)
+        return
+    flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    for start in range(0, len(flat), SYNCED_BYTES):
+        yield flat[start : start + SYNCED_BYTES]
+
+
+def map_file(path: Path) -> MappedFile:
     """Read only, shared with whoever maps it too. Raises: FileDamaged, OSError."""
     with path.open("rb") as file:
         head = file.read(_HEAD)
@@ -70,7 +104,7 @@ def map_file(path: Path) -> ArrayFile:
     if path.stat().st_size != base + header["size"]:
         raise FileDamaged(f"{path.name} is cut off")
     mapped = np.memmap(path, np.uint8, mode="r", offset=0)
-    return ArrayFile(
+    return MappedFile(
         {
             name: _view(mapped, base + start, dtype, shape)
             for name, (dtype, shape, start) in header["arrays"].items()

@@ -6,14 +6,22 @@ only it needs: an index is searched without.
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from registry.index.index import Index
-from registry.index.levels import Level, dead_terms, make_level, needs_rebuild
-from registry.index.panel import Panel, choose_members
+from registry.index.levels import (
+    SIZES,
+    Level,
+    Sizes,
+    dead_terms,
+    find_merge,
+    make_level,
+    merge_levels,
+)
+from registry.index.panel import Panel, with_members
 from registry.index.publishers import regroup, with_leaders
 from registry.index.rows import Rows, join, rows_of
 from registry.index.voices import Voice
@@ -24,51 +32,69 @@ _SUM_BITS = 2048
 """Sums of hashes this long can't be made to meet (Bellare & Micciancio 1997)."""
 
 
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Levels that are to be made one, as they stood when that was found."""
+
+    levels: tuple[Level, ...]
+    policy: Policy
+
+    def made(self) -> Level:
+        """Takes long; may run in another thread while changes are followed."""
+        return with_members(merge_levels(self.levels, self.policy), self.policy)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Builder:
-    """base, fresh: no site lives in both. voices: by publisher with several sites.
+    """levels: the oldest first, no site living in two; the last takes the changes.
 
-    members, cutoff: of the panel, in the base. content: a sum over all profiles.
+    voices: by publisher with several sites. content: a sum over all profiles.
     """
 
     policy: Policy
-    base: Level
-    fresh: Level
+    levels: tuple[Level, ...]
     voices: Mapping[int, Voice]
-    members: Level
-    cutoff: int
     content: int = field(repr=False)
+    sizes: Sizes = SIZES
 
     @classmethod
-    def build(cls, profiles: Iterable[Profile], policy: Policy) -> "Builder":
+    def build(
+        cls, profiles: Iterable[Profile], policy: Policy, sizes: Sizes = SIZES
+    ) -> "Builder":
         rows, voices = with_leaders(rows_of(list(profiles), policy), {}, policy)
-        base = make_level(rows, policy)
-        members, cutoff = choose_members(base, policy)
+        return cls.of_rows(rows, voices, policy, sizes)
+
+    @classmethod
+    def of_rows(
+        cls,
+        rows: Rows,
+        voices: Mapping[int, Voice],
+        policy: Policy,
+        sizes: Sizes = SIZES,
+    ) -> "Builder":
+        """rows, voices: see `with_leaders`."""
         return cls(
             policy=policy,
-            base=base,
-            fresh=make_level(rows_of([], policy), policy),
+            levels=_closed((make_level(rows, policy),), policy),
             voices=voices,
-            members=members,
-            cutoff=cutoff,
             content=_content(rows),
+            sizes=sizes,
         )
 
     @cached_property
     def index(self) -> Index:
-        levels = (self.base, self.fresh)
-        terms, counts = dead_terms(levels)
+        terms, counts = dead_terms(self.levels)
         return Index(
             policy=self.policy,
             generation=_generation(self.policy, self.content),
-            parts=tuple(level.part for level in levels),
-            bodies=tuple(level.rows.bodies for level in levels),
+            parts=tuple(level.part for level in self.levels),
+            bodies=tuple(level.rows.bodies for level in self.levels),
             dead_terms=terms,
             dead_counts=counts,
             panel=Panel(
-                parts=(self.members.part, self.fresh.part),
-                cutoff=self.cutoff,
-                size=sum(len(level.living) for level in levels),
+                parts=tuple(level.on_panel for level in self.levels),
+                cutoff=min(level.cutoff for level in self.levels),
+                size=sum(level.size for level in self.levels),
             ),
         )
 
@@ -77,47 +103,60 @@ class Builder:
     ) -> "Builder":
         """Removals are of site ids; unknown ones are ignored, and upserts win."""
         new = {one.site_id: one for one in upserts}
-        ids = np.array(sorted({*removals, *new}), np.int64)
-        rows = rows_of(list(new.values()), self.policy)
-        levels = (self.base, self.fresh)
-        numbers = [level.numbers_of(ids) for level in levels]
-        left = list(zip(levels, numbers, strict=True))
+        return self.with_rows(rows_of(list(new.values()), self.policy), removals)
+
+    def with_rows(self, rows: Rows, removals: Iterable[int]) -> "Builder":
+        """As `with_changes`; rows: of distinct sites, see `rows_of`."""
+        gone_ids = np.fromiter(removals, np.int64)
+        ids = np.unique(np.concatenate([gone_ids, rows.site_ids]))
+        numbers = [level.numbers_of(ids) for level in self.levels]
+        left = list(zip(self.levels, numbers, strict=True))
         gone = join([level.rows.take(own) for level, own in left])
-        base, fresh = (level.without(own) for level, own in left)
+        *levels, fresh = (level.without(own) for level, own in left)
         regrouped = regroup(
-            base,
+            levels,
             join([fresh.rows.take(fresh.living), rows]),
             np.unique(np.concatenate([rows.publishers, gone.publishers])),
             self.voices,
             self.policy,
         )
-        return self._beside(
-            regrouped.base,
-            regrouped.beside,
-            regrouped.voices,
-            (self.content + _content(rows) - _content(gone)) % (1 << _SUM_BITS),
+        changed = (*regrouped.levels, make_level(regrouped.fresh, self.policy))
+        is_full = len(regrouped.fresh) > self.sizes.fresh
+        return replace(
+            self,
+            levels=_closed(changed, self.policy) if is_full else changed,
+            voices=regrouped.voices,
+            content=(self.content + _content(rows) - _content(gone)) % (1 << _SUM_BITS),
         )
 
-    def _beside(
-        self, base: Level, beside: Rows, voices: Mapping[int, Voice], content: int
-    ) -> "Builder":
-        """With these rows beside the base, or a new base of both."""
-        dead = base.rows.site_ids[base.dead]
-        members, cutoff = self.members, self.cutoff
-        members = members.without(members.numbers_of(dead))
-        if needs_rebuild(base, beside):
-            everything = join([base.rows.take(base.living), beside])
-            base, beside = make_level(everything, self.policy), rows_of([], self.policy)
-            members, cutoff = choose_members(base, self.policy)
-        return Builder(
-            policy=self.policy,
-            base=base,
-            fresh=make_level(beside, self.policy),
-            voices=voices,
-            members=members,
-            cutoff=cutoff,
-            content=content,
+    def find_merge(self) -> Merge | None:
+        """What is to be merged, if anything; not while another merge is under way."""
+        found = find_merge(self.levels, self.sizes)
+        return None if found is None else Merge(self.levels[found], self.policy)
+
+    def with_merged(self, merge: Merge, made: Level) -> "Builder":
+        """made: of the merge, of this builder or one before it."""
+        first = next(
+            number
+            for number, level in enumerate(self.levels)
+            if level.is_of(merge.levels[0])
         )
+        end = first + len(merge.levels)
+        since = [
+            then.rows.site_ids[np.flatnonzero(then.part.alive != now.part.alive)]
+            for then, now in zip(merge.levels, self.levels[first:end], strict=True)
+        ]
+        made = made.without(made.numbers_of(np.concatenate(since)))
+        merged = (made,) if made.size else ()
+        levels = (*self.levels[:first], *merged, *self.levels[end:])
+        return replace(self, levels=levels)
+
+
+def _closed(levels: tuple[Level, ...], policy: Policy) -> tuple[Level, ...]:
+    """With another last level, which is empty; no other is."""
+    *older, last = levels
+    closed = [one for one in (*older, with_members(last, policy)) if len(one.rows)]
+    return (*closed, make_level(rows_of([], policy), policy))
 
 
 def _content(rows: Rows) -> int:

@@ -51,7 +51,7 @@ def compile_kernel() -> bool:
         *_FLAGS,
         *([baseline] if baseline else []),
         f'-DSOURCES="{digest_of_sources()}"',
-        *("-o", str(made), str(SOURCES / "search.c"), "-lm"),
+        *("-o", str(made), *map(str, sorted(SOURCES.glob("*.c"))), "-lm"),
     ]
     run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 — our own sources
     if run.returncode:

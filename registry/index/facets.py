@@ -21,8 +21,8 @@ from registry.index.rows import (
     hash_keyword,
     is_keyword_of,
     keywords_of,
-    starts_of,
 )
+from registry.index.runs import starts_of
 from registry.index.segment import Segment
 
 VALUES_MAX = 20

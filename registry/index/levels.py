@@ -1,8 +1,13 @@
-"""The levels of an index: a large base, and what has changed since, made anew each time.
+"""The levels of an index: a large base, smaller ones, and the freshest changes.
 
-A row that was replaced or withdrawn stays in its segment, dead, until the base is built
-again; what it said is taken off the counts, so that an index that followed changes
-answers as one that was built from its sites.
+Only the last is made anew with a change. Once it is full another takes its place, and
+some levels become one beside serving: a level together with all that are newer, where
+these and its own dead rows reach a share of it. So few levels are searched, and a row is
+written again only a few times.
+
+A row that was replaced or withdrawn stays in its segment, dead, until then; what it said
+is taken off the counts, so that an index that followed changes answers as one that was
+built from its sites.
 """
 
 from collections.abc import Sequence
@@ -12,28 +17,51 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.index.layout import order_rows
+from registry.index.lookup import Lookup
 from registry.index.part import Part
-from registry.index.rows import Rows, join
-from registry.index.segment import build_segment
+from registry.index.rows import Rows, select
+from registry.index.runs import starts_of
+from registry.index.segment import Segment, build_segment
 from registry.ranking.freshness import days_between, freshnesses
 from registry.ranking.policy import Policy
 
-FRESH_MIN = 4_000
-"""Rows beside the base, or dead in it, up to which it is never built again."""
-
-FRESH_SHARE = 8
-"""Nor while they are less than this part of it."""
+ALL = 2**64 - 1
+"""The greatest hash of a site's id."""
 
 Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """When levels are full. fresh: rows of the last, beyond which it is closed.
+
+    little: rows beside a level, or dead in it, up to which it is left as it is.
+    share: or while they are no more than this part of it.
+    """
+
+    fresh: int = 5_000
+    little: int = 4_000
+    share: int = 8
+
+
+SIZES = Sizes()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """rows: in the order of the part's. by_id: row numbers by ascending site id."""
+    """rows: in the order of the part's. said_by_dead: by the number of a term.
+
+    members: those of its rows that are on the panel, or None where all are; with what
+    ids have no greater hash than cutoff.
+    """
 
     rows: Rows
     part: Part
-    by_id: Numbers
+    by_id: Lookup
+    by_publisher: Lookup
+    said_by_dead: npt.NDArray[np.int32]
+    members: "Level | None" = None
+    cutoff: int = ALL
 
     @property
     def living(self) -> Numbers:
@@ -41,52 +69,113 @@ class Level:
         return np.flatnonzero(self.part.alive[: len(self.rows)])
 
     @property
-    def dead(self) -> Numbers:
-        return np.flatnonzero(self.part.alive[: len(self.rows)] == 0)
+    def size(self) -> int:
+        """Rows that live."""
+        return int(np.count_nonzero(self.part.alive))
+
+    def is_of(self, other: "Level") -> bool:
+        """Whether both were made as one, whatever died since and wherever they lie."""
+        return self.by_id is other.by_id
+
+    @property
+    def on_panel(self) -> Part:
+        return (self.members or self).part
 
     def numbers_of(self, site_ids: Numbers) -> Numbers:
         """The living rows of those of the sites that are here."""
-        own = self.rows.site_ids[self.by_id]
-        places = np.searchsorted(own, site_ids)
-        known = own[np.minimum(places, len(own) - 1)] == site_ids if len(own) else []
-        numbers = self.by_id[places[known]]
+        return self._of_living(self.by_id.find(site_ids))
+
+    def of_publishers(self, publishers: Numbers) -> Numbers:
+        """Their living rows."""
+        return self._of_living(self.by_publisher.find(publishers))
+
+    def _of_living(self, numbers: Numbers) -> Numbers:
         living: Numbers = numbers[self.part.alive[numbers] != 0]
         return living
 
     def without(self, numbers: Numbers) -> "Level":
+        """numbers: of living rows."""
+        if not len(numbers):
+            return self
         alive = self.part.alive.copy()
         alive[numbers] = 0
-        return replace(self, part=Part(self.part.segment, alive))
+        members = self.members
+        if members is not None:
+            own = members.numbers_of(self.rows.site_ids[numbers])
+            members = members.without(own)
+        said = self.rows.runs_of(self.rows.hashes, numbers).packed()
+        counts = self.said_by_dead.copy()
+        np.add.at(counts, np.searchsorted(self.part.segment.hashes, said), 1)
+        return replace(
+            self,
+            part=Part(self.part.segment, alive),
+            members=members,
+            said_by_dead=counts,
+        )
 
 
 def make_level(rows: Rows, policy: Policy) -> Level:
+    return _make([rows], np.arange(len(rows)), policy)
+
+
+def merge_levels(levels: Sequence[Level], policy: Policy) -> Level:
+    """One of their living rows; at least one level."""
+    firsts = starts_of(np.array([len(level.rows) for level in levels], np.int64))
+    living = [
+        level.living + first
+        for level, first in zip(levels, firsts.tolist(), strict=False)
+    ]
+    return _make([level.rows for level in levels], np.concatenate(living), policy)
+
+
+def _make(parts: Sequence[Rows], numbers: Numbers, policy: Policy) -> Level:
+    """Of the rows of these numbers, counted through all parts."""
+    # What rows say is most of them: it is gathered once, in the order that is found.
+    bare = select(parts, numbers, bare=True)
     # Freshness only falls: as of the newest change no row has less than it ever will.
-    as_of_s = int(rows.changed_s.max(initial=0))
-    merits = _merits(rows, as_of_s, policy)
-    order = order_rows(rows, merits)
-    ordered = rows.take(order)
-    segment = build_segment(ordered, merits[order], as_of_s)
+    as_of_s = int(bare.changed_s.max(initial=0))
+    merits = _merits(bare, as_of_s, policy)
+    order = order_rows(bare, merits)
+    rows = select(parts, numbers[order])
+    return level_of(rows, build_segment(rows, merits[order], as_of_s))
+
+
+def level_of(rows: Rows, segment: Segment) -> Level:
+    """All rows alive, and on the panel."""
     alive = np.zeros(len(segment.merit), np.uint8)
     alive[: len(rows)] = 1
     return Level(
-        rows=ordered,
+        rows=rows,
         part=Part(segment, alive),
-        by_id=np.argsort(ordered.site_ids, kind="stable"),
+        by_id=Lookup.of(rows.site_ids),
+        by_publisher=Lookup.of(rows.publishers),
+        said_by_dead=np.zeros(len(segment.hashes), np.int32),
     )
 
 
-def needs_rebuild(base: Level, fresh: Rows) -> bool:
-    """fresh: what is to stand beside the base."""
-    beside = len(fresh) + len(base.dead)
-    return beside > max(FRESH_MIN, len(base.rows) // FRESH_SHARE)
+def find_merge(levels: Sequence[Level], sizes: Sizes) -> slice | None:
+    """The closed levels that are to be made one, if any."""
+    closed = levels[:-1]
+    newer = sum(level.size for level in closed)
+    for number, level in enumerate(closed):
+        newer -= level.size
+        waste = newer + len(level.rows) - level.size
+        if waste > max(sizes.little, len(level.rows) // sizes.share):
+            return slice(number, len(closed))
+    return None
 
 
 def dead_terms(
     levels: Sequence[Level],
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
     """Hashes of what dead rows say, ascending, and in how many of them."""
-    dead = join([one.rows.take(one.dead) for one in levels])
-    return np.unique(dead.hashes, return_counts=True)
+    said = [np.flatnonzero(level.said_by_dead) for level in levels]
+    both = list(zip(levels, said, strict=True))
+    hashes = np.concatenate([level.part.segment.hashes[own] for level, own in both])
+    counts = np.concatenate([level.said_by_dead[own] for level, own in both])
+    distinct, which = np.unique(hashes, return_inverse=True)
+    total = np.bincount(which, counts, len(distinct))
+    return distinct, total.astype(np.int64)
 
 
 def _merits(rows: Rows, as_of_s: int, policy: Policy) -> npt.NDArray[np.int64]:

@@ -5,7 +5,7 @@ than to rank; then it is about that many, those whose hash is least, and the num
 an estimate. A site can't choose its id, so it can't choose to be looked at.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,13 +13,12 @@ import numpy.typing as npt
 
 from registry.index.constants import Constants
 from registry.index.engine import Bound, engine
-from registry.index.levels import Level, make_level
+from registry.index.levels import ALL, Level, make_level
 from registry.index.part import Part
 from registry.index.sample import splitmix64
 from registry.ranking.policy import Policy
 
 PANEL_ROWS = 16_384
-ALL = 2**64 - 1
 Integers = npt.NDArray[np.int64]
 
 
@@ -34,12 +33,12 @@ class Eligible:
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """parts: the members in the base, and all that stands beside it.
+    """parts: of each level its members, or the whole of it.
 
     cutoff: the greatest hash of a member's id. size: sites in all.
     """
 
-    parts: tuple[Part, Part]
+    parts: tuple[Part, ...]
     cutoff: int
     size: int
 
@@ -74,12 +73,12 @@ class Panel:
         return site_ids[hashes <= np.uint64(self.cutoff)]
 
 
-def choose_members(base: Level, policy: Policy) -> tuple[Level, int]:
-    """The members of the base, and the cutoff."""
-    living = base.living
+def with_members(level: Level, policy: Policy) -> Level:
+    """With its members chosen, where it has more rows than a panel."""
+    living = level.living
     if len(living) <= PANEL_ROWS:
-        return base, ALL
-    hashes = splitmix64(base.rows.site_ids[living].astype(np.uint64))
+        return level
+    hashes = splitmix64(level.rows.site_ids[living].astype(np.uint64))
     cutoff = np.partition(hashes, PANEL_ROWS - 1)[PANEL_ROWS - 1]
-    members = base.rows.take(living[hashes <= cutoff])
-    return make_level(members, policy), int(cutoff)
+    members = level.rows.take(living[hashes <= cutoff]).without_bodies()
+    return replace(level, members=make_level(members, policy), cutoff=int(cutoff))

@@ -1,6 +1,6 @@
 """Which of the sites of a publisher share a place, told in rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,38 +36,58 @@ def with_leaders(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regrouped:
-    """beside: the rows that are to stand beside the base."""
+    """fresh: the rows that are to stand beside the levels."""
 
-    base: Level
-    beside: Rows
+    levels: tuple[Level, ...]
+    fresh: Rows
     voices: Mapping[int, Voice]
 
 
 def regroup(
-    base: Level,
-    beside: Rows,
+    levels: Sequence[Level],
+    fresh: Rows,
     publishers: Numbers,
     voices: Mapping[int, Voice],
     policy: Policy,
 ) -> Regrouped:
     """Find anew who of these publishers' sites shares a place with whom.
 
-    A site of the base whose leader has changed goes beside it.
+    A site of a level whose leader has changed goes beside it.
     """
-    resting = base.living[np.isin(base.rows.publishers[base.living], publishers)]
-    near = np.isin(beside.publishers, publishers)
-    before = join([base.rows.take(resting), beside.take(np.flatnonzero(near))])
+    resting = [level.of_publishers(publishers) for level in levels]
+    near = np.isin(fresh.publishers, publishers)
+    before = join(
+        [
+            *(one.rows.take(own) for one, own in zip(levels, resting, strict=True)),
+            fresh.take(np.flatnonzero(near)),
+        ]
+    )
     after, spoken = with_leaders(before, voices, policy)
-    moves = before.leaders[: len(resting)] != after.leaders[: len(resting)]
-    moving = np.concatenate(
-        [np.flatnonzero(moves), np.arange(len(resting), len(after))]
-    )
-    silent = set(publishers.tolist()) - spoken.keys()
+    moves = before.leaders != after.leaders
+    ends = np.cumsum([len(own) for own in resting], dtype=np.int64)
+    moving = np.split(moves, ends)[:-1]
+    moves[sum(map(len, resting)) :] = True
     return Regrouped(
-        base=base.without(resting[moves]),
-        beside=join([beside.take(np.flatnonzero(~near)), after.take(moving)]),
-        voices={p: v for p, v in voices.items() if p not in silent} | spoken,
+        levels=tuple(
+            level.without(own[leaves])
+            for level, own, leaves in zip(levels, resting, moving, strict=True)
+        ),
+        fresh=join(
+            [fresh.take(np.flatnonzero(~near)), after.take(np.flatnonzero(moves))]
+        ),
+        voices=_heard(voices, publishers, spoken),
     )
+
+
+def _heard(
+    voices: Mapping[int, Voice], publishers: Numbers, spoken: Mapping[int, Voice]
+) -> Mapping[int, Voice]:
+    """The voices of all, after those of these publishers were found anew."""
+    silent = {one for one in publishers.tolist() if one in voices} - spoken.keys()
+    if not silent and not spoken:
+        return voices
+    heard = {p: voice for p, voice in voices.items() if p not in silent}
+    return {**heard, **spoken}
 
 
 def _said(rows: Rows, number: int) -> bytes:

@@ -6,13 +6,15 @@ ask for and facets count, told apart by the last bit.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from registry.index.runs import Integers, Number, Runs, join_runs, no_source, starts_of
 from registry.ranking.freshness import seconds_of
 from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile, encode_profile
@@ -74,26 +76,21 @@ def find_hash(hashes: npt.NDArray[np.uint64], hash_: int) -> int | None:
     return at if at < len(hashes) and hashes[at] == hash_ else None
 
 
-def starts_of(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Where runs of these lengths start, one after the other, and the end of the last."""
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-
-
 @dataclass(frozen=True, slots=True)
 class Bodies:
-    """Encoded profiles, one after the other. starts: of each, and the end."""
+    """Encoded profiles, in memory or in a file that is mapped."""
 
-    starts: npt.NDArray[np.int64]
-    content: npt.NDArray[np.uint8]
+    runs: Runs[np.uint8]
 
     def __getitem__(self, number: int) -> bytes:
-        return self.content[self.starts[number] : self.starts[number + 1]].tobytes()
+        return self.runs[number].tobytes()
 
     @classmethod
     def of(cls, bodies: Iterable[bytes]) -> "Bodies":
         listed = list(bodies)
         lengths = np.fromiter(map(len, listed), np.int64, len(listed))
-        return cls(starts_of(lengths), np.frombuffer(b"".join(listed), np.uint8))
+        content = np.frombuffer(b"".join(listed), np.uint8)
+        return cls(Runs.of(starts_of(lengths), content))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,43 +126,73 @@ class Rows:
 
     def take(self, order: npt.NDArray[np.int64]) -> "Rows":
         """The rows of these numbers, in this order."""
-        lengths = np.diff(self.starts)[order]
-        starts = starts_of(lengths)
-        within = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
-        terms = np.repeat(self.starts[:-1][order], lengths) + within
-        columns = {
-            each.name: getattr(self, each.name)[order]
-            for each in fields(self)
-            if each.name not in {"bodies", "starts", "hashes", "impacts"}
-        }
-        return Rows(
-            **columns,
-            bodies=Bodies.of(self.bodies[number] for number in order.tolist()),
+        return select([self], order)
+
+    def without_bodies(self) -> "Rows":
+        return replace(self, bodies=Bodies.of([b""] * len(self)))
+
+    def runs_of(self, items: npt.NDArray[Number], numbers: Integers) -> Runs[Number]:
+        """Of the rows of these numbers. items: hashes or impacts."""
+        starts = self.starts[numbers]
+        return Runs(
+            arrays=(items,),
+            source=no_source(len(numbers)),
             starts=starts,
-            hashes=self.hashes[terms],
-            impacts=self.impacts[terms],
+            lengths=self.starts[numbers + 1] - starts,
         )
 
 
 def join(parts: Sequence[Rows]) -> Rows:
     """The rows of all parts, one after the other; at least one part."""
-    columns = {
-        each.name: np.concatenate([getattr(part, each.name) for part in parts])
-        for each in fields(Rows)
-        if each.name not in {"bodies", "starts"}
+    return select(parts, np.arange(sum(map(len, parts))))
+
+
+def select(parts: Sequence[Rows], numbers: Integers, *, bare: bool = False) -> Rows:
+    """The rows of these numbers, counted through all parts, of which there is one.
+
+    bare: without what they say and their bodies.
+    """
+    firsts = starts_of(np.array([len(part) for part in parts], np.int64))
+    of = np.searchsorted(firsts[1:], numbers, side="right")
+    where = [np.flatnonzero(of == number) for number in range(len(parts))]
+    chosen = [
+        (part, numbers[own] - first)
+        for part, own, first in zip(parts, where, firsts.tolist(), strict=False)
+    ]
+    back = np.empty(len(numbers), np.int64)
+    back[np.concatenate(where)] = np.arange(len(numbers))
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name)[own] for part, own in chosen])[back]
+        for name in _COLUMNS
     }
-    bodies = Bodies(
-        _joined_starts([part.bodies.starts for part in parts]),
-        np.concatenate([part.bodies.content for part in parts]),
+    if bare:
+        return Rows(**columns, **_nothing_said(len(numbers)))
+    hashes = join_runs([part.runs_of(part.hashes, own) for part, own in chosen])
+    impacts = join_runs([part.runs_of(part.impacts, own) for part, own in chosen])
+    bodies = join_runs([part.bodies.runs.take(own) for part, own in chosen])
+    return Rows(
+        **columns,
+        bodies=Bodies(bodies.take(back)),
+        starts=starts_of(hashes.lengths[back]),
+        hashes=hashes.take(back).packed(),
+        impacts=impacts.take(back).packed(),
     )
-    starts = _joined_starts([part.starts for part in parts])
-    return Rows(**columns, bodies=bodies, starts=starts)
 
 
-def _joined_starts(
-    parts: Sequence[npt.NDArray[np.int64]],
-) -> npt.NDArray[np.int64]:
-    return starts_of(np.concatenate([np.diff(starts) for starts in parts]))
+_COLUMNS = tuple(
+    each.name
+    for each in fields(Rows)
+    if each.name not in {"bodies", "starts", "hashes", "impacts"}
+)
+
+
+def _nothing_said(count: int) -> dict[str, Any]:
+    return {
+        "bodies": Bodies.of([b""] * count),
+        "starts": np.zeros(count + 1, np.int64),
+        "hashes": np.empty(0, np.uint64),
+        "impacts": np.empty(0, np.uint8),
+    }
 
 
 def rows_of(profiles: Sequence[Profile], policy: Policy) -> Rows:

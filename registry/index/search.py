@@ -9,18 +9,17 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
-import numpy.typing as npt
 
 from registry.index.constants import Constants, Filters, Query, make_constants
 from registry.index.index import Index
 from registry.index.order import Order, Standing
+from registry.index.part import FACTORS
 from registry.index.sample import sample_sites
 from registry.ranking.encoder import Encoder
-from registry.ranking.explain import Facts
+from registry.ranking.explain import Facts, Told, parse_told, what_matches
 from registry.ranking.policy import FULL, Policy
-from registry.ranking.profile import Profile
 from registry.ranking.proximity import distance_band
-from registry.ranking.relevance import Request, best_action, parse_request, terms_of
+from registry.ranking.relevance import Request, parse_request
 from registry.ranking.score import Factors
 from registry.ranking.ties import OrderKey
 
@@ -127,52 +126,55 @@ def _term_weights(index: Index, request: Request) -> dict[str, int]:
 
 def _scored(
     index: Index, constants: Constants, page: Sequence[Standing]
-) -> list[npt.NDArray[np.void]]:
+) -> list[dict[str, int]]:
     """The FACTORS of each."""
-    scored: dict[tuple[int, int], npt.NDArray[np.void]] = {}
+    scored: dict[tuple[int, int], dict[str, int]] = {}
     for part in range(len(index.parts)):
         rows = [one.row for one in page if one.part == part]
         if rows:
-            own = index.bound.score(constants, part, np.array(rows, np.uint32))
-            scored |= {(part, row): one for row, one in zip(rows, own, strict=True)}
+            found = index.bound.score(constants, part, np.array(rows, np.uint32))
+            for row, values in zip(rows, found.tolist(), strict=True):
+                scored[part, row] = dict(zip(_NAMES, values, strict=True))
     return [scored[one.part, one.row] for one in page]
 
 
-def _factors(scored: npt.NDArray[np.void]) -> Factors:
+_NAMES = FACTORS.names or ()
+
+
+def _factors(scored: Mapping[str, int]) -> Factors:
     return Factors(
-        relevance=int(scored["relevance"]),
-        proximity=int(scored["proximity"]),
-        capability_depth=int(scored["depth"]),
-        quality=int(scored["quality"]),
-        freshness=int(scored["freshness"]),
+        relevance=scored["relevance"],
+        proximity=scored["proximity"],
+        capability_depth=scored["depth"],
+        quality=scored["quality"],
+        freshness=scored["freshness"],
     )
 
 
 def _facts(
     index: Index,
     standing: Standing,
-    scored: npt.NDArray[np.void],
+    scored: Mapping[str, int],
     request: Request,
     term_weights: Mapping[str, int],
 ) -> Facts:
-    profile = index.profile_at(standing.part, standing.row)
-    best = best_action(profile.actions, term_weights, index.policy)
-    said = terms_of(profile)
+    told = parse_told(index.bodies[standing.part][standing.row])
+    best, matched = what_matches(told, term_weights, index.policy)
     return Facts(
         matched_terms=tuple(
-            word for word, term in request.term_of.items() if term in said
+            [word for word, term in request.term_of.items() if term in matched]
         ),
-        best_action=best.name if best else None,
-        lexical_bp=int(scored["lexical"]),
-        cosine_bp=int(scored["cosine"]),
-        distance_band=_band(profile, int(scored["km"])),
-        local=profile.local,
-        action_count=len(profile.actions),
-        probes=profile.probes,
-        days_since_change=int(scored["days"]),
-        changed_at=profile.changed_at,
+        best_action=best,
+        lexical_bp=scored["lexical"],
+        cosine_bp=scored["cosine"],
+        distance_band=_band(told, scored["km"]),
+        local=told.local,
+        action_count=len(told.actions),
+        probes=told.probes,
+        days_since_change=scored["days"],
+        changed_at=told.changed_at,
     )
 
 
-def _band(profile: Profile, km: int) -> str | None:
-    return distance_band(km) if profile.local and km >= 0 else None
+def _band(told: Told, km: int) -> str | None:
+    return distance_band(km) if told.local and km >= 0 else None

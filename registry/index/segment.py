@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.rows import GROUPED, LOCAL, Rows, find_hash, starts_of
+from registry.index.inversion import inverted
+from registry.index.rows import GROUPED, LOCAL, Rows, find_hash
 from registry.ranking.vectors import DIMENSIONS, unpack_sites
 
 Number = TypeVar("Number", bound=np.generic)
@@ -18,12 +19,6 @@ Numbers = npt.NDArray[np.int64]
 WINDOW = 256
 LEAD = 64
 """Leading dimensions of an embedding, which alone decide on most rows."""
-
-DENSE_SHARE = 8
-"""A term in more than this part of the rows is a column of a byte a row."""
-
-FREQUENT_WINDOWS = 8
-"""A term with more postings a window than this, on average, has its windows stored."""
 
 CELLS, CELL_ROWS_MIN = 1024, 16
 """Groups of near places, so many at most, and rows in one."""
@@ -129,7 +124,7 @@ def build_segment(rows: Rows, merits: npt.NDArray[np.int64], as_of_s: int) -> Se
         reciprocal=_padded(rows.reciprocals),
         tail=_padded(_tails(rows.embeddings)),
         merit=merit,
-        **_inverted(rows),
+        **inverted(rows, WINDOW),
         window_merit=merit.reshape(-1, WINDOW).max(axis=1),
         **_places(rows),
         **_meanings(rows),
@@ -169,79 +164,6 @@ def _tails(embeddings: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
         np.uint8
     )
     return tails
-
-
-# ---- terms ----
-
-
-def _inverted(rows: Rows) -> dict[str, Any]:
-    n = len(rows)
-    windows = -(-n // WINDOW)
-    hashes, starts, postings = _postings(rows)
-    containing = np.diff(starts)
-    is_dense = containing * DENSE_SHARE > n
-    is_frequent = is_dense | (containing > FREQUENT_WINDOWS * windows)
-    columns, blocks, peaks = _frequent(starts, postings, is_dense, is_frequent, windows)
-    kept = ~np.repeat(is_dense, containing)
-    sparse = np.where(is_dense, 0, containing)
-    return {
-        "hashes": hashes,
-        "containing": containing.astype(np.uint32),
-        "starts": starts_of(sparse),
-        "postings": postings[kept],
-        "column_of": _numbers(is_dense),
-        "frequent_of": _numbers(is_frequent),
-        "columns": columns,
-        "blocks": blocks,
-        "peaks": peaks,
-    }
-
-
-def _postings(
-    rows: Rows,
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
-    """The distinct hashes, where the postings of each start, and the postings."""
-    hashes = np.sort(rows.hashes)
-    hashes = hashes[np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)]]
-    term = np.searchsorted(hashes, rows.hashes)
-    row = np.repeat(np.arange(len(rows), dtype=np.uint32), np.diff(rows.starts))
-    # One sort of numbers, by term and row, is several times as fast as one of places.
-    packed = term.astype(np.uint64) << np.uint64(32)
-    packed |= row << np.uint32(8) | rows.impacts
-    packed.sort()
-    counts = np.bincount(term, minlength=len(hashes))
-    return hashes, starts_of(counts), packed.astype(np.uint32)
-
-
-def _frequent(
-    starts: npt.NDArray[np.int64],
-    postings: npt.NDArray[np.uint32],
-    is_dense: npt.NDArray[np.bool_],
-    is_frequent: npt.NDArray[np.bool_],
-    windows: int,
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
-    frequent = np.flatnonzero(is_frequent)
-    columns = np.zeros((int(is_dense.sum()), windows * WINDOW), np.uint8)
-    blocks = np.zeros((len(frequent), windows + 1), np.uint32)
-    peaks = np.zeros((len(frequent), windows), np.uint8)
-    edges = np.arange(windows + 1, dtype=np.uint64) * WINDOW
-    column = 0
-    for number, term in enumerate(frequent):
-        own = postings[starts[term] : starts[term + 1]]
-        row, impact = own >> 8, own.astype(np.uint8)
-        blocks[number] = np.searchsorted(row, edges)
-        window = row // WINDOW
-        first = np.flatnonzero(np.append(True, window[1:] != window[:-1]))
-        peaks[number, window[first]] = np.maximum.reduceat(impact, first)
-        if is_dense[term]:
-            columns[column, row] = impact
-            column += 1
-    return columns, blocks, peaks
-
-
-def _numbers(chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
-    """The number of each chosen one among the chosen, else -1."""
-    return np.where(chosen, np.cumsum(chosen) - 1, -1).astype(np.int32)
 
 
 # ---- bounds of windows ----

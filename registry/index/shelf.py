@@ -9,38 +9,51 @@ do not name are removed; whoever has them mapped keeps them.
 import fcntl
 import os
 import secrets
-from dataclasses import fields
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
-from registry.index.array_file import ArrayFile, map_file, write_file
+from registry.index.array_file import Array, ArrayFile, map_file, write_file
+from registry.index.builder import Builder
 from registry.index.index import Index
+from registry.index.levels import Level
 from registry.index.panel import Panel
 from registry.index.part import Part
-from registry.index.rows import Bodies
+from registry.index.rows import Bodies, Rows
+from registry.index.runs import Runs, no_source, starts_of
 from registry.index.segment import RECORD, Segment
 from registry.ranking.policy import Policy
 
 MANIFEST, LOCK = "manifest.json", "lock"
+MAPPED_ROWS = 20_000
+"""The rows of a level with more are kept in a file as well, for the builder alone."""
+
+_PAGE = 4096
 _ARRAYS = tuple(each.name for each in fields(Segment) if each.name != "as_of_s")
+_COLUMNS = tuple(each.name for each in fields(Rows) if each.name != "bodies")
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """Names of files. parts: segments. state: what changes with every index."""
+    """Names of files. parts: segments. state: what changes with every index.
+
+    members: of the panel in a part, by its name, where not all of its rows are.
+    """
 
     policy: str
     generation: str
-    parts: tuple[str, str]
-    members: str
+    parts: tuple[str, ...]
+    members: dict[str, str]
     state: str
 
     @property
-    def files(self) -> set[str]:
-        return {*self.parts, self.members, self.state}
+    def segments(self) -> set[str]:
+        return {*self.parts, *self.members.values()}
 
 
 class ShelfWriter:
@@ -52,56 +65,107 @@ class ShelfWriter:
         # Held until the process ends, however it ends.
         lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self._lock = lock
         self._folder = folder
-        self._written: dict[int, tuple[Segment, str]] = {}
+        self._names: dict[int, tuple[Segment, str]] = {}
+        self._begun: dict[str, int] = {}  # and the thread that did
         self._named: set[str] = set()
 
-    def put(self, index: Index) -> None:
-        """Once it returns, readers find this index. Raises: OSError."""
-        members = index.panel.parts[0].segment
-        segments = (*(part.segment for part in index.parts), members)
-        for segment, bodies in zip(segments, (*index.bodies, _NO_BODIES), strict=True):
-            if id(segment) not in self._written:
-                self._written[id(segment)] = (
-                    segment,
-                    self._write_segment(segment, bodies),
-                )
-        self._written = {id(one): self._written[id(one)] for one in segments}
-        names = [self._written[id(one)][1] for one in segments]
-        manifest = Manifest(
-            policy=index.policy.digest,
-            generation=index.generation,
-            parts=(names[0], names[1]),
-            members=names[2],
-            state=self._write_state(index),
+    def close(self) -> None:
+        """Another may write there then."""
+        os.close(self._lock)
+
+    def keep(self, level: Level) -> Level:
+        """The level as it lies in files, which no manifest names yet. Raises: OSError.
+
+        Another thread may put an index out meanwhile.
+        """
+        with self._undone_on_failure():
+            return self._kept(level)
+
+    def _kept(self, level: Level) -> Level:
+        if id(level.part.segment) in self._names:
+            return level
+        name = self._write("segment", _told(level.part.segment, level.rows.bodies.runs))
+        segment, bodies = _map_segment(self._folder / name)
+        self._names[id(segment)] = (segment, name)
+        return replace(
+            level,
+            rows=replace(self._mapped(level.rows), bodies=bodies),
+            part=Part(segment, level.part.alive),
+            members=self._kept(level.members) if level.members else None,
         )
-        self._publish(manifest)
-        self._remove_others(self._named | manifest.files)
-        self._named = manifest.files
 
-    def _write_segment(self, segment: Segment, bodies: Bodies) -> str:
-        arrays: dict[str, npt.NDArray[Any]] = {
-            name: getattr(segment, name) for name in _ARRAYS
-        }
-        arrays["body_starts"], arrays["body_content"] = bodies.starts, bodies.content
-        return self._write("segment", ArrayFile(arrays, {"as_of_s": segment.as_of_s}))
+    def put(self, builder: Builder) -> Builder:
+        """Once it returns, readers find this index. Returns: the builder on its files.
 
-    def _write_state(self, index: Index) -> str:
-        base, fresh = index.parts
-        arrays: dict[str, npt.NDArray[Any]] = {
-            "alive_base": base.alive,
-            "alive_fresh": fresh.alive,
-            "alive_members": index.panel.parts[0].alive,
-            "dead_terms": index.dead_terms,
-            "dead_counts": index.dead_counts,
-        }
+        Raises: OSError.
+        """
+        with self._undone_on_failure():
+            builder = replace(builder, levels=tuple(map(self._kept, builder.levels)))
+            manifest = self._manifest_of(builder)
+            self._publish(manifest)
+        named = {*manifest.segments, manifest.state}
+        for name in named:
+            self._begun.pop(name, None)
+        self._remove_others(self._named | named)
+        self._named = named
+        return builder
+
+    def _manifest_of(self, builder: Builder) -> Manifest:
+        """With a file of its state. builder: all whose levels are kept."""
+        return Manifest(
+            policy=builder.policy.digest,
+            generation=builder.index.generation,
+            parts=tuple(map(self._name_of, builder.levels)),
+            members={
+                self._name_of(one): self._name_of(one.members)
+                for one in builder.levels
+                if one.members
+            },
+            state=self._write("state", self._state_of(builder)),
+        )
+
+    def _state_of(self, builder: Builder) -> ArrayFile:
+        index = builder.index
+        levels = [*builder.levels, *(one.members for one in builder.levels)]
+        alive = {self._name_of(one): one.part.alive for one in levels if one}
+        dead = {"dead_terms": index.dead_terms, "dead_counts": index.dead_counts}
         numbers = {"cutoff": index.panel.cutoff, "size": len(index)}
-        return self._write("state", ArrayFile(arrays, numbers))
+        return ArrayFile({**alive, **dead}, numbers)
 
     def _write(self, kind: str, content: ArrayFile) -> str:
+        """The name of the file, which is not removed before a manifest named it."""
         name = f"{kind}-{secrets.token_hex(8)}"
+        self._begun[name] = threading.get_ident()
         write_file(self._folder / name, content)
         return name
+
+    @contextmanager
+    def _undone_on_failure(self) -> Iterator[None]:
+        """What this thread began is nobody's then, and goes with the next index."""
+        try:
+            yield
+        except BaseException:
+            own = threading.get_ident()
+            for name, thread in list(self._begun.items()):
+                if thread == own:
+                    del self._begun[name]
+            raise
+
+    def _name_of(self, level: Level) -> str:
+        return self._names[id(level.part.segment)][1]
+
+    def _mapped(self, rows: Rows) -> Rows:
+        """In a file that ends with the process."""
+        if len(rows) <= MAPPED_ROWS:
+            return rows
+        columns = {name: getattr(rows, name) for name in _COLUMNS}
+        name = self._write("rows", ArrayFile(columns, {}))
+        mapped = map_file(self._folder / name)
+        (self._folder / name).unlink()
+        del self._begun[name]
+        return Rows(**mapped.arrays, bodies=rows.bodies)
 
     def _publish(self, manifest: Manifest) -> None:
         made = self._folder / f"{MANIFEST}.new"
@@ -109,8 +173,14 @@ class ShelfWriter:
         made.replace(self._folder / MANIFEST)
 
     def _remove_others(self, named: set[str]) -> None:
+        kept = {*named, *self._begun}
+        for key, (_, name) in list(self._names.items()):
+            if name not in kept:
+                del self._names[key]
         for path in self._folder.iterdir():
-            if path.name not in {*named, MANIFEST, LOCK}:
+            # While it is written, a file has more to its name.
+            own = path.name if path.name in {MANIFEST, LOCK} else path.stem
+            if own not in {*kept, MANIFEST, LOCK}:
                 path.unlink(missing_ok=True)
 
 
@@ -136,8 +206,7 @@ class ShelfReader:
         manifest = msgspec.json.decode(told, type=Manifest)
         if manifest == self._seen or manifest.policy != self._policy.digest:
             return None
-        names = {*manifest.parts, manifest.members}
-        self._segments = {name: self._segment(name) for name in names}
+        self._segments = {name: self._segment(name) for name in manifest.segments}
         index = self._assemble(manifest)
         self._seen = manifest
         return index
@@ -145,33 +214,57 @@ class ShelfReader:
     def _segment(self, name: str) -> tuple[Segment, Bodies]:
         if name in self._segments:
             return self._segments[name]
-        file = map_file(self._folder / name)
-        arrays = {each: file.arrays[each] for each in _ARRAYS}
-        arrays["records"] = arrays["records"].view(RECORD)
-        segment = Segment(**arrays, as_of_s=file.numbers["as_of_s"])
-        return segment, Bodies(file.arrays["body_starts"], file.arrays["body_content"])
+        segment, bodies = _map_segment(self._folder / name)
+        for array in _ARRAYS:
+            _touch(getattr(segment, array))
+        return segment, bodies
 
     def _assemble(self, manifest: Manifest) -> Index:
         state = map_file(self._folder / manifest.state)
-        names = (*manifest.parts, manifest.members)
-        alive = ("alive_base", "alive_fresh", "alive_members")
-        base, fresh, members = (
-            Part(self._segments[name][0], state.arrays[own])
-            for name, own in zip(names, alive, strict=True)
-        )
+        parts = {
+            name: Part(segment, state.arrays[name])
+            for name, (segment, _) in self._segments.items()
+        }
         return Index(
             policy=self._policy,
             generation=manifest.generation,
-            parts=(base, fresh),
+            parts=tuple(parts[name] for name in manifest.parts),
             bodies=tuple(self._segments[name][1] for name in manifest.parts),
             dead_terms=state.arrays["dead_terms"],
             dead_counts=state.arrays["dead_counts"],
             panel=Panel(
-                parts=(members, fresh),
+                parts=tuple(
+                    parts[manifest.members.get(name, name)] for name in manifest.parts
+                ),
                 cutoff=state.numbers["cutoff"],
                 size=state.numbers["size"],
             ),
         )
 
 
-_NO_BODIES = Bodies(np.zeros(1, np.int64), np.empty(0, np.uint8))
+def _told(segment: Segment, bodies: Runs[np.uint8]) -> ArrayFile:
+    arrays: dict[str, Array | Runs[Any]] = {
+        name: getattr(segment, name) for name in _ARRAYS
+    }
+    arrays["body_starts"] = starts_of(bodies.lengths)[:-1]
+    arrays["body_lengths"], arrays["body_content"] = bodies.lengths, bodies
+    return ArrayFile(arrays, {"as_of_s": segment.as_of_s})
+
+
+def _map_segment(path: Path) -> tuple[Segment, Bodies]:
+    file = map_file(path)
+    arrays = {each: file.arrays[each] for each in _ARRAYS}
+    arrays["records"] = arrays["records"].view(RECORD)
+    segment = Segment(**arrays, as_of_s=file.numbers["as_of_s"])
+    bodies = Runs(
+        arrays=(file.arrays["body_content"],),
+        source=no_source(len(segment)),
+        starts=file.arrays["body_starts"],
+        lengths=file.arrays["body_lengths"],
+    )
+    return segment, Bodies(bodies)
+
+
+def _touch(array: Array) -> None:
+    """Have its pages at hand before the first search needs them."""
+    array.reshape(-1).view(np.uint8)[::_PAGE].max(initial=0)

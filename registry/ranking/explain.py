@@ -1,8 +1,11 @@
-"""Why a site stands where it stands: values, weights, contributions, and the facts."""
+"""Why a site stands where it stands: the facts, and why it beat the next one."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
+
+import msgspec
 
 from registry.ranking.policy import Policy
 from registry.ranking.quality import ProbeFigures
@@ -44,18 +47,60 @@ class Facts:
     changed_at: datetime
 
 
-FactValue = int | str | bool | tuple[str, ...] | datetime | None
+class ToldAction(msgspec.Struct, gc=False):
+    """Of `ActionProfile`, whose terms are distinct in each field."""
+
+    name: str
+    name_terms: list[str]
+    description_terms: list[str]
+    parameter_terms: list[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FactorExplanation:
-    """value: 0..10000; weight in basis points; contribution = value · weight."""
+class Told(msgspec.Struct, gc=False):
+    """What explanations tell of a profile; the rest is not even read."""
 
-    factor: FactorName
-    value: int
-    weight: int
-    contribution: int
-    facts: dict[str, FactValue]
+    local: bool
+    site_terms: list[str]
+    actions: list[ToldAction]
+    probes: ProbeFigures
+    changed_at: datetime
+
+
+parse_told = msgspec.msgpack.Decoder(Told).decode
+"""Of an encoded profile. Raises: msgspec.DecodeError."""
+
+
+def what_matches(
+    told: Told, term_weights: Mapping[str, int], policy: Policy
+) -> tuple[str | None, set[str]]:
+    """The action that says most of the request, and all terms of it that the site says.
+
+    Of equal actions the first one's name; None if none says any.
+    """
+    among = frozenset(term_weights).intersection
+    matched = set(among(told.site_terms))
+    best, most = None, 0
+    for action in told.actions:
+        names, descriptions, parameters = (
+            among(action.name_terms),
+            among(action.description_terms),
+            among(action.parameter_terms),
+        )
+        if not (names or descriptions or parameters):
+            continue
+        matched.update(names, descriptions, parameters)
+        said = (
+            policy.action_name_weight_milli * _sum(names, term_weights)
+            + policy.description_weight_milli * _sum(descriptions, term_weights)
+            + policy.parameter_weight_milli * _sum(parameters, term_weights)
+        )
+        if said > most:
+            best, most = action.name, said
+    return best, matched
+
+
+def _sum(terms: Iterable[str], term_weights: Mapping[str, int]) -> int:
+    return sum([term_weights[term] for term in terms])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,52 +115,6 @@ class Advantage:
     reason: Reason
     lead: int
     by_factor: tuple[int, ...]
-
-
-def explain(
-    factors: Factors, facts: Facts, policy: Policy
-) -> tuple[FactorExplanation, ...]:
-    """One a factor, in FACTOR_NAMES' order; the contributions sum to the score."""
-    told = _facts_by_factor(facts, policy)
-    return tuple(
-        FactorExplanation(
-            factor=name,
-            value=getattr(factors, name),
-            weight=weight,
-            contribution=contribution,
-            facts=told[name],
-        )
-        for name, weight, contribution in zip(
-            FACTOR_NAMES, policy.weights, factors.contributions(policy), strict=True
-        )
-    )
-
-
-def _facts_by_factor(
-    facts: Facts, policy: Policy
-) -> dict[FactorName, dict[str, FactValue]]:
-    return {
-        "relevance": {
-            "matched_terms": facts.matched_terms,
-            "best_action": facts.best_action,
-            "lexical": facts.lexical_bp,
-            "semantic": facts.cosine_bp,
-        },
-        "proximity": {"distance_band": facts.distance_band, "local": facts.local},
-        "capability_depth": {"action_count": facts.action_count},
-        "quality": {
-            "probes": facts.probes.probes,
-            "answers": facts.probes.answers,
-            "successes": facts.probes.successes,
-            "median_ms": facts.probes.median_ms,
-            "observed_at": facts.probes.observed_at,
-            "young": facts.probes.probes < policy.quality_probes_min,
-        },
-        "freshness": {
-            "days_since_change": facts.days_since_change,
-            "changed_at": facts.changed_at,
-        },
-    }
 
 
 def why_ahead(

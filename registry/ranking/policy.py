@@ -270,7 +270,7 @@ class Policy:
         256, "bounds what one publisher can occupy, and the work of comparing"
     )
     eligible_sample: int = _constant(
-        256, "enough for group shares within three points, small enough to log"
+        20, "as many as an answer shows, so that both sides of a comparison are as sure"
     )
 
     def __hash__(self) -> int:

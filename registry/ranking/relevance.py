@@ -15,7 +15,7 @@ same for all sites, changes as sites come and go, and is therefore told with an 
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,14 +23,13 @@ import numpy.typing as npt
 
 from registry.ranking.encoder import Encoder
 from registry.ranking.policy import FULL, Policy
-from registry.ranking.profile import ActionProfile, Profile
+from registry.ranking.profile import Profile
 from registry.ranking.spelling import (
-    corrections,
+    ReadWord,
     lexicon_of,
-    spelled_as_typed,
     term_weights_bp,
 )
-from registry.ranking.text import content_words, stem, typed_words, word_set
+from registry.ranking.text import typed_words
 from registry.ranking.vectors import RECIPROCAL_BITS, length_in_bits
 
 Integers = npt.NDArray[np.int64]
@@ -65,34 +64,61 @@ class Request:
 def parse_request(text: str, encoder: Encoder, policy: Policy) -> Request:
     """A text without a word that says something asks for nothing and finds nothing."""
     lexicon = lexicon_of(encoder, policy)
-    typed = list(spelled_as_typed(typed_words(text), lexicon))
-    words = content_words(
-        (word for _, word in typed), policy, limit=policy.query_words_max
-    )
-    meant = corrections(words, lexicon, policy)
-    read = [meant.get(word, word) for word in words]
-    meaning = encoder.encode_request(_sentence(typed, words, meant, policy), read)
-    kept = set(words)
+    found = _Reading(policy)
+    for shown, word in typed_words(text):
+        parts = lexicon.read(word)
+        if len(parts) == 1:
+            found.add(shown, parts[0])
+        else:
+            for part in parts:
+                found.add(part.word, part)
+    meant = found.meant
+    content = [meant.get(word, word) for word in found.kept] if meant else found.kept
+    meaning = encoder.encode_request(found.sentence, list(content))
     return Request(
-        term_of={shown: stem(word) for shown, word in typed if word in kept},
+        term_of=found.term_of,
         vector=meaning.vector,
         confidence_bp=meaning.confidence_bp,
-        corrected={shown: meant[word] for shown, word in typed if word in meant},
-        weights_bp=term_weights_bp(words, meant, policy),
+        corrected=found.corrected,
+        weights_bp=term_weights_bp(found.kept, meant, policy),
     )
 
 
-def _sentence(
-    typed: Iterable[tuple[str, str]],
-    content: Iterable[str],
-    meant: Mapping[str, str],
-    policy: Policy,
-) -> list[str]:
-    """The request as it was meant, with the words that only hold it together."""
-    fillers, kept = word_set(policy.stop_words), set(content)
-    return [
-        meant.get(word, word) for _, word in typed if word in kept or word in fillers
-    ]
+class _Reading:
+    """A request, word by word.
+
+    kept: the first words that say something. meant: instead of those mistyped.
+    sentence: as it was meant, with the words that only hold it together. term_of,
+    corrected: see `Request`.
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        self.kept: dict[str, None] = {}
+        self.meant: dict[str, str] = {}
+        self.sentence: list[str] = []
+        self.term_of: dict[str, str] = {}
+        self.corrected: dict[str, str] = {}
+        self._words_max = policy.query_words_max
+        self._corrections_max = policy.corrections_max
+
+    def add(self, shown: str, read: ReadWord) -> None:
+        """shown: the word as it was typed but for its case."""
+        word = read.word
+        if read.says and (word in self.kept or self._keep(read)):
+            self.term_of[shown] = read.term
+            if word in self.meant:
+                word = self.corrected[shown] = self.meant[word]
+            self.sentence.append(word)
+        elif read.holds_together:
+            self.sentence.append(word)
+
+    def _keep(self, read: ReadWord) -> bool:
+        if len(self.kept) >= self._words_max:
+            return False
+        self.kept[read.word] = None
+        if read.meant and len(self.meant) < self._corrections_max:
+            self.meant[read.word] = read.meant
+        return True
 
 
 def impacts(profile: Profile, policy: Policy) -> dict[str, int]:
@@ -125,11 +151,6 @@ def _field_weights(profile: Profile, policy: Policy) -> dict[str, int]:
         for term in terms:
             weights[term] = weights.get(term, 0) + weight
     return weights
-
-
-def terms_of(profile: Profile) -> set[str]:
-    """All that the site says."""
-    return set().union(*_fields(profile))
 
 
 def _fields(profile: Profile) -> tuple[set[str], set[str], set[str], set[str]]:
@@ -227,23 +248,3 @@ def match_sites(
         relevance=relevance,
         eligible=(relevance >= relevance_floor(terms, policy)) & beyond_chance,
     )
-
-
-def best_action(
-    actions: Sequence[ActionProfile], term_weights: Mapping[str, int], policy: Policy
-) -> ActionProfile | None:
-    """The action that says most of the request; the first of equals, None if none does."""
-
-    def said(action: ActionProfile) -> int:
-        fields = (
-            (action.name_terms, policy.action_name_weight_milli),
-            (action.description_terms, policy.description_weight_milli),
-            (action.parameter_terms, policy.parameter_weight_milli),
-        )
-        return sum(
-            weight * sum([term_weights[term] for term in terms if term in term_weights])
-            for terms, weight in fields
-        )
-
-    best = max(actions, key=said, default=None)
-    return best if best is not None and said(best) > 0 else None

@@ -13,16 +13,32 @@ the encoder knows too many pieces and languages to tell a slip from a name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 
 from registry.ranking.encoder import Encoder
 from registry.ranking.letters import fold, with_plain_vowels
 from registry.ranking.policy import FULL, Policy
-from registry.ranking.text import stem, word_set
+from registry.ranking.text import content_words, stem, word_set
 
 _LINKS = "sn"
 """What a noun may take at its end inside a compound or in the plural."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadWord:
+    """What a word is in a request, whatever stands beside it.
+
+    says: it says something (see `content_words`). holds_together: it is a word that
+    only does that. meant: see `Lexicon.meant_by`; None where it says nothing.
+    """
+
+    word: str
+    term: str
+    says: bool
+    holds_together: bool
+    meant: str | None
 
 
 class Lexicon:
@@ -46,6 +62,7 @@ class Lexicon:
         self._alike = _by_letters(targets)
         self._parts_of = lru_cache(maxsize=16_384)(self._take_apart)
         self._meant_by = lru_cache(maxsize=4096)(self._correct)
+        self._read_again = lru_cache(maxsize=16_384)(self._read)
 
     def parts(self, word: str) -> tuple[str, ...]:
         """The known words that it consists of, or else the word itself."""
@@ -54,6 +71,23 @@ class Lexicon:
     def meant_by(self, word: str) -> str | None:
         """The listed word that was probably meant; None for a known or other word."""
         return self._meant_by(word) if self._is_short(word) else None
+
+    def read(self, word: str) -> tuple[ReadWord, ...]:
+        """Each of its parts."""
+        return self._read_again(word) if self._is_short(word) else self._read(word)
+
+    def _read(self, word: str) -> tuple[ReadWord, ...]:
+        return tuple(map(self._read_part, self.parts(word)))
+
+    def _read_part(self, word: str) -> ReadWord:
+        says = bool(content_words((word,), self._policy, limit=1))
+        return ReadWord(
+            word=word,
+            term=stem(word),
+            says=says,
+            holds_together=word in word_set(self._policy.stop_words),
+            meant=self.meant_by(word) if says else None,
+        )
 
     def _is_short(self, word: str) -> bool:
         return len(word) <= self._longest_word
@@ -145,31 +179,6 @@ def spelled(words: Iterable[str], lexicon: Lexicon) -> Iterator[str]:
     return chain.from_iterable(map(lexicon.parts, words))
 
 
-def spelled_as_typed(
-    typed: Iterable[tuple[str, str]], lexicon: Lexicon
-) -> Iterator[tuple[str, str]]:
-    """The same for pairs of `typed_words`; a part is told as itself."""
-    for shown, word in typed:
-        parts = lexicon.parts(word)
-        if len(parts) == 1:
-            yield shown, parts[0]
-        else:
-            yield from zip(parts, parts, strict=True)
-
-
-def corrections(
-    words: Iterable[str], lexicon: Lexicon, policy: Policy
-) -> dict[str, str]:
-    """What was meant by each mistyped word, for the first few of them."""
-    found: dict[str, str] = {}
-    for word in words:
-        if len(found) == policy.corrections_max:
-            break
-        if meant := lexicon.meant_by(word):
-            found[word] = meant
-    return found
-
-
 def term_weights_bp(
     words: Iterable[str], corrected: Mapping[str, str], policy: Policy
 ) -> dict[str, int]:
@@ -177,6 +186,8 @@ def term_weights_bp(
 
     Shared, because a site that says both forms must not get more than the word.
     """
+    if not corrected:
+        return dict.fromkeys(map(stem, words), FULL)
     weights: dict[str, int] = {}
     for word in words:
         meant = corrected.get(word)

@@ -41,11 +41,12 @@ PROJECTION = Path(__file__).with_name("projection.npy")
 class _Pieces:
     """Of a word. numbers: in the table. weight: what the word carries of a meaning.
 
-    meant: letters that mean something, times full.
+    weights: of each piece. meant: letters that mean something, times full.
     """
 
     numbers: tuple[int, ...]
     weight: int
+    weights: tuple[int, ...]
     meant: int
     letters: int
 
@@ -57,12 +58,16 @@ class _Pool:
         self._numbers: list[int] = []
         self._weights: list[int] = []
 
-    def add(self, pieces: _Pieces, times: int = 1) -> None:
+    def add(self, pieces: _Pieces) -> None:
+        self._numbers += pieces.numbers
+        self._weights += pieces.weights
+
+    def add_times(self, pieces: _Pieces, times: int) -> None:
         self._numbers += pieces.numbers
         self._weights += [times * pieces.weight] * len(pieces.numbers)
 
     def total(self, table: npt.NDArray[np.int16]) -> Integers:
-        rows = table[self._numbers].astype(np.float64)
+        rows = table.take(self._numbers, axis=0).astype(np.float64)
         return (np.array(self._weights, np.float64) @ rows).astype(np.int64)
 
 
@@ -92,17 +97,19 @@ class StaticEncoder:
 
     def encode_request(self, sentence: Words, content: Words) -> Meaning:
         known, policy = frozenset(content), self._policy
-        counted = known | word_set(policy.asking_words)
+        asking = word_set(policy.asking_words)
         pool = _Pool()
         meant = letters = 0
         for word in dict.fromkeys(sentence):
-            if word not in counted:
-                continue
-            pieces = self._pieces_of(word)
-            pool.add(pieces)
             if word in known:
+                pieces = self._pieces_of(word)
                 meant += pieces.weight * pieces.meant
                 letters += pieces.weight * pieces.letters
+            elif word in asking:
+                pieces = self._pieces_of(word)
+            else:
+                continue
+            pool.add(pieces)
         full = policy.piece_letters_full
         return Meaning(
             vector=quantise_request(pool.total(self._table)),
@@ -121,20 +128,23 @@ class StaticEncoder:
         pool = _Pool()
         for texts, weight in fields:
             for word in dict.fromkeys(chain.from_iterable(texts)):
-                pool.add(self._pieces_of(word), weight)
+                pool.add_times(self._pieces_of(word), weight)
         return quantise_site(pool.total(self._table))
 
     def _cut(self, word: str) -> "_Pieces":
         encoding = self._tokenizer.encode(word, add_special_tokens=False)
         texts = [piece.strip(_WORD_START) for piece in encoding.tokens]
+        numbers = tuple(
+            number
+            for text, number in zip(texts, encoding.ids, strict=True)
+            if text and not _is_byte(text)
+        )
+        weight = meaning_weight(word, self._policy)
         return _Pieces(
-            numbers=tuple(
-                number
-                for text, number in zip(texts, encoding.ids, strict=True)
-                if text and not _is_byte(text)
-            ),
+            numbers=numbers,
             meant=sum(len(text) * self._meant(text) for text in texts),
-            weight=meaning_weight(word, self._policy),
+            weight=weight,
+            weights=(weight,) * len(numbers),
             letters=sum(map(len, texts)),
         )
 

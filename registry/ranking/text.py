@@ -100,11 +100,17 @@ def _split_unspaced(word: str) -> Iterator[str]:
 
 def _spelled_words(text: str) -> Iterator[tuple[str, str, bool]]:
     """The words, each with whether it hangs on to the one before it."""
+    if text.isascii():
+        return chain.from_iterable(map(_plain_words, text.split()))
+    return _read_words(text)
+
+
+def _read_words(text: str) -> Iterator[tuple[str, str, bool]]:
     whole = _CASE_CHANGE.sub("_", _ENGLISH_ENDING.sub("", readable(text)))
     end = -1
     for match in _WORD.finditer(whole):
         word = match.group().casefold()
-        hangs = match.start() == end + 1 and whole[end] in "_-\u2010"
+        hangs = match.start() == end + 1 > 0 and whole[end] in "_-\u2010"
         end = match.end()
         if word.isascii():
             yield word, word, hangs
@@ -115,13 +121,35 @@ def _spelled_words(text: str) -> Iterator[tuple[str, str, bool]]:
                 yield part, folded, hangs
 
 
-def typed_words(text: str) -> Iterator[tuple[str, str]]:
+def _plain_words(run: str) -> tuple[tuple[str, str, bool], ...]:
+    """Of a run without spaces: nothing hangs on across one, and most come often."""
+    return _plain_again(run) if len(run) <= _LONGEST else _read_plain(run)
+
+
+def _read_plain(run: str) -> tuple[tuple[str, str, bool], ...]:
+    return tuple(_read_words(run))
+
+
+_plain_again = lru_cache(maxsize=16_384)(_read_plain)
+
+
+def typed_words(text: str) -> list[tuple[str, str]]:
     """Every word in order, as it was typed but for its case, and as it is compared.
 
     `Café's` gives café and cafe; `e-mail` gives email twice.
     """
+    spelled = list(_spelled_words(text))
+    typed = [(shown, word) for shown, word, _ in spelled]
+    if _FIRST_PARTS.isdisjoint([word for _, word in typed]):
+        return typed
+    return list(_put_together(spelled))
+
+
+def _put_together(
+    spelled: Iterable[tuple[str, str, bool]],
+) -> Iterator[tuple[str, str]]:
     held: tuple[str, str] | None = None
-    for shown, word, hangs in _spelled_words(text):
+    for shown, word, hangs in spelled:
         if held and held[1] in _FIRST_PARTS:
             joined = _joined(held[1], word, hangs=hangs)
             if joined:
@@ -145,23 +173,7 @@ def split_words(text: str) -> list[str]:
 
     `bookTable_v2` gives book, table, v, 2; `café's` gives cafe.
     """
-    if text.isascii():
-        words = list(chain.from_iterable(map(_plain_words, text.split())))
-        if _FIRST_PARTS.isdisjoint(words):
-            return words
     return [word for _, word in typed_words(text)]
-
-
-def _plain_words(run: str) -> tuple[str, ...]:
-    """Of a run without spaces: nothing hangs on across one, and most come often."""
-    return _plain_again(run) if len(run) <= _LONGEST else _read_plain(run)
-
-
-def _read_plain(run: str) -> tuple[str, ...]:
-    return tuple(word for _, word, _ in _spelled_words(run))
-
-
-_plain_again = lru_cache(maxsize=16_384)(_read_plain)
 
 
 def stem(word: str) -> str:

@@ -40,7 +40,7 @@ def _scaled(total: Integers, most: int) -> npt.NDArray[np.int8]:
     if largest.bit_length() > 54:
         raise ValueError("the sums are too large to be scaled exactly")
     scaled = ((2 * most + 1) * total + largest) // (2 * largest)
-    return np.clip(scaled, -most, most).astype(np.int8)
+    return np.minimum(np.maximum(scaled, -most), most).astype(np.int8)
 
 
 def pack_site(vector: npt.NDArray[np.int8]) -> bytes:

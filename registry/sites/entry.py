@@ -7,11 +7,13 @@ from typing import Literal
 from registry.sites.place import Place
 from registry.sites.site import Site
 
-SiteStatus = Literal["active", "unverified", "quarantined", "withdrawn"]
+SiteStatus = Literal["active", "unverified", "withdrawn"]
 TrustLevel = Literal["verified", "unverified", "quarantined"]
 Unlisted = Literal["documents_missing", "documents_expired"]
 """Why a site is not listed though its owner wants it: visits found no document that
 counts, or the last one's own date has passed."""
+Moderated = Literal["quarantined", "delisted"]
+"""How the registry keeps a site out of answers, for the time being or for good."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +30,8 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteEntry:
-    """A registered site; listed, unless `unlisted_for` or its status says otherwise.
+    """A registered site; listed, unless `unlisted_for`, `moderated` or its status says
+    otherwise.
 
     seq: of the last accepted statement. changed_at: the last semantic change seen.
     proof_source: where its keys were found. semantic_hash: 32 bytes.
@@ -50,25 +53,24 @@ class SiteEntry:
     proved_at: datetime
     proof_source: str
     unlisted_for: Unlisted | None = None
+    moderated: Moderated | None = None
 
     @property
     def is_listed(self) -> bool:
-        return self.status in {"active", "unverified"} and self.unlisted_for is None
+        is_wanted = self.status in {"active", "unverified"}
+        return is_wanted and self.unlisted_for is None and self.moderated is None
 
     @property
     def shown_status(self) -> str:
         """The status as outsiders are told it: also that the site is not listed."""
+        if self.moderated is not None and self.status != "withdrawn":
+            return self.moderated
         is_withheld = self.status in {"active", "unverified"} and not self.is_listed
         return "unlisted" if is_withheld else self.status
 
     @property
     def trust_level(self) -> TrustLevel:
-        if self.unlisted_for is not None and self.status == "active":
-            return "unverified"
-        match self.status:
-            case "active":
-                return "verified"
-            case "quarantined":
-                return "quarantined"
-            case _:
-                return "unverified"
+        if self.moderated is not None:
+            return "quarantined"
+        is_verified = self.status == "active" and self.unlisted_for is None
+        return "verified" if is_verified else "unverified"

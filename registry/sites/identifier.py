@@ -5,8 +5,13 @@ A site's id is a random 63-bit number, spelled in 13 characters of Crockford bas
 Records carry ULIDs: 48 bits of milliseconds and 80 random bits in 26 characters.
 """
 
+import re
+
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_VALUES = {character: value for value, character in enumerate(ALPHABET)}
+_PAIRS = [first + second for first in ALPHABET for second in ALPHABET]
+_DIGITS = "0123456789abcdefghijklmnopqrstuv"
+_TO_DIGITS = str.maketrans(ALPHABET, _DIGITS)
+_SPELLED = re.compile(f"[{ALPHABET}]*")
 SITE_ID_LENGTH = 13
 ULID_LENGTH = 26
 MAX_SITE_NUMBER = 2**63 - 1
@@ -14,21 +19,18 @@ MAX_SITE_NUMBER = 2**63 - 1
 
 def encode_base32(number: int, length: int) -> str:
     """number: 0 <= number < 32**length."""
-    digits = []
-    for _ in range(length):
-        number, digit = divmod(number, 32)
-        digits.append(ALPHABET[digit])
-    return "".join(reversed(digits))
+    highest = (length - 1) // 2 * 10
+    spelled = "".join(
+        [_PAIRS[number >> shift & 1023] for shift in range(highest, -1, -10)]
+    )
+    return spelled[-length:]
 
 
 def decode_base32(text: str) -> int:
     """Raises: ValueError on a character outside the alphabet."""
-    number = 0
-    for character in text:
-        if character not in _VALUES:
-            raise ValueError(f"not Crockford base32: {text!r}")
-        number = number * 32 + _VALUES[character]
-    return number
+    if not _SPELLED.fullmatch(text):
+        raise ValueError(f"not Crockford base32: {text!r}")
+    return int(text.translate(_TO_DIGITS) or "0", 32)
 
 
 def spell_site_id(number: int) -> str:
@@ -55,5 +57,5 @@ def is_ulid(text: str) -> bool:
     return (
         len(text) == ULID_LENGTH
         and text[0] in "01234567"
-        and all(character in _VALUES for character in text)
+        and _SPELLED.fullmatch(text) is not None
     )

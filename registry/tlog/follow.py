@@ -1,4 +1,4 @@
-"""Verification of a whole served log, from its checkpoint down to every entry.
+"""Verification of a served log, from its checkpoint down to every entry.
 
 The signed root vouches for the tiles on the right edge, each hash in a vouched tile for
 one full tile below it, and each leaf hash for one entry. Going down in this order, no
@@ -6,18 +6,22 @@ tile is used before it is authenticated: a forged entry beside its forged leaf h
 a reader that only compares those two lets through, fails at the tile above. One tile of
 each level and one bundle are held at a time, so memory does not grow with the log.
 
+What was verified earlier is not read again. Of an earlier tree only its edge is kept:
+the tiles in which that tree ended must begin with the hashes of the edge, and then all
+to the left of them is what it was.
+
 Without I/O: the generator yields a path below the log's prefix and is sent the bytes
 found there, or None for "not found". No valid response exceeds MAX_RESPONSE_BYTES.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from registry.errors import Refused, RegistryError
 from registry.tlog.checkpoint import Checkpoint, VerifiedCheckpoint, verify_checkpoint
 from registry.tlog.edge import TreeEdge, edge_runs, rebuild_edge
-from registry.tlog.merkle import leaf_hash, tree_root
-from registry.tlog.note import VerifierKey
+from registry.tlog.merkle import leaf_hashes, tree_root
+from registry.tlog.note import VerifiedSignature, VerifierKey
 from registry.tlog.refusals import (
     LOG_CHECKPOINT_INVALID,
     LOG_ENTRY_FORGED,
@@ -27,12 +31,14 @@ from registry.tlog.refusals import (
     LOG_ROOT_WRONG,
     LOG_SHRUNK,
     LOG_TILE_FORGED,
+    LOG_UNWITNESSED,
     LogInvalid,
 )
 from registry.tlog.tiles import (
     MAX_BUNDLE_BYTES,
     TILE_WIDTH,
     Bundle,
+    HashRun,
     Tile,
     format_tile_path,
     hash_count,
@@ -44,122 +50,229 @@ from registry.tlog.tiles import (
 CHECKPOINT_PATH = "checkpoint"
 MAX_RESPONSE_BYTES = MAX_BUNDLE_BYTES
 
+Reading = Generator[str, bytes | None, None]
 Visit = Callable[[int, bytes], None]
 """Called with each entry's index and bytes, in order, once it is authenticated."""
+Report = Callable[[LogInvalid], None]
+"""Told what is wrong. If it does not raise, the reader goes on where it can."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowedLog:
+    """A log that was read to its end. edge: of its tree, from which to read on."""
+
+    checkpoint: Checkpoint
+    cosignatures: tuple[VerifiedSignature, ...]
+    edge: TreeEdge
+
+
+def raise_it(invalid: LogInvalid) -> None:
+    raise invalid
 
 
 def follow_log(
     log_key: VerifierKey,
     *,
     witness_keys: Sequence[VerifierKey] = (),
+    quorum: int = 0,
     previous: Checkpoint | None = None,
     visit: Visit = lambda _index, _entry: None,
-) -> Generator[str, bytes | None, VerifiedCheckpoint]:
-    """Verifies the log under its current checkpoint, which the generator returns.
+) -> Generator[str, bytes | None, FollowedLog]:
+    """Verifies the whole log under its current checkpoint.
 
-    previous: a checkpoint of this log that was verified earlier; the tree must extend it.
+    quorum: how many of the witnesses must have cosigned it. previous: a checkpoint of
+    this log that was verified earlier; the tree must extend it.
     Raises: LogInvalid at the first thing that is wrong.
     """
     data = yield CHECKPOINT_PATH
-    verified = _verify_head(data, log_key, witness_keys)
-    walk = _Walk(head=verified.checkpoint, previous=previous, visit=visit)
-    yield from walk.run()
-    return verified
+    head = verify_head(data, log_key, witness_keys, quorum)
+    walk = LogWalk(head=head.checkpoint, previous=previous, visit=visit)
+    yield from walk.read()
+    return FollowedLog(
+        checkpoint=head.checkpoint, cosignatures=head.cosignatures, edge=walk.edge
+    )
 
 
 def read_log(
-    reading: Generator[str, bytes | None, VerifiedCheckpoint],
+    reading: Generator[str, bytes | None, FollowedLog],
     fetch: Callable[[str], bytes | None],
-) -> VerifiedCheckpoint:
+) -> FollowedLog:
     """Answers a reading path by path. fetch: the bytes at a path, None if not there."""
     try:
         path = next(reading)
         while True:
             path = reading.send(fetch(path))
     except StopIteration as done:
-        verified: VerifiedCheckpoint = done.value
-        return verified
+        followed: FollowedLog = done.value
+        return followed
+
+
+def verify_head(
+    data: bytes | None,
+    log_key: VerifierKey,
+    witness_keys: Sequence[VerifierKey] = (),
+    quorum: int = 0,
+) -> VerifiedCheckpoint:
+    """data: what was found at CHECKPOINT_PATH. Raises: LogInvalid."""
+    if data is None:
+        raise LogInvalid(LOG_MISSING, "not found", path=CHECKPOINT_PATH)
+    try:
+        head = verify_checkpoint(data, log_key, witness_keys)
+    except RegistryError as exc:
+        raise LogInvalid(
+            LOG_CHECKPOINT_INVALID, exc.problem.detail, path=CHECKPOINT_PATH
+        ) from exc
+    if len(head.cosignatures) < quorum:
+        raise LogInvalid(
+            LOG_UNWITNESSED,
+            f"{len(head.cosignatures)} of the witnesses cosigned it, {quorum} must",
+            path=CHECKPOINT_PATH,
+        )
+    return head
+
+
+def paths_to_read(known_size: int, size: int) -> Iterator[str]:
+    """What a LogWalk asks for, in its order, so that a reader can fetch ahead.
+
+    Where a partial part is gone, the walk asks for the full one in between.
+    """
+    if known_size == size:
+        return
+    runs = edge_runs(size)
+    for run in runs:
+        yield format_tile_path(tile_of_run(run, size))
+    for run in reversed(runs):
+        yield from _paths_below(run, known_size)
+
+
+def _paths_below(run: HashRun, known_size: int) -> Iterator[str]:
+    if run.level == 0:
+        yield format_tile_path(Bundle(index=run.first // TILE_WIDTH, width=run.count))
+        return
+    known = hash_count(known_size, run.level)
+    for place in range(max(run.first, known), run.first + run.count):
+        tile = Tile(level=run.level - 1, index=place)
+        yield format_tile_path(tile)
+        yield from _paths_below(tile.run, known_size)
 
 
 @dataclass(slots=True, kw_only=True)
-class _Walk:
-    """prefix: the tree of the previous checkpoint, grown anew from its leaves."""
+class LogWalk:
+    """Reads what a verified checkpoint adds to the tree of `start`.
+
+    head: verified. start: the edge of a tree that was verified earlier. previous: a
+    checkpoint seen earlier, beyond start; the tree must extend it too. report: told of
+    each thing that is wrong; after the first no entry is visited any more.
+    """
 
     head: Checkpoint
-    previous: Checkpoint | None
-    visit: Visit
-    prefix: TreeEdge = field(default_factory=TreeEdge)
+    start: TreeEdge = field(default_factory=TreeEdge)
+    previous: Checkpoint | None = None
+    visit: Visit = lambda _index, _entry: None
+    report: Report = raise_it
+    size: int = 0
+    _path: dict[int, tuple[int, Sequence[bytes]]] = field(default_factory=dict)
+    _is_sound: bool = True
 
-    def run(self) -> Generator[str, bytes | None, None]:
+    @property
+    def edge(self) -> TreeEdge:
+        """Of the tree of all entries visited so far: the first `size` of the log."""
+        return self.start if self.size == self.start.size else self._edge_at(self.size)
+
+    def read(self) -> Reading:
+        """Raises: LogInvalid if the log is another one, or what `report` raises."""
+        self.size = self.start.size
         self._check_growth()
+        if self.start.size == self.head.size:
+            return
         edge = yield from _read_edge(self.head)
         # The higher the level of an edge tile, the earlier the leaves below it.
         for level in reversed(range(len(edge.levels))):
             index = hash_count(self.head.size, level) // TILE_WIDTH
             yield from self._descend(level, index, edge.levels[level])
 
-    def _descend(
-        self, level: int, index: int, hashes: Sequence[bytes]
-    ) -> Generator[str, bytes | None, None]:
+    def _descend(self, level: int, index: int, hashes: Sequence[bytes]) -> Reading:
         """Verifies all below the tile (level, index); its hashes are authenticated."""
+        self._check_extends_start(level, index, hashes)
+        self._path[level] = (index, hashes)
         if level == 0:
-            yield from self._read_entries(index, hashes)
+            if hashes:
+                yield from self._read_entries(index, hashes)
             return
+        known = hash_count(self.start.size, level)
         for place, parent in enumerate(hashes, start=index * TILE_WIDTH):
-            below = yield from _read_full_tile(level - 1, place, parent)
-            yield from self._descend(level - 1, place, below)
+            if place < known:
+                continue
+            try:
+                below = yield from _read_full_tile(level - 1, place, parent)
+            except LogInvalid as invalid:
+                self._tell(invalid)
+            else:
+                yield from self._descend(level - 1, place, below)
 
-    def _read_entries(
-        self, index: int, leaves: Sequence[bytes]
-    ) -> Generator[str, bytes | None, None]:
-        if not leaves:
-            return
+    def _read_entries(self, index: int, leaves: Sequence[bytes]) -> Reading:
         bundle = Bundle(index=index, width=len(leaves))
-        entries = yield from _read_part(bundle)
-        _check_entries(bundle, entries, leaves)
-        self._extend_prefix(leaves)
-        for number, entry in enumerate(entries, start=bundle.first):
-            self.visit(number, entry)
+        try:
+            entries = yield from _read_part(bundle)
+            _check_entries(bundle, entries, leaves)
+        except LogInvalid as invalid:
+            self._tell(invalid)
+            return
+        end = bundle.first + len(leaves)
+        if self.previous and bundle.first < self.previous.size <= end:
+            self._check_previous(self._edge_at(self.previous.size).root())
+        if self._is_sound:
+            for number in range(max(bundle.first, self.start.size), end):
+                self.visit(number, entries[number - bundle.first])
+            self.size = end
+
+    def _tell(self, invalid: LogInvalid) -> None:
+        self._is_sound = False
+        self.report(invalid)
+
+    def _edge_at(self, size: int) -> TreeEdge:
+        """size: at most one bundle behind the entries that were read last."""
+
+        def read(run: HashRun) -> Sequence[bytes]:
+            start = run.first % TILE_WIDTH
+            return self._path[run.level][1][start : start + run.count]
+
+        return rebuild_edge(size, read)
 
     def _check_growth(self) -> None:
-        if self.previous is None:
-            return
-        if self.previous.size > self.head.size:
+        seen = max(self.start.size, self.previous.size if self.previous else 0)
+        if seen > self.head.size:
             raise LogInvalid(
                 LOG_SHRUNK,
-                f"size {self.head.size} after size {self.previous.size}",
+                f"size {self.head.size} after size {seen}",
                 path=CHECKPOINT_PATH,
             )
-        if self.previous.size == self.head.size:
-            self._check_same_root(self.head.root)
+        if self.start.size == self.head.size and self.start.root() != self.head.root:
+            raise _forked(self.start.size)
+        if self.previous and self.previous.size == self.head.size:
+            self._check_previous(self.head.root)
 
-    def _extend_prefix(self, leaves: Sequence[bytes]) -> None:
-        missing = self.previous.size - self.prefix.size if self.previous else 0
-        if missing > 0:
-            self.prefix, _ = self.prefix.append(leaves[:missing])
-            if missing <= len(leaves):
-                self._check_same_root(self.prefix.root())
-
-    def _check_same_root(self, root: bytes) -> None:
+    def _check_previous(self, root: bytes) -> None:
         if self.previous and root != self.previous.root:
-            raise LogInvalid(
-                LOG_FORKED,
-                f"its first {self.previous.size} entries are not those seen before",
-                path=CHECKPOINT_PATH,
-            )
+            raise _forked(self.previous.size)
+
+    def _check_extends_start(
+        self, level: int, index: int, hashes: Sequence[bytes]
+    ) -> None:
+        """Whether the tile begins with what the edge of `start` has of it."""
+        ended_here = index == hash_count(self.start.size, level) // TILE_WIDTH
+        if ended_here and level < len(self.start.levels):
+            known = self.start.levels[level]
+            if tuple(hashes[: len(known)]) != known:
+                raise _forked(self.start.size)
 
 
-def _verify_head(
-    data: bytes | None, log_key: VerifierKey, witness_keys: Sequence[VerifierKey]
-) -> VerifiedCheckpoint:
-    if data is None:
-        raise LogInvalid(LOG_MISSING, "not found", path=CHECKPOINT_PATH)
-    try:
-        return verify_checkpoint(data, log_key, witness_keys)
-    except RegistryError as exc:
-        raise LogInvalid(
-            LOG_CHECKPOINT_INVALID, exc.problem.detail, path=CHECKPOINT_PATH
-        ) from exc
+def _forked(size: int) -> LogInvalid:
+    return LogInvalid(
+        LOG_FORKED,
+        f"its first {size} entries are not those seen before",
+        path=CHECKPOINT_PATH,
+    )
 
 
 def _read_edge(head: Checkpoint) -> Generator[str, bytes | None, TreeEdge]:
@@ -200,11 +313,12 @@ def _read_part(
     for candidate in dict.fromkeys((part, part.full)):
         data = yield format_tile_path(candidate)
         if data is not None:
-            return _parse_part(candidate, data)[: part.width]
+            return parse_part(candidate, data)[: part.width]
     raise LogInvalid(LOG_MISSING, "not found", path=format_tile_path(part))
 
 
-def _parse_part(part: Tile | Bundle, data: bytes) -> tuple[bytes, ...]:
+def parse_part(part: Tile | Bundle, data: bytes) -> tuple[bytes, ...]:
+    """The hashes or entries. Raises: LogInvalid unless there are part.width of them."""
     parse = parse_tile if isinstance(part, Tile) else parse_bundle
     try:
         return parse(data, part.width)
@@ -217,12 +331,14 @@ def _parse_part(part: Tile | Bundle, data: bytes) -> tuple[bytes, ...]:
 def _check_entries(
     bundle: Bundle, entries: Sequence[bytes], leaves: Sequence[bytes]
 ) -> None:
-    pairs = zip(entries, leaves, strict=True)
-    for number, (entry, leaf) in enumerate(pairs, start=bundle.first):
-        if leaf_hash(entry) != leaf:
-            raise LogInvalid(
-                LOG_ENTRY_FORGED,
-                f"entry {number} does not hash to its leaf",
-                path=format_tile_path(bundle),
-                entry_index=number,
-            )
+    hashed = leaf_hashes(entries)
+    if hashed == tuple(leaves):
+        return
+    places = zip(hashed, leaves, strict=True)
+    place = next(place for place, (one, leaf) in enumerate(places) if one != leaf)
+    raise LogInvalid(
+        LOG_ENTRY_FORGED,
+        f"entry {bundle.first + place} does not hash to its leaf",
+        path=format_tile_path(bundle),
+        entry_index=bundle.first + place,
+    )

@@ -13,12 +13,13 @@ from registry.tlog.edge import ReadRun
 from registry.tlog.merkle import (
     consistency_ranges,
     inclusion_ranges,
+    leaf_hash,
     node_hash,
     tree_root,
     verify_inclusion,
 )
 from registry.tlog.note import VerifierKey
-from registry.tlog.refusals import LOG_PROOF_MALFORMED
+from registry.tlog.refusals import LOG_PROOF_MALFORMED, LOG_UNWITNESSED
 from registry.tlog.spelling import (
     format_base64,
     parse_base64,
@@ -135,6 +136,25 @@ def verify_log_proof(
         root=checkpoint.root,
     )
     return verified
+
+
+def verify_entry_proof(
+    document: bytes,
+    entry: bytes,
+    log_key: VerifierKey,
+    witness_keys: Iterable[VerifierKey] = (),
+    quorum: int = 0,
+) -> tuple[int, VerifiedCheckpoint]:
+    """The index of the entry, and the checkpoint that covers it; needs nothing else.
+
+    document: a tlog-proof. Raises: Refused, TooLarge, ProofInvalid.
+    """
+    proof = parse_log_proof(document)
+    verified = verify_log_proof(proof, leaf_hash(entry), log_key, witness_keys)
+    if len(verified.cosignatures) < quorum:
+        told = f"{len(verified.cosignatures)} witnesses cosigned it, {quorum} must"
+        raise Refused(LOG_UNWITNESSED, told)
+    return proof.index, verified
 
 
 def _runs(leaves: range) -> list[HashRun]:

@@ -67,11 +67,26 @@ WRONG_ORIGIN = ProblemType(
     "The checkpoint belongs to another log",
     "Use the verifier key of the log that you read.",
 )
+WITNESS_MALFORMED = ProblemType(
+    "log_witness_malformed",
+    "This does not name a witness",
+    "Write the witness's verifier key of cosignature/v1, a space and its https URL.",
+)
+WITNESS_ANSWER_INVALID = ProblemType(
+    "log_witness_answer_invalid",
+    "The witness answered what no witness may answer",
+    "Compare its verifier key and URL; if they are right, tell its operator.",
+)
 
 LOG_CHECKPOINT_INVALID = ProblemType(
     "log_checkpoint_invalid",
     "The log's checkpoint cannot be trusted",
     "Compare the verifier key; if it is right, keep the checkpoint and report it.",
+)
+LOG_UNWITNESSED = ProblemType(
+    "log_unwitnessed",
+    "Too few of the required witnesses have cosigned the checkpoint",
+    "Ask again in a minute; if it stays so, ask the witnesses what they have seen.",
 )
 LOG_MISSING = ProblemType(
     "log_part_missing",

@@ -29,7 +29,8 @@ class IndexFollower:
     async def run(self) -> None:
         """Follow until cancelled."""
         while True:
-            self.catch_up()
+            # Its pages are touched first, which takes a while where a base is new.
+            await asyncio.to_thread(self.catch_up)
             await asyncio.sleep(PAUSE_S)
 
     def catch_up(self) -> None:

@@ -1,13 +1,17 @@
-"""Entries of listed sites, kept in memory until they change."""
+"""Entries of listed sites as answers show them, kept in memory until they change."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import islice
 
 from registry.db import sites
-from registry.db.engine import Engine
+from registry.db.engine import Engine, reading
 from registry.sites.entry import SiteEntry
 from registry.usecases.following import follow
 
-MAX_KEPT = 20_000
+MAX_KEPT = 100_000
+"""Half a kilobyte each."""
+
+FORGOTTEN_AT_ONCE = 1_000
 PAUSE_S = 0.25
 
 
@@ -15,11 +19,13 @@ class ListedEntries:
     """What an answer shows of its sites; `run` forgets what has changed.
 
     engine: of the API's role: what is shown is nothing that the ranker may read.
+    show: an entry in the form in which it goes out.
     """
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._kept: dict[int, SiteEntry] = {}
+    def __init__(self, engine: Engine, show: Callable[[SiteEntry], bytes]) -> None:
+        self._engine = reading(engine)
+        self._show = show
+        self._kept: dict[int, bytes] = {}
         self._horizon: int | None = None
 
     async def run(self) -> None:
@@ -35,13 +41,21 @@ class ListedEntries:
         for site_id in changed:
             self._kept.pop(site_id, None)
 
-    async def find(self, site_ids: Sequence[int]) -> dict[int, SiteEntry]:
+    async def find(self, site_ids: Sequence[int]) -> dict[int, bytes]:
         """Those of the ids that are listed."""
-        missing = [site_id for site_id in site_ids if site_id not in self._kept]
+        kept = self._kept
+        found = {site_id: kept[site_id] for site_id in site_ids if site_id in kept}
+        missing = [site_id for site_id in site_ids if site_id not in found]
         if missing:
-            if len(self._kept) > MAX_KEPT:
-                self._kept.clear()
-            async with self._engine.connect() as connection:
-                self._kept.update(await sites.find_sites(connection, missing))
-        found = ((site_id, self._kept.get(site_id)) for site_id in site_ids)
-        return {site_id: entry for site_id, entry in found if entry is not None}
+            found |= await self._fetch(missing)
+        return found
+
+    async def _fetch(self, site_ids: Sequence[int]) -> dict[int, bytes]:
+        async with self._engine.connect() as connection:
+            entries = await sites.find_sites(connection, site_ids)
+        shown = {site_id: self._show(entry) for site_id, entry in entries.items()}
+        if len(self._kept) > MAX_KEPT:
+            for site_id in list(islice(self._kept, FORGOTTEN_AT_ONCE)):
+                del self._kept[site_id]
+        self._kept |= shown
+        return shown

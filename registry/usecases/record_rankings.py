@@ -12,7 +12,12 @@ from dataclasses import dataclass
 import structlog
 
 from registry.db.engine import DatabaseError, Engine
-from registry.db.rankings import RankingToLog, RankingWriter
+from registry.db.rankings import (
+    PackedRanking,
+    RankingToLog,
+    RankingWriter,
+    pack_ranking,
+)
 from registry.errors import Unavailable
 from registry.usecases.refusals import LOG_BUSY
 
@@ -27,7 +32,7 @@ logger = structlog.get_logger()
 
 @dataclass(slots=True)
 class _Waiting:
-    ranking: RankingToLog
+    ranking: PackedRanking
     durable: asyncio.Future[None]
 
 
@@ -56,8 +61,9 @@ class RankingRecorder:
         """Return once the record is durable. Raises: Unavailable if it may not be."""
         if self._ended or len(self._waiting) >= MAX_WAITING:
             raise _busy()
+        packed = pack_ranking(ranking)  # while the batch before is being committed
         durable = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Waiting(ranking, durable))
+        self._waiting.append(_Waiting(packed, durable))
         self._arrival.set()
         await durable
 

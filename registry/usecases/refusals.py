@@ -17,6 +17,28 @@ SITE_WITHDRAWN = ProblemType(
     "The site was withdrawn by its owner",
     "It can be registered again by its owner.",
 )
+AUDITOR_UNKNOWN = ProblemType(
+    "auditor_unknown",
+    "Attestations are put on record for auditors that the registry knows",
+    "Ask its operator to add your verifier key to FAIR_REGISTRY_AUDITORS; until then "
+    "publish the signed attestation yourself, it stands without the registry.",
+)
+ATTESTATION_BEYOND_LOG = ProblemType(
+    "attestation_beyond_log",
+    "The attestation is about leaves that the log does not have yet",
+    "Read the newest checkpoint and attest to leaves below its size.",
+)
+ATTESTATION_KNOWN = ProblemType(
+    "attestation_known",
+    "This attestation is on record already",
+    "There is nothing to do; look for it among the rescore records.",
+)
+MODERATION_POINTLESS = ProblemType(
+    "moderation_pointless",
+    "The site's standing does not allow this act",
+    "Look at trustLevel and status of GET /v1/sites/HOST: only what is quarantined or "
+    "delisted can be released or appealed, and nothing twice.",
+)
 KEY_HELD = ProblemType(
     "key_held",
     "The key is new beside the site's trusted key and has to wait in public",
@@ -85,6 +107,27 @@ SITE_NOT_IN_RANKING = ProblemType(
     "site_not_in_ranking",
     "The site was not among those returned",
     "Send the id of a returned site, or null for none.",
+)
+RECORD_UNKNOWN = ProblemType(
+    "record_unknown",
+    "No record has this id",
+    "Use the id that the answer carried: of a ranking the part before the dot.",
+)
+RECORD_PENDING = ProblemType(
+    "record_pending",
+    "The record is durable but not yet under a published checkpoint",
+    "Try again after the seconds that Retry-After names; if witnesses are required, "
+    "it may take their time too.",
+)
+LEAF_UNKNOWN = ProblemType(
+    "leaf_unknown",
+    "The tree has no such leaf",
+    "Read /checkpoint for the size; a promised leaf is there after the merge delay.",
+)
+TREE_UNKNOWN = ProblemType(
+    "tree_unknown",
+    "No tree of this size is published",
+    "Ask for a size of at least 1 and at most that of /checkpoint.",
 )
 WINDOW_INVALID = ProblemType(
     "window_invalid",

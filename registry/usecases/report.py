@@ -32,16 +32,21 @@ def window_of(start: datetime | None, end: datetime | None, now: datetime) -> Wi
 
 
 async def make_report(
-    connection: Connection, window: Window, policy: Policy
+    connection: Connection,
+    window: Window,
+    policy: Policy,
+    *,
+    operator: str = "",
+    category: str = "",
 ) -> FairnessReport:
-    """connection: of the auditor, who may read labels."""
-    rankings = await observations.observed_rankings(
-        connection, window.start_at, window.end_at
+    """connection: of the auditor, who may read labels. operator, category: see `Terms`."""
+    observed = await observations.observe(
+        connection, window.start_at, window.end_at, operator
     )
     return await asyncio.to_thread(  # it may take seconds, and searches must go on
         build_report,
-        rankings,
-        await observations.site_disclosures(connection),
+        observed,
         Algorithm(policy_digest=policy.digest, code_digest=digest_of_code()),
-        Terms(window=window),
+        Terms(window=window, operator=operator, category=category),
+        policy,
     )

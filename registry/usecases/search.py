@@ -5,9 +5,10 @@ then is the answer handed out. Whatever fails before the commit leaves no answer
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 
 import msgspec
 
@@ -19,11 +20,13 @@ from registry.db.rankings import RankingToLog
 from registry.db.seeds import CommittedSeed
 from registry.errors import Unavailable
 from registry.index.constants import Filters
+from registry.index.engine import is_compiled
 from registry.index.facets import Facets, count_facets
 from registry.index.search import Ranked, prepare_query, search
-from registry.ranking.explain import FactorExplanation, explain
+from registry.ranking.explain import FACTOR_NAMES, Facts
+from registry.ranking.policy import Policy
+from registry.ranking.score import Factors
 from registry.ranking.ties import OrderKey, make_seed
-from registry.sites.entry import SiteEntry
 from registry.sites.identifier import spell_site_id
 from registry.tlog.note import Signer
 from registry.usecases.accept import accepted
@@ -34,7 +37,9 @@ from registry.usecases.record_rankings import RankingRecorder
 from registry.usecases.refusals import NOT_READY
 from registry.usecases.todays_seed import SeedReader
 
-SMALL_INDEX = 2_000  # sites; below it a thread costs more than the ranking
+SMALL_INDEX = {True: 200_000, False: 2_000}
+"""Sites, with and without the compiled kernel; below it a thread costs more than it
+leaves the event loop to others."""
 DISCLOSED = ("query", "location", "filters", "request", "scores", "terms")
 DIGESTS = 8  # in every record: those of the disclosures, the rest decoys
 
@@ -71,12 +76,16 @@ class Continuation(msgspec.Struct, frozen=True, array_like=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedEntry:
-    """score: 0..10^8. behind: near-duplicates of the same publisher, best first."""
+    """score: 0..10^8. entry: of the site, as it is shown. facts: behind the factors.
+
+    behind: near-duplicates of the same publisher, best first.
+    """
 
     rank: int
     score: int
-    entry: SiteEntry
-    factors: tuple[FactorExplanation, ...]
+    entry: bytes
+    factors: Factors
+    facts: Facts
     behind: tuple[str, ...]
 
 
@@ -88,7 +97,7 @@ class Answer:
     """
 
     record: records.Record
-    policy: str
+    policy: Policy
     generated_at: datetime
     eligible: int
     is_exact: bool
@@ -143,10 +152,10 @@ class Searcher:
         entries = await self._entries.find([one.site_id for one in ranked.sites])
         record = await self._record(asked, going_on, seed, ranked, now)
         promise = sign_promise(record.leaf_hash, now, self.promiser.private)
-        results = self._results(ranked, entries, going_on.rank)
+        results = _results(ranked, entries, going_on.rank)
         return Answer(
             record=record,
-            policy=self.follower.policy.digest,
+            policy=self.follower.policy,
             generated_at=now,
             eligible=ranked.eligible,
             is_exact=ranked.is_exact,
@@ -175,7 +184,7 @@ class Searcher:
             cell=asked.cell,
             filters=asked.filters,
         )
-        tie_seed = make_seed(seed.secret, going_on.request_id, going_on.nonce)
+        tie_seed = _tie_seed(seed, going_on)
 
         def rank() -> tuple[Ranked, Facets]:
             ranked = search(
@@ -193,7 +202,7 @@ class Searcher:
                 index, query, weights, now=at, fields=asked.facets
             )
 
-        if len(index) < SMALL_INDEX:
+        if len(index) < SMALL_INDEX[is_compiled()]:
             return rank()
         return await asyncio.to_thread(rank)
 
@@ -206,8 +215,9 @@ class Searcher:
         now: datetime,
     ) -> records.Record:
         """The record, once it is durable."""
+        order = [spell_site_id(one.site_id) for one in ranked.sites]
         sealed = seal(
-            _disclosures(asked, going_on, ranked),
+            _disclosures(asked, going_on, ranked, order),
             self._chance.random_bytes,
             DIGESTS,
         )
@@ -219,7 +229,7 @@ class Searcher:
             snapshot=ranked.generation,
             seed_index=seed.leaf_index,
             eligible_count=ranked.eligible,
-            order=[spell_site_id(one.site_id) for one in ranked.sites],
+            order=order,
             sd_digests=sealed.digests,
         )
         await self._recorder.record(
@@ -227,29 +237,43 @@ class Searcher:
                 record=accepted(record, now),
                 openings=[(one.name, one.disclosure) for one in sealed.openings],
                 eligible=ranked.eligible_sample,
+                tie_seed=_tie_seed(seed, going_on),
             )
         )
         return record
 
-    def _results(
-        self, ranked: Ranked, entries: dict[int, SiteEntry], offset: int
-    ) -> tuple[RankedEntry, ...]:
-        policy = self.follower.policy
-        return tuple(
-            RankedEntry(
-                rank=offset + position,
-                score=one.score,
-                entry=entries[one.site_id],
-                factors=explain(one.factors, one.facts, policy),
-                behind=tuple(spell_site_id(other) for other in one.behind),
-            )
-            for position, one in enumerate(ranked.sites, start=1)
-            if one.site_id in entries
+
+def _results(
+    ranked: Ranked, entries: Mapping[int, bytes], offset: int
+) -> tuple[RankedEntry, ...]:
+    return tuple(
+        RankedEntry(
+            rank=offset + position,
+            score=one.score,
+            entry=entries[one.site_id],
+            factors=one.factors,
+            facts=one.facts,
+            behind=tuple(map(spell_site_id, one.behind)),
         )
+        for position, one in enumerate(ranked.sites, start=1)
+        if one.site_id in entries
+    )
+
+
+_IN_ORDER = attrgetter(*FACTOR_NAMES)
+
+
+class _Scored(msgspec.Struct, gc=False):
+    """The members of one site in `scores`, in the order of their names."""
+
+    factors: tuple[int, int, int, int, int]
+    score: int
+    site: str
+    tie: str
 
 
 def _disclosures(
-    asked: Asked, going_on: Continuation, ranked: Ranked
+    asked: Asked, going_on: Continuation, ranked: Ranked, order: Sequence[str]
 ) -> dict[str, JsonValue]:
     """The personal part, erasable: what was asked, from where, and what it scored."""
     return {
@@ -266,17 +290,23 @@ def _disclosures(
             "at": going_on.at.isoformat(),
             "after": [str(part) for part in going_on.after],
         },
-        "scores": [
-            {
-                "site": spell_site_id(one.site_id),
-                "factors": list(msgspec.to_builtins(one.factors).values()),
-                "score": one.score,
-                "tie": f"{one.order_key.tie_key:016x}",
-            }
-            for one in ranked.sites
-        ],
+        "scores": _scores(ranked, order),
         "terms": dict(ranked.term_weights),
     }
+
+
+def _scores(ranked: Ranked, order: Sequence[str]) -> msgspec.Raw:
+    scored = [
+        _Scored(
+            _IN_ORDER(one.factors), one.score, site, f"{one.order_key.tie_key:016x}"
+        )
+        for one, site in zip(ranked.sites, order, strict=True)
+    ]
+    return msgspec.Raw(msgspec.json.encode(scored))
+
+
+def _tie_seed(seed: CommittedSeed, going_on: Continuation) -> bytes:
+    return make_seed(seed.secret, going_on.request_id, going_on.nonce)
 
 
 def _following(going_on: Continuation, ranked: Ranked) -> Continuation | None:

@@ -2,8 +2,10 @@
 
 In one transaction: records leave `pending`, become entries, fill tiles, and a signed
 checkpoint covers them. One sequencer works at a time (an advisory lock held by its
-connection); any other takes over when that connection ends. Should two ever believe
-that they hold it, the primary keys of `entry` and `checkpoint` let only one commit.
+connection, which therefore goes to the server itself and through no pooler); any other
+takes over when that connection ends. The server ends it when its sequencer stands still.
+Should two ever believe that they hold the lock, the primary keys of `entry` and
+`checkpoint` let only one commit.
 """
 
 import asyncio
@@ -14,14 +16,15 @@ import structlog
 
 from registry.db import log
 from registry.db.engine import Connection, DatabaseError, Engine
-from registry.tlog.checkpoint import Checkpoint, sign_checkpoint
+from registry.tlog.checkpoint import Checkpoint, format_checkpoint, sign_checkpoint
 from registry.tlog.edge import TreeEdge, edge_runs, rebuild_edge
-from registry.tlog.note import Signer
+from registry.tlog.note import Signer, sign_text
 from registry.tlog.refusals import ProofInvalid
 
-MAX_BATCH = 256
-IDLE_PAUSE_S = 0.1
+MAX_BATCH = 1_024
+PAUSE_S = 0.1
 TAKE_OVER_PAUSE_S = 0.5
+STANDSTILL_S = 3
 
 logger = structlog.get_logger()
 
@@ -35,14 +38,22 @@ class LogDamaged(RuntimeError):
 
 
 class Sequencer:
-    """signer: the log's key, whose name is the log's origin."""
+    """signer: the log's key, whose name is the log's origin.
+
+    retiring: the key before it, which signs beside it while it is being replaced.
+    """
 
     def __init__(
-        self, engine: Engine, signer: Signer, clock: Callable[[], datetime]
+        self,
+        engine: Engine,
+        signer: Signer,
+        clock: Callable[[], datetime],
+        retiring: Signer | None = None,
     ) -> None:
         self._engine = engine
         self._signer = signer
         self._clock = clock
+        self._retiring = retiring
 
     async def run(self) -> None:
         """Sequence until cancelled; wait while another sequencer holds the lock.
@@ -61,6 +72,7 @@ class Sequencer:
             if not await log.try_sequencer_lock(connection):
                 return
             try:
+                await log.end_when_idle(connection, STANDSTILL_S)
                 await connection.commit()
                 await self._sequence(connection)
             finally:
@@ -73,28 +85,31 @@ class Sequencer:
         logger.info("sequencer_started", size=edge.size)
         while True:
             appended = await self.step(connection, edge)
-            if appended.size == edge.size:
-                await asyncio.sleep(IDLE_PAUSE_S)
+            if appended.size - edge.size < MAX_BATCH:
+                # What arrives meanwhile shares one checkpoint; who is behind goes on.
+                await asyncio.sleep(PAUSE_S)
             edge = appended
 
     async def step(self, connection: Connection, edge: TreeEdge) -> TreeEdge:
         """Log one batch of what is pending, if anything is; the edge after it."""
         async with connection.begin():
-            records = await log.take_pending(connection, MAX_BATCH)
-            if not records:
+            leaves = await log.peek_pending(connection, MAX_BATCH)
+            if not leaves:
                 return edge
-            appended, placed = edge.append([record.leaf_hash for record in records])
-            await log.append(connection, edge.size, records, placed)
+            appended, placed = edge.append([leaf.leaf_hash for leaf in leaves])
+            await log.append(connection, edge.size, leaves, placed)
             await log.save_checkpoint(connection, self._checkpoint(appended))
         return appended
 
     def _checkpoint(self, edge: TreeEdge) -> log.StoredCheckpoint:
         root = edge.root()
         checkpoint = Checkpoint(origin=self._signer.name, size=edge.size, root=root)
+        text = format_checkpoint(checkpoint)
+        beside = [sign_text(text, self._retiring)] if self._retiring else []
         return log.StoredCheckpoint(
             size=edge.size,
             root=root,
-            note=sign_checkpoint(checkpoint, self._signer).decode(),
+            note=sign_checkpoint(checkpoint, self._signer, beside).decode(),
             published_at=self._clock(),
         )
 

@@ -170,7 +170,8 @@ def test_the_policy_says_what_is_weighed(http: httpx.Client) -> None:
 
 def test_the_log_names_its_keys(registry: RunningRegistry) -> None:
     log = registry.http.get("/v1/log").json()
-    expect.members(log, "origin verifierKey promiseKey checkpoint")
+    keys = "verifierKey formerKeys promiseKey"
+    expect.members(log, f"origin {keys} checkpoint witnesses quorum")
     assert log["origin"] == registry.settings.log_origin
     assert registry.http.get(log["checkpoint"]).text.startswith(log["origin"] + "\n")
 

@@ -2,18 +2,31 @@
 
 import asyncio
 import random
+from dataclasses import dataclass
 
 import pytest
 
 from registry.db import profiles
 from registry.db.engine import Connection, Role
-from registry.db.profiles import Changes, changes_since
+from registry.db.profiles import ProfileChange, changes_since, horizon_of
 from tests.db.scene import Scene
+
+
+@dataclass(frozen=True)
+class Changes:
+    rows: list[ProfileChange]
+    horizon: int
+
+    @property
+    def latest(self) -> int:
+        return max(row.xid for row in self.rows)
 
 
 async def poll(scene: Scene, horizon: int) -> Changes:
     async with scene.engines[Role.RANKER].connect() as connection:
-        return await changes_since(connection, horizon)
+        following = await horizon_of(connection)
+        pages = [page async for page in changes_since(connection, horizon)]
+    return Changes([row for page in pages for row in page], following)
 
 
 async def ids(scene: Scene, count: int) -> list[int]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from registry.audit.packing import unpack
 from registry.audit.record import parse_record
 from registry.audit.seed import verify_reveal
 from registry.db.engine import Role
@@ -58,7 +59,7 @@ async def records(scene: Scene, kind: str) -> list[dict[str, Any]]:
         "WHERE kind = :kind ORDER BY at",
         kind=kind,
     )
-    return [dict(parse_record(row.body)) for row in bodies]
+    return [dict(parse_record(unpack(row.body))) for row in bodies]
 
 
 def reader(scene: Scene) -> SeedReader:
@@ -149,7 +150,7 @@ async def test_no_seed_is_given_before_its_commitment_stands_in_the_log(
     (row,) = await scene.sql(
         "SELECT body FROM audit.entry WHERE leaf_index = :leaf", leaf=found.leaf_index
     )
-    assert parse_record(row.body)["commitment"] == commitment["commitment"]
+    assert parse_record(unpack(row.body))["commitment"] == commitment["commitment"]
 
 
 async def test_no_seed_is_given_before_the_policy_stands_in_the_log(

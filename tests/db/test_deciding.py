@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
+from registry.audit.packing import unpack
 from registry.audit.record import parse_record
 from registry.db import registrations
 from registry.db.tables import registration
@@ -33,7 +34,7 @@ async def one_row(scene: Scene, statement: str, **values: Any) -> Any:
 
 async def pending_of(scene: Scene, site_id: int) -> list[dict[str, Any]]:
     bodies = await scene.sql("SELECT body FROM audit.pending ORDER BY position")
-    records = [dict(parse_record(row.body)) for row in bodies]
+    records = [dict(parse_record(unpack(row.body))) for row in bodies]
     return [one for one in records if one.get("site") == spell_site_id(site_id)]
 
 

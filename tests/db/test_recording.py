@@ -11,8 +11,9 @@ from dataclasses import replace
 import pytest
 from sqlalchemy.engine import URL
 
+from registry.db.column_types import ulid_of, uuid_of
 from registry.db.engine import Engine, Role, open_engine
-from registry.db.rankings import RankingToLog
+from registry.db.rankings import RankingToLog, openings_of, unpack_eligible
 from registry.errors import Unavailable
 from registry.usecases.record_rankings import MAX_WAITING, RankingRecorder
 from tests.db.rankings import make_ranking
@@ -44,9 +45,8 @@ async def running(recorder: RankingRecorder) -> AsyncIterator[RankingRecorder]:
 
 async def durable(scene: Scene) -> Counter[str]:
     """How often each record is there for others to see."""
-    return Counter(
-        row.record_id for row in await scene.sql("SELECT record_id FROM audit.pending")
-    )
+    rows = await scene.sql("SELECT record_id FROM audit.pending")
+    return Counter(ulid_of(row.record_id) for row in rows)
 
 
 def rankings(scene: Scene, count: int) -> list[RankingToLog]:
@@ -77,12 +77,12 @@ async def test_record_is_durable_with_all_its_parts_when_the_call_returns(
         record_id = one.record.record_id
         assert (await durable(scene))[record_id] == 1
         (row,) = await scene.sql(
-            "SELECT name, disclosure, site_ids FROM audit.opening "
-            "JOIN audit.eligible_sample USING (record_id) WHERE record_id = :id",
-            id=record_id,
+            "SELECT eligible FROM audit.ranking WHERE record_id = :id",
+            id=uuid_of(record_id),
         )
-    assert (row.name, row.disclosure) == one.openings[0]
-    assert row.site_ids == [5, 6, 7]
+        async with scene.api.connect() as connection:
+            assert await openings_of(connection, record_id) == dict(one.openings)
+    assert unpack_eligible(row.eligible) == (5, 6, 7)
 
 
 async def test_concurrent_records_are_all_durable_once_and_in_few_commits(
@@ -159,7 +159,7 @@ async def test_stalled_server_turns_callers_away_and_is_left(
 
 
 async def recorder_backend(scene: Scene) -> set[int]:
-    rows = await scene.sql(f"{BACKENDS} AND query ILIKE '%COMMIT%'")
+    rows = await scene.sql(f"{BACKENDS} AND query ILIKE '%unnest%'")
     return {row.pid for row in rows}
 
 
@@ -195,15 +195,34 @@ async def test_record_that_the_database_refuses_takes_only_its_batch_down(
 
 async def test_batch_is_whole_or_not_there(scene: Scene, writer: Engine) -> None:
     good = make_ranking(scene.chance)
-    bad = make_ranking(scene.chance)
-    bad = replace(bad, openings=[*bad.openings, bad.openings[0]])
+    bad = await taken_already(scene, writer)
     recorder = RankingRecorder(writer)
     calls = [asyncio.create_task(acknowledged(recorder, one)) for one in (good, bad)]
     await asyncio.sleep(0)
     async with running(recorder):
         assert await asyncio.gather(*calls) == [False, False]
     seen = await durable(scene)
-    assert seen[good.record.record_id] == seen[bad.record.record_id] == 0
+    assert (seen[good.record.record_id], seen[bad.record.record_id]) == (0, 1)
+
+
+async def taken_already(scene: Scene, writer: Engine) -> RankingToLog:
+    """One whose id is on record."""
+    one = make_ranking(scene.chance)
+    async with running(RankingRecorder(writer)) as recorder:
+        await recorder.record(one)
+    return one
+
+
+@pytest.mark.parametrize("names", [["query", "query"], ["query", "mood"]])
+async def test_disclosure_without_a_column_harms_nobody_else(
+    scene: Scene, writer: Engine, names: list[str]
+) -> None:
+    one = make_ranking(scene.chance)
+    wrong = replace(one, openings=[(name, one.openings[0][1]) for name in names])
+    async with running(RankingRecorder(writer)) as recorder:
+        with pytest.raises(ValueError, match="columns"):
+            await recorder.record(wrong)
+        await recorder.record(one)
 
 
 async def test_database_that_is_away_turns_callers_away(scene: Scene) -> None:

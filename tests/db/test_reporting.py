@@ -2,13 +2,15 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from operator import mul
 from typing import Any
 
 import pytest
 from sqlalchemy import text
 
+from registry.audit.canonical import JsonValue
 from registry.db.engine import Engine, Role
-from registry.db.rankings import RankingWriter
+from registry.db.rankings import RankingWriter, pack_ranking
 from registry.errors import Refused
 from registry.fairness.figures import Comparison, FairnessReport
 from registry.ranking.policy import DEFAULT_POLICY
@@ -52,16 +54,37 @@ async def play(scene: Scene) -> None:
         make_ranking(
             scene.chance,
             ids if number < SMALL_FIRST else ids[::-1],
-            disclosed={"query": f"question {number}"},
+            disclosed={
+                "query": f"question {number}",
+                "location": "u33d" if number % 2 else None,
+                "filters": {"category": "restaurant"} if number < SMALL_FIRST else {},
+                "scores": scores_of(ids if number < SMALL_FIRST else ids[::-1]),
+            },
         )
         for number in range(SHOWN)
     ]
     empty = [make_ranking(scene.chance, [], eligible=[]) for _ in range(2)]
     async with scene.api.connect() as connection:
-        await (await RankingWriter.over(connection)).write([*asked, *empty])
+        await (await RankingWriter.over(connection)).write(
+            [pack_ranking(one) for one in (*asked, *empty)]
+        )
     for ranking, choice in zip(asked, choices, strict=False):
         receipt = make_receipt(KEY, ranking.record.record_id)
         await select(scene, receipt, choice)
+
+
+def scores_of(ids: list[int]) -> JsonValue:
+    """The first leads by relevance, the second is nearer."""
+    factors = [[9000, 5000, 5000, 7000, 8000], [7000, 8000, 5000, 7000, 8000]]
+    return [
+        {
+            "factors": [*row],
+            "score": sum(map(mul, DEFAULT_POLICY.weights, row)),
+            "site": spell_site_id(site),
+            "tie": "00000000000000aa",
+        }
+        for site, row in zip(ids, factors, strict=True)
+    ]
 
 
 @pytest.fixture
@@ -74,10 +97,11 @@ async def report(scene: Scene, told: dict[str, Any]) -> FairnessReport:
     return found
 
 
-async def report_of(scene: Scene, days: int = 1) -> FairnessReport:
+async def report_of(scene: Scene, days: int = 1, **limits: str) -> FairnessReport:
+    """limits: operator, category."""
     window = replace(WINDOW, end_at=NOON + timedelta(days=days))
     async with scene.engines[Role.AUDITOR].connect() as connection:
-        return await make_report(connection, window, DEFAULT_POLICY)
+        return await make_report(connection, window, DEFAULT_POLICY, **limits)
 
 
 def compared(report: FairnessReport, name: str, measure: str) -> Comparison:
@@ -145,7 +169,7 @@ async def test_answers_outside_the_window_do_not_count(
     scene.clock.advance(days=5)
     later = make_ranking(scene.chance, [], eligible=[])
     async with scene.api.connect() as connection:
-        await (await RankingWriter.over(connection)).write([later])
+        await (await RankingWriter.over(connection)).write([pack_ranking(later)])
     assert (await report_of(scene)).counts == report.counts
     assert (await report_of(scene, days=6)).counts.empty_rankings == 3
 
@@ -154,10 +178,47 @@ async def test_erased_words_leave_the_ranking_in_the_report(
     owner: Engine, report: FairnessReport
 ) -> None:
     async with owner.connect() as connection:
-        await connection.execute(text("DELETE FROM audit.opening"))
-        erased = await make_report(connection, WINDOW, DEFAULT_POLICY)
+        columns = ("query", "location", "filters", "request", "scores", "terms")
+        erased = ", ".join(f"{name} = NULL" for name in columns)
+        await connection.execute(text(f"UPDATE audit.ranking SET {erased}"))
+        left = await make_report(connection, WINDOW, DEFAULT_POLICY)
         await connection.rollback()
-    assert erased.counts == report.counts
+    assert left.counts == replace(report.counts, scored=0)
+
+
+async def test_scores_are_read_while_they_are_disclosed(report: FairnessReport) -> None:
+    assert report.counts.scored == SHOWN
+    weights = {one.factor: one for one in report.effective_weights}
+    assert weights["quality"].variance_share
+    assert weights["quality"].variance_share.value == 0
+    assert weights["relevance"].variance_share
+    # 4000 · 1000 of deviation beside 2000 · 1500
+    assert weights["relevance"].variance_share.value == pytest.approx(16 / 25)
+    assert weights["relevance"].swap_rate
+    assert weights["relevance"].swap_rate.value == 1
+
+
+async def test_parts_of_the_window_are_told_by_what_was_asked(
+    report: FairnessReport,
+) -> None:
+    found = {(one.by, one.value): one for one in report.breakdowns}
+    assert found["operator", "anon"].rankings == SHOWN
+    assert found["requestedCategory", "restaurant"].rankings == SMALL_FIRST
+    assert found["siteCategory", "restaurant"].rankings == SHOWN
+    assert found["distanceBand", "request without a place"].queries == SHOWN // 2
+
+
+async def test_report_of_an_operator_or_category_that_is_none_is_empty(
+    scene: Scene, report: FairnessReport
+) -> None:
+    nobody = await report_of(scene, operator="nobody")
+    assert (nobody.counts.rankings, nobody.counts.empty_rankings) == (0, 0)
+    assert nobody.terms.operator == "nobody"
+    nowhere = await report_of(scene, category="no such \0 category")
+    assert nowhere.counts.rankings == SHOWN
+    assert nowhere.counts.sites == 0
+    asked = await report_of(scene, operator="anon", category="Restaurant")
+    assert asked.counts.sites == report.counts.sites
 
 
 @pytest.mark.parametrize(

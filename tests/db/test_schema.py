@@ -116,11 +116,11 @@ async def test_audit_tables_refuse_change_even_by_their_owner(
         (Role.CRAWLER, "SELECT * FROM registry.refresh"),
         (Role.API, "SELECT * FROM disclosure.site_label"),
         (Role.API, "DELETE FROM audit.pending"),
-        (Role.CRAWLER, "SELECT * FROM audit.opening"),
+        (Role.CRAWLER, "SELECT * FROM audit.ranking"),
         (Role.CRAWLER, "SELECT * FROM audit.day_seed"),
         (Role.PUBLISHER, "SELECT * FROM registry.site"),
         (Role.AUDITOR, "SELECT secret FROM audit.day_seed"),
-        (Role.AUDITOR, "DELETE FROM audit.opening"),
+        (Role.AUDITOR, "UPDATE audit.ranking SET query = NULL"),
     ],
 )
 async def test_role_is_kept_to_its_rights(

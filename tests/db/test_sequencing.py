@@ -9,9 +9,11 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy.engine import URL
 
+from registry.audit.packing import unpack
 from registry.db import log
 from registry.db.engine import Engine, Role, open_engine
 from registry.db.log import AcceptedRecord, StoredCheckpoint
+from registry.sites.identifier import ULID_LENGTH, encode_base32
 from registry.tlog.checkpoint import Checkpoint, verify_checkpoint
 from registry.tlog.edge import TreeEdge
 from registry.tlog.follow import follow_log, read_log
@@ -23,7 +25,7 @@ from registry.tlog.merkle import (
 )
 from registry.tlog.note import Algorithm, Signer
 from registry.tlog.tiles import Bundle, encode_bundle, parse_tile_path
-from registry.usecases.sequence import LogDamaged, Sequencer, load_edge
+from registry.usecases.sequence import MAX_BATCH, LogDamaged, Sequencer, load_edge
 from tests.db.scene import Clock, Scene
 
 SIGNER = Signer(
@@ -67,7 +69,7 @@ async def empty_log(scene: Scene) -> None:
 def entry(number: int) -> AcceptedRecord:
     body = b'{"i":%d}' % number
     return AcceptedRecord(
-        record_id=f"record-{number}",
+        record_id=encode_base32(number, ULID_LENGTH),
         kind="ranking",
         body=body,
         leaf_hash=leaf_hash(body),
@@ -113,7 +115,7 @@ async def running(*sequencers: Sequencer) -> AsyncIterator[list[asyncio.Task[Non
 
 async def logged(scene: Scene) -> list[bytes]:
     rows = await scene.sql("SELECT body FROM audit.entry ORDER BY leaf_index")
-    return [row.body for row in rows]
+    return [unpack(row.body) for row in rows]
 
 
 async def wait_for_size(scene: Scene, size: int) -> None:
@@ -214,10 +216,12 @@ async def test_records_are_logged_in_the_order_of_their_acceptance(
 async def test_batches_are_bounded_and_each_has_its_checkpoint(
     scene: Scene, publisher: Engine
 ) -> None:
-    await accept(scene, range(600))
+    size = 2 * MAX_BATCH + 88
+    await accept(scene, range(size))
     await drain(scene, publisher)
-    assert [one.size for one in await checkpoints(scene)] == [256, 512, 600]
-    await verify_log(scene, 600)
+    sizes = [one.size for one in await checkpoints(scene)]
+    assert sizes == [MAX_BATCH, 2 * MAX_BATCH, size]
+    await verify_log(scene, size)
 
 
 async def test_nothing_pending_makes_no_checkpoint(
@@ -287,8 +291,10 @@ async def test_sequencer_that_failed_does_not_lock_itself_out(
 ) -> None:
     """Its lock belongs to a connection, which somebody else would get from the pool."""
     await accept(scene, range(3))
-    obstacle = "INSERT INTO audit.entry VALUES (0, 'x', 'ranking', '', '', now())"
-    await scene.sql(obstacle)
+    await scene.sql(
+        "INSERT INTO audit.entry "
+        r"VALUES (0, gen_random_uuid(), 'ranking', '\x00', '', now())"
+    )
     async with running(sequencer(publisher)), AsyncExitStack() as others:
         await asyncio.sleep(0.2)
         assert len(await logged(scene)) == 1, "it can't write over what is there"

@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -20,21 +21,29 @@ import crawler.__main__ as process
 from registry.db import tasks
 from registry.db.engine import Connection
 from registry.db.tables import task as task_table
-from registry.db.tasks import Task
+from registry.db.tasks import Completion, Lease
 from registry.ranking.encoder import Encoder, load_encoder
 from registry.sites.gazetteer import Gazetteer
 
-complete = tasks.complete
+complete_all = tasks.complete_all
 
 
-async def complete_unfenced(connection: Connection, one: Task, **written: Any) -> bool:
+async def complete_unfenced(
+    connection: Connection, several: Sequence[Completion]
+) -> frozenset[Lease]:
     """As if the fence were not asked for: under whichever there is."""
-    fence = await connection.execute(
-        select(task_table.c.fence).where(
-            task_table.c.site_id == one.site_id, task_table.c.kind == one.kind
+    written = set()
+    for one in several:
+        fence = await connection.execute(
+            select(task_table.c.fence).where(
+                task_table.c.site_id == one.task.site_id,
+                task_table.c.kind == one.task.kind,
+            )
         )
-    )
-    return await complete(connection, replace(one, fence=fence.scalar_one()), **written)
+        current = replace(one.task, fence=fence.scalar_one())
+        await complete_all(connection, [replace(one, task=current)])
+        written.add(one.task.lease)
+    return frozenset(written)
 
 
 def main() -> None:
@@ -60,7 +69,7 @@ def hatch(order: dict[str, Any], gazetteer: Gazetteer, encoder: Encoder) -> None
     Gazetteer.load = lambda: gazetteer  # type: ignore[method-assign]
     process.load_encoder = lambda: encoder
     if order["unfenced"]:
-        tasks.complete = complete_unfenced
+        tasks.complete_all = complete_unfenced
     try:
         process.main()
     finally:

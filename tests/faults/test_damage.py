@@ -66,7 +66,7 @@ async def count(owner: Engine, table: str) -> int:
 def some_record() -> AcceptedRecord:
     body = b'{"i":1}'
     return AcceptedRecord(
-        record_id="some-record",
+        record_id="0" * 26,
         kind="ranking",
         body=body,
         leaf_hash=leaf_hash(body),

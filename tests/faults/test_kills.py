@@ -3,9 +3,13 @@
 One service serves the whole module; each test leaves it running, whatever the order.
 """
 
+import asyncio
 import signal
+import time
+from collections import Counter
 from collections.abc import AsyncIterator
 
+import httpx
 import pytest
 
 from tests.faults.service import (
@@ -22,6 +26,7 @@ from tests.faults.service import (
 )
 
 pytestmark = pytest.mark.slow
+ASKERS, GONE_S = 8, 30.0
 KILLS = (
     "worker",
     "granian",
@@ -105,3 +110,48 @@ async def test_service_ends_whole_and_goes_on_with_its_log(service: Service) -> 
     third = await logged_in_time(service, asked)
     assert lost_or_doubled(asked, third.leaves) == []
     assert third.head.origin == first.head.origin
+
+
+async def test_database_that_is_gone_for_30_s_is_told_with_503_and_retry_after(
+    service: Service,
+) -> None:
+    """Not one answer without a record, no other refusal, nobody waits for long."""
+    control = service.data / "postgres" / "global" / "pg_control"
+    hidden = control.with_name("hidden")
+    async with Traffic(service) as traffic:
+        await traffic.works_again()
+    control.rename(hidden)  # it can't be started without
+    postmaster = service.postmaster
+    for process in [postmaster, *postmaster.children()]:
+        process.kill()
+    try:
+        statuses = await ask_for(service, GONE_S)
+    finally:
+        hidden.rename(control)
+    assert set(statuses) == {503}, statuses
+    await service.until_ready()
+    async with Traffic(service) as again:
+        await again.works_again()
+    asked = [*traffic.acknowledged, *again.acknowledged]
+    log = await logged_in_time(service, asked)
+    assert lost_or_doubled(asked, log.leaves) == []
+    log.verify_history(traffic.checkpoints | again.checkpoints)
+
+
+async def ask_for(service: Service, seconds: float) -> Counter[int]:
+    """The statuses that askers got, each 503 with the time to come back."""
+    statuses: Counter[int] = Counter()
+    deadline = time.monotonic() + seconds
+
+    async def ask(client: httpx.AsyncClient) -> None:
+        while time.monotonic() < deadline:
+            answer = await client.get("/v1/search", params={"q": "book a table"})
+            statuses[answer.status_code] += 1
+            if answer.status_code == 503:
+                assert int(answer.headers["Retry-After"]) >= 1
+                assert answer.json()["code"]
+            await asyncio.sleep(0.2)
+
+    async with httpx.AsyncClient(base_url=service.origin, timeout=10) as client:
+        await asyncio.gather(*(ask(client) for _ in range(ASKERS)))
+    return statuses

@@ -5,6 +5,9 @@ import pytest
 
 from registry.settings import Settings, SettingsInvalid, as_environment, read_settings
 
+W1 = "witness.example/w1+b7ca19fe+BCk0ypSnkfID73RCwbtw1vTZbpRfImqHwhNn+5t4pM5j"
+LOG_KEY = "registry.example/audit+1d57a2a5+AS8hCaL4nFuwLFYf1R0m93lMwe1ctXz7Tvgx3X/lchMX"
+
 
 def test_nothing_set_gives_a_registry_on_loopback() -> None:
     settings = read_settings({})
@@ -54,6 +57,18 @@ def test_what_is_given_wins_over_the_environment() -> None:
         ({"CRAWLER_METRICS": "9101"}, "CRAWLER_METRICS"),
         ({"CRAWLER_METRICS": "localhost:9101"}, "CRAWLER_METRICS"),
         ({"CRAWLER_METRICS": "127.0.0.1:65536"}, "CRAWLER_METRICS"),
+        ({"WITNESSES": "https://witness.example"}, "WITNESSES"),
+        ({"WITNESSES": W1}, "WITNESSES"),
+        ({"WITNESSES": f"{W1} http://witness.example"}, "WITNESSES"),
+        ({"WITNESSES": f"{W1} https://a.example, {W1} https://b.example"}, "WITNESSES"),
+        ({"WITNESSES": LOG_KEY + " https://witness.example"}, "WITNESSES"),
+        ({"WITNESS_QUORUM": "1"}, "WITNESS_QUORUM"),
+        (
+            {"WITNESSES": f"{W1} https://a.example", "WITNESS_QUORUM": "2"},
+            "WITNESS_QUORUM",
+        ),
+        ({"RETENTION_DAYS": "-1"}, "RETENTION_DAYS"),
+        ({"RETENTION_DAYS": "36501"}, "RETENTION_DAYS"),
     ],
 )
 def test_a_setting_that_can_not_be_is_refused_by_name(
@@ -147,3 +162,10 @@ def test_a_crawler_has_the_share_of_one_of_all(
 ) -> None:
     settings = Settings(crawlers=crawlers, crawlers_in_all=in_all)
     assert settings.crawler_shares == shares
+
+
+def test_witnesses_are_named_by_key_and_address() -> None:
+    told = {"FAIR_REGISTRY_WITNESSES": f"{W1} https://witness.example/log/, "}
+    [witness] = read_settings(told).witness_list
+    assert witness.url == "https://witness.example/log/add-checkpoint"
+    assert witness.key.name == "witness.example/w1"

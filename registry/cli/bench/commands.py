@@ -14,10 +14,14 @@ from urllib.parse import urlencode
 import click
 from rich.table import Table
 
+from registry.cli.bench.changes import changes
 from registry.cli.bench.formats import formats
 from registry.cli.bench.load import Latencies, drive
+from registry.cli.bench.log import log_bench
 from registry.cli.bench.rank import rank
 from registry.cli.bench.relevance import relevance
+from registry.cli.bench.report import report
+from registry.cli.bench.search import search
 from registry.cli.demo import beside_town, register_site
 from registry.cli.output import console, json_option, print_json
 from registry.cli.serve import running_service, settings_or_exit, until_ready
@@ -37,9 +41,13 @@ def bench() -> None:
     """Measure; nothing but this machine is loaded."""
 
 
+bench.add_command(changes)
 bench.add_command(formats)
+bench.add_command(log_bench)
 bench.add_command(rank)
 bench.add_command(relevance)
+bench.add_command(report)
+bench.add_command(search)
 
 
 @bench.command()

@@ -193,18 +193,24 @@ def _kernel_figures(bench: _Bench) -> dict[str, Any]:
     segment = bench.level.part.segment
     for one in bench.searches[:K]:
         bench.bound.search(one, k=K)
-    spent, touched = [], []
+    spent, touched, looked_at = [], [], []
     for one in bench.searches:
         started = time.thread_time()
         bench.bound.search(one, k=K)
         spent.append((time.thread_time() - started) * 1000)
         effort = bench.bound.measure(one, k=K)[2]
         touched.append(bytes_touched(segment, one, effort))
+        looked_at.append((effort.windows, effort.rows, effort.records))
     mean_bytes, per_s = float(np.mean(touched)), bandwidth()
+    windows, rows, closely = np.rint(np.mean(looked_at, axis=0)).astype(int).tolist()
     return {
         "kernel_cpu_ms_mean": round(float(np.mean(spent)), 3),
         "kernel_cpu_ms_p50": round(float(np.percentile(spent, 50)), 3),
         "kernel_cpu_ms_p99": round(float(np.percentile(spent, 99)), 3),
+        "windows": segment.windows,
+        "windows_looked_at_mean": windows,
+        "rows_looked_at_mean": rows,
+        "rows_looked_at_closely_mean": closely,
         "floor_ms": round(mean_bytes / per_s * 1000, 3),
         "bytes_touched_mean": round(mean_bytes),
         "bandwidth_gb_per_s": round(per_s / 1e9, 1),

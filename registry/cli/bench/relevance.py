@@ -88,32 +88,49 @@ def _table(rows: Sequence[dict[str, Any]]) -> Table:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Corpus:
-    """postings: by term the rows that say it, and how much it counts in each."""
+class _Posting:
+    """Of a term: the rows that say it, and how much it counts in each."""
 
-    postings: Mapping[str, tuple[Integers, Integers]]
+    rows: Integers
+    counts: npt.NDArray[np.float64]
+    idf: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Corpus:
+    """unknown: the idf of a term that no row says."""
+
+    postings: Mapping[str, _Posting]
     vectors: npt.NDArray[np.float32]
     reciprocals: Integers
+    unknown: int
 
     def __len__(self) -> int:
         return len(self.vectors)
 
     def match(self, text: str, encoder: Encoder, policy: Policy) -> Matches:
         request = parse_request(text, encoder, policy)
-        matched = np.zeros(len(self), np.int64)
         weights = []
+        # All are whole numbers below 2^24, or 2^53 in the sums, so exact in any order.
+        rows, counts = [_NOWHERE], [_NOTHING]
         for term, share_bp in request.weights_bp.items():
-            rows, counts = self.postings.get(term, _NOWHERE)
-            weights.append(idf_milli(len(self), len(rows)) * share_bp // FULL)
-            matched[rows] += weights[-1] * counts
+            found = self.postings.get(term)
+            idf = found.idf if found else self.unknown
+            weights.append(idf * share_bp // FULL)
+            if found:
+                rows.append(found.rows)
+                counts.append(found.counts * weights[-1])
+        matched = np.bincount(
+            np.concatenate(rows), np.concatenate(counts), len(self)
+        ).astype(np.int64)
         vector = np.frombuffer(request.vector, np.int8).astype(np.float32)
-        products = np.einsum("ij,j->i", self.vectors, vector).astype(np.int64)
+        products = (self.vectors @ vector).astype(np.int64)
         return match_sites(
             matched, products, self.reciprocals, request, weights, policy=policy
         )
 
 
-_NOWHERE = (np.empty(0, np.int64), np.empty(0, np.int64))
+_NOWHERE, _NOTHING = np.empty(0, np.int64), np.empty(0, np.float64)
 
 
 def _corpus(documents: Sequence[Document], encoder: Encoder, policy: Policy) -> _Corpus:
@@ -126,11 +143,16 @@ def _corpus(documents: Sequence[Document], encoder: Encoder, policy: Policy) -> 
     vectors = unpack_sites(packed.reshape(-1, SITE_BYTES))
     return _Corpus(
         postings={
-            term: (np.array(pairs)[:, 0], np.array(pairs)[:, 1])
+            term: _Posting(
+                rows=np.array([row for row, _ in pairs], np.int64),
+                counts=np.array([impact for _, impact in pairs], np.float64),
+                idf=idf_milli(len(profiles), len(pairs)),
+            )
             for term, pairs in said.items()
         },
         vectors=vectors.astype(np.float32),
         reciprocals=reciprocals(vectors).astype(np.int64),
+        unknown=idf_milli(len(profiles), 0),
     )
 
 

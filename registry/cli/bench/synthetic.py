@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import numpy as np
 import numpy.typing as npt
 
-from registry.cli.bench.synthetic_texts import say
+from registry.cli.bench.synthetic_texts import Said, say
 from registry.cli.bench.synthetic_words import (
     CATEGORIES,
     COUNTRIES,
@@ -53,6 +53,15 @@ class Cities:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Chunk:
+    """Sites of one number after the other, and all that is known of them."""
+
+    sites: "Sites"
+    said: Said
+    rows: Rows
+
+
+@dataclass(frozen=True, kw_only=True)
 class Registry:
     language: Language
     cities: Cities
@@ -61,11 +70,12 @@ class Registry:
     def rows(self, start: int, stop: int) -> Rows:
         """Of the sites of these numbers. start: a multiple of CHUNK."""
         firsts = range(start, stop, CHUNK)
-        return join([self._chunk(one, min(CHUNK, stop - one)) for one in firsts])
+        return join([self.chunk(one, min(CHUNK, stop - one)).rows for one in firsts])
 
-    def _chunk(self, first: int, count: int) -> Rows:
+    def chunk(self, first: int, count: int) -> Chunk:
+        """first: a multiple of CHUNK. count: at most CHUNK."""
         rng = np.random.default_rng([self.seed, first])
-        sites = _Sites(self, rng, first, count)
+        sites = Sites(self, rng, first, count)
         language = self.language
         keywords = (
             language.categories(sites.category),
@@ -73,7 +83,7 @@ class Registry:
             language.formats(draw_ranks(rng, count, len(FORMATS))),
         )
         said = say(sites.topic, sites.actions, keywords, language, rng)
-        return Rows(
+        rows = Rows(
             site_ids=sites.ids,
             publishers=sites.ids,
             leaders=sites.leaders,
@@ -91,6 +101,7 @@ class Registry:
             hashes=language.hashes[said.terms],
             impacts=said.impacts,
         )
+        return Chunk(sites=sites, said=said, rows=rows)
 
 
 def make_registry(seed: int = SEED) -> Registry:
@@ -108,7 +119,7 @@ def _make_cities(rng: np.random.Generator) -> Cities:
     )
 
 
-class _Sites:
+class Sites:
     """What a chunk's sites are, but for what they say; sites of a group are alike."""
 
     def __init__(

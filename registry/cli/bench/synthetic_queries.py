@@ -24,7 +24,7 @@ from registry.index.rows import Rows
 from registry.index.search import prepare_query
 from registry.ranking.encoder import Encoder
 from registry.ranking.policy import Policy
-from registry.sites.place import cell_of
+from registry.sites.place import Point, cell_of
 
 _COHERENT, _WITH_COMMON_WORD = 0.7, 0.3
 _LOCATED, _FILTERED = 0.5, 0.1
@@ -49,6 +49,17 @@ def make_queries(
     return found
 
 
+def make_requests(
+    registry: Registry, rows: Rows, count: int
+) -> list[tuple[str, Point | None]]:
+    """Words and places as of `make_queries`, without filters, as somebody asks."""
+    rng = np.random.default_rng([registry.seed, 2, count])
+    return [
+        (" ".join(_words(registry, rows, rng)), _point(registry, rng))
+        for _ in range(count)
+    ]
+
+
 def _words(registry: Registry, rows: Rows, rng: np.random.Generator) -> Iterable[str]:
     count = int(rng.integers(2, 7))
     if rng.random() < _COHERENT:
@@ -70,9 +81,14 @@ def _of_topic(registry: Registry, count: int, rng: np.random.Generator) -> list[
 
 
 def _cell(registry: Registry, rng: np.random.Generator) -> str | None:
+    point = _point(registry, rng)
+    return None if point is None else cell_of(point)
+
+
+def _point(registry: Registry, rng: np.random.Generator) -> Point | None:
     if rng.random() >= _LOCATED:
         return None
-    return cell_of(registry.cities.points[draw_ranks(rng, 1, CITIES)[0]])
+    return registry.cities.points[int(draw_ranks(rng, 1, CITIES)[0])]
 
 
 def _filters(registry: Registry, rng: np.random.Generator) -> Filters:

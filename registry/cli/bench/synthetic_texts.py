@@ -28,7 +28,7 @@ _FIELDS = (
     (2, 0, 0.20, 0.77),  # parameters
     (0, 8, 0.50, 0.35),  # of itself
 )
-_DESCRIPTION = 1
+NAMES, DESCRIPTIONS, PARAMETERS, OF_ITSELF, KEYWORDS = range(5)
 _REPEATS_A_NAME = 0.4
 # The last is of keywords, which mean nothing and whose impact is the least.
 _BY_FIELD = np.array(
@@ -57,12 +57,17 @@ Bytes = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """starts: of each site's own among terms and impacts; see `Rows`."""
+    """starts: of each site's own among terms and impacts; see `Rows`.
+
+    spoken: site, term and field of all that is said, in this order; the fields are
+    NAMES, DESCRIPTIONS, PARAMETERS, OF_ITSELF and KEYWORDS.
+    """
 
     starts: Integers
     terms: Integers
     impacts: Bytes
     embeddings: Bytes
+    spoken: tuple[Integers, Integers, Integers]
 
 
 def say(
@@ -78,8 +83,8 @@ def say(
     """
     spoken = _spoken(topics, actions, language, rng)
     every = np.arange(len(topics))
-    spoken += [(every, term, len(_FIELDS)) for term in keywords]
-    site, term, field = _distinct(spoken, len(language.hashes))
+    spoken += [(every, term, KEYWORDS) for term in keywords]
+    whole = site, term, field = _distinct(spoken, len(language.hashes))
     changes = (np.diff(site) != 0) | (np.diff(term) != 0)
     first = np.flatnonzero(np.concatenate([[True], changes]))
     starts = np.searchsorted(site[first], np.arange(len(topics) + 1))
@@ -93,6 +98,7 @@ def say(
         embeddings=_embeddings(
             starts, np.minimum(term, language.known), shares, language
         ),
+        spoken=whole,
     )
 
 
@@ -120,7 +126,7 @@ def _spoken(
         tokens = 1 + rng.poisson(of_action * actions + of_site)
         site = np.repeat(np.arange(len(topics)), tokens)
         term = _words(topics[site], of_topic, common, language, rng)
-        if field == _DESCRIPTION:
+        if field == DESCRIPTIONS:
             repeats = rng.random(len(site)) < _REPEATS_A_NAME
             term = np.where(repeats, _names(found[0], site, rng), term)
         found.append((site, term, field))

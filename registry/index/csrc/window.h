@@ -132,7 +132,10 @@ static void bound_rows(const run *r, int64_t window, float least, work *w, int h
     const float floor = (float)r->asked->floor, slack = r->growth + SLACK;
     int32_t holds[WINDOW];
     float near[WINDOW];
-    for (int i = 0; i < WINDOW; i++) near[i] = r->near[r->in->cell[first + i]] + slack;
+    if (r->asked->located)
+        for (int i = 0; i < WINDOW; i++) near[i] = r->near[r->in->cell[first + i]] + slack;
+    else /* all are equally near: cells need not be read */
+        for (int i = 0; i < WINDOW; i++) near[i] = r->near[0] + slack;
     for (int i = 0; i < WINDOW; i++) {
         float cosine = limit;
         if (has_products) {

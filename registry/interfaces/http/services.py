@@ -14,6 +14,7 @@ from registry.usecases.chance import Chance
 from registry.usecases.lint import Linter
 from registry.usecases.refresh import Allowance
 from registry.usecases.search import Searcher
+from registry.usecases.served_log import ServedLog
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,21 +32,28 @@ class Bot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """api, auditor: engines of those roles. origin: of this registry, `aud` of tokens.
+    """What there is one of in a process.
 
-    log_vkey, promise_vkey: C2SP verifier keys. web_key: behind cursors and receipts.
+    api, auditor, eraser: engines of those roles. served: the log, as far as it is
+    published. origin: of this registry, `aud` of tokens.
+    log_vkey, promise_vkey: C2SP verifier keys; former_vkeys: of the log, before;
+    auditors: of those whose attestations are put on record. web_key: behind cursors and receipts.
     refreshes: what the owner of each site may ask for. contact: of the operator, a
     mailto: or https: URL, or "".
     """
 
     api: Engine
     auditor: Engine
+    eraser: Engine
+    served: ServedLog
     searcher: Searcher
     gazetteer: Gazetteer
     linter: Linter
     origin: str
     test_hosts: bool
     log_vkey: str
+    former_vkeys: tuple[str, ...]
+    auditors: frozenset[str]
     promise_vkey: str
     web_key: bytes
     chance: Chance

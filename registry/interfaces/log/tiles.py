@@ -1,42 +1,36 @@
 """The log as C2SP tlog-tiles serves it: /checkpoint and /tile/…, nothing else."""
 
 from http import HTTPStatus
+from typing import Any
 
-from litestar import Response, get
+from litestar import Request, Response, get
 from litestar.params import FromPath
 
-from registry.db import log
-from registry.db.engine import Connection
 from registry.errors import NotFound, Refused
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.refusals import TILE_UNKNOWN
 from registry.interfaces.http.services import Injected
-from registry.tlog.tiles import (
-    Bundle,
-    Tile,
-    encode_bundle,
-    is_in_tree,
-    parse_tile_path,
-)
+from registry.interfaces.log.coding import accepts_gzip
+from registry.tlog.tiles import Bundle, Tile, format_tile_path, parse_tile_path
 
 IMMUTABLE = {"Cache-Control": "public, max-age=31536000, immutable"}
 FRESH = {"Cache-Control": "public, max-age=1"}
+VARIES = {"Vary": "Accept-Encoding"}
 
 
 @get(
     "/checkpoint",
     operation_id="getCheckpoint",
-    summary="The newest signed checkpoint",
+    summary="The newest signed checkpoint, with its cosignatures",
     tags=["log"],
     media_type="text/plain",
     responses=problems(404),
 )
 async def get_checkpoint(services: Injected) -> Response[bytes]:
-    async with services.api.connect() as connection:
-        newest = await log.latest_checkpoint(connection)
+    newest = await services.served.checkpoint()
     if newest is None:
         raise NotFound(TILE_UNKNOWN, "the log has no checkpoint yet")
-    return Response(newest.note.encode(), headers=FRESH, media_type="text/plain")
+    return Response(newest.note, headers=FRESH, media_type="text/plain")
 
 
 @get(
@@ -47,27 +41,38 @@ async def get_checkpoint(services: Injected) -> Response[bytes]:
     media_type="application/octet-stream",
     responses=problems(404),
 )
-async def get_tile(path: FromPath[str], services: Injected) -> Response[bytes]:
-    try:
-        part = parse_tile_path("tile/" + path.lstrip("/"))
-    except Refused as error:
-        raise NotFound(TILE_UNKNOWN, error.problem.detail) from error
-    async with services.api.connect() as connection:
-        newest = await log.latest_checkpoint(connection)
-        if newest is None or not is_in_tree(part, newest.size):
-            raise NotFound(TILE_UNKNOWN)
-        content = await _read(connection, part)
+async def get_tile(
+    path: FromPath[str], request: Request[Any, Any, Any], services: Injected
+) -> Response[bytes]:
+    part = _parse("tile" + path, request)
+    headers = dict(IMMUTABLE)
+    zipped = False
+    if isinstance(part, Bundle):  # hashes are noise; entries are text
+        headers |= VARIES
+        zipped = accepts_gzip(request.headers.get("Accept-Encoding", ""))
+    content = await services.served.read_part(part, zipped=zipped)
+    if content is None:
+        raise NotFound(TILE_UNKNOWN)
+    if zipped:
+        headers["Content-Encoding"] = "gzip"
     return Response(
         content,
         status_code=HTTPStatus.OK,
-        headers=IMMUTABLE,
+        headers=headers,
         media_type="application/octet-stream",
     )
 
 
-async def _read(connection: Connection, part: Tile | Bundle) -> bytes:
-    if isinstance(part, Bundle):
-        bodies = await log.read_bodies(connection, part.first, part.width)
-        return encode_bundle(bodies)
-    run = part.run
-    return b"".join(await log.read_hashes(connection, run.level, run.first, run.count))
+def _parse(path: str, request: Request[Any, Any, Any]) -> Tile | Bundle:
+    """Raises: NotFound, also for another spelling of a path that there is.
+
+    A cache would keep each spelling for a year.
+    """
+    try:
+        part = parse_tile_path(path)
+    except Refused as error:
+        raise NotFound(TILE_UNKNOWN, error.problem.detail) from error
+    raw = request.scope.get("raw_path")
+    if raw and bytes(raw).partition(b"?")[0] != b"/" + format_tile_path(part).encode():
+        raise NotFound(TILE_UNKNOWN, "a tile's path has one spelling")
+    return part

@@ -1,22 +1,17 @@
-"""What the registry says of itself: its policy, its log's keys, its report."""
+"""What the registry says of itself: its policy and its log's keys."""
 
-from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 
-import msgspec
 from litestar import get
-from litestar.params import QueryParameter
 
 from registry.db import seeds
-from registry.errors import Refused
 from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.problems import problems
-from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.wire import Wire, camel
 from registry.ranking.explain import FACTOR_NAMES
+from registry.tlog.note import format_vkey
 from registry.usecases.commit_ahead import digest_of_code
-from registry.usecases.report import make_report, window_of
 
 STATEMENTS = {
     "excluded": (
@@ -36,9 +31,6 @@ STATEMENTS = {
         "registry's own probes; near-duplicate sites of one domain share one place."
     ),
 }
-
-
-INSTANT: dict[str, Any] = {"schema_extra": {"format": "date-time"}}
 
 
 class ConstantView(Wire):
@@ -63,12 +55,21 @@ class PolicyView(Wire):
 
 
 class LogView(Wire):
-    """verifierKey, promiseKey: C2SP verifier keys of checkpoints and of promises."""
+    """verifierKey, promiseKey: C2SP verifier keys of checkpoints and of promises.
+
+    formerKeys: those that signed checkpoints before, the oldest first; while a key is
+    being replaced, the last of them signs too.
+    witnesses: verifier keys of those who cosign; quorum: how many of them have cosigned
+    any checkpoint that is served.
+    """
 
     origin: str
     verifier_key: str
     promise_key: str
     checkpoint: str
+    former_keys: tuple[str, ...]
+    witnesses: tuple[str, ...]
+    quorum: int
 
 
 @get(
@@ -106,52 +107,13 @@ async def get_policy(services: Injected) -> PolicyView:
     responses=problems(),
 )
 async def get_log(services: Injected) -> LogView:
+    witnessed = services.served.policy
     return LogView(
         origin=services.log_vkey.partition("+")[0],
         verifier_key=services.log_vkey,
         promise_key=services.promise_vkey,
         checkpoint="/checkpoint",
+        former_keys=services.former_vkeys,
+        witnesses=tuple(format_vkey(one.key) for one in witnessed.witnesses),
+        quorum=witnessed.quorum,
     )
-
-
-@get(
-    "/reports/fairness",
-    operation_id="getFairnessReport",
-    summary="The four items of WAB 9.7, each beside what would be expected",
-    tags=["audit"],
-    responses=problems(),
-)
-async def get_fairness_report(
-    services: Injected,
-    start: Annotated[
-        str | None, QueryParameter(name="from", description="RFC 3339", **INSTANT)
-    ] = None,
-    end: Annotated[
-        str | None, QueryParameter(name="to", description="RFC 3339", **INSTANT)
-    ] = None,
-) -> dict[str, Any]:
-    asked = _parse_instant(start, "from"), _parse_instant(end, "to")
-    window = window_of(*asked, services.chance.now())
-    async with services.auditor.connect() as connection:
-        report = await make_report(
-            connection, window, services.searcher.follower.policy
-        )
-    told: dict[str, Any] = _camel(msgspec.to_builtins(report))
-    return told
-
-
-def _parse_instant(text: str | None, name: str) -> datetime | None:
-    """Strictly: Litestar would take a bare number for seconds since 1970."""
-    try:
-        return None if text is None else msgspec.convert(text, datetime)
-    except msgspec.ValidationError as error:
-        raise Refused(PARAMETER_INVALID, str(error), pointer=name) from error
-
-
-def _camel(value: Any) -> Any:
-    """Member names as the rest of /v1 spells them."""
-    if isinstance(value, dict):
-        return {camel(name): _camel(member) for name, member in value.items()}
-    if isinstance(value, list):
-        return [_camel(member) for member in value]
-    return value

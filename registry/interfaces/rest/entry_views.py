@@ -142,7 +142,8 @@ class ConflictView(Wire):
 class SiteView(SiteSummary):
     """The entry of WAB §9.3, and ours. url is the crawled origin.
 
-    status: active, unverified, quarantined; or unlisted, while no document counts.
+    status: active, unverified; unlisted, while no document counts; quarantined or
+    delisted by the registry.
     """
 
     description: str
@@ -198,6 +199,11 @@ def view_provenance(provenance: DeclaredProvenance) -> Provenance:
 
 def view_summary(entry: SiteEntry) -> SiteSummary:
     return SiteSummary(**_summary(entry))
+
+
+def show_summary(entry: SiteEntry) -> bytes:
+    """As it stands in answers, encoded once for many."""
+    return msgspec.json.encode(view_summary(entry))
 
 
 def view_site(entry: SiteEntry, documents: list[StoredDocument]) -> SiteView:

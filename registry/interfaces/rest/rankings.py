@@ -1,19 +1,23 @@
-"""GET /v1/rankings/{id}: a record, where it stands in the log, what is erased."""
+"""/v1/rankings/{id}: a record, where it stands in the log, its proof, its erasure."""
 
 from datetime import datetime
 from typing import Any
 
 import msgspec
-from litestar import get
+from litestar import Request, Response, get, post
 from litestar.params import FromPath
 
 from registry.audit.disclosure import parse_disclosure
+from registry.audit.promise import sign_promise
 from registry.db import log, rankings
 from registry.errors import NotFound
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
-from registry.interfaces.rest.wire import Wire
-from registry.usecases.receipts import is_asker, record_id_of
+from registry.interfaces.rest.proof_views import PROOF_RESPONSES, Form, InBothForms
+from registry.interfaces.rest.records import prove_to
+from registry.interfaces.rest.wire import PromiseView, Wire, view_promise
+from registry.usecases.erase import erase_ranking
+from registry.usecases.receipts import is_asker, record_id_of, verify_asker
 from registry.usecases.refusals import RANKING_UNKNOWN
 from registry.usecases.search import DISCLOSED
 
@@ -61,7 +65,7 @@ async def get_ranking(
     asks = is_asker(services.web_key, ranking_id)
     return RankingRecordView(
         id=record_id,
-        leaf_index=found.leaf_index,
+        leaf_index=await services.served.published(found.leaf_index),
         leaf_hash=found.record.leaf_hash.hex(),
         accepted_at=found.record.accepted_at,
         record=msgspec.json.decode(found.record.body),
@@ -73,3 +77,66 @@ async def get_ranking(
 def _view_opening(disclosure: str) -> OpeningView:
     opening = parse_disclosure(disclosure)
     return OpeningView(name=opening.name, value=opening.value, disclosure=disclosure)
+
+
+@get(
+    "/rankings/{ranking_id:str}/proof",
+    operation_id="proveRanking",
+    summary="That a ranking stands in the log, as c2sp.org/tlog-proof@v1 or JSON",
+    tags=["search"],
+    operation_class=InBothForms,
+    responses=PROOF_RESPONSES,
+)
+async def get_ranking_proof(
+    ranking_id: FromPath[str],
+    request: Request[Any, Any, Any],
+    services: Injected,
+    form: Form = None,
+) -> Response[Any]:
+    record_id = record_id_of(ranking_id)
+    return await prove_to(request, services, record_id, form, kind="ranking")
+
+
+class ErasureView(Wire):
+    """id, leafHash, promise: of the record that tells of the erasure.
+
+    leafIndex: of the ranking. digests: of the disclosures that exist no more; none where
+    the record covers all rankings of a range.
+    """
+
+    id: str
+    leaf_hash: str
+    promise: PromiseView
+    leaf_index: int
+    digests: tuple[str, ...]
+    erased_at: datetime
+
+
+@post(
+    "/rankings/{ranking_id:str}/erase",
+    operation_id="eraseRanking",
+    summary="Erase what the record of a ranking discloses, for good",
+    tags=["search"],
+    status_code=200,
+    responses=problems(403, 404, 409),
+)
+async def erase(ranking_id: FromPath[str], services: Injected) -> ErasureView:
+    """Query, place, scores and what else was disclosed are deleted.
+
+    The record and its proofs stay. Only the asker can, with the whole id of the answer.
+    To ask again is no mistake: the answer is the same.
+    """
+    record_id = verify_asker(services.web_key, ranking_id)
+    async with services.eraser.begin() as connection:
+        erased = await erase_ranking(connection, record_id, services.chance)
+    promiser = services.searcher.promiser
+    return ErasureView(
+        id=erased.record_id,
+        leaf_hash=erased.leaf_hash.hex(),
+        promise=view_promise(
+            sign_promise(erased.leaf_hash, erased.at, promiser.private)
+        ),
+        leaf_index=erased.leaf_index,
+        digests=erased.digests,
+        erased_at=erased.at,
+    )

@@ -2,13 +2,18 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Literal, cast, get_args
+
+import msgspec
 
 from registry.index.facets import ValueCount
 from registry.index.rows import FIELDS
-from registry.interfaces.rest.entry_views import SiteSummary, view_summary
-from registry.interfaces.rest.wire import PromiseView, Wire, camel, view_promise
-from registry.ranking.explain import FactorExplanation
+from registry.interfaces.rest.entry_views import SiteSummary
+from registry.interfaces.rest.wire import PromiseView, Wire, view_promise
+from registry.ranking.explain import Facts
+from registry.ranking.policy import Policy
+from registry.ranking.quality import ProbeFigures
+from registry.ranking.score import Factors
 from registry.usecases.search import Answer, RankedEntry
 
 FacetName = Literal[
@@ -43,24 +48,83 @@ class RankingView(Wire):
     promise: PromiseView
 
 
-class FactorView(Wire):
+class FactorView(Wire, gc=False):
     """value: 0..10000. weight: basis points. contribution: value times weight."""
 
     value: int
     weight: int
     contribution: int
-    facts: dict[str, Any]
 
 
-class FactorsView(Wire):
-    relevance: FactorView
-    proximity: FactorView
-    capability_depth: FactorView
-    quality: FactorView
-    freshness: FactorView
+class RelevanceFacts(Wire, gc=False):
+    """matchedTerms: words of the request that the site says in some form.
+
+    bestAction: null where the site matched by meaning alone. lexical, semantic:
+    0..10000.
+    """
+
+    matched_terms: tuple[str, ...]
+    best_action: str | None
+    lexical: int
+    semantic: int
 
 
-class ResultView(Wire):
+class ProximityFacts(Wire, gc=False):
+    """distanceBand: null without a place, or for a site that is not local."""
+
+    distance_band: str | None
+    local: bool
+
+
+class DepthFacts(Wire, gc=False):
+    action_count: int
+
+
+class QualityFacts(Wire, gc=False):
+    """What the registry's own probes found. young: too few of them to count."""
+
+    probes: int
+    answers: int
+    successes: int
+    median_ms: int | None
+    observed_at: datetime | None
+    young: bool
+
+
+class FreshnessFacts(Wire, gc=False):
+    days_since_change: int
+    changed_at: datetime
+
+
+class RelevanceFactor(FactorView, gc=False):
+    facts: RelevanceFacts
+
+
+class ProximityFactor(FactorView, gc=False):
+    facts: ProximityFacts
+
+
+class DepthFactor(FactorView, gc=False):
+    facts: DepthFacts
+
+
+class QualityFactor(FactorView, gc=False):
+    facts: QualityFacts
+
+
+class FreshnessFactor(FactorView, gc=False):
+    facts: FreshnessFacts
+
+
+class FactorsView(Wire, gc=False):
+    relevance: RelevanceFactor
+    proximity: ProximityFactor
+    capability_depth: DepthFactor
+    quality: QualityFactor
+    freshness: FreshnessFactor
+
+
+class ResultView(Wire, gc=False):
     """score: 0..100000000, the sum of the contributions.
 
     behind: ids of near-duplicates of the same publisher that share this place.
@@ -107,7 +171,7 @@ def view_answer(
 ) -> SearchAnswer:
     return SearchAnswer(
         ranking=_view_ranking(answer, receipt),
-        results=tuple(_view_result(one) for one in answer.results),
+        results=tuple([_view_result(one, answer.policy) for one in answer.results]),
         facets={
             name: _view_values(answer.facets[field])
             for name, field in FIELD_OF.items()
@@ -122,7 +186,7 @@ def view_answer(
 def _view_ranking(answer: Answer, receipt: str) -> RankingView:
     return RankingView(
         id=receipt,
-        policy=answer.policy,
+        policy=answer.policy.digest,
         generated_at=answer.generated_at,
         eligible=answer.eligible,
         eligible_is_exact=answer.is_exact,
@@ -131,23 +195,74 @@ def _view_ranking(answer: Answer, receipt: str) -> RankingView:
     )
 
 
-def _view_result(one: RankedEntry) -> ResultView:
-    by_name = {factor.factor: _view_factor(factor) for factor in one.factors}
+def _view_result(one: RankedEntry, policy: Policy) -> ResultView:
+    # An encoded entry is written as it is; what else reads it decodes the whole answer.
+    site = cast("SiteSummary", msgspec.Raw(one.entry))
     return ResultView(
         rank=one.rank,
         score=one.score,
-        site=view_summary(one.entry),
-        factors=FactorsView(**by_name),
+        site=site,
+        factors=view_factors(one.factors, one.facts, policy),
         behind=one.behind,
     )
 
 
-def _view_factor(factor: FactorExplanation) -> FactorView:
-    return FactorView(
-        value=factor.value,
-        weight=factor.weight,
-        contribution=factor.contribution,
-        facts={camel(name): value for name, value in factor.facts.items()},
+def view_factors(factors: Factors, facts: Facts, policy: Policy) -> FactorsView:
+    """The contributions sum to the score."""
+    relevance, proximity, depth, quality, freshness = policy.weights
+    return FactorsView(
+        relevance=RelevanceFactor(
+            value=factors.relevance,
+            weight=relevance,
+            contribution=factors.relevance * relevance,
+            facts=_relevance_facts(facts),
+        ),
+        proximity=ProximityFactor(
+            value=factors.proximity,
+            weight=proximity,
+            contribution=factors.proximity * proximity,
+            facts=ProximityFacts(distance_band=facts.distance_band, local=facts.local),
+        ),
+        capability_depth=DepthFactor(
+            value=factors.capability_depth,
+            weight=depth,
+            contribution=factors.capability_depth * depth,
+            facts=DepthFacts(action_count=facts.action_count),
+        ),
+        quality=QualityFactor(
+            value=factors.quality,
+            weight=quality,
+            contribution=factors.quality * quality,
+            facts=_quality_facts(facts.probes, policy),
+        ),
+        freshness=FreshnessFactor(
+            value=factors.freshness,
+            weight=freshness,
+            contribution=factors.freshness * freshness,
+            facts=FreshnessFacts(
+                days_since_change=facts.days_since_change, changed_at=facts.changed_at
+            ),
+        ),
+    )
+
+
+def _relevance_facts(facts: Facts) -> RelevanceFacts:
+    return RelevanceFacts(
+        matched_terms=facts.matched_terms,
+        best_action=facts.best_action,
+        lexical=facts.lexical_bp,
+        semantic=facts.cosine_bp,
+    )
+
+
+def _quality_facts(probes: ProbeFigures, policy: Policy) -> QualityFacts:
+    return QualityFacts(
+        probes=probes.probes,
+        answers=probes.answers,
+        successes=probes.successes,
+        median_ms=probes.median_ms,
+        observed_at=probes.observed_at,
+        young=probes.probes < policy.quality_probes_min,
     )
 
 

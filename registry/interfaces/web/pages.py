@@ -106,7 +106,7 @@ async def show_policy(services: Injected) -> Response[str]:
 
 
 def _told(answer: SearchAnswer, asked: Mapping[str, str]) -> dict[str, Any]:
-    told = msgspec.to_builtins(answer)
+    told = msgspec.json.decode(msgspec.json.encode(answer))
     for result in told["results"]:
         result["about"] = describe_site(result["site"])
         result["factors"] = explain_factors(result["factors"])

@@ -6,26 +6,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.fairness.exposure import (
+from registry.fairness.arrays import group_means, group_sums, shares
+from registry.fairness.attention import equity_of_attention
+from registry.fairness.divergence import (
     attention_weighted_rank_fairness,
-    disparate_treatment_ratio,
-    equity_of_attention,
+    jensen_shannon_divergence,
+    kullback_leibler_divergence,
+    normalised_discounted_kl,
+)
+from registry.fairness.expected_exposure import (
     expected_exposure,
     exposure_disparity,
     exposure_loss,
     exposure_relevance,
-    exposure_to_merit,
-    group_means,
-    group_sums,
-    item_exposure,
-    jensen_shannon_divergence,
-    kullback_leibler_divergence,
-    largest_gap,
-    logarithmic_weights,
-    normalised_discounted_kl,
-    rank_biased_weights,
-    shares,
     target_exposure,
+)
+from registry.fairness.exposure import (
+    disparate_treatment_ratio,
+    exposure_to_merit,
+    item_exposure,
+    largest_gap,
+)
+from registry.fairness.position import (
+    logarithmic_weights,
+    rank_biased_weights,
     top_one_weights,
     trec_weights,
 )

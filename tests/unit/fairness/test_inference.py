@@ -5,13 +5,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.fairness.inference import (
+from registry.fairness.bootstrap import (
+    CLUSTERS_MAX,
+    draw_clusters,
+    make_clusters,
+    percentile_interval,
+)
+from registry.fairness.permutation import (
+    normal_p_values,
+    permutation_p_value,
+)
+from registry.fairness.rates import (
     Interval,
     katz_rate_ratio,
-    percentile_interval,
-    permutation_p_value,
     proportion_interval,
-    resample_sums,
     rule_of_three,
 )
 
@@ -20,10 +27,13 @@ def generator(seed=7):
     return np.random.default_rng(seed)
 
 
-def ratio_interval(hits, clusters, seed=7):
-    rows = np.stack([hits, np.ones(len(hits))], axis=1)
-    sums = resample_sums(rows, clusters, generator(seed))
-    return percentile_interval(sums[:, 0] / sums[:, 1])
+def ratio_interval(hits, keys, seed=7, most=CLUSTERS_MAX):
+    """Of a share of hits, with the cluster bootstrap over the keys."""
+    clusters = make_clusters(keys.astype(np.uint64), most)
+    number = clusters.number(keys.astype(np.uint64))
+    sums = np.stack([np.bincount(number, hits), np.bincount(number)], axis=1)
+    resampled = draw_clusters(len(clusters), generator(seed)) @ sums
+    return percentile_interval(resampled[:, 0] / resampled[:, 1])
 
 
 def test_katz_rate_ratio_of_the_published_example():
@@ -86,10 +96,10 @@ def test_the_same_seed_gives_the_same_interval():
     assert ratio_interval(hits, np.arange(50)) == ratio_interval(hits, np.arange(50))
 
 
-def test_resamples_draw_as_many_clusters_as_there_are():
-    sums = resample_sums(np.ones((40, 1)), np.arange(40), generator())
-    assert sums.shape == (2000, 1)
-    assert (sums == 40).all()
+def test_samples_draw_as_many_clusters_as_there_are():
+    drawn = draw_clusters(40, generator())
+    assert drawn.shape == (2000, 40)
+    assert (drawn.sum(axis=1) == 40).all()
 
 
 def test_rows_of_one_cluster_stand_or_fall_together():
@@ -100,15 +110,34 @@ def test_rows_of_one_cluster_stand_or_fall_together():
 
 
 def test_more_clusters_than_fit_a_block_still_give_every_replicate():
-    clusters = np.arange(600)
-    sums = resample_sums(np.ones((600, 1)), clusters, generator(), 2001)
-    assert sums.shape == (2001, 1)
-    assert (sums == 600).all()
+    drawn = draw_clusters(600, generator(), 2001)
+    assert drawn.shape == (2001, 600)
+    assert (drawn.sum(axis=1) == 600).all()
+
+
+def test_queries_beyond_the_most_are_drawn_in_groups_with_an_interval_as_wide():
+    rng = generator(3)
+    keys = rng.integers(0, 2**63, 4000).astype(np.uint64)
+    hits = (rng.random(4000) < 0.3).astype(float)
+    grouped = make_clusters(keys, 512)
+    assert len(grouped) == 512
+    assert (grouped.number(keys) == keys % 512).all()
+    alone = ratio_interval(hits, keys)
+    together = ratio_interval(hits, keys, most=512)
+    width = alone.high - alone.low
+    assert together.high - together.low == pytest.approx(width, rel=0.2)
+
+
+def test_one_query_is_one_cluster_however_often_it_is_asked():
+    keys = np.array([9, 4, 9, 9], np.uint64)
+    clusters = make_clusters(keys)
+    assert len(clusters) == 2
+    assert clusters.number(keys).tolist() == [1, 0, 1, 1]
 
 
 def test_too_few_replicates_are_refused():
     with pytest.raises(ValueError, match="2000 replicates"):
-        resample_sums(np.ones((3, 1)), np.arange(3), generator(), 1999)
+        draw_clusters(3, generator(), 1999)
 
 
 def test_the_bootstrap_covers_the_true_share_about_as_often_as_it_says():
@@ -153,3 +182,31 @@ def test_fair_groups_have_p_values_of_any_size():
     ]
     assert 0.4 < np.mean(p_values) < 0.6
     assert np.mean(np.array(p_values) <= 0.05) < 0.13
+
+
+def test_the_normal_curve_agrees_with_shuffled_labels():
+    rng = generator(8)
+    strata = np.repeat(np.arange(4), 50)
+    in_group = rng.random(200) < 0.3
+    values = rng.exponential(size=200) + strata
+    shuffled = permutation_p_value(values, in_group, strata, rng)
+    assert 0.01 < shuffled < 0.9
+    assert normal_p_values(values[:, None], in_group[:, None], strata)[
+        0, 0
+    ] == pytest.approx(shuffled, abs=0.04)
+
+
+def test_values_that_do_not_differ_within_a_category_tell_nothing():
+    strata = np.repeat([0, 1], 3)
+    in_group = np.array([True, False, False, True, True, False])
+    assert (
+        normal_p_values(strata.astype(float)[:, None], in_group[:, None], strata)[0, 0]
+        == 1
+    )
+
+
+@pytest.mark.parametrize("everybody", [True, False])
+def test_a_group_of_all_or_of_none_has_no_difference(everybody):
+    group = np.full(5, everybody)
+    found = permutation_p_value(np.arange(5.0), group, np.zeros(5, int), generator())
+    assert found == 1

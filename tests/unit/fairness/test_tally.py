@@ -1,8 +1,14 @@
+from datetime import UTC, datetime
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from registry.fairness.bootstrap import make_clusters
+from registry.fairness.classes import classify, classify_declared, fold_names
+from registry.fairness.columns import Observed, count_names, gather, join_parts
+from registry.fairness.cuts import cut_by_operator, cut_by_site
 from registry.fairness.observation import (
     ObservedRanking,
     ObservedSelection,
@@ -13,21 +19,19 @@ from registry.fairness.tally import (
     DECLARED,
     ELIGIBLE,
     ELIGIBLE_THERE,
-    INDEPENDENCE_COLUMNS,
     LOGARITHMIC,
     RANK_BIASED,
     SELECTED,
-    SIZE_COLUMNS,
-    SIZES,
     TOP_ONE,
+    WHOLE,
     tally,
+    tally_sites,
 )
 
-SMALL, LARGE, UNKNOWN = (SIZES.index(size) for size in ("small", "large", "unknown"))
-DISCLOSURES = {
-    "a": SiteDisclosure(site_id="a", size="small", commission_percent=0),
-    "b": SiteDisclosure(site_id="b", size="large", commission_percent=20),
-}
+DISCLOSURES = (
+    SiteDisclosure(site_id="a", size="small", commission_percent=0),
+    SiteDisclosure(site_id="b", size="large", commission_percent=20),
+)
 
 
 def ranking(number=0, returned=("a", "b"), sample=("a", "b", "c"), **changes):
@@ -40,25 +44,43 @@ def ranking(number=0, returned=("a", "b"), sample=("a", "b", "c"), **changes):
     )
 
 
+def tallied(observed: Observed, **options):
+    keys = np.concatenate([part.keys for part in observed.parts])
+    return tally(
+        observed.parts,
+        observed.sites,
+        classify_declared(observed.sites),
+        make_clusters(keys),
+        **options,
+    )
+
+
+def sums(rankings, disclosures=DISCLOSURES):
+    """Of all clusters: (measure, size) -> amount, and the tally."""
+    (whole,) = tallied(gather(rankings, disclosures))
+    return whole.amounts.sum(axis=0), whole
+
+
 def test_every_measure_deals_out_one_whole():
-    chosen = ranking(selection=ObservedSelection(site_id="b"))
-    amounts = tally([chosen], DISCLOSURES).amounts[0]
-    assert amounts[:, SIZE_COLUMNS].sum(axis=1) == pytest.approx(np.ones(6))
-    assert amounts[:, INDEPENDENCE_COLUMNS].sum(axis=1) == pytest.approx(np.ones(6))
+    amounts, whole = sums([ranking(selection=ObservedSelection(site_id="b"))])
+    assert amounts[:, WHOLE] == pytest.approx(np.ones(6))
+    for one in whole.classes:
+        columns = whole.columns_of(one.dimension, one.names)
+        assert amounts[:, columns].sum(axis=1) == pytest.approx(np.ones(6))
 
 
 def test_eligible_sites_share_evenly_and_returned_ones_by_rank():
-    amounts = tally([ranking()], DISCLOSURES).amounts[0]
-    assert amounts[ELIGIBLE, [SMALL, LARGE, UNKNOWN]] == pytest.approx([1 / 3] * 3)
-    assert amounts[TOP_ONE, [SMALL, LARGE, UNKNOWN]].tolist() == [1, 0, 0]
-    assert amounts[RANK_BIASED, SMALL] == pytest.approx(1 / 1.8)
-    assert amounts[LOGARITHMIC, LARGE] == pytest.approx(0.386853, abs=1e-6)
+    amounts, whole = sums([ranking()])
+    small, large, unknown = whole.columns_of("size", ("small", "large", "unknown"))
+    assert amounts[ELIGIBLE, [small, large, unknown]] == pytest.approx([1 / 3] * 3)
+    assert amounts[TOP_ONE, [small, large, unknown]].tolist() == [1, 0, 0]
+    assert amounts[RANK_BIASED, small] == pytest.approx(1 / 1.8)
+    assert amounts[LOGARITHMIC, large] == pytest.approx(0.386853, abs=1e-6)
 
 
 def test_a_short_list_weighs_as_much_as_a_long_one():
-    both = [ranking(0), ranking(1, returned=("b",))]
-    whole = tally(both, DISCLOSURES).amounts[:, LOGARITHMIC, SIZE_COLUMNS].sum(axis=1)
-    assert whole == pytest.approx([1, 1])
+    amounts, _ = sums([ranking(0), ranking(1, returned=("b",))])
+    assert amounts[LOGARITHMIC, WHOLE] == pytest.approx(2)
 
 
 def test_only_a_chosen_site_counts_as_selected():
@@ -67,34 +89,128 @@ def test_only_a_chosen_site_counts_as_selected():
         ranking(1, selection=ObservedSelection(site_id=None)),
         ranking(2, selection=ObservedSelection(site_id="d")),
     ]
-    amounts = tally(rankings, DISCLOSURES).amounts
-    assert amounts[:, SELECTED, UNKNOWN].tolist() == [0, 0, 1]
-    there = amounts[:, ELIGIBLE_THERE, SIZE_COLUMNS].sum(axis=1)
-    assert there == pytest.approx([0, 0, 1])
+    amounts, whole = sums(rankings)
+    (unknown,) = whole.columns_of("size", ("unknown",))
+    assert amounts[SELECTED, [WHOLE, unknown]].tolist() == [1, 1]
+    assert amounts[ELIGIBLE_THERE, WHOLE] == pytest.approx(1)
+    assert amounts[ELIGIBLE, WHOLE] == pytest.approx(3)
 
 
 def test_commission_is_summed_over_those_who_declared_it():
-    amounts = tally([ranking()], DISCLOSURES).amounts[0]
+    amounts, _ = sums([ranking()])
     assert amounts[ELIGIBLE, DECLARED] == pytest.approx(2 / 3)
     assert amounts[ELIGIBLE, COMMISSION] == pytest.approx(20 / 3)
     assert amounts[TOP_ONE, [DECLARED, COMMISSION]].tolist() == [1, 0]
 
 
-def test_every_site_seen_eligible_is_known():
+def test_sites_that_were_eligible_or_shown_or_chosen_are_seen():
     chosen = ranking(sample=("a", "d"), selection=ObservedSelection(site_id="e"))
-    assert tally([chosen], {}).site_ids == ("a", "b", "d", "e")
+    unseen = SiteDisclosure(site_id="z", size="small")
+    _, whole = sums([chosen], [*DISCLOSURES, unseen])
+    assert whole.seen.tolist() == [True, True, True, True, False]
+    assert whole.count_sites("size", ("small",)) == 1
+    assert whole.count_sites("size", ("unknown",)) == 2
 
 
 def test_rankings_of_one_query_form_a_cluster_and_others_stand_alone():
-    rankings = [ranking(0, query="r1"), ranking(1), ranking(2, query="r1")]
-    first, alone, second = tally(rankings, {}).clusters
-    assert first == second != alone
+    observed = gather(
+        [ranking(0, query="r1"), ranking(1), ranking(2, query="r1")], DISCLOSURES
+    )
+    (whole,) = tallied(observed)
+    assert sorted(whole.amounts[:, ELIGIBLE, WHOLE].round().tolist()) == [1, 2]
 
 
 def test_a_window_without_rankings_deals_out_nothing():
-    empty = tally([], DISCLOSURES)
-    assert empty.amounts.shape == (0, 6, COMMISSION + 1)
-    assert empty.per_site.shape == (6, 0)
+    (empty,) = tallied(gather([], DISCLOSURES))
+    assert empty.amounts.shape[:2] == (0, 6)
+    assert not empty.seen.any()
+
+
+def test_parts_of_a_window_add_up_to_the_whole():
+    rankings = [
+        ranking(
+            i, ("a", "b", "c")[: 1 + i % 3], query=f"q{i % 4}", operator=f"o{i // 3}"
+        )
+        for i in range(12)
+    ]
+    disclosures = [*DISCLOSURES, SiteDisclosure(site_id="c")]
+    whole = gather(rankings, disclosures)
+    parts = [gather(half, disclosures) for half in (rankings[:5], rankings[5:])]
+    apart = Observed(
+        parts=[part for one in parts for part in one.parts],
+        scored=whole.scored,
+        sites=whole.sites,
+    )
+    joined = Observed(
+        parts=[join_parts(list(apart.parts))], scored=whole.scored, sites=whole.sites
+    )
+    (together,) = tallied(whole)
+    for other in (apart, joined):
+        (added,) = tallied(other)
+        assert added.amounts == pytest.approx(together.amounts)
+        assert (added.seen == together.seen).all()
+    assert count_names(joined.parts) == count_names(whole.parts)
+
+
+def test_cells_of_a_cut_add_up_to_the_whole():
+    rankings = [ranking(i, operator="ab"[i % 2]) for i in range(6)]
+    observed = gather(rankings, DISCLOSURES)
+    (whole,) = tallied(observed)
+    for cut in (cut_by_operator(("a", "b")), cut_by_site(np.array([0, 1, 1]))):
+        cells = tallied(observed, cut=cut, cells=2)
+        assert sum(cell.amounts for cell in cells) == pytest.approx(whole.amounts)
+
+
+def test_what_is_in_no_cell_is_left_out():
+    observed = gather([ranking(0, operator="a"), ranking(1, operator="b")], DISCLOSURES)
+    (only,) = tallied(observed, cut=cut_by_operator(("b",)))
+    assert only.amounts[:, LOGARITHMIC, WHOLE].sum() == pytest.approx(1)
+
+
+def test_amounts_by_site_are_those_of_the_classes():
+    observed = gather([ranking()], DISCLOSURES)
+    by_site = tally_sites(observed.parts, 3)
+    assert by_site[TOP_ONE].tolist() == [1, 0, 0]
+    assert by_site[ELIGIBLE] == pytest.approx([1 / 3] * 3)
+
+
+def test_newcomers_are_told_by_their_age_at_the_end_of_the_window():
+    end = datetime(2026, 6, 1, tzinfo=UTC)
+    days = [
+        datetime(2026, 5, 31, tzinfo=UTC),
+        datetime(2026, 5, 2, tzinfo=UTC),
+        datetime(2026, 4, 1, tzinfo=UTC),
+        datetime(2025, 7, 1, tzinfo=UTC),
+        datetime(2020, 1, 1, tzinfo=UTC),
+        None,
+        datetime(2026, 6, 20, tzinfo=UTC),
+    ]
+    sites = gather(
+        [],
+        [SiteDisclosure(site_id=str(i), registered_at=d) for i, d in enumerate(days)],
+    ).sites
+    age = {one.dimension: one for one in classify(sites, end.timestamp() / 86_400)}[
+        "age"
+    ]
+    assert [age.names[code] for code in age.code] == [
+        "under30Days",
+        "under90Days",
+        "under90Days",
+        "under1Year",
+        "older",
+        "unknown",
+        "under30Days",
+    ]
+
+
+def test_names_that_count_least_are_folded_into_one_class():
+    names, code = fold_names(["c", "a", "b"], [1, 5, 5], 2)
+    assert names == ("a", "b", "(other)")
+    assert [names[index] for index in code] == ["(other)", "a", "b"]
+
+
+def test_few_names_stay_as_they_are():
+    assert fold_names(["x"], [3], 2)[0] == ("x",)
 
 
 @pytest.mark.parametrize(
@@ -105,6 +221,7 @@ def test_a_window_without_rankings_deals_out_nothing():
         ({"returned": tuple("abcde")}, "more sites than eligible"),
         ({"sample": tuple("abcde")}, "more sites than eligible"),
         ({"sample": ()}, "no sample"),
+        ({"factors": ((1, 2, 3, 4, 5),)}, "factors of other sites"),
     ],
 )
 def test_a_ranking_that_contradicts_itself_is_refused(changes, fault):
@@ -126,11 +243,14 @@ def test_neither_the_order_of_rankings_nor_the_names_of_sites_matter(window, ran
         ranking(i, *(tuple(map(rename.get, sites)) for sites in lists))
         for i, lists in enumerate(window)
     ]
-    relabelled = {
-        rename[site]: SiteDisclosure(site_id=rename[site], size=told.size)
-        for site, told in DISCLOSURES.items()
-    }
-    sizes = [..., list(SIZE_COLUMNS)]
-    before = tally(plain, DISCLOSURES).amounts.sum(axis=0)[tuple(sizes)]
-    after = tally(renamed[::-1], relabelled).amounts.sum(axis=0)[tuple(sizes)]
+    relabelled = [
+        SiteDisclosure(
+            site_id=rename[told.site_id],
+            size=told.size,
+            commission_percent=told.commission_percent,
+        )
+        for told in DISCLOSURES
+    ]
+    before, _ = sums(plain)
+    after, _ = sums(renamed[::-1], relabelled)
     assert after == pytest.approx(before)

@@ -51,7 +51,7 @@ VOCABULARY = [f"term{number}" for number in range(30)]
 MakeProfile = Callable[..., Profile]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def now() -> datetime:
     return NOW
 
@@ -78,7 +78,7 @@ def random_vector(rng: random.Random) -> bytes:
     )
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def random_site() -> Callable[[random.Random, int], Profile]:
     """Of few words, publishers, places and values, so that ties and copies occur."""
 

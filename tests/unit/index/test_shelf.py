@@ -41,7 +41,7 @@ def test_what_is_read_answers_as_what_was_put(
     assert reader.newest() is None
     rng = random.Random(8)
     for round_ in range(4):
-        writer.put(builder.index)
+        builder = writer.put(builder)
         read = reader.newest()
         assert read is not None
         assert answer(read, now) == answer(builder.index, now)
@@ -54,10 +54,10 @@ def test_a_base_that_stays_is_written_and_mapped_once(
     builder: Builder, tmp_path: Path
 ) -> None:
     writer, reader = ShelfWriter(tmp_path), ShelfReader(tmp_path, P)
-    writer.put(builder.index)
+    kept = writer.put(builder)
     first = reader.newest()
     files = {path.name for path in tmp_path.iterdir()}
-    writer.put(builder.with_changes([], [1]).index)
+    writer.put(kept.with_changes([], [1]))
     second = reader.newest()
     assert first is not None
     assert second is not None
@@ -72,8 +72,7 @@ def test_files_that_nobody_names_are_removed(builder: Builder, tmp_path: Path) -
     (tmp_path / "segment-of-a-builder-that-died").write_bytes(b"half")
     writer = ShelfWriter(tmp_path)
     for number in range(1, 9):
-        builder = builder.with_changes([], [number])
-        writer.put(builder.index)
+        builder = writer.put(builder.with_changes([], [number]))
     names = {path.name for path in tmp_path.iterdir()}
     assert "segment-of-a-builder-that-died" not in names
     assert len(names) <= 2 + 2 * 4
@@ -82,7 +81,7 @@ def test_files_that_nobody_names_are_removed(builder: Builder, tmp_path: Path) -
 def test_an_index_of_another_policy_is_not_taken(
     builder: Builder, tmp_path: Path
 ) -> None:
-    ShelfWriter(tmp_path).put(builder.index)
+    ShelfWriter(tmp_path).put(builder)
     assert ShelfReader(tmp_path, replace(P, relevance_min=1)).newest() is None
 
 
@@ -99,7 +98,7 @@ def test_a_damaged_file_is_refused_and_the_next_index_taken(
     damage: Callable[[bytes], bytes], builder: Builder, tmp_path: Path
 ) -> None:
     writer, reader = ShelfWriter(tmp_path), ShelfReader(tmp_path, P)
-    writer.put(builder.index)
+    writer.put(builder)
     state = next(path for path in tmp_path.iterdir() if path.name.startswith("state"))
     body = state.read_bytes()
     state.write_bytes(damage(body))
@@ -113,7 +112,7 @@ def test_a_writer_that_died_before_the_manifest_changes_nothing(
     builder: Builder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer, reader = ShelfWriter(tmp_path), ShelfReader(tmp_path, P)
-    writer.put(builder.index)
+    writer.put(builder)
     manifest = (tmp_path / MANIFEST).read_bytes()
 
     def die(_: object) -> None:
@@ -121,15 +120,58 @@ def test_a_writer_that_died_before_the_manifest_changes_nothing(
 
     monkeypatch.setattr(writer, "_publish", die)
     with pytest.raises(KeyboardInterrupt):
-        writer.put(builder.with_changes([], [1]).index)
+        writer.put(builder.with_changes([], [1]))
     assert (tmp_path / MANIFEST).read_bytes() == manifest
     read = reader.newest()
     assert read is not None
     assert read.generation == builder.index.generation
 
 
+def test_what_a_failed_attempt_wrote_is_removed_with_the_next_index(
+    builder: Builder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = ShelfWriter(tmp_path)
+    kept = writer.put(builder)
+    files = {path.name for path in tmp_path.iterdir()}
+
+    def fail(_: object) -> None:
+        raise OSError("no space left")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(writer, "_publish", fail)
+        with pytest.raises(OSError, match="no space"):
+            writer.put(kept.with_changes([], [1]))
+    left = {path.name for path in tmp_path.iterdir()} - files
+    assert left
+    writer.put(kept.with_changes([], [1]))
+    assert not left & {path.name for path in tmp_path.iterdir()}
+
+
+def test_a_level_that_is_kept_for_later_outlives_other_indexes(
+    builder: Builder, tmp_path: Path, now: datetime
+) -> None:
+    writer, reader = ShelfWriter(tmp_path), ShelfReader(tmp_path, P)
+    builder = writer.put(builder)
+    level = writer.keep(builder.with_changes([], [1]).levels[-1])
+    for number in range(2, 6):
+        builder = writer.put(builder.with_changes([], [number]))
+    files = {path.name for path in tmp_path.iterdir()}
+    assert writer.keep(level) is level
+    assert {path.name for path in tmp_path.iterdir()} == files
+    read = reader.newest()
+    assert read is not None
+    assert answer(read, now) == answer(builder.index, now)
+
+
+def test_a_folder_that_was_closed_has_another_writer(
+    builder: Builder, tmp_path: Path
+) -> None:
+    ShelfWriter(tmp_path).close()
+    ShelfWriter(tmp_path).put(builder)
+
+
 def test_a_folder_has_one_writer(builder: Builder, tmp_path: Path) -> None:
     writer = ShelfWriter(tmp_path)
     with pytest.raises(BlockingIOError):
         ShelfWriter(tmp_path)
-    writer.put(builder.index)
+    writer.put(builder)

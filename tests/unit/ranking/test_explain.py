@@ -3,8 +3,16 @@ from datetime import UTC, datetime
 
 import pytest
 
-from registry.ranking.explain import FACTOR_NAMES, Facts, explain, why_ahead
+from registry.ranking.explain import (
+    FACTOR_NAMES,
+    Facts,
+    Told,
+    parse_told,
+    what_matches,
+    why_ahead,
+)
 from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.profile import ActionProfile, Profile, encode_profile
 from registry.ranking.quality import ProbeFigures
 from registry.ranking.score import Factors
 from registry.ranking.ties import OrderKey
@@ -30,19 +38,61 @@ def key(factors: Factors, tier: int = 1, tie: int = 5) -> OrderKey:
     return OrderKey(-factors.score(DEFAULT_POLICY), tier, tie, 1)
 
 
-def test_explained_contributions_sum_to_the_score() -> None:
-    told = explain(FACTORS, FACTS, DEFAULT_POLICY)
-    assert tuple(each.factor for each in told) == FACTOR_NAMES
-    assert all(each.contribution == each.value * each.weight for each in told)
-    assert sum(e.contribution for e in told) == FACTORS.score(DEFAULT_POLICY)
+def test_the_action_that_says_most_of_the_request_is_told() -> None:
+    told = told_of(("other",), ("common", "the"), ("rare", "oboe"))
+    weights = {"the": 100, "oboe": 9_000, "flute": 9_000}
+
+    assert what_matches(told, weights, DEFAULT_POLICY) == ("rare", {"the", "oboe"})
+    assert what_matches(told, {"flute": 9_000}, DEFAULT_POLICY) == (None, set())
 
 
-def test_each_factor_comes_with_its_facts() -> None:
-    told = {each.factor: each.facts for each in explain(FACTORS, FACTS, DEFAULT_POLICY)}
-    assert told["relevance"]["best_action"] == "bookTable"
-    assert told["proximity"]["distance_band"] == "under 25 km"
-    assert told["quality"]["successes"] == 8
-    assert told["freshness"]["days_since_change"] == 4
+def test_of_equal_actions_the_first_is_told() -> None:
+    told = told_of(("one", "oboe"), ("two", "oboe"))
+
+    assert what_matches(told, {"oboe": 9_000}, DEFAULT_POLICY) == ("one", {"oboe"})
+
+
+def test_what_a_site_says_of_itself_matches_without_an_action() -> None:
+    told = told_of(("other",), about=("oboe",))
+
+    assert what_matches(told, {"oboe": 9_000}, DEFAULT_POLICY) == (None, {"oboe"})
+
+
+def test_a_term_without_weight_matches_and_makes_no_action_best() -> None:
+    told = told_of(("one", "the"))
+
+    assert what_matches(told, {"the": 0}, DEFAULT_POLICY) == (None, {"the"})
+
+
+def told_of(*actions: tuple[str, ...], about: tuple[str, ...] = ()) -> Told:
+    """Of a profile, read back. actions: a name, and the terms of it."""
+    profile = Profile(
+        policy=DEFAULT_POLICY.digest,
+        site_id=1,
+        publisher=1,
+        category="music",
+        country="",
+        formats=("wab",),
+        point=None,
+        local=False,
+        site_terms=about,
+        actions=tuple(
+            ActionProfile(
+                name=name, name_terms=terms, description_terms=(), parameter_terms=()
+            )
+            for name, *terms in actions
+            for terms in [tuple(terms)]
+        ),
+        embedding=bytes(64),
+        capability_depth=1,
+        quality=1,
+        probes=FACTS.probes,
+        changed_at=FACTS.changed_at,
+        commission_tier=1,
+    )
+    told = parse_told(encode_profile(profile))
+    assert (told.probes, told.changed_at) == (FACTS.probes, FACTS.changed_at)
+    return told
 
 
 @pytest.mark.parametrize("factor", FACTOR_NAMES)

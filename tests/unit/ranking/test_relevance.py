@@ -5,13 +5,12 @@ import pytest
 
 from registry.ranking.encoder import Encoder
 from registry.ranking.policy import DEFAULT_POLICY, FULL
-from registry.ranking.profile import ActionProfile, Profile
+from registry.ranking.profile import Profile
 from registry.ranking.relevance import (
     IMPACT_FULL,
     MULTIPLIER_BITS,
     Matches,
     Request,
-    best_action,
     idf_milli,
     impacts,
     lexical_multiplier,
@@ -163,17 +162,3 @@ def test_a_query_of_no_weight_matches_nothing() -> None:
     assert lexical_multiplier([], DEFAULT_POLICY) > 0
     nothing = Request(term_of={}, vector=bytes(128), confidence_bp=FULL)
     assert meaning_multiplier(nothing) == 0
-
-
-def test_best_action_says_most_of_the_request() -> None:
-    def action(name: str, *terms: str) -> ActionProfile:
-        return ActionProfile(
-            name=name, name_terms=terms, description_terms=(), parameter_terms=()
-        )
-
-    actions = [action("other"), action("common", "the"), action("rare", "oboe")]
-    weights = {"the": COMMON, "oboe": RARE}
-    best = best_action(actions, weights, DEFAULT_POLICY)
-    assert best is not None
-    assert best.name == "rare"
-    assert best_action(actions, {"flute": RARE}, DEFAULT_POLICY) is None

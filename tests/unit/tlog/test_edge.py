@@ -1,3 +1,5 @@
+from hashlib import sha256
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -97,3 +99,24 @@ def test_a_hash_of_another_length_is_not_appended():
 def test_a_store_that_lost_hashes_does_not_give_an_edge(log_70000):
     with pytest.raises(ProofInvalid):
         rebuild_edge(70_000, lambda run: log_70000.read(run)[1:])
+
+
+def naive_root(leaves):
+    """RFC 6962 section 2.1, word by word."""
+    if not leaves:
+        return sha256(b"").digest()
+    if len(leaves) == 1:
+        return leaves[0]
+    split = 1
+    while split * 2 < len(leaves):
+        split *= 2
+    both = naive_root(leaves[:split]) + naive_root(leaves[split:])
+    return sha256(b"\x01" + both).digest()
+
+
+@given(st.integers(0, 1_600), st.integers(0, 1_600))
+def test_an_edge_has_the_root_of_the_naive_definition(first, size):
+    first = min(first, size)
+    begun, _ = TreeEdge().append(LEAVES[:first])
+    edge, _ = begun.append(LEAVES[first:size])
+    assert edge.root() == naive_root(LEAVES[:size]) == tree_root(LEAVES[:size])

@@ -8,7 +8,7 @@ from registry.tlog.checkpoint import (
     sign_checkpoint,
 )
 from registry.tlog.edge import rebuild_edge
-from registry.tlog.follow import follow_log, read_log
+from registry.tlog.follow import LogWalk, follow_log, paths_to_read, read_log
 from registry.tlog.merkle import leaf_hash, tree_root
 from registry.tlog.note import cosign_text, format_note
 from registry.tlog.refusals import LogInvalid
@@ -267,3 +267,147 @@ def test_no_flipped_bit_goes_unnoticed(log, log_signer, data):
     with pytest.raises(LogInvalid) as invalid:
         read_log(follow_log(log_signer.verifier_key), served.get)
     assert invalid.value.path in {path, "checkpoint"}
+
+
+def read_on(log, size, fetch, **options):
+    """From the edge at an earlier size; the walk after it, and what it asked and saw."""
+    asked, seen = [], []
+    walk = LogWalk(
+        head=log.checkpoint,
+        start=rebuild_edge(size, log.read),
+        visit=lambda i, _entry: seen.append(i),
+        **options,
+    )
+    for _ in answering(walk, fetch, asked):
+        pass
+    return walk, asked, seen
+
+
+def answering(walk, fetch, asked):
+    """The walk, part by part; asked takes the paths."""
+    reading = walk.read()
+    path = next(reading, None)
+    while path is not None:
+        asked.append(path)
+        yield path
+        try:
+            path = reading.send(fetch(path))
+        except StopIteration:
+            return
+
+
+SIZES = [0, 1, 255, 256, 257, 511, 512, 513, 599, 600]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_only_what_is_new_is_read(log, served, size):
+    walk, asked, seen = read_on(log, size, served.get)
+    assert seen == list(range(size, SIZE))
+    assert walk.edge == log.edge
+    assert asked == list(paths_to_read(size, SIZE))
+    if size == SIZE:
+        assert asked == []
+
+
+@pytest.fixture(scope="module")
+def served_70000(log_70000):
+    return log_70000.serve()
+
+
+@given(st.integers(64_000, 70_000) | st.sampled_from([0, 1, 255, 256, 32_768]))
+def test_reading_on_from_any_size_of_three_tile_levels(log_70000, served_70000, size):
+    served = served_70000
+    walk, asked, seen = read_on(log_70000, size, served.get)
+    assert seen == list(range(size, 70_000))
+    assert walk.edge == log_70000.edge
+    assert asked == list(paths_to_read(size, 70_000))
+    entries = [path for path in asked if "entries" in path]
+    assert len(entries) == (0 if size == 70_000 else 274 - size // 256)
+
+
+@pytest.mark.parametrize("size", [0, 1, 256, 300, 600])
+def test_a_reading_can_stop_anywhere_and_go_on(log, served, size):
+    seen, edges = [], []
+    walk = LogWalk(
+        head=log.checkpoint,
+        start=rebuild_edge(size, log.read),
+        visit=lambda i, _entry: seen.append(i),
+    )
+    edges.extend(
+        (walk.size, walk.edge, len(seen)) for _ in answering(walk, served.get, [])
+    )
+    for reached, edge, count in edges:
+        assert edge == rebuild_edge(reached, log.read)
+        assert seen[:count] == list(range(size, reached))
+
+
+@pytest.mark.parametrize(
+    ("size", "rewritten"),
+    [(1, 0), (255, 0), (256, 255), (257, 256), (300, 299), (599, 0), (600, 599)],
+)
+def test_a_rewritten_past_is_found_before_anything_new_is_believed(
+    make_log, log, size, rewritten
+):
+    fork, seen = make_log(SIZE, rewritten=rewritten), []
+    walk = LogWalk(
+        head=fork.checkpoint,
+        start=rebuild_edge(size, log.read),
+        visit=lambda i, _entry: seen.append(i),
+    )
+    with pytest.raises(LogInvalid) as invalid:
+        list(answering(walk, fork.serve().get, []))
+    assert invalid.value.code == "log_forked"
+    assert seen == []
+
+
+def test_a_rewritten_past_of_three_tile_levels_is_found(make_log, log_70000):
+    fork = make_log(70_000, rewritten=9)
+    for size in (10, 300, 65_536, 65_537, 66_000, 69_999):
+        walk = LogWalk(head=fork.checkpoint, start=rebuild_edge(size, log_70000.read))
+        with pytest.raises(LogInvalid) as invalid:
+            list(answering(walk, fork.serve().get, []))
+        assert invalid.value.code == "log_forked", size
+
+
+def test_a_log_shorter_than_the_edge_is_found(make_log, log):
+    walk = LogWalk(head=make_log(300).checkpoint, start=log.edge)
+    with pytest.raises(LogInvalid) as invalid:
+        next(walk.read())
+    assert invalid.value.code == "log_shrunk"
+
+
+def test_a_checkpoint_seen_beyond_the_edge_is_remembered(make_log, log):
+    fork = make_log(SIZE, rewritten=400)
+    walk = LogWalk(
+        head=fork.checkpoint,
+        start=rebuild_edge(300, log.read),
+        previous=at(log, 500),
+    )
+    with pytest.raises(LogInvalid) as invalid:
+        list(answering(walk, fork.serve().get, []))
+    assert invalid.value.code == "log_forked"
+
+
+def test_all_that_is_wrong_can_be_told(log, served):
+    forge_entry(served, "tile/entries/000", 9)
+    forge_entry(served, "tile/entries/001", 7)
+    served["tile/0/001"] = replace_hash(served["tile/0/001"], 7, leaf_hash(b"forged"))
+    del served["tile/entries/002.p/88"]
+    told = []
+    walk, _, seen = read_on(log, 0, served.get, report=told.append)
+    assert [(one.code, one.path) for one in told] == [
+        ("log_entry_forged", "tile/entries/000"),
+        ("log_tile_forged", "tile/0/001"),
+        ("log_part_missing", "tile/entries/002.p/88"),
+    ]
+    assert (walk.size, seen) == (0, [])
+
+
+def test_a_quorum_of_witnesses_must_have_cosigned(log, served, read, witness_signer):
+    text = format_checkpoint(log.checkpoint)
+    witnessed = cosign_text(text, witness_signer, 17)
+    served["checkpoint"] = sign_checkpoint(log.checkpoint, log.signer, [witnessed])
+    keys = [witness_signer.verifier_key]
+    read(served, witness_keys=keys, quorum=1)
+    invalid, believed = found(read, served, witness_keys=keys, quorum=2)
+    assert (invalid.code, believed) == ("log_unwitnessed", 0)

@@ -21,6 +21,7 @@ from registry.tlog.proof import (
     prove_inclusion,
     read_from_tiles,
     tiles_for,
+    verify_entry_proof,
     verify_log_proof,
 )
 from registry.tlog.refusals import ProofInvalid
@@ -169,3 +170,30 @@ def test_a_proof_document_of_another_form_is_refused(data):
     with pytest.raises(Refused) as refused:
         parse_log_proof(data)
     assert refused.value.code == "log_proof_malformed"
+
+
+@pytest.fixture
+def document(proof):
+    return format_log_proof(proof)
+
+
+def test_an_entry_proves_itself_with_its_document_alone(log, document, log_signer):
+    index, head = verify_entry_proof(document, log.entries[2], log_signer.verifier_key)
+    assert (index, head.checkpoint) == (2, log.checkpoint)
+
+
+def test_another_entry_is_not_proven(log, document, log_signer):
+    for entry in (log.entries[3], b"", log.entries[2] + b" "):
+        with pytest.raises(ProofInvalid):
+            verify_entry_proof(document, entry, log_signer.verifier_key)
+
+
+def test_a_proof_without_the_required_witnesses_is_refused(
+    log, document, log_signer, witness_signer
+):
+    keys = [witness_signer.verifier_key]
+    with pytest.raises(Refused) as refused:
+        verify_entry_proof(
+            document, log.entries[2], log_signer.verifier_key, keys, quorum=1
+        )
+    assert refused.value.code == "log_unwitnessed"

@@ -1,0 +1,234 @@
+"""Asking the witnesses, round by round, for their cosignatures of the log's checkpoints.
+
+In a round all witnesses are asked for the same checkpoint, the newest, so that a quorum
+can come together on it. The round is over once there is a quorum or everybody has
+answered; a witness that is slow sits out the rounds until it has.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import structlog
+
+from crawler.body import BodyLimits
+from crawler.connection import keeping_connections
+from crawler.fetch import Fetcher
+from registry.db import cosignatures, log
+from registry.db.cosignatures import StoredCosignature
+from registry.db.engine import Connection, DatabaseError, Engine, reading
+from registry.db.log import StoredCheckpoint
+from registry.errors import RegistryError
+from registry.tlog.proof import consistency_runs, prove_consistency
+from registry.tlog.tiles import HashRun
+from registry.tlog.witness import (
+    MAX_ANSWER_BYTES,
+    Cosigned,
+    Declined,
+    OtherSize,
+    Witness,
+    WitnessAnswer,
+    format_add_checkpoint,
+    parse_witness_answer,
+)
+
+PAUSE_S = 0.5
+ROUND_S = 5.0
+MAX_REST_S = 60.0
+TAKE_OVER_PAUSE_S = 2.0
+CONTENT_TYPE = "text/plain; charset=utf-8"
+LIMITS = BodyLimits(wire_bytes=MAX_ANSWER_BYTES, decoded_bytes=MAX_ANSWER_BYTES)
+
+logger = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class _Standing:
+    """What is known of a witness.
+
+    cosigned_size: of its last cosignature here. known_size: what it says that it
+    cosigned last, from where the proof begins. task: under way. rests: after a failure,
+    for rest_s.
+    """
+
+    witness: Witness
+    cosigned_size: int = 0
+    known_size: int = 0
+    rest_s: float = 0.0
+    task: asyncio.Task[bool] | None = None
+    rests: asyncio.Task[None] | None = field(default=None)
+
+    @property
+    def is_free(self) -> bool:
+        busy = self.task is not None and not self.task.done()
+        resting = self.rests is not None and not self.rests.done()
+        return not busy and not resting
+
+
+class Cosigning:
+    """engine: of the cosigner's role. quorum: 0 waits for everybody, for a while."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        fetcher: Fetcher,
+        witnesses: Sequence[Witness],
+        *,
+        quorum: int = 0,
+        pause_s: float = PAUSE_S,
+        round_s: float = ROUND_S,
+    ) -> None:
+        self._engine = engine
+        self._fetcher = fetcher
+        self._standings = [_Standing(witness) for witness in witnesses]
+        self._quorum = quorum or len(witnesses)
+        self._pause_s = pause_s
+        self._round_s = round_s
+
+    async def run(self) -> None:
+        """Until cancelled; wait while another process does it."""
+        try:
+            while True:
+                try:
+                    await self._take_turn()
+                except (DatabaseError, OSError) as error:
+                    logger.warning("cosigning_interrupted", kind=type(error).__name__)
+                await asyncio.sleep(TAKE_OVER_PAUSE_S)
+        finally:
+            self._cancel()
+
+    async def _take_turn(self) -> None:
+        async with reading(self._engine).connect() as connection:
+            if not await cosignatures.try_cosigner_lock(connection):
+                return
+            try:
+                await self._work(connection)
+            finally:
+                # The lock belongs to the connection and must not go back to the pool.
+                await connection.invalidate()
+
+    async def _work(self, connection: Connection) -> None:
+        for one in self._standings:
+            one.known_size = one.cosigned_size = await cosignatures.last_cosigned_size(
+                connection, one.witness.id
+            )
+        with keeping_connections():
+            while True:
+                newest = await log.latest_checkpoint(connection)
+                if newest is not None:
+                    await self.hold_round(newest)
+                await asyncio.sleep(self._pause_s)
+
+    async def hold_round(self, newest: StoredCheckpoint) -> None:
+        """Ask those who are free and have not cosigned it."""
+        asked = [
+            one
+            for one in self._standings
+            if one.is_free and one.cosigned_size != newest.size
+        ]
+        for one in asked:
+            one.task = asyncio.create_task(self._ask(one, newest))
+        missing = self._quorum - sum(
+            one.cosigned_size == newest.size for one in self._standings
+        )
+        waiting = {one.task for one in asked if one.task}
+        try:
+            async with asyncio.timeout(self._round_s):
+                while waiting and missing > 0:
+                    done, waiting = await asyncio.wait(
+                        waiting, return_when=asyncio.FIRST_COMPLETED
+                    )
+                    missing -= sum(task.result() for task in done)
+        except TimeoutError:
+            logger.warning("witnesses_late", size=newest.size, missing=missing)
+
+    async def _ask(self, one: _Standing, newest: StoredCheckpoint) -> bool:
+        """Whether it cosigned."""
+        try:
+            answer = await self._exchange(one, newest)
+            if isinstance(answer, OtherSize):
+                one.known_size = answer.size
+                answer = await self._exchange(one, newest)
+        except RegistryError as error:
+            return self._give_rest(one, error.code, error.problem.detail)
+        except (DatabaseError, OSError) as error:
+            return self._give_rest(one, "database", type(error).__name__)
+        match answer:
+            case Cosigned():
+                one.known_size = one.cosigned_size = newest.size
+                one.rest_s = 0.0
+                return True
+            case OtherSize(size=size):
+                one.known_size = 0  # whatever it said, it was not so
+                detail = f"it cosigned size {size}, the log has {newest.size}"
+                return self._give_rest(one, "other_size", detail)
+            case Declined(status=status, reason=reason):
+                return self._give_rest(one, f"status_{status}", reason)
+
+    async def _exchange(
+        self, one: _Standing, newest: StoredCheckpoint
+    ) -> WitnessAnswer:
+        """Raises: Refused, TooLarge, DatabaseError, OSError."""
+        if one.known_size > newest.size:
+            return OtherSize(size=one.known_size)
+        proof = await self._prove(one.known_size, newest.size)
+        note = newest.note.encode()
+        answer = await self._fetcher.post(
+            one.witness.url,
+            format_add_checkpoint(one.known_size, proof, note),
+            content_type=CONTENT_TYPE,
+            limits=LIMITS,
+        )
+        found = parse_witness_answer(
+            one.witness,
+            note,
+            status=answer.status,
+            content_type=answer.content_type,
+            body=answer.body,
+        )
+        if isinstance(found, Cosigned):
+            await self._save(one.witness, newest, found)
+        return found
+
+    async def _prove(self, old_size: int, new_size: int) -> tuple[bytes, ...]:
+        if old_size in (0, new_size):
+            return ()
+        found: dict[HashRun, list[bytes]] = {}
+        async with reading(self._engine).connect() as connection:
+            for run in consistency_runs(old_size, new_size):
+                found[run] = await log.read_hashes(
+                    connection, run.level, run.first, run.count
+                )
+        return prove_consistency(old_size, new_size, found.__getitem__)
+
+    async def _save(
+        self, witness: Witness, newest: StoredCheckpoint, cosigned: Cosigned
+    ) -> None:
+        one = StoredCosignature(
+            size=newest.size,
+            witness=witness.id,
+            line=cosigned.line,
+            cosigned_at=datetime.fromtimestamp(cosigned.unix_s, UTC),
+        )
+        async with self._engine.begin() as connection:
+            await cosignatures.save_cosignature(connection, one)
+
+    def _give_rest(self, one: _Standing, code: str, detail: str) -> bool:
+        """It is asked again later, each time twice as late."""
+        one.rest_s = min(MAX_REST_S, max(2 * one.rest_s, 2 * self._pause_s))
+        one.rests = asyncio.create_task(asyncio.sleep(one.rest_s))
+        logger.warning(
+            "witness_did_not_cosign",
+            witness=one.witness.id,
+            code=code,
+            detail=detail,
+            rest_s=one.rest_s,
+        )
+        return False
+
+    def _cancel(self) -> None:
+        for one in self._standings:
+            for task in (one.task, one.rests):
+                if task is not None:
+                    task.cancel()

@@ -1,0 +1,86 @@
+"""What several jobs do alike at about the same time, done in one go.
+
+A visit reads a few rows and writes a few more; statement by statement and transaction by
+transaction these cost more than the rows. Who comes first waits a little for others, but
+for no more of them than are expected. What fails together is done again one by one, so
+that one job's fault stays its own.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class Group(Generic[Item, Result]):
+    """most: done in one go. linger_s: how long the first waits for those expected."""
+
+    def __init__(
+        self,
+        together: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]],
+        *,
+        most: int,
+        linger_s: float = 0.0,
+    ) -> None:
+        """together: a result for each, in their order."""
+        self._together = together
+        self._most = most
+        self._linger_s = linger_s
+        self._expected = 0
+        self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
+        self._timer: asyncio.Handle | None = None
+        self._running: set[asyncio.Task[None]] = set()
+
+    @contextmanager
+    def expecting(self) -> Iterator[None]:
+        """Around a job that may still bring something."""
+        self._expected += 1
+        try:
+            yield
+        finally:
+            self._expected -= 1
+
+    async def do(self, item: Item) -> Result:
+        """Raises: what doing it alone raises."""
+        loop = asyncio.get_running_loop()
+        result: asyncio.Future[Result] = loop.create_future()
+        self._waiting.append((item, result))
+        if len(self._waiting) >= self._most:
+            self._start()
+        elif len(self._waiting) >= self._expected:
+            loop.call_soon(self._start)  # who is about to run still comes along
+        elif self._timer is None:
+            self._timer = loop.call_later(self._linger_s, self._start)
+        return await result
+
+    def _start(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        batch = [one for one in self._waiting if not one[1].done()]
+        self._waiting = []
+        if batch:
+            running = asyncio.create_task(self._carry_out(batch))
+            self._running.add(running)
+            running.add_done_callback(self._running.discard)
+
+    async def _carry_out(
+        self, batch: list[tuple[Item, asyncio.Future[Result]]]
+    ) -> None:
+        try:
+            found = await self._together([item for item, _ in batch])
+        except Exception as error:  # noqa: BLE001 — it is told to whose it is
+            if len(batch) > 1:
+                await asyncio.gather(*(self._carry_out([one]) for one in batch))
+            elif not batch[0][1].done():
+                batch[0][1].set_exception(error)
+        else:
+            for (_, result), one in zip(batch, found, strict=True):
+                if not result.done():
+                    result.set_result(one)
+        finally:
+            for _, result in batch:
+                result.cancel()  # where this was cancelled; without effect else

@@ -1,0 +1,52 @@
+"""The process that asks the witnesses: `python -m crawler.witnesses`.
+
+It reads checkpoints and hashes, posts them to the addresses that the operator has set,
+and stores what comes back once it is verified. Any number may run; one works, the others
+wait to take over. Without witnesses in the settings it ends at once.
+"""
+
+import os
+import sys
+
+from crawler.__main__ import make_resolver
+from crawler.cosigning import Cosigning
+from crawler.fetch import Fetcher, FetcherConfig
+from crawler.politeness import TOWARDS_OURSELVES, Politeness
+from registry.db.engine import Role, open_engine
+from registry.observability import configure_logging
+from registry.process import run_until_stopped
+from registry.settings import Settings, read_settings
+
+POOL = 4
+
+
+async def cosign(settings: Settings) -> None:
+    """Until cancelled."""
+    engine = open_engine(settings.database_url, Role.COSIGNER, pool=POOL)
+    fetcher = Fetcher(
+        FetcherConfig(
+            user_agent=settings.user_agent,
+            resolver=make_resolver(settings),
+            # The circuits are for strangers; who is asked here was asked for.
+            politeness=Politeness(TOWARDS_OURSELVES),
+            ca_file=settings.ca_file,
+        )
+    )
+    try:
+        await Cosigning(
+            engine, fetcher, settings.witness_list, quorum=settings.witness_quorum
+        ).run()
+    finally:
+        await engine.dispose()
+
+
+def main() -> None:
+    settings = read_settings(os.environ)
+    configure_logging(settings.log_format)
+    if not settings.witness_list:
+        sys.exit("no witnesses are set: FAIR_REGISTRY_WITNESSES is empty")
+    run_until_stopped(cosign(settings))
+
+
+if __name__ == "__main__":
+    main()

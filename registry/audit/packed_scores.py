@@ -1,0 +1,151 @@
+"""The scores of a ranking as columns of numbers.
+
+What can be computed again is left out, if it comes out the same: a total from its
+factors, a tie key from the request's seed, the sites from the record's order.
+
+    flags     1 byte: SITES, TIES, TOTALS stand here, not being as computed; NO_SEED
+    count     1 byte: of sites, n
+    SITES     8 bytes each
+    TIES      8 bytes each; else the seed, 32 bytes
+    TOTALS    4 bytes each
+    factors   deflated: of each factor n high bytes, then n low bytes
+"""
+
+import re
+import struct
+import zlib
+from collections.abc import Sequence
+from operator import mul
+
+import msgspec
+
+from registry.ranking.ties import tie_key
+from registry.sites.identifier import parse_site_id, spell_site_id
+
+SITES, TIES, TOTALS = 1, 2, 4
+WEIGHTS = (4000, 2000, 1500, 1500, 1000)
+"""By which totals are foretold; other weights cost four bytes a site."""
+
+_SEED_BYTES = 32
+_FACTORS = len(WEIGHTS)
+_MAX_COUNT = 255
+_TIE = re.compile(r"[0-9a-f]{16}")
+
+
+class _Score(msgspec.Struct, forbid_unknown_fields=True):
+    factors: tuple[int, ...]
+    score: int
+    site: str
+    tie: str
+
+    @property
+    def foretold(self) -> int:
+        return sum(map(mul, WEIGHTS, self.factors))
+
+
+def _has_all(one: _Score) -> bool:
+    return len(one.factors) == _FACTORS and bool(_TIE.fullmatch(one.tie))
+
+
+_decode = msgspec.json.Decoder(list[_Score]).decode
+_encode = msgspec.json.Encoder().encode
+
+
+def pack_scores(
+    value: bytes, order: Sequence[str], seed: bytes | None = None
+) -> bytes | None:
+    """value: canonical JSON; None if it is not of the form of scores."""
+    try:
+        scores = _decode(value)
+        if not _is_regular(scores) or _encode(scores) != value:
+            return None
+        return _pack(scores, order, seed)
+    except (msgspec.DecodeError, struct.error, ValueError):
+        return None
+
+
+def unpack_scores(packed: bytes, order: Sequence[str]) -> bytes:
+    """Canonical JSON."""
+    flags, count = packed[0], packed[1]
+    read = _Reader(packed, 2)
+    sites = list(order)
+    if flags & SITES:
+        sites = [spell_site_id(one) for one in read.numbers(count, "Q")]
+    if flags & TIES:
+        ties = read.numbers(count, "Q")
+    else:
+        seed = read.take(_SEED_BYTES)
+        ties = tuple(tie_key(seed, site) for site in sites)
+    totals = read.numbers(count, "I") if flags & TOTALS else None
+    rows = _rows(zlib.decompress(read.rest(), -10), count)
+    scores = [
+        _Score(factors=row, score=0, site=site, tie=f"{tie:016x}")
+        for row, site, tie in zip(rows, sites, ties, strict=True)
+    ]
+    for number, one in enumerate(scores):
+        one.score = totals[number] if totals else one.foretold
+    return _encode(scores)
+
+
+def _pack(scores: list[_Score], order: Sequence[str], seed: bytes | None) -> bytes:
+    flags, parts = 0, []
+    if [one.site for one in scores] != list(order):
+        flags |= SITES
+        parts.append(_numbers([parse_site_id(one.site) for one in scores], "Q"))
+    if seed is None or not _gives(seed, scores):
+        flags |= TIES
+        parts.append(_numbers([int(one.tie, 16) for one in scores], "Q"))
+    else:
+        parts.append(seed)
+    if any(one.score != one.foretold for one in scores):
+        flags |= TOTALS
+        parts.append(_numbers([one.score for one in scores], "I"))
+    deflate = zlib.compressobj(6, zlib.DEFLATED, -10, 4)
+    factors = deflate.compress(_columns(scores)) + deflate.flush()
+    return bytes([flags, len(scores)]) + b"".join(parts) + factors
+
+
+def _is_regular(scores: list[_Score]) -> bool:
+    return len(scores) <= _MAX_COUNT and all(map(_has_all, scores))
+
+
+def _gives(seed: bytes, scores: list[_Score]) -> bool:
+    """By the first: another seed gives another key, and no answer mixes two seeds."""
+    return all(int(one.tie, 16) == tie_key(seed, one.site) for one in scores[:1])
+
+
+def _columns(scores: list[_Score]) -> bytes:
+    columns = zip(*(one.factors for one in scores), strict=True)
+    packed = (_numbers(column, "H") for column in columns)
+    return b"".join(one[::2] + one[1::2] for one in packed)
+
+
+def _rows(columns: bytes, count: int) -> list[tuple[int, ...]]:
+    found = []
+    for number in range(_FACTORS):
+        begin = 2 * count * number
+        high = columns[begin : begin + count]
+        low = columns[begin + count : begin + 2 * count]
+        found.append([256 * h + each for h, each in zip(high, low, strict=True)])
+    return list(zip(*found, strict=True))
+
+
+def _numbers(values: Sequence[int], form: str) -> bytes:
+    return struct.pack(f">{len(values)}{form}", *values)
+
+
+class _Reader:
+    def __init__(self, data: bytes, position: int) -> None:
+        self._data = data
+        self._position = position
+
+    def take(self, count: int) -> bytes:
+        self._position += count
+        return self._data[self._position - count : self._position]
+
+    def numbers(self, count: int, form: str) -> tuple[int, ...]:
+        layout = f">{count}{form}"
+        return struct.unpack(layout, self.take(struct.calcsize(layout)))
+
+    def rest(self) -> bytes:
+        return self._data[self._position :]

@@ -1,0 +1,154 @@
+"""Records and disclosures in fewer bytes than they are served in.
+
+Both are written for others to check: hex, base64 and JSON. What is kept is shorter and
+gives the same bytes back, to the last one. A form that is in use never changes, nor does
+its dictionary: a better one gets a number of its own.
+
+    0  the bytes as they are
+    1  the text deflated (RFC 1951) beginning from DICTIONARY, a control character in the
+       place of each run; its length before it in two bytes; the runs decoded after it
+    2  a disclosure: its salt (16 bytes), then its value in form 0 or 1
+    3  a disclosure: its salt, then its value by `packed_scores`
+
+A run is a string, or the end of one after `sha256:`, that spells a number of fixed
+length. JSON holds no control characters, so none is taken for one.
+"""
+
+import re
+import zlib
+from base64 import b32encode, urlsafe_b64decode
+from binascii import a2b_hex, b2a_base64
+from collections.abc import Sequence
+
+from registry.audit.packed_scores import pack_scores, unpack_scores
+
+PLAIN, TEXT, DISCLOSED, SCORES = range(4)
+_SALT_BYTES, _SALT_LENGTH = 16, 22
+_SHORT = 32  # where nothing is gained
+_WINDOW, _MEMORY = -12, 4  # 4 KiB, without a header; the smaller, the sooner begun
+
+DICTIONARY = (
+    b'{"act":"register","jws":"sha256:\x04","kid":"registration","seq":"selection"'
+    b'"outcome":"booked","ranking":"\x02","site":"\x03","commitment":"secret":"day":'
+    b'"category":"format":"language":{"country":"'
+    b'{"after":["-1000000000","0","0","0"],"at":"2026-11-22T18:00:00.000000+00:00",'
+    b'"id":"\x02","nonce":""}'
+    b'{"_sd":["\x01","\x01","\x01","\x01","\x01","\x01","\x01","\x01"],"_sd_alg":"sha-256"'
+    b',"id":"\x02","k":20,"kind":"ranking","n":1,"op":"anon","order":["\x03","\x03","\x03"'
+    b',"\x03","\x03","\x03","\x03","\x03","\x03","\x03","\x03","\x03","\x03","\x03"'
+    b',"\x03","\x03","\x03","\x03","\x03","\x03"],"policy":"sha256:\x04","seed":1'
+    b',"snap":"sha256:\x04","t":"2026-11-22T18:00Z","v":1}'
+)
+
+_CROCKFORD = b"[0-9A-HJKMNP-TV-Z]"
+_RUN = re.compile(
+    b'(?<=")(?:([A-Za-z0-9_-]{42}[AEIMQUYcgkosw048])'
+    b"|([0-7]" + _CROCKFORD + b"{25})|([0-9A-F]" + _CROCKFORD + b'{12}))(?=")'
+    b'|(?<="sha256:)([0-9a-f]{64})(?=")'
+)
+_MARK = re.compile(b"[\1-\4]")
+_BYTES = (0, 32, 16, 8, 32)  # of a run, by its mark
+_RFC_4648 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+_CROCKFORD_DIGITS = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_TO_INT = bytes.maketrans(_CROCKFORD_DIGITS, b"0123456789abcdefghijklmnopqrstuv")
+_FROM_RFC = bytes.maketrans(_RFC_4648, _CROCKFORD_DIGITS)
+_FROM_STANDARD = bytes.maketrans(b"+/", b"-_")
+
+
+def pack(data: bytes) -> bytes:
+    if len(data) < _SHORT or _MARK.search(data):
+        return bytes([PLAIN]) + data
+    runs: list[bytes] = []
+
+    def take(found: re.Match[bytes]) -> bytes:
+        mark = found.lastindex or 0
+        runs.append(_decode(mark, found[mark]))
+        return bytes([mark])
+
+    text = _RUN.sub(take, data)
+    deflate = zlib.compressobj(6, zlib.DEFLATED, _WINDOW, _MEMORY, zdict=DICTIONARY)
+    deflated = deflate.compress(text) + deflate.flush()
+    parts = [bytes([TEXT]), (len(deflated) % 2**16).to_bytes(2, "big"), deflated, *runs]
+    packed = b"".join(parts)
+    if len(packed) <= len(data) and len(deflated) < 2**16:
+        return packed
+    return bytes([PLAIN]) + data
+
+
+def unpack(packed: bytes) -> bytes:
+    """Raises: ValueError, zlib.error on anything that `pack` has not made."""
+    if packed[0] == PLAIN:
+        return packed[1:]
+    if packed[0] != TEXT:
+        raise ValueError(f"form {packed[0]} is not known here")
+    position = 3 + int.from_bytes(packed[1:3], "big")
+    inflate = zlib.decompressobj(_WINDOW, zdict=DICTIONARY)
+    text = inflate.decompress(packed[3:position])
+
+    def give(found: re.Match[bytes]) -> bytes:
+        nonlocal position
+        mark = found[0][0]
+        position += _BYTES[mark]
+        return _encode(mark, packed[position - _BYTES[mark] : position])
+
+    return _MARK.sub(give, text)
+
+
+def _decode(mark: int, run: bytes) -> bytes:
+    """run: spelled as `_encode` spells it; the pattern finds no other."""
+    if mark == 1:
+        return urlsafe_b64decode(run + b"=")
+    if mark == 4:
+        return a2b_hex(run)
+    return int(run.translate(_TO_INT), 32).to_bytes(_BYTES[mark], "big")
+
+
+def _encode(mark: int, value: bytes) -> bytes:
+    if mark == 1:
+        return _spell(value)
+    if mark == 4:
+        return value.hex().encode()
+    length = 26 if mark == 2 else 13
+    return b32encode(value.rjust(20, b"\0")).translate(_FROM_RFC)[-length:]
+
+
+def pack_disclosure(
+    name: str, disclosure: str, order: Sequence[str] = (), seed: bytes | None = None
+) -> bytes:
+    """order: the sites of the record; seed: of its ties, if it is known."""
+    salt, value = _split(name, disclosure)
+    if _join(name, salt, value) != disclosure:
+        return pack(disclosure.encode())
+    if name == "scores" and (packed := pack_scores(value, order, seed)):
+        return bytes([SCORES]) + salt + packed
+    return bytes([DISCLOSED]) + salt + pack(value)
+
+
+def unpack_disclosure(name: str, packed: bytes, order: Sequence[str] = ()) -> str:
+    """The disclosure, character by character."""
+    form, salt = packed[0], packed[1 : 1 + _SALT_BYTES]
+    rest = packed[1 + _SALT_BYTES :]
+    if form == DISCLOSED:
+        return _join(name, salt, unpack(rest))
+    if form == SCORES:
+        return _join(name, salt, unpack_scores(rest, order))
+    return unpack(packed).decode()
+
+
+def _split(name: str, disclosure: str) -> tuple[bytes, bytes]:
+    """Salt and value if it is written as ours are, else anything: `_join` shows it."""
+    try:
+        decoded = urlsafe_b64decode(disclosure + "==")
+        salt = urlsafe_b64decode(decoded[2 : 2 + _SALT_LENGTH] + b"==")
+    except ValueError:
+        return b"", b""
+    return salt[:_SALT_BYTES], decoded[2 + _SALT_LENGTH + len(name.encode()) + 5 : -1]
+
+
+def _join(name: str, salt: bytes, value: bytes) -> str:
+    array = b'["%b","%b",%b]' % (_spell(salt), name.encode(), value)
+    return _spell(array).decode()
+
+
+def _spell(raw: bytes) -> bytes:
+    return b2a_base64(raw, newline=False).rstrip(b"=").translate(_FROM_STANDARD)

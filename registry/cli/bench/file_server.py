@@ -1,0 +1,32 @@
+"""Serves a folder over HTTP on loopback, as a cache in front of a log would."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+
+async def serve(folder: Path) -> None:
+    async def answer(
+        reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        try:
+            while True:
+                request = await reader.readuntil(b"\r\n\r\n")
+                path = request.split(b" ", 2)[1].decode().lstrip("/")
+                file = folder / path
+                found = file.is_file()
+                body = file.read_bytes() if found else b""
+                status = b"200 OK" if found else b"404 Not Found"
+                head = b"HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n"
+                writer.write(head % (status, len(body)) + body)
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(Path(sys.argv[1])))

@@ -1,0 +1,94 @@
+"""`bench report`: the fairness report of a month, made in a process of its own.
+
+The embedded PostgreSQL is filled with made-up rankings first; then another process reads
+them and makes the report, so that its memory is its own.
+"""
+
+import asyncio
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from registry.cli.bench.invariance import measure_invariance
+from registry.cli.bench.report_window import Window
+from registry.cli.output import console, errors, json_option, print_json
+from registry.db.embedded import EmbeddedPostgres, start_embedded
+from registry.db.engine import open_engine
+from registry.db.filled_window import analyze, fill_rankings, fill_sites
+from registry.db.migrate import migrate
+
+
+@click.command()
+@click.option(
+    "--rankings", type=click.IntRange(min=1), default=100_000, show_default=True
+)
+@click.option(
+    "--sites", type=click.IntRange(min=100), default=50_000, show_default=True
+)
+@click.option(
+    "--trials",
+    type=click.IntRange(min=1),
+    default=10_000,
+    show_default=True,
+    help="Of invariance, over the demo's town; see registry.cli.bench.invariance.",
+)
+@json_option
+def report(rankings: int, sites: int, trials: int, *, as_json: bool) -> None:
+    """The fairness report of that many rankings of 20 sites: seconds and memory."""
+    folder = Path(tempfile.mkdtemp(prefix="fair-registry-bench-"))
+    try:
+        server = start_embedded(folder)
+        try:
+            found = _measure(server, rankings, sites) | measure_invariance(trials)
+        finally:
+            server.close()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    if as_json:
+        print_json(found)
+    else:
+        console.print(_table(found))
+
+
+def _measure(server: EmbeddedPostgres, rankings: int, sites: int) -> dict[str, Any]:
+    server.create_database()
+    url = server.url().render_as_string(hide_password=False)
+    asyncio.run(_fill(url, rankings, sites))
+    server_before = server.cpu_s()
+    command = [sys.executable, "-m", "registry.cli.bench.report_once", url]
+    run = subprocess.run(command, stdout=subprocess.PIPE, check=True)  # noqa: S603
+    told: dict[str, Any] = json.loads(run.stdout)
+    return {**told, "postgres_cpu_s": round(server.cpu_s() - server_before, 1)}
+
+
+async def _fill(url: str, rankings: int, sites: int) -> None:
+    window = Window.make(rankings, sites)
+    engine = open_engine(url)
+    try:
+        await migrate(engine)
+        await fill_sites(engine, window.site_rows())
+        filled = 0
+        async with engine.connect() as connection:
+            for rows in window.blocks():
+                await fill_rankings(connection, *rows)
+                filled += len(rows[0])
+                errors.print(f"{filled} of {rankings} rankings filled in", end="\r")
+        await analyze(engine)
+    finally:
+        await engine.dispose()
+
+
+def _table(found: dict[str, Any]) -> Table:
+    table = Table(box=None)
+    table.add_column("figure")
+    table.add_column("value", justify="right")
+    for name, value in found.items():
+        table.add_row(name, str(value))
+    return table

@@ -1,0 +1,42 @@
+"""One report of the whole window of `bench report`, and what it took: printed as JSON."""
+
+import asyncio
+import json
+import resource
+import sys
+import time
+
+from registry.cli.bench.report_window import END, START
+from registry.db.engine import Role, open_engine
+from registry.fairness.figures import FairnessReport, Window
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.usecases.report import make_report
+
+
+async def _make(url: str) -> FairnessReport:
+    engine = open_engine(url, Role.AUDITOR)
+    try:
+        async with engine.connect() as connection:
+            window = Window(start_at=START, end_at=END)
+            return await make_report(connection, window, DEFAULT_POLICY)
+    finally:
+        await engine.dispose()
+
+
+def main(url: str) -> None:
+    begun, cpu = time.perf_counter(), time.process_time()
+    made = asyncio.run(_make(url))
+    found = {
+        "rankings": made.counts.rankings,
+        "seconds": round(time.perf_counter() - begun, 1),
+        "rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        "cpu_s": round(time.process_time() - cpu, 1),
+        "queries": made.counts.queries,
+        "sites": made.counts.sites,
+        "scored": made.counts.scored,
+    }
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,287 @@
+"""`bench search`: ranked answers from the socket to the durable record.
+
+The real service, but for its crawlers, over a made-up registry; all on this machine, the
+load generator too. The indexer is left out unless asked for: nothing changes here, and
+at its start it would read every profile anew.
+"""
+
+import asyncio
+import json
+import shutil
+import tempfile
+import time
+import urllib.request
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import click
+import psutil
+from rich.table import Table
+
+from registry.cli.bench.load import Latencies, drive
+from registry.cli.bench.search_corpus import OtherSites, Prepared, prepare
+from registry.cli.output import console, errors, json_option, print_json
+from registry.cli.serve import settings_or_exit, until_ready, verify_port_is_free
+from registry.cli.supervise import Supervisor, parts_of_service
+from registry.db import log, weight
+from registry.db.embedded import EmbeddedPostgres, start_embedded
+from registry.db.engine import Engine, open_engine
+from registry.observability import configure_logging
+from registry.settings import Settings, as_environment
+
+PORT = 8191
+LIMIT = 20
+CHECKED = 50
+WARM_UP_S = 3.0
+DRAIN_S = 60.0
+WATCH_PAUSE_S = 0.1
+_STORED = ("entry", "opening", "eligible_sample")
+
+
+@click.command()
+@click.option("--sites", type=click.IntRange(min=1_000), default=20_000)
+@click.option("--seconds", type=float, default=20.0, show_default=True)
+@click.option("--connections", type=click.IntRange(min=1), default=8)
+@click.option("--workers", type=click.IntRange(min=1), default=2)
+@click.option("--indexer", is_flag=True, help="Start the indexer too.")
+@click.option("--port", type=int, default=PORT, show_default=True)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder to make the registry in, or where it lies from the last time.",
+)
+@json_option
+def search(data: Path | None, *, as_json: bool, **given: Any) -> None:
+    """Searches of made-up sites, whose records are durable before they are answered.
+
+    Ends with exit code 1 if an answer fails, or one is not on record.
+    """
+    folder = data or Path(tempfile.mkdtemp(prefix="fair-registry-bench-"))
+    try:
+        found = asyncio.run(_Bench(folder=folder, **given).measure())
+    except OtherSites as other:
+        raise click.ClickException(f"{folder}: {other}") from other
+    finally:
+        if data is None:
+            shutil.rmtree(folder, ignore_errors=True)
+    if as_json:
+        print_json(found)
+    else:
+        console.print(_table(found))
+    if found["failures"] or found["unrecorded"]:
+        raise SystemExit(1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Bench:
+    folder: Path
+    sites: int
+    seconds: float
+    connections: int
+    workers: int
+    indexer: bool
+    port: int
+
+    async def measure(self) -> dict[str, Any]:
+        settings = settings_or_exit(
+            port=self.port,
+            data=self.folder,
+            workers=self.workers,
+            database_url="",
+        )
+        configure_logging("json")
+        verify_port_is_free(settings.host, settings.port)
+        with _embedded(self.folder) as server:
+            url = server.url().render_as_string(hide_password=False)
+            settings = replace(settings, database_url=url)
+            prepared = await prepare(settings, self.sites, _tell)
+            owner = open_engine(url, pool=2)
+            try:
+                async with self._running(settings):
+                    return await self._load(settings.origin, server, owner, prepared)
+            finally:
+                await owner.dispose()
+
+    @asynccontextmanager
+    async def _running(self, settings: Settings) -> AsyncIterator[None]:
+        """Ready, and stopped in the end."""
+        parts = parts_of_service(
+            settings.host, settings.port, settings.workers, crawlers=0
+        )
+        chosen = [one for one in parts if self.indexer or one.name != "indexer"]
+        supervisor = Supervisor(chosen, as_environment(settings))
+        running = asyncio.create_task(supervisor.run())
+        try:
+            await until_ready(settings.origin)
+            yield
+        finally:
+            running.cancel()
+            with suppress(asyncio.CancelledError):
+                await running
+
+    async def _load(
+        self, origin: str, server: EmbeddedPostgres, owner: Engine, prepared: Prepared
+    ) -> dict[str, Any]:
+        paths = list(map(_path, prepared.requests))
+        checked = await asyncio.to_thread(_check, origin, paths[:CHECKED])
+        fresh = paths[CHECKED:]
+        await self._drive(origin, fresh[::-1], WARM_UP_S)
+        await _drained(owner)
+        before = await _rankings(owner)
+        spent = _Spent.now(server)
+        found = await self._drive(origin, fresh, self.seconds)
+        figures = {
+            "sites": self.sites,
+            "connections": self.connections,
+            "workers": self.workers,
+            "rps": round(found.per_second),
+            "p50_ms": round(found.percentile_ms(0.5), 2),
+            "p99_ms": round(found.percentile_ms(0.99), 2),
+            "answers": len(found.seconds),
+            "failures": found.failures,
+            "fewer_than_limit": found.incomplete,
+            "checked": checked,
+            "cpu_ms": spent.since(server, len(found.seconds)),
+            "drain_s": round(await _drained(owner), 1),
+        }
+        rankings = await _rankings(owner)
+        return {
+            **figures,
+            "unrecorded": len(found.seconds) - (rankings - before),
+            "bytes_per_ranking": round(await _bytes(owner) / max(1, rankings)),
+        }
+
+    async def _drive(
+        self, origin: str, paths: Sequence[str], seconds: float
+    ) -> Latencies:
+        return await drive(
+            origin,
+            paths,
+            connections=self.connections,
+            duration_s=seconds,
+            expected=f'"rank":{LIMIT},'.encode(),
+        )
+
+
+@contextmanager
+def _embedded(folder: Path) -> Iterator[EmbeddedPostgres]:
+    server = start_embedded(folder)
+    try:
+        server.create_database()
+        yield server
+    finally:
+        server.close()
+
+
+def _tell(what: str) -> None:
+    errors.print(what, highlight=False)
+
+
+def _path(request: tuple[str, tuple[float, float] | None]) -> str:
+    words, point = request
+    asked: dict[str, object] = {"q": words, "limit": LIMIT}
+    if point is not None:
+        asked |= {"lat": round(point[0], 4), "lon": round(point[1], 4)}
+    return f"/v1/search?{urlencode(asked)}"
+
+
+def _check(origin: str, paths: Sequence[str]) -> int:
+    """How many answers were read through. Raises: AssertionError."""
+    for path in paths:
+        with urllib.request.urlopen(origin + path) as answer:  # noqa: S310 — our own
+            told = json.load(answer)
+        results = told["results"]
+        scores = [one["score"] for one in results]
+        in_order = scores == sorted(scores, reverse=True)
+        ranks = [one["rank"] for one in results] == list(range(1, len(results) + 1))
+        sums = all(
+            one["score"]
+            == sum(factor["contribution"] for factor in one["factors"].values())
+            for one in results
+        )
+        if not (results and in_order and ranks and sums):
+            raise click.ClickException(f"a wrong answer to {path}")
+    return len(paths)
+
+
+# --- what it took ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Spent:
+    """Seconds of CPU of each part, so far."""
+
+    parts: dict[str, float]
+
+    @classmethod
+    def now(cls, server: EmbeddedPostgres) -> "_Spent":
+        parts = {"load": _own_s(psutil.Process()), "postgres": server.cpu_s()}
+        for child in psutil.Process().children(recursive=True):
+            name = _part_of(child)
+            if name is not None:
+                parts[name] = parts.get(name, 0.0) + _own_s(child)
+        return cls(parts)
+
+    def since(self, server: EmbeddedPostgres, answers: int) -> dict[str, float]:
+        """Milliseconds an answer."""
+        now = _Spent.now(server).parts
+        return {
+            name: round(1000 * (spent - self.parts.get(name, 0.0)) / max(1, answers), 3)
+            for name, spent in now.items()
+        }
+
+
+def _own_s(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
+
+
+def _part_of(process: psutil.Process) -> str | None:
+    try:
+        arguments = " ".join(process.cmdline())
+    except psutil.NoSuchProcess:
+        return None
+    for name, mark in (
+        ("web", "granian"),
+        ("web", "multiprocessing"),
+        ("publisher", "registry.publisher"),
+        ("indexer", "registry.indexer"),
+    ):
+        if mark in arguments:
+            return name
+    return None
+
+
+async def _drained(owner: Engine) -> float:
+    """Seconds until the sequencer has logged all that waits."""
+    started = time.perf_counter()
+    while time.perf_counter() - started < DRAIN_S:
+        async with owner.connect() as connection:
+            if not await log.count_pending(connection):
+                break
+        await asyncio.sleep(WATCH_PAUSE_S)
+    return time.perf_counter() - started
+
+
+async def _rankings(owner: Engine) -> int:
+    async with owner.connect() as connection:
+        return (await log.count_records(connection)).get("ranking", 0)
+
+
+async def _bytes(owner: Engine) -> int:
+    async with owner.connect() as connection:
+        found = await weight.table_bytes(connection)
+    return sum(found.get(name, 0) for name in _STORED)
+
+
+def _table(found: dict[str, Any]) -> Table:
+    table = Table(box=None)
+    table.add_column("figure")
+    table.add_column("value", justify="right")
+    for name, value in found.items():
+        table.add_row(name, str(value))
+    return table

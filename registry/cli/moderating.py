@@ -1,0 +1,58 @@
+"""`moderate`: taking a site out of all answers, on public record."""
+
+import asyncio
+from typing import get_args
+
+import click
+
+from registry.audit.members import ModerationAct
+from registry.cli.crawling import reached_database
+from registry.cli.output import console, errors, json_option, print_json
+from registry.cli.serve import settings_or_exit
+from registry.db.engine import Role, open_engine
+from registry.errors import RegistryError
+from registry.usecases.chance import Chance
+from registry.usecases.moderate import ModeratedSite, moderate
+
+ACTS: tuple[ModerationAct, ...] = get_args(ModerationAct)
+
+
+@click.command(name="moderate")
+@click.argument("act", type=click.Choice(ACTS))
+@click.argument("host")
+@click.option(
+    "--reason",
+    required=True,
+    help="Its category, one word such as phishing: public, and in the log for ever.",
+)
+@json_option
+def moderate_site(act: ModerationAct, host: str, reason: str, *, as_json: bool) -> None:
+    """Do ACT to the site of HOST: on record, told to its owner, in force at once.
+
+    A quarantined or delisted site is in no answer, whatever its owner signs, until it is
+    released or an appeal is upheld.
+    """
+    with reached_database(settings_or_exit()) as reached:
+        try:
+            done = asyncio.run(_moderate(reached.database_url, act, host, reason))
+        except RegistryError as refused:
+            problem = refused.problem
+            errors.print(f"[red]{problem.code}[/]: {problem.detail}", soft_wrap=True)
+            raise SystemExit(1) from refused
+    if as_json:
+        told = {"host": done.host, "siteId": done.site_id, "moderated": done.moderated}
+        print_json({**told, "leafHash": done.record.leaf_hash.hex()})
+    else:
+        standing = done.moderated or "not moderated"
+        console.print(f"{done.host} is {standing}; leaf {done.record.leaf_hash.hex()}")
+
+
+async def _moderate(
+    url: str, act: ModerationAct, host: str, reason: str
+) -> ModeratedSite:
+    engine = open_engine(url, Role.MODERATOR, pool=1)
+    try:
+        async with engine.begin() as connection:
+            return await moderate(connection, host, act, reason, Chance())
+    finally:
+        await engine.dispose()

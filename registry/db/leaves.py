@@ -1,0 +1,39 @@
+"""SQL that reads the tree for those who ask from outside: whole tiles, a leaf's place."""
+
+from sqlalchemy import select, text
+
+from registry.db.engine import Connection
+from registry.db.tables import entry
+from registry.tlog.tiles import HashRun
+
+
+async def first_leaf_with(connection: Connection, leaf_hash: bytes) -> int | None:
+    """The lowest index of a leaf with that hash."""
+    query = (
+        select(entry.c.leaf_index)
+        .where(entry.c.leaf_hash == leaf_hash)
+        .order_by(entry.c.leaf_index)
+        .limit(1)
+    )
+    return (await connection.execute(query)).scalar_one_or_none()
+
+
+# As one value: 256 rows cost ten times what they hold.
+LEAVES = text("""
+    SELECT string_agg(leaf_hash, ''::bytea ORDER BY leaf_index) FROM audit.entry
+    WHERE leaf_index >= :first AND leaf_index < :end
+""")
+NODES = text("""
+    SELECT string_agg(hash, ''::bytea ORDER BY position) FROM audit.tile_hash
+    WHERE level = :level AND position >= :first AND position < :end
+""")
+
+
+async def read_run(connection: Connection, run: HashRun) -> bytes:
+    """The hashes of a run, one after the other."""
+    bounds = {"first": run.first, "end": run.first + run.count}
+    if run.level == 0:
+        found = await connection.execute(LEAVES, bounds)
+    else:
+        found = await connection.execute(NODES, {"level": run.level, **bounds})
+    return found.scalar_one() or b""

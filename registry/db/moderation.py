@@ -1,0 +1,44 @@
+"""SQL of moderation: a site that is held out of answers, whatever its owner signs."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy import update
+
+from registry.db.engine import Connection
+from registry.db.sites import CURRENT_XID
+from registry.db.tables import site, site_profile
+from registry.sites.entry import Moderated, SiteEntry
+
+
+async def hold(
+    connection: Connection, site_id: int, moderated: Moderated, now: datetime
+) -> None:
+    await _save(connection, site_id, moderated, now, listed=False)
+
+
+async def release(connection: Connection, entry: SiteEntry, now: datetime) -> None:
+    """Listed again, unless something else keeps it out."""
+    listed = replace(entry, moderated=None).is_listed
+    await _save(connection, entry.site_id, None, now, listed=listed)
+
+
+async def _save(
+    connection: Connection,
+    site_id: int,
+    moderated: Moderated | None,
+    now: datetime,
+    *,
+    listed: bool,
+) -> None:
+    """`change_xid` tells those who follow, the index and the list of entries."""
+    await connection.execute(
+        update(site)
+        .where(site.c.site_id == site_id)
+        .values(moderated=moderated, updated_at=now, change_xid=CURRENT_XID)
+    )
+    await connection.execute(
+        update(site_profile)
+        .where(site_profile.c.site_id == site_id)
+        .values(listed=listed, change_xid=CURRENT_XID)
+    )

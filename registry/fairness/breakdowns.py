@@ -1,0 +1,130 @@
+"""Breakdowns: the comparisons of §9.7 over parts of a window."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from registry.fairness.classes import (
+    OTHER_CATEGORIES,
+    Classes,
+    by_category,
+    fold_names,
+)
+from registry.fairness.compare import Comparer
+from registry.fairness.cuts import (
+    cut_by_item,
+    cut_by_operator,
+    cut_by_requested_category,
+    cut_by_site,
+)
+from registry.fairness.estimate import count_queries, weigh
+from registry.fairness.figures import Breakdown
+from registry.fairness.scored import BAND_NAMES, ScoredWindow
+from registry.fairness.survey import Surveyed
+from registry.fairness.tally import ELIGIBLE, LOGARITHMIC, SELECTED, WHOLE, Tally, tally
+from registry.fairness.wording import explain_withheld
+
+CELLS_MAX = 20
+"""Of one breakdown: those of most rankings."""
+
+_MEASURES = (ELIGIBLE, LOGARITHMIC, SELECTED)
+
+By = Literal["operator", "requestedCategory", "siteCategory", "distanceBand"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Told:
+    """How one breakdown becomes figures."""
+
+    surveyed: Surveyed
+    by: By
+    baseline: Literal["eligible", "returned"] = "eligible"
+    measures: Sequence[int] = (LOGARITHMIC, SELECTED)
+
+    def tell(self, name: str, cell: Tally) -> Breakdown:
+        minimum_cell = self.surveyed.terms.minimum_cell
+        queries = count_queries(cell, LOGARITHMIC)
+        told = Breakdown(
+            by=self.by,
+            value=name,
+            baseline=self.baseline,
+            rankings=round(float(cell.amounts[:, LOGARITHMIC, WHOLE].sum())),
+            queries=queries,
+        )
+        if queries < minimum_cell:
+            return replace(told, withheld=explain_withheld(queries, minimum_cell))
+        comparer = Comparer(
+            evidence=weigh(cell, self.surveyed.draws),
+            minimum_cell=minimum_cell,
+            measures=self.measures,
+        )
+        return replace(
+            told, dimensions=tuple(map(comparer.compare, self.surveyed.declared))
+        )
+
+
+def break_down(surveyed: Surveyed, scored: ScoredWindow) -> Iterator[Breakdown]:
+    """Withheld, like every figure, where too few queries bear on a part."""
+    yield from _by_ranking(surveyed, "operator")
+    yield from _by_ranking(surveyed, "requestedCategory")
+    if not surveyed.terms.category:
+        yield from _by_site_category(surveyed)
+    yield from _by_distance(surveyed, scored)
+
+
+def _by_ranking(
+    surveyed: Surveyed, by: Literal["operator", "requestedCategory"]
+) -> Iterator[Breakdown]:
+    counted = surveyed.operators if by == "operator" else surveyed.requested
+    counts = {name: count for name, count in counted.items() if name and count}
+    names = fold_names(list(counts), list(counts.values()), CELLS_MAX)[0]
+    names = tuple(name for name in names if name in counts)
+    make_cut = cut_by_operator if by == "operator" else cut_by_requested_category
+    cut, kept = make_cut(names), surveyed.kept
+    cells = tally(
+        surveyed.parts,
+        surveyed.sites,
+        surveyed.declared,
+        surveyed.clusters,
+        cut=lambda part, items: np.where(kept[items.sites], cut(part, items), -1),
+        cells=len(names),
+        measures=_MEASURES,
+    )
+    yield from map(_Told(surveyed=surveyed, by=by).tell, names, cells)
+
+
+def _by_site_category(surveyed: Surveyed) -> Iterator[Breakdown]:
+    categories: Classes = by_category(surveyed.sites)
+    names = [name for name in categories.names if name != OTHER_CATEGORIES]
+    cells = tally(
+        surveyed.parts,
+        surveyed.sites,
+        surveyed.declared,
+        surveyed.clusters,
+        cut=cut_by_site(np.where(categories.code < len(names), categories.code, -1)),
+        cells=len(names),
+        measures=_MEASURES,
+    )
+    yield from map(_Told(surveyed=surveyed, by="siteCategory").tell, names, cells)
+
+
+def _by_distance(surveyed: Surveyed, scored: ScoredWindow) -> Iterator[Breakdown]:
+    rankings, bands = scored.by_distance()
+    cells = tally(
+        [rankings],
+        surveyed.sites,
+        surveyed.declared,
+        surveyed.clusters,
+        cut=cut_by_item(bands),
+        cells=len(BAND_NAMES),
+        measures=(ELIGIBLE, LOGARITHMIC),
+    )
+    told = _Told(
+        surveyed=surveyed,
+        by="distanceBand",
+        baseline="returned",
+        measures=(LOGARITHMIC,),
+    )
+    yield from map(told.tell, BAND_NAMES, cells)

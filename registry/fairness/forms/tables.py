@@ -1,0 +1,106 @@
+"""Rows put side by side: a table has a line for each thing, a column for each figure."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from registry.fairness.forms.rows import Row, Unit, Value
+
+_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_WORDS: Mapping[str, str] = {
+    "noDifferenceShown": "no difference shown",
+    "awrf": "AWRF",
+    "ndkl": "NDKL",
+    "hhi": "HHI",
+    "pValue": "p",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """of: the names of the thing. cells: by column; none where `withheld` says why."""
+
+    of: tuple[str, ...]
+    queries: int | None
+    cells: tuple[str, ...]
+    withheld: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """counts_queries: whether a line tells the queries that it rests on."""
+
+    columns: tuple[str, ...]
+    lines: tuple[Line, ...]
+
+    @property
+    def counts_queries(self) -> bool:
+        return any(line.queries is not None for line in self.lines)
+
+
+def tabulate(rows: Iterable[Row]) -> Table:
+    """Columns and lines in the order in which the rows first name them."""
+    columns: dict[str, None] = {}
+    things: dict[tuple[str, ...], dict[str, Row]] = {}
+    for row in rows:
+        columns.setdefault(row.figure)
+        things.setdefault(_names(row), {})[row.figure] = row
+    return Table(
+        columns=tuple(map(in_words, columns)),
+        lines=tuple(_line(of, told, columns) for of, told in things.items()),
+    )
+
+
+def in_words(name: str) -> str:
+    """eligibleShare: eligible share."""
+    return _WORDS.get(name) or _WORD.sub(" ", name).lower()
+
+
+def spell_cell(row: Row) -> str:
+    """A value with its 95% interval, an interval alone, or why there is none."""
+    if row.withheld:
+        return f"withheld: {row.withheld}"
+    ends = f"{_number(row.low, row.unit)} to {_number(row.high, row.unit)}"
+    if row.value is None:
+        return "" if row.low is None else ends
+    if isinstance(row.value, str):
+        return in_words(row.value) if row.figure == "reading" else row.value
+    told = _number(row.value, row.unit)
+    return told if row.low is None else f"{told} ({ends})"
+
+
+def _names(row: Row) -> tuple[str, ...]:
+    """Ours in words; categories and parts of breakdowns as others wrote them."""
+    kind = row.kind or row.dimension or ""
+    told = kind if row.dimension == "category" else in_words(kind)
+    measure = in_words(row.measure or "")
+    return tuple(one for one in (*row.part, told, measure) if one)
+
+
+def _line(of: tuple[str, ...], told: Mapping[str, Row], columns: Iterable[str]) -> Line:
+    first = next(iter(told.values()))
+    all_withheld = all(row.withheld for row in told.values())
+    return Line(
+        of=of,
+        queries=first.queries,
+        cells=tuple(spell_cell(told[name]) if name in told else "" for name in columns),
+        withheld=first.withheld if all_withheld else "",
+    )
+
+
+def _number(value: Value, unit: Unit) -> str:
+    if not isinstance(value, int | float):
+        return ""
+    match unit:
+        case "count":
+            return f"{value:,.0f}"
+        case "share":
+            return f"{100 * value:.1f}%"
+        case "points":
+            return f"{round(100 * value, 2) + 0.0:+.2f}"  # no negative zero
+        case "percent":
+            return f"{value:.1f}%"
+        case "ratio":
+            return f"{value:.2f}"
+        case _:
+            return f"{value:.3f}"

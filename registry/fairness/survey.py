@@ -1,0 +1,138 @@
+"""The survey: a first look over a window, that fixes what its figures have in common.
+
+It decides which queries are drawn together, draws the samples of the bootstrap, and
+sorts the sites into classes; only then is anything summed.
+"""
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from zlib import crc32
+
+import numpy as np
+
+from registry.fairness.arrays import Booleans, Floats
+from registry.fairness.bootstrap import Clusters, draw_clusters, make_clusters
+from registry.fairness.classes import Classes, classify, classify_declared
+from registry.fairness.columns import (
+    NO_SITE,
+    UNREPORTED,
+    Observed,
+    Rankings,
+    Scored,
+    Sites,
+    count_names,
+)
+from registry.fairness.cuts import cut_by_site
+from registry.fairness.estimate import Evidence, weigh
+from registry.fairness.figures import Counts, Terms
+from registry.fairness.scored import ScoredWindow
+from registry.fairness.tally import Cut, Tally, tally
+from registry.ranking.policy import Policy
+
+_SECONDS_A_DAY = 86_400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Surveyed:
+    """kept: per site, whether it counts. classes: all; declared: those of §9.7.
+
+    operators, requested: rankings by operator and by the category that was asked for.
+    queries: distinct ones, however they are drawn.
+    """
+
+    terms: Terms
+    parts: Collection[Rankings]
+    scored: Scored
+    sites: Sites
+    kept: Booleans
+    classes: tuple[Classes, ...]
+    declared: tuple[Classes, ...]
+    clusters: Clusters
+    draws: Floats
+    operators: Counter[str]
+    requested: Counter[str]
+    queries: int
+
+    @property
+    def cut(self) -> Cut | None:
+        """None where every site counts."""
+        if not self.terms.category:
+            return None
+        return cut_by_site(np.where(self.kept, 0, -1))
+
+    @property
+    def most_eligible(self) -> int:
+        """Where only a category counts, how many of it were eligible is not recorded."""
+        if self.terms.category:
+            return 0
+        return max((part.most_eligible for part in self.parts), default=0)
+
+    def generator(self, purpose: str) -> np.random.Generator:
+        """One of its own for each purpose, so that none moves the figures of another."""
+        return _generator(self.terms, purpose)
+
+    def weigh(self) -> Evidence:
+        (whole,) = tally(
+            self.parts, self.sites, self.classes, self.clusters, cut=self.cut
+        )
+        return weigh(whole, self.draws)
+
+    def scored_window(self, policy: Policy) -> ScoredWindow:
+        return ScoredWindow(
+            scored=self.scored,
+            sites=self.sites,
+            clusters=self.clusters,
+            draws=self.draws,
+            policy=policy,
+            minimum_cell=self.terms.minimum_cell,
+        )
+
+    def count(self, whole: Tally) -> Counts:
+        chosen = [part.chosen for part in self.parts]
+        return Counts(
+            rankings=sum(map(len, self.parts)),
+            empty_rankings=sum(part.empty for part in self.parts),
+            queries=self.queries,
+            reported=int(sum((one != UNREPORTED).sum() for one in chosen)),
+            selections=int(sum((one > NO_SITE).sum() for one in chosen)),
+            sites=int(whole.seen.sum()),
+            scored=len(self.scored),
+        )
+
+
+def survey(observed: Observed, terms: Terms) -> Surveyed:
+    sites = observed.sites
+    keys = [np.zeros(0, np.uint64), *(part.keys for part in observed.parts)]
+    distinct = np.unique(np.concatenate(keys))
+    clusters = make_clusters(distinct)
+    operators, requested = count_names(observed.parts)
+    kept = _in_category(sites, terms.category)
+    end_day = terms.window.end_at.timestamp() / _SECONDS_A_DAY
+    return Surveyed(
+        terms=terms,
+        parts=observed.parts,
+        scored=observed.scored.of_sites(kept) if terms.category else observed.scored,
+        sites=sites,
+        kept=kept,
+        classes=classify(sites, end_day),
+        declared=classify_declared(sites),
+        clusters=clusters,
+        draws=draw_clusters(
+            len(clusters), _generator(terms, "bootstrap"), terms.replicates
+        ),
+        operators=operators,
+        requested=requested,
+        queries=len(distinct),
+    )
+
+
+def _in_category(sites: Sites, category: str) -> Booleans:
+    if not category:
+        return np.ones(len(sites), np.bool_)
+    wanted = [name.casefold() == category.casefold() for name in sites.categories]
+    return np.array([*wanted, False], np.bool_)[sites.category]
+
+
+def _generator(terms: Terms, purpose: str) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64([terms.seed, crc32(purpose.encode())]))

@@ -1,0 +1,124 @@
+"""Tie audit: the places of sites of equal score against those of a fair shuffle.
+
+Two tests. Where the same sites tie again and again, the frequency of each place is held
+against the uniform one by chi-square. In a window, where each tie has other sites, the
+places of each site over its ties are held against their mean, and the distance of all
+sites together against that of shuffled ties.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from registry.fairness.arrays import Floats, Integers, Numbers
+from registry.fairness.columns import Scored
+
+RUNS_MAX = 5_000
+_SHUFFLES = 999
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Runs:
+    """Neighbours of equal rank but for the shuffle. sites: one run after the other."""
+
+    sites: Numbers
+    lengths: Integers
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def places(self) -> Integers:
+        """Of each site in its run, 0 up."""
+        ends = np.cumsum(self.lengths)
+        starts = np.repeat(ends - self.lengths, self.lengths)
+        return np.arange(len(self.sites)) - starts
+
+
+def tied_runs(scored: Scored, scores: Integers, tier: Integers) -> Runs:
+    """Of two sites or more. tier: of each site, which breaks ties before the shuffle."""
+    ranking = np.repeat(np.arange(len(scored)), scored.counts)
+    tiers = tier[scored.sites]
+    apart = [column[1:] != column[:-1] for column in (ranking, scores, tiers)]
+    starts = np.flatnonzero(np.append(True, np.logical_or.reduce(apart)))
+    if not len(ranking):
+        return Runs(scored.sites, np.zeros(0, np.int64))
+    lengths = np.diff(np.append(starts, len(ranking)))
+    tied = np.flatnonzero(lengths > 1)[:RUNS_MAX]
+    kept = np.isin(np.repeat(np.arange(len(lengths)), lengths), tied)
+    return Runs(scored.sites[kept], lengths[tied])
+
+
+def distance_from_shuffle(runs: Runs, places: Integers) -> float:
+    """Σ (S - E)² / V over sites. places: of each site in its run, 0 up.
+
+    S sums a site's places over its runs; a place in a run of k has mean (k - 1) / 2 and
+    variance (k² - 1) / 12.
+    """
+    length = np.repeat(runs.lengths, runs.lengths)
+    _, site = np.unique(runs.sites, return_inverse=True)
+    excess = np.bincount(site, places - (length - 1) / 2)
+    variance = np.bincount(site, (np.square(length) - 1) / 12)
+    return float((np.square(excess) / variance).sum())
+
+
+def shuffle_p_value(
+    runs: Runs, rng: np.random.Generator, shuffles: int = _SHUFFLES
+) -> float:
+    """How often shuffled runs are as far from their mean as these; never 0."""
+    observed = distance_from_shuffle(runs, runs.places) * (1 - 1e-12)
+    as_far = sum(
+        distance_from_shuffle(runs, _shuffled_places(runs, rng)) >= observed
+        for _ in range(shuffles)
+    )
+    return (1 + as_far) / (1 + shuffles)
+
+
+def place_frequencies(orders: Sequence[Sequence[int]], items: int) -> Integers:
+    """How often each item took each place: shape (items, items). orders: of 0..items-1."""
+    counts = np.zeros((items, items), np.int64)
+    for order in orders:
+        counts[list(order), np.arange(items)] += 1
+    return counts
+
+
+def uniform_p_value(frequencies: Integers) -> float:
+    """Of a fair shuffle, by chi-square with (k - 1)² degrees of freedom.
+
+    Rows and columns both have fixed sums, hence Pearson's statistic times (k - 1) / k.
+    """
+    items = len(frequencies)
+    expected = frequencies.sum() / (items * items)
+    pearson = float((np.square(frequencies - expected) / expected).sum())
+    return chi_square_tail(pearson * (items - 1) / items, (items - 1) ** 2)
+
+
+def chi_square_tail(statistic: float, freedom: int) -> float:
+    """P(X >= statistic). Abramowitz & Stegun 26.4.4 and 26.4.5."""
+    if statistic <= 0:
+        return 1.0
+    half = statistic / 2
+    if freedom % 2:
+        tail, order = math.erfc(math.sqrt(half)), 0.5
+    else:
+        tail, order = math.exp(-half), 1.0
+    while order < freedom / 2:
+        tail += math.exp(order * math.log(half) - half - math.lgamma(order + 1))
+        order += 1
+    return min(1.0, tail)
+
+
+def _shuffled_places(runs: Runs, rng: np.random.Generator) -> Integers:
+    """Each run in an order drawn anew: the rank of random numbers within the run."""
+    run = np.repeat(np.arange(len(runs)), runs.lengths)
+    order = np.argsort(run + rng.random(len(run)))
+    places = np.empty(len(run), np.int64)
+    places[order] = runs.places
+    return places
+
+
+def tiers_of(commission: Floats) -> Integers:
+    """0 for a declared 0%, else 1 (WAB 1.0 §9.5.3)."""
+    return np.where(commission == 0, 0, 1)

@@ -1,0 +1,17 @@
+"""The compiled library, if it was compiled from the sources that are installed."""
+
+import ctypes
+from functools import cache
+
+from registry.index.compile import LIBRARY, digest_of_sources
+
+
+@cache
+def find_library() -> ctypes.CDLL | None:
+    """Calls release the GIL. None where NumPy has to do."""
+    try:
+        library = ctypes.CDLL(str(LIBRARY))
+        compiled = (ctypes.c_char * 64).in_dll(library, "sources").value.decode()
+    except (OSError, ValueError):
+        return None
+    return library if compiled == digest_of_sources() else None

@@ -1,0 +1,125 @@
+"""Runs of items, told by where they start: taken and joined without being copied."""
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from ctypes import c_int64, c_void_p
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from registry.index.library import find_library
+
+ARRAYS_MAX = 256
+"""Runs that lie in more arrays are copied into one, so that none is kept for a few."""
+
+Number = TypeVar("Number", bound=np.generic)
+Integers = npt.NDArray[np.int64]
+
+
+def starts_of(lengths: Integers) -> Integers:
+    """Where runs of these lengths start, one after the other, and the end of the last."""
+    starts = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    return starts
+
+
+def no_source(count: int) -> npt.NDArray[np.uint16]:
+    """Of so many runs in one array; takes no memory."""
+    return np.broadcast_to(np.uint16(0), count)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runs(Generic[Number]):
+    """arrays: where the items lie. source, starts, lengths: of each run."""
+
+    arrays: tuple[npt.NDArray[Number], ...]
+    source: npt.NDArray[np.uint16]
+    starts: Integers
+    lengths: Integers
+
+    @classmethod
+    def of(cls, starts: Integers, items: npt.NDArray[Number]) -> "Runs[Number]":
+        """starts: see `starts_of`."""
+        return cls(
+            arrays=(items,),
+            source=no_source(len(starts) - 1),
+            starts=starts[:-1],
+            lengths=np.diff(starts),
+        )
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __getitem__(self, number: int) -> npt.NDArray[Number]:
+        start = int(self.starts[number])
+        end = start + int(self.lengths[number])
+        items: npt.NDArray[Number] = self.arrays[self.source[number]][start:end]
+        return items
+
+    def take(self, order: Integers) -> "Runs[Number]":
+        """The runs of these numbers, in this order."""
+        return Runs(
+            arrays=self.arrays,
+            source=self.source[order],
+            starts=self.starts[order],
+            lengths=self.lengths[order],
+        )
+
+    def packed(self) -> npt.NDArray[Number]:
+        """All items, one run after the other."""
+        library = find_library()
+        return self.packed_plainly() if library is None else self._packed(library)
+
+    def packed_plainly(self) -> npt.NDArray[Number]:
+        return np.concatenate(
+            [self.arrays[0][:0], *(self[n] for n in range(len(self)))]
+        )
+
+    def _packed(self, library: ctypes.CDLL) -> npt.NDArray[Number]:
+        whole = [np.ascontiguousarray(array) for array in self.arrays]
+        packed = np.empty(int(self.lengths.sum()), self.arrays[0].dtype)
+        told = [
+            np.ascontiguousarray(one)
+            for one in (self.source, self.starts, self.lengths)
+        ]
+        library.pack_runs(
+            (c_void_p * len(whole))(*(array.ctypes.data for array in whole)),
+            *map(_pointer, told),
+            c_int64(len(self)),
+            c_int64(packed.itemsize),
+            _pointer(packed),
+        )
+        return packed
+
+    def pieces(self, items: int) -> Iterator[npt.NDArray[Number]]:
+        """What `packed` gives, in pieces of about so many items."""
+        ends = np.cumsum(self.lengths)
+        total = int(ends[-1]) if len(ends) else 0
+        edges = np.searchsorted(ends, np.arange(items, total, items))
+        for numbers in np.split(np.arange(len(self)), np.unique(edges)):
+            yield self.take(numbers).packed()
+
+
+def join_runs(parts: Sequence[Runs[Number]]) -> Runs[Number]:
+    """The runs of all parts, one after the other; at least one part."""
+    if len(parts) == 1:
+        return parts[0]
+    counts = [len(part.arrays) for part in parts]
+    before = np.cumsum([0, *counts[:-1]])
+    joined = Runs(
+        arrays=tuple(array for part in parts for array in part.arrays),
+        source=np.concatenate(
+            [part.source + np.uint16(n) for n, part in zip(before, parts, strict=True)]
+        ),
+        starts=np.concatenate([part.starts for part in parts]),
+        lengths=np.concatenate([part.lengths for part in parts]),
+    )
+    if len(joined.arrays) <= ARRAYS_MAX:
+        return joined
+    return Runs.of(starts_of(joined.lengths), joined.packed())
+
+
+def _pointer(array: npt.NDArray[Any]) -> c_void_p:
+    return c_void_p(array.ctypes.data)

@@ -1,0 +1,149 @@
+"""Asking a witness for its cosignature (C2SP tlog-witness and tlog-cosignature).
+
+A witness cosigns a checkpoint only after a proof that it extends the last one that it
+cosigned, so a log that shows two histories can not have both of them cosigned. Without
+I/O: `format_add_checkpoint` is what is posted, `parse_witness_answer` what came back.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from registry.errors import Refused
+from registry.tlog.note import (
+    Algorithm,
+    VerifierKey,
+    format_note,
+    parse_note,
+    parse_vkey,
+    verify_note,
+)
+from registry.tlog.refusals import WITNESS_ANSWER_INVALID, WITNESS_MALFORMED
+from registry.tlog.spelling import format_base64, parse_decimal
+
+SIZE_TYPE = "text/x.tlog.size"
+MAX_ANSWER_BYTES = 16 * 1024
+MAX_WITNESSES = 15  # with the log's own signature as many as every client must accept
+
+_CALL = "/add-checkpoint"
+_YEAR_10000_S = 253_402_300_800
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witness:
+    """prefix: the https URL below which it takes checkpoints, without a last slash."""
+
+    key: VerifierKey
+    prefix: str
+
+    @property
+    def url(self) -> str:
+        return self.prefix + _CALL
+
+    @property
+    def id(self) -> str:
+        """Its name and key id: another key is another witness."""
+        return f"{self.key.name}+{self.key.key_id.hex()}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cosigned:
+    """line: the verified signature line, its newline included."""
+
+    line: str
+    unix_s: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherSize:
+    """The witness last cosigned this size: the proof has to begin there."""
+
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declined:
+    """status: of HTTP. reason: what tlog-witness means by it."""
+
+    status: int
+    reason: str
+
+
+WitnessAnswer = Cosigned | OtherSize | Declined
+
+_REASONS = {
+    HTTPStatus.BAD_REQUEST: "it says that the request is malformed",
+    HTTPStatus.FORBIDDEN: "it does not trust the key that signed the checkpoint",
+    HTTPStatus.NOT_FOUND: "it does not know this log",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "it says that the log does not extend what it saw",
+    HTTPStatus.TOO_MANY_REQUESTS: "it is asked too often",
+}
+
+
+def parse_witness(text: str) -> Witness:
+    """text: verifier key, space, https URL. Raises: Refused."""
+    vkey, _, prefix = text.strip().partition(" ")
+    key = parse_vkey(vkey)
+    if key.algorithm is not Algorithm.COSIGNATURE_V1:
+        raise Refused(WITNESS_MALFORMED, f"{key.name} has no key of cosignature/v1")
+    prefix = prefix.strip().rstrip("/")
+    if not prefix.startswith("https://") or set(prefix) & set(" ?#"):
+        raise Refused(WITNESS_MALFORMED, f"{key.name} has no https URL")
+    return Witness(key=key, prefix=prefix)
+
+
+def format_add_checkpoint(
+    old_size: int, proof: Sequence[bytes], checkpoint: bytes
+) -> bytes:
+    """The body of the request.
+
+    old_size: what the witness last cosigned, 0 if nothing; proof: of consistency from
+    there, empty from 0 and from the same size. checkpoint: the note the log signed.
+    """
+    lines = [f"old {old_size}", *map(format_base64, proof)]
+    return "\n".join([*lines, "", ""]).encode() + checkpoint
+
+
+def parse_witness_answer(
+    witness: Witness, checkpoint: bytes, *, status: int, content_type: str, body: bytes
+) -> WitnessAnswer:
+    """checkpoint: the note that was sent.
+
+    Raises: Refused, TooLarge if the answer is not what a witness may say; a cosignature
+    that is not valid is such an answer.
+    """
+    if status == HTTPStatus.OK:
+        return _parse_cosignature(witness, checkpoint, body)
+    if status == HTTPStatus.CONFLICT and content_type.strip() == SIZE_TYPE:
+        return OtherSize(size=_parse_size(body))
+    reason = _REASONS.get(HTTPStatus(status)) if status in _STATUSES else None
+    return Declined(status=status, reason=reason or f"it answered {status}")
+
+
+_STATUSES = frozenset(map(int, HTTPStatus))
+
+
+def _parse_cosignature(witness: Witness, checkpoint: bytes, body: bytes) -> Cosigned:
+    text = parse_note(checkpoint).text
+    head = f"{text}\n".encode()
+    cosigned = parse_note(head + body)
+    if cosigned.text != text:
+        raise Refused(WITNESS_ANSWER_INVALID, "more than signature lines")
+    [verified] = verify_note(head + body, [witness.key]).signatures
+    mine = [
+        line
+        for line in cosigned.signatures
+        if (line.name, line.key_id) == (witness.key.name, witness.key.key_id)
+    ]
+    unix_s = verified.cosigned_unix_s or 0
+    if not 0 < unix_s < _YEAR_10000_S:
+        raise Refused(WITNESS_ANSWER_INVALID, "the cosignature tells no time")
+    line = format_note(text, mine[:1])[len(head) :].decode()
+    return Cosigned(line=line, unix_s=unix_s)
+
+
+def _parse_size(body: bytes) -> int:
+    spelled = body.decode("ascii", "replace")
+    if not spelled.endswith("\n"):
+        raise Refused(WITNESS_ANSWER_INVALID, "a size is a line")
+    return parse_decimal(spelled[:-1], WITNESS_ANSWER_INVALID)

@@ -1,0 +1,58 @@
+"""Putting an auditor's attestation on record: rankings recomputed, what came out."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from registry.audit.attestation import Attestation, verify_attestation
+from registry.audit.promise import Promise, sign_promise
+from registry.audit.record import Record, rescore_record
+from registry.db import attestations, log
+from registry.db.engine import Connection
+from registry.errors import Conflict, Forbidden, Refused
+from registry.tlog.note import Signer
+from registry.usecases.accept import accept_record
+from registry.usecases.chance import Chance
+from registry.usecases.refusals import (
+    ATTESTATION_BEYOND_LOG,
+    ATTESTATION_KNOWN,
+    AUDITOR_UNKNOWN,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attested:
+    """An attestation on record; the promise counts once the transaction has committed."""
+
+    record: Record
+    promise: Promise
+
+
+async def accept_attestation(
+    connection: Connection,
+    attestation: Attestation,
+    *,
+    auditors: Collection[str],
+    promiser: Signer,
+    chance: Chance,
+) -> Attested:
+    """auditors: verifier keys of those whose word is put on record.
+
+    Raises: Refused, Forbidden, Conflict if it is on record already.
+    """
+    if attestation.rescoring.auditor not in auditors:
+        raise Forbidden(AUDITOR_UNKNOWN, pointer="/auditor")
+    rescoring = verify_attestation(attestation)
+    newest = await log.latest_checkpoint(connection)
+    if newest is None or rescoring.last_index >= newest.size:
+        raise Refused(ATTESTATION_BEYOND_LOG, pointer="/last")
+    now = chance.now()
+    record = rescore_record(record_id=chance.ulid(), at=now, attestation=attestation)
+    fresh = await attestations.save_attestation(
+        connection, rescoring.statement, record.id, now
+    )
+    if not fresh:
+        raise Conflict(ATTESTATION_KNOWN)
+    await accept_record(connection, record, now)
+    return Attested(
+        record=record, promise=sign_promise(record.leaf_hash, now, promiser.private)
+    )

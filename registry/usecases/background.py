@@ -1,0 +1,32 @@
+"""Long work beside what must not wait for it."""
+
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TypeVar
+
+NICENESS = 15
+Result = TypeVar("Result")
+
+
+def in_background(work: Callable[[], Result]) -> "asyncio.Future[Result]":
+    """Begun in a thread of its own, which yields the processor to all others.
+
+    Nobody waits for it when the process ends.
+    """
+    done: Future[Result] = Future()
+    done.set_running_or_notify_cancel()
+
+    def run() -> None:
+        if sys.platform == "linux":  # where threads have priorities of their own
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
+        try:
+            done.set_result(work())
+        except BaseException as error:  # noqa: BLE001 — it is raised where it is awaited
+            done.set_exception(error)
+
+    threading.Thread(target=run, name="background", daemon=True).start()
+    return asyncio.wrap_future(done)

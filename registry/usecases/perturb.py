@@ -1,0 +1,280 @@
+"""Listings as they would be if one thing were otherwise: the perturbations themselves.
+
+What each has to leave alone stands in `fairness.invariance`. A listing carries also what
+the registry knows of a site and its ranker must not, so that a profile maker that took
+it in would be found out.
+"""
+
+import json
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from random import Random
+
+from registry.identity.declarations import Declarations
+from registry.ranking.profile import Profile
+from registry.ranking.quality import ProbeFigures
+from registry.ranking.text import split_words
+from registry.sites.entry import SiteEntry, SiteStatus
+from registry.sites.place import Point
+from registry.sites.site import Site
+from registry.usecases.understand import FetchedBody, NoDocument, Understood, understand
+
+_SYLLABLES = ("zwu", "qix", "vlo", "jyf", "xub", "kpe", "gwi", "dzo")
+_UMLAUT_VOWELS = frozenset("aouAOU")
+SIZES = ("micro", "small", "medium", "large", "unknown")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """A listed site with all that is known of it.
+
+    formats, probes: as its profile is made of them. size, independence: labels for
+    reports. tier, visits: the registry keeps none; here they can be said.
+    """
+
+    entry: SiteEntry
+    formats: frozenset[str]
+    probes: ProbeFigures
+    documents: tuple[FetchedBody, ...] = ()
+    declarations: Declarations = field(default_factory=Declarations)
+    size: str = "unknown"
+    independence: str = "unknown"
+    tier: str = ""
+    visits: int = 0
+
+
+MakeProfile = Callable[[Listing], Profile]
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """What a perturbation draws from. user: where the queries are asked from."""
+
+    rng: Random
+    now: datetime
+    user: Point
+
+
+Perturb = Callable[[Listing, Draw], Listing]
+
+
+def renamed(listing: Listing, draw: Draw) -> Listing:
+    """The old name stays beside the new one where the texts may say parts of it.
+
+    Otherwise these words would count that the old name had kept from counting. A part
+    may be spelled with other vowels there, so two letters are enough of it.
+    """
+    site, brand = listing.entry.site, coin_word(draw.rng)
+    said = _said_by(site)
+    if brand.casefold() in said:
+        return listing
+    parts = split_words(_folded(site.name))
+    is_said = any(one[0] in _UMLAUT_VOWELS or one[:2] in said for one in parts)
+    name = f"{site.name} | {brand}" if is_said else brand
+    told = f"{brand}. {site.description}"
+    return _with_site(listing, replace(site, name=name, description=told))
+
+
+def coin_word(rng: Random) -> str:
+    """A word that nobody has."""
+    return "".join(rng.choices(_SYLLABLES, k=4)).capitalize()
+
+
+def _folded(text: str) -> str:
+    """Without accents and the like."""
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join(one for one in decomposed if not unicodedata.combining(one))
+
+
+def _said_by(site: Site) -> str:
+    words = [site.description, site.category, *(name for name, _ in site.permissions)]
+    for action in site.actions:
+        words += [action.name, action.description]
+        for one in action.parameters:
+            words += [one.name, one.description]
+    return _folded("\n".join(words)).casefold()
+
+
+def with_other_trust(listing: Listing, draw: Draw) -> Listing:
+    entry = listing.entry
+    status: SiteStatus = "unverified" if entry.status == "active" else "active"
+    return replace(
+        listing,
+        entry=replace(
+            entry,
+            status=status,
+            proved_at=draw.now,
+            proof_source=f"https://{draw.rng.randrange(1000)}.example/keys",
+        ),
+    )
+
+
+def with_tier(listing: Listing, draw: Draw) -> Listing:
+    return replace(listing, tier=draw.rng.choice(("gold", "silver", "enterprise")))
+
+
+def with_traffic(listing: Listing, draw: Draw) -> Listing:
+    return replace(listing, visits=draw.rng.randint(10**6, 10**9))
+
+
+def with_other_labels(listing: Listing, draw: Draw) -> Listing:
+    size = draw.rng.choice([one for one in SIZES if one != listing.size])
+    is_independent = listing.entry.site.is_independent is not True
+    labelled = replace(
+        listing, size=size, independence="independent" if is_independent else "chain"
+    )
+    site = replace(listing.entry.site, is_independent=is_independent)
+    return _with_site(labelled, site)
+
+
+def with_other_commission(listing: Listing, draw: Draw) -> Listing:
+    """Which sites declare 0% stays: that is a tier among equal scores."""
+    if listing.entry.site.commission_percent == 0:
+        return listing
+    return _with_commission(listing, draw.rng.choice((None, 0.5, 3.0, 15.0, 40.0)))
+
+
+def with_zero_commission(listing: Listing, draw: Draw) -> Listing:
+    is_zero = listing.entry.site.commission_percent == 0
+    other = draw.rng.choice((None, 12.5))
+    return _with_commission(listing, other if is_zero else 0.0)
+
+
+def _with_commission(listing: Listing, percent: float | None) -> Listing:
+    site = replace(listing.entry.site, commission_percent=percent)
+    return _with_site(listing, site)
+
+
+def registered_otherwise(listing: Listing, draw: Draw) -> Listing:
+    at = draw.now - timedelta(days=draw.rng.randint(0, 2_000))
+    seq = draw.rng.randint(1, 10**6)
+    return replace(listing, entry=replace(listing.entry, registered_at=at, seq=seq))
+
+
+def with_keys_shuffled(listing: Listing, draw: Draw) -> Listing:
+    """What its documents say, read again from their bytes in another order.
+
+    Only where the bytes as they are give what is listed: a document that was left out,
+    or has run out since, can't be compared.
+    """
+    entry = listing.entry
+    before = _read(listing, listing.documents, draw.now)
+    if before is None or before.meaning != entry.semantic_hash:
+        return listing
+    shuffled = tuple(_shuffled(one, draw.rng) for one in listing.documents)
+    after = _read(listing, shuffled, draw.now)
+    if after is None:  # refused in another order: no site any more
+        return _with_site(listing, Site())
+    stays = after.meaning == entry.semantic_hash
+    changed_at = entry.changed_at if stays else draw.now
+    changed = replace(entry, site=after.site, changed_at=changed_at)
+    return replace(listing, entry=changed)
+
+
+def _read(
+    listing: Listing, documents: Sequence[FetchedBody], now: datetime
+) -> Understood | None:
+    """None where no document counts."""
+    try:
+        return understand(
+            documents,
+            claims=(),
+            declarations=listing.declarations,
+            pinned=(),
+            site_url=f"https://{listing.entry.host}/",
+            problems=(),
+            now=now,
+        )
+    except NoDocument:
+        return None
+
+
+def _shuffled(document: FetchedBody, rng: Random) -> FetchedBody:
+    """Of a page nothing is changed: its order is what it shows."""
+    if document.is_page:
+        return document
+    try:
+        content = json.loads(document.body)
+    except (ValueError, RecursionError):
+        return document
+    body = json.dumps(_in_other_order(content, rng), ensure_ascii=False, indent=1)
+    return replace(document, body=body.encode(), parsed=None)
+
+
+def _in_other_order(value: object, rng: Random) -> object:
+    if isinstance(value, list):
+        return [_in_other_order(one, rng) for one in value]
+    if not isinstance(value, dict):
+        return value
+    members = [(name, _in_other_order(own, rng)) for name, own in value.items()]
+    rng.shuffle(members)
+    return dict(members)
+
+
+def moved_nearer(listing: Listing, draw: Draw) -> Listing:
+    """To where the user is; a site without a place stays without."""
+    place = listing.entry.place
+    if place is None:
+        return listing
+    moved = replace(place, point=draw.user)
+    return replace(listing, entry=replace(listing.entry, place=moved))
+
+
+def made_fresher(listing: Listing, draw: Draw) -> Listing:
+    age = max(timedelta(), draw.now - listing.entry.changed_at)
+    changed_at = max(listing.entry.changed_at, draw.now - age / 2)
+    return replace(listing, entry=replace(listing.entry, changed_at=changed_at))
+
+
+def made_working(listing: Listing, draw: Draw) -> Listing:
+    """The same number of probes, more of them well; none where none was made."""
+    figures = listing.probes
+    failed = figures.probes - figures.successes
+    successes = figures.successes + draw.rng.randint(0, failed)
+    better = replace(
+        figures,
+        successes=successes,
+        answers=max(figures.answers, successes),
+        median_ms=None if figures.median_ms is None else figures.median_ms // 2,
+    )
+    return replace(listing, probes=better)
+
+
+def made_declared(listing: Listing, draw: Draw) -> Listing:
+    """Types and effects are declared where they were not; no word is added."""
+    actions = tuple(
+        replace(
+            action,
+            sensitivity=action.sensitivity or draw.rng.choice(("read", "write")),
+            parameters=tuple(
+                replace(one, type="string" if one.type == "unknown" else one.type)
+                for one in action.parameters
+            ),
+        )
+        for action in listing.entry.site.actions
+    )
+    return _with_site(listing, replace(listing.entry.site, actions=actions))
+
+
+def _with_site(listing: Listing, site: Site) -> Listing:
+    return replace(listing, entry=replace(listing.entry, site=site))
+
+
+PERTURB: Mapping[str, Perturb] = {
+    "name": renamed,
+    "trust": with_other_trust,
+    "tier": with_tier,
+    "traffic": with_traffic,
+    "labels": with_other_labels,
+    "commission": with_other_commission,
+    "zero_commission": with_zero_commission,
+    "registration_order": registered_otherwise,
+    "key_order": with_keys_shuffled,
+    "nearer": moved_nearer,
+    "fresher": made_fresher,
+    "working": made_working,
+    "declared": made_declared,
+}
+"""By the name of the perturbation; that a site joins is no change of one."""

@@ -1,0 +1,161 @@
+"""Proofs against the checkpoint that is served, from a handful of tiles."""
+
+from dataclasses import dataclass
+
+from registry.db import leaves, log
+from registry.db.engine import Connection
+from registry.db.log import LoggedRecord
+from registry.errors import Conflict, NotFound
+from registry.tlog.edge import edge_runs, rebuild_edge
+from registry.tlog.proof import (
+    LogProof,
+    consistency_runs,
+    inclusion_runs,
+    prove_consistency,
+    prove_inclusion,
+    read_from_tiles,
+    tiles_for,
+)
+from registry.tlog.tiles import HashRun, tile_of_run
+from registry.usecases.refusals import (
+    LEAF_UNKNOWN,
+    RECORD_PENDING,
+    RECORD_UNKNOWN,
+    TREE_UNKNOWN,
+)
+from registry.usecases.served_log import ServedCheckpoint, ServedLog
+
+MERGE_DELAY_S = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inclusion:
+    """That a leaf stands at its index in the tree of that size and root."""
+
+    index: int
+    leaf_hash: bytes
+    size: int
+    root: bytes
+    hashes: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consistency:
+    """That the tree of old_size is the beginning of the tree of new_size."""
+
+    old_size: int
+    old_root: bytes
+    new_size: int
+    new_root: bytes
+    hashes: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvenRecord:
+    """inclusion: in the tree of the checkpoint."""
+
+    record: LoggedRecord
+    inclusion: Inclusion
+    checkpoint: ServedCheckpoint
+
+    @property
+    def log_proof(self) -> LogProof:
+        return LogProof(
+            index=self.inclusion.index,
+            hashes=self.inclusion.hashes,
+            checkpoint=self.checkpoint.note,
+        )
+
+
+async def find_logged(
+    connection: Connection, record_id: str, kind: str | None = None
+) -> LoggedRecord:
+    """kind: the one it must be of. Raises: NotFound."""
+    found = await log.find_record(connection, record_id)
+    if found is None or (kind and found.record.kind != kind):
+        raise NotFound(RECORD_UNKNOWN)
+    return found
+
+
+async def prove_record(served: ServedLog, found: LoggedRecord) -> ProvenRecord:
+    """Raises: Conflict while the record is not under a served checkpoint."""
+    index = found.leaf_index
+    newest = None if index is None else await served.covering(index)
+    if newest is None or index is None:
+        raise Conflict(RECORD_PENDING, retry_after_s=MERGE_DELAY_S)
+    inclusion = Inclusion(
+        index=index,
+        leaf_hash=found.record.leaf_hash,
+        size=newest.size,
+        root=newest.root,
+        hashes=await _inclusion_hashes(served, index, newest.size),
+    )
+    return ProvenRecord(record=found, inclusion=inclusion, checkpoint=newest)
+
+
+async def prove_leaf(
+    served: ServedLog, index: int, size: int | None = None
+) -> Inclusion:
+    """size: of a published tree, by default the newest. Raises: NotFound."""
+    size = await _published_size(served, size)
+    if index >= size:
+        raise NotFound(LEAF_UNKNOWN, f"a tree of size {size} has no leaf {index}")
+    return Inclusion(
+        index=index,
+        leaf_hash=await _leaf_hash(served, index, size),
+        size=size,
+        root=await _root(served, size),
+        hashes=await _inclusion_hashes(served, index, size),
+    )
+
+
+async def find_leaf(connection: Connection, leaf_hash: bytes) -> int:
+    """The first leaf with that hash. Raises: NotFound."""
+    index = await leaves.first_leaf_with(connection, leaf_hash)
+    if index is None:
+        raise NotFound(LEAF_UNKNOWN, "no leaf of the log has this hash", pointer="hash")
+    return index
+
+
+async def prove_growth(
+    served: ServedLog, old_size: int, new_size: int | None = None
+) -> Consistency:
+    """new_size: of a published tree, by default the newest; 0 < old_size <= new_size.
+
+    Raises: NotFound, ProofInvalid.
+    """
+    size = await _published_size(served, new_size)
+    tiles = await served.read_tiles(tiles_for(consistency_runs(old_size, size), size))
+    return Consistency(
+        old_size=old_size,
+        old_root=await _root(served, old_size),
+        new_size=size,
+        new_root=await _root(served, size),
+        hashes=prove_consistency(old_size, size, read_from_tiles(tiles, size)),
+    )
+
+
+async def _published_size(served: ServedLog, size: int | None) -> int:
+    newest = await served.checkpoint()
+    published = newest.size if newest else 0
+    if size is not None and size > published:
+        raise NotFound(TREE_UNKNOWN, f"the published tree has size {published}")
+    return published if size is None else size
+
+
+async def _inclusion_hashes(
+    served: ServedLog, index: int, size: int
+) -> tuple[bytes, ...]:
+    tiles = await served.read_tiles(tiles_for(inclusion_runs(index, size), size))
+    return prove_inclusion(index, size, read_from_tiles(tiles, size))
+
+
+async def _leaf_hash(served: ServedLog, index: int, size: int) -> bytes:
+    run = HashRun(level=0, first=index, count=1)
+    tiles = await served.read_tiles([tile_of_run(run, size)])
+    return read_from_tiles(tiles, size)(run)[0]
+
+
+async def _root(served: ServedLog, size: int) -> bytes:
+    tiles = await served.read_tiles(tiles_for(edge_runs(size), size))
+    return rebuild_edge(size, read_from_tiles(tiles, size)).root()

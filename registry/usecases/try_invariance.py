@@ -1,0 +1,242 @@
+"""Whether what must not matter moves a ranking: real queries, tried on a shadow index.
+
+Listings are perturbed (`perturb`), their profiles made anew by the code that makes them
+in earnest, indexed and searched by the engine that serves, beside an index of the
+listings as they are. Nothing of it is served or logged. One shadow index stands for many
+trials, as many queries are asked of it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from hashlib import sha256
+from random import Random
+
+from registry.fairness.invariance import (
+    PERTURBATIONS,
+    InvarianceResult,
+    Page,
+    Perturbation,
+    Place,
+    Tally,
+    Violation,
+    is_violated,
+)
+from registry.index.builder import Builder
+from registry.index.constants import Filters, Query
+from registry.index.index import Index
+from registry.index.search import prepare_query, search
+from registry.ranking.encoder import Encoder
+from registry.ranking.policy import Policy
+from registry.ranking.profile import Profile
+from registry.ranking.quality import ProbeFigures
+from registry.sites.action import Action
+from registry.sites.identifier import MAX_SITE_NUMBER
+from registry.sites.place import Point, cell_of, centroid_of
+from registry.sites.site import Site
+from registry.usecases.perturb import PERTURB, Draw, Listing, MakeProfile, coin_word
+
+DEPTH = 50  # places of an answer that are compared
+CHANGED_MAX = 64  # sites that one shadow index changes
+BATCH = 100  # queries that are asked of one
+EXAMPLES = 20
+JOINS, REORDERED, MOVES = "irrelevant_site", "registration_order", "nearer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What somebody asked. ranking: id of the record of the answer."""
+
+    ranking: str
+    text: str
+    cell: str | None = None
+    filters: Filters = field(default_factory=Filters)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shadow:
+    """What is tried: listings, how their profiles are made, and questions to them."""
+
+    listings: Sequence[Listing]
+    questions: Sequence[Question]
+    make: MakeProfile
+    encoder: Encoder
+    policy: Policy
+    now: datetime
+
+
+def try_invariance(
+    shadow: Shadow,
+    *,
+    trials: int,
+    seed: int,
+    tell: Callable[[int], None] = lambda _: None,
+) -> InvarianceResult:
+    """As many trials of each perturbation, in all `trials`; none without a question.
+
+    tell: is called with the number of trials done since it was called last.
+    """
+    run = _Run(shadow, seed)
+    if not shadow.listings or not shadow.questions:
+        trials = 0
+    for number, perturbation in enumerate(PERTURBATIONS):
+        share, rest = divmod(trials, len(PERTURBATIONS))
+        for done in run.trials_of(perturbation, share + (number < rest)):
+            tell(done)
+    return run.result()
+
+
+class _Run:
+    """The trials of one seed, in the making."""
+
+    def __init__(self, shadow: Shadow, seed: int) -> None:
+        self._shadow = shadow
+        self._seed = seed
+        self._profiles = [shadow.make(one) for one in shadow.listings]
+        self._index = Builder.build(self._profiles, shadow.policy).index
+        self._queries: dict[int, Query] = {}
+        self._before: dict[tuple[int, str | None], Page] = {}
+        self._tallies: list[Tally] = []
+        self._violations: list[Violation] = []
+        self._asked: set[int] = set()
+
+    def result(self) -> InvarianceResult:
+        texts = {self._shadow.questions[number].text for number in self._asked}
+        return InvarianceResult(
+            tallies=tuple(self._tallies),
+            examples=tuple(self._violations[:EXAMPLES]),
+            queries=len(texts),
+            sites=len(self._shadow.listings),
+            seed=self._seed,
+            policy_digest=self._shadow.policy.digest,
+        )
+
+    def trials_of(self, perturbation: Perturbation, trials: int) -> Iterator[int]:
+        """Yields how many were done, batch by batch."""
+        done, batch, before = 0, 0, len(self._violations)
+        while done < trials:
+            rng = Random(f"{self._seed}/{perturbation.name}/{batch}")  # noqa: S311
+            most = min(BATCH, trials - done, len(self._shadow.questions))
+            numbers = rng.sample(range(len(self._shadow.questions)), most)
+            self._try(perturbation, numbers, rng)
+            done, batch = done + most, batch + 1
+            yield most
+        self._tallies.append(
+            Tally(
+                perturbation=perturbation.name,
+                trials=done,
+                violations=len(self._violations) - before,
+            )
+        )
+
+    def _try(
+        self, perturbation: Perturbation, numbers: Sequence[int], rng: Random
+    ) -> None:
+        """One shadow index, and the questions of these numbers asked of it."""
+        cell = self._a_cell(rng)
+        draw = Draw(rng, self._shadow.now, centroid_of(cell))
+        index, changed = self._perturbed(perturbation.name, draw)
+        for number in numbers:
+            question = self._shadow.questions[number]
+            at = cell if perturbation.name == MOVES else question.cell
+            after = self._ask(index, number, at)
+            if is_violated(
+                perturbation.holds, self._answer(number, at), after, changed
+            ):
+                self._violations.append(
+                    Violation(perturbation=perturbation.name, ranking=question.ranking)
+                )
+        self._asked.update(numbers)
+
+    def _perturbed(self, name: str, draw: Draw) -> tuple[Index, frozenset[int]]:
+        """The index with one thing otherwise, and whom that concerns."""
+        shadow = self._shadow
+        if name == JOINS:
+            new = shadow.make(_stranger(draw.rng, shadow.listings[0]))
+            profiles = [*self._profiles, new]
+            index = Builder.build(profiles, shadow.policy).index
+            return index, frozenset({new.site_id})
+        count = len(shadow.listings)
+        few = min(CHANGED_MAX, (count + 1) // 2)
+        profiles, changed = list(self._profiles), set()
+        for position in draw.rng.sample(range(count), few):
+            listing = PERTURB[name](shadow.listings[position], draw)
+            profiles[position] = shadow.make(listing)
+            changed.add(profiles[position].site_id)
+        if name == REORDERED:
+            return self._built_in_turns(profiles, draw.rng), frozenset(changed)
+        return Builder.build(profiles, shadow.policy).index, frozenset(changed)
+
+    def _built_in_turns(self, profiles: list[Profile], rng: Random) -> Index:
+        """As sites come one after the other."""
+        rng.shuffle(profiles)
+        half = rng.randint(0, len(profiles))
+        builder = Builder.build(profiles[:half], self._shadow.policy)
+        return builder.with_changes(profiles[half:], []).index
+
+    # ---- asking ----
+
+    def _answer(self, number: int, cell: str | None) -> Page:
+        """Of the index as it is."""
+        if (number, cell) not in self._before:
+            self._before[number, cell] = self._ask(self._index, number, cell)
+        return self._before[number, cell]
+
+    def _ask(self, index: Index, number: int, cell: str | None) -> Page:
+        """The same seed for a question every time, so that ties fall the same way."""
+        found = search(
+            index,
+            replace(self._query(number), cell=cell),
+            now=self._shadow.now,
+            seed=sha256(f"{self._seed}/{number}".encode()).digest(),
+            k=DEPTH,
+        )
+        return Page(
+            places=tuple(
+                Place(site_id=one.site_id, score=one.score, behind=one.behind)
+                for one in found.sites
+            ),
+            is_whole=not found.has_more,
+        )
+
+    def _query(self, number: int) -> Query:
+        if number not in self._queries:
+            question = self._shadow.questions[number]
+            self._queries[number] = prepare_query(
+                question.text,
+                self._shadow.encoder,
+                self._shadow.policy,
+                filters=question.filters,
+            )
+        return self._queries[number]
+
+    def _a_cell(self, rng: Random) -> str:
+        """Where somebody asked from, or else where some site is."""
+        cells = [one.cell for one in self._shadow.questions if one.cell is not None]
+        places = [
+            cell_of(one.entry.place.point)
+            for one in self._shadow.listings
+            if one.entry.place is not None
+        ]
+        return rng.choice(cells or places or [cell_of(Point(0, 0))])
+
+
+def _stranger(rng: Random, like: Listing) -> Listing:
+    """A site in words that nobody has."""
+    words = [coin_word(rng) for _ in range(8)]
+    site = Site(
+        name=words[0],
+        description=" ".join(words[1:5]),
+        actions=(Action(name=words[5], description=" ".join(words[6:])),),
+    )
+    host = f"{words[0].casefold()}.test"
+    entry = replace(
+        like.entry,
+        site_id=rng.randrange(MAX_SITE_NUMBER),
+        host=host,
+        registrable_domain=host,
+        site=site,
+        place=None,
+        conflicts=(),
+    )
+    return Listing(entry=entry, formats=frozenset({"wab"}), probes=ProbeFigures())

@@ -1,0 +1,58 @@
+"""POST /v1/attestations, from outside."""
+
+import httpx
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from registry.audit.attestation import Rescoring, attest
+from registry.audit.record import rescore_record
+from registry.identity import base64url
+from registry.tlog.note import Algorithm, Signer, format_vkey
+from tests.api.expect import Json
+from tests.db.scene import NOON
+
+STRANGER = Signer(
+    name="stranger.example",
+    algorithm=Algorithm.ED25519,
+    private=Ed25519PrivateKey.from_private_bytes(b"s" * 32),
+)
+
+
+def body() -> Json:
+    """As an auditor whom the registry does not know would send it."""
+    rescoring = Rescoring(
+        auditor=format_vkey(STRANGER.verifier_key),
+        first_index=0,
+        last_index=0,
+        checked_count=0,
+        mismatch_count=0,
+    )
+    attestation = attest(rescoring, STRANGER.private)
+    rescore_record(record_id="0" * 26, at=NOON, attestation=attestation)
+    signature = base64url.encode(attestation.signature)
+    return {**rescoring.members, "sig": signature}
+
+
+def test_stranger_is_told_how_to_become_known(http: httpx.Client) -> None:
+    refused = http.post("/v1/attestations", json=body())
+    assert refused.status_code == 403
+    problem = refused.json()
+    assert problem["code"] == "auditor_unknown"
+    assert problem["pointer"] == "/auditor"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"n": -1},
+        {"last": 2**53},
+        {"first": "0"},
+        {"sig": "A" * 85},
+        {"auditor": "x" * 257},
+        {"more": 1},
+    ],
+    ids=str,
+)
+def test_malformed_attestation_is_refused(http: httpx.Client, change: Json) -> None:
+    refused = http.post("/v1/attestations", json={**body(), **change})
+    assert refused.status_code == 400

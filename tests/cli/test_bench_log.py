@@ -1,0 +1,34 @@
+"""`bench log`: a short run has every figure, and loses nothing."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FIGURES = {
+    "records_per_s",
+    "p99_ms",
+    "checkpoint_lag_ms_p99",
+    "bytes_per_ranking",
+    "verify_entries_per_s",
+    "proof_ms",
+}
+
+
+@pytest.mark.slow
+def test_short_run_measures_everything() -> None:
+    command = Path(sys.executable).with_name("fair-registry")
+    run = subprocess.run(
+        [command, "bench", "log", "--seconds", "1", "--json"],
+        capture_output=True,
+        check=False,
+        timeout=300,
+    )
+    assert run.returncode == 0, run.stderr
+    found = json.loads(run.stdout)
+    assert found.keys() >= FIGURES
+    assert all(found[name] > 0 for name in FIGURES)
+    assert found["turned_away"] == 0
+    assert found["verified_entries"] >= found["records"]

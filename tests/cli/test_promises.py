@@ -1,0 +1,188 @@
+"""`audit promises` and `audit evidence`: agents who check that promises are kept."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from registry.audit.promise import format_promise, sign_promise
+from registry.client import RegistryClient
+from registry.sites.identifier import make_ulid
+from registry.tlog.merkle import leaf_hash
+from registry.tlog.note import Algorithm, Signer, format_vkey
+from tests.cli.audited import VKEY, Served, publish, run, run_json, serving
+from tests.unit.audit.history import NOON, History
+
+PROMISER = Signer(
+    name="registry.example/audit",
+    algorithm=Algorithm.ED25519,
+    private=Ed25519PrivateKey.from_private_bytes(sha256(b"promiser").digest()),
+)
+SIZE = 1_200
+OMITTED = b"what was answered and is not in the log"
+
+
+@pytest.fixture(scope="module")
+def history() -> History:
+    made = History().begin()
+    while len(made.bodies) < SIZE:
+        made.pass_by(seconds=10)
+        made.rank()
+    return made
+
+
+@pytest.fixture
+def served(history: History, tmp_path: Path) -> Iterator[Served]:
+    with serving(publish(tmp_path / "log", history.bodies)) as opened:
+        opened.answers["/v1/log"]["promiseKey"] = format_vkey(PROMISER.verifier_key)
+        yield opened
+
+
+def promised(body: bytes, at: datetime, by: Signer = PROMISER) -> dict[str, object]:
+    """As an answer holds it."""
+    return {
+        "id": make_ulid(1_795_000_000_000, sha256(body).digest()[:10]),
+        "leafHash": leaf_hash(body).hex(),
+        "promise": format_promise(sign_promise(leaf_hash(body), at, by.private)),
+    }
+
+
+def keep(folder: Path, *answers: dict[str, object]) -> Path:
+    file = folder / "promises.jsonl"
+    lines = [json.dumps({"registry": "x", **one}) + "\n" for one in answers]
+    file.write_text("".join(lines))
+    return file
+
+
+def evidence_of(answer: dict[str, object], folder: Path) -> Path:
+    return folder / f"broken-promise-{str(answer['leafHash'])[:16]}.json"
+
+
+def made_at(index: int) -> datetime:
+    """When History made the record at an index."""
+    return NOON + timedelta(seconds=10 * (index - 2))
+
+
+def outcomes(*arguments: object) -> tuple[int, list[str]]:
+    code, told = run_json("promises", *arguments)
+    return code, [one["outcome"] for one in told["promises"]]
+
+
+def test_promises_that_were_kept_are_found_in_the_log(
+    history: History, served: Served, tmp_path: Path
+) -> None:
+    kept = [promised(history.bodies[i], made_at(i)) for i in (3, 256, 600, 1_199)]
+    served.answers[f"/v1/records/{kept[1]['id']}"] = {"leafIndex": 256}
+    served.answers[f"/v1/records/{kept[2]['id']}"] = {"leafIndex": 7}  # a wrong hint
+    served.answers[f"/v1/records/{kept[3]['id']}"] = {"leafIndex": 10**9}
+    assert outcomes(keep(tmp_path, *kept), served.url) == (0, ["kept"] * 4)
+
+
+@pytest.mark.parametrize("index", [3, 300, 1_100])
+def test_a_broken_promise_is_saved_as_evidence(
+    served: Served, tmp_path: Path, index: int
+) -> None:
+    broken = promised(OMITTED, made_at(index) + timedelta(seconds=5))
+    options = (keep(tmp_path, broken), served.url, "--evidence", tmp_path)
+    assert outcomes(*options) == (1, ["broken"])
+    file = evidence_of(broken, tmp_path)
+    code, told = run_json("evidence", file)
+    assert code == 0
+    assert told["leafHash"] == broken["leafHash"]
+    assert told["logKey"] == VKEY
+    assert told["shownBy"] == "record"
+    assert told["first"] <= index <= told["last"] < SIZE
+    assert "The promise was broken" in run("evidence", file).output
+    # Only bundles around that time were read.
+    assert len([path for path in served.asked if "entries" in path]) <= 6
+
+    spoiled = json.loads(file.read_text())
+    spoiled["leaves"].pop()
+    file.write_text(json.dumps(spoiled))
+    assert run_json("evidence", file)[0] == 1
+
+
+def test_the_newest_promises_are_broken_by_the_reporters_clock(
+    served: Served, tmp_path: Path
+) -> None:
+    broken = promised(OMITTED, made_at(SIZE))
+    options = (keep(tmp_path, broken), served.url, "--evidence", tmp_path)
+    assert outcomes(*options) == (1, ["broken"])
+    file = evidence_of(broken, tmp_path)
+    code, told = run_json("evidence", file)
+    assert (code, told["shownBy"], told["last"]) == (0, "reporter", SIZE - 1)
+
+
+def test_a_promise_of_this_minute_is_not_due(served: Served, tmp_path: Path) -> None:
+    fresh = promised(OMITTED, datetime.now(UTC))
+    assert outcomes(keep(tmp_path, fresh), served.url) == (0, ["not due"])
+
+
+def test_a_record_logged_behind_later_ones_is_late(
+    history: History, served: Served, tmp_path: Path
+) -> None:
+    early = promised(history.bodies[900], made_at(300))
+    served.answers[f"/v1/records/{early['id']}"] = {"leafIndex": 900}
+    assert outcomes(keep(tmp_path, early), served.url) == (1, ["late"])
+
+
+def test_a_promise_by_another_key_proves_nothing(
+    history: History, served: Served, tmp_path: Path
+) -> None:
+    other = Signer(
+        name="other.example",
+        algorithm=Algorithm.ED25519,
+        private=Ed25519PrivateKey.from_private_bytes(bytes(32)),
+    )
+    foreign = promised(history.bodies[3], made_at(3), by=other)
+    forged = {**promised(history.bodies[3], made_at(3)), "leafHash": "00" * 32}
+    odd = {**foreign, "leafHash": "not hex"}
+    file = keep(tmp_path, foreign, forged, odd)
+    assert outcomes(file, served.url) == (1, ["foreign"] * 3)
+
+
+def test_what_a_registry_calls_a_record_is_no_path_and_no_markup(
+    served: Served, tmp_path: Path
+) -> None:
+    hostile = {**promised(OMITTED, made_at(300)), "id": "../../[/red]\x1b[2J"}
+    folder = tmp_path / "new" / "evidence"
+    result = run("promises", keep(tmp_path, hostile), served.url, "--evidence", folder)
+    assert (result.exit_code, "\x1b" in result.output) == (1, False)
+    assert evidence_of(hostile, folder).is_file()
+
+
+def test_a_line_that_is_no_promise_is_told(served: Served, tmp_path: Path) -> None:
+    file = tmp_path / "promises.jsonl"
+    file.write_text("{}\n")
+    result = run("promises", file, served.url)
+    assert (result.exit_code, "line 1" in result.output) == (1, True)
+
+
+def test_what_is_no_evidence_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "evidence.json"
+    file.write_text("{}")
+    assert run("evidence", file).exit_code == 1
+
+
+def test_a_client_keeps_the_promises_of_its_answers(
+    history: History, served: Served, tmp_path: Path
+) -> None:
+    answers = [promised(history.bodies[i], made_at(i)) for i in (3, 4)]
+    answers[0]["id"] = f"{answers[0]['id']}.secret"
+    served.answers["/v1/search"] = {"ranking": answers[0], "results": []}
+    served.answers["/v1/selections"] = answers[1]
+    file = tmp_path / "promises.jsonl"
+
+    async def ask() -> None:
+        async with RegistryClient(served.url, promises=file) as client:
+            await client.search(q="bread")
+            await client.select("id", None)
+
+    asyncio.run(ask())
+    assert "secret" not in file.read_text()
+    assert outcomes(file, served.url) == (0, ["kept", "kept"])

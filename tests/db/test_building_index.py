@@ -1,0 +1,123 @@
+"""The builder of the index follows changes while it merges beside."""
+
+import threading
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from registry.db import profiles
+from registry.db.engine import Role
+from registry.index.builder import Merge
+from registry.index.levels import Level, Sizes
+from registry.index.shelf import MANIFEST, Manifest
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.profile import Profile, encode_profile, parse_profile
+from registry.usecases import build_index
+from registry.usecases.build_index import IndexBuilder
+from registry.usecases.follow_index import IndexFollower
+from tests.db.scene import Scene
+
+SMALL = Sizes(fresh=1, little=1, share=1_000)
+
+
+class Building:
+    def __init__(self, scene: Scene, folder: Path) -> None:
+        self.scene, self.folder = scene, folder
+        ranker, policy = scene.engines[Role.RANKER], DEFAULT_POLICY
+        self.builder = IndexBuilder(ranker, folder, policy, SMALL)
+        self.follower = IndexFollower(folder, scene.lister.encoder, policy)
+
+    async def site(self) -> int:
+        return (await self.scene.entry(await self.scene.register())).site_id
+
+    async def change(self, site_id: int, **changes: Any) -> None:
+        async with self.scene.crawler.begin() as connection:
+            body = await profiles.profile_of(connection, site_id)
+            assert body is not None
+            changed = encode_profile(replace(parse_profile(body), **changes))
+            await profiles.change_profile(connection, site_id, changed)
+
+    async def read(self) -> dict[int, Profile]:
+        await self.builder.catch_up()
+        self.follower.catch_up()
+        return self.follower.index.profiles()
+
+    def manifest(self) -> bytes:
+        return (self.folder / MANIFEST).read_bytes()
+
+
+@pytest.fixture
+async def building(scene: Scene, tmp_path: Path) -> AsyncIterator[Building]:
+    found = Building(scene, tmp_path)
+    yield found
+    await found.builder.finish_merge()
+
+
+async def test_changes_are_found_while_levels_are_merged(
+    building: Building, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, may_end = threading.Event(), threading.Event()
+    made = Merge.made
+
+    def slowly(merge: Merge) -> Level:
+        begun.set()
+        assert may_end.wait(30)
+        return made(merge)
+
+    monkeypatch.setattr(Merge, "made", slowly)
+    ids = [await building.site() for _ in range(3)]
+    assert set(ids) <= set(await building.read())
+    for site_id in ids[:2]:
+        await building.change(site_id, quality=11)
+    await building.read()
+    assert begun.wait(30)
+    await building.change(ids[0], quality=22)
+    await building.change(ids[2], quality=33)
+    during = await building.read()
+    assert [during[site_id].quality for site_id in ids] == [22, 11, 33]
+    may_end.set()
+    await building.builder.finish_merge()
+    after = await building.read()
+    assert after == during
+    assert len(building.follower.index.parts) <= 3
+
+
+async def test_nothing_is_put_out_where_nothing_changed(building: Building) -> None:
+    await building.site()
+    await building.read()
+    first = building.manifest()
+    await building.read()
+    assert building.manifest() == first
+
+
+async def test_a_merge_that_fails_is_told_and_tried_again_later(
+    building: Building, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: Merge) -> Level:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(build_index, "MERGE_PAUSE_S", 0.0)
+    with monkeypatch.context() as patched:
+        patched.setattr(Merge, "made", fail)
+        ids = [await building.site() for _ in range(3)]
+        await building.read()
+        for site_id in ids:
+            await building.change(site_id, quality=44)
+        assert {
+            one.quality for n, one in (await building.read()).items() if n in ids
+        } == {44}
+        await building.builder.finish_merge()
+    parts = len(parts_of(building.manifest()))
+    await building.read()
+    await building.builder.finish_merge()
+    found = await building.read()
+    assert {found[site_id].quality for site_id in ids} == {44}
+    assert len(parts_of(building.manifest())) < parts
+
+
+def parts_of(manifest: bytes) -> tuple[str, ...]:
+    return msgspec.json.decode(manifest, type=Manifest).parts

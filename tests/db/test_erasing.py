@@ -1,0 +1,431 @@
+"""Erasure: what a ranking disclosed is gone, what it proves is not."""
+
+import asyncio
+from base64 import urlsafe_b64decode
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import httpx
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from registry.audit.disclosure import parse_disclosure
+from registry.audit.record import parse_record
+from registry.db import log, rankings
+from registry.db.engine import Engine, Role
+from registry.db.log import LoggedRecord
+from registry.db.rankings import RankingToLog, RankingWriter, pack_ranking
+from registry.errors import Conflict, NotFound
+from registry.identity import base64url
+from registry.tlog.proof import parse_log_proof, verify_log_proof
+from registry.usecases.erase import Erased, Retention, erase_expired, erase_ranking
+from registry.usecases.receipts import make_receipt
+from registry.usecases.sequence import Sequencer, load_edge
+from registry.usecases.served_log import ServedLog
+from tests.db.asgi import open_client
+from tests.db.filled_log import SIGNER, empty_log
+from tests.db.rankings import make_ranking
+from tests.db.scene import Clock, Scene
+from tests.db.test_selecting import PROMISER
+
+KEY = b"w" * 32
+KEPT = timedelta(days=30)
+QUERY = "a quiet table for two under the walnut trees"
+BYTES = """
+    SELECT table_schema, table_name, column_name FROM information_schema.columns
+    WHERE table_schema IN ('registry', 'audit', 'disclosure')
+        AND data_type IN ('text', 'bytea', 'jsonb', 'ARRAY')
+"""
+
+
+@pytest.fixture(autouse=True)
+async def nothing_logged(owner: Engine) -> None:
+    await empty_log(owner)
+    async with owner.begin() as connection:
+        await connection.execute(text("ALTER TABLE audit.erasure DISABLE TRIGGER USER"))
+        await connection.execute(text("TRUNCATE audit.erasure"))
+        await connection.execute(
+            text("ALTER TABLE audit.erasure ENABLE ALWAYS TRIGGER append_only")
+        )
+
+
+@pytest.fixture
+def eraser(engines: dict[Role, Engine]) -> Engine:
+    return engines[Role.ERASER]
+
+
+@pytest.fixture
+async def client(
+    scene: Scene, engines: dict[Role, Engine]
+) -> AsyncIterator[httpx.AsyncClient]:
+    class Searcher:
+        promiser = PROMISER
+
+    async with open_client(
+        api=scene.api,
+        eraser=engines[Role.ERASER],
+        served=ServedLog(scene.api),
+        searcher=Searcher,
+        web_key=KEY,
+        chance=scene.chance,
+    ) as opened:
+        yield opened
+
+
+async def record(scene: Scene, count: int = 1) -> list[RankingToLog]:
+    made = [
+        make_ranking(
+            scene.chance,
+            [11, 12],
+            disclosed={"query": QUERY, "location": "u33d", "request": {"id": "x"}},
+        )
+        for _ in range(count)
+    ]
+    async with scene.api.connect() as connection:
+        await (await RankingWriter.over(connection)).write(
+            [pack_ranking(one) for one in made]
+        )
+    return made
+
+
+async def sequence(scene: Scene, engines: dict[Role, Engine]) -> None:
+    async with engines[Role.PUBLISHER].connect() as connection:
+        edge = await load_edge(connection)
+        await connection.commit()
+        await Sequencer(engines[Role.PUBLISHER], SIGNER, scene.clock).step(
+            connection, edge
+        )
+
+
+async def erase(scene: Scene, eraser: Engine, record_id: str) -> Erased:
+    async with eraser.begin() as connection:
+        return await erase_ranking(connection, record_id, scene.chance)
+
+
+async def openings(scene: Scene, record_id: str) -> dict[str, str]:
+    async with scene.api.connect() as connection:
+        return await rankings.openings_of(connection, record_id)
+
+
+async def found(scene: Scene, record_id: str) -> LoggedRecord:
+    async with scene.api.connect() as connection:
+        logged = await log.find_record(connection, record_id)
+    assert logged is not None
+    return logged
+
+
+async def everything(scene: Scene) -> bytes:
+    """Each text and each row of bytes that any table holds, one after the other."""
+    told = b""
+    for schema, table, column in await scene.sql(BYTES):
+        rows = await scene.sql(f'SELECT "{column}" FROM {schema}."{table}"')
+        for (value,) in rows:
+            told += value if isinstance(value, bytes) else str(value).encode()
+    return told
+
+
+def salts_of(ranking: RankingToLog) -> list[bytes]:
+    """As they are spelled, and as bytes."""
+    spelled = []
+    for _, disclosure in ranking.openings:
+        array = base64url.decode(disclosure).decode()
+        spelled.append(array.split('"')[1])
+    raw = [urlsafe_b64decode(one + "==") for one in spelled]
+    return [*(one.encode() for one in spelled), *raw]
+
+
+async def test_no_table_holds_the_salts_or_the_query_any_more(
+    scene: Scene, engines: dict[Role, Engine], eraser: Engine
+) -> None:
+    [mine, other] = await record(scene, 2)
+    await sequence(scene, engines)
+    before = await everything(scene)
+    assert any(salt in before for salt in salts_of(mine)), "the control"
+    await erase(scene, eraser, mine.record.record_id)
+    after = await everything(scene)
+    assert not any(salt in after for salt in salts_of(mine))
+    assert any(salt in after for salt in salts_of(other))
+    assert await openings(scene, mine.record.record_id) == {}
+    assert len(await openings(scene, other.record.record_id)) == 3
+    await erase(scene, eraser, other.record.record_id)
+    left = await everything(scene)
+    assert not any(salt in left for salt in salts_of(other))
+    assert QUERY.encode() not in left
+    # What is kept may be kept deflated, so that nothing is left at all is looked at too.
+    disclosed = ", ".join(rankings.DISCLOSURES)
+    kept = await scene.sql(
+        f"SELECT 1 FROM audit.ranking WHERE num_nonnulls({disclosed}) > 0"
+    )
+    assert kept == []
+
+
+async def test_erasure_is_on_record_with_index_and_digests(
+    scene: Scene, engines: dict[Role, Engine], eraser: Engine
+) -> None:
+    await record(scene)
+    [mine] = await record(scene)
+    await sequence(scene, engines)
+    erased = await erase(scene, eraser, mine.record.record_id)
+    told = parse_record((await found(scene, erased.record_id)).record.body)
+    assert (told["kind"], told["index"], "last" in told) == ("erase", 1, False)
+    digests = {parse_disclosure(one).digest for _, one in mine.openings}
+    assert {*erased.digests} == digests
+    assert list(told["fields"]) == sorted(digests)  # type: ignore[arg-type]
+    ranking = parse_record(mine.record.body)
+    assert digests <= set(ranking["_sd"])  # type: ignore[arg-type]
+
+
+async def test_to_erase_again_changes_nothing(
+    scene: Scene, engines: dict[Role, Engine], eraser: Engine
+) -> None:
+    [mine] = await record(scene)
+    await sequence(scene, engines)
+    first = await erase(scene, eraser, mine.record.record_id)
+    before = await scene.rows()
+    assert await erase(scene, eraser, mine.record.record_id) == first
+    assert await scene.rows() == before
+    await sequence(scene, engines)
+    assert await erase(scene, eraser, mine.record.record_id) == first
+
+
+async def test_of_many_at_once_one_erases(
+    scene: Scene, engines: dict[Role, Engine], eraser: Engine
+) -> None:
+    [mine] = await record(scene)
+    await sequence(scene, engines)
+    erased = await asyncio.gather(
+        *(erase(scene, eraser, mine.record.record_id) for _ in range(4))
+    )
+    assert len({one.record_id for one in erased}) == 1
+    counted = await scene.sql("SELECT count(*) FROM audit.pending WHERE kind = 'erase'")
+    assert counted[0][0] == 1
+
+
+async def test_a_record_without_a_place_in_the_log_has_to_wait(
+    scene: Scene, engines: dict[Role, Engine], eraser: Engine
+) -> None:
+    [mine] = await record(scene)
+    with pytest.raises(Conflict, match="record_pending") as refused:
+        await erase(scene, eraser, mine.record.record_id)
+    assert refused.value.retry_after_s == 1
+    assert len(await openings(scene, mine.record.record_id)) == 3
+    with pytest.raises(NotFound, match="ranking_unknown"):
+        await erase(scene, eraser, scene.chance.ulid())
+    await sequence(scene, engines)
+    erased = await erase(scene, eraser, mine.record.record_id)
+    await sequence(scene, engines)
+    with pytest.raises(NotFound, match="ranking_unknown"):
+        await erase(scene, eraser, erased.record_id)
+
+
+async def test_when_the_record_cannot_be_written_nothing_is_erased(
+    scene: Scene, engines: dict[Role, Engine], eraser: Engine
+) -> None:
+    [mine] = await record(scene)
+    await sequence(scene, engines)
+    async with eraser.connect() as connection:
+        await erase_ranking(connection, mine.record.record_id, scene.chance)
+        await connection.rollback()
+    assert len(await openings(scene, mine.record.record_id)) == 3
+    assert await scene.sql("SELECT * FROM audit.pending") == []
+
+
+async def test_asker_erases_over_http_and_the_proof_holds(
+    scene: Scene, engines: dict[Role, Engine], client: httpx.AsyncClient
+) -> None:
+    [mine] = await record(scene)
+    receipt = make_receipt(KEY, mine.record.record_id)
+    place = f"/v1/rankings/{receipt}"
+    early = await client.post(f"{place}/erase")
+    assert (early.status_code, early.json()["code"]) == (409, "record_pending")
+    assert early.headers["Retry-After"] == "1"
+    await sequence(scene, engines)
+    assert len((await client.get(place)).json()["openings"]) == 3
+    proof = parse_log_proof((await client.get(f"{place}/proof")).content)
+    verify_log_proof(proof, mine.record.leaf_hash, SIGNER.verifier_key)
+
+    answer = await client.post(f"{place}/erase")
+    assert answer.status_code == 200
+    assert (await client.post(f"{place}/erase")).json() == answer.json()
+    told = (await client.get(place)).json()
+    assert told["openings"] == []
+    assert {"query", "location", "request"} <= set(told["erased"])
+    assert (await client.get(f"{place}/proof")).content.startswith(b"c2sp.org/")
+    proof = parse_log_proof((await client.get(f"{place}/proof")).content)
+    verify_log_proof(proof, mine.record.leaf_hash, SIGNER.verifier_key)
+
+    await sequence(scene, engines)
+    erasure = answer.json()
+    proven = await client.get(f"/v1/records/{erasure['id']}/proof")
+    leaf = bytes.fromhex(erasure["leafHash"])
+    verify_log_proof(parse_log_proof(proven.content), leaf, SIGNER.verifier_key)
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "code"),
+    [
+        (lambda id_: id_.partition(".")[0], 403, "ranking_not_yours"),
+        (
+            lambda id_: id_[:-1] + ("A" if id_[-1] != "A" else "B"),
+            403,
+            "ranking_not_yours",
+        ),
+        (lambda _: "x.y", 404, "ranking_unknown"),
+    ],
+    ids=["public half", "another secret", "no id"],
+)
+async def test_nobody_else_can_erase(  # noqa: PLR0917 — fixtures
+    scene: Scene,
+    engines: dict[Role, Engine],
+    client: httpx.AsyncClient,
+    change,
+    status: int,
+    code: str,
+) -> None:
+    [mine] = await record(scene)
+    await sequence(scene, engines)
+    place = change(make_receipt(KEY, mine.record.record_id))
+    answer = await client.post(f"/v1/rankings/{place}/erase")
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert len(await openings(scene, mine.record.record_id)) == 3
+
+
+async def test_the_schedule_erases_what_is_older_and_nothing_else(
+    scene: Scene, engines: dict[Role, Engine], eraser: Engine, clock: Clock
+) -> None:
+    old = await record(scene, 3)
+    clock.advance(days=29)
+    young = await record(scene, 2)
+    await sequence(scene, engines)
+    assert await erase_expired(eraser, KEPT, scene.chance) == 0
+    clock.advance(days=1, seconds=1)
+    assert await erase_expired(eraser, KEPT, scene.chance) == 3
+    for one in old:
+        assert await openings(scene, one.record.record_id) == {}
+    for one in young:
+        assert len(await openings(scene, one.record.record_id)) == 3
+    assert len(await scene.sql("SELECT record_id FROM audit.pending")) == 1
+    [erasure] = await scene.sql("SELECT * FROM audit.erasure")
+    assert (erasure.first_index, erasure.last_index) == (0, 2)
+    first = await erase(scene, eraser, old[0].record.record_id)
+    told = parse_record(first.body)
+    assert (told["index"], told["last"], list(told["fields"])) == (0, 2, [])  # type: ignore[arg-type]
+    assert await erase_expired(eraser, KEPT, scene.chance) == 0
+    assert len(await scene.sql("SELECT * FROM audit.pending")) == 1
+
+
+async def test_the_schedule_goes_on_behind_what_askers_erased_and_other_records(
+    scene: Scene,
+    engines: dict[Role, Engine],
+    eraser: Engine,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("registry.usecases.erase.BATCH", 2)
+    made = await record(scene, 5)
+    await sequence(scene, engines)
+    for index in (0, 1, 3):
+        await erase(scene, eraser, made[index].record.record_id)
+    await sequence(scene, engines)
+    made += await record(scene, 1)
+    await sequence(scene, engines)
+    clock.advance(days=31)
+    assert await erase_expired(eraser, KEPT, scene.chance) == 4
+    for one in made:
+        assert await openings(scene, one.record.record_id) == {}
+    erasures = await scene.sql(
+        "SELECT first_index, last_index FROM audit.erasure WHERE is_scheduled "
+        "ORDER BY first_index"
+    )
+    assert [tuple(one) for one in erasures] == [(2, 3), (4, 4), (8, 8)]
+    await sequence(scene, engines)
+    clock.advance(days=31)
+    assert await erase_expired(eraser, KEPT, scene.chance) == 0
+
+
+async def test_retention_of_zero_days_is_for_ever(eraser: Engine, scene: Scene) -> None:
+    async with asyncio.timeout(1):
+        await Retention(eraser, timedelta(0), scene.chance).run()
+
+
+async def test_two_schedules_at_once_erase_once(
+    scene: Scene, engines: dict[Role, Engine], eraser: Engine, clock: Clock
+) -> None:
+    await record(scene, 4)
+    await sequence(scene, engines)
+    clock.advance(days=31)
+    erased = await asyncio.gather(
+        *(erase_expired(eraser, KEPT, scene.chance) for _ in range(3))
+    )
+    assert sum(erased) == 4
+    assert len(await scene.sql("SELECT * FROM audit.pending")) == 1
+
+
+@pytest.mark.parametrize("role", [one for one in Role if one is not Role.ERASER])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE audit.ranking SET query = NULL",
+        "DELETE FROM audit.ranking",
+        "INSERT INTO audit.erasure DEFAULT VALUES",
+    ],
+)
+async def test_no_other_role_may_erase(
+    engines: dict[Role, Engine], role: Role, statement: str
+) -> None:
+    with pytest.raises(DBAPIError, match="permission denied"):
+        async with engines[role].begin() as connection:
+            await connection.execute(text(statement))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM audit.ranking",
+        "UPDATE audit.ranking SET eligible = ''",
+        "UPDATE audit.ranking SET record_id = NULL",
+        "DELETE FROM audit.entry",
+        "UPDATE audit.entry SET body = ''",
+        "DELETE FROM audit.pending",
+        "DELETE FROM audit.erasure",
+        "UPDATE audit.erasure SET last_index = 0",
+        "SELECT secret FROM audit.day_seed",
+        "SELECT * FROM registry.site",
+        "INSERT INTO audit.entry DEFAULT VALUES",
+    ],
+)
+async def test_the_eraser_may_do_nothing_else(eraser: Engine, statement: str) -> None:
+    with pytest.raises(DBAPIError, match="permission denied"):
+        async with eraser.begin() as connection:
+            await connection.execute(text(statement))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT body FROM audit.entry",
+        "SELECT record_id FROM audit.entry",
+        "SELECT * FROM audit.pending",
+        "SELECT * FROM audit.ranking",
+        "DELETE FROM audit.cosignature",
+        "INSERT INTO audit.checkpoint DEFAULT VALUES",
+        "SELECT * FROM registry.site",
+    ],
+)
+async def test_who_speaks_with_witnesses_sees_hashes_only(
+    engines: dict[Role, Engine], statement: str
+) -> None:
+    with pytest.raises(DBAPIError, match="permission denied"):
+        async with engines[Role.COSIGNER].begin() as connection:
+            await connection.execute(text(statement))
+
+
+@pytest.mark.parametrize("table", ["cosignature", "erasure"])
+@pytest.mark.parametrize("act", ["DELETE FROM", "TRUNCATE"])
+async def test_what_was_cosigned_and_erased_stays_told(
+    owner: Engine, table: str, act: str
+) -> None:
+    with pytest.raises(DBAPIError, match="append-only"):
+        async with owner.begin() as connection:
+            await connection.execute(text(f"{act} audit.{table}"))

@@ -1,0 +1,159 @@
+"""The day ends while sixteen ask: each ranking uses the secret of its own day."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from sqlalchemy.engine import URL
+
+from registry.audit.packing import unpack
+from registry.audit.record import parse_record
+from registry.audit.seed import verify_reveal
+from registry.db.engine import Engine, Role, open_engine
+from registry.errors import Unavailable
+from registry.index.builder import Builder
+from registry.index.constants import Filters
+from registry.ranking.encoder import load_encoder
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.tlog.note import Algorithm, Signer
+from registry.usecases.commit_ahead import commit_ahead
+from registry.usecases.record_rankings import RankingRecorder
+from registry.usecases.search import Asked, Searcher
+from registry.usecases.sequence import Sequencer, load_edge
+from registry.usecases.todays_seed import SeedReader
+from tests.db.scene import NOON, Scene
+from tests.db.test_sequencing import SIGNER
+
+ASKERS = 16
+STEPS, STEP = 12, timedelta(seconds=10)
+DUSK = NOON.replace(hour=23, minute=59)
+PROMISER = Signer(
+    name="registry.example/promise",
+    algorithm=Algorithm.ED25519,
+    private=Ed25519PrivateKey.from_private_bytes(b"p" * 32),
+)
+BREAD = Asked(text="bread", cell=None, filters=Filters(), limit=20)
+
+
+@pytest.fixture
+async def writer(database: URL) -> AsyncIterator[Engine]:
+    engine = open_engine(database, Role.API, pool=1)
+    yield engine
+    await engine.dispose()
+
+
+def searcher_of(
+    scene: Scene, recorder: RankingRecorder, policy: str = DEFAULT_POLICY.digest
+) -> Searcher:
+    """Over no sites: an empty answer is ranked and on record like any other."""
+
+    async def find(_: object) -> dict[int, bytes]:
+        return {}
+
+    follower = SimpleNamespace(
+        index=Builder.build([], DEFAULT_POLICY).index,
+        encoder=load_encoder(),
+        policy=DEFAULT_POLICY,
+        is_loaded=True,
+    )
+    return Searcher(
+        follower=cast("Any", follower),
+        recorder=recorder,
+        entries=cast("Any", SimpleNamespace(find=find)),
+        seeds=SeedReader(scene.api, policy),
+        promiser=PROMISER,
+        chance=scene.chance,
+    )
+
+
+async def logged(scene: Scene) -> list[dict[str, Any]]:
+    rows = await scene.sql("SELECT body FROM audit.entry ORDER BY leaf_index")
+    return [dict(parse_record(unpack(row.body))) for row in rows]
+
+
+async def play(scene: Scene, searcher: Searcher, recorder: RankingRecorder) -> None:
+    """Askers without a pause, while two minutes pass and then all is published."""
+    publisher = scene.engines[Role.PUBLISHER]
+    over = asyncio.Event()
+
+    async def ask() -> None:
+        while not over.is_set():
+            with suppress(Unavailable):
+                await searcher.search(BREAD)
+            await asyncio.sleep(0)
+
+    running = [
+        asyncio.create_task(recorder.run()),
+        asyncio.create_task(Sequencer(publisher, SIGNER, scene.clock).run()),
+    ]
+    askers = [asyncio.create_task(ask()) for _ in range(ASKERS)]
+    for _ in range(STEPS):
+        await commit_ahead(publisher, DEFAULT_POLICY, scene.chance)
+        await asyncio.sleep(0.15)
+        scene.clock.now += STEP
+    over.set()
+    await asyncio.gather(*askers)
+    while (await scene.sql("SELECT count(*) FROM audit.pending"))[0][0]:
+        await asyncio.sleep(0.05)
+    for task in running:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def test_rankings_on_both_sides_of_midnight_use_their_own_days_secret(
+    scene: Scene, writer: Engine
+) -> None:
+    scene.clock.now = DUSK
+    recorder = RankingRecorder(writer)
+    await play(scene, searcher_of(scene, recorder), recorder)
+    records = await logged(scene)
+    days: Counter[str] = Counter()
+    for index, one in enumerate(records):
+        if one["kind"] == "ranking":
+            seed = records[one["seed"]]
+            assert one["seed"] < index, "committed before it was used"
+            assert seed["day"] == one["t"][:10]
+            days[seed["day"]] += 1
+    today, tomorrow = DUSK.date(), DUSK.date() + timedelta(days=1)
+    assert set(days) == {today.isoformat(), tomorrow.isoformat()}
+    (reveal,) = (one for one in records if "secret" in one)
+    (commitment,) = (
+        one
+        for one in records
+        if one.get("day") == today.isoformat() and "commitment" in one
+    )
+    assert (reveal["day"], reveal["t"][:10]) == (commitment["day"], str(tomorrow))
+    verify_reveal(bytes.fromhex(reveal["secret"]), commitment["commitment"])
+
+
+async def test_policy_that_is_not_in_the_log_ranks_nothing(
+    scene: Scene, writer: Engine
+) -> None:
+    """Although a seed of the day is there."""
+    scene.clock.now = DUSK + timedelta(minutes=30)
+    publisher = scene.engines[Role.PUBLISHER]
+    await commit_ahead(publisher, DEFAULT_POLICY, scene.chance)
+    async with publisher.connect() as connection:
+        edge = await load_edge(connection)
+        await connection.commit()
+        await Sequencer(publisher, SIGNER, scene.clock).step(connection, edge)
+    recorder = RankingRecorder(writer)
+    running = asyncio.create_task(recorder.run())
+    unlogged = searcher_of(scene, recorder, policy=f"sha256:{'0' * 64}")
+    before = await scene.sql("SELECT count(*) FROM audit.pending")
+    assert not await unlogged.is_ready()
+    with pytest.raises(Unavailable, match="not_ready"):
+        await unlogged.search(BREAD)
+    assert await scene.sql("SELECT count(*) FROM audit.pending") == before
+    await searcher_of(scene, recorder).search(BREAD)
+    assert await scene.sql("SELECT count(*) FROM audit.pending") != before
+    running.cancel()
+    with suppress(asyncio.CancelledError):
+        await running

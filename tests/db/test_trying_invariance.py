@@ -1,0 +1,148 @@
+"""Trials of invariance over listed sites and recorded queries, read as the auditor."""
+
+import asyncio
+import json
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+from sqlalchemy.engine import URL
+
+from registry.cli.bench.invariance import with_leak
+from registry.cli.invariance import invariance
+from registry.db import profiles
+from registry.db.engine import Role
+from registry.db.rankings import RankingWriter, pack_ranking
+from registry.demo.requests import OTHERS
+from registry.demo.town.declarations import declare
+from registry.demo.town.documents.build import build_document
+from registry.demo.town.member import Member
+from registry.demo.town.sites import CAST
+from registry.fairness.invariance import PERTURBATIONS
+from registry.identity.declarations import parse_declarations
+from registry.index.constants import Filters
+from registry.ranking.profile import encode_profile
+from registry.sites.host import parse_host
+from registry.usecases.shadow import cast_shadow
+from registry.usecases.try_invariance import Shadow, try_invariance
+from tests.db.rankings import make_ranking
+from tests.db.scene import Scene, SiteOwner, body_of, understood
+
+TRIALS = 10 * len(PERTURBATIONS)
+MEMBERS = [one for one in CAST if build_document(one) is not None][::2]
+ASKED = [one["q"] for one in OTHERS]
+
+
+async def join(scene: Scene, member: Member) -> int:
+    """The member registers, and its document is read."""
+    owner = SiteOwner(host=parse_host(member.host, test_hosts=True))
+    declared = declare(member)
+    what = understood(
+        owner.host,
+        body_of(owner.host, build_document(member)),
+        declarations=parse_declarations(declared),
+    )
+    decided = await scene.play(owner, what=what, **declared)
+    assert decided.status == "active", decided.problems
+    return (await scene.entry(owner)).site_id
+
+
+async def ask(scene: Scene, site_ids: list[int]) -> None:
+    """One of the rankings is erased; a query of it is tried no more."""
+    told = [
+        {"query": text, "location": "u33d" if number % 2 else None, "filters": {}}
+        for number, text in enumerate(ASKED)
+    ]
+    told[0]["filters"] = {"category": "bakery"}
+    rankings = [
+        make_ranking(scene.chance, site_ids[:3], eligible=site_ids[:9], disclosed=one)
+        for one in told
+    ]
+    erased = make_ranking(scene.chance, site_ids[:3], disclosed={"location": "u33d"})
+    async with scene.api.connect() as connection:
+        await (await RankingWriter.over(connection)).write(
+            [pack_ranking(one) for one in (*rankings, erased)]
+        )
+
+
+async def read(scene: Scene, **limits: int) -> Shadow:
+    async with scene.engines[Role.AUDITOR].connect() as connection:
+        return await cast_shadow(connection, scene.lister, scene.clock(), **limits)
+
+
+@pytest.fixture(scope="module")
+def joined() -> list[int]:
+    return []
+
+
+@pytest.fixture
+async def town(scene: Scene, joined: list[int]) -> Shadow:
+    """Made once for all tests here, which change nothing of it."""
+    if not joined:
+        joined += [await join(scene, member) for member in MEMBERS]
+        await ask(scene, joined)
+    return await read(scene)
+
+
+async def test_queries_that_are_not_erased_are_tried_on_listed_sites(
+    town: Shadow, joined: list[int]
+) -> None:
+    assert {one.entry.site_id for one in town.listings} == set(joined)
+    assert sorted(one.text for one in town.questions) == sorted(ASKED)
+    by_text = {one.text: one for one in town.questions}
+    assert by_text[ASKED[0]].filters == Filters(category="bakery")
+    assert by_text[ASKED[0]].cell is None
+    assert by_text[ASKED[1]].cell == "u33d"
+    assert all(one.documents for one in town.listings)
+    assert {one.size for one in town.listings} > {"unknown"}
+
+
+async def test_profiles_are_made_as_they_are_in_earnest(
+    scene: Scene, town: Shadow
+) -> None:
+    made = {one.entry.site_id: town.make(one) for one in town.listings}
+    async with scene.engines[Role.CRAWLER].connect() as connection:
+        for site_id, profile in made.items():
+            body = await profiles.profile_of(connection, site_id)
+            assert body == encode_profile(profile)
+
+
+async def test_nothing_moves_the_rankings_of_the_registry(town: Shadow) -> None:
+    found = try_invariance(town, trials=TRIALS, seed=1)
+    assert found.trials == TRIALS
+    assert found.violations == 0, found.sentence
+
+
+async def test_a_planted_leak_is_found_within_one_run(town: Shadow) -> None:
+    planted = replace(town, make=with_leak(town.make))
+    found = try_invariance(planted, trials=TRIALS, seed=1)
+    failed = {one.perturbation for one in found.tallies if one.violations}
+    assert failed == {"tier"}
+
+
+async def test_a_shadow_holds_the_sites_that_were_eligible_first(
+    scene: Scene, town: Shadow, joined: list[int]
+) -> None:
+    few = await read(scene, rankings=2, most_sites=9)
+    assert {one.entry.site_id for one in few.listings} == set(joined[:9])
+    assert len(few.questions) == 2
+
+
+async def test_the_command_tells_what_was_tried_and_no_query(
+    town: Shadow, database: URL
+) -> None:
+    url = database.render_as_string(hide_password=False)
+    arguments = ["--trials", str(len(PERTURBATIONS)), "--seed", "3", "--json"]
+    done = await asyncio.to_thread(
+        CliRunner().invoke,
+        invariance,
+        arguments,
+        env={"FAIR_REGISTRY_DATABASE_URL": url},
+        catch_exceptions=False,
+    )
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert (told["trials"], told["violations"]) == (len(PERTURBATIONS), 0)
+    assert told["seed"] == 3
+    assert told["sentence"].startswith(f"In {len(PERTURBATIONS)} trials with")
+    assert not any(text in done.stdout for text in ASKED)

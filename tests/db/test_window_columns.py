@@ -1,0 +1,47 @@
+"""Site numbers and the rankings whose scores are read; no database is needed."""
+
+import random
+
+import numpy as np
+
+from registry.db.window_columns import Candidates, SiteNumbers
+
+
+def test_every_id_has_the_number_of_its_place() -> None:
+    dice = random.Random(1)
+    ids = [dice.randrange(2**63) for _ in range(5_000)]
+    numbers = SiteNumbers(ids)
+    asked = [dice.randrange(len(ids)) for _ in range(20_000)]
+    found = numbers.find(np.array([ids[place] for place in asked], np.int64))
+    assert found.tolist() == asked
+    assert numbers.added == []
+
+
+def test_small_numbers_in_a_row_are_found_too() -> None:
+    numbers = SiteNumbers(range(1, 200))
+    assert numbers.find(np.arange(1, 200)).tolist() == list(range(199))
+
+
+def test_ids_that_are_not_known_are_numbered_as_they_come() -> None:
+    numbers = SiteNumbers([50, 20])
+    assert numbers.find(np.array([20, 7, 9, 7], np.int64)).tolist() == [1, 2, 3, 2]
+    assert numbers.added == [7, 9]
+    assert numbers.find(np.array([9, 50], np.int64)).tolist() == [3, 0]
+
+
+def test_without_any_site_all_are_new() -> None:
+    numbers = SiteNumbers([])
+    assert numbers.find(np.array([3, 1], np.int64)).tolist() == [1, 0]
+    assert numbers.find(np.array([], np.int64)).tolist() == []
+
+
+def test_the_first_ends_of_ids_are_taken() -> None:
+    candidates = Candidates(
+        np.array([5, 1, 3], np.uint64),
+        np.array([b"a" * 16, b"b" * 16, b"c" * 16], "V16"),
+        np.array([7, 8, 9], np.uint64),
+    )
+    taken = candidates.first(2)
+    assert taken.ends.tolist() == [1, 3]
+    assert [bytes(one)[:1] for one in taken.ids] == [b"b", b"c"]
+    assert taken.keys.tolist() == [8, 9]

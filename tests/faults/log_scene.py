@@ -1,0 +1,210 @@
+"""A log of its own, with the processes that write it, all of which may be killed.
+
+What was acknowledged lies in a file that the writers append to, line by line: a kill -9
+takes none of it back, as it takes back no answer that has left.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections import defaultdict
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any, Self
+
+import psutil
+from sqlalchemy import text
+
+from registry import keyring
+from registry.db import log
+from registry.db.embedded import EmbeddedPostgres
+from registry.db.engine import Connection, DatabaseError, Engine, open_engine
+from registry.db.migrate import migrate
+from registry.settings import Settings, as_environment
+from registry.tlog.checkpoint import parse_checkpoint
+from registry.tlog.edge import TreeEdge
+from registry.tlog.merkle import leaf_hash, tree_root
+from registry.tlog.note import VerifierKey, parse_vkey, verify_note
+from tests.faults.service import lost_or_doubled, postmaster_of
+
+PATIENCE_S = 30.0
+PAUSE_S = 0.02
+HOLDER = text("""
+    SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+""")
+
+
+class LogScene:
+    """served: every checkpoint that anyone could have been given, note by note."""
+
+    def __init__(
+        self, folder: Path, postgres: EmbeddedPostgres, database: str, nest: Any
+    ) -> None:
+        self.postgres = postgres
+        self.url = postgres.url(database).render_as_string(hide_password=False)
+        self.settings = Settings(data=folder, database_url=self.url)
+        self.owner: Engine = open_engine(self.url, pool=3)
+        self.served: set[str] = set()
+        self.told = folder / "acknowledged"
+        self._nest = nest
+        self._watch: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        keyring.create_keyring(self.settings.keys, self.settings.log_origin)
+        await migrate(self.owner)
+        self._watch = asyncio.create_task(self._see_checkpoints())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._watch
+        self._watch.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._watch
+        await self.owner.dispose()
+
+    async def start_publisher(self) -> psutil.Process:
+        return await self._hatch({"what": "publisher"})
+
+    async def start_writer(self, *, early: bool = False) -> psutil.Process:
+        order = {"what": "writer", "url": self.url, "early": early}
+        return await self._hatch({**order, "told": str(self.told)})
+
+    async def _hatch(self, order: dict[str, Any]) -> psutil.Process:
+        environment = as_environment(self.settings)
+        line = json.dumps({**order, "environment": environment}) + "\n"
+        self._nest.stdin.write(line.encode())
+        await self._nest.stdin.drain()
+        return psutil.Process(int(await self._nest.stdout.readline()))
+
+    async def kill_postgres(self) -> None:
+        """With all its children, and start it again."""
+        postmaster = postmaster_of(self.postgres._folder)
+        for process in [postmaster, *postmaster.children()]:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        while self.postgres.is_running():
+            await asyncio.sleep(PAUSE_S)
+        await asyncio.to_thread(self.postgres.start)
+
+    def acknowledged(self) -> dict[str, list[bytes]]:
+        """By caller, in the order of their acknowledgement. A torn line was never sent."""
+        found: dict[str, list[bytes]] = defaultdict(list)
+        lines = self.told.read_bytes() if self.told.exists() else b""
+        for line in lines.split(b"\n")[:-1]:
+            caller, leaf = line.decode().split(" ")
+            found[caller].append(bytes.fromhex(leaf))
+        return found
+
+    def count_acknowledged(self) -> int:
+        return self.told.stat().st_size // 66 if self.told.exists() else 0
+
+    async def goes_on(self, more: int = 20) -> None:
+        """More records are acknowledged, and another checkpoint is signed."""
+        enough, seen = self.count_acknowledged() + more, len(self.served)
+        async with asyncio.timeout(PATIENCE_S):
+            while self.count_acknowledged() < enough or len(self.served) == seen:
+                await asyncio.sleep(PAUSE_S)
+
+    async def _see_checkpoints(self) -> None:
+        while True:
+            with suppress(DatabaseError, OSError):
+                async with self.owner.connect() as connection:
+                    newest = await log.latest_checkpoint(connection)
+                if newest:
+                    self.served.add(newest.note)
+            await asyncio.sleep(PAUSE_S)
+
+    async def holder(self) -> int:
+        """The backend of the sequencer that works; 0: of none."""
+        async with self.owner.connect() as connection:
+            return (await connection.execute(HOLDER)).scalar() or 0
+
+    async def drained(self) -> list[bytes]:
+        """The leaves of the whole log, once nothing waits for it."""
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                async with self.owner.connect() as connection:
+                    if not await log.count_pending(connection):
+                        return await _leaves(connection)
+                await asyncio.sleep(PAUSE_S)
+
+    def lost_or_doubled(self, leaves: Sequence[bytes]) -> list[bytes]:
+        every = [leaf for one in self.acknowledged().values() for leaf in one]
+        return lost_or_doubled(every, leaves)
+
+    async def verify(self, keys: Sequence[VerifierKey] = ()) -> None:
+        """Nothing is lost, doubled or out of order, and there is one history.
+
+        keys: of which one has signed each checkpoint; by default the log's.
+        """
+        leaves = await self.drained()
+        assert self.lost_or_doubled(leaves) == []
+        index = {leaf: number for number, leaf in enumerate(leaves)}
+        for caller, asked in self.acknowledged().items():
+            places = [index[leaf] for leaf in asked]
+            assert places == sorted(places), caller
+        await self._verify_tiles(leaves)
+        self._verify_checkpoints(leaves, keys or [self.log_key])
+
+    @property
+    def log_key(self) -> VerifierKey:
+        return parse_vkey(keyring.load_vkey(self.settings.keys, keyring.LOG))
+
+    async def _verify_tiles(self, leaves: Sequence[bytes]) -> None:
+        """What is stored is what the leaves give, and no more."""
+        edge, placed = TreeEdge().append(leaves)
+        async with self.owner.connect() as connection:
+            rows = await connection.execute(
+                text("SELECT level, position, hash FROM audit.tile_hash ORDER BY 1, 2")
+            )
+            assert [tuple(row) for row in rows] == sorted(map(tuple, placed))
+            newest = await log.latest_checkpoint(connection)
+        assert newest
+        assert (newest.size, newest.root) == (len(leaves), edge.root())
+
+    def _verify_checkpoints(
+        self, leaves: Sequence[bytes], keys: Sequence[VerifierKey]
+    ) -> None:
+        assert self.served
+        for note in self.served:
+            seen = parse_checkpoint(verify_note(note.encode(), keys).text)
+            assert seen.root == tree_root(leaves[: seen.size]), seen.size
+
+
+async def _leaves(connection: Connection) -> list[bytes]:
+    """Computed from the bodies; what is stored as their hash has to be the same."""
+    newest = await log.latest_checkpoint(connection)
+    size = newest.size if newest else 0
+    leaves = [leaf_hash(body) for body in await log.read_bodies(connection, 0, 2**40)]
+    assert leaves == await log.read_hashes(connection, 0, 0, 2**40)
+    assert len(leaves) == size
+    return leaves
+
+
+@asynccontextmanager
+async def open_nest() -> AsyncIterator[Any]:
+    nest = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.faults.log_nest"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        cwd=Path(__file__).parents[2],
+    )
+    try:
+        yield nest
+    finally:
+        assert nest.stdin
+        nest.stdin.close()
+        await nest.wait()
+
+
+def pause(process: psutil.Process) -> None:
+    os.kill(process.pid, signal.SIGSTOP)
+
+
+def go_on(process: psutil.Process) -> None:
+    os.kill(process.pid, signal.SIGCONT)

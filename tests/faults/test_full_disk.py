@@ -1,0 +1,138 @@
+"""A disk that is full: refused at once, nothing lost, and then as before."""
+
+import asyncio
+import resource
+import signal
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from registry.db.embedded import EmbeddedPostgres, start_embedded
+from registry.db.engine import Engine, Role, open_engine
+from registry.db.migrate import migrate
+from registry.errors import Unavailable
+from registry.usecases.chance import Chance
+from registry.usecases.record_rankings import RankingRecorder
+from registry.usecases.sequence import Sequencer
+from tests.db.rankings import make_ranking
+from tests.db.test_sequencing import SIGNER
+from tests.faults.service import lost_or_doubled, postmaster_of
+
+pytestmark = pytest.mark.slow
+WAL_SEGMENT_BYTES = 16 << 20
+PATIENCE_S = 20.0
+
+# Four rows fill a page.
+FILL = """
+    INSERT INTO audit.ranking (record_id, eligible)
+    SELECT gen_random_uuid(), decode(repeat('00', 1950), 'hex')
+    FROM generate_series(1, :rows)
+"""
+
+
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """Who is started herein writes no file beyond the size of a WAL segment.
+
+    The operating system refuses it as on a full disk, and WAL can still be written.
+    """
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (WAL_SEGMENT_BYTES, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[EmbeddedPostgres]:
+    with full_disk():
+        server = start_embedded(tmp_path)
+    server.create_database()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+async def owner(small_disk: EmbeddedPostgres) -> AsyncIterator[Engine]:
+    engine = open_engine(small_disk.url())
+    await migrate(engine)
+    yield engine
+    await engine.dispose()
+
+
+async def fill_the_disk(owner: Engine) -> None:
+    """By many rows at a time, and then one by one into what those have left."""
+    for rows in (200, 1):
+        with pytest.raises(DBAPIError, match="File too large"):
+            await fill(owner, rows)
+
+
+async def fill(owner: Engine, rows: int) -> None:
+    for _ in range(2_000):
+        async with owner.begin() as connection:
+            await connection.execute(text(FILL), {"rows": rows})
+
+
+async def test_full_disk_refuses_records_and_loses_none(
+    small_disk: EmbeddedPostgres, owner: Engine
+) -> None:
+    acknowledged: list[bytes] = []
+    api = open_engine(small_disk.url(), Role.API, pool=1)
+    publisher = open_engine(small_disk.url(), Role.PUBLISHER)
+    recorder = RankingRecorder(api)
+    running = [
+        asyncio.create_task(recorder.run()),
+        asyncio.create_task(Sequencer(publisher, SIGNER, Chance().now).run()),
+    ]
+
+    async def record() -> bool:
+        one = make_ranking(Chance())
+        try:
+            await recorder.record(one)
+        except Unavailable:
+            return False
+        acknowledged.append(one.record.leaf_hash)
+        return True
+
+    assert await record()
+    await fill_the_disk(owner)
+    refused = 0
+    async with asyncio.timeout(PATIENCE_S):
+        while refused < 3:  # a page with room may take a few more
+            refused += not await record()
+    await asyncio.to_thread(restart, small_disk)  # and now there is room
+    async with asyncio.timeout(PATIENCE_S):
+        while not await record():
+            await asyncio.sleep(0.1)
+    leaves = await published(owner, len(acknowledged))
+    for task in running:
+        task.cancel()
+    await asyncio.gather(*running, return_exceptions=True)
+    for engine in (api, publisher):
+        await engine.dispose()
+    assert lost_or_doubled(acknowledged, leaves) == []
+
+
+def restart(server: EmbeddedPostgres) -> None:
+    postmaster = postmaster_of(server._folder)
+    postmaster.send_signal(signal.SIGINT)  # hangs up and ends
+    postmaster.wait(PATIENCE_S)
+    server.start()
+
+
+async def published(owner: Engine, count: int) -> list[bytes]:
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            async with owner.connect() as connection:
+                rows = await connection.execute(
+                    text("SELECT leaf_hash FROM audit.entry")
+                )
+                leaves = list(rows.scalars())
+            if len(leaves) >= count:
+                return leaves
+            await asyncio.sleep(0.1)

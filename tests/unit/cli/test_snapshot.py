@@ -1,0 +1,98 @@
+from copy import deepcopy
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from registry.audit.disclosure import encode_disclosure
+from registry.cli.audit.snapshot import Snapshot
+from registry.index.builder import Builder
+from registry.index.search import prepare_query, search
+from registry.ranking.encoder import load_encoder
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.ties import make_seed
+from registry.sites.identifier import spell_site_id
+from tests.unit.index.conftest import NOW, PLAIN
+
+SECRET = b"s" * 32
+SITES = [
+    replace(PLAIN, site_id=n, publisher=n, quality=5_000 + 100 * (n // 3))
+    for n in range(1, 10)
+]
+K = 5
+
+
+@pytest.fixture(scope="module")
+def index():
+    return Builder.build(SITES, DEFAULT_POLICY).index
+
+
+@pytest.fixture(scope="module")
+def members(index):
+    return {"policy": DEFAULT_POLICY.digest, "snap": index.generation}
+
+
+@pytest.fixture(scope="module")
+def values(index):
+    """What a ranking discloses."""
+    query = prepare_query("book tables", load_encoder(), DEFAULT_POLICY)
+    seed = make_seed(SECRET, "request", "nonce")
+    ranked = search(index, query, now=NOW, seed=seed, k=K)
+    assert len(ranked.sites) == K
+    scores = [
+        {
+            "site": spell_site_id(one.site_id),
+            "factors": list(msgspec.to_builtins(one.factors).values()),
+            "score": one.score,
+            "tie": f"{one.order_key.tie_key:016x}",
+        }
+        for one in ranked.sites
+    ]
+    return {
+        "query": "book tables",
+        "location": None,
+        "filters": {},
+        "request": {
+            "id": "request",
+            "nonce": "nonce",
+            "at": NOW.isoformat(),
+            "after": ["-1000000000", "0", "0", "0"],
+        },
+        "scores": scores,
+    }
+
+
+def disclose(values):
+    return [encode_disclosure("salt", name, one) for name, one in values.items()]
+
+
+@pytest.mark.parametrize("secret", [SECRET, None])
+def test_factors_are_computed_again_in_the_same_index(index, members, values, secret):
+    found = Snapshot(index).search_again(members, disclose(values), secret)
+    assert (found.compared, found.differences, found.missing) == (K, (), "")
+
+
+def test_another_factor_is_found(index, members, values):
+    spoiled = deepcopy(values)
+    spoiled["scores"][0]["factors"][0] -= 1
+    found = Snapshot(index).search_again(members, disclose(spoiled), SECRET)
+    assert len(found.differences) == 1
+    assert "the factors are" in found.differences[0]
+
+
+def test_an_index_of_another_time_or_policy_computes_nothing(index, members, values):
+    for changes in ({"snap": "another"}, {"policy": "another"}):
+        found = Snapshot(index).search_again(members | changes, disclose(values), None)
+        assert (found.compared, found.missing != "") == (0, True)
+    assert Snapshot(None).search_again(members, disclose(values), None).missing
+
+
+def test_without_the_question_nothing_is_computed(index, members, values):
+    scores = disclose({"scores": values["scores"]})
+    assert "disclosed" in Snapshot(index).search_again(members, scores, None).missing
+
+
+def test_sites_that_the_search_does_not_find_are_told(index, members, values):
+    other = {**values, "query": "zzzz"}
+    found = Snapshot(index).search_again(members, disclose(other), None)
+    assert "finds none" in found.missing

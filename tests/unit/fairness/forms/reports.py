@@ -1,0 +1,39 @@
+"""Reports whose forms are tested: small ones, one with names that mean harm."""
+
+from dataclasses import replace
+from functools import cache
+
+from registry.fairness.columns import gather
+from registry.fairness.figures import FairnessReport, Terms
+from registry.fairness.observation import SiteDisclosure
+from registry.fairness.report import build_report
+from tests.unit.fairness.test_report import ALGORITHM, DISCLOSURES, WINDOW, by_lot
+
+HARMFUL = '=HYPERLINK("https://evil.example/","<script>alert(1)</script>")'
+
+
+@cache
+def fair() -> FairnessReport:
+    return _report(DISCLOSURES)
+
+
+@cache
+def thin() -> FairnessReport:
+    """Too few queries for any figure."""
+    return _report(DISCLOSURES, count=3)
+
+
+@cache
+def harmful() -> FairnessReport:
+    """Sites of a category, and an operator, that are named by an attacker."""
+    named = [replace(one, category=HARMFUL) for one in DISCLOSURES]
+    return _report(tuple(named), operator=HARMFUL)
+
+
+def _report(
+    disclosures: tuple[SiteDisclosure, ...], *, count: int = 40, operator: str = ""
+) -> FairnessReport:
+    rankings = [replace(one, operator=operator) for one in by_lot(count)]
+    observed = gather(rankings, disclosures, operator)
+    terms = Terms(window=WINDOW, operator=operator, replicates=2000)
+    return build_report(observed, ALGORITHM, terms)

@@ -1,0 +1,192 @@
+"""The compiled way and NumPy's come to the same bytes."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from registry.index import inversion, library, runs
+from registry.index.inversion import invert_compiled, invert_plainly
+from registry.index.library import find_library
+from registry.index.lookup import Lookup
+from registry.index.rows import Rows, join, rows_of, select
+from registry.index.runs import Runs, join_runs, starts_of
+from registry.ranking.policy import DEFAULT_POLICY as P
+from registry.ranking.profile import Profile
+
+needs_library = pytest.mark.skipif(
+    find_library() is None, reason="the kernel is not compiled here"
+)
+MakeProfile = Callable[..., Profile]
+
+
+def said(lists: list[list[int]], seed: int = 1) -> Rows:
+    """Rows that say the terms of these hashes."""
+    impacts = np.random.default_rng(seed).integers(1, 256, sum(map(len, lists)))
+    return replace(
+        rows_of([], P),
+        site_ids=np.arange(1, len(lists) + 1),
+        starts=starts_of(np.array([len(own) for own in lists], np.int64)),
+        hashes=np.array([one for own in lists for one in sorted(own)], np.uint64),
+        impacts=impacts.astype(np.uint8),
+    )
+
+
+def many(rows: int, terms: int, each: int) -> list[list[int]]:
+    rng = np.random.default_rng(rows)
+    hashes = rng.integers(0, 2**64, terms, dtype=np.uint64).tolist()
+    share = rng.zipf(1.3, (rows, each)) % terms
+    return [[hashes[number] for number in set(own.tolist())] for own in share]
+
+
+@needs_library
+@pytest.mark.parametrize(
+    ("lists", "window"),
+    [
+        pytest.param([], 4, id="no rows"),
+        pytest.param([[]], 4, id="a row that says nothing"),
+        pytest.param([[0]], 4, id="the hash zero"),
+        pytest.param([[2**64 - 1, 0, 1]], 4, id="the least and the greatest hash"),
+        pytest.param([[7]] * 9, 4, id="a term of all rows, in windows that are not full"),
+        pytest.param([[7]] + [[]] * 20 + [[7]], 4, id="a term of the first and the last"),
+        pytest.param([[n << 52] for n in range(1000)], 16, id="hashes alike in most bits"),
+        pytest.param([[n] for n in range(5000)], 16, id="hashes one after the other"),
+        pytest.param(many(3000, 400, 12), 64, id="dense, frequent and rare terms"),
+        pytest.param(many(999, 90_000, 40), 256, id="mostly rare terms"),
+    ],
+)  # fmt: skip
+def test_compiled_inversion_equals_the_plain_one(
+    lists: list[list[int]], window: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inversion, "_ROOM", 64)
+    found_library = find_library()
+    assert found_library is not None
+    rows = said(lists)
+    compiled = invert_compiled(rows, window, found_library)
+    plain = invert_plainly(rows, window)
+    assert compiled.keys() == plain.keys()
+    for name, expected in plain.items():
+        found = compiled[name]
+        assert (found.dtype, found.shape) == (expected.dtype, expected.shape), name
+        assert found.tobytes() == expected.tobytes(), name
+
+
+def test_inversion_has_every_posting_of_every_row() -> None:
+    lists = many(600, 200, 9)
+    rows = said(lists)
+    made = invert_plainly(rows, 64)
+    expected = {
+        (int(hash_), row, int(impact))
+        for row in range(len(rows))
+        for hash_, impact in zip(
+            rows.hashes[rows.starts[row] : rows.starts[row + 1]],
+            rows.impacts[rows.starts[row] : rows.starts[row + 1]],
+            strict=True,
+        )
+    }
+    assert set(postings_of(made)) == expected
+    assert (made["column_of"] >= 0).any()
+    assert (made["column_of"] < 0).any()
+
+
+def postings_of(made: dict[str, Any]) -> list[tuple[int, int, int]]:
+    found = []
+    for term, hash_ in enumerate(made["hashes"].tolist()):
+        if (column := made["column_of"][term]) >= 0:
+            own = made["columns"][column]
+            found += [
+                (hash_, row, int(own[row])) for row in np.flatnonzero(own).tolist()
+            ]
+            continue
+        packed = made["postings"][made["starts"][term] : made["starts"][term + 1]]
+        found += [(hash_, one >> 8, one & 255) for one in packed.tolist()]
+    return found
+
+
+# --- runs -----------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["compiled", "plain"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "plain":
+        monkeypatch.setattr(runs, "find_library", lambda: None)
+
+
+LISTS = [[1, 2, 3], [], [4], [5, 6], [], [7, 8, 9, 10]]
+
+
+def runs_of(lists: list[list[int]]) -> Runs[np.uint64]:
+    lengths = np.array([len(own) for own in lists], np.int64)
+    items = np.array([one for own in lists for one in own], np.uint64)
+    return Runs.of(starts_of(lengths), items)
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize(
+    "order",
+    [
+        pytest.param([], id="none"),
+        pytest.param([1, 4], id="empty ones"),
+        pytest.param([5, 0, 0, 3], id="some, one twice"),
+        pytest.param([11, 6, 5, 0], id="of both parts"),
+    ],
+)
+def test_runs_are_taken_in_the_order_asked_for(order: list[int]) -> None:
+    both = join_runs([runs_of(LISTS), runs_of(LISTS[::-1])])
+    lists = LISTS + LISTS[::-1]
+    taken = both.take(np.array(order, np.int64))
+    expected = [one for number in order for one in lists[number]]
+    assert taken.packed().tolist() == expected
+    assert [one.tolist() for one in map(taken.__getitem__, range(len(order)))] == [
+        lists[number] for number in order
+    ]
+    for items in (1, 3, 100):
+        pieces = [piece.tolist() for piece in taken.pieces(items)]
+        assert [one for piece in pieces for one in piece] == expected
+
+
+@pytest.mark.usefixtures("way")
+def test_runs_of_many_arrays_are_copied_into_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(runs, "ARRAYS_MAX", 3)
+    few = join_runs([runs_of(LISTS)] * 3)
+    many_ = join_runs([few, runs_of(LISTS)])
+    assert (len(few.arrays), len(many_.arrays)) == (3, 1)
+    assert many_.packed().tolist() == few.packed().tolist() + list(range(1, 11))
+
+
+def test_selected_rows_are_those_of_all_parts(site: MakeProfile) -> None:
+    profiles = [
+        site(n, site_terms=("food", f"word{n}"), quality=n) for n in range(1, 9)
+    ]
+    whole = rows_of(profiles, P)
+    parts = [rows_of(profiles[:3], P), rows_of([], P), rows_of(profiles[3:], P)]
+    order = np.array([7, 0, 2, 2, 3])
+    found, expected = select(parts, order), whole.take(order)
+    assert found.site_ids.tolist() == [8, 1, 3, 3, 4]
+    for name in ("quality", "starts", "hashes", "impacts", "vectors", "embeddings"):
+        assert getattr(found, name).tolist() == getattr(expected, name).tolist()
+    assert [found.bodies[n] for n in range(5)] == [expected.bodies[n] for n in range(5)]
+    assert join(parts).hashes.tolist() == whole.hashes.tolist()
+    bare = select(parts, order, bare=True)
+    assert (bare.quality.tolist(), len(bare.hashes)) == (found.quality.tolist(), 0)
+
+
+# --- the library, and rows by a key ---------------------------------------------------
+
+
+def test_a_library_of_other_sources_is_not_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(library, "digest_of_sources", lambda: "0" * 64)
+    assert find_library.__wrapped__() is None
+
+
+def test_rows_are_found_by_their_key() -> None:
+    lookup = Lookup.of(np.array([5, 3, 5, 9]))
+    assert lookup.find(np.array([5, 4, 3])).tolist() == [0, 2, 1]
+    assert lookup.find(np.array([], np.int64)).tolist() == []
+    assert Lookup.of(np.array([], np.int64)).find(np.array([1])).tolist() == []

@@ -1,0 +1,139 @@
+"""The town's rankings do not move; a ranker that knows more than it may is found out."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from random import Random
+
+import pytest
+
+from registry.cli.bench.invariance import NOW, town_shadow, with_leak
+from registry.demo.town.sites import CAST
+from registry.fairness.invariance import PERTURBATIONS
+from registry.ranking.encoder import load_encoder
+from registry.ranking.policy import DEFAULT_POLICY, FULL
+from registry.ranking.profile import Profile
+from registry.sites.gazetteer import Gazetteer
+from registry.sites.place import Point, cell_of, centroid_of
+from registry.usecases.list_site import Lister
+from registry.usecases.perturb import PERTURB, Draw, Listing, with_keys_shuffled
+from registry.usecases.try_invariance import Shadow, try_invariance
+
+TRIALS = 10 * len(PERTURBATIONS)
+
+
+@pytest.fixture(scope="module")
+def town(gazetteer: Gazetteer) -> Shadow:
+    return town_shadow(
+        Lister(gazetteer=gazetteer, encoder=load_encoder(), policy=DEFAULT_POLICY),
+        CAST[::2],
+    )
+
+
+def test_nothing_moves_the_rankings_of_the_town(town: Shadow) -> None:
+    found = try_invariance(town, trials=TRIALS, seed=1)
+    assert found.trials == TRIALS
+    assert {one.trials for one in found.tallies} == {10}
+    assert found.violations == 0, found.sentence
+
+
+def test_the_same_seed_gives_the_same_trials(town: Shadow) -> None:
+    leaky = replace(town, make=with_leak(town.make))
+    first, again, other = (
+        try_invariance(leaky, trials=TRIALS, seed=seed) for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert first.examples != other.examples
+
+
+def favour(amount: Callable[[Listing], int]) -> Callable[[Listing, Profile], Profile]:
+    """More or less quality for what is none of its business."""
+
+    def change(listing: Listing, profile: Profile) -> Profile:
+        quality = min(FULL, max(0, profile.quality + amount(listing)))
+        return replace(profile, quality=quality)
+
+    return change
+
+
+def mistrust_movers(_: Listing, profile: Profile) -> Profile:
+    """Who stands in the middle of a cell is sent to the other side of the Earth.
+
+    And believed nothing there: few of the others were near in the first place.
+    """
+    point = profile.point
+    if point is None or centroid_of(cell_of(point)) != point:
+        return profile
+    longitude = (point.longitude + 360) % 360 - 180
+    return replace(profile, point=Point(-point.latitude, longitude), quality=0)
+
+
+LEAKS: dict[str, Callable[[Listing, Profile], Profile]] = {
+    "name": favour(lambda one: 300 * (" | " in one.entry.site.name)),
+    "trust": favour(lambda one: 300 * (one.entry.trust_level == "verified")),
+    "tier": favour(lambda one: 300 * bool(one.tier)),
+    "traffic": favour(lambda one: min(300, one.visits)),
+    "labels": favour(lambda one: 300 * (one.size in {"large", "medium"})),
+    "commission": favour(
+        lambda one: int(20 * (one.entry.site.commission_percent or 0))
+    ),
+    "zero_commission": favour(
+        lambda one: 300 * (one.entry.site.commission_percent == 0)
+    ),
+    "registration_order": favour(lambda one: (NOW - one.entry.registered_at).days),
+    "nearer": mistrust_movers,
+    "fresher": favour(lambda one: -40 * ((one.entry.changed_at - NOW).days + 300)),
+    "working": favour(lambda one: -100 * one.probes.successes),
+    "declared": favour(
+        lambda one: -500 * any(act.sensitivity for act in one.entry.site.actions)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_a_leak_is_found_by_its_own_perturbation(town: Shadow, name: str) -> None:
+    def leaking(listing: Listing) -> Profile:
+        return LEAKS[name](listing, town.make(listing))
+
+    found = try_invariance(replace(town, make=leaking), trials=TRIALS * 2, seed=1)
+    failed = {one.perturbation for one in found.tallies if one.violations}
+    assert name in failed
+
+
+def test_documents_are_read_again_with_their_members_in_another_order(
+    town: Shadow,
+) -> None:
+    """The bytes are others, so the trial is one; the reading is the same."""
+    compared = 0
+    for listing in town.listings:
+        draw = Draw(Random(1), NOW + timedelta(days=1), Point(0, 0))
+        changed = with_keys_shuffled(listing, draw)
+        assert changed.entry.changed_at == listing.entry.changed_at
+        compared += changed.entry.site is not listing.entry.site
+    assert compared == len(town.listings)
+
+
+@pytest.mark.parametrize("name", [name for name in PERTURB if name != "key_order"])
+def test_every_perturbation_changes_a_part_of_the_town(town: Shadow, name: str) -> None:
+    draw = Draw(Random(1), NOW, Point(10, 10))
+    changed = [PERTURB[name](one, draw) != one for one in town.listings]
+    assert sum(changed) > len(changed) / 3
+
+
+def test_nothing_is_tried_where_nobody_asked(town: Shadow) -> None:
+    found = try_invariance(replace(town, questions=[]), trials=TRIALS, seed=1)
+    assert found.trials == 0
+    assert "Nothing was tried" in found.sentence
+
+
+@pytest.mark.parametrize("vowel", ["u", "\u00fc", "u\u0308"], ids=ascii)
+def test_a_name_that_is_said_with_other_vowels_stays_beside_the_new_one(
+    town: Shadow, vowel: str
+) -> None:
+    listing = town.listings[0]
+    site = replace(listing.entry.site, name="Gruenspan", description=f"Gr{vowel}nspan")
+    named = replace(listing, entry=replace(listing.entry, site=site))
+    changed = PERTURB["name"](named, Draw(Random(1), NOW, Point(0, 0)))
+    assert changed.entry.site.name.startswith("Gruenspan | ")
+    before, after = town.make(named), town.make(changed)
+    assert before == after
