@@ -3,12 +3,13 @@
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 import click
 import httpx
 from rich.console import Console
+from rich.table import Table
 
 from registry.client import ProblemAnswered, RegistryClient
 
@@ -69,3 +70,15 @@ def tell_problem(problem: dict[str, Any]) -> None:
 def print_json(value: object) -> None:
     json.dump(value, sys.stdout, indent=2, ensure_ascii=False, default=str)
     sys.stdout.write("\n")
+
+
+def tell_figures(figures: Mapping[str, object], *, as_json: bool) -> None:
+    """Measured figures, by name; None was not measured."""
+    if as_json:
+        print_json(figures)
+        return
+    table = Table("figure", box=None)
+    table.add_column("value", justify="right")
+    for name, value in figures.items():
+        table.add_row(name, "not measured" if value is None else str(value))
+    console.print(table)

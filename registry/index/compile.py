@@ -62,8 +62,8 @@ def compile_kernel() -> bool:
 
 
 def _compiler() -> list[str] | None:
-    if named := os.environ.get("CC"):
-        return shlex.split(named)
+    if named := shlex.split(os.environ.get("CC", "")):
+        return named if shutil.which(named[0]) else None
     found = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
     return [found] if found else None
 

@@ -72,8 +72,9 @@ def _centres(sample: Floats, count: int) -> Floats:
     centres = sample[_spaced(len(sample), count)]
     for _ in range(_ROUNDS):
         nearest = np.argmax(sample @ centres.T, axis=1)
-        sums = np.zeros_like(centres)
-        np.add.at(sums, nearest, sample)
+        # A product of matrices is many times as fast as adding at places.
+        own = (nearest == np.arange(len(centres))[:, None]).astype(np.float32)
+        sums = own @ sample
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         centres = np.where(lengths > 0, sums / np.maximum(lengths, 1e-6), centres)
     return centres

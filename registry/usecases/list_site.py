@@ -239,12 +239,12 @@ class Lister:
             await profiles.save_profile(
                 writes,
                 entry.site_id,
-                encode_profile(self._profile(entry, formats, figures)),
+                encode_profile(self.profile_of(entry, formats, figures)),
                 self.policy.digest,
                 listed=entry.is_listed,
             )
 
-    def _profile(
+    def profile_of(
         self, entry: SiteEntry, formats: Iterable[str], figures: ProbeFigures
     ) -> Profile:
         return make_profile(

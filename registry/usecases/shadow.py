@@ -31,9 +31,7 @@ def maker_of(lister: Lister) -> MakeProfile:
     """The code that makes profiles when a site is listed; it is not given the rest."""
 
     def make(listing: Listing) -> Profile:
-        return lister._profile(  # noqa: SLF001 - the one place where profiles are made
-            listing.entry, listing.formats, listing.probes
-        )
+        return lister.profile_of(listing.entry, listing.formats, listing.probes)
 
     return make
 

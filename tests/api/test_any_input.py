@@ -126,7 +126,12 @@ def test_any_token_is_answered(http: httpx.Client, parts: list[bytes]) -> None:
     ),
     query=st.lists(
         st.tuples(
-            st.sampled_from(["q", "lat", "lon", "limit", "cursor", "from", "to", "as"])
+            st.sampled_from(
+                [
+                    *("q", "lat", "lon", "limit", "cursor", "from", "to", "as"),
+                    *("form", "operator", "category"),
+                ]
+            )
             | st.text(alphabet=st.characters(codec="utf-8"), max_size=6),
             st.text(alphabet=st.characters(codec="utf-8"), max_size=30),
         ),

@@ -8,8 +8,6 @@ the dead are then more than a base may carry.
 
 import asyncio
 import itertools
-import shutil
-import tempfile
 import time
 from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -24,8 +22,9 @@ import msgspec
 import psutil
 
 from registry.cli.bench.load import Latencies, drive
+from registry.cli.bench.scratch import scratch_folder
 from registry.cli.bench.search_corpus import OtherSites, Prepared, prepare
-from registry.cli.output import console, errors, json_option, print_json
+from registry.cli.output import errors, json_option, tell_figures
 from registry.cli.serve import settings_or_exit, until_ready, verify_port_is_free
 from registry.cli.supervise import Supervisor, parts_of_service
 from registry.client import RegistryClient
@@ -63,19 +62,13 @@ def changes(data: Path | None, *, as_json: bool, **given: Any) -> None:
 
     rebuild_cpu_s is all that the indexer spent while a base was made, changes too.
     """
-    folder = data or Path(tempfile.mkdtemp(prefix="fair-registry-bench-"))
-    try:
-        found = asyncio.run(_Bench(folder=folder, **given).measure())
-    except OtherSites as other:
-        raise click.ClickException(f"{folder} holds {other.sites} sites") from other
-    finally:
-        if data is None:
-            shutil.rmtree(folder, ignore_errors=True)
-    if as_json:
-        print_json(found)
-    else:
-        for name, value in found.items():
-            console.print(f"{name}: {value}")
+    with scratch_folder(data) as folder:
+        try:
+            found = asyncio.run(_Bench(folder=folder, **given).measure())
+        except OtherSites as other:
+            told = f"{folder} holds {other.sites} sites"
+            raise click.ClickException(told) from other
+    tell_figures(found, as_json=as_json)
     if found["failures"]:
         raise SystemExit(1)
 

@@ -2,17 +2,13 @@
 
 import asyncio
 import json
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import click
-from rich.table import Table
 
 from registry.cli.bench.changes import changes
 from registry.cli.bench.formats import formats
@@ -21,9 +17,10 @@ from registry.cli.bench.log import log_bench
 from registry.cli.bench.rank import rank
 from registry.cli.bench.relevance import relevance
 from registry.cli.bench.report import report
+from registry.cli.bench.scratch import scratch_folder
 from registry.cli.bench.search import search
 from registry.cli.demo import beside_town, register_site
-from registry.cli.output import console, json_option, print_json
+from registry.cli.output import json_option, tell_figures
 from registry.cli.serve import running_service, settings_or_exit, until_ready
 from registry.client import RegistryClient
 from registry.demo.requests import OTHERS, SHOWN
@@ -56,19 +53,13 @@ bench.add_command(search)
 @json_option
 def spine(seconds: float, port: int, *, as_json: bool) -> None:
     """Registration and search on the demo town, from socket to durable record."""
-    folder = Path(tempfile.mkdtemp(prefix="fair-registry-bench-"))
-    try:
+    with scratch_folder() as folder:
         settings = settings_or_exit(
             port=port, data=folder, allow_loopback=True, database_url=""
         )
         configure_logging("json")
         found = asyncio.run(_measure(settings, seconds))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    if as_json:
-        print_json(found)
-    else:
-        console.print(_table(found))
+    tell_figures(found, as_json=as_json)
     if found["failures"]:
         raise SystemExit(1)
 
@@ -88,10 +79,7 @@ def crawl(subjects: tuple[str, ...], *, as_json: bool) -> None:
         run = subprocess.run(command, stdout=subprocess.PIPE, check=False)  # noqa: S603
         failed |= run.returncode != 0
         found |= json.loads(run.stdout or b"{}")
-    if as_json:
-        print_json(found)
-    else:
-        console.print(_table(found))
+    tell_figures(found, as_json=as_json)
     if failed:
         raise SystemExit(1)
 
@@ -157,12 +145,3 @@ def _milliseconds(name: str, found: Latencies) -> dict[str, Any]:
         f"{name}_p50_ms": round(found.percentile_ms(0.5), 2),
         f"{name}_p99_ms": round(found.percentile_ms(0.99), 2),
     }
-
-
-def _table(found: dict[str, Any]) -> Table:
-    table = Table(box=None)
-    table.add_column("figure")
-    table.add_column("value", justify="right")
-    for name, value in found.items():
-        table.add_row(name, str(value))
-    return table

@@ -7,9 +7,7 @@ PostgreSQL. Then the log is read and verified, and what is stored is weighed.
 
 import asyncio
 import os
-import shutil
 import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -19,14 +17,14 @@ from typing import Any
 
 import click
 import psutil
-from rich.table import Table
 
 from registry import keyring
 from registry.cli.bench.load import Latencies
 from registry.cli.bench.log_rankings import Stock
-from registry.cli.output import console, json_option, print_json
+from registry.cli.bench.scratch import scratch_folder, scratch_postgres
+from registry.cli.output import json_option, tell_figures
 from registry.db import log, weight
-from registry.db.embedded import EmbeddedPostgres, start_embedded
+from registry.db.embedded import EmbeddedPostgres
 from registry.db.engine import Connection, Engine, Role, open_engine
 from registry.db.migrate import migrate
 from registry.errors import Unavailable
@@ -62,18 +60,9 @@ class Acknowledged:
 @json_option
 def log_bench(seconds: float, writers: int, *, as_json: bool) -> None:
     """Recording, sequencing, verifying and proving, and the bytes of a ranking."""
-    folder = Path(tempfile.mkdtemp(prefix="fair-registry-bench-"))
-    server = start_embedded(folder)
-    try:
-        server.create_database()
+    with scratch_folder() as folder, scratch_postgres(folder) as server:
         found = asyncio.run(_measure(server, folder, seconds, writers))
-    finally:
-        server.close()
-        shutil.rmtree(folder, ignore_errors=True)
-    if as_json:
-        print_json(found)
-    else:
-        console.print(_table(found))
+    tell_figures(found, as_json=as_json)
 
 
 async def _measure(
@@ -288,12 +277,3 @@ async def _hashes(connection: Connection, run: HashRun) -> list[bytes]:
 async def _prove(connection: Connection, index: int, size: int) -> None:
     runs = {run: await _hashes(connection, run) for run in inclusion_runs(index, size)}
     prove_inclusion(index, size, runs.__getitem__)
-
-
-def _table(found: dict[str, Any]) -> Table:
-    table = Table(box=None)
-    table.add_column("figure")
-    table.add_column("value", justify="right")
-    for name, value in found.items():
-        table.add_row(name, str(value))
-    return table

@@ -5,9 +5,7 @@ figures stand in a ratio whatever else the machine does. Every sampled answer is
 against a computation of its own over all rows.
 """
 
-import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,15 +15,15 @@ from typing import Any
 import click
 import numpy as np
 import numpy.typing as npt
-from rich.table import Table
 
 from registry.cli.bench.recomputation import Recomputed, first_places, recompute
 from registry.cli.bench.rivals import has_tantivy, measure_fts5, measure_tantivy
+from registry.cli.bench.scratch import scratch_folder
 from registry.cli.bench.search_cost import bandwidth, bytes_of, bytes_touched
 from registry.cli.bench.sql_rival import measure_sql
 from registry.cli.bench.synthetic import CHUNK, NOW, Registry, make_registry
 from registry.cli.bench.synthetic_queries import make_queries
-from registry.cli.output import console, errors, json_option, print_json
+from registry.cli.output import errors, json_option, tell_figures
 from registry.index.constants import Constants, Query, make_constants
 from registry.index.kernel import Bound, Kernel
 from registry.index.levels import Level, make_level
@@ -97,25 +95,13 @@ def rank(
     if ratio_to:
         ratio = found["kernel_cpu_ms_mean"] / ratio_to
         found["mean_ratio_to_tantivy"] = round(ratio, 2)
-    if as_json:
-        print_json(found)
-    else:
-        console.print(_table(found))
+    tell_figures(found, as_json=as_json)
     if found["mismatches"] or found["sql_mismatches"]:
         raise SystemExit(1)
 
 
 def _tell(what: str) -> None:
     errors.print(what, highlight=False)
-
-
-def _table(found: dict[str, Any]) -> Table:
-    table = Table(box=None)
-    table.add_column("figure")
-    table.add_column("value", justify="right")
-    for name, value in found.items():
-        table.add_row(name, "not measured" if value is None else str(value))
-    return table
 
 
 # ---- what is measured ----
@@ -266,11 +252,8 @@ def _rivals(
         if reason := _reason_to_skip(rival, asked, len(bench.rows)):
             _tell(f"{rival}: skipped, {reason}")
             continue
-        folder = Path(tempfile.mkdtemp(prefix="fair-registry-bench-"))
-        try:
+        with scratch_folder() as folder:
             found |= _MEASURES[rival](bench, folder, sample, again)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
     return found
 
 

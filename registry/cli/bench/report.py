@@ -6,20 +6,17 @@ them and makes the report, so that its memory is its own.
 
 import asyncio
 import json
-import shutil
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import click
-from rich.table import Table
 
 from registry.cli.bench.invariance import measure_invariance
 from registry.cli.bench.report_window import Window
-from registry.cli.output import console, errors, json_option, print_json
-from registry.db.embedded import EmbeddedPostgres, start_embedded
+from registry.cli.bench.scratch import scratch_folder, scratch_postgres
+from registry.cli.output import errors, json_option, tell_figures
+from registry.db.embedded import EmbeddedPostgres
 from registry.db.engine import open_engine
 from registry.db.filled_window import analyze, fill_rankings, fill_sites
 from registry.db.migrate import migrate
@@ -42,23 +39,12 @@ from registry.db.migrate import migrate
 @json_option
 def report(rankings: int, sites: int, trials: int, *, as_json: bool) -> None:
     """The fairness report of that many rankings of 20 sites: seconds and memory."""
-    folder = Path(tempfile.mkdtemp(prefix="fair-registry-bench-"))
-    try:
-        server = start_embedded(folder)
-        try:
-            found = _measure(server, rankings, sites) | measure_invariance(trials)
-        finally:
-            server.close()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    if as_json:
-        print_json(found)
-    else:
-        console.print(_table(found))
+    with scratch_folder() as folder, scratch_postgres(folder) as server:
+        found = _measure(server, rankings, sites) | measure_invariance(trials)
+    tell_figures(found, as_json=as_json)
 
 
 def _measure(server: EmbeddedPostgres, rankings: int, sites: int) -> dict[str, Any]:
-    server.create_database()
     url = server.url().render_as_string(hide_password=False)
     asyncio.run(_fill(url, rankings, sites))
     server_before = server.cpu_s()
@@ -83,12 +69,3 @@ async def _fill(url: str, rankings: int, sites: int) -> None:
         await analyze(engine)
     finally:
         await engine.dispose()
-
-
-def _table(found: dict[str, Any]) -> Table:
-    table = Table(box=None)
-    table.add_column("figure")
-    table.add_column("value", justify="right")
-    for name, value in found.items():
-        table.add_row(name, str(value))
-    return table

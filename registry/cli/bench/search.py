@@ -7,8 +7,6 @@ at its start it would read every profile anew.
 
 import asyncio
 import json
-import shutil
-import tempfile
 import time
 import urllib.request
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -20,11 +18,11 @@ from urllib.parse import urlencode
 
 import click
 import psutil
-from rich.table import Table
 
 from registry.cli.bench.load import Latencies, drive
+from registry.cli.bench.scratch import scratch_folder
 from registry.cli.bench.search_corpus import OtherSites, Prepared, prepare
-from registry.cli.output import console, errors, json_option, print_json
+from registry.cli.output import errors, json_option, tell_figures
 from registry.cli.serve import settings_or_exit, until_ready, verify_port_is_free
 from registry.cli.supervise import Supervisor, parts_of_service
 from registry.db import log, weight
@@ -60,18 +58,12 @@ def search(data: Path | None, *, as_json: bool, **given: Any) -> None:
 
     Ends with exit code 1 if an answer fails, or one is not on record.
     """
-    folder = data or Path(tempfile.mkdtemp(prefix="fair-registry-bench-"))
-    try:
-        found = asyncio.run(_Bench(folder=folder, **given).measure())
-    except OtherSites as other:
-        raise click.ClickException(f"{folder}: {other}") from other
-    finally:
-        if data is None:
-            shutil.rmtree(folder, ignore_errors=True)
-    if as_json:
-        print_json(found)
-    else:
-        console.print(_table(found))
+    with scratch_folder(data) as folder:
+        try:
+            found = asyncio.run(_Bench(folder=folder, **given).measure())
+        except OtherSites as other:
+            raise click.ClickException(f"{folder}: {other}") from other
+    tell_figures(found, as_json=as_json)
     if found["failures"] or found["unrecorded"]:
         raise SystemExit(1)
 
@@ -276,12 +268,3 @@ async def _bytes(owner: Engine) -> int:
     async with owner.connect() as connection:
         found = await weight.table_bytes(connection)
     return sum(found.get(name, 0) for name in _STORED)
-
-
-def _table(found: dict[str, Any]) -> Table:
-    table = Table(box=None)
-    table.add_column("figure")
-    table.add_column("value", justify="right")
-    for name, value in found.items():
-        table.add_row(name, str(value))
-    return table
