@@ -30,10 +30,9 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteEntry:
-    """A registered site; listed, unless `unlisted_for`, `moderated` or its status says
-    otherwise.
+    """A registered site; listed, unless its status says otherwise, or one below.
 
-    seq: of the last accepted statement. changed_at: the last semantic change seen.
+    unlisted_for, moderated: what keeps it out, if anything does. seq: of the last accepted statement. changed_at: the last semantic change seen.
     proof_source: where its keys were found. semantic_hash: 32 bytes.
     """
 
