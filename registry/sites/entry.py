@@ -32,8 +32,9 @@ class Conflict:
 class SiteEntry:
     """A registered site; listed, unless its status says otherwise, or one below.
 
-    unlisted_for, moderated: what keeps it out, if anything does. seq: of the last accepted statement. changed_at: the last semantic change seen.
-    proof_source: where its keys were found. semantic_hash: 32 bytes.
+    unlisted_for, moderated: what keeps it out, if anything does. seq: of the last
+    accepted statement. changed_at: the last semantic change seen. proof_source: where
+    its keys were found. semantic_hash: 32 bytes.
     """
 
     site_id: int
