@@ -20,12 +20,12 @@ from registry.audit.packing import (
     DISCLOSED,
     SCORES,
     TEXT,
+    WINDOW,
     unpack,
     unpack_disclosure,
 )
 from registry.sites.identifier import parse_site_id
 
-_WINDOW = -12  # of `packing`; a test holds both together
 _LINE = re.compile(
     rb'\{"_sd":\[((?:"\x01",?)*)\],"_sd_alg":"sha-256","id":"\x02","k":[0-9]+'
     rb',"kind":"ranking","n":([0-9]+),"op":"(\x01|[!#-\[\]-~]+)"(?:,"opn":[0-9]+)?'
@@ -82,7 +82,7 @@ def read_packed_ranking(packed: bytes) -> PackedRanking:
     """packed: of `packing.pack`, a ranking record. Raises: ValueError, zlib.error."""
     if packed[0] == TEXT:
         begin = 3 + int.from_bytes(packed[1:3], "big")
-        inflate = zlib.decompressobj(_WINDOW, zdict=DICTIONARY)
+        inflate = zlib.decompressobj(WINDOW, zdict=DICTIONARY)
         if found := _LINE.match(inflate.decompress(packed[3:begin])):
             digests, eligible, operator, order = found.groups()
             begin += _count(digests) * _DIGEST_BYTES + _ULID_BYTES

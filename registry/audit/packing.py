@@ -25,7 +25,7 @@ from registry.audit.packed_scores import pack_scores, unpack_scores
 PLAIN, TEXT, DISCLOSED, SCORES = range(4)
 _SALT_BYTES, _SALT_LENGTH = 16, 22
 _SHORT = 32  # where nothing is gained
-_WINDOW, _MEMORY = -12, 4  # 4 KiB, without a header; the smaller, the sooner begun
+WINDOW, _MEMORY = -12, 4  # 4 KiB, without a header; the smaller, the sooner begun
 
 DICTIONARY = (
     b'{"act":"register","jws":"sha256:\x04","kid":"registration","seq":"selection"'
@@ -66,7 +66,7 @@ def pack(data: bytes) -> bytes:
         return bytes([mark])
 
     text = _RUN.sub(take, data)
-    deflate = zlib.compressobj(6, zlib.DEFLATED, _WINDOW, _MEMORY, zdict=DICTIONARY)
+    deflate = zlib.compressobj(6, zlib.DEFLATED, WINDOW, _MEMORY, zdict=DICTIONARY)
     deflated = deflate.compress(text) + deflate.flush()
     parts = [bytes([TEXT]), (len(deflated) % 2**16).to_bytes(2, "big"), deflated, *runs]
     packed = b"".join(parts)
@@ -82,7 +82,7 @@ def unpack(packed: bytes) -> bytes:
     if packed[0] != TEXT:
         raise ValueError(f"form {packed[0]} is not known here")
     position = 3 + int.from_bytes(packed[1:3], "big")
-    inflate = zlib.decompressobj(_WINDOW, zdict=DICTIONARY)
+    inflate = zlib.decompressobj(WINDOW, zdict=DICTIONARY)
     text = inflate.decompress(packed[3:position])
 
     def give(found: re.Match[bytes]) -> bytes:

@@ -39,7 +39,7 @@ class RankingToLog:
     tie_seed: bytes | None = None
 
 
-PackedRanking = tuple[object, ...]
+RankingRow = tuple[object, ...]
 """What is stored of a ranking: the parameters of `RECORD`."""
 
 
@@ -80,7 +80,7 @@ class RankingWriter:
         raw = await connection.get_raw_connection()
         return cls(raw.driver_connection)
 
-    async def write(self, batch: Sequence[PackedRanking]) -> None:
+    async def write(self, batch: Sequence[RankingRow]) -> None:
         """Raises: DatabaseError, OSError."""
         columns = zip(*batch, strict=True)
         with driver_errors():
@@ -167,7 +167,7 @@ async def _find(connection: Connection, record_id: str) -> Row[Any] | None:
     return None
 
 
-def pack_ranking(one: RankingToLog) -> PackedRanking:
+def pack_ranking(one: RankingToLog) -> RankingRow:
     """Raises: ValueError on a disclosure without a column, or twice the same."""
     record, order = one.record, _order_of(one.record.body)
     packed = {

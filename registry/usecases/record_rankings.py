@@ -13,7 +13,7 @@ import structlog
 
 from registry.db.engine import DatabaseError, Engine
 from registry.db.rankings import (
-    PackedRanking,
+    RankingRow,
     RankingToLog,
     RankingWriter,
     pack_ranking,
@@ -32,7 +32,7 @@ logger = structlog.get_logger()
 
 @dataclass(slots=True)
 class _Waiting:
-    ranking: PackedRanking
+    ranking: RankingRow
     durable: asyncio.Future[None]
 
 
