@@ -11,7 +11,6 @@ factors, a tie key from the request's seed, the sites from the record's order.
     factors   deflated: of each factor n high bytes, then n low bytes
 """
 
-import re
 import struct
 import zlib
 from collections.abc import Sequence
@@ -29,22 +28,15 @@ WEIGHTS = (4000, 2000, 1500, 1500, 1000)
 _SEED_BYTES = 32
 _FACTORS = len(WEIGHTS)
 _MAX_COUNT = 255
-_TIE = re.compile(r"[0-9a-f]{16}")
+
+_Factors = tuple[int, int, int, int, int]
 
 
-class _Score(msgspec.Struct, forbid_unknown_fields=True):
-    factors: tuple[int, ...]
+class _Score(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    factors: _Factors
     score: int
     site: str
     tie: str
-
-    @property
-    def foretold(self) -> int:
-        return sum(map(mul, WEIGHTS, self.factors))
-
-
-def _has_all(one: _Score) -> bool:
-    return len(one.factors) == _FACTORS and bool(_TIE.fullmatch(one.tie))
 
 
 _decode = msgspec.json.Decoder(list[_Score]).decode
@@ -57,7 +49,7 @@ def pack_scores(
     """value: canonical JSON; None if it is not of the form of scores."""
     try:
         scores = _decode(value)
-        if not _is_regular(scores) or _encode(scores) != value:
+        if len(scores) > _MAX_COUNT or _encode(scores) != value:
             return None
         return _pack(scores, order, seed)
     except (msgspec.DecodeError, struct.error, ValueError):
@@ -78,13 +70,8 @@ def unpack_scores(packed: bytes, order: Sequence[str]) -> bytes:
         ties = tuple(tie_key(seed, site) for site in sites)
     totals = read.numbers(count, "I") if flags & TOTALS else None
     rows = _rows(zlib.decompress(read.rest(), -10), count)
-    scores = [
-        _Score(factors=row, score=0, site=site, tie=f"{tie:016x}")
-        for row, site, tie in zip(rows, sites, ties, strict=True)
-    ]
-    for number, one in enumerate(scores):
-        one.score = totals[number] if totals else one.foretold
-    return _encode(scores)
+    columns = (rows, totals or map(_total, rows), sites, map(_spell_tie, ties))
+    return _encode([_Score(*row) for row in zip(*columns, strict=True)])
 
 
 def _pack(scores: list[_Score], order: Sequence[str], seed: bytes | None) -> bytes:
@@ -94,10 +81,10 @@ def _pack(scores: list[_Score], order: Sequence[str], seed: bytes | None) -> byt
         parts.append(_numbers([parse_site_id(one.site) for one in scores], "Q"))
     if seed is None or not _gives(seed, scores):
         flags |= TIES
-        parts.append(_numbers([int(one.tie, 16) for one in scores], "Q"))
+        parts.append(_numbers([_read_tie(one.tie) for one in scores], "Q"))
     else:
         parts.append(seed)
-    if any(one.score != one.foretold for one in scores):
+    if any(one.score != _total(one.factors) for one in scores):
         flags |= TOTALS
         parts.append(_numbers([one.score for one in scores], "I"))
     deflate = zlib.compressobj(6, zlib.DEFLATED, -10, 4)
@@ -105,13 +92,25 @@ def _pack(scores: list[_Score], order: Sequence[str], seed: bytes | None) -> byt
     return bytes([flags, len(scores)]) + b"".join(parts) + factors
 
 
-def _is_regular(scores: list[_Score]) -> bool:
-    return len(scores) <= _MAX_COUNT and all(map(_has_all, scores))
+def _total(factors: _Factors) -> int:
+    return sum(map(mul, WEIGHTS, factors))
+
+
+def _spell_tie(tie: int) -> str:
+    return f"{tie:016x}"
+
+
+def _read_tie(text: str) -> int:
+    """Raises: ValueError where it is spelled in any other way."""
+    tie = int(text, 16)
+    if _spell_tie(tie) != text:
+        raise ValueError(text)
+    return tie
 
 
 def _gives(seed: bytes, scores: list[_Score]) -> bool:
     """By the first: another seed gives another key, and no answer mixes two seeds."""
-    return all(int(one.tie, 16) == tie_key(seed, one.site) for one in scores[:1])
+    return all(one.tie == _spell_tie(tie_key(seed, one.site)) for one in scores[:1])
 
 
 def _columns(scores: list[_Score]) -> bytes:
@@ -120,7 +119,7 @@ def _columns(scores: list[_Score]) -> bytes:
     return b"".join(one[::2] + one[1::2] for one in packed)
 
 
-def _rows(columns: bytes, count: int) -> list[tuple[int, ...]]:
+def _rows(columns: bytes, count: int) -> list[_Factors]:
     found = []
     for number in range(_FACTORS):
         begin = 2 * count * number

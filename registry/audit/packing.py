@@ -16,8 +16,8 @@ length. JSON holds no control characters, so none is taken for one.
 
 import re
 import zlib
-from base64 import b32encode, urlsafe_b64decode
-from binascii import a2b_hex, b2a_base64
+from base64 import b32encode
+from binascii import a2b_base64, a2b_hex, b2a_base64
 from collections.abc import Sequence
 
 from registry.audit.packed_scores import pack_scores, unpack_scores
@@ -53,6 +53,7 @@ _CROCKFORD_DIGITS = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _TO_INT = bytes.maketrans(_CROCKFORD_DIGITS, b"0123456789abcdefghijklmnopqrstuv")
 _FROM_RFC = bytes.maketrans(_RFC_4648, _CROCKFORD_DIGITS)
 _FROM_STANDARD = bytes.maketrans(b"+/", b"-_")
+_TO_STANDARD = bytes.maketrans(b"-_", b"+/")
 
 
 def pack(data: bytes) -> bytes:
@@ -97,7 +98,7 @@ def unpack(packed: bytes) -> bytes:
 def _decode(mark: int, run: bytes) -> bytes:
     """run: spelled as `_encode` spells it; the pattern finds no other."""
     if mark == 1:
-        return urlsafe_b64decode(run + b"=")
+        return _read(run)
     if mark == 4:
         return a2b_hex(run)
     return int(run.translate(_TO_INT), 32).to_bytes(_BYTES[mark], "big")
@@ -138,8 +139,8 @@ def unpack_disclosure(name: str, packed: bytes, order: Sequence[str] = ()) -> st
 def _split(name: str, disclosure: str) -> tuple[bytes, bytes]:
     """Salt and value if it is written as ours are, else anything: `_join` shows it."""
     try:
-        decoded = urlsafe_b64decode(disclosure + "==")
-        salt = urlsafe_b64decode(decoded[2 : 2 + _SALT_LENGTH] + b"==")
+        decoded = _read(disclosure.encode())
+        salt = _read(decoded[2 : 2 + _SALT_LENGTH])
     except ValueError:
         return b"", b""
     return salt[:_SALT_BYTES], decoded[2 + _SALT_LENGTH + len(name.encode()) + 5 : -1]
@@ -148,6 +149,11 @@ def _split(name: str, disclosure: str) -> tuple[bytes, bytes]:
 def _join(name: str, salt: bytes, value: bytes) -> str:
     array = b'["%b","%b",%b]' % (_spell(salt), name.encode(), value)
     return _spell(array).decode()
+
+
+def _read(spelled: bytes) -> bytes:
+    """Of anything else than base64url anything, or ValueError."""
+    return a2b_base64(spelled.translate(_TO_STANDARD) + b"==")
 
 
 def _spell(raw: bytes) -> bytes:
