@@ -67,6 +67,11 @@ def tell_problem(problem: dict[str, Any]) -> None:
         errors.print(f"  {fix}", soft_wrap=True)
 
 
+def tell(what: str) -> None:
+    """How far it is, beside what is printed."""
+    errors.print(what, highlight=False)
+
+
 def print_json(value: object) -> None:
     json.dump(value, sys.stdout, indent=2, ensure_ascii=False, default=str)
     sys.stdout.write("\n")

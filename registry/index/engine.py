@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from registry.index.constants import Constants
 from registry.index.kernel import Kernel
+from registry.index.library import find_library
 from registry.index.oracle import Oracle
 from registry.index.part import BEFORE_ALL, Part
 
@@ -43,10 +44,8 @@ class Engine(Protocol):
 @cache
 def engine() -> Engine:
     """The kernel if it was compiled from the sources that are installed."""
-    try:
-        return Kernel()
-    except OSError:
-        return Oracle()
+    library = find_library()
+    return Oracle() if library is None else Kernel(library)
 
 
 def is_compiled() -> bool:

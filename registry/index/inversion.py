@@ -5,13 +5,13 @@ compiled way and NumPy's come to the same bytes.
 """
 
 import ctypes
-from ctypes import c_int64, c_void_p
+from ctypes import c_int64
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.library import find_library
+from registry.index.library import find_library, pointer_to
 from registry.index.rows import Rows
 from registry.index.runs import starts_of
 
@@ -79,9 +79,9 @@ def invert_compiled(rows: Rows, window: int, library: ctypes.CDLL) -> Columns:
     said = (np.ascontiguousarray(one) for one in (numbers, rows.impacts, rows.starts))
     kept = list(said)
     library.place_terms(
-        *map(_pointer, kept),
+        *map(pointer_to, kept),
         *(c_int64(len(rows)), c_int64(window)),
-        *map(_pointer, arrays),
+        *map(pointer_to, arrays),
     )
     np.cumsum(made["blocks"], axis=1, out=made["blocks"])
     return made
@@ -98,18 +98,14 @@ def _number_terms(
     while True:
         hashes, counts = np.empty(room, np.uint64), np.empty(room, np.int64)
         found = library.number_terms(
-            *(_pointer(said), c_int64(len(said)), _pointer(numbers)),
-            *(_pointer(hashes), _pointer(counts), c_int64(room)),
+            *(pointer_to(said), c_int64(len(said)), pointer_to(numbers)),
+            *(pointer_to(hashes), pointer_to(counts), c_int64(room)),
         )
         if found == _NO_MEMORY:
             raise MemoryError
         if found != _NO_CAPACITY:
             return numbers, hashes[:found], counts[:found]
         room *= 8
-
-
-def _pointer(array: npt.NDArray[Any]) -> c_void_p:
-    return c_void_p(array.ctypes.data)
 
 
 # ---- with NumPy ----

@@ -3,14 +3,13 @@
 import ctypes
 from collections.abc import Sequence
 from ctypes import c_int8, c_int32, c_int64, c_void_p
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.compile import LIBRARY, digest_of_sources
 from registry.index.constants import Constants
+from registry.index.library import pointer_to
 from registry.index.part import BEFORE_ALL, CANDIDATE, FACTORS, Part
 from registry.ranking.vectors import DIMENSIONS
 
@@ -59,12 +58,10 @@ class Effort(ctypes.Structure):
 
 
 class Kernel:
-    def __init__(self, library: Path = LIBRARY) -> None:
-        """Raises: OSError if it can't be loaded, or was compiled from other sources."""
-        self._library = ctypes.CDLL(str(library))
-        compiled = (ctypes.c_char * 64).in_dll(self._library, "sources").value.decode()
-        if compiled != digest_of_sources():
-            raise OSError(f"{library.name} was compiled from other sources")
+    """library: see `find_library`."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._library = library
         self._library.count_containing.argtypes = (
             *(c_void_p, c_int32, c_void_p),
             *(c_int32, c_void_p),
@@ -98,9 +95,9 @@ class Bound:
         self._library.count_containing(
             self._segments,
             len(self._parts),
-            _pointer(asked),
+            pointer_to(asked),
             len(hashes),
-            _pointer(counts),
+            pointer_to(counts),
         )
         return counts.tolist()
 
@@ -135,9 +132,9 @@ class Bound:
                 self._segments,
                 len(self._parts),
                 ctypes.byref(question.struct),
-                _pointer(found),
+                pointer_to(found),
                 room,
-                _pointer(shown),
+                pointer_to(shown),
                 ctypes.byref(shown_count),
                 ctypes.byref(effort),
             )
@@ -157,9 +154,9 @@ class Bound:
         ended = self._library.score_rows(
             ctypes.byref(self._segments[part]),
             ctypes.byref(question.struct),
-            _pointer(rows),
+            pointer_to(rows),
             len(rows),
-            _pointer(scored),
+            pointer_to(scored),
         )
         if ended == NO_MEMORY:
             raise MemoryError
@@ -188,7 +185,7 @@ class _Question:
             after,
             k,
             constants.now_s,
-            *(_pointer(array) for array in self._kept),
+            *(pointer_to(array) for array in self._kept),
             len(constants.terms),
             len(constants.filters),
             len(constants.squared_chords),
@@ -220,9 +217,5 @@ def _segment_of(part: Part) -> _Segment:
         len(segment.grouped_rows),
         len(segment.cell_reach),
         segment.as_of_s,
-        *(_pointer(array) for array in arrays.values()),
+        *(pointer_to(array) for array in arrays.values()),
     )
-
-
-def _pointer(array: npt.NDArray[Any]) -> int:
-    return array.ctypes.data

@@ -2,6 +2,9 @@
 
 import ctypes
 from functools import cache
+from typing import Any
+
+import numpy.typing as npt
 
 from registry.index.compile import LIBRARY, digest_of_sources
 
@@ -15,3 +18,8 @@ def find_library() -> ctypes.CDLL | None:
     except (OSError, ValueError):
         return None
     return library if compiled == digest_of_sources() else None
+
+
+def pointer_to(array: npt.NDArray[Any]) -> ctypes.c_void_p:
+    """To its first item; whoever calls keeps the array alive."""
+    return ctypes.c_void_p(array.ctypes.data)

@@ -4,12 +4,12 @@ import ctypes
 from collections.abc import Iterator, Sequence
 from ctypes import c_int64, c_void_p
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.library import find_library
+from registry.index.library import find_library, pointer_to
 
 ARRAYS_MAX = 256
 """Runs that lie in more arrays are copied into one, so that none is kept for a few."""
@@ -86,10 +86,10 @@ class Runs(Generic[Number]):
         ]
         library.pack_runs(
             (c_void_p * len(whole))(*(array.ctypes.data for array in whole)),
-            *map(_pointer, told),
+            *map(pointer_to, told),
             c_int64(len(self)),
             c_int64(packed.itemsize),
-            _pointer(packed),
+            pointer_to(packed),
         )
         return packed
 
@@ -119,7 +119,3 @@ def join_runs(parts: Sequence[Runs[Number]]) -> Runs[Number]:
     if len(joined.arrays) <= ARRAYS_MAX:
         return joined
     return Runs.of(starts_of(joined.lengths), joined.packed())
-
-
-def _pointer(array: npt.NDArray[Any]) -> c_void_p:
-    return c_void_p(array.ctypes.data)

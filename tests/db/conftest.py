@@ -1,5 +1,6 @@
 from collections.abc import AsyncIterator
 
+import httpx
 import pytest
 
 from registry.db.engine import Engine, Role
@@ -7,7 +8,10 @@ from registry.ranking.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.list_site import Lister
+from registry.usecases.served_log import ServedLog
 from tests.crawler.net import Net
+from tests.db.asgi import open_client
+from tests.db.filled_log import FilledLog, empty_log
 from tests.db.scene import Clock, Scene
 
 
@@ -35,3 +39,18 @@ async def net(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Net]:
     internet = Net(tmp_path_factory.mktemp("authority"))
     yield internet
     await internet.close()
+
+
+@pytest.fixture
+async def log(owner: Engine) -> FilledLog:
+    return await empty_log(owner)
+
+
+@pytest.fixture
+async def client(
+    log: FilledLog, engines: dict[Role, Engine]
+) -> AsyncIterator[httpx.AsyncClient]:
+    """Of the log's faces."""
+    api = engines[Role.API]
+    async with open_client(api=api, served=ServedLog(api)) as opened:
+        yield opened

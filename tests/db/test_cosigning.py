@@ -32,11 +32,6 @@ NAMES = ("w1.test/a", "w2.test/b", "w3.test/c")
 
 
 @pytest.fixture
-async def log(owner: Engine) -> FilledLog:
-    return await empty_log(owner)
-
-
-@pytest.fixture
 def servers() -> list[WitnessServer]:
     return [WitnessServer(name, SIGNER.verifier_key) for name in NAMES]
 

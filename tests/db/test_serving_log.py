@@ -1,7 +1,6 @@
 """The log as C2SP tlog-tiles wants it served, at the sizes where something happens."""
 
 import gzip
-from collections.abc import AsyncIterator
 
 import httpx
 import pytest
@@ -25,26 +24,11 @@ from registry.tlog.tiles import (
     tiles_of,
 )
 from registry.usecases.served_log import ServedLog
-from tests.db.asgi import open_client
-from tests.db.filled_log import SIGNER, FilledLog, empty_log, entry_of
+from tests.db.filled_log import SIGNER, FilledLog, entry_of
 
 ID_OF_THE_FIRST = "0" * 26
 BINARY = "application/octet-stream"
 FOREVER = "public, max-age=31536000, immutable"
-
-
-@pytest.fixture
-async def log(owner: Engine) -> FilledLog:
-    return await empty_log(owner)
-
-
-@pytest.fixture
-async def client(
-    log: FilledLog, engines: dict[Role, Engine]
-) -> AsyncIterator[httpx.AsyncClient]:
-    api = engines[Role.API]
-    async with open_client(api=api, served=ServedLog(api)) as opened:
-        yield opened
 
 
 def every_path(size: int) -> list[str]:

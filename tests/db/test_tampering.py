@@ -5,7 +5,6 @@ And the log as it is served is read by a client that shares no code with it.
 
 import json
 from base64 import b64decode
-from collections.abc import AsyncIterator
 from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any
@@ -22,28 +21,12 @@ from registry.db.engine import Engine, Role
 from registry.db.log import AcceptedRecord
 from registry.tlog.merkle import leaf_hash
 from registry.usecases.sequence import Sequencer, load_edge
-from registry.usecases.served_log import ServedLog
-from tests.db.asgi import open_client
-from tests.db.filled_log import SIGNER, FilledLog, empty_log
+from tests.db.filled_log import SIGNER, FilledLog
 from tests.db.scene import NOON, Clock
 from tests.unit.audit.history import History
 
 ROOT_5 = "93aecd020b41045366cf111ba87d648729715e91091377e8ceb772768744d03a"
 ROOT_70000 = "f753b430a9c51ef3d9bd937d53cc36e21c6bc956c85d98d84efd21d7634a07c4"
-
-
-@pytest.fixture
-async def log(owner: Engine) -> FilledLog:
-    return await empty_log(owner)
-
-
-@pytest.fixture
-async def client(
-    log: FilledLog, engines: dict[Role, Engine]
-) -> AsyncIterator[httpx.AsyncClient]:
-    api = engines[Role.API]
-    async with open_client(api=api, served=ServedLog(api)) as opened:
-        yield opened
 
 
 # --- an independent client ---

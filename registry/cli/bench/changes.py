@@ -9,40 +9,42 @@ the dead are then more than a base may carry.
 import asyncio
 import itertools
 import time
-from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Coroutine, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
-from urllib.parse import urlencode
 
 import click
 import msgspec
 import psutil
 
 from registry.cli.bench.load import Latencies, drive
-from registry.cli.bench.scratch import scratch_folder
-from registry.cli.bench.search_corpus import OtherSites, Prepared, prepare
-from registry.cli.output import errors, json_option, tell_figures
-from registry.cli.serve import settings_or_exit, until_ready, verify_port_is_free
-from registry.cli.supervise import Supervisor, parts_of_service
+from registry.cli.bench.scratch import scratch_folder, scratch_postgres
+from registry.cli.bench.search_corpus import (
+    OtherSites,
+    Prepared,
+    path_of,
+    prepare,
+    serving,
+)
+from registry.cli.output import json_option, tell, tell_figures
+from registry.cli.serve import settings_or_exit, verify_port_is_free
 from registry.client import RegistryClient
 from registry.db import crowd, profiles
-from registry.db.embedded import start_embedded
 from registry.db.engine import Engine, open_engine
 from registry.index.shelf import MANIFEST, Manifest
 from registry.observability import configure_logging
 from registry.ranking.profile import Profile, encode_profile, parse_profile
 from registry.ranking.text import stem
-from registry.settings import Settings, as_environment
+from registry.settings import Settings
 from registry.sites.identifier import spell_site_id
 
 PORT = 8192
 WITHDRAWN_SHARE = 7
 CHANGE_PAUSE_S, ASK_PAUSE_S, WATCH_PAUSE_S = 0.2, 0.01, 0.02
 LOAD_TIMEOUT_S, REBUILD_TIMEOUT_S, FOUND_TIMEOUT_S = 3_600.0, 600.0, 60.0
-LIMIT, CHANGED_SITES, ASKED_A_SECOND = 20, 1_000, 1_000
+CHANGED_SITES, ASKED_A_SECOND = 1_000, 1_000
 _NOBODYS, _LETTERS = "qzx", "bcdfghjklm"
 
 
@@ -85,20 +87,16 @@ class _Bench:
         settings = settings_or_exit(port=self.port, data=self.folder, database_url="")
         configure_logging("json")
         verify_port_is_free(settings.host, settings.port)
-        server = start_embedded(self.folder)
-        try:
-            server.create_database()
+        with scratch_postgres(self.folder) as server:
             url = server.url().render_as_string(hide_password=False)
-            settings = replace(settings, database_url=url)
-            prepared = await prepare(settings, self.sites, _tell)
+            settings = replace(settings, database_url=url, workers=1)
+            prepared = await prepare(settings, self.sites, tell)
             owner = open_engine(url, pool=2)
             try:
-                async with _running(settings):
+                async with serving(settings, indexer=True):
                     return await self._measure(settings, owner, prepared)
             finally:
                 await owner.dispose()
-        finally:
-            server.close()
 
     async def _measure(
         self, settings: Settings, owner: Engine, prepared: Prepared
@@ -106,8 +104,8 @@ class _Bench:
         watched, started = _Indexer(settings.index), time.perf_counter()
         await watched.until_new_base(LOAD_TIMEOUT_S)
         load_s = time.perf_counter() - started
-        _tell(f"the indexer has read all profiles in {load_s:.0f} s")
-        paths = [_path(*request) for request in prepared.requests]
+        tell(f"the indexer has read all profiles in {load_s:.0f} s")
+        paths = [path_of(*request) for request in prepared.requests]
         async with RegistryClient(settings.origin) as client:
             changer = _Changer(client, owner, await _profiles(owner))
             await drive(settings.origin, paths, connections=1, duration_s=2)
@@ -147,9 +145,9 @@ class _Bench:
                 if part is None:
                     raise click.ClickException("no sites are left to withdraw")
                 gone = await crowd.withdraw_part(connection, part, WITHDRAWN_SHARE)
-        _tell(f"{gone} sites are withdrawn")
+        tell(f"{gone} sites are withdrawn")
         await watched.until_new_base(REBUILD_TIMEOUT_S)
-        _tell(f"a new base after {watched.took_s[-1]:.1f} s")
+        tell(f"a new base after {watched.took_s[-1]:.1f} s")
 
 
 @dataclass(slots=True)
@@ -296,13 +294,6 @@ def _saying(profile: Profile, words: Sequence[str]) -> Profile:
     )
 
 
-def _path(words: str, point: tuple[float, float] | None) -> str:
-    asked: dict[str, object] = {"q": words, "limit": LIMIT}
-    if point is not None:
-        asked |= {"lat": round(point[0], 4), "lon": round(point[1], 4)}
-    return f"/v1/search?{urlencode(asked)}"
-
-
 def _told(when: str, found: _Found) -> dict[str, Any]:
     return {
         f"changes{when}": len(found.changed),
@@ -313,22 +304,3 @@ def _told(when: str, found: _Found) -> dict[str, Any]:
 
 def _ms(seconds: list[float], share: float) -> float:
     return round(Latencies(seconds).percentile_ms(share), 1)
-
-
-def _tell(what: str) -> None:
-    errors.print(what, highlight=False)
-
-
-@asynccontextmanager
-async def _running(settings: Settings) -> AsyncIterator[None]:
-    """Ready, and stopped in the end."""
-    parts = parts_of_service(settings.host, settings.port, 1, crawlers=0)
-    supervisor = Supervisor(parts, as_environment(settings))
-    running = asyncio.create_task(supervisor.run())
-    try:
-        await until_ready(settings.origin)
-        yield
-    finally:
-        running.cancel()
-        with suppress(asyncio.CancelledError):
-            await running

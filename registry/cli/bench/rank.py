@@ -23,10 +23,11 @@ from registry.cli.bench.search_cost import bandwidth, bytes_of, bytes_touched
 from registry.cli.bench.sql_rival import measure_sql
 from registry.cli.bench.synthetic import CHUNK, NOW, Registry, make_registry
 from registry.cli.bench.synthetic_queries import make_queries
-from registry.cli.output import errors, json_option, tell_figures
+from registry.cli.output import json_option, tell, tell_figures
 from registry.index.constants import Constants, Query, make_constants
 from registry.index.kernel import Bound, Kernel
 from registry.index.levels import Level, make_level
+from registry.index.library import find_library
 from registry.index.rows import Rows, hash_word, join
 from registry.ranking.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY, FULL
@@ -87,7 +88,7 @@ def rank(
     bench = _prepare(sites, queries)
     verified = min(queries, verify or (200 if sites <= _SMALL else 30))
     found = {"sites": sites, "queries": queries, **_kernel_figures(bench)}
-    _tell(f"computing {verified} answers again, over all rows")
+    tell(f"computing {verified} answers again, over all rows")
     again = recompute(bench.rows, bench.searches[:verified])
     found |= _verified(bench, again) | _cut(bench.rows, again)
     found |= _rivals(bench, asked, min(sample, queries), again)
@@ -98,10 +99,6 @@ def rank(
     tell_figures(found, as_json=as_json)
     if found["mismatches"] or found["sql_mismatches"]:
         raise SystemExit(1)
-
-
-def _tell(what: str) -> None:
-    errors.print(what, highlight=False)
 
 
 # ---- what is measured ----
@@ -128,18 +125,17 @@ class _Bench:
 
 
 def _prepare(sites: int, queries: int) -> _Bench:
-    try:
-        kernel = Kernel()
-    except OSError as error:
+    library = find_library()
+    if library is None:
         compile_it = f"{Path(sys.executable).name} -m registry.index.compile"
-        raise click.ClickException(f"there is no kernel: {compile_it}") from error
+        raise click.ClickException(f"there is no kernel: {compile_it}")
     registry = make_registry()
     rows = _make_rows(registry, sites)
     started = time.process_time()
     level = make_level(rows, DEFAULT_POLICY)
     build_cpu_s = time.process_time() - started
-    _tell(f"built in {build_cpu_s:.1f} s of CPU")
-    bound = kernel.bind([level.part])
+    tell(f"built in {build_cpu_s:.1f} s of CPU")
+    bound = Kernel(library).bind([level.part])
     encoder = load_encoder(DEFAULT_POLICY)
     asked = make_queries(registry, level.rows, queries, encoder, DEFAULT_POLICY)
     return _Bench(
@@ -158,7 +154,7 @@ def _make_rows(registry: Registry, sites: int) -> Rows:
     for start in range(0, sites, step):
         stop = min(start + step, sites)
         parts.append(registry.rows(start, stop))
-        _tell(f"{stop} sites made, {time.process_time():.0f} s of CPU")
+        tell(f"{stop} sites made, {time.process_time():.0f} s of CPU")
     return join(parts)
 
 
@@ -250,7 +246,7 @@ def _rivals(
     for rival in RIVALS:
         found |= dict.fromkeys(_NO_FIGURES[rival])
         if reason := _reason_to_skip(rival, asked, len(bench.rows)):
-            _tell(f"{rival}: skipped, {reason}")
+            tell(f"{rival}: skipped, {reason}")
             continue
         with scratch_folder() as folder:
             found |= _MEASURES[rival](bench, folder, sample, again)
@@ -268,7 +264,7 @@ def _reason_to_skip(rival: str, asked: Sequence[str], sites: int) -> str | None:
 
 
 def _tantivy(bench: _Bench, folder: Path, _: int, __: Recomputed) -> dict[str, Any]:
-    _tell("tantivy: loading")
+    tell("tantivy: loading")
     language = bench.registry.language
     spent = measure_tantivy(folder, bench.rows, language, bench.words)
     return {
@@ -278,7 +274,7 @@ def _tantivy(bench: _Bench, folder: Path, _: int, __: Recomputed) -> dict[str, A
 
 
 def _fts5(bench: _Bench, folder: Path, sample: int, _: Recomputed) -> dict[str, Any]:
-    _tell("fts5: loading")
+    tell("fts5: loading")
     language = bench.registry.language
     spent = measure_fts5(folder, bench.rows, language, bench.words[:sample])
     return {"fts5_ms_mean": round(float(np.mean(spent)), 2)}
@@ -286,7 +282,7 @@ def _fts5(bench: _Bench, folder: Path, sample: int, _: Recomputed) -> dict[str, 
 
 def _sql(bench: _Bench, folder: Path, sample: int, again: Recomputed) -> dict[str, Any]:
     searches = bench.searches[:sample]
-    measured = measure_sql(folder, bench.rows, searches, K, _tell)
+    measured = measure_sql(folder, bench.rows, searches, K, tell)
     mismatches = sum(
         places != _places(standings, bench.rows)
         for places, standings in zip(measured.places, again.standings, strict=False)

@@ -9,30 +9,32 @@ import asyncio
 import json
 import time
 import urllib.request
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import click
 import psutil
 
 from registry.cli.bench.load import Latencies, drive
-from registry.cli.bench.scratch import scratch_folder
-from registry.cli.bench.search_corpus import OtherSites, Prepared, prepare
-from registry.cli.output import errors, json_option, tell_figures
-from registry.cli.serve import settings_or_exit, until_ready, verify_port_is_free
-from registry.cli.supervise import Supervisor, parts_of_service
+from registry.cli.bench.scratch import scratch_folder, scratch_postgres
+from registry.cli.bench.search_corpus import (
+    LIMIT,
+    OtherSites,
+    Prepared,
+    path_of,
+    prepare,
+    serving,
+)
+from registry.cli.output import json_option, tell, tell_figures
+from registry.cli.serve import settings_or_exit, verify_port_is_free
 from registry.db import log, weight
-from registry.db.embedded import EmbeddedPostgres, start_embedded
+from registry.db.embedded import EmbeddedPostgres
 from registry.db.engine import Engine, open_engine
 from registry.observability import configure_logging
-from registry.settings import Settings, as_environment
 
 PORT = 8191
-LIMIT = 20
 CHECKED = 50
 WARM_UP_S = 3.0
 DRAIN_S = 60.0
@@ -87,38 +89,21 @@ class _Bench:
         )
         configure_logging("json")
         verify_port_is_free(settings.host, settings.port)
-        with _embedded(self.folder) as server:
+        with scratch_postgres(self.folder) as server:
             url = server.url().render_as_string(hide_password=False)
             settings = replace(settings, database_url=url)
-            prepared = await prepare(settings, self.sites, _tell)
+            prepared = await prepare(settings, self.sites, tell)
             owner = open_engine(url, pool=2)
             try:
-                async with self._running(settings):
+                async with serving(settings, indexer=self.indexer):
                     return await self._load(settings.origin, server, owner, prepared)
             finally:
                 await owner.dispose()
 
-    @asynccontextmanager
-    async def _running(self, settings: Settings) -> AsyncIterator[None]:
-        """Ready, and stopped in the end."""
-        parts = parts_of_service(
-            settings.host, settings.port, settings.workers, crawlers=0
-        )
-        chosen = [one for one in parts if self.indexer or one.name != "indexer"]
-        supervisor = Supervisor(chosen, as_environment(settings))
-        running = asyncio.create_task(supervisor.run())
-        try:
-            await until_ready(settings.origin)
-            yield
-        finally:
-            running.cancel()
-            with suppress(asyncio.CancelledError):
-                await running
-
     async def _load(
         self, origin: str, server: EmbeddedPostgres, owner: Engine, prepared: Prepared
     ) -> dict[str, Any]:
-        paths = list(map(_path, prepared.requests))
+        paths = [path_of(*request) for request in prepared.requests]
         checked = await asyncio.to_thread(_check, origin, paths[:CHECKED])
         fresh = paths[CHECKED:]
         await self._drive(origin, fresh[::-1], WARM_UP_S)
@@ -157,28 +142,6 @@ class _Bench:
             duration_s=seconds,
             expected=f'"rank":{LIMIT},'.encode(),
         )
-
-
-@contextmanager
-def _embedded(folder: Path) -> Iterator[EmbeddedPostgres]:
-    server = start_embedded(folder)
-    try:
-        server.create_database()
-        yield server
-    finally:
-        server.close()
-
-
-def _tell(what: str) -> None:
-    errors.print(what, highlight=False)
-
-
-def _path(request: tuple[str, tuple[float, float] | None]) -> str:
-    words, point = request
-    asked: dict[str, object] = {"q": words, "limit": LIMIT}
-    if point is not None:
-        asked |= {"lat": round(point[0], 4), "lon": round(point[1], 4)}
-    return f"/v1/search?{urlencode(asked)}"
 
 
 def _check(origin: str, paths: Sequence[str]) -> int:

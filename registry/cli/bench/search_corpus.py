@@ -1,8 +1,11 @@
 """A made-up registry in a folder: database, keys and index, as the service finds them."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlencode
 
 import msgspec
 
@@ -10,6 +13,8 @@ from registry import keyring
 from registry.cli.bench.synthetic import CHUNK, Registry, make_registry
 from registry.cli.bench.synthetic_entries import Spelling, make_sites
 from registry.cli.bench.synthetic_queries import make_requests
+from registry.cli.serve import until_ready
+from registry.cli.supervise import Supervisor, parts_of_service
 from registry.db.crowd import analyze_sites, copy_sites
 from registry.db.engine import Engine, open_engine
 from registry.db.migrate import migrate
@@ -17,7 +22,7 @@ from registry.index.builder import Builder
 from registry.index.rows import Bodies, Rows, join
 from registry.index.shelf import ShelfWriter
 from registry.ranking.policy import DEFAULT_POLICY
-from registry.settings import Settings
+from registry.settings import Settings, as_environment
 from registry.sites.place import Point
 from registry.usecases.chance import utc_now
 
@@ -25,6 +30,7 @@ Request = tuple[str, Point | None]
 Tell = Callable[[str], None]
 PREPARED = "prepared.json"
 REQUESTS = 50_000
+LIMIT = 20
 
 
 class Prepared(msgspec.Struct, frozen=True):
@@ -41,6 +47,30 @@ class OtherSites(ValueError):
     def __init__(self, sites: int) -> None:
         self.sites = sites
         super().__init__(f"the folder holds {sites} sites, or those of another policy")
+
+
+def path_of(words: str, point: tuple[float, float] | None) -> str:
+    """Where a request of LIMIT places is asked."""
+    asked: dict[str, object] = {"q": words, "limit": LIMIT}
+    if point is not None:
+        asked |= {"lat": round(point[0], 4), "lon": round(point[1], 4)}
+    return f"/v1/search?{urlencode(asked)}"
+
+
+@asynccontextmanager
+async def serving(settings: Settings, *, indexer: bool) -> AsyncIterator[None]:
+    """The service without crawlers: ready, and stopped in the end."""
+    parts = parts_of_service(settings.host, settings.port, settings.workers, crawlers=0)
+    chosen = [one for one in parts if indexer or one.name != "indexer"]
+    supervisor = Supervisor(chosen, as_environment(settings))
+    running = asyncio.create_task(supervisor.run())
+    try:
+        await until_ready(settings.origin)
+        yield
+    finally:
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
 
 
 async def prepare(settings: Settings, sites: int, tell: Tell) -> Prepared:

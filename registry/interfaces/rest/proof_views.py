@@ -1,20 +1,13 @@
 """Proofs as they go out: for people and programs as JSON, for tlog clients as text."""
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from litestar import Request, Response
 from litestar.openapi import ResponseSpec
-from litestar.openapi.spec import (
-    OpenAPIMediaType,
-    OpenAPIResponse,
-    Operation,
-    Schema,
-)
-from litestar.openapi.spec.enums import OpenAPIType
 from litestar.params import QueryParameter
 
 from registry.interfaces.http.problems import problems
+from registry.interfaces.rest.forms import also_as
 from registry.interfaces.rest.wire import Wire
 from registry.tlog.proof import format_log_proof
 from registry.usecases.prove import Consistency, Inclusion, ProvenRecord
@@ -60,16 +53,7 @@ class RecordProofView(InclusionView):
     proof: str
 
 
-@dataclass
-class InBothForms(Operation):
-    """An operation whose 200 is JSON or text."""
-
-    def __post_init__(self) -> None:
-        told = (self.responses or {}).get("200")
-        if isinstance(told, OpenAPIResponse) and told.content is not None:
-            text = OpenAPIMediaType(schema=Schema(type=OpenAPIType.STRING))
-            told.content[TEXT] = text
-
+InBothForms = also_as(TEXT)
 
 PROOF_RESPONSES = {
     **problems(404, 409),

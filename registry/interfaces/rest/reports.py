@@ -6,20 +6,12 @@ registry's promises, so that a file that was kept still says who told it.
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
 from litestar import Request, Response, get
 from litestar.openapi import ResponseSpec
-from litestar.openapi.spec import (
-    OpenAPIMediaType,
-    OpenAPIResponse,
-    Operation,
-    Schema,
-)
-from litestar.openapi.spec.enums import OpenAPIType
 from litestar.params import QueryParameter
 
 from registry.errors import Refused
@@ -31,6 +23,7 @@ from registry.interfaces.http.problems import problems
 from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.http.services import Injected
 from registry.interfaces.http.strict import verify_text
+from registry.interfaces.rest.forms import also_as
 from registry.interfaces.rest.wire import camel
 from registry.usecases.report import make_report, window_of
 
@@ -68,22 +61,10 @@ AskedForm = Annotated[
 ]
 
 
-@dataclass
-class InEachForm(Operation):
-    """An operation whose 200 is JSON, CSV or HTML."""
-
-    def __post_init__(self) -> None:
-        told = (self.responses or {}).get("200")
-        if isinstance(told, OpenAPIResponse) and told.content is not None:
-            for media_type in MEDIA_TYPES.values():
-                text = OpenAPIMediaType(schema=Schema(type=OpenAPIType.STRING))
-                told.content.setdefault(media_type, text)
-
-
 @get(
     "/reports/fairness",
     operation_id="getFairnessReport",
-    operation_class=InEachForm,
+    operation_class=also_as(*MEDIA_TYPES.values()),
     summary="The four items of WAB 9.7, each beside what would be expected",
     tags=["audit"],
     responses={

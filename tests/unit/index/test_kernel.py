@@ -15,6 +15,7 @@ from registry.index.compile import LIBRARY
 from registry.index.constants import Constants
 from registry.index.kernel import Kernel
 from registry.index.layout import order_rows
+from registry.index.library import find_library
 from registry.index.oracle import Oracle
 from registry.index.part import BEFORE_ALL, Part
 from registry.index.rows import HIGHER_TIER, LOCAL, Bodies, Rows
@@ -42,7 +43,9 @@ CENTRES = np.random.default_rng(77).normal(scale=2.5, size=(9, 128))
 def kernel() -> Kernel:
     if not LIBRARY.exists():
         skip_or_fail("the kernel is not compiled here: no C compiler was found")
-    return Kernel()
+    library = find_library()
+    assert library is not None, "it was compiled from other sources"
+    return Kernel(library)
 
 
 def random_rows(rng: np.random.Generator, n: int, first_id: int) -> Rows:
