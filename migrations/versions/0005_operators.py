@@ -1,0 +1,14 @@
+"""Operators: who runs agents, by key, and how many rankings each has asked for."""
+
+revision = "0005"
+down_revision = "0004"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    pass
+
+
+def downgrade() -> None:
+    pass
