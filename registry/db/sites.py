@@ -12,6 +12,7 @@ from sqlalchemy import (
     Table,
     Text,
     bindparam,
+    cast,
     func,
     select,
     text,
@@ -25,9 +26,16 @@ from registry.db.prepared import Gathered, Prepared
 from registry.db.tables import site, site_key, site_label
 from registry.identity.key_source import KeyReference
 from registry.identity.key_trust import KnownKey
-from registry.sites.entry import Conflict, SiteEntry, Unlisted
+from registry.sites.entry import (
+    Conflict,
+    ShortEntry,
+    SiteEntry,
+    Unlisted,
+    shown_place,
+    trust_level,
+)
 from registry.sites.place import Place
-from registry.sites.site import Site
+from registry.sites.site import LocationClaim, Site
 
 CURRENT_XID = func.pg_current_xact_id()
 
@@ -69,6 +77,14 @@ _CHANGED = text("""
     SELECT site_id FROM registry.site
     WHERE change_xid >= CAST(CAST(:since AS text) AS xid8)
 """)
+_OF_IDS = site.c.site_id == func.any(bindparam("site_ids", type_=ARRAY(BigInteger)))
+_SHORT = Prepared(
+    select(
+        *(site.c.site_id, site.c.host, site.c.status),
+        *(site.c.unlisted_for, site.c.moderated),
+        cast(site.c.listing, Text).label("listing"),
+    ).where(_OF_IDS)
+)
 _SAVE_SITE = _upsert(site, "site_id", change_xid=CURRENT_XID)
 _SAVE_KEY = _upsert(site_key, "site_id", "source", "kid")
 
@@ -79,6 +95,31 @@ class _Listing(msgspec.Struct):
     site: Site
     place: Place | None
     conflicts: tuple[Conflict, ...] = ()
+
+
+class _ShortAction(msgspec.Struct):
+    name: str
+
+
+class _ShortSite(msgspec.Struct):
+    """Of `Site`."""
+
+    name: str = ""
+    category: str = ""
+    location: LocationClaim | None = None
+    commission_percent: float | None = None
+    is_independent: bool | None = None
+    actions: tuple[_ShortAction, ...] = ()
+
+
+class _ShortListing(msgspec.Struct):
+    """Of `_Listing`."""
+
+    site: _ShortSite
+    place: Place | None = None
+
+
+_read_short = msgspec.json.Decoder(_ShortListing).decode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +180,13 @@ async def find_sites(
 ) -> dict[int, SiteEntry]:
     rows = await connection.execute(select(site).where(site.c.site_id.in_(site_ids)))
     return {row.site_id: _entry(row) for row in rows}
+
+
+async def find_short(
+    connection: Connection, site_ids: Sequence[int]
+) -> list[ShortEntry]:
+    """Of those that are there; of what they list only that much is read."""
+    return [_short(row) for row in await _SHORT(connection, site_ids=list(site_ids))]
 
 
 async def changed_since(
@@ -298,6 +346,24 @@ async def save_label(
             index_elements=[site_label.c.site_id],
             set_={name: statement.excluded[name] for name in values},
         )
+    )
+
+
+def _short(row: Any) -> ShortEntry:
+    listing = _read_short(row.listing)
+    own = listing.site
+    city, country = shown_place(listing.place, own.location)
+    return ShortEntry(
+        site_id=row.site_id,
+        host=row.host,
+        name=own.name,
+        category=own.category,
+        city=city,
+        country=country,
+        action_names=tuple([action.name for action in own.actions]),
+        commission_percent=own.commission_percent,
+        is_independent=own.is_independent,
+        trust_level=trust_level(row.status, row.unlisted_for, row.moderated),
     )
 
 

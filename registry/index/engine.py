@@ -28,8 +28,8 @@ class Bound(Protocol):
         All equals of the last are among them. Then those before it that share a place.
         """
 
-    def eligible(self, constants: Constants) -> npt.NDArray[np.void]:
-        """Every eligible site, as a candidate, in no particular order."""
+    def eligible(self, constants: Constants) -> list[npt.NDArray[np.bool_]]:
+        """Of each part, which of its rows are eligible."""
 
     def score(
         self, constants: Constants, part: int, rows: npt.NDArray[np.uint32]

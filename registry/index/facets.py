@@ -58,12 +58,7 @@ def count_facets(
     term_weights: as the search found them, see `Ranked`. fields: of `rows.FIELDS`.
     """
     constants = make_constants(query, term_weights, now, index.policy)
-    found = index.bound.eligible(constants)
-    eligible = []
-    for number, part in enumerate(index.parts):
-        rows = np.zeros(len(part.segment), np.bool_)
-        rows[found["row"][found["segment"] == number]] = True
-        eligible.append(rows)
+    eligible = index.bound.eligible(constants)
     return {field: _facet(index, eligible, field) for field in fields}
 
 

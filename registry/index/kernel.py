@@ -44,7 +44,6 @@ class _Query(ctypes.Structure):
         *((name, c_int32) for name in ("near_size", "fresh_size")),
         *((name, c_int32) for name in ("lexical_share", "full_relevance", "floor")),
         *((name, c_int32) for name in ("meaning_only_min", "located", "neutral")),
-        ("exhaustive", c_int32),
         ("weights", c_int32 * 5),
         ("origin", c_int32 * 3),
         ("vector", c_int8 * DIMENSIONS),
@@ -71,6 +70,8 @@ class Kernel:
             *(c_int64, c_void_p, c_void_p, c_void_p),
         )
         self._library.search.restype = c_int64
+        self._library.mark_eligible.argtypes = (c_void_p, c_void_p, c_void_p)
+        self._library.mark_eligible.restype = c_int64
         self._library.score_rows.argtypes = (
             *(c_void_p, c_void_p, c_void_p, c_int64, c_void_p),
         )
@@ -115,11 +116,21 @@ class Bound:
         question = _Question(constants, k=k, after=after)
         return self._search(question, room=4 * k + 4096)
 
-    def eligible(self, constants: Constants) -> npt.NDArray[np.void]:
+    def eligible(self, constants: Constants) -> list[npt.NDArray[np.bool_]]:
         """See `engine.Bound`."""
-        question = _Question(constants, k=2**62, after=BEFORE_ALL, exhaustive=True)
-        rows = sum(len(part.segment) for part in self._parts)
-        return self._search(question, room=rows)[0]
+        question = _Question(constants, k=1, after=BEFORE_ALL)
+        return [self._mark_eligible(question, part) for part in range(len(self._parts))]
+
+    def _mark_eligible(self, question: "_Question", part: int) -> npt.NDArray[np.bool_]:
+        eligible = np.zeros(len(self._parts[part].segment), np.bool_)
+        ended = self._library.mark_eligible(
+            ctypes.byref(self._segments[part]),
+            ctypes.byref(question.struct),
+            pointer_to(eligible),
+        )
+        if ended == NO_MEMORY:
+            raise MemoryError
+        return eligible
 
     def _search(
         self, question: "_Question", room: int
@@ -166,9 +177,7 @@ class Bound:
 class _Question:
     """Constants as the kernel's struct; keeps the arrays alive that it points to."""
 
-    def __init__(
-        self, constants: Constants, *, k: int, after: int, exhaustive: bool = False
-    ) -> None:
+    def __init__(self, constants: Constants, *, k: int, after: int) -> None:
         if len(constants.terms) > TERMS_MAX or len(constants.filters) > FILTERS_MAX:
             raise ValueError("more terms or filters than a request can have")
         self._kept: tuple[npt.NDArray[Any], ...] = (
@@ -197,7 +206,6 @@ class _Question:
             constants.meaning_only_min_bp,
             constants.origin is not None,
             constants.neutral,
-            exhaustive,
             constants.weights,
             constants.origin or (0, 0, 0),
             (c_int8 * DIMENSIONS).from_buffer_copy(constants.vector),

@@ -42,28 +42,28 @@ class BoundOracle:
     def search(
         self, constants: Constants, *, k: int, after: int = BEFORE_ALL
     ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
-        found = self.eligible(constants)
+        found = self._candidates(constants)
         earlier = found["standing"] > after
         shown = found[earlier & (found["leader"] != 0)]
         return _first_places(found[~earlier], k), shown
 
-    def eligible(self, constants: Constants) -> npt.NDArray[np.void]:
-        return np.concatenate(
-            [
-                np.empty(0, CANDIDATE),
-                *(
-                    self._candidates(constants, number)
-                    for number in range(len(self._parts))
-                ),
-            ]
-        )
+    def eligible(self, constants: Constants) -> list[npt.NDArray[np.bool_]]:
+        return [
+            self._score(constants, part)["eligible"] != 0
+            for part in range(len(self._parts))
+        ]
 
     def score(
         self, constants: Constants, part: int, rows: npt.NDArray[np.uint32]
     ) -> npt.NDArray[np.void]:
         return self._score(constants, part)[rows]
 
-    def _candidates(self, constants: Constants, part: int) -> npt.NDArray[np.void]:
+    def _candidates(self, constants: Constants) -> npt.NDArray[np.void]:
+        """Of every eligible row."""
+        own = [self._candidates_of(constants, part) for part in range(len(self._parts))]
+        return np.concatenate([np.empty(0, CANDIDATE), *own])
+
+    def _candidates_of(self, constants: Constants, part: int) -> npt.NDArray[np.void]:
         scored = self._score(constants, part)
         rows = np.flatnonzero(scored["eligible"])
         flags = self._parts[part].segment.records["flags"][rows]

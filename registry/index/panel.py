@@ -45,8 +45,8 @@ class Panel:
     def eligible(self, constants: Constants) -> Eligible:
         found = self._bound.eligible(constants)
         ids = [
-            part.segment.site_ids[found["row"][found["segment"] == number]]
-            for number, part in enumerate(self.parts)
+            part.segment.site_ids[own]
+            for part, own in zip(self.parts, found, strict=True)
         ]
         own = self._members(np.concatenate(ids))
         return Eligible(

@@ -12,11 +12,12 @@ import numpy as np
 
 from registry.index.constants import Constants, Filters, Query, make_constants
 from registry.index.index import Index
+from registry.index.matching import Match, matching_of
 from registry.index.order import Order, Standing
 from registry.index.part import FACTORS
 from registry.index.sample import sample_sites
 from registry.ranking.encoder import Encoder
-from registry.ranking.explain import Facts, Told, parse_told, what_matches
+from registry.ranking.explain import Facts, Told, parse_told
 from registry.ranking.policy import FULL, Policy
 from registry.ranking.proximity import distance_band
 from registry.ranking.relevance import Request, parse_request
@@ -91,6 +92,7 @@ def search(
     page = standings[:k]
     scored = _scored(index, constants, page)
     eligible = index.panel.eligible(constants)
+    match = matching_of(weights, index.policy)
     return Ranked(
         eligible=max(eligible.count, len(standings)),
         is_exact=eligible.is_exact,
@@ -100,7 +102,9 @@ def search(
                 site_id=one.key.site_id,
                 score=one.key.score,
                 factors=_factors(own),
-                facts=_facts(index, one, own, query.request, weights),
+                facts=_facts(
+                    index.bodies[one.part][one.row], own, query.request, match
+                ),
                 order_key=one.key,
                 behind=order.behind(one),
             )
@@ -152,24 +156,21 @@ def _factors(scored: Mapping[str, int]) -> Factors:
 
 
 def _facts(
-    index: Index,
-    standing: Standing,
-    scored: Mapping[str, int],
-    request: Request,
-    term_weights: Mapping[str, int],
+    body: bytes, scored: Mapping[str, int], request: Request, match: Match
 ) -> Facts:
-    told = parse_told(index.bodies[standing.part][standing.row])
-    best, matched = what_matches(told, term_weights, index.policy)
+    """body: of the site's profile."""
+    told = parse_told(body)
+    matching = match(body)
     return Facts(
         matched_terms=tuple(
-            [word for word, term in request.term_of.items() if term in matched]
+            [word for word, term in request.term_of.items() if term in matching.terms]
         ),
-        best_action=best,
+        best_action=matching.best_action,
         lexical_bp=scored["lexical"],
         cosine_bp=scored["cosine"],
         distance_band=_band(told, scored["km"]),
         local=told.local,
-        action_count=len(told.actions),
+        action_count=matching.actions,
         probes=told.probes,
         days_since_change=scored["days"],
         changed_at=told.changed_at,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -47,7 +47,15 @@ class Facts:
     changed_at: datetime
 
 
-class ToldAction(msgspec.Struct, gc=False):
+class Told(msgspec.Struct, gc=False):
+    """What explanations tell of a profile as it is; the rest is not even read."""
+
+    local: bool
+    probes: ProbeFigures
+    changed_at: datetime
+
+
+class SaidByAction(msgspec.Struct, gc=False):
     """Of `ActionProfile`, whose terms are distinct in each field."""
 
     name: str
@@ -56,31 +64,40 @@ class ToldAction(msgspec.Struct, gc=False):
     parameter_terms: list[str]
 
 
-class Told(msgspec.Struct, gc=False):
-    """What explanations tell of a profile; the rest is not even read."""
+class Said(msgspec.Struct, gc=False):
+    """What a site says, of a profile."""
 
-    local: bool
     site_terms: list[str]
-    actions: list[ToldAction]
-    probes: ProbeFigures
-    changed_at: datetime
+    actions: list[SaidByAction]
 
 
 parse_told = msgspec.msgpack.Decoder(Told).decode
 """Of an encoded profile. Raises: msgspec.DecodeError."""
 
+parse_said = msgspec.msgpack.Decoder(Said).decode
+"""Of an encoded profile. Raises: msgspec.DecodeError."""
+
+
+class Matching(NamedTuple):
+    """How a site matches a request.
+
+    best_action: the one that says most of it, of equal ones the first; None if none
+    says any. terms: all of the request that the site says. actions: how many it has.
+    """
+
+    best_action: str | None
+    terms: set[str]
+    actions: int
+
 
 def what_matches(
-    told: Told, term_weights: Mapping[str, int], policy: Policy
-) -> tuple[str | None, set[str]]:
-    """The action that says most of the request, and all terms of it that the site says.
-
-    Of equal actions the first one's name; None if none says any.
-    """
+    said: Said, term_weights: Mapping[str, int], policy: Policy
+) -> Matching:
+    """term_weights: of the request."""
     among = frozenset(term_weights).intersection
-    matched = set(among(told.site_terms))
+    matched = set(among(said.site_terms))
     best, most = None, 0
-    for action in told.actions:
+    for action in said.actions:
         names, descriptions, parameters = (
             among(action.name_terms),
             among(action.description_terms),
@@ -89,14 +106,14 @@ def what_matches(
         if not (names or descriptions or parameters):
             continue
         matched.update(names, descriptions, parameters)
-        said = (
+        own = (
             policy.action_name_weight_milli * _sum(names, term_weights)
             + policy.description_weight_milli * _sum(descriptions, term_weights)
             + policy.parameter_weight_milli * _sum(parameters, term_weights)
         )
-        if said > most:
-            best, most = action.name, said
-    return best, matched
+        if own > most:
+            best, most = action.name, own
+    return Matching(best, matched, len(said.actions))
 
 
 def _sum(terms: Iterable[str], term_weights: Mapping[str, int]) -> int:

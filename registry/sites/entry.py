@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Literal
 
 from registry.sites.place import Place
-from registry.sites.site import Site
+from registry.sites.site import LocationClaim, Site
 
 SiteStatus = Literal["active", "unverified", "withdrawn"]
 TrustLevel = Literal["verified", "unverified", "quarantined"]
@@ -26,6 +26,26 @@ class Conflict:
 
     field: str
     values: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShortEntry:
+    """An entry as lists and answers show it.
+
+    city, country: the gazetteer's, else as the site claims them, or "".
+    commission_percent: 0..100; is_independent: None where undeclared.
+    """
+
+    site_id: int
+    host: str
+    name: str
+    category: str
+    city: str
+    country: str
+    action_names: tuple[str, ...]
+    commission_percent: float | None
+    is_independent: bool | None
+    trust_level: TrustLevel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +90,37 @@ class SiteEntry:
 
     @property
     def trust_level(self) -> TrustLevel:
-        if self.moderated is not None:
-            return "quarantined"
-        is_verified = self.status == "active" and self.unlisted_for is None
-        return "verified" if is_verified else "unverified"
+        return trust_level(self.status, self.unlisted_for, self.moderated)
+
+    @property
+    def short(self) -> ShortEntry:
+        site = self.site
+        city, country = shown_place(self.place, site.location)
+        return ShortEntry(
+            site_id=self.site_id,
+            host=self.host,
+            name=site.name,
+            category=site.category,
+            city=city,
+            country=country,
+            action_names=tuple(action.name for action in site.actions),
+            commission_percent=site.commission_percent,
+            is_independent=site.is_independent,
+            trust_level=self.trust_level,
+        )
+
+
+def trust_level(
+    status: str, unlisted_for: str | None, moderated: str | None
+) -> TrustLevel:
+    if moderated is not None:
+        return "quarantined"
+    is_verified = status == "active" and unlisted_for is None
+    return "verified" if is_verified else "unverified"
+
+
+def shown_place(place: Place | None, claim: LocationClaim | None) -> tuple[str, str]:
+    """City and country: the gazetteer's place, else what the site claims, or ""."""
+    if place is not None:
+        return place.name, place.country
+    return (claim.city, claim.country) if claim is not None else ("", "")

@@ -6,6 +6,7 @@ Records carry ULIDs: 48 bits of milliseconds and 80 random bits in 26 characters
 """
 
 import re
+from functools import lru_cache
 
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS = [first + second for first in ALPHABET for second in ALPHABET]
@@ -33,6 +34,7 @@ def decode_base32(text: str) -> int:
     return int(text.translate(_TO_DIGITS) or "0", 32)
 
 
+@lru_cache(maxsize=65_536)
 def spell_site_id(number: int) -> str:
     return encode_base32(number, SITE_ID_LENGTH)
 

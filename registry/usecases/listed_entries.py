@@ -1,11 +1,19 @@
-"""Entries of listed sites as answers show them, kept in memory until they change."""
+"""Entries of listed sites as answers show them, kept in memory until they change.
 
+Those that concurrent answers lack are read together, over one connection that is held
+for it; the next callers gather meanwhile. So an answer costs a part of a round trip.
+"""
+
+import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
+import structlog
+
 from registry.db import sites
-from registry.db.engine import Engine, reading
-from registry.sites.entry import SiteEntry
+from registry.db.engine import Connection, DatabaseError, Engine, reading
+from registry.sites.entry import ShortEntry
 from registry.usecases.following import follow
 
 MAX_KEPT = 100_000
@@ -13,24 +21,39 @@ MAX_KEPT = 100_000
 
 FORGOTTEN_AT_ONCE = 1_000
 PAUSE_S = 0.25
+RECONNECT_PAUSE_S = 0.2
+
+logger = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class _Waiting:
+    site_ids: Sequence[int]
+    shown: asyncio.Future[dict[int, bytes]]
 
 
 class ListedEntries:
-    """What an answer shows of its sites; `run` forgets what has changed.
+    """What an answer shows of its sites; `run` reads them and forgets what has changed.
 
     engine: of the API's role: what is shown is nothing that the ranker may read.
     show: an entry in the form in which it goes out.
     """
 
-    def __init__(self, engine: Engine, show: Callable[[SiteEntry], bytes]) -> None:
+    def __init__(self, engine: Engine, show: Callable[[ShortEntry], bytes]) -> None:
         self._engine = reading(engine)
         self._show = show
         self._kept: dict[int, bytes] = {}
         self._horizon: int | None = None
+        self._waiting: list[_Waiting] = []
+        self._arrival = asyncio.Event()
 
     async def run(self) -> None:
-        """Follow the changes until cancelled."""
-        await follow(self.forget_changed, pause_s=PAUSE_S, lost="entries_feed_lost")
+        """Until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._read_wanted())
+            group.create_task(
+                follow(self.forget_changed, pause_s=PAUSE_S, lost="entries_feed_lost")
+            )
 
     async def forget_changed(self) -> None:
         async with self._engine.connect() as connection:
@@ -42,20 +65,60 @@ class ListedEntries:
             self._kept.pop(site_id, None)
 
     async def find(self, site_ids: Sequence[int]) -> dict[int, bytes]:
-        """Those of the ids that are listed."""
+        """Those of the ids that are registered. Raises: DatabaseError, OSError."""
         kept = self._kept
         found = {site_id: kept[site_id] for site_id in site_ids if site_id in kept}
         missing = [site_id for site_id in site_ids if site_id not in found]
         if missing:
-            found |= await self._fetch(missing)
+            shown = asyncio.get_running_loop().create_future()
+            self._waiting.append(_Waiting(missing, shown))
+            self._arrival.set()
+            found |= await shown
         return found
 
-    async def _fetch(self, site_ids: Sequence[int]) -> dict[int, bytes]:
-        async with self._engine.connect() as connection:
-            entries = await sites.find_sites(connection, site_ids)
-        shown = {site_id: self._show(entry) for site_id, entry in entries.items()}
+    async def _read_wanted(self) -> None:
+        """Over a new connection after a failure."""
+        while True:
+            await self._arrival.wait()
+            try:
+                async with self._engine.connect() as connection:
+                    while True:
+                        await self._arrival.wait()
+                        await self._read(connection, self._take())
+            except (DatabaseError, OSError) as error:
+                logger.warning("entries_connection_lost", kind=type(error).__name__)
+                _turn_away(self._take(), error)
+                await asyncio.sleep(RECONNECT_PAUSE_S)
+
+    async def _read(self, connection: Connection, batch: list[_Waiting]) -> None:
+        wanted = {site_id for one in batch for site_id in one.site_ids}
+        try:
+            entries = await sites.find_short(connection, list(wanted))
+        except (DatabaseError, OSError) as error:
+            _turn_away(batch, error)
+            raise
+        shown = {entry.site_id: self._show(entry) for entry in entries}
+        self._keep(shown)
+        for one in batch:
+            own = {
+                site_id: shown[site_id] for site_id in one.site_ids if site_id in shown
+            }
+            if not one.shown.done():
+                one.shown.set_result(own)
+
+    def _keep(self, shown: dict[int, bytes]) -> None:
         if len(self._kept) > MAX_KEPT:
             for site_id in list(islice(self._kept, FORGOTTEN_AT_ONCE)):
                 del self._kept[site_id]
         self._kept |= shown
-        return shown
+
+    def _take(self) -> list[_Waiting]:
+        batch, self._waiting = self._waiting, []
+        self._arrival.clear()
+        return batch
+
+
+def _turn_away(batch: list[_Waiting], error: Exception) -> None:
+    for one in batch:
+        if not one.shown.done():
+            one.shown.set_exception(error)

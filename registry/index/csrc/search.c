@@ -6,7 +6,7 @@
  * looked at (MaxScore, Turtle & Flood 1995); else all rows, by a bound that is computed
  * for all of them at once. What is left is looked at closely, one line of memory a row.
  */
-#include "window.h"
+#include "eligible.h"
 
 /* The digest of the sources, by which the caller knows that these structs are its own. */
 const char sources[] = SOURCES;
@@ -129,7 +129,7 @@ static int64_t search_segment(const segment *in, const query *q, state *s)
     }
     for (int64_t i = 0; i < p.count && !ended; i++) {
         int64_t window = p.order[i];
-        if (p.bounds[window] < wanted(q, s)) continue;
+        if (p.bounds[window] < wanted(s)) continue;
         if (!search_window(&r, window, p.bounds[window], s)) ended = NO_CAPACITY;
     }
     free(p.bounds);
@@ -144,7 +144,7 @@ static int64_t search_segment(const segment *in, const query *q, state *s)
 int64_t search(const segment *segments, int32_t n, const query *q, candidate *list,
                int64_t capacity, candidate *shown, int64_t *n_shown, effort *done)
 {
-    int64_t first = least_of(capacity, q->exhaustive ? capacity : q->k * 2 + 32);
+    int64_t first = least_of(capacity, q->k * 2 + 32);
     state s = {{list, 0, capacity, first, q->k, -1},
                {shown, 0, *n_shown, *n_shown, INT64_MAX, -1},
                {0, 0, 0},
@@ -154,10 +154,21 @@ int64_t search(const segment *segments, int32_t n, const query *q, candidate *li
         int64_t ended = search_segment(&segments[i], q, &s);
         if (ended) return ended;
     }
-    if (!q->exhaustive) settle(&s.found);
+    settle(&s.found);
     *n_shown = s.shown.count;
     *done = s.done;
     return s.found.count;
+}
+
+/* Sets those of a segment's rows that are eligible; `eligible` holds 0 for each. */
+int64_t mark_eligible(const segment *in, const query *q, uint8_t *eligible)
+{
+    run r;
+    if (!begin(&r, in, q)) return NO_MEMORY;
+    for (int64_t window = 0; window < in->windows; window++)
+        if (passes(&r, window)) find_eligible(&r, window, eligible);
+    free(r.scratch);
+    return 0;
 }
 
 /* The factors of single rows. */

@@ -67,7 +67,7 @@ typedef struct {
     const int32_t *fresh;          /* freshness by days; the last stands for more */
     int32_t terms, filters, chords, near_size, fresh_size;
     int32_t lexical_share, full_relevance, floor, meaning_only_min;
-    int32_t located, neutral, exhaustive;
+    int32_t located, neutral;
     int32_t weights[FACTORS];
     int32_t origin[3];
     int8_t vector[DIMENSIONS];

@@ -21,9 +21,9 @@ typedef struct {
     uint32_t number;
 } state;
 
-static float wanted(const query *q, const state *s)
+static float wanted(const state *s)
 {
-    return q->exhaustive ? -1 : (float)s->found.least / 2;
+    return (float)s->found.least / 2;
 }
 
 static void add_column(uint32_t *restrict matched, const uint8_t *restrict column, uint32_t weight)
@@ -130,6 +130,7 @@ static void bound_rows(const run *r, int64_t window, float least, work *w, int h
     const float gain = r->cosine_gain, weight = (float)r->asked->weights[0];
     const float most = r->lexical_gain * FULL;
     const float floor = (float)r->asked->floor, slack = r->growth + SLACK;
+    const float alone = (float)r->asked->meaning_only_min;
     int32_t holds[WINDOW];
     float near[WINDOW];
     if (r->asked->located)
@@ -149,7 +150,8 @@ static void bound_rows(const run *r, int64_t window, float least, work *w, int h
         float relevance = lexical + gain * cosine + 1;
         relevance = relevance < (float)FULL ? relevance : (float)FULL;
         float bound = weight * relevance + (float)MERIT_UNIT * (float)merit[i] + near[i];
-        holds[i] = (relevance >= floor) & (bound >= least);
+        int says = (matched[i] > 0) | (cosine >= alone);
+        holds[i] = says & (relevance >= floor) & (bound >= least);
     }
     for (int i = 0; i < WINDOW; i++) w->holds[i] = (uint8_t)holds[i];
 }
@@ -214,13 +216,14 @@ static int take_row(const run *r, uint32_t row, uint32_t matched, int32_t produc
     const record *one = &r->in->records[row];
     const int32_t lexical = lexical_of(q, matched);
     float likeness = row_cosine_bound(r, row, product, limit);
-    if (!may_stand(r, row, relevance_bound(r, (float)lexical, likeness), wanted(q, s))) return 1;
+    if (!matched && likeness < (float)q->meaning_only_min) return 1;
+    if (!may_stand(r, row, relevance_bound(r, (float)lexical, likeness), wanted(s))) return 1;
     s->done.records++;
     product += rest_product(one->rest, &r->meant);
     const int32_t cosine = cosine_of(q, product, r->in->reciprocal[row]);
     const int32_t relevance = relevance_of(q, lexical, cosine);
     if (!is_eligible(q, relevance, matched, cosine)) return 1;
-    if (!may_stand(r, row, (float)relevance, wanted(q, s))) return 1;
+    if (!may_stand(r, row, (float)relevance, wanted(s))) return 1;
     const int tier = (one->flags & HIGHER_TIER) != 0;
     const int64_t score = (int64_t)q->weights[0] * relevance + standing_apart(q, one);
     candidate taken = {2 * score - tier, 0, s->number, row};
@@ -250,16 +253,15 @@ static int search_all_rows(const run *r, int64_t window, work *w, state *s)
 {
     for (int32_t t = 0; t < r->n_terms; t++) add_term(&r->terms[t], window, w);
     s->done.rows += WINDOW;
-    if (r->asked->exhaustive) memset(w->holds, 1, WINDOW);
-    else bound_rows(r, window, wanted(r->asked, s), w, 0);
+    bound_rows(r, window, wanted(s), w, 0);
     open_holding(r, window, w);
     int many = w->n_open > WINDOW / 8;
     if (many) {
         lead_products(r->in->lead + window * WINDOW * LEAD_BYTES, &r->meant, w->products);
-        if (!r->asked->exhaustive) bound_rows(r, window, wanted(r->asked, s), w, 1);
+        bound_rows(r, window, wanted(s), w, 1);
         open_holding(r, window, w);
     }
-    keep_open(r, window, wanted(r->asked, s), w);
+    keep_open(r, window, wanted(s), w);
     return take_open(r, window, w, many, s);
 }
 
@@ -287,27 +289,25 @@ static int search_passing(const run *r, int64_t window, const part *filter, work
         else add_block(&r->terms[t], window, w);
     }
     s->done.rows += w->n_open;
-    keep_open(r, window, wanted(r->asked, s), w);
+    keep_open(r, window, wanted(s), w);
     return take_open(r, window, w, 0, s);
 }
 
 static int search_window(const run *r, int64_t window, float bound, state *s)
 {
     const query *q = r->asked;
-    const float least = wanted(q, s);
+    const float least = wanted(s);
     work w;
-    int order[MAX_TERMS], optional = -1;
+    int order[MAX_TERMS];
     float peak = 0;
     for (int32_t t = 0; t < r->n_terms; t++)
         peak += (float)r->terms[t].weight * r->terms[t].peaks[window];
     w.cosine = cosine_bound(r, window);
     float lexical = peak * r->lexical_slope, weight = (float)q->weights[0];
     w.others = bound - weight * relevance_bound(r, lexical, r->cosine_most);
-    if (!q->exhaustive) {
-        float relevance = relevance_bound(r, lexical, w.cosine);
-        if (relevance < (float)q->floor || weight * relevance + w.others < least) return 1;
-        optional = optional_terms(r, window, &w, least, order);
-    }
+    float relevance = relevance_bound(r, lexical, w.cosine);
+    if (relevance < (float)q->floor || weight * relevance + w.others < least) return 1;
+    const int optional = optional_terms(r, window, &w, least, order);
     s->done.windows++;
     memset(w.matched, 0, sizeof w.matched);
     pass_filters(r, window, &w);

@@ -9,7 +9,7 @@ from registry.db.documents import StoredDocument
 from registry.formats.document import Provenance as DeclaredProvenance
 from registry.interfaces.rest.wire import Wire
 from registry.sites.action import Action
-from registry.sites.entry import Conflict, SiteEntry
+from registry.sites.entry import Conflict, ShortEntry, SiteEntry
 from registry.sites.identifier import spell_site_id
 
 
@@ -197,11 +197,11 @@ def view_provenance(provenance: DeclaredProvenance) -> Provenance:
     return msgspec.convert(provenance, Provenance, from_attributes=True)
 
 
-def view_summary(entry: SiteEntry) -> SiteSummary:
+def view_summary(entry: ShortEntry) -> SiteSummary:
     return SiteSummary(**_summary(entry))
 
 
-def show_summary(entry: SiteEntry) -> bytes:
+def show_summary(entry: ShortEntry) -> bytes:
     """As it stands in answers, encoded once for many."""
     return msgspec.json.encode(view_summary(entry))
 
@@ -209,7 +209,7 @@ def show_summary(entry: SiteEntry) -> bytes:
 def view_site(entry: SiteEntry, documents: list[StoredDocument]) -> SiteView:
     site = entry.site
     return SiteView(
-        **_summary(entry),
+        **_summary(entry.short),
         description=site.description,
         languages=site.languages,
         claimed_url=site.url or None,
@@ -236,7 +236,7 @@ def view_content(document: StoredDocument) -> DocumentContent:
 def view_wab_entry(entry: SiteEntry) -> WabEntry:
     site = entry.site
     commission = site.commission_percent
-    location = _location(entry)
+    location = _location(entry.short)
     return WabEntry(
         url=f"https://{entry.host}",
         provider=WabProvider(site.name or entry.host, site.category),
@@ -253,30 +253,26 @@ def view_wab_entry(entry: SiteEntry) -> WabEntry:
     )
 
 
-def _summary(entry: SiteEntry) -> dict[str, Any]:
-    site = entry.site
+def _summary(entry: ShortEntry) -> dict[str, Any]:
     return {
         "id": spell_site_id(entry.site_id),
         "host": entry.host,
         "url": f"https://{entry.host}",
-        "provider": Provider(name=site.name or entry.host, category=site.category),
+        "provider": Provider(name=entry.name or entry.host, category=entry.category),
         "location": _location(entry),
-        "capabilities_summary": tuple(action.name for action in site.actions),
+        "capabilities_summary": entry.action_names,
         "fairness_metrics": FairnessMetrics(
-            commission_rate=site.commission_percent, is_independent=site.is_independent
+            commission_rate=entry.commission_percent,
+            is_independent=entry.is_independent,
         ),
         "trust_level": entry.trust_level,
     }
 
 
-def _location(entry: SiteEntry) -> City | None:
-    """The gazetteer's place, else what the site claims."""
-    if entry.place is not None:
-        return City(city=entry.place.name, country=entry.place.country)
-    claim = entry.site.location
-    if claim is None or not (claim.city or claim.country):
+def _location(entry: ShortEntry) -> City | None:
+    if not (entry.city or entry.country):
         return None
-    return City(city=claim.city, country=claim.country)
+    return City(city=entry.city, country=entry.country)
 
 
 def _document_summary(document: StoredDocument) -> DocumentSummary:

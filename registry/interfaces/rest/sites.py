@@ -83,7 +83,7 @@ async def list_sites(
     page = found[:limit]
     more = len(found) > limit
     return entry_views.SitePage(
-        results=tuple(entry_views.view_summary(entry) for entry in page),
+        results=tuple(entry_views.view_summary(entry.short) for entry in page),
         next_cursor=_seal(services, purpose, page[-1]) if more else None,
     )
 

@@ -6,7 +6,8 @@ import pytest
 from registry.ranking.explain import (
     FACTOR_NAMES,
     Facts,
-    Told,
+    Said,
+    parse_said,
     parse_told,
     what_matches,
     why_ahead,
@@ -39,32 +40,32 @@ def key(factors: Factors, tier: int = 1, tie: int = 5) -> OrderKey:
 
 
 def test_the_action_that_says_most_of_the_request_is_told() -> None:
-    told = told_of(("other",), ("common", "the"), ("rare", "oboe"))
+    said = said_of(("other",), ("common", "the"), ("rare", "oboe"))
     weights = {"the": 100, "oboe": 9_000, "flute": 9_000}
 
-    assert what_matches(told, weights, DEFAULT_POLICY) == ("rare", {"the", "oboe"})
-    assert what_matches(told, {"flute": 9_000}, DEFAULT_POLICY) == (None, set())
+    assert what_matches(said, weights, DEFAULT_POLICY) == ("rare", {"the", "oboe"}, 3)
+    assert what_matches(said, {"flute": 9_000}, DEFAULT_POLICY) == (None, set(), 3)
 
 
 def test_of_equal_actions_the_first_is_told() -> None:
-    told = told_of(("one", "oboe"), ("two", "oboe"))
+    said = said_of(("one", "oboe"), ("two", "oboe"))
 
-    assert what_matches(told, {"oboe": 9_000}, DEFAULT_POLICY) == ("one", {"oboe"})
+    assert what_matches(said, {"oboe": 9_000}, DEFAULT_POLICY) == ("one", {"oboe"}, 2)
 
 
 def test_what_a_site_says_of_itself_matches_without_an_action() -> None:
-    told = told_of(("other",), about=("oboe",))
+    said = said_of(("other",), about=("oboe",))
 
-    assert what_matches(told, {"oboe": 9_000}, DEFAULT_POLICY) == (None, {"oboe"})
+    assert what_matches(said, {"oboe": 9_000}, DEFAULT_POLICY) == (None, {"oboe"}, 1)
 
 
 def test_a_term_without_weight_matches_and_makes_no_action_best() -> None:
-    told = told_of(("one", "the"))
+    said = said_of(("one", "the"))
 
-    assert what_matches(told, {"the": 0}, DEFAULT_POLICY) == (None, {"the"})
+    assert what_matches(said, {"the": 0}, DEFAULT_POLICY) == (None, {"the"}, 1)
 
 
-def told_of(*actions: tuple[str, ...], about: tuple[str, ...] = ()) -> Told:
+def said_of(*actions: tuple[str, ...], about: tuple[str, ...] = ()) -> Said:
     """Of a profile, read back. actions: a name, and the terms of it."""
     profile = Profile(
         policy=DEFAULT_POLICY.digest,
@@ -90,9 +91,10 @@ def told_of(*actions: tuple[str, ...], about: tuple[str, ...] = ()) -> Told:
         changed_at=FACTS.changed_at,
         commission_tier=1,
     )
-    told = parse_told(encode_profile(profile))
+    encoded = encode_profile(profile)
+    told = parse_told(encoded)
     assert (told.probes, told.changed_at) == (FACTS.probes, FACTS.changed_at)
-    return told
+    return parse_said(encoded)
 
 
 @pytest.mark.parametrize("factor", FACTOR_NAMES)
