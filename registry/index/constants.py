@@ -55,9 +55,9 @@ class Query:
     filters: Filters = field(default_factory=Filters)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Constants:
-    """terms: hashes of words, each with its weight. filters: hashes of keywords.
+    """Of one search, and nobody else's. terms: hashes of words, each with its weight. filters: hashes of keywords.
 
     lexical_multiplier, meaning_multiplier: see `relevance`. near: proximity by whole
     kilometres, fresh: freshness by whole days; the last entry stands for all beyond.

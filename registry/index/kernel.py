@@ -3,6 +3,7 @@
 import ctypes
 from collections.abc import Sequence
 from ctypes import c_int8, c_int32, c_int64, c_void_p
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ class _Segment(ctypes.Structure):
 class _Query(ctypes.Structure):
     _fields_ = [
         *((name, c_int64) for name in ("lexical_multiplier", "meaning_multiplier")),
-        *((name, c_int64) for name in ("after", "k", "now_s")),
+        ("now_s", c_int64),
         *((name, c_void_p) for name in ("term_hashes", "term_weights")),
         *((name, c_void_p) for name in ("filter_hashes", "squared_chords")),
         *((name, c_void_p) for name in ("near", "fresh")),
@@ -66,8 +67,8 @@ class Kernel:
             *(c_int32, c_void_p),
         )
         self._library.search.argtypes = (
-            *(c_void_p, c_int32, c_void_p, c_void_p),
-            *(c_int64, c_void_p, c_void_p, c_void_p),
+            *(c_void_p, c_int32, c_void_p, c_int64, c_int64),
+            *(c_void_p, c_int64, c_void_p, c_void_p, c_void_p),
         )
         self._library.search.restype = c_int64
         self._library.mark_eligible.argtypes = (c_void_p, c_void_p, c_void_p)
@@ -113,12 +114,32 @@ class Bound:
         self, constants: Constants, *, k: int, after: int = BEFORE_ALL
     ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void], Effort]:
         """As `search`, and what it took."""
-        question = _Question(constants, k=k, after=after)
-        return self._search(question, room=4 * k + 4096)
+        room = 4 * k + 4096
+        effort = Effort()
+        while True:
+            found, shown = np.empty(room, CANDIDATE), np.empty(room, CANDIDATE)
+            shown_count = c_int64(room)
+            count = self._library.search(
+                self._segments,
+                len(self._parts),
+                ctypes.byref(_question(constants).struct),
+                k,
+                after,
+                pointer_to(found),
+                room,
+                pointer_to(shown),
+                ctypes.byref(shown_count),
+                ctypes.byref(effort),
+            )
+            if count == NO_MEMORY:
+                raise MemoryError
+            if count != NO_CAPACITY:
+                return found[:count], shown[: shown_count.value], effort
+            room *= 8
 
     def eligible(self, constants: Constants) -> list[npt.NDArray[np.bool_]]:
         """See `engine.Bound`."""
-        question = _Question(constants, k=1, after=BEFORE_ALL)
+        question = _question(constants)
         return [self._mark_eligible(question, part) for part in range(len(self._parts))]
 
     def _mark_eligible(self, question: "_Question", part: int) -> npt.NDArray[np.bool_]:
@@ -132,34 +153,11 @@ class Bound:
             raise MemoryError
         return eligible
 
-    def _search(
-        self, question: "_Question", room: int
-    ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void], Effort]:
-        effort = Effort()
-        while True:
-            found, shown = np.empty(room, CANDIDATE), np.empty(room, CANDIDATE)
-            shown_count = c_int64(room)
-            count = self._library.search(
-                self._segments,
-                len(self._parts),
-                ctypes.byref(question.struct),
-                pointer_to(found),
-                room,
-                pointer_to(shown),
-                ctypes.byref(shown_count),
-                ctypes.byref(effort),
-            )
-            if count == NO_MEMORY:
-                raise MemoryError
-            if count != NO_CAPACITY:
-                return found[:count], shown[: shown_count.value], effort
-            room *= 8
-
     def score(
         self, constants: Constants, part: int, rows: npt.NDArray[np.uint32]
     ) -> npt.NDArray[np.void]:
         """See `engine.Bound`."""
-        question = _Question(constants, k=1, after=BEFORE_ALL)
+        question = _question(constants)
         rows = np.ascontiguousarray(rows, np.uint32)
         scored = np.empty(len(rows), FACTORS)
         ended = self._library.score_rows(
@@ -177,7 +175,7 @@ class Bound:
 class _Question:
     """Constants as the kernel's struct; keeps the arrays alive that it points to."""
 
-    def __init__(self, constants: Constants, *, k: int, after: int) -> None:
+    def __init__(self, constants: Constants) -> None:
         if len(constants.terms) > TERMS_MAX or len(constants.filters) > FILTERS_MAX:
             raise ValueError("more terms or filters than a request can have")
         self._kept: tuple[npt.NDArray[Any], ...] = (
@@ -191,8 +189,6 @@ class _Question:
         self.struct = _Query(
             constants.lexical_multiplier,
             constants.meaning_multiplier,
-            after,
-            k,
             constants.now_s,
             *(pointer_to(array) for array in self._kept),
             len(constants.terms),
@@ -210,6 +206,10 @@ class _Question:
             constants.origin or (0, 0, 0),
             (c_int8 * DIMENSIONS).from_buffer_copy(constants.vector),
         )
+
+
+_question = lru_cache(maxsize=64)(_Question)
+"""A search asks several times by the same constants."""
 
 
 def _segment_of(part: Part) -> _Segment:

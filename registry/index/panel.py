@@ -44,11 +44,14 @@ class Panel:
 
     def eligible(self, constants: Constants) -> Eligible:
         found = self._bound.eligible(constants)
-        ids = [
-            part.segment.site_ids[own]
-            for part, own in zip(self.parts, found, strict=True)
-        ]
-        own = self._members(np.concatenate(ids))
+        own = np.concatenate(
+            [
+                part.segment.site_ids[rows & members]
+                for part, rows, members in zip(
+                    self.parts, found, self._members, strict=True
+                )
+            ]
+        )
         return Eligible(
             site_ids=own,
             count=round(len(own) * self.size / max(1, self._count)),
@@ -60,17 +63,17 @@ class Panel:
         return engine().bind(self.parts)
 
     @cached_property
-    def _count(self) -> int:
-        """Of members."""
-        living = [
-            part.segment.site_ids[part.alive[: len(part.segment)] != 0]
+    def _members(self) -> tuple[npt.NDArray[np.bool_], ...]:
+        """Of each part, which of its living rows are on the panel."""
+        return tuple(
+            (part.alive[: len(part.segment)] != 0)
+            & (_hashes_of(part.segment.site_ids) <= np.uint64(self.cutoff))
             for part in self.parts
-        ]
-        return len(self._members(np.concatenate(living)))
+        )
 
-    def _members(self, site_ids: Integers) -> Integers:
-        hashes = splitmix64(site_ids.astype(np.uint64))
-        return site_ids[hashes <= np.uint64(self.cutoff)]
+    @cached_property
+    def _count(self) -> int:
+        return sum(map(np.count_nonzero, self._members))
 
 
 def with_members(level: Level, policy: Policy) -> Level:
@@ -78,7 +81,11 @@ def with_members(level: Level, policy: Policy) -> Level:
     living = level.living
     if len(living) <= PANEL_ROWS:
         return level
-    hashes = splitmix64(level.rows.site_ids[living].astype(np.uint64))
+    hashes = _hashes_of(level.rows.site_ids[living])
     cutoff = np.partition(hashes, PANEL_ROWS - 1)[PANEL_ROWS - 1]
     members = level.rows.take(living[hashes <= cutoff]).without_bodies()
     return replace(level, members=make_level(members, policy), cutoff=int(cutoff))
+
+
+def _hashes_of(site_ids: Integers) -> npt.NDArray[np.uint64]:
+    return splitmix64(site_ids.astype(np.uint64))

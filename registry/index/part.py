@@ -1,6 +1,7 @@
 """What a search works on and gives: parts of the index, candidates, factors."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,14 +16,27 @@ CANDIDATE = np.dtype(
 )
 """standing: twice the score, less 1 for the higher commission tier."""
 
-FACTORS = np.dtype(
-    [
-        *((name, "i4") for name in ("lexical", "cosine", "relevance", "proximity")),
-        *((name, "i4") for name in ("depth", "quality", "freshness")),
-        *((name, "i4") for name in ("days", "km", "eligible")),
-        ("score", "i8"),
-    ]
-)
+
+class Scored(NamedTuple):
+    """A row of FACTORS.
+
+    days: since the last change. km: -1 without a place to ask from. eligible: 0 or 1.
+    """
+
+    lexical: int
+    cosine: int
+    relevance: int
+    proximity: int
+    depth: int
+    quality: int
+    freshness: int
+    days: int
+    km: int
+    eligible: int
+    score: int
+
+
+FACTORS = np.dtype([*((name, "i4") for name in Scored._fields[:-1]), ("score", "i8")])
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from registry.index.constants import Constants, Filters, Query, make_constants
 from registry.index.index import Index
 from registry.index.matching import Match, matching_of
 from registry.index.order import Order, Standing
-from registry.index.part import FACTORS
+from registry.index.part import Scored
 from registry.index.sample import sample_sites
 from registry.ranking.encoder import Encoder
 from registry.ranking.explain import Facts, Told, parse_told
@@ -130,34 +130,28 @@ def _term_weights(index: Index, request: Request) -> dict[str, int]:
 
 def _scored(
     index: Index, constants: Constants, page: Sequence[Standing]
-) -> list[dict[str, int]]:
-    """The FACTORS of each."""
-    scored: dict[tuple[int, int], dict[str, int]] = {}
+) -> list[Scored]:
+    scored: dict[tuple[int, int], Scored] = {}
     for part in range(len(index.parts)):
         rows = [one.row for one in page if one.part == part]
         if rows:
             found = index.bound.score(constants, part, np.array(rows, np.uint32))
             for row, values in zip(rows, found.tolist(), strict=True):
-                scored[part, row] = dict(zip(_NAMES, values, strict=True))
+                scored[part, row] = Scored._make(values)
     return [scored[one.part, one.row] for one in page]
 
 
-_NAMES = FACTORS.names or ()
-
-
-def _factors(scored: Mapping[str, int]) -> Factors:
+def _factors(scored: Scored) -> Factors:
     return Factors(
-        relevance=scored["relevance"],
-        proximity=scored["proximity"],
-        capability_depth=scored["depth"],
-        quality=scored["quality"],
-        freshness=scored["freshness"],
+        relevance=scored.relevance,
+        proximity=scored.proximity,
+        capability_depth=scored.depth,
+        quality=scored.quality,
+        freshness=scored.freshness,
     )
 
 
-def _facts(
-    body: bytes, scored: Mapping[str, int], request: Request, match: Match
-) -> Facts:
+def _facts(body: bytes, scored: Scored, request: Request, match: Match) -> Facts:
     """body: of the site's profile."""
     told = parse_told(body)
     matching = match(body)
@@ -166,13 +160,13 @@ def _facts(
             [word for word, term in request.term_of.items() if term in matching.terms]
         ),
         best_action=matching.best_action,
-        lexical_bp=scored["lexical"],
-        cosine_bp=scored["cosine"],
-        distance_band=_band(told, scored["km"]),
+        lexical_bp=scored.lexical,
+        cosine_bp=scored.cosine,
+        distance_band=_band(told, scored.km),
         local=told.local,
         action_count=matching.actions,
         probes=told.probes,
-        days_since_change=scored["days"],
+        days_since_change=scored.days,
         changed_at=told.changed_at,
     )
 

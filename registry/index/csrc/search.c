@@ -138,16 +138,18 @@ static int64_t search_segment(const segment *in, const query *q, state *s)
     return ended;
 }
 
-/* Fills `list` with all that can be on the page: those at or before the k-th place and
- * its equals; and `shown` with those before `after` that share their place. Gives how
+/* Fills `list` with all that can be on the page: those at or before the k-th place after
+ * the standing `after`, and its equals; and `shown` with those before `after` that share their place. Gives how
  * many, or NO_CAPACITY where either has too little room. */
-int64_t search(const segment *segments, int32_t n, const query *q, candidate *list,
-               int64_t capacity, candidate *shown, int64_t *n_shown, effort *done)
+int64_t search(const segment *segments, int32_t n, const query *q, int64_t k, int64_t after,
+               candidate *list, int64_t capacity, candidate *shown, int64_t *n_shown,
+               effort *done)
 {
-    int64_t first = least_of(capacity, q->k * 2 + 32);
-    state s = {{list, 0, capacity, first, q->k, -1},
+    int64_t first = least_of(capacity, k * 2 + 32);
+    state s = {{list, 0, capacity, first, k, -1},
                {shown, 0, *n_shown, *n_shown, INT64_MAX, -1},
                {0, 0, 0},
+               after,
                0};
     for (int32_t i = 0; i < n; i++) {
         s.number = (uint32_t)i;

@@ -57,8 +57,7 @@ typedef struct {
 
 typedef struct {
     int64_t lexical_multiplier, meaning_multiplier; /* of 2^-32 */
-    int64_t after; /* greater standings are left out */
-    int64_t k, now_s;
+    int64_t now_s;
     const uint64_t *term_hashes;
     const int32_t *term_weights;
     const uint64_t *filter_hashes;

@@ -14,10 +14,12 @@ typedef struct {
     float cosine, others; /* bounds of the window: of meaning, of all but relevance */
 } work;
 
-/* What a search has found, and what it did. number: of the segment. */
+/* What a search has found, and what it did. after: greater standings were given before.
+ * number: of the segment. */
 typedef struct {
     places found, shown;
     effort done;
+    int64_t after;
     uint32_t number;
 } state;
 
@@ -228,7 +230,7 @@ static int take_row(const run *r, uint32_t row, uint32_t matched, int32_t produc
     const int64_t score = (int64_t)q->weights[0] * relevance + standing_apart(q, one);
     candidate taken = {2 * score - tier, 0, s->number, row};
     if (one->flags & GROUPED) taken.leader = leader_of(r->in, row);
-    if (taken.standing > q->after) return !taken.leader || add(&s->shown, &taken);
+    if (taken.standing > s->after) return !taken.leader || add(&s->shown, &taken);
     return add(&s->found, &taken);
 }
 
