@@ -3,6 +3,7 @@
 from sqlalchemy import select, text
 
 from registry.db.engine import Connection
+from registry.db.prepared import Prepared
 from registry.db.tables import entry
 from registry.tlog.tiles import HashRun
 
@@ -19,21 +20,26 @@ async def first_leaf_with(connection: Connection, leaf_hash: bytes) -> int | Non
 
 
 # As one value: 256 rows cost ten times what they hold.
-LEAVES = text("""
-    SELECT string_agg(leaf_hash, ''::bytea ORDER BY leaf_index) FROM audit.entry
-    WHERE leaf_index >= :first AND leaf_index < :end
-""")
-NODES = text("""
-    SELECT string_agg(hash, ''::bytea ORDER BY position) FROM audit.tile_hash
-    WHERE level = :level AND position >= :first AND position < :end
-""")
+_LEAVES = Prepared(
+    text("""
+        SELECT string_agg(leaf_hash, ''::bytea ORDER BY leaf_index) AS hashes
+        FROM audit.entry WHERE leaf_index >= :first AND leaf_index < :end
+    """)
+)
+_NODES = Prepared(
+    text("""
+        SELECT string_agg(hash, ''::bytea ORDER BY position) AS hashes
+        FROM audit.tile_hash
+        WHERE level = :level AND position >= :first AND position < :end
+    """)
+)
 
 
 async def read_run(connection: Connection, run: HashRun) -> bytes:
     """The hashes of a run, one after the other."""
-    bounds = {"first": run.first, "end": run.first + run.count}
+    first, end = run.first, run.first + run.count
     if run.level == 0:
-        found = await connection.execute(LEAVES, bounds)
+        rows = await _LEAVES(connection, first=first, end=end)
     else:
-        found = await connection.execute(NODES, {"level": run.level, **bounds})
-    return found.scalar_one() or b""
+        rows = await _NODES(connection, level=run.level, first=first, end=end)
+    return rows[0].hashes or b""

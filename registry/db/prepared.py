@@ -1,4 +1,4 @@
-"""Statements of the crawler's every visit: put together once, given to the driver itself.
+"""Statements of every visit and answer: put together once, given to the driver itself.
 
 SQLAlchemy takes a millisecond to put together, look up and carry out what takes the
 driver a tenth of it. Such a statement runs in the transaction of its connection, as all

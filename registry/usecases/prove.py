@@ -1,12 +1,13 @@
 """Proofs against the checkpoint that is served, from a handful of tiles."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from registry.db import leaves, log
 from registry.db.engine import Connection
 from registry.db.log import LoggedRecord
 from registry.errors import Conflict, NotFound
-from registry.tlog.edge import edge_runs, rebuild_edge
+from registry.tlog.edge import ReadRun, edge_runs, rebuild_edge
 from registry.tlog.proof import (
     LogProof,
     consistency_runs,
@@ -16,7 +17,7 @@ from registry.tlog.proof import (
     read_from_tiles,
     tiles_for,
 )
-from registry.tlog.tiles import HashRun, tile_of_run
+from registry.tlog.tiles import HashRun
 from registry.usecases.refusals import (
     LEAF_UNKNOWN,
     RECORD_PENDING,
@@ -83,12 +84,13 @@ async def prove_record(served: ServedLog, found: LoggedRecord) -> ProvenRecord:
     newest = None if index is None else await served.covering(index)
     if newest is None or index is None:
         raise Conflict(RECORD_PENDING, retry_after_s=MERGE_DELAY_S)
+    read = await _reader(served, inclusion_runs(index, newest.size), newest.size)
     inclusion = Inclusion(
         index=index,
         leaf_hash=found.record.leaf_hash,
         size=newest.size,
         root=newest.root,
-        hashes=await _inclusion_hashes(served, index, newest.size),
+        hashes=prove_inclusion(index, newest.size, read),
     )
     return ProvenRecord(record=found, inclusion=inclusion, checkpoint=newest)
 
@@ -100,12 +102,15 @@ async def prove_leaf(
     size = await _published_size(served, size)
     if index >= size:
         raise NotFound(LEAF_UNKNOWN, f"a tree of size {size} has no leaf {index}")
+    leaf = HashRun(level=0, first=index, count=1)
+    runs = (leaf, *edge_runs(size), *inclusion_runs(index, size))
+    read = await _reader(served, runs, size)
     return Inclusion(
         index=index,
-        leaf_hash=await _leaf_hash(served, index, size),
+        leaf_hash=read(leaf)[0],
         size=size,
-        root=await _root(served, size),
-        hashes=await _inclusion_hashes(served, index, size),
+        root=rebuild_edge(size, read).root(),
+        hashes=prove_inclusion(index, size, read),
     )
 
 
@@ -125,13 +130,18 @@ async def prove_growth(
     Raises: NotFound, ProofInvalid.
     """
     size = await _published_size(served, new_size)
-    tiles = await served.read_tiles(tiles_for(consistency_runs(old_size, size), size))
+    runs = (
+        *consistency_runs(old_size, size),
+        *edge_runs(old_size),
+        *edge_runs(size),
+    )
+    read = await _reader(served, runs, size)
     return Consistency(
         old_size=old_size,
-        old_root=await _root(served, old_size),
+        old_root=rebuild_edge(old_size, read).root(),
         new_size=size,
-        new_root=await _root(served, size),
-        hashes=prove_consistency(old_size, size, read_from_tiles(tiles, size)),
+        new_root=rebuild_edge(size, read).root(),
+        hashes=prove_consistency(old_size, size, read),
     )
 
 
@@ -143,19 +153,6 @@ async def _published_size(served: ServedLog, size: int | None) -> int:
     return published if size is None else size
 
 
-async def _inclusion_hashes(
-    served: ServedLog, index: int, size: int
-) -> tuple[bytes, ...]:
-    tiles = await served.read_tiles(tiles_for(inclusion_runs(index, size), size))
-    return prove_inclusion(index, size, read_from_tiles(tiles, size))
-
-
-async def _leaf_hash(served: ServedLog, index: int, size: int) -> bytes:
-    run = HashRun(level=0, first=index, count=1)
-    tiles = await served.read_tiles([tile_of_run(run, size)])
-    return read_from_tiles(tiles, size)(run)[0]
-
-
-async def _root(served: ServedLog, size: int) -> bytes:
-    tiles = await served.read_tiles(tiles_for(edge_runs(size), size))
-    return rebuild_edge(size, read_from_tiles(tiles, size)).root()
+async def _reader(served: ServedLog, runs: Iterable[HashRun], size: int) -> ReadRun:
+    """Of these runs of a published tree, read at once."""
+    return read_from_tiles(await served.read_tiles(tiles_for(runs, size)), size)

@@ -5,9 +5,10 @@ the clock starts; what goes on record is one of them under a new id.
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import cycle, islice
 
 from registry.audit import record as records
 from registry.audit.canonical import JsonValue
@@ -45,8 +46,14 @@ class Stock:
         dice = random.Random(seed)  # noqa: S311 — figures for a benchmark
         return cls(tuple(_make(dice, chance) for _ in range(STOCK)), chance)
 
-    def take(self, number: int) -> RankingToLog:
-        template = self.rankings[number % STOCK]
+    def shares(self, count: int) -> list[Iterator[RankingToLog]]:
+        """For so many callers: each of them takes others, and no end of them."""
+        return [
+            map(self._renewed, islice(cycle(self.rankings), n, None, count))
+            for n in range(count)
+        ]
+
+    def _renewed(self, template: RankingToLog) -> RankingToLog:
         old, new = template.record.record_id, self.chance.ulid()
         body = template.record.body.replace(old.encode(), new.encode())
         record = Record(id=new, kind="ranking", body=body)
