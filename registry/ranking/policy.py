@@ -229,7 +229,7 @@ class Policy:
 
     # Capability depth
     depth_cap_milli: int = _constant(
-        20_000, "twenty fully described actions are deep; more is no better"
+        25_000, "twenty-five fully described actions are deep; more is no better"
     )
     duplicate_action_bp: int = _constant(
         7000, "actions that share 70% of their words are one action"
@@ -256,7 +256,7 @@ class Policy:
 
     # Freshness
     freshness_scale_days: int = _constant(
-        90, "a document untouched for a quarter year keeps a third"
+        180, "a document untouched for half a year keeps a third"
     )
     freshness_floor: int = _constant(
         2000, "what works need not change: age alone ruins nobody"

@@ -16,6 +16,7 @@ import click
 import numpy as np
 import numpy.typing as npt
 
+from registry.cli.bench.effective import effective_weights
 from registry.cli.bench.recomputation import Recomputed, first_places, recompute
 from registry.cli.bench.rivals import has_tantivy, measure_fts5, measure_tantivy
 from registry.cli.bench.scratch import scratch_folder
@@ -35,6 +36,7 @@ from registry.ranking.relevance import idf_milli
 
 K = 20
 CUT = 1_000
+WEIGHED = 500  # requests by which the weights are told
 RIVALS = ("tantivy", "fts5", "sql")
 SQL_SITES_MAX = 200_000
 _SMALL = 200_000
@@ -88,6 +90,8 @@ def rank(
     bench = _prepare(sites, queries)
     verified = min(queries, verify or (200 if sites <= _SMALL else 30))
     found = {"sites": sites, "queries": queries, **_kernel_figures(bench)}
+    weighed = bench.searches[:WEIGHED]
+    found |= effective_weights(bench.bound, weighed, DEFAULT_POLICY)
     tell(f"computing {verified} answers again, over all rows")
     again = recompute(bench.rows, bench.searches[:verified])
     found |= _verified(bench, again) | _cut(bench.rows, again)

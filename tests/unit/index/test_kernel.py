@@ -5,6 +5,7 @@ ties, groups, dead rows, terms that are rare, frequent or nearly everywhere, emb
 of nothing, pages of yesterday.
 """
 
+import os
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,6 +28,9 @@ from tests.conftest import skip_or_fail
 
 NOW_S = 1_795_000_000
 DAY_S = 86_400
+DRAWS = int(os.environ.get("FAIR_REGISTRY_DRAWS", "120"))
+"""Requests of each of the three corpora; docs/benchmarks.md tells of more."""
+
 RADIUS = 8_000_000
 NEAR = decay_table(100).astype(np.int32)
 FRESH = decay_table(90, 2000).astype(np.int32)
@@ -163,7 +167,7 @@ def as_rows(found: npt.NDArray[np.void]) -> list[tuple[int, ...]]:
     return sorted(found.tolist())
 
 
-@pytest.mark.parametrize("number", range(120))
+@pytest.mark.parametrize("number", range(DRAWS))
 def test_both_find_the_same(pair: Pair, number: int) -> None:
     rng = np.random.default_rng(number)
     constants = random_constants(rng)

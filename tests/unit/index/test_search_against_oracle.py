@@ -111,7 +111,7 @@ def proximity(site: Profile, cell: str | None) -> int:
 
 def freshness(site: Profile, now: datetime) -> int:
     days = max((now - site.changed_at).days, 0)
-    return max(2000, round(FULL * math.exp(-days / 90)))
+    return max(2000, round(FULL * math.exp(-days / 180)))
 
 
 def passes(site: Profile, filters: Filters) -> bool:

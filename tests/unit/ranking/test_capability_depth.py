@@ -56,7 +56,7 @@ def test_near_duplicates_count_as_the_richest() -> None:
 def test_depth_is_capped() -> None:
     many = [Capability(frozenset({f"w{chr(97 + n)}"}), FULL) for n in range(26)]
     assert depth(*many) == FULL
-    assert depth(*many[:20]) == FULL > depth(*many[:19])
+    assert depth(*many[:25]) == FULL > depth(*many[:24])
 
 
 def test_another_distinct_action_raises_depth_ever_less() -> None:

@@ -24,7 +24,7 @@ def test_older_is_never_fresher(one: int, other: int) -> None:
 
 def test_freshness_decays_from_full_to_the_floor() -> None:
     assert freshness(timedelta()) == FULL
-    assert freshness(timedelta(days=90)) == round(FULL / 2.718281828)
+    assert freshness(timedelta(days=180)) == round(FULL / 2.718281828)
     assert freshness(timedelta(days=3650)) == DEFAULT_POLICY.freshness_floor
 
 
