@@ -44,6 +44,7 @@ CHAPTERS = {
     "registry.formats": "Discovery documents",
     "crawler": "Fetching a site",
     "registry.audit": "Records and promises",
+    "registry.archive": "The audit archive",
     "registry.tlog": "The log",
 }
 

@@ -15,6 +15,7 @@ from litestar.types import ASGIApp
 
 from registry import keyring
 from registry.db.engine import Engine, Role, open_engine
+from registry.db.rankings import CountingWriter
 from registry.index.engine import is_compiled
 from registry.interfaces.http.envelope import Envelope
 from registry.interfaces.http.limits import BURST, LENIENCE, REFILL_PER_S, TokenBuckets
@@ -25,15 +26,22 @@ from registry.interfaces.http.strict import (
     StrictRequest,
     verify_query,
 )
+from registry.interfaces.http.watched import Watched
 from registry.interfaces.log import tiles
 from registry.interfaces.rest import (
     about,
     attestations,
     challenges,
+    counterfactuals,
     health,
+    invariance,
+    kept_reports,
+    labels,
     lint,
     log,
     notices,
+    operators,
+    policy,
     rankings,
     records,
     refresh,
@@ -54,31 +62,56 @@ from registry.ranking.spelling import lexicon_of
 from registry.settings import Settings, read_settings
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.chance import Chance
+from registry.usecases.counterfactual import Counterfactuals
 from registry.usecases.erase import Retention
 from registry.usecases.follow_index import IndexFollower
 from registry.usecases.lint import Linter
+from registry.usecases.list_site import Lister
 from registry.usecases.listed_entries import ListedEntries
+from registry.usecases.operator_access import OperatorAccess
 from registry.usecases.record_rankings import RankingRecorder
 from registry.usecases.refresh import Allowance
+from registry.usecases.report_queue import ReportQueue
 from registry.usecases.search import Searcher
 from registry.usecases.served_log import ServedLog, WitnessPolicy
 from registry.usecases.todays_seed import SeedReader
 
 logger = structlog.get_logger()
 
-API_POOL, AUDITOR_POOL, RECORDER_POOL, ERASER_POOL = 8, 2, 1, 1
+POOLS = (
+    (Role.API, 8),
+    (Role.AUDITOR, 2),
+    (Role.API, 2),  # of the recorders
+    (Role.ERASER, 1),
+    (Role.LABELLER, 1),
+)
+INQUIRIES, INQUIRIES_PER_S = 30, 0.1  # of an auditor, each a second of work
 
 V1 = Router(
     "/v1",
     route_handlers=[
         about.get_log,
         attestations.attest,
-        about.get_policy,
         challenges.create_challenge,
+        counterfactuals.ask_counterfactual,
+        invariance.list_invariance_runs,
+        kept_reports.get_kept_report,
+        kept_reports.list_reports,
+        labels.get_disclosures,
+        labels.get_labels,
+        labels.set_label,
         lint.lint_document,
         log.get_consistency,
         log.get_inclusion,
         notices.get_notices,
+        operators.change_operator,
+        operators.get_operator,
+        operators.get_own_operator,
+        operators.get_own_report,
+        operators.register_operator,
+        policy.get_policy,
+        policy.get_policy_history,
+        policy.get_policy_text,
         rankings.erase,
         rankings.get_ranking,
         rankings.get_ranking_proof,
@@ -123,7 +156,7 @@ AT_THEIR_PLACES = [
 EXPOSED_HEADERS = [
     *("ETag", "Location", "Retry-After"),
     *("RateLimit", "RateLimit-Policy", "X-Request-Id"),
-    "X-JWS-Signature",
+    *("X-JWS-Signature", kept_reports.LEAF_HEADER),
 ]
 
 
@@ -172,21 +205,22 @@ def create_app(settings: Settings) -> Litestar:
 async def open_services(settings: Settings) -> AsyncIterator[Services]:
     """The engines and the tasks that run beside the requests."""
     url, keys, chance = settings.database_url, settings.keys, Chance()
-    api = open_engine(url, Role.API, pool=API_POOL)
-    auditor = open_engine(url, Role.AUDITOR, pool=AUDITOR_POOL)
-    writer = open_engine(url, Role.API, pool=RECORDER_POOL)
-    eraser = open_engine(url, Role.ERASER, pool=ERASER_POOL)
+    engines = [open_engine(url, role, pool=pool) for role, pool in POOLS]
+    api, auditor, writer, eraser, labeller = engines
     encoder, gazetteer = _ready_ranking(), Gazetteer.load()
     follower = IndexFollower(settings.index, encoder, DEFAULT_POLICY)
     entries = ListedEntries(api, show_summary)
-    recorder = RankingRecorder(writer, BATCH_RECORDS.observe)
-    searcher = _searcher(settings, api, follower, recorder, entries)
+    recorders = _recorders(writer)
+    searcher = _searcher(settings, api, follower, recorders, entries)
     services = Services(
         api=api,
         auditor=auditor,
         eraser=eraser,
+        labeller=labeller,
         served=ServedLog(api, _witnessed(settings)),
+        reports=ReportQueue(),
         searcher=searcher,
+        operators=OperatorAccess(api, chance),
         gazetteer=gazetteer,
         linter=Linter(gazetteer=gazetteer, encoder=encoder, policy=DEFAULT_POLICY),
         origin=settings.origin,
@@ -194,6 +228,8 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         log_vkey=keyring.load_vkey(keys, keyring.LOG),
         former_vkeys=keyring.load_former_vkeys(keys),
         auditors=settings.auditor_keys,
+        auditor_limits=TokenBuckets(burst=INQUIRIES, refill_per_s=INQUIRIES_PER_S),
+        counterfactuals=_counterfactuals(auditor, gazetteer, follower, chance),
         promise_vkey=keyring.load_vkey(keys, keyring.PROMISE),
         web_key=keyring.load_web_key(keys),
         chance=chance,
@@ -203,14 +239,21 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         bot=_bot(settings),
     )
     retention = Retention(eraser, timedelta(days=settings.retention_days), chance)
-    working = (follower, entries, recorder, retention)
+    working = (follower, entries, *recorders, retention, Watched(api))
     tasks = [asyncio.create_task(one.run()) for one in working]
     try:
         yield services
     finally:
-        await _cancel(tasks)
-        for engine in (api, auditor, writer, eraser):
-            await engine.dispose()
+        await _stop(tasks, engines)
+
+
+def _counterfactuals(
+    auditor: Engine, gazetteer: Gazetteer, follower: IndexFollower, chance: Chance
+) -> Counterfactuals:
+    lister = Lister(
+        gazetteer=gazetteer, encoder=follower.encoder, policy=follower.policy
+    )
+    return Counterfactuals(auditor, lister, follower, chance)
 
 
 def _ready_ranking() -> Encoder:
@@ -223,17 +266,26 @@ def _ready_ranking() -> Encoder:
     return encoder
 
 
+def _recorders(writer: Engine) -> tuple[RankingRecorder, RankingRecorder]:
+    """Of rankings that anybody asks for, and of those that operators do."""
+    observe = BATCH_RECORDS.observe
+    counting = RankingRecorder(writer, observe, kind=CountingWriter)
+    return RankingRecorder(writer, observe), counting
+
+
 def _searcher(
     settings: Settings,
     api: Engine,
     follower: IndexFollower,
-    recorder: RankingRecorder,
+    recorders: tuple[RankingRecorder, RankingRecorder],
     entries: ListedEntries,
 ) -> Searcher:
-    origin = settings.log_origin
+    """recorders: see `_recorders`."""
+    origin, (recorder, counting) = settings.log_origin, recorders
     return Searcher(
         follower=follower,
         recorder=recorder,
+        counting=counting,
         entries=entries,
         seeds=SeedReader(api, DEFAULT_POLICY.digest),
         promiser=keyring.load_signer(settings.keys, keyring.PROMISE, origin),
@@ -247,11 +299,13 @@ def _witnessed(settings: Settings) -> WitnessPolicy:
     )
 
 
-async def _cancel(tasks: list[asyncio.Task[None]]) -> None:
+async def _stop(tasks: list[asyncio.Task[None]], engines: list[Engine]) -> None:
     for task in tasks:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
+    for engine in engines:
+        await engine.dispose()
 
 
 def _bot(settings: Settings) -> Bot:

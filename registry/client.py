@@ -4,7 +4,9 @@ The web processes never import it: they make no outbound request.
 """
 
 import asyncio
-from collections.abc import Mapping
+import secrets
+import time
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -12,8 +14,12 @@ from typing import Any, Self
 
 import httpx
 import msgspec
+from typing_extensions import override
 
 from registry.identity.detached_jws import HEADER as SIGNATURE_HEADER
+from registry.identity.operator_request import SignedRequest, sign_request
+from registry.identity.private_keys import PrivateKey
+from registry.identity.web_bot_auth import authority_of
 from registry.tlog.follow import MAX_RESPONSE_BYTES
 
 Json = dict[str, Any]
@@ -21,6 +27,9 @@ MAX_DOCUMENT_BYTES = 512 * 1024
 DOCUMENT_TIMEOUT_S = 15.0
 FINAL = ("active", "rejected", "withdrawn")
 POLL_S = 0.05
+NONCE_BYTES = 16
+REPORT = "/v1/reports/fairness"
+OWN_REPORT = "/v1/operators/self/report"
 
 
 class ProblemAnswered(Exception):
@@ -106,17 +115,65 @@ class SignedFile:
     signature: str
 
 
+class ApiKeyAuth(httpx.Auth):
+    """Shows an operator's API key with every request."""
+
+    def __init__(self, api_key: str) -> None:
+        self._api_key = api_key
+
+    @override
+    def auth_flow(
+        self, request: httpx.Request
+    ) -> Generator[httpx.Request, httpx.Response, None]:
+        request.headers["Authorization"] = f"Bearer {self._api_key}"
+        yield request
+
+
+class SigningAuth(httpx.Auth):
+    """Signs every request with an operator's key."""
+
+    requires_request_body = True
+
+    def __init__(self, key: PrivateKey, origin: str) -> None:
+        """origin: of the registry, as it names itself."""
+        self._key = key
+        self._authority = authority_of(origin)
+
+    @override
+    def auth_flow(
+        self, request: httpx.Request
+    ) -> Generator[httpx.Request, httpx.Response, None]:
+        unsigned = SignedRequest(
+            method=request.method,
+            authority=self._authority,
+            path=request.url.raw_path.partition(b"?")[0].decode("ascii"),
+            query=request.url.query.decode("ascii"),
+            fields={},
+            body=request.content,
+        )
+        nonce, now = secrets.token_urlsafe(NONCE_BYTES), int(time.time())
+        request.headers.update(sign_request(unsigned, self._key, now=now, nonce=nonce))
+        yield request
+
+
 class RegistryClient:
-    """base_url: the registry's origin.
+    """base_url: the registry's origin. operator: for whom it asks; None: nobody says.
 
     promises: a file that keeps the promise of every answer, so that `fair-registry
     audit promises` can tell later whether it was kept.
     """
 
     def __init__(
-        self, base_url: str, *, timeout_s: float = 30.0, promises: Path | None = None
+        self,
+        base_url: str,
+        *,
+        timeout_s: float = 30.0,
+        promises: Path | None = None,
+        operator: httpx.Auth | None = None,
     ) -> None:
-        self._http = httpx.AsyncClient(base_url=base_url, timeout=timeout_s)
+        self._http = httpx.AsyncClient(
+            base_url=base_url, timeout=timeout_s, auth=operator
+        )
         self._promises = promises
 
     async def __aenter__(self) -> Self:
@@ -144,12 +201,14 @@ class RegistryClient:
         return await self._post("/v1/challenges", {"host": host})
 
     async def submit(self, token: str) -> Json:
-        answer = await self._http.post(
-            "/v1/registrations",
-            content=token,
-            headers={"Content-Type": "application/jose"},
-        )
-        return _json(answer)
+        return await self._post_jose("/v1/registrations", token)
+
+    async def register_operator(self, token: str) -> Json:
+        return await self._post_jose("/v1/operators", token)
+
+    async def change_operator(self, operator_id: str, token: str) -> Json:
+        """token: signed with act update, rotate or close."""
+        return await self._post_jose(f"/v1/operators/{operator_id}/statements", token)
 
     async def registration(self, registration_id: str) -> Json:
         return await self.get(f"/v1/registrations/{registration_id}")
@@ -162,6 +221,14 @@ class RegistryClient:
                 if found["status"] in FINAL:
                     return found
                 await asyncio.sleep(POLL_S)
+
+    async def set_label(self, signed: Json) -> Json:
+        """An auditor's label of a site."""
+        return await self._post("/v1/labels", signed)
+
+    async def ask_counterfactual(self, signed: Json) -> Json:
+        """An auditor's question; nothing of it is put on record."""
+        return await self._post("/v1/counterfactual", signed)
 
     async def search(self, **query: Any) -> Json:
         given = {name: value for name, value in query.items() if value is not None}
@@ -182,9 +249,9 @@ class RegistryClient:
     async def get(self, path: str, params: Mapping[str, Any] | None = None) -> Json:
         return _json(await self._http.get(path, params=params))
 
-    async def report(self, params: Mapping[str, Any]) -> SignedFile:
-        """The fairness report as a file. params: of /v1/reports/fairness."""
-        answer = await self._http.get("/v1/reports/fairness", params=params)
+    async def report(self, params: Mapping[str, Any], path: str = REPORT) -> SignedFile:
+        """The fairness report as a file; at OWN_REPORT that of the operator who asks."""
+        answer = await self._http.get(path, params=params)
         if answer.is_error:
             _json(answer)
         signature = answer.headers.get(SIGNATURE_HEADER, "")
@@ -206,6 +273,10 @@ class RegistryClient:
     def _keep(self, answered: Json) -> None:
         if self._promises:
             keep_promise(self._promises, self.base_url, answered)
+
+    async def _post_jose(self, path: str, token: str) -> Json:
+        headers = {"Content-Type": "application/jose"}
+        return _json(await self._http.post(path, content=token, headers=headers))
 
     async def _post(self, path: str, body: Json) -> Json:
         return _json(await self._http.post(path, json=body))

@@ -6,6 +6,7 @@ declares its `ProblemType`s in its own `refusals` module; nothing here knows HTT
 
 * RegistryError
   * Refused         the input breaks a rule
+  * Unauthorized    the caller says who it is and does not show it
   * Forbidden       the caller may not do this
   * NotFound        nothing here has that name
   * Conflict        the input is sound but the state speaks against it
@@ -71,6 +72,10 @@ class RegistryError(Exception):
 
 class Refused(RegistryError):
     """The input breaks a rule."""
+
+
+class Unauthorized(RegistryError):
+    """The caller says who it is and does not show it."""
 
 
 class Forbidden(RegistryError):

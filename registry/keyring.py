@@ -1,7 +1,8 @@
 """The registry's own secrets: files that only its user can read.
 
 * `log.pem` signs checkpoints; only the publisher reads it.
-* `promise.pem` signs the promise in each answer; the web processes read it.
+* `promise.pem` signs the promise in each answer and each report; the web processes and
+  the reporter read it.
 * `web.key` is 32 random bytes behind cursors and ranking receipts.
 * `bot.pem` signs the crawler's requests, and the directory that names its public half;
   crawler and web processes read it where the crawler signs at all.

@@ -4,7 +4,7 @@ import logging
 import sys
 
 import structlog
-from prometheus_client import Counter, Histogram
+from prometheus_client import Counter, Gauge, Histogram
 
 SEARCHES = Counter("fair_registry_searches_total", "Ranked answers given.")
 SEARCH_SECONDS = Histogram(
@@ -23,6 +23,22 @@ REGISTRATIONS = Counter(
 SELECTIONS = Counter("fair_registry_selections_total", "Selections reported.")
 PROBLEMS = Counter(
     "fair_registry_problems_total", "Requests refused, by code.", ["code"]
+)
+
+INVARIANCE_TRIALS = Gauge(
+    "fair_registry_invariance_trials", "Trials of invariance in the newest run."
+)
+INVARIANCE_VIOLATIONS = Gauge(
+    "fair_registry_invariance_violations",
+    "Trials of the newest run in which what must not matter moved a ranking.",
+)
+INVARIANCE_FINISHED = Gauge(
+    "fair_registry_invariance_finished_timestamp_seconds",
+    "When the newest run of trials ended.",
+)
+REPORT_MADE = Gauge(
+    "fair_registry_report_made_timestamp_seconds",
+    "When the newest monthly report was made and kept.",
 )
 
 

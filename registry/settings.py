@@ -152,9 +152,16 @@ class Settings:
         default=30,
     )
     auditors: str = setting(
-        "C2SP verifier keys of the auditors whose attestations are put on record, between "
-        "commas. Empty: of nobody.",
+        "C2SP verifier keys of the auditors whose attestations and labels are put on "
+        "record, between commas. Empty: of nobody.",
         default="",
+    )
+    invariance_trials: int = setting(
+        "Trials of a day that what must not matter moves no ranking. 0: none.",
+        default=10_000,
+    )
+    invariance_hour: int = setting(
+        "Hour of the day, in UTC, from which on they are made: 0 to 23.", default=3
     )
     log_format: str = setting("`text` for people, `json` for machines.", default="text")
 
@@ -301,6 +308,8 @@ def _verify(settings: Settings) -> None:
     _verify_witnesses(settings)
     _verify_retention(settings)
     _verify_auditors(settings)
+    if settings.invariance_hour not in range(24):
+        raise SettingsInvalid(f"{PREFIX}INVARIANCE_HOUR must be 0..23")
 
 
 def _verify_bot(settings: Settings) -> None:

@@ -1,26 +1,22 @@
 """An auditor's attestation: rankings recomputed, and how many came out otherwise.
 
-The auditor signs, with Ed25519, the line `fair-registry/rescore/v1` and then the
-canonical JSON of the members auditor, first, last, n, mismatches. Who is known as an
-auditor is decided elsewhere; this says only that the named key signed.
+The auditor signs the members auditor, first, last, n, mismatches, under the line
+`fair-registry/rescore/v1` (`auditor_signature`).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import (
-    Ed25519PrivateKey,
-    Ed25519PublicKey,
-)
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from registry.audit.canonical import JsonValue, canonical_json
+from registry.audit.auditor_signature import (
+    parse_signature,
+    statement_of,
+    verify_auditor,
+)
+from registry.audit.canonical import JsonValue
 from registry.audit.refusals import ATTESTATION_INVALID
 from registry.errors import Refused
-from registry.identity import base64url
-from registry.tlog.note import parse_vkey
-
-_DOMAIN = b"fair-registry/rescore/v1\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +45,7 @@ class Rescoring:
 
     @property
     def statement(self) -> bytes:
-        return _DOMAIN + canonical_json(self.members)
+        return statement_of("rescore", self.members)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,22 +82,17 @@ def parse_attestation(members: Mapping[str, JsonValue]) -> Attestation:
             )
         case _:
             raise Refused(ATTESTATION_INVALID, "not a rescore record")
-    return Attestation(rescoring=rescoring, signature=_signature(signature))
+    parsed = parse_signature(signature, ATTESTATION_INVALID)
+    return Attestation(rescoring=rescoring, signature=parsed)
 
 
 def verify_attestation(attestation: Attestation) -> Rescoring:
     """Raises: Refused."""
     rescoring = attestation.rescoring
-    public = Ed25519PublicKey.from_public_bytes(parse_vkey(rescoring.auditor).public)
-    try:
-        public.verify(attestation.signature, rescoring.statement)
-    except InvalidSignature as exc:
-        raise Refused(ATTESTATION_INVALID) from exc
+    verify_auditor(
+        rescoring.auditor,
+        rescoring.statement,
+        attestation.signature,
+        ATTESTATION_INVALID,
+    )
     return rescoring
-
-
-def _signature(text: str) -> bytes:
-    try:
-        return base64url.decode(text)
-    except ValueError as exc:
-        raise Refused(ATTESTATION_INVALID, "sig is not base64url") from exc

@@ -27,6 +27,7 @@ from registry.audit.refusals import (
     POLICY_UNLOGGED,
     RECORD_FIELD_INVALID,
     RECORD_OUT_OF_TIME,
+    REPORT_LOGGED_TWICE,
     SEED_COMMITTED_TWICE,
     SEED_NOT_OF_THE_DAY,
     SEED_OVERDUE,
@@ -82,6 +83,7 @@ class ConductState(msgspec.Struct, kw_only=True):
     """What is remembered. minute: the newest; seeds: by the leaf of the commitment.
 
     records: how many of each kind. policies: by digest, the leaf of the record.
+    reports: by window, the leaf of the record.
     """
 
     minute: str = ""
@@ -89,6 +91,7 @@ class ConductState(msgspec.Struct, kw_only=True):
     policies: dict[str, int] = {}
     seeds: dict[int, CommittedDay] = {}
     operators: dict[str, Counted] = {}
+    reports: dict[str, int] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,6 +178,8 @@ class Conduct:
             self.state.policies.setdefault(str(members["policy"]), index)
         elif kind == "erase":
             self._read_erase(index, members)
+        elif kind == "report":
+            self._read_report(index, members)
         elif kind == "seed" and "commitment" in members:
             self._read_commitment(index, members)
         elif kind == "seed":
@@ -207,6 +212,13 @@ class Conduct:
         self.erasures.append(
             Erasure(entry_index=index, target_index=target, digests=digests)
         )
+
+    def _read_report(self, index: int, members: Members) -> None:
+        window = " to ".join(str(members[name]) for name in ("from", "to"))
+        first = self.state.reports.setdefault(window, index)
+        if first != index:
+            told = f"that of {window} stands at entry {first} already"
+            self._tell(REPORT_LOGGED_TWICE, told, index)
 
     # --- seeds ---
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
+import msgspec
+
 from registry.audit.canonical import JsonValue, canonical_json
 from registry.audit.refusals import DISCLOSURE_MALFORMED, DISCLOSURE_UNKNOWN
 from registry.errors import Refused
@@ -33,11 +35,19 @@ class Opening:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SealedOpening(Opening):
+    """One that was made here. salt: 16 bytes. spelled: the value's canonical JSON."""
+
+    salt: bytes
+    spelled: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sealed:
     """digests: sorted, decoys among them; openings: in the order of the values."""
 
     digests: tuple[str, ...]
-    openings: tuple[Opening, ...]
+    openings: tuple[SealedOpening, ...]
 
 
 def encode_disclosure(salt: str, name: str, value: JsonValue) -> str:
@@ -62,8 +72,7 @@ def seal(
     if len(values) > width:
         raise ValueError(f"{len(values)} values do not fit into {width} digests")
     openings = tuple(
-        _open(base64url.encode(random_bytes(SALT_BYTES)), name, value)
-        for name, value in values.items()
+        _seal(random_bytes(SALT_BYTES), name, value) for name, value in values.items()
     )
     decoys = [_decoy(random_bytes(_DECOY_BYTES)) for _ in range(width - len(values))]
     digests = sorted([*(opening.digest for opening in openings), *decoys])
@@ -91,9 +100,12 @@ def verify_disclosure(disclosure: str, sd_digests: Collection[str]) -> Opening:
     return opening
 
 
-def _open(salt: str, name: str, value: JsonValue) -> Opening:
-    disclosure = encode_disclosure(salt, name, value)
-    return Opening(name=name, value=value, disclosure=disclosure)
+def _seal(salt: bytes, name: str, value: JsonValue) -> SealedOpening:
+    spelled = canonical_json(value)
+    disclosure = encode_disclosure(base64url.encode(salt), name, msgspec.Raw(spelled))
+    return SealedOpening(
+        name=name, value=value, disclosure=disclosure, salt=salt, spelled=spelled
+    )
 
 
 def _decoy(randomness: bytes) -> str:

@@ -18,6 +18,7 @@ from registry.audit.refusals import (
 )
 from registry.errors import Refused
 from registry.sites.identifier import is_ulid, parse_site_id
+from registry.sites.label import CHAIN, PERCENT, Independence, Size
 
 VERSION = 1
 SD_ALG = "sha-256"
@@ -34,6 +35,8 @@ Kind = Literal[
     "moderation",
     "erase",
     "rescore",
+    "report",
+    "label",
 ]
 ModerationAct = Literal[
     "quarantine", "release", "delist", "appeal-upheld", "appeal-denied"
@@ -138,6 +141,17 @@ _is_hex_32 = _matches(r"[0-9a-f]{64}")
 _is_sd_digest = _matches(r"[A-Za-z0-9_-]{43}")
 _is_signature = _matches(r"[A-Za-z0-9_-]{86}")
 
+
+def _is_forms(value: JsonValue) -> bool:
+    """The digest of each form of a report, by its name."""
+    return (
+        isinstance(value, Mapping)
+        and bool(value)
+        and all(map(_is_word, value))
+        and all(map(_is_digest, value.values()))
+    )
+
+
 _HEAD: Mapping[str, Form] = {"id": _is_record_id, "t": _is_minute}
 
 
@@ -188,6 +202,19 @@ _REQUIRED: Mapping[Kind, Mapping[str, Form]] = {
         "mismatches": _is_natural,
         "sig": _is_signature,
     },
+    "report": {"from": _is_minute, "to": _is_minute, "forms": _is_forms},
+    "label": {
+        "auditor": _is_token,
+        "site": _is_site_id,
+        "size": _or_null(_one_of(*get_args(Size))),
+        "independence": _or_null(_one_of(*get_args(Independence))),
+        "chain": _or_null(_matches(CHAIN)),
+        "commission": _or_null(_matches(PERCENT)),
+        "observed": _is_day,
+        "source": _is_digest,
+        "iat": _is_natural,
+        "sig": _is_signature,
+    },
 }
 
 _OPTIONAL: Mapping[Kind, Mapping[str, Form]] = {
@@ -230,6 +257,18 @@ def _check_rescore(members: Members) -> None:
         raise _fault("n", "no such number of rankings lies between first and last")
 
 
+def _check_report(members: Members) -> None:
+    """Minutes of one form stand in the order of their texts."""
+    start, end, made = (str(members[name]) for name in ("from", "to", "t"))
+    if not start < end <= made:
+        raise _fault("to", "a report is made once its window has ended")
+
+
+def _check_label(members: Members) -> None:
+    if members["chain"] is not None and members["independence"] != "chain":
+        raise _fault("chain", "a site that belongs to a chain is labelled chain")
+
+
 def _check_seed(members: Members) -> None:
     if ("commitment" in members) == ("secret" in members):
         raise _fault("commitment", "a seed record commits or reveals, never both")
@@ -241,4 +280,6 @@ _RELATIONS: Mapping[Kind, Callable[[Members], None]] = {
     "erase": _check_erase,
     "seed": _check_seed,
     "rescore": _check_rescore,
+    "report": _check_report,
+    "label": _check_label,
 }

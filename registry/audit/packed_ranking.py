@@ -7,7 +7,9 @@ order of a ranking is already the numbers of its sites, side by side.
 import re
 import zlib
 from base64 import b64encode
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from itertools import compress
+from typing import NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -26,12 +28,12 @@ from registry.audit.packing import (
 )
 from registry.sites.identifier import parse_site_id
 
+# Lists as sets of characters: nothing is repeated that would have to be tried again.
 _LINE = re.compile(
-    rb'\{"_sd":\[((?:"\x01",?)*)\],"_sd_alg":"sha-256","id":"\x02","k":[0-9]+'
+    rb'\{"_sd":\[([\x01",]*)\],"_sd_alg":"sha-256","id":"\x02","k":[0-9]+'
     rb',"kind":"ranking","n":([0-9]+),"op":"(\x01|[!#-\[\]-~]+)"(?:,"opn":[0-9]+)?'
-    rb',"order":\[((?:"\x03",?)*)\]'
+    rb',"order":\[([\x03",]*)\]'
 )
-_ITEM = 4  # bytes of a marked string and its comma
 _DIGEST_BYTES, _ULID_BYTES, _SITE_BYTES = 32, 16, 8
 
 # Of `packed_scores`, behind the form and the salt.
@@ -39,14 +41,22 @@ _FLAGS, _FACTORS, _FACTORS_WINDOW = 17, 5, -10
 _SEED_BYTES, _TIE_BYTES, _TOTAL_BYTES = 32, 8, 4
 
 Factors = npt.NDArray[np.int64]
+Meaning = TypeVar("Meaning")
 
 
-class PackedRanking(NamedTuple):
-    """operator: as it stands in the record. order: eight bytes a site, big-endian."""
+class PackedRankings(NamedTuple):
+    """Columns. operators: as they stand in the records. orders: eight bytes a site."""
 
-    operator: bytes
-    eligible: int
-    order: bytes
+    operators: tuple[bytes, ...] = ()
+    eligible: tuple[int, ...] = ()
+    orders: tuple[bytes, ...] = ()
+
+    def only(self, kept: Sequence[bool]) -> "PackedRankings":
+        return PackedRankings(
+            tuple(compress(self.operators, kept)),
+            tuple(compress(self.eligible, kept)),
+            tuple(compress(self.orders, kept)),
+        )
 
 
 def read_packed_value(name: str, packed: bytes) -> object:
@@ -54,6 +64,22 @@ def read_packed_value(name: str, packed: bytes) -> object:
     if packed[0] == DISCLOSED:
         return msgspec.json.decode(unpack(packed[_FLAGS:]))
     return parse_disclosure(unpack_disclosure(name, packed)).value
+
+
+def read_packed_values(
+    name: str, packed: Iterable[bytes | None], meaning: Callable[[object], Meaning]
+) -> list[Meaning]:
+    """What each of the values means, None where there is no disclosure.
+
+    Values that are the same are read once: they differ in their salts only.
+    """
+    column = list(packed)
+    values = [one[_FLAGS:] if one and one[0] == DISCLOSED else one for one in column]
+    meanings = {
+        value: meaning(None if one is None else read_packed_value(name, one))
+        for value, one in dict(zip(values, column, strict=True)).items()
+    }
+    return [meanings[value] for value in values]
 
 
 def read_packed_factors(packed: bytes, count: int) -> Factors | None:
@@ -78,28 +104,28 @@ class _Line(msgspec.Struct):
     order: tuple[str, ...]
 
 
-def read_packed_ranking(packed: bytes) -> PackedRanking:
-    """packed: of `packing.pack`, a ranking record. Raises: ValueError, zlib.error."""
+def read_packed_rankings(packed: Iterable[bytes]) -> PackedRankings:
+    """packed: of `packing.pack`, ranking records. Raises: ValueError, zlib.error."""
+    return PackedRankings(*zip(*map(_read, packed), strict=True))
+
+
+def _read(packed: bytes) -> tuple[bytes, int, bytes]:
     if packed[0] == TEXT:
-        begin = 3 + int.from_bytes(packed[1:3], "big")
+        begin = 3 + (packed[1] << 8 | packed[2])
         inflate = zlib.decompressobj(WINDOW, zdict=DICTIONARY)
         if found := _LINE.match(inflate.decompress(packed[3:begin])):
             digests, eligible, operator, order = found.groups()
-            begin += _count(digests) * _DIGEST_BYTES + _ULID_BYTES
+            begin += digests.count(b"\1") * _DIGEST_BYTES + _ULID_BYTES
             if operator == b"\1":
                 operator = b64encode(packed[begin : begin + _DIGEST_BYTES], b"-_")[:-1]
                 begin += _DIGEST_BYTES
-            end = begin + _count(order) * _SITE_BYTES
-            return PackedRanking(operator, int(eligible), packed[begin:end])
+            end = begin + order.count(b"\3") * _SITE_BYTES
+            return operator, int(eligible), packed[begin:end]
     return _read_plain(unpack(packed))
 
 
-def _read_plain(body: bytes) -> PackedRanking:
+def _read_plain(body: bytes) -> tuple[bytes, int, bytes]:
     """Any other form that a record may have."""
     line = msgspec.json.decode(body, type=_Line)
     order = (parse_site_id(site).to_bytes(_SITE_BYTES, "big") for site in line.order)
-    return PackedRanking(line.op.encode(), line.n, b"".join(order))
-
-
-def _count(items: bytes) -> int:
-    return (len(items) + 1) // _ITEM
+    return line.op.encode(), line.n, b"".join(order)

@@ -120,6 +120,17 @@ def pack_disclosure(
     salt, value = _split(name, disclosure)
     if _join(name, salt, value) != disclosure:
         return pack(disclosure.encode())
+    return pack_opening(name, salt, value, order, seed)
+
+
+def pack_opening(
+    name: str,
+    salt: bytes,
+    value: bytes,
+    order: Sequence[str] = (),
+    seed: bytes | None = None,
+) -> bytes:
+    """As the disclosure of it would be packed. salt: 16 bytes. value: canonical JSON."""
     if name == "scores" and (packed := pack_scores(value, order, seed)):
         return bytes([SCORES]) + salt + packed
     return bytes([DISCLOSED]) + salt + pack(value)

@@ -6,12 +6,15 @@ what may have to be erased is a disclosure (`disclosure`), present by its digest
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from hashlib import sha256
 
+import msgspec
+
 from registry.audit.attestation import Attestation
 from registry.audit.canonical import JsonValue, canonical_json, parse_canonical
+from registry.audit.labelling import SignedLabelling
 from registry.audit.members import (
     KIND_OF_ACT,
     SD_ALG,
@@ -107,6 +110,12 @@ def ranking_record(
             **counted,
         },
     )
+
+
+def counted(ranking: Record, operator_count: int) -> Record:
+    """The same ranking with its number among those of its operator."""
+    members: dict[str, JsonValue] = msgspec.json.decode(ranking.body)
+    return replace(ranking, body=canonical_json({**members, "opn": operator_count}))
 
 
 def selection_record(
@@ -220,6 +229,25 @@ def rescore_record(*, record_id: str, at: datetime, attestation: Attestation) ->
     signed = {"sig": base64url.encode(attestation.signature)}
     members = {**attestation.rescoring.members, **signed}
     return _record("rescore", record_id, at, members)
+
+
+def label_record(*, record_id: str, at: datetime, signed: SignedLabelling) -> Record:
+    """signed: verified already. Its source is present by its digest only."""
+    sig = {"sig": base64url.encode(signed.signature)}
+    return _record("label", record_id, at, {**signed.labelling.members, **sig})
+
+
+def report_record(
+    *,
+    record_id: str,
+    at: datetime,
+    start_at: datetime,
+    end_at: datetime,
+    forms: Mapping[str, str],
+) -> Record:
+    """A fairness report of [start_at, end_at) that is kept. forms: `sha256:…` of each."""
+    window = {"from": format_minute(start_at), "to": format_minute(end_at)}
+    return _record("report", record_id, at, {**window, "forms": forms})
 
 
 def _record(kind: Kind, record_id: str, at: datetime, members: Members) -> Record:

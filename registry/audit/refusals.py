@@ -57,6 +57,12 @@ ATTESTATION_INVALID = ProblemType(
     "The auditor's key did not sign this attestation",
     "Sign the statement again with the key whose verifier key it names.",
 )
+LABEL_INVALID = ProblemType(
+    "label_invalid",
+    "This is not a label that the auditor's key signed",
+    "Sign the statement again, as `fair-registry audit label` does, with the key whose "
+    "verifier key it names.",
+)
 
 # What the records of a log are to each other; found by whoever reads it (`conduct`).
 SEED_UNLOGGED = ProblemType(
@@ -103,6 +109,17 @@ OPERATOR_COUNT_BROKEN = ProblemType(
     "operator_count_broken",
     "The rankings of an operator are not counted without gap or double",
     "Ask the operator for the answer with the missing number and its promise.",
+)
+COUNTERFACTUAL_INVALID = ProblemType(
+    "counterfactual_invalid",
+    "The question does not carry its auditor's signature, or is not for this registry now",
+    "Sign the line fair-registry/counterfactual/v1 and the canonical JSON of the other "
+    "members, with aud as the origin of /v1/log and iat as of now.",
+)
+REPORT_LOGGED_TWICE = ProblemType(
+    "report_logged_twice",
+    "Two reports of the same window are kept",
+    "Keep both: a report that is kept is not to be put in the place of another.",
 )
 RECORD_OUT_OF_TIME = ProblemType(
     "record_out_of_time",

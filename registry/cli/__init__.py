@@ -2,6 +2,7 @@
 
 import click
 
+from registry.cli.archiving import archive
 from registry.cli.audit import audit
 from registry.cli.bench.commands import bench
 from registry.cli.crawling import crawl
@@ -11,6 +12,7 @@ from registry.cli.invariance import invariance
 from registry.cli.keys import keygen, sign
 from registry.cli.linting import lint
 from registry.cli.moderating import moderate_site
+from registry.cli.operating import operator
 from registry.cli.preparing import db, make_keyring
 from registry.cli.publishing import publish
 from registry.cli.registering import register
@@ -33,11 +35,13 @@ for command in (
     register,
     lint,
     search,
+    operator,
     crawl,
     audit,
     publish,
     erase,
     report,
+    archive,
     invariance,
     moderate_site,
     bench,

@@ -32,11 +32,18 @@ json_option = click.option(
 )
 
 
-def with_client(url: str, work: Callable[[RegistryClient], Awaitable[T]]) -> T:
-    """Run the work; a refusal is told and ends the command with exit code 1."""
+def with_client(
+    url: str,
+    work: Callable[[RegistryClient], Awaitable[T]],
+    operator: httpx.Auth | None = None,
+) -> T:
+    """Run the work; a refusal is told and ends the command with exit code 1.
+
+    operator: as whom to ask.
+    """
 
     async def run() -> T:
-        async with RegistryClient(url) as client:
+        async with RegistryClient(url, operator=operator) as client:
             return await work(client)
 
     try:

@@ -37,6 +37,7 @@ LIFETIME_S = 600
 @click.option("--size", type=click.Choice(["micro", "small", "medium", "large"]))
 @click.option("--commission-rate", help='Such as "0%".')
 @click.option("--independent/--chain", default=None)
+@click.option("--chain-id", help="Which chain, by its domain or another identifier.")
 @registry_option
 @json_option
 def register(host: str, key: Path, url: str, *, as_json: bool, **told: Any) -> None:
@@ -81,5 +82,6 @@ def _members(told: dict[str, Any]) -> dict[str, Any]:
         "size": told["size"],
         "commission_rate": told["commission_rate"],
         "is_independent": told["independent"],
+        "chain": told["chain_id"],
     }
     return {name: value for name, value in members.items() if value is not None}

@@ -5,8 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 from rich.console import Console
 
+from registry import keyring
+from registry.archive.reading import open_archive
+from registry.cli.keeping import by_month
+from registry.cli.operating import asks_as_operator, auth_of
 from registry.cli.output import (
     console,
     json_option,
@@ -14,7 +19,16 @@ from registry.cli.output import (
     registry_option,
     with_client,
 )
-from registry.client import SignedFile
+from registry.cli.serve import settings_or_exit
+from registry.client import OWN_REPORT, REPORT, SignedFile
+from registry.errors import RegistryError
+from registry.fairness.figures import Algorithm, FairnessReport, Terms
+from registry.fairness.forms.files import FORMAT, Form
+from registry.fairness.forms.json_object import format_json
+from registry.identity.detached_jws import REPORT_TYP, sign_detached
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.usecases.archived_report import report_of_archive, window_of_archive
+from registry.usecases.commit_ahead import digest_of_code
 
 SIGNATURE_SUFFIX = ".jws"
 
@@ -22,11 +36,11 @@ SIGNATURE_SUFFIX = ".jws"
 @click.command()
 @click.option("--from", "start", help="RFC 3339, such as 2026-11-01T00:00:00Z.")
 @click.option("--to", "end")
-@click.option("--operator", help="Only the rankings that it asked for.")
+@click.option("--operator", help="anon: only rankings for which none was told.")
 @click.option("--category", help="Only the sites of this category.")
 @click.option(
     "--form",
-    type=click.Choice(["json", "csv", "html"]),
+    type=click.Choice(tuple(FORMAT)),
     help="As the registry signs it, instead of sentences.",
 )
 @click.option(
@@ -35,6 +49,19 @@ SIGNATURE_SUFFIX = ".jws"
     type=click.Path(dir_okay=False, path_type=Path),
     help="Where to write the form (JSON by default) and, beside it, its signature.",
 )
+@click.option(
+    "--archive",
+    "folder",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Make it here, from an archive and of its window, instead of asking for it.",
+)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="With --archive or --keep: the registry's folder, whose key of promises signs.",
+)
+@by_month
+@asks_as_operator
 @registry_option
 @json_option
 def report(  # noqa: PLR0917 — one for each option
@@ -42,21 +69,43 @@ def report(  # noqa: PLR0917 — one for each option
     end: str | None,
     operator: str | None,
     category: str | None,
-    form: str | None,
+    form: Form | None,
     file: Path | None,
+    folder: Path | None,
+    data: Path | None,
+    api_key: str | None,
+    key: Path | None,
     url: str,
     *,
     as_json: bool,
 ) -> None:
-    """Pull the fairness report: the four items of WAB 9.7."""
+    """Pull the fairness report: the four items of WAB 9.7.
+
+    With an operator's key it is that over the rankings of the operator.
+    """
+    auth = auth_of(url, api_key, key)
+    path = OWN_REPORT if auth else REPORT
+    if folder:
+        if start or end:
+            raise click.UsageError("an archive's report is of the archive's window")
+        made = _make(folder, operator or "", category or "")
+        if form or file:
+            _hand_out(_spell(made, form or "json", data), file)
+        else:
+            _tell(msgspec.json.decode(format_json(made)), as_json=as_json)
+        return
     asked = {"from": start, "to": end, "operator": operator, "category": category}
     params = {name: value for name, value in asked.items() if value}
     if form or file:
         formed = {**params, "form": form or "json"}
-        found = with_client(url, lambda client: client.report(formed))
+        found = with_client(url, lambda client: client.report(formed, path), auth)
         _hand_out(found, file)
         return
-    told = with_client(url, lambda client: client.get("/v1/reports/fairness", params))
+    told = with_client(url, lambda client: client.get(path, params), auth)
+    _tell(told, as_json=as_json)
+
+
+def _tell(told: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(told)
     else:
@@ -74,6 +123,36 @@ def signature_beside(file: Path) -> Path:
     return file.with_name(file.name + SIGNATURE_SUFFIX)
 
 
+def _make(folder: Path, operator: str, category: str) -> FairnessReport:
+    """By the policy and the code that run here."""
+    algorithm = Algorithm(
+        policy_digest=DEFAULT_POLICY.digest, code_digest=digest_of_code()
+    )
+    try:
+        found = open_archive(folder)
+        terms = Terms(
+            window=window_of_archive(found), operator=operator, category=category
+        )
+        return report_of_archive(found, algorithm, terms, DEFAULT_POLICY)
+    except RegistryError as refused:
+        raise click.ClickException(f"{refused}. {refused.problem.fix}") from refused
+
+
+def _spell(made: FairnessReport, form: Form, data: Path | None) -> SignedFile:
+    body = FORMAT[form](made)
+    if data is None:
+        return SignedFile(body=body, signature="")
+    settings = settings_or_exit(data=data)
+    try:
+        signer = keyring.load_signer(
+            settings.keys, keyring.PROMISE, settings.log_origin
+        )
+    except OSError as error:
+        raise click.ClickException(f"the key of the promises: {error}") from error
+    signature = sign_detached(body, signer.private, typ=REPORT_TYP)
+    return SignedFile(body=body, signature=signature)
+
+
 def _hand_out(found: SignedFile, file: Path | None) -> None:
     """To standard output without its signature, which has no place there."""
     if file is None:
@@ -82,7 +161,9 @@ def _hand_out(found: SignedFile, file: Path | None) -> None:
     signature = signature_beside(file)
     try:
         file.write_bytes(found.body)
-        signature.write_text(found.signature + "\n", encoding="ascii")
+        if found.signature:
+            signature.write_text(found.signature + "\n", encoding="ascii")
     except (OSError, UnicodeEncodeError) as error:
         raise click.ClickException(f"{file} can't be written: {error}") from error
-    console.print(f"{file}, signed in {signature.name}", soft_wrap=True, markup=False)
+    told = f"signed in {signature.name}" if found.signature else "not signed"
+    console.print(f"{file}, {told}", soft_wrap=True, markup=False)

@@ -1,11 +1,13 @@
 """`search`: ranked sites for plain words."""
 
+from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import RenderableType
 from rich.table import Table
 
+from registry.cli.operating import asks_as_operator, auth_of
 from registry.cli.output import (
     console,
     json_option,
@@ -24,12 +26,21 @@ from registry.interfaces.web.wording import explain_factors
 @click.option("--lon", type=float)
 @click.option("--category")
 @click.option("--limit", type=int, default=5, show_default=True)
+@asks_as_operator
 @registry_option
 @json_option
-def search(words: tuple[str, ...], url: str, *, as_json: bool, **query: Any) -> None:
+def search(
+    words: tuple[str, ...],
+    api_key: str | None,
+    key: Path | None,
+    url: str,
+    *,
+    as_json: bool,
+    **query: Any,
+) -> None:
     """Ask for ranked sites, explained."""
-    asked = " ".join(words)
-    answer = with_client(url, lambda client: client.search(q=asked, **query))
+    asked, auth = " ".join(words), auth_of(url, api_key, key)
+    answer = with_client(url, lambda client: client.search(q=asked, **query), auth)
     if as_json:
         print_json(answer)
         return
@@ -69,3 +80,5 @@ def tell_receipt(answer: dict[str, Any]) -> None:
         console.print("No listed site does this.")
     console.print(f"[dim]{ranking['eligible']} eligible · ranking {ranking['id']}[/]")
     console.print(f"[dim]leaf {ranking['leafHash']}[/]")
+    if ranking["number"] is not None:
+        console.print(f"[dim]ranking {ranking['number']} of this operator[/]")

@@ -101,5 +101,6 @@ def parts_of_service(
         Part("web", web),
         *(Part(f"crawler-{n}", ["-m", "crawler"]) for n in range(1, crawlers + 1)),
         Part("publisher", ["-m", "registry.publisher"]),
+        Part("reporter", ["-m", "registry.reporter"]),
         *([Part("witnesses", ["-m", "crawler.witnesses"])] if witnessed else []),
     ]

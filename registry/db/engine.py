@@ -26,6 +26,8 @@ STATEMENT_TIMEOUT_MS: Mapping[str, int] = {
     "registry_moderator": 15_000,
     "registry_eraser": 15_000,
     "registry_cosigner": 15_000,
+    "registry_labeller": 15_000,
+    "registry_reporter": 15_000,
     "registry_auditor": 300_000,
 }
 
@@ -62,6 +64,8 @@ class Role(StrEnum):
     MODERATOR = "registry_moderator"
     ERASER = "registry_eraser"
     COSIGNER = "registry_cosigner"
+    LABELLER = "registry_labeller"
+    REPORTER = "registry_reporter"
     AUDITOR = "registry_auditor"
 
 

@@ -20,11 +20,14 @@ SITES = text("""
 """)
 
 LABELS = text("""
-    INSERT INTO disclosure.site_label
-        (site_id, size, independence, commission_percent, source, declared_at)
-    SELECT *, 'registration', now() FROM unnest(CAST(:ids AS bigint[]),
+    INSERT INTO disclosure.label (site_id, told_by, told_at, valid_from, size,
+        independence, commission_percent, source)
+    SELECT id, 'registration', at, at, nullif(size, 'unknown'),
+        nullif(independence, 'unknown'), commission, 'registration'
+    FROM unnest(CAST(:ids AS bigint[]), CAST(:registered AS timestamptz[]),
         CAST(:sizes AS text[]), CAST(:independences AS text[]),
         CAST(:commissions AS double precision[]))
+        AS one (id, at, size, independence, commission)
 """)
 
 
@@ -54,6 +57,7 @@ async def fill_sites(engine: Engine, sites: FilledSites) -> None:
             LABELS,
             {
                 "ids": ids,
+                "registered": list(sites.registered),
                 "sizes": list(sites.sizes),
                 "independences": list(sites.independences),
                 "commissions": list(sites.commissions),

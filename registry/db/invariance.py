@@ -1,27 +1,40 @@
-"""SQL of what trials of invariance are made of: recent queries, listed sites, labels."""
+"""SQL of what trials of invariance are made of: recent queries and listed sites."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import select, text
+from sqlalchemy import Row, bindparam, select, text
 
 from registry.audit.packing import unpack_disclosure
 from registry.db.column_types import RecordId
 from registry.db.engine import Connection
 from registry.db.rankings import unpack_eligible
-from registry.db.tables import site_label
+from registry.db.tables import site_profile
 
 DISCLOSED = ("query", "location", "filters")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecentRanking:
-    """disclosures: encoded (RFC 9901), of DISCLOSED. eligible: a sample of the sites."""
+    """disclosures: encoded (RFC 9901), of DISCLOSED; none where one of them is erased.
+
+    eligible: a sample of the sites.
+    """
 
     record_id: str
     disclosures: tuple[str, ...]
     eligible: tuple[int, ...]
 
+
+ASKED = (
+    text("""
+    SELECT record_id, query, location, filters, eligible FROM audit.ranking
+    WHERE record_id = :record_id
+""")
+    .columns(record_id=RecordId)
+    .bindparams(bindparam("record_id", type_=RecordId))
+)
 
 # The ids of records begin with their time.
 RECENT = text("""
@@ -41,16 +54,23 @@ LISTED = text("""
 
 async def recent_rankings(connection: Connection, most: int) -> list[RecentRanking]:
     """The newest first, those of which nothing is erased."""
-    return [
-        RecentRanking(
-            record_id=row.record_id,
-            disclosures=tuple(
-                unpack_disclosure(name, getattr(row, name)) for name in DISCLOSED
-            ),
-            eligible=unpack_eligible(row.eligible),
-        )
-        for row in await connection.execute(RECENT, {"most": most})
-    ]
+    return [_asked(row) for row in await connection.execute(RECENT, {"most": most})]
+
+
+async def find_asked(connection: Connection, record_id: str) -> RecentRanking | None:
+    row = (await connection.execute(ASKED, {"record_id": record_id})).one_or_none()
+    return None if row is None else _asked(row)
+
+
+def _asked(row: Row[Any]) -> RecentRanking:
+    stored = {name: getattr(row, name) for name in DISCLOSED}
+    is_erased = None in stored.values()
+    told = {} if is_erased else stored
+    return RecentRanking(
+        record_id=row.record_id,
+        disclosures=tuple(unpack_disclosure(name, one) for name, one in told.items()),
+        eligible=unpack_eligible(row.eligible),
+    )
 
 
 async def listed_ids(
@@ -61,12 +81,15 @@ async def listed_ids(
     return list(rows.scalars())
 
 
-async def labels_of(
-    connection: Connection, site_ids: Sequence[int]
-) -> dict[int, tuple[str, str]]:
-    """Size and independence of those that have a label."""
-    query = select(
-        site_label.c.site_id, site_label.c.size, site_label.c.independence
-    ).where(site_label.c.site_id.in_(site_ids))
-    rows = await connection.execute(query)
-    return {row.site_id: (row.size, row.independence) for row in rows}
+async def profiles_of(
+    connection: Connection, wanted: Sequence[int], policy: str, most: int
+) -> dict[int, bytes]:
+    """Of listed sites, those that are wanted among them, as made under the policy.
+
+    wanted: distinct ids, fewer than `most`.
+    """
+    ids = await listed_ids(connection, wanted, most)
+    query = select(site_profile.c.site_id, site_profile.c.profile).where(
+        site_profile.c.site_id.in_(ids), site_profile.c.policy == policy
+    )
+    return {row.site_id: row.profile for row in await connection.execute(query)}

@@ -12,15 +12,19 @@ from uuid import UUID
 from sqlalchemy import text
 
 from registry.db.engine import Connection, driver_errors
+from registry.db.labels import labels_at
 from registry.db.scored_columns import ScoredColumns
 from registry.db.window_columns import SiteNumbers, WindowColumns
 from registry.fairness.columns import (
+    NO_SITE,
     SAMPLED_MAX,
     SCORED_MAX,
+    UNREPORTED,
     Observed,
     Scored,
     make_sites,
 )
+from registry.fairness.labels import UNTOLD
 from registry.fairness.observation import SiteDisclosure
 from registry.sites.identifier import parse_site_id, spell_site_id
 
@@ -50,10 +54,12 @@ RANKINGS = """
             || substring(k.eligible FROM 1
                 FOR greatest(0, 8 * (at.first + $3) - length(k.eligible)))
         END,
-        k.scores IS NOT NULL, s.record_id IS NOT NULL, s.site_id
+        k.scores IS NOT NULL,
+        coalesce(s.site_id, CASE WHEN s.record_id IS NULL THEN $4::bigint ELSE $5 END)
     FROM record AS r
     LEFT JOIN audit.ranking AS k ON k.record_id = r.record_id
-    LEFT JOIN audit.selection AS s ON s.ranking_id = r.record_id
+    LEFT JOIN audit.selection AS s
+        ON s.ranking_id = r.record_id AND s.accepted_at < $2
     CROSS JOIN LATERAL (SELECT get_byte(uuid_send(r.record_id), 15)
         * (length(k.eligible) / 8) / 256 AS first) AS at
 """
@@ -68,17 +74,17 @@ SCORES = """
     WHERE k.record_id = ANY ($1::uuid[]) AND k.scores IS NOT NULL
 """
 
-# All rows are fetched, and most of them have a partner: what a plan needs to know.
+# Record ids begin with their time, so the rows beside the entries of a window lie nearly
+# in the order of these: looked up one by one they cost no more than a hash of all that
+# were ever written, need no memory, and come from the first one on.
 PLANNING = text(
-    "SELECT set_config('cursor_tuple_fraction', '1', true), "
-    "set_config('work_mem', '128MB', true)"
+    "SELECT set_config('enable_hashjoin', :allowed, true), "
+    "set_config('enable_mergejoin', :allowed, true)"
 )
 
 SITES = text("""
-    SELECT s.site_id, s.registrable_domain, s.category, s.registered_at, l.size,
-        l.independence, l.commission_percent
-    FROM registry.site AS s LEFT JOIN disclosure.site_label AS l USING (site_id)
-    ORDER BY s.site_id
+    SELECT site_id, registrable_domain, category, registered_at FROM registry.site
+    WHERE registered_at <= :at ORDER BY site_id
 """)
 
 
@@ -86,23 +92,34 @@ async def observe(
     connection: Connection, start: datetime, end: datetime, operator: str = ""
 ) -> Observed:
     """The window [start, end), of one operator or of all."""
-    told = await site_disclosures(connection)
+    told = await site_disclosures(connection, end)
     numbers = SiteNumbers([parse_site_id(one.site_id) for one in told])
     columns = WindowColumns(numbers, operator)
     window = {"start": start, "end": end}
-    await connection.execute(PLANNING)
     count = (await connection.execute(COUNT, window)).scalar_one()
     most = max(SAMPLE_MIN, SAMPLED_MAX // max(1, count))
     raw: Any = (await connection.get_raw_connection()).driver_connection
     with driver_errors():
-        cursor = await raw.cursor(RANKINGS, start, end, most)
-        while block := await cursor.fetch(BLOCK):
-            await asyncio.to_thread(columns.add, block)
+        await connection.execute(PLANNING, {"allowed": "off"})
+        cursor = await raw.cursor(RANKINGS, start, end, most, UNREPORTED, NO_SITE)
+        await connection.execute(PLANNING, {"allowed": "on"})
+        await _read_blocks(cursor, columns)
         scored = await _read_scored(raw, columns)
     unknown = [SiteDisclosure(site_id=spell_site_id(one)) for one in numbers.added]
     return Observed(
-        parts=columns.parts(), scored=scored, sites=make_sites([*told, *unknown])
+        parts=columns.parts, scored=scored, sites=make_sites([*told, *unknown])
     )
+
+
+async def _read_blocks(cursor: Any, columns: WindowColumns) -> None:
+    """The server makes a block ready while the one before is put in columns."""
+    block = await cursor.fetch(BLOCK)
+    while block:
+        following = asyncio.create_task(cursor.fetch(BLOCK))
+        try:
+            await asyncio.to_thread(columns.add, block)
+        finally:
+            block = await following
 
 
 async def _read_scored(raw: Any, columns: WindowColumns) -> Scored:
@@ -116,16 +133,23 @@ async def _read_scored(raw: Any, columns: WindowColumns) -> Scored:
     return scores.joined()
 
 
-async def site_disclosures(connection: Connection) -> list[SiteDisclosure]:
-    return [
-        SiteDisclosure(
-            site_id=spell_site_id(row.site_id),
-            size=row.size or "unknown",
-            independence=row.independence or "unknown",
-            commission_percent=row.commission_percent,
-            domain=row.registrable_domain,
-            category=row.category,
-            registered_at=row.registered_at,
+async def site_disclosures(
+    connection: Connection, at: datetime
+) -> list[SiteDisclosure]:
+    """All sites registered by then, with the labels that counted at that instant."""
+    labels = await labels_at(connection, at)
+    found = []
+    for row in await connection.execute(SITES, {"at": at}):
+        label = labels.get(row.site_id, UNTOLD)
+        found.append(
+            SiteDisclosure(
+                site_id=spell_site_id(row.site_id),
+                size=label.size or "unknown",
+                independence=label.independence or "unknown",
+                commission_percent=label.commission_percent,
+                domain=row.registrable_domain,
+                category=row.category,
+                registered_at=row.registered_at,
+            )
         )
-        for row in await connection.execute(SITES)
-    ]
+    return found

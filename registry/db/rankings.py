@@ -5,7 +5,7 @@ A ranking has one row beside its record. Each disclosure is a column of it, pack
 """
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,10 +13,13 @@ from typing import Any
 import msgspec
 from sqlalchemy import Row, select, text
 from sqlalchemy.dialects.postgresql import insert
+from typing_extensions import override
 
-from registry.audit.packing import pack, pack_disclosure, unpack_disclosure
+from registry.audit.disclosure import SealedOpening
+from registry.audit.packing import pack, pack_opening, unpack_disclosure
+from registry.audit.record import Record, counted
 from registry.db.column_types import Packed, uuid_of
-from registry.db.engine import Connection, driver_errors
+from registry.db.engine import Connection, DatabaseError, driver_errors
 from registry.db.log import AcceptedRecord
 from registry.db.tables import entry, pending, ranking, selection
 
@@ -28,19 +31,24 @@ DISCLOSURES = ("query", "location", "filters", "request", "scores", "terms")
 class RankingToLog:
     """A ranking record with its erasable part.
 
-    openings: disclosure name, of `DISCLOSURES`, and its encoded form (RFC 9901).
-    eligible: a uniform sample of the eligible sites. tie_seed: of the request; without
-    it the tie keys are kept one by one.
+    openings: of `DISCLOSURES`, each once. eligible: a uniform sample of the eligible
+    sites. tie_seed: of the request; without it the tie keys are kept one by one.
+    operator: for whom it is counted; None: nobody.
     """
 
     record: AcceptedRecord
-    openings: Sequence[tuple[str, str]]
+    openings: Sequence[SealedOpening]
     eligible: Sequence[int]
     tie_seed: bytes | None = None
+    operator: str | None = None
 
 
-RankingRow = tuple[object, ...]
-"""What is stored of a ranking: the parameters of `RECORD`."""
+@dataclass(frozen=True, slots=True)
+class RankingRow:
+    """What is stored of a ranking. values: the parameters of `RECORD`."""
+
+    ranking: RankingToLog
+    values: tuple[object, ...]
 
 
 class _Ordered(msgspec.Struct):
@@ -64,6 +72,22 @@ RECORD = """
 """
 
 
+class CounterMissing(DatabaseError):
+    """A ranking is to be counted for somebody who has no counter."""
+
+
+LOCK_COUNTS = """
+    SELECT operator_id, rankings FROM audit.operator_count
+    WHERE operator_id = ANY ($1::text[]) ORDER BY operator_id FOR UPDATE
+"""  # in one order everywhere, so that no two wait for each other
+
+SAVE_COUNTS = """
+    UPDATE audit.operator_count AS c SET rankings = counted.rankings
+    FROM unnest($1::text[], $2::bigint[]) AS counted (operator_id, rankings)
+    WHERE c.operator_id = counted.operator_id
+"""
+
+
 class RankingWriter:
     """Commits many rankings in one statement.
 
@@ -80,15 +104,57 @@ class RankingWriter:
         raw = await connection.get_raw_connection()
         return cls(raw.driver_connection)
 
-    async def write(self, batch: Sequence[RankingRow]) -> None:
-        """Raises: DatabaseError, OSError."""
-        columns = zip(*batch, strict=True)
+    async def write(self, batch: Sequence[RankingRow]) -> Sequence[int | None]:
+        """The numbers of the rankings: these have none. Raises: DatabaseError, OSError."""
         with driver_errors():
-            await self._driver.execute(RECORD, *columns)
+            await self._insert(one.values for one in batch)
+        return [None] * len(batch)
+
+    async def _insert(self, rows: Iterable[tuple[object, ...]]) -> None:
+        await self._driver.execute(RECORD, *zip(*rows, strict=True))
 
     def abort(self) -> None:
         """Break the connection off, so that a `write` that hangs on it ends."""
         self._driver.terminate()
+
+
+class CountingWriter(RankingWriter):
+    """Gives each ranking its number among those of its operator.
+
+    Counters and rankings are one transaction, and the counters are locked until it
+    ends: whatever becomes of it, and whoever else writes, no number is left out or given
+    twice, and the numbers go up in the order of the commits.
+    """
+
+    @override
+    async def write(self, batch: Sequence[RankingRow]) -> Sequence[int | None]:
+        operators = sorted({str(one.ranking.operator) for one in batch})
+        with driver_errors():
+            async with self._driver.transaction():
+                found = await self._driver.fetch(LOCK_COUNTS, operators)
+                if len(found) < len(operators):
+                    raise CounterMissing(f"{len(operators) - len(found)} have none")
+                counts = {row["operator_id"]: row["rankings"] for row in found}
+                numbers = [_next(counts, str(one.ranking.operator)) for one in batch]
+                await self._insert(map(_numbered, batch, numbers))
+                await self._driver.execute(
+                    SAVE_COUNTS, list(counts), list(counts.values())
+                )
+        return numbers
+
+
+def _next(counts: dict[str, int], operator: str) -> int:
+    counts[operator] += 1
+    return counts[operator]
+
+
+def _numbered(row: RankingRow, number: int) -> tuple[object, ...]:
+    accepted = row.ranking.record
+    record = counted(
+        Record(id=accepted.record_id, kind="ranking", body=accepted.body), number
+    )
+    identity, kind, _, _, *rest = row.values
+    return (identity, kind, pack(record.body), record.leaf_hash, *rest)
 
 
 async def openings_of(connection: Connection, record_id: str) -> dict[str, str]:
@@ -171,20 +237,21 @@ def pack_ranking(one: RankingToLog) -> RankingRow:
     """Raises: ValueError on a disclosure without a column, or twice the same."""
     record, order = one.record, _order_of(one.record.body)
     packed = {
-        name: pack_disclosure(name, disclosure, order, one.tie_seed)
-        for name, disclosure in one.openings
+        each.name: pack_opening(each.name, each.salt, each.spelled, order, one.tie_seed)
+        for each in one.openings
     }
     if len(packed) != len(one.openings) or not packed.keys() <= set(DISCLOSURES):
         raise ValueError(f"no columns for the disclosures {sorted(packed)}")
-    return (
+    values = (
         uuid_of(record.record_id),
         record.kind,
-        pack(record.body),
+        None if one.operator else pack(record.body),  # of theirs once they are counted
         record.leaf_hash,
         record.accepted_at,
         *map(packed.get, DISCLOSURES),
         struct.pack(f">{len(one.eligible)}q", *one.eligible),
     )
+    return RankingRow(one, values)
 
 
 def _order_of(body: bytes) -> tuple[str, ...]:

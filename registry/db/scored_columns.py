@@ -9,7 +9,7 @@ import numpy as np
 from registry.audit.disclosure import parse_disclosure
 from registry.audit.packed_ranking import (
     read_packed_factors,
-    read_packed_ranking,
+    read_packed_rankings,
     read_packed_value,
 )
 from registry.audit.packing import unpack_disclosure
@@ -65,7 +65,7 @@ class ScoredColumns:
 
 
 def _read(body: bytes, scores: bytes, location: bytes | None) -> _Ranking:
-    order = read_packed_ranking(body).order
+    (order,) = read_packed_rankings([body]).orders
     factors = read_packed_factors(scores, len(order) // _SITE_BYTES)
     if factors is None:
         return _read_any(order, scores, location)

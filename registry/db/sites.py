@@ -1,4 +1,4 @@
-"""SQL of listed sites, their keys and their labels."""
+"""SQL of listed sites and their keys."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine import Connection
 from registry.db.prepared import Gathered, Prepared
-from registry.db.tables import site, site_key, site_label
+from registry.db.tables import site, site_key
 from registry.identity.key_source import KeyReference
 from registry.identity.key_trust import KnownKey
 from registry.sites.entry import (
@@ -128,16 +128,6 @@ class StoredKey:
 
     known: KnownKey
     jwk: dict[str, str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Label:
-    """What a site is, for reports only. commission_percent: 0..100 or undeclared."""
-
-    size: str
-    independence: str
-    commission_percent: float | None
-    source: str
 
 
 async def find_site(connection: Connection, host: str) -> SiteEntry | None:
@@ -327,26 +317,6 @@ async def save_key(connection: Connection, site_id: int, key: StoredKey) -> None
         "last_seen_at": known.last_seen_at,
     }
     await _SAVE_KEY(connection, **values)
-
-
-async def save_label(
-    connection: Connection, site_id: int, label: Label, now: datetime
-) -> None:
-    values = {
-        "site_id": site_id,
-        "size": label.size,
-        "independence": label.independence,
-        "commission_percent": label.commission_percent,
-        "source": label.source,
-        "declared_at": now,
-    }
-    statement = insert(site_label).values(values)
-    await connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=[site_label.c.site_id],
-            set_={name: statement.excluded[name] for name in values},
-        )
-    )
 
 
 def _short(row: Any) -> ShortEntry:

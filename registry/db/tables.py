@@ -16,7 +16,6 @@ from sqlalchemy import (
     Identity,
     Integer,
     LargeBinary,
-    MetaData,
     SmallInteger,
     Table,
     Text,
@@ -25,13 +24,13 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
+from registry.db import (  # noqa: F401 — they belong to `metadata`
+    operator_tables,
+    report_tables,
+)
 from registry.db.column_types import Packed, RecordId, Xid8
-
-metadata = MetaData()
-
-
-def _instant(name: str, *, nullable: bool = False) -> Column[object]:
-    return Column(name, DateTime(timezone=True), nullable=nullable)
+from registry.db.metadata import instant as _instant
+from registry.db.metadata import metadata
 
 
 def _site_key() -> Column[int]:
@@ -213,15 +212,23 @@ probe = Table(
     schema="registry",
 )
 
-site_label = Table(
-    "site_label",
+label = Table(
+    "label",
     metadata,
-    Column("site_id", BigInteger, primary_key=True),
-    Column("size", Text, nullable=False),
-    Column("independence", Text, nullable=False),
+    Column("site_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("label_id", BigInteger, Identity(always=True), primary_key=True),
+    Column("told_by", Text, nullable=False),
+    _instant("told_at"),
+    _instant("valid_from"),
+    Column("observed_on", Date),
+    Column("size", Text),
+    Column("independence", Text),
+    Column("chain", Text),
     Column("commission_percent", Float),
     Column("source", Text, nullable=False),
-    _instant("declared_at"),
+    Column("statement", LargeBinary),
+    Column("record_id", RecordId),
+    UniqueConstraint("statement", name="label_statement_key"),
     schema="disclosure",
 )
 

@@ -266,15 +266,6 @@ async def outcomes_of(connection: Connection, site_id: int) -> dict[str, Any]:
     return {row.kind: {**row.outcome, "nextDueAt": row.next_at} for row in rows}
 
 
-async def count_due(connection: Connection, now: datetime) -> dict[str, int]:
-    query = text("""
-        SELECT kind, count(*) AS due FROM registry.task
-        WHERE due_at <= :now GROUP BY kind
-    """)
-    rows = await connection.execute(query, {"now": now})
-    return {row.kind: row.due for row in rows}
-
-
 async def sample_histories(
     connection: Connection, limit: int
 ) -> list[ChangeHistory[float]]:

@@ -2,42 +2,51 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from itertools import compress
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from registry.audit.packed_ranking import read_packed_ranking, read_packed_value
-from registry.fairness.arrays import Numbers
+from registry.audit.packed_ranking import (
+    PackedRankings,
+    read_packed_rankings,
+    read_packed_values,
+)
+from registry.fairness.arrays import Integers, Keys, Numbers
 from registry.fairness.columns import (
-    NO_SITE,
     SCORED_MAX,
-    UNREPORTED,
     Rankings,
-    join_parts,
     number_names,
     query_key,
 )
 from registry.sites.identifier import ULID_LENGTH, encode_base32
 
 _SITE_BYTES = 8
-_TAIL = slice(11, 16)  # of a record's id: what its last eight characters spell
+_TAIL_BYTES = 5  # of a record's id: what its last eight characters spell
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_BLOCKS_A_PART = 32
-_NO_FILTERS = b"{}"
 
 
-class Row(NamedTuple):
-    """As `observations.RANKINGS` selects it."""
+class Rows(NamedTuple):
+    """Columns, as `observations.RANKINGS` selects them.
 
-    record_id: bytes
-    body: bytes
-    query: bytes | None
-    filters: bytes | None
-    eligible: bytes | None
-    has_scores: bool
-    has_selection: bool
-    selected: int | None
+    selected: a site, NO_SITE or UNREPORTED.
+    """
+
+    record_id: tuple[bytes, ...] = ()
+    body: tuple[bytes, ...] = ()
+    query: tuple[bytes | None, ...] = ()
+    filters: tuple[bytes | None, ...] = ()
+    eligible: tuple[bytes | None, ...] = ()
+    has_scores: tuple[bool, ...] = ()
+    selected: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, rows: Iterable[Sequence[Any]]) -> "Rows":
+        return cls(*zip(*rows, strict=True))
+
+
+_BODY = Rows._fields.index("body")
 
 
 class Candidates(NamedTuple):
@@ -68,7 +77,7 @@ class SiteNumbers:
         added: list[int] = self._ids[self._known :].tolist()
         return added
 
-    def find(self, ids: npt.NDArray[np.int64]) -> Numbers:
+    def find(self, ids: Integers) -> Numbers:
         found = self._look_up(ids)
         missing = found < 0
         if missing.any():
@@ -86,15 +95,17 @@ class SiteNumbers:
         self._order = np.argsort(self._ids).astype(np.int32)
         self._sorted = self._ids[self._order]
 
-    def _slots(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
-        return (ids.astype(np.uint64) * _MULTIPLIER) >> self._shift
+    def _slots(self, ids: Integers) -> Integers:
+        slots = ids.view(np.uint64) * _MULTIPLIER
+        slots >>= self._shift
+        return slots.view(np.int64)  # as NumPy looks them up
 
-    def _look_up(self, ids: npt.NDArray[np.int64]) -> Numbers:
+    def _look_up(self, ids: Integers) -> Numbers:
         """-1 for an id that is not known."""
         if not len(self._ids):
             return np.full(len(ids), -1, np.int32)
         found = self._table[self._slots(ids)]
-        other = np.flatnonzero(self._ids[found] != ids)
+        other = np.flatnonzero(self._ids[found.astype(np.int64)] != ids)
         if len(other):
             place = np.searchsorted(self._sorted, ids[other])
             place = np.minimum(place, len(self._sorted) - 1)
@@ -105,58 +116,60 @@ class SiteNumbers:
 
 @dataclass(slots=True)
 class WindowColumns:
-    """operator: whose rankings are taken; of all, where empty."""
+    """operator: whose rankings are taken; of all, where empty. parts: one a block."""
 
     numbers: SiteNumbers
     operator: str
-    _parts: list[Rankings] = field(default_factory=list)
-    _blocks: list[Rankings] = field(default_factory=list)
+    parts: list[Rankings] = field(default_factory=list)
     candidates: Candidates = field(
         default_factory=lambda: Candidates(
             np.zeros(0, np.uint64), np.zeros(0, "V16"), np.zeros(0, np.uint64)
         )
     )
 
-    def add(self, rows: Sequence[Sequence[object]]) -> None:
-        """rows: in the order of the members of `Row`."""
-        told = [_Told.of(Row(*row)) for row in rows]  # type: ignore[arg-type]  # as SQL gives them
-        if self.operator:
-            told = [one for one in told if one.operator == self.operator]
-        shown = [one for one in told if one.order]
-        if not told:
+    def add(self, rows: Sequence[Sequence[Any]]) -> None:
+        """rows: in the order of the members of `Rows`."""
+        told = read_packed_rankings(row[_BODY] for row in rows)
+        asked = self._asked(told.operators)
+        shown = [
+            mine and order != b""
+            for mine, order in zip(asked, told.orders, strict=True)
+        ]
+        if not any(asked):
             return
-        part = self._part(shown, empty=len(told) - len(shown))
-        self._blocks.append(part)
-        if len(self._blocks) == _BLOCKS_A_PART:
-            self._close_part()
-        self._keep_candidates(shown, part)
+        block = Rows.of(compress(rows, shown))
+        empty = asked.count(True) - shown.count(True)
+        part = self._part(block, told.only(shown), empty)
+        self.parts.append(part)
+        self._keep_candidates(block, part)
 
-    def parts(self) -> list[Rankings]:
-        """Once all rows are there. Each part costs as much as its sums are wide."""
-        self._close_part()
-        return self._parts
+    def _asked(self, operators: Sequence[bytes]) -> list[bool]:
+        if not self.operator:
+            return [True] * len(operators)
+        wanted = self.operator.encode()
+        return [operator == wanted for operator in operators]
 
-    def _close_part(self) -> None:
-        if self._blocks:
-            self._parts.append(join_parts(self._blocks))
-            self._blocks = []
-
-    def _part(self, shown: Sequence["_Told"], empty: int) -> Rankings:
-        operators, operator = number_names(one.operator for one in shown)
-        categories, category = number_names(one.category for one in shown)
-        keys = (query_key(one.query, one.record_id) for one in shown)
+    def _part(self, rows: Rows, told: PackedRankings, empty: int) -> Rankings:
+        operators, operator = number_names(one.decode() for one in told.operators)
+        categories, category = number_names(
+            read_packed_values("filters", rows.filters, _category)
+        )
+        sampled = [
+            eligible or order
+            for eligible, order in zip(rows.eligible, told.orders, strict=True)
+        ]
         return Rankings(
-            keys=np.fromiter(keys, np.uint64, len(shown)),
+            keys=_keys(rows),
             operator=operator,
             operators=operators,
             category=category,
             categories=categories,
-            returned=self._find(one.order for one in shown),
-            returned_counts=_lengths([one.order for one in shown]),
-            sampled=self._find(one.row.eligible or one.order for one in shown),
-            sampled_counts=_lengths([one.row.eligible or one.order for one in shown]),
-            chosen=self._chosen([one.row for one in shown]),
-            most_eligible=max((one.eligible for one in shown), default=0),
+            returned=self._find(told.orders),
+            returned_counts=_lengths(told.orders),
+            sampled=self._find(sampled),
+            sampled_counts=_lengths(sampled),
+            chosen=self._chosen(rows),
+            most_eligible=max(told.eligible, default=0),
             empty=empty,
         )
 
@@ -164,23 +177,20 @@ class WindowColumns:
         joined = np.frombuffer(b"".join(packed), ">i8").astype(np.int64)
         return self.numbers.find(joined)
 
-    def _chosen(self, rows: Sequence[Row]) -> Numbers:
-        chosen = np.array(
-            [NO_SITE if row.has_selection else UNREPORTED for row in rows], np.int32
-        )
-        named = [index for index, row in enumerate(rows) if row.selected is not None]
-        ids = np.array([rows[index].selected for index in named], np.int64)
-        chosen[named] = self.numbers.find(ids)
+    def _chosen(self, rows: Rows) -> Numbers:
+        selected = np.array(rows.selected, np.int64)
+        chosen = selected.astype(np.int32)
+        named = selected >= 0
+        chosen[named] = self.numbers.find(selected[named])
         return chosen
 
-    def _keep_candidates(self, shown: Sequence["_Told"], part: Rankings) -> None:
-        scored = [index for index, one in enumerate(shown) if one.row.has_scores]
-        ids = [shown[index].row.record_id for index in scored]
-        ends = (int.from_bytes(one[_TAIL], "big") for one in ids)
+    def _keep_candidates(self, rows: Rows, part: Rankings) -> None:
+        scored = np.array(rows.has_scores, np.bool_)
+        ids = np.frombuffer(b"".join(rows.record_id), "V16")[scored]
         kept = self.candidates
         joined = Candidates(
-            np.append(kept.ends, np.fromiter(ends, np.uint64, len(ids))),
-            np.append(kept.ids, np.frombuffer(b"".join(ids), "V16")),
+            np.append(kept.ends, _ends(ids)),
+            np.append(kept.ids, ids),
             np.append(kept.keys, part.keys[scored]),
         )
         self.candidates = joined
@@ -188,43 +198,33 @@ class WindowColumns:
             self.candidates = joined.first(SCORED_MAX)
 
 
-class _Told(NamedTuple):
-    """A row, read."""
-
-    row: Row
-    record_id: str
-    operator: str
-    eligible: int
-    order: bytes
-    query: str
-    category: str
-
-    @classmethod
-    def of(cls, row: Row) -> "_Told":
-        ranking = read_packed_ranking(row.body)
-        query = str(read_packed_value("query", row.query)) if row.query else ""
-        return cls(
-            row=row,
-            # Only a ranking that stands alone is named by its id.
-            record_id="" if query else _spell(row.record_id),
-            operator=ranking.operator.decode(),
-            eligible=ranking.eligible,
-            order=ranking.order,
-            query=query,
-            category=_category(row.filters),
-        )
+def _keys(rows: Rows) -> Keys:
+    keys = read_packed_values("query", rows.query, _query_key)
+    found = np.array([key or 0 for key in keys], np.uint64)
+    for row, key in enumerate(keys):
+        if key is None:
+            found[row] = query_key("", _spell(rows.record_id[row]))
+    return found
 
 
-def _category(packed: bytes | None) -> str:
-    if packed is None or packed.endswith(_NO_FILTERS):
-        return ""
-    filters = read_packed_value("filters", packed)
+def _query_key(query: object) -> int | None:
+    """None: the ranking stands alone and is named by its id."""
+    return query_key(str(query), "") if query else None
+
+
+def _category(filters: object) -> str:
     return str(filters.get("category", "")) if isinstance(filters, dict) else ""
+
+
+def _ends(ids: npt.NDArray[np.void]) -> npt.NDArray[np.uint64]:
+    padded = np.zeros((len(ids), 8), np.uint8)
+    padded[:, -_TAIL_BYTES:] = ids.view(np.uint8).reshape(-1, 16)[:, -_TAIL_BYTES:]
+    return padded.view(">u8").ravel().astype(np.uint64)
 
 
 def _spell(record_id: bytes) -> str:
     return encode_base32(int.from_bytes(record_id, "big"), ULID_LENGTH)
 
 
-def _lengths(packed: Sequence[bytes]) -> Numbers:
-    return np.array([len(one) // _SITE_BYTES for one in packed], np.int32)
+def _lengths(packed: Iterable[bytes]) -> Numbers:
+    return np.fromiter(map(len, packed), np.int32) // _SITE_BYTES

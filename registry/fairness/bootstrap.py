@@ -18,6 +18,7 @@ CLUSTERS_MAX = 4_096
 are drawn: the standard error of a sum is then known within 1.1% (1/√(2·4096)), less than
 what 2,000 replicates leave open, and the cost no longer grows with the window."""
 
+_HALF = 0.5
 _BLOCK_CELLS = 1_000_000
 """Draws held at once: bounds the memory of resampling at some 16 MB."""
 
@@ -34,8 +35,12 @@ class Clusters:
 
     def number(self, keys: Keys) -> Integers:
         """0 up, one per key; keys: those that the clusters were made of."""
-        folded = keys % np.uint64(self.modulus) if self.modulus else keys
-        return np.searchsorted(self.folded, folded)
+        if not self.modulus:
+            return np.searchsorted(self.folded, keys)
+        places = np.zeros(self.modulus, np.int64)
+        places[self.folded] = np.arange(len(self))
+        found: Integers = places[keys % np.uint64(self.modulus)]
+        return found
 
 
 def make_clusters(keys: Keys, most: int = CLUSTERS_MAX) -> Clusters:
@@ -66,9 +71,20 @@ def draw_clusters(
 def percentile_interval(replicates: Floats, level: float = 0.95) -> Interval:
     """The middle of the replicates; those without a value (NaN) don't count."""
     tail = (1 - level) / 2
-    valued = replicates[~np.isnan(replicates)]
-    low, high = np.quantile(valued, (tail, 1 - tail)) if len(valued) else (np.nan,) * 2
-    return Interval(low=float(low), high=float(high))
+    valued = np.sort(replicates[~np.isnan(replicates)])
+    if not len(valued):
+        return Interval(low=np.nan, high=np.nan)
+    return Interval(low=_quantile(valued, tail), high=_quantile(valued, 1 - tail))
+
+
+def _quantile(ascending: Floats, part: float) -> float:
+    """As `np.quantile` gives it, which takes ten times as long over a few thousand."""
+    place = part * (len(ascending) - 1)
+    below = int(place)
+    low, high = ascending[below], ascending[min(below + 1, len(ascending) - 1)]
+    above = place - below
+    step = high - low  # from the nearer end, as there
+    return float(low + step * above if above < _HALF else high - step * (1 - above))
 
 
 def _draw(rng: np.random.Generator, samples: int, count: int) -> Floats:

@@ -66,9 +66,14 @@ class _Told:
 
 
 def break_down(surveyed: Surveyed, scored: ScoredWindow) -> Iterator[Breakdown]:
-    """Withheld, like every figure, where too few queries bear on a part."""
+    """Withheld, like every figure, where too few queries bear on a part.
+
+    A category that too few queries name is left out, with its name.
+    """
     yield from _by_ranking(surveyed, "operator")
-    yield from _by_ranking(surveyed, "requestedCategory")
+    # What few have asked for is in their own words, and a report may be kept for good.
+    asked = _by_ranking(surveyed, "requestedCategory")
+    yield from (one for one in asked if not one.withheld)
     if not surveyed.terms.category:
         yield from _by_site_category(surveyed)
     yield from _by_distance(surveyed, scored)
@@ -82,15 +87,15 @@ def _by_ranking(
     names = fold_names(list(counts), list(counts.values()), CELLS_MAX)[0]
     names = tuple(name for name in names if name in counts)
     make_cut = cut_by_operator if by == "operator" else cut_by_requested_category
-    cut, kept = make_cut(names), surveyed.kept
     cells = tally(
         surveyed.parts,
         surveyed.sites,
         surveyed.declared,
         surveyed.clusters,
-        cut=lambda part, items: np.where(kept[items.sites], cut(part, items), -1),
+        cut=make_cut(names, surveyed.kept if surveyed.terms.category else None),
         cells=len(names),
         measures=_MEASURES,
+        commissions=False,
     )
     yield from map(_Told(surveyed=surveyed, by=by).tell, names, cells)
 
@@ -106,6 +111,7 @@ def _by_site_category(surveyed: Surveyed) -> Iterator[Breakdown]:
         cut=cut_by_site(np.where(categories.code < len(names), categories.code, -1)),
         cells=len(names),
         measures=_MEASURES,
+        commissions=False,
     )
     yield from map(_Told(surveyed=surveyed, by="siteCategory").tell, names, cells)
 
@@ -120,6 +126,7 @@ def _by_distance(surveyed: Surveyed, scored: ScoredWindow) -> Iterator[Breakdown
         cut=cut_by_item(bands),
         cells=len(BAND_NAMES),
         measures=(ELIGIBLE, LOGARITHMIC),
+        commissions=False,
     )
     told = _Told(
         surveyed=surveyed,

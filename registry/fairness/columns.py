@@ -6,7 +6,7 @@ sum over it is the sum over its parts, so that none of them needs to hold it who
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import get_args
 
@@ -85,6 +85,20 @@ class Rankings:
 
     def __len__(self) -> int:
         return len(self.keys)
+
+    def only(self, kept: Booleans) -> "Rankings":
+        """kept: one per ranking."""
+        return replace(
+            self,
+            keys=self.keys[kept],
+            operator=self.operator[kept],
+            category=self.category[kept],
+            returned=self.returned[np.repeat(kept, self.returned_counts)],
+            returned_counts=self.returned_counts[kept],
+            sampled=self.sampled[np.repeat(kept, self.sampled_counts)],
+            sampled_counts=self.sampled_counts[kept],
+            chosen=self.chosen[kept],
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -201,39 +215,6 @@ def count_names(parts: Iterable[Rankings]) -> tuple[Counter[str], Counter[str]]:
             counts = np.bincount(numbers, minlength=len(names)).tolist()
             counter.update(dict(zip(names, counts, strict=True)))
     return operators, categories
-
-
-def join_parts(parts: Sequence[Rankings]) -> Rankings:
-    """The same rankings as one part."""
-    operators = tuple(sorted({name for part in parts for name in part.operators}))
-    categories = tuple(sorted({name for part in parts for name in part.categories}))
-    return Rankings(
-        keys=np.concatenate([part.keys for part in parts]),
-        operator=_renumber([(one.operators, one.operator) for one in parts], operators),
-        operators=operators,
-        category=_renumber(
-            [(one.categories, one.category) for one in parts], categories
-        ),
-        categories=categories,
-        returned=np.concatenate([part.returned for part in parts]),
-        returned_counts=np.concatenate([part.returned_counts for part in parts]),
-        sampled=np.concatenate([part.sampled for part in parts]),
-        sampled_counts=np.concatenate([part.sampled_counts for part in parts]),
-        chosen=np.concatenate([part.chosen for part in parts]),
-        most_eligible=max(part.most_eligible for part in parts),
-        empty=sum(part.empty for part in parts),
-    )
-
-
-def _renumber(
-    columns: Sequence[tuple[tuple[str, ...], Numbers]], names: tuple[str, ...]
-) -> Numbers:
-    index = {name: position for position, name in enumerate(names)}
-    renumbered = [
-        np.array([index[name] for name in own], np.int32)[numbers]
-        for own, numbers in columns
-    ]
-    return np.concatenate(renumbered)
 
 
 def _seen(ranking: ObservedRanking) -> tuple[str, ...]:

@@ -1,33 +1,78 @@
 """Cuts: which cell of a breakdown each dealt part of attention falls into."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from registry.fairness.arrays import Integers
-from registry.fairness.tally import Cut
+from registry.fairness.arrays import Booleans, Integers
+from registry.fairness.columns import Rankings
 
 
-def cut_by_operator(names: Sequence[str]) -> Cut:
-    return lambda part, items: _of_names(part.operators, names)[
-        part.operator[items.rankings]
-    ]
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Cut:
+    """Cells are numbered 0 up; -1 is none of them.
+
+    rankings: of a part, the cell of each ranking; without it all are in cell 0. items:
+    the same of each item, of a window in one part whose measures share their items.
+    sites: the cell of each site. Beside one of the others it only says which sites
+    count: those in cell 0.
+    """
+
+    rankings: Callable[[Rankings], Integers] | None = None
+    items: Integers | None = None
+    sites: Integers | None = None
+
+    def shape(self, cells: int) -> tuple[int, int]:
+        """How many of the cells are apart by site, and how many by ranking or item."""
+        by_site = self.rankings is None and self.items is None
+        return (cells, 1) if by_site else (1, cells)
+
+    def of_rankings(self, part: Rankings) -> Integers:
+        if self.rankings is None:
+            return np.zeros(len(part), np.int64)
+        return self.rankings(part)
+
+    def of_sites(self, count: int, cells: int) -> Integers:
+        """In place of -1 the number behind the last cell."""
+        if self.sites is None:
+            return np.zeros(count, np.int64)
+        return np.where(self.sites < 0, cells, self.sites).astype(np.int64)
 
 
-def cut_by_requested_category(names: Sequence[str]) -> Cut:
-    return lambda part, items: _of_names(part.categories, names)[
-        part.category[items.rankings]
-    ]
+UNCUT = Cut()
+
+
+def cut_by_operator(names: Sequence[str], kept: Booleans | None = None) -> Cut:
+    """kept: of each site, whether it counts."""
+    return Cut(
+        rankings=lambda part: _of_names(part.operators, names)[part.operator],
+        sites=_in_cell_0(kept),
+    )
+
+
+def cut_by_requested_category(
+    names: Sequence[str], kept: Booleans | None = None
+) -> Cut:
+    """kept: of each site, whether it counts."""
+    return Cut(
+        rankings=lambda part: _of_names(part.categories, names)[part.category],
+        sites=_in_cell_0(kept),
+    )
 
 
 def cut_by_site(cells: Integers) -> Cut:
     """cells: of each site."""
-    return lambda part, items: cells[items.sites]  # noqa: ARG005 — a cut of all parts
+    return Cut(sites=cells)
 
 
 def cut_by_item(cells: Integers) -> Cut:
-    """cells: of each item, of a window in one part whose measures share their items."""
-    return lambda part, items: cells  # noqa: ARG005 — see above
+    """cells: see `Cut.items`."""
+    return Cut(items=cells)
+
+
+def _in_cell_0(kept: Booleans | None) -> Integers | None:
+    return None if kept is None else np.where(kept, 0, -1)
 
 
 def _of_names(names: Sequence[str], wanted: Sequence[str]) -> Integers:

@@ -27,8 +27,9 @@ DEFINITIONS = tuple(
         ),
         "topOne": "All attention on the first place, as agents often act.",
         "selected": (
-            "The site that the agent reports to have chosen. Rankings without a report "
-            "and reports of no choice are not in it; reports are voluntary."
+            "The site that the agent reports to have chosen, before the window has ended. "
+            "Rankings without a report and reports of no choice are not in it; reports "
+            "are voluntary."
         ),
         "gap": (
             "Share less eligible share, over the same rankings. It shows where to look, "
@@ -48,7 +49,11 @@ DEFINITIONS = tuple(
             "out zero in the first case only. noDifferenceShown: it holds zero; that "
             "does not show that there is no difference."
         ),
-        "unknown": "Sites that did not declare; a kind of its own.",
+        "unknown": (
+            "Sites of which nobody says it; a kind of its own. Labels are those that "
+            "counted at the end of the window: an auditor's, else that of the signed "
+            "registration, else of the site's documents (GET /v1/labels?at=)."
+        ),
         "queries": (
             "Independent queries that a figure rests on. A window of more than "
             f"{CLUSTERS_MAX} is put into as many groups by a hash of the query, and the "
@@ -74,7 +79,8 @@ DEFINITIONS = tuple(
         "breakdowns": (
             "The same comparisons over the rankings of one operator, over those whose "
             "request named one category, over the sites of one category, and over the "
-            "sites in one band of distance. The twenty largest of each are told."
+            "sites in one band of distance. The twenty largest of each are told; a "
+            "requested category that too few queries name is left out altogether."
         ),
         "distanceBand": (
             "From the proximity factor of the disclosed scores. Its baseline is the "
@@ -137,6 +143,18 @@ DEFINITIONS = tuple(
             "(S - E)² / V of the places in their ties; the p-value is that of shuffled "
             "ties."
         ),
+        "invariance": (
+            "Each day the registry asks recent queries of shadow indexes in which one "
+            "thing of some sites is otherwise: what must not matter, or what may only "
+            "raise, or only lower, a score. A trial is one query under one such change; "
+            "a violation is a trial whose answer changed as it must not. The trials are "
+            "those of the days in the window, with queries of every operator."
+        ),
+        "violationRate": (
+            "Violations over trials. Where none was seen the interval ends at three over "
+            "the number of trials, else it is Wilson's. Trials of a day share queries "
+            "and sites, so that it is somewhat too narrow."
+        ),
         "shareBounds": (
             "The share if no undeclared site were of the kind, and if all were."
         ),
@@ -145,7 +163,7 @@ DEFINITIONS = tuple(
         ),
         "smallBusiness": (
             "Micro and small businesses together, the small ones of WAB 9.7; sizes are "
-            "as declared, in the bands of EU Recommendation 2003/361/EC."
+            "as labelled, in the bands of EU Recommendation 2003/361/EC."
         ),
         "total": "What a kind of site got, in wholes of one ranking each.",
         "perSite": "The total over the number of sites of the kind seen eligible.",

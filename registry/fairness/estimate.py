@@ -5,7 +5,7 @@ report, so that the interval of a difference knows how its two sides move togeth
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -49,12 +49,23 @@ class Evidence:
     tally: Tally
     sums: Floats
     replicates: Floats
+    _shares: dict[tuple[int, ...], Floats] = field(default_factory=dict)
+
+    def share(self, measure: int, columns: Sequence[int]) -> Floats:
+        """Of the replicates, kept: a figure and its bounds and gaps ask for the same."""
+        key = (measure, *columns)
+        if key not in self._shares:
+            self._shares[key] = _share(self.replicates, measure, columns)
+        return self._shares[key]
 
 
 def weigh(tally: Tally, draws: Floats) -> Evidence:
     """draws: of `bootstrap.draw_clusters`, shape (replicates, clusters)."""
     shape = tally.amounts.shape
-    resampled = draws @ tally.amounts.reshape(shape[0], shape[1] * shape[2])
+    amounts = tally.amounts.reshape(shape[0], shape[1] * shape[2])
+    dealt = amounts.any(axis=0)
+    resampled = np.zeros((len(draws), amounts.shape[1]))
+    resampled[:, dealt] = draws @ amounts[:, dealt]
     return Evidence(
         tally=tally,
         sums=tally.amounts.sum(axis=0),
@@ -76,7 +87,8 @@ def count_bearing(
     tally: Tally, measure: int, columns: Sequence[int]
 ) -> tuple[int, int]:
     """(rankings, queries) that dealt out the measure and had such a site eligible."""
-    seen = tally.amounts[:, (ELIGIBLE, LOGARITHMIC, SELECTED)][:, :, list(columns)]
+    measures = np.array([ELIGIBLE, LOGARITHMIC, SELECTED])
+    seen = tally.amounts[:, measures[:, None], list(columns)]
     return _count(tally, measure, seen.max(axis=(1, 2)) > 0)
 
 
@@ -95,7 +107,7 @@ def estimate_share(
 ) -> Estimate:
     """columns: the classes whose sites are meant."""
     down, up = _slack(evidence, measure, columns)
-    interval = percentile_interval(_share(evidence.replicates, measure, columns))
+    interval = percentile_interval(evidence.share(measure, columns))
     return Estimate(
         value=round_figure(_share(evidence.sums, measure, columns)),
         low=round_figure(max(0.0, interval.low - down)),
@@ -107,7 +119,10 @@ def estimate_gap(evidence: Evidence, measure: int, columns: Sequence[int]) -> Es
     """Share less eligible share over the same rankings, -1..1."""
     down, up = _slack(evidence, measure, columns)
     eligible_down, eligible_up = _slack(evidence, baseline_of(measure), columns)
-    interval = percentile_interval(_gap(evidence.replicates, measure, columns))
+    gaps = evidence.share(measure, columns) - evidence.share(
+        baseline_of(measure), columns
+    )
+    interval = percentile_interval(gaps)
     return Estimate(
         value=round_figure(_gap(evidence.sums, measure, columns)),
         low=round_figure(max(-1.0, interval.low - down - eligible_up)),
@@ -128,8 +143,7 @@ def estimate_ratio(
         return None
     down, up = _slack(evidence, measure, columns)
     resampled = divide_sums(
-        _share(evidence.replicates, measure, columns),
-        _share(evidence.replicates, baseline, columns),
+        evidence.share(measure, columns), evidence.share(baseline, columns)
     )
     interval = percentile_interval(resampled[np.isfinite(resampled)])
     return Estimate(

@@ -293,6 +293,30 @@ class TieAudit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PerturbationTrials:
+    """How often one perturbation was tried. rate: of violations, with its interval."""
+
+    name: str
+    trials: int
+    violations: int
+    withheld: str = ""
+    rate: Estimate | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invariance:
+    """Trials of what must not move a ranking, over the days of the window with a run."""
+
+    days: int
+    trials: int
+    violations: int
+    withheld: str = ""
+    rate: Estimate | None = None
+    perturbations: tuple[PerturbationTrials, ...] = ()
+    sentence: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PositionModel:
     """weights: of the first ten ranks, before they are brought to a sum of 1."""
 
@@ -322,3 +346,4 @@ class FairnessReport:
     consistency: Consistency | None = None
     effective_weights: tuple[EffectiveWeight, ...] = ()
     ties: TieAudit | None = None
+    invariance: Invariance | None = None

@@ -15,13 +15,17 @@ from typing import Literal
 from registry.fairness.rates import check_count
 
 ERROR_RATE = 0.05
-Holds = Literal["identical", "scores_identical", "order_of_others", "not_lower"]
+MAX_SCORE = 10**8
+Holds = Literal[
+    "identical", "scores_identical", "order_of_others", "not_lower", "not_higher"
+]
 
 HOLDS: Mapping[Holds, str] = {
     "identical": "scores and order are the same",
     "scores_identical": "every score is the same, and so is the order of unequal ones",
     "order_of_others": "the other sites stand in the same order",
     "not_lower": "no changed site scores lower",
+    "not_higher": "no changed site scores higher",
 }
 
 
@@ -61,7 +65,11 @@ PERTURBATIONS: tuple[Perturbation, ...] = (
     _row("fresher", "sites changed half as long ago", "not_lower"),
     _row("working", "more probes found the site working, in less time", "not_lower"),
     _row("declared", "actions say more about what they do", "not_lower"),
+    _row("farther", "sites move to the other side of the Earth", "not_higher"),
+    _row("older", "sites changed twice as long ago", "not_higher"),
+    _row("failing", "fewer probes found the site working, in more time", "not_higher"),
 )
+PERTURBATION: Mapping[str, Perturbation] = {one.name: one for one in PERTURBATIONS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,19 +109,40 @@ class Page:
         return -1 if self.is_whole or not self.places else self.places[-1].score
 
 
+def slack_of(sites: int) -> int:
+    """How far a site that joins may move a score by right.
+
+    It makes every word a little rarer. The weight of a word is a logarithm of the number
+    of sites over those that say it, so it moves by about one part in that number.
+    """
+    return MAX_SCORE // max(1, sites)
+
+
 def is_violated(
-    holds: Holds, before: Page, after: Page, changed: AbstractSet[int]
+    holds: Holds,
+    before: Page,
+    after: Page,
+    changed: AbstractSet[int],
+    *,
+    slack: int = 0,
 ) -> bool:
-    """changed: ids of the sites that the perturbation changed or added."""
+    """changed: ids of the sites that the perturbation changed or added.
+
+    slack: others may change places whose scores moved no farther, see `slack_of`.
+    """
     match holds:
         case "identical":
             return before != after
         case "scores_identical":
             return not _has_same_scores(before, after)
         case "order_of_others":
-            return not _has_same_order(before, after, changed)
+            return not _has_same_order(before, after, changed) and (
+                _has_moved(before, after, changed, slack)
+            )
         case "not_lower":
             return any(_fallen(before, after, changed))
+        case "not_higher":
+            return any(_fallen(after, before, changed))
 
 
 def _has_same_scores(before: Page, after: Page) -> bool:
@@ -134,6 +163,18 @@ def _has_same_order(before: Page, after: Page, changed: AbstractSet[int]) -> boo
     if before.is_whole and after.is_whole and len(ours) != len(theirs):
         return False
     return ours[:common] == theirs[:common]
+
+
+def _has_moved(
+    before: Page, after: Page, changed: AbstractSet[int], slack: int
+) -> bool:
+    """Who is not on a page may have scored as much as the last of it."""
+    ours, theirs = before.score_by_site(), after.score_by_site()
+    edges = before.most_of_others(), after.most_of_others()
+    return slack == 0 or any(
+        abs(ours.get(one, edges[0]) - theirs.get(one, edges[1])) > slack
+        for one in (ours.keys() | theirs) - changed
+    )
 
 
 def _fallen(before: Page, after: Page, changed: AbstractSet[int]) -> Iterator[bool]:
@@ -166,7 +207,8 @@ class InvarianceResult:
     """What a run of trials found, by perturbation and as a whole.
 
     queries, sites: distinct ones that were tried. examples: some of the violations.
-    seed: gives the same trials again over the same queries and sites.
+    seed: gives the same trials again over the same queries and sites, those of the
+    generation, which is that of an index of the sites as they are.
     """
 
     tallies: tuple[Tally, ...]
@@ -175,6 +217,7 @@ class InvarianceResult:
     sites: int
     seed: int
     policy_digest: str
+    generation: str = ""
 
     @property
     def trials(self) -> int:
@@ -244,7 +287,8 @@ def describe(result: InvarianceResult) -> str:
     if not result.violations:
         return (
             f"In {basis}, nothing that must not matter moved a score or an order, and "
-            "nothing that must not harm lowered a score. With 95% confidence fewer than "
+            "what is better or worse for a user moved none the wrong way. With 95% "
+            "confidence fewer than "
             f"{bound} of such trials would fail; the trials share queries and sites, "
             "so the bound is somewhat too narrow."
         )

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Literal
 
 Size = Literal["micro", "small", "medium", "large", "unknown"]
-"""As declared by the site, in the bands of EU Recommendation 2003/361/EC."""
+"""In the bands of EU Recommendation 2003/361/EC, as `labels` settles who is right."""
 
 Independence = Literal["independent", "chain", "unknown"]
 
@@ -64,7 +64,7 @@ class ObservedRanking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteDisclosure:
-    """Labels for reports only; what a site did not declare stays unknown.
+    """Labels for reports only; what nobody says stays unknown.
 
     commission_percent: 0..100, None where undeclared.
     domain: the registrable domain, under which several sites may be one publisher.

@@ -8,6 +8,7 @@ four fifths, the usual alarm, are never a verdict here: among groups of 30 with 
 rate of 10% they go off in about four of five perfectly fair cases.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from registry.fairness.breakdowns import break_down
@@ -23,10 +24,12 @@ from registry.fairness.figures import (
     PositionModel,
     Terms,
 )
+from registry.fairness.invariance import Tally
 from registry.fairness.parities import measure_parity
 from registry.fairness.site_figures import amounts_by_site
 from registry.fairness.survey import survey
 from registry.fairness.tally import PERSISTENCE, POSITION_MODELS
+from registry.fairness.trials import sum_trials
 from registry.fairness.wording import summarise
 from registry.ranking.policy import DEFAULT_POLICY, Policy
 
@@ -43,8 +46,11 @@ def build_report(
     algorithm: Algorithm,
     terms: Terms,
     policy: Policy = DEFAULT_POLICY,
+    trials: Sequence[Sequence[Tally]] = (),
 ) -> FairnessReport:
     """observed: of the operator of the terms. policy: what weighed the disclosed factors.
+
+    trials: of each run in the window, of whoever's queries.
 
     The same input gives the same report under one version of NumPy, whose generators
     may change between versions (NEP 19): its intervals then move within their noise.
@@ -74,6 +80,7 @@ def build_report(
         consistency=scored.check_consistency(merit),
         effective_weights=scored.weigh_factors(),
         ties=scored.audit_ties(surveyed.generator("ties")),
+        invariance=sum_trials(trials),
     )
     return replace(report, sentences=summarise(report))
 

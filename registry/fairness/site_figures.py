@@ -163,7 +163,7 @@ class SiteAmounts:
 
 
 def amounts_by_site(surveyed: Surveyed) -> SiteAmounts:
-    amounts = tally_sites(surveyed.parts, len(surveyed.sites), surveyed.cut)
+    amounts = tally_sites(surveyed.parts, len(surveyed.sites)) * surveyed.kept
     return SiteAmounts(
         surveyed=surveyed, amounts=amounts, seen=amounts.max(axis=0, initial=0) > 0
     )

@@ -23,11 +23,11 @@ from registry.fairness.columns import (
     Sites,
     count_names,
 )
-from registry.fairness.cuts import cut_by_site
+from registry.fairness.cuts import Cut, cut_by_site
 from registry.fairness.estimate import Evidence, weigh
 from registry.fairness.figures import Counts, Terms
 from registry.fairness.scored import ScoredWindow
-from registry.fairness.tally import Cut, Tally, tally
+from registry.fairness.tally import Tally, tally
 from registry.ranking.policy import Policy
 
 _SECONDS_A_DAY = 86_400
@@ -55,10 +55,7 @@ class Surveyed:
     queries: int
 
     @property
-    def cut(self) -> Cut | None:
-        """None where every site counts."""
-        if not self.terms.category:
-            return None
+    def cut(self) -> Cut:
         return cut_by_site(np.where(self.kept, 0, -1))
 
     @property

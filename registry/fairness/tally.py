@@ -7,7 +7,6 @@ sites of a class, and additive over rankings and over parts of a window: any sha
 mean is a ratio of two sums.
 """
 
-import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,7 +15,9 @@ import numpy as np
 from registry.fairness.arrays import Booleans, Floats, Integers, Numbers
 from registry.fairness.bootstrap import Clusters
 from registry.fairness.classes import Classes
+from registry.fairness.column_sums import ColumnSums
 from registry.fairness.columns import Rankings, Sites
+from registry.fairness.cuts import UNCUT, Cut
 from registry.fairness.position import (
     logarithmic_weights,
     rank_biased_weights,
@@ -47,15 +48,14 @@ POSITION_MODELS: Mapping[int, Weights] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Items:
-    """What one part deals out in one measure: weights[i] of rankings[i] to sites[i]."""
+    """Pairs of a part's rankings and of sites that they deal out to."""
 
     rankings: Integers
-    sites: Numbers
-    weights: Floats
+    sites: Integers
 
 
-Cut = Callable[[Rankings, Items], Integers]
-"""The cell of each item, 0 up; -1: in none."""
+Dealt = Mapping[int, Floats]
+"""What each measure deals out to each item."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -81,7 +81,8 @@ class Tally:
     def count_sites(self, dimension: str, names: Sequence[str]) -> int:
         (one,) = (one for one in self.classes if one.dimension == dimension)
         wanted = [one.names.index(name) for name in names]
-        return int(np.isin(one.code[self.seen], wanted).sum())
+        seen = np.bincount(one.code[self.seen], minlength=len(one.names))
+        return int(seen[wanted].sum())
 
 
 def tally(
@@ -90,109 +91,103 @@ def tally(
     classes: tuple[Classes, ...],
     clusters: Clusters,
     *,
-    cut: Cut | None = None,
+    cut: Cut = UNCUT,
     cells: int = 1,
     measures: Collection[int] = MEASURES,
+    commissions: bool = True,
 ) -> list[Tally]:
-    """One tally per cell. measures: the others stay 0."""
-    width = COMMISSION + 1 + sum(len(one.names) for one in classes)
-    amounts = np.zeros((cells, len(clusters), len(MEASURES), width))
-    seen = np.zeros((cells, len(sites)), np.bool_)
-    for part in parts:
-        cluster_of = clusters.number(part.keys)
-        for measure, items in deal(part, measures):
-            cell = cut(part, items) if cut else np.zeros(len(items.sites), np.int64)
-            kept = cell >= 0
-            units = (cell * len(clusters) + cluster_of[items.rankings])[kept]
-            left = Items(units, items.sites[kept], items.weights[kept])
-            seen[cell[kept], left.sites] = True
-            sums = _sum_columns(left, sites, classes, cells * len(clusters))
-            amounts[:, :, measure] += sums.reshape(cells, len(clusters), width)
+    """One tally per cell. measures: the others stay 0; so does COMMISSION if not asked."""
+    if not cells:
+        return []
+    places, rows = cut.shape(cells)
+    place = cut.of_sites(len(sites), places)
+    nowhere = cut.sites is not None  # sites of no cell have sums of their own, unused
+    shape = places + nowhere, rows * len(clusters), len(MEASURES)
+    sums = ColumnSums(sites, classes, shape, place=place, commissions=commissions)
+    seen = np.zeros((rows, len(sites)), np.bool_)
+    for whole in parts:
+        part, row = _in_cells(whole, cut.of_rankings(whole))
+        unit = row * len(clusters) + clusters.number(part.keys)
+        for items, dealt in deal(part, measures):
+            units: Integers = unit[items.rankings]
+            cell = row[items.rankings] if rows > 1 else 0
+            if cut.items is not None:
+                units += cut.items * len(clusters)
+                cell = cut.items
+            sums.add(units, items.sites, dealt)
+            seen[cell, items.sites] = True
+    columns = sums.columns()[:places]
+    amounts = columns.reshape(cells, len(clusters), *columns.shape[2:])
     return [
-        Tally(classes=classes, amounts=amounts[cell], seen=seen[cell])
+        Tally(
+            classes=classes,
+            amounts=amounts[cell],
+            seen=seen[cell % rows] & (place == cell // rows),
+        )
         for cell in range(cells)
     ]
 
 
-def tally_sites(
-    parts: Collection[Rankings], site_count: int, cut: Cut | None = None
-) -> Floats:
-    """What each site got, shape (measures, sites). cut: cell 0 counts."""
+def _in_cells(part: Rankings, cell: Integers) -> tuple[Rankings, Integers]:
+    """The rankings that are in one, and which."""
+    kept = cell >= 0
+    return (part, cell) if kept.all() else (part.only(kept), cell[kept])
+
+
+def tally_sites(parts: Collection[Rankings], site_count: int) -> Floats:
+    """What each site got, shape (measures, sites)."""
     amounts = np.zeros((len(MEASURES), site_count))
     for part in parts:
-        for measure, items in deal(part, MEASURES):
-            weights = items.weights
-            if cut:
-                weights = np.where(cut(part, items) == 0, weights, 0.0)
-            amounts[measure] += np.bincount(items.sites, weights, site_count)
+        for items, dealt in deal(part, MEASURES):
+            for measure, weights in dealt.items():
+                np.add.at(amounts[measure], items.sites, weights)
     return amounts
 
 
-def deal(part: Rankings, measures: Collection[int]) -> Iterator[tuple[int, Items]]:
+def deal(part: Rankings, measures: Collection[int]) -> Iterator[tuple[Items, Dealt]]:
+    """Measures that deal out to the same items come together."""
+    reported = part.chosen >= 0
     if ELIGIBLE in measures:
-        sampled = _spread(part.sampled_counts)
-        even = 1 / part.sampled_counts[sampled]
-        yield ELIGIBLE, Items(sampled, part.sampled, even)
+        counts = part.sampled_counts
+        even = 1 / np.maximum(counts, 1)
+        dealt = {ELIGIBLE: np.repeat(even, counts)}
         if SELECTED in measures:
-            there = (part.chosen >= 0)[sampled]
-            kept = Items(sampled[there], part.sampled[there], even[there])
-            yield ELIGIBLE_THERE, kept
+            dealt[ELIGIBLE_THERE] = np.repeat(even * reported, counts)
+        yield Items(_spread(counts), _wide(part.sampled)), dealt
     if SELECTED in measures:
-        reported = np.flatnonzero(part.chosen >= 0)
-        chosen = part.chosen[reported]
-        yield SELECTED, Items(reported, chosen, np.ones(len(chosen)))
-    returned = _spread(part.returned_counts)
-    ranks = _ranks(part.returned_counts)
-    for measure, weights_of in POSITION_MODELS.items():
-        if measure in measures:
-            weights = normalised_weights(part.returned_counts, weights_of)
-            weights = weights[part.returned_counts[returned], ranks]
-            yield measure, Items(returned, part.returned, weights)
+        rankings = np.flatnonzero(reported)
+        chosen = Items(rankings, _wide(part.chosen[rankings]))
+        yield chosen, {SELECTED: np.ones(len(rankings))}
+    yield from _deal_by_rank(part, [one for one in POSITION_MODELS if one in measures])
+
+
+def _deal_by_rank(
+    part: Rankings, measures: Collection[int]
+) -> Iterator[tuple[Items, Dealt]]:
+    """What a model deals out to the first rank alone goes to items of its own."""
+    counts = part.returned_counts
+    starts = np.cumsum(counts) - counts
+    if TOP_ONE in measures:
+        rankings = np.flatnonzero(counts)
+        first = Items(rankings, _wide(part.returned[starts[rankings]]))
+        yield first, {TOP_ONE: np.ones(len(rankings))}
+    deep = [measure for measure in measures if measure != TOP_ONE]
+    if deep:
+        tables = {one: normalised_weights(counts, POSITION_MODELS[one]) for one in deep}
+        place = np.repeat(counts * int(counts.max(initial=0)) - starts, counts)
+        place += np.arange(len(place))
+        dealt = {one: table.ravel()[place] for one, table in tables.items()}
+        yield Items(_spread(counts), _wide(part.returned)), dealt
 
 
 def normalised_weights(counts: Numbers, weights_of: Weights) -> Floats:
     """Row n: the weights of a list of n, with sum 1; zeros behind its end."""
     depth = int(counts.max(initial=0))
     table = np.zeros((depth + 1, depth))
-    for count in np.unique(counts).tolist():
+    for count in np.flatnonzero(np.bincount(counts)).tolist():
         weights = weights_of(count)
         table[count, :count] = weights / weights.sum()
     return table
-
-
-def _sum_columns(
-    items: Items, sites: Sites, classes: tuple[Classes, ...], count: int
-) -> Floats:
-    """Shape (count, columns). items: with a unit, 0..count, in place of the ranking."""
-    units, weights = items.rankings, items.weights
-    blocks = []
-    for pair in _pairs(classes):
-        widths = [len(one.names) for one in pair]
-        joint = _joint_code(pair)[items.sites]
-        size = math.prod(widths)
-        sums = np.bincount(units * size + joint, weights, count * size)
-        sums = sums.reshape(count, *widths)
-        blocks += [sums] if len(pair) == 1 else [sums.sum(axis=2), sums.sum(axis=1)]
-    declared = ~np.isnan(sites.commission)
-    percent = np.where(declared, sites.commission, 0.0)
-    columns = [
-        blocks[0].sum(axis=1),
-        np.bincount(units, weights * declared[items.sites], count),
-        np.bincount(units, weights * percent[items.sites], count),
-    ]
-    return np.concatenate([np.stack(columns, axis=1), *blocks], axis=1)
-
-
-def _pairs(classes: tuple[Classes, ...]) -> list[tuple[Classes, ...]]:
-    """Counted together, for one look-up an item instead of two."""
-    return [classes[begin : begin + 2] for begin in range(0, len(classes), 2)]
-
-
-def _joint_code(pair: tuple[Classes, ...]) -> Integers:
-    code = pair[0].code
-    for one in pair[1:]:
-        code = code * len(one.names) + one.code
-    return code
 
 
 def _spread(counts: Numbers) -> Integers:
@@ -200,9 +195,6 @@ def _spread(counts: Numbers) -> Integers:
     return np.repeat(np.arange(len(counts)), counts)
 
 
-def _ranks(counts: Numbers) -> Integers:
-    """0 for the first item of each ranking, and so on."""
-    ends = np.cumsum(counts)
-    return np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(
-        ends - counts, counts
-    )
+def _wide(numbers: Numbers) -> Integers:
+    """As NumPy looks them up; else it would widen them anew for each look-up."""
+    return numbers.astype(np.int64)

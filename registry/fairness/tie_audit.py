@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from registry.fairness.arrays import Floats, Integers, Numbers
+from registry.fairness.arrays import Floats, Integers, Numbers, group_sums
 from registry.fairness.columns import Scored
 
 RUNS_MAX = 5_000
@@ -57,20 +57,39 @@ def distance_from_shuffle(runs: Runs, places: Integers) -> float:
     S sums a site's places over its runs; a place in a run of k has mean (k - 1) / 2 and
     variance (k² - 1) / 12.
     """
-    length = np.repeat(runs.lengths, runs.lengths)
-    _, site = np.unique(runs.sites, return_inverse=True)
-    excess = np.bincount(site, places - (length - 1) / 2)
-    variance = np.bincount(site, (np.square(length) - 1) / 12)
-    return float((np.square(excess) / variance).sum())
+    return _Expected.of(runs).distance(places)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Expected:
+    """Of a fair shuffle. site: of each item, 0 up. variance: of each site."""
+
+    site: Integers
+    mean: Floats
+    variance: Floats
+
+    @classmethod
+    def of(cls, runs: Runs) -> "_Expected":
+        length = np.repeat(runs.lengths, runs.lengths)
+        _, site = np.unique(runs.sites, return_inverse=True)
+        variance = group_sums(
+            (np.square(length) - 1) / 12, site, int(site.max(initial=-1)) + 1
+        )
+        return cls(site=site, mean=(length - 1) / 2, variance=variance)
+
+    def distance(self, places: Integers) -> float:
+        excess = np.bincount(self.site, places - self.mean)
+        return float((np.square(excess) / self.variance).sum())
 
 
 def shuffle_p_value(
     runs: Runs, rng: np.random.Generator, shuffles: int = _SHUFFLES
 ) -> float:
     """How often shuffled runs are as far from their mean as these; never 0."""
-    observed = distance_from_shuffle(runs, runs.places) * (1 - 1e-12)
+    expected = _Expected.of(runs)
+    observed = expected.distance(runs.places) * (1 - 1e-12)
     as_far = sum(
-        distance_from_shuffle(runs, _shuffled_places(runs, rng)) >= observed
+        expected.distance(_shuffled_places(runs, rng)) >= observed
         for _ in range(shuffles)
     )
     return (1 + as_far) / (1 + shuffles)

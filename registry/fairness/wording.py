@@ -14,6 +14,7 @@ from registry.fairness.figures import (
     Dimension,
     EffectiveWeight,
     FairnessReport,
+    Invariance,
     MeanCommission,
     Measure,
     Reading,
@@ -132,6 +133,7 @@ def summarise(report: FairnessReport) -> tuple[str, ...]:
         *commissions,
         *_describe_weights(report.effective_weights),
         *([report.ties.sentence] if report.ties else []),
+        *([report.invariance.sentence] if report.invariance else []),
         _describe_algorithm(report.algorithm),
         _warn_of_chance(report.dimensions),
     )
@@ -156,6 +158,22 @@ def describe_ties(cell: TieAudit) -> str:
         else "show no departure from a fair shuffle"
     )
     return f"The places in {who} {told} (p = {cell.p_value:.3f})."
+
+
+def describe_trials(cell: Invariance) -> str:
+    if cell.rate is None:
+        return f"Trials of invariance: withheld, as the report {cell.withheld}."
+    ends = f"{_rate(cell.rate.low)} to {_rate(cell.rate.high)}"
+    failed = ", ".join(
+        f"{one.name} ({one.violations} of {one.trials})"
+        for one in cell.perturbations
+        if one.violations
+    )
+    return (
+        f"In {cell.trials} trials {_days(cell.days)}, {cell.violations} "
+        f"rankings moved by what must not move them, a rate of {_rate(cell.rate.value)} "
+        f"(95% interval {ends})" + (f": {failed}." if failed else ".")
+    )
 
 
 def _describe_limits(terms: Terms) -> list[str]:
@@ -214,6 +232,15 @@ def _warn_of_chance(dimensions: Sequence[Dimension]) -> str:
         f"Its tables make {published} comparisons; of fair ones, about one in twenty "
         "still seems to show a difference."
     )
+
+
+def _days(count: int) -> str:
+    return "on one day" if count == 1 else f"on {count} days"
+
+
+def _rate(share: float) -> str:
+    """Of what is rare."""
+    return f"{100 * share:.2g}%"
 
 
 def _percent(share: float) -> str:

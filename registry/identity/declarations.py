@@ -1,26 +1,26 @@
 """What a registrant may declare about a site beside its documents.
 
 Category and location exist in WAB documents only, so sites of other formats state them
-here. Commission, independence and size are disclosures for reports, never for ranking.
+here. Commission, independence, chain and size are disclosures for reports, never for
+ranking.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from registry.identity.members import (
     invalid_member,
     optional,
     require,
 )
+from registry.sites.label import Size, parse_chain
 from registry.sites.site import LocationClaim
 from registry.strict_json import JsonValue
 
-Size = Literal["micro", "small", "medium", "large"]
 _SIZES: tuple[Size, ...] = ("micro", "small", "medium", "large")
 MEMBERS = frozenset(
-    {"category", "location", "commission_rate", "is_independent", "size"}
+    {"category", "location", "commission_rate", "is_independent", "chain", "size"}
 )
 MAX_CATEGORY_LENGTH = 100
 MAX_CITY_LENGTH = 200
@@ -31,23 +31,30 @@ _MAX_PERCENT = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declarations:
-    """None where nothing is declared. commission_percent: 0..100."""
+    """None where nothing is declared. commission_percent: 0..100.
+
+    chain: which the site belongs to, see `label`; then is_independent is False.
+    """
 
     category: str | None = None
     location: LocationClaim | None = None
     commission_percent: float | None = None
     is_independent: bool | None = None
     size: Size | None = None
+    chain: str | None = None
 
 
 def parse_declarations(payload: Mapping[str, JsonValue]) -> Declarations:
     """Raises: Refused."""
+    is_independent = optional(payload, "is_independent", bool)
+    chain = _parse_chain(payload, is_independent)
     return Declarations(
         category=_parse_category(payload),
         location=_parse_location(payload),
         commission_percent=_parse_commission(payload),
-        is_independent=optional(payload, "is_independent", bool),
+        is_independent=False if chain else is_independent,
         size=_parse_size(payload),
+        chain=chain,
     )
 
 
@@ -97,6 +104,20 @@ def _read_percent(value: JsonValue) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value)
+
+
+def _parse_chain(
+    payload: Mapping[str, JsonValue], is_independent: bool | None
+) -> str | None:
+    chain = optional(payload, "chain", str)
+    if chain is None:
+        return None
+    if is_independent:
+        raise invalid_member("goes with is_independent false, or without it", "/chain")
+    try:
+        return parse_chain(chain)
+    except ValueError as error:
+        raise invalid_member(str(error), "/chain") from error
 
 
 def _parse_size(payload: Mapping[str, JsonValue]) -> Size | None:

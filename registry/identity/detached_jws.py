@@ -13,6 +13,7 @@ from registry.identity.private_keys import PrivateKey, public_key_of, sign
 from registry.identity.refusals import TOKEN_MALFORMED, TOKEN_TOO_LARGE
 
 REPORT_TYP = "fairness-report+jws"
+LABELS_TYP = "fairness-labels+jws"
 HEADER = "X-JWS-Signature"
 MAX_SIGNATURE_BYTES = 1024
 _PART_COUNT = 3

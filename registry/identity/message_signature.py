@@ -2,16 +2,16 @@
 
 The fields are covered by their values, a member of a dictionary field by its own, and of
 what is derived from a message, the authority or another that the caller names. Verifying
-is for our own signatures and therefore strict: any spelling but the canonical one is
-refused.
+is strict: any spelling but the canonical one is refused.
 """
 
+import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from registry.errors import Refused
 from registry.identity import private_keys
-from registry.identity.keys import PublicKey, verify_signature
+from registry.identity.keys import Algorithm, PublicKey, verify_signature
 from registry.identity.private_keys import PrivateKey
 from registry.identity.refusals import SIGNATURE_INVALID
 from registry.identity.structured_fields import (
@@ -27,7 +27,8 @@ from registry.identity.structured_fields import (
 )
 
 ED25519 = "ed25519"
-"""The algorithm's name in the IANA registry of RFC 9421 §6.2."""
+ALGORITHMS: Mapping[Algorithm, str] = {"Ed25519": ED25519, "ES256": "ecdsa-p256-sha256"}
+"""The algorithms' names in the IANA registry of RFC 9421 §6.2."""
 
 _FIX = "Sign the message anew as RFC 9421 says, with the key that keyid names."
 
@@ -105,17 +106,19 @@ def verify_message(
     required: Collection[Component],
     key: PublicKey,
     now: int,
+    skew_s: int = 0,
 ) -> Parameters:
     """The parameters of the one signature with this tag, which holds (§3.2).
 
-    required: what it has to cover, or it says nothing. now: seconds since 1970.
+    required: what it has to cover, or it says nothing. now: seconds since 1970. skew_s:
+    by how much the signer's clock may be ahead.
 
     Raises: Refused(SIGNATURE_INVALID).
     """
     try:
         label, told = _find(message, tag)
         covered = [_component_of(item) for item in told.items]
-        _verify_parameters(told.parameters, key, now)
+        _verify_parameters(told.parameters, key, now, skew_s)
         _verify_covered(covered, required)
         base = signature_base(message, covered, told.parameters)
         signatures = parse_dictionary(message.fields.get("signature", ""))
@@ -124,6 +127,22 @@ def verify_message(
         raise Refused(SIGNATURE_INVALID, str(error), fix=_FIX) from error
     verify_signature(key, base, signature)
     return told.parameters
+
+
+def find_parameters(message: Message, tag: str) -> Parameters:
+    """Of the one signature with this tag; nothing of it is verified yet.
+
+    Raises: Refused(SIGNATURE_INVALID).
+    """
+    try:
+        return _find(message, tag)[1].parameters
+    except ValueError as error:
+        raise Refused(SIGNATURE_INVALID, str(error), fix=_FIX) from error
+
+
+def content_digest(body: bytes) -> str:
+    """The field of that name (RFC 9530 §2)."""
+    return f"sha-256={serialize_bytes(hashlib.sha256(body).digest())}"
 
 
 def _told(covered: Sequence[Component], parameters: Parameters) -> str:
@@ -182,13 +201,15 @@ def _verify_covered(
             raise ValueError(f"{serialize_item(one.item)} is not covered")
 
 
-def _verify_parameters(parameters: Parameters, key: PublicKey, now: int) -> None:
+def _verify_parameters(
+    parameters: Parameters, key: PublicKey, now: int, skew_s: int
+) -> None:
     created, expires = parameters.get("created"), parameters.get("expires")
     if not isinstance(created, int) or not isinstance(expires, int):
         raise ValueError("created or expires is missing")  # noqa: TRY004 — of a text
-    if not created <= now < expires:
+    if not created - skew_s <= now < expires:
         raise ValueError(f"it holds from {created} to {expires}, and now is {now}")
     if parameters.get("keyid") != key.kid:
         raise ValueError("keyid names another key")
-    if key.alg != "Ed25519" or parameters.get("alg", ED25519) != ED25519:
+    if parameters.get("alg", ALGORITHMS[key.alg]) != ALGORITHMS[key.alg]:
         raise ValueError("the algorithm is another")

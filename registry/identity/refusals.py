@@ -158,6 +158,23 @@ LIFETIME_INVALID = ProblemType(
     'Set "iat" to now and "exp" to at most 600 seconds later: '
     "iat=$(date +%s); exp=$((iat + 600))",
 )
+OPERATOR_ACT_UNKNOWN = ProblemType(
+    "operator_act_unknown",
+    "The statement asks for something that an operator cannot ask for",
+    'Set "act" to register, update, rotate or close.',
+)
+OPERATOR_ACT_MEMBER_MISPLACED = ProblemType(
+    "operator_act_member_misplaced",
+    "A member does not belong to what the statement asks for",
+    "Leave it out: jwk goes with register, next_jwk with rotate, name, contact and "
+    "public with register and update, api_key with all but close.",
+)
+REQUEST_DIGEST_WRONG = ProblemType(
+    "request_digest_wrong",
+    "Content-Digest is not that of the body",
+    "Send Content-Digest: sha-256=:BASE64: of the exact bytes of the body (RFC 9530), "
+    "and let the signature cover it.",
+)
 STATEMENT_EXPIRED = ProblemType(
     "statement_expired",
     "The statement has expired",

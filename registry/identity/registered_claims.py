@@ -1,6 +1,7 @@
 """Whom a signed statement is for, of whom it speaks and how long: aud, sub, iat, exp.
 
-The registered claims of RFC 7519, 4.1, that every statement of a site holds.
+The registered claims of RFC 7519, 4.1, that every statement holds; of whom it speaks is
+a host, or an operator (`operator_statement`).
 """
 
 from collections.abc import Mapping
@@ -25,13 +26,28 @@ _END_OF_TIME = int(datetime(9999, 12, 31, tzinfo=UTC).timestamp())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RegisteredClaims:
+class Claims:
     """Of sound form; neither time nor signature is checked yet."""
 
     audience: str
-    host: Host
     issued_at: datetime
     expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisteredClaims(Claims):
+    """Of a statement about a host."""
+
+    host: Host
+
+
+def parse_claims(payload: Mapping[str, JsonValue]) -> Claims:
+    """Raises: Refused."""
+    return Claims(
+        audience=require(payload, "aud", str),
+        issued_at=_parse_instant(payload, "iat"),
+        expires_at=_parse_instant(payload, "exp"),
+    )
 
 
 def parse_registered_claims(
@@ -46,9 +62,7 @@ def parse_registered_claims(
     )
 
 
-def verify_registered_claims(
-    claims: RegisteredClaims, *, audience: str, now: datetime
-) -> None:
+def verify_registered_claims(claims: Claims, *, audience: str, now: datetime) -> None:
     """audience: this registry's origin, e.g. "https://registry.example".
 
     Raises: Refused.

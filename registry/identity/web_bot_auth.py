@@ -5,7 +5,6 @@ far as they spell Signature-Agent differently. Signed are the authority that is 
 the place of the keys; a signature holds for a minute.
 """
 
-import hashlib
 import json
 from enum import StrEnum
 from urllib.parse import urlsplit
@@ -16,12 +15,12 @@ from registry.identity.message_signature import (
     ED25519,
     Component,
     Message,
+    content_digest,
     sign_message,
 )
 from registry.identity.private_keys import PrivateKey, public_key_of
 from registry.identity.structured_fields import (
     Parameters,
-    serialize_bytes,
     serialize_string,
 )
 
@@ -95,7 +94,7 @@ class SignatureAgent:
         The authority is our own, whatever Host the request named: else anybody could
         have our key bound to a host of theirs. now: seconds since 1970.
         """
-        digest = _content_digest(self.directory)
+        digest = content_digest(self.directory)
         signed = sign_message(
             Message(
                 fields={"content-digest": digest},
@@ -145,8 +144,3 @@ def _encode_directory(key: PublicKey) -> bytes:
         "use": "sig",
     }
     return json.dumps({"keys": [members]}, separators=(",", ":")).encode("ascii")
-
-
-def _content_digest(body: bytes) -> str:
-    """RFC 9530 §2."""
-    return f"sha-256={serialize_bytes(hashlib.sha256(body).digest())}"

@@ -21,10 +21,16 @@ from registry.usecases.refusals import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attested:
-    """An attestation on record; the promise counts once the transaction has committed."""
+    """An auditor's word on record; the promise counts once the transaction has committed."""
 
     record: Record
     promise: Promise
+
+
+def verify_known(auditor: str, auditors: Collection[str]) -> None:
+    """Raises: Forbidden."""
+    if auditor not in auditors:
+        raise Forbidden(AUDITOR_UNKNOWN, pointer="/auditor")
 
 
 async def accept_attestation(
@@ -39,8 +45,7 @@ async def accept_attestation(
 
     Raises: Refused, Forbidden, Conflict if it is on record already.
     """
-    if attestation.rescoring.auditor not in auditors:
-        raise Forbidden(AUDITOR_UNKNOWN, pointer="/auditor")
+    verify_known(attestation.rescoring.auditor, auditors)
     rescoring = verify_attestation(attestation)
     newest = await log.latest_checkpoint(connection)
     if newest is None or rescoring.last_index >= newest.size:

@@ -10,12 +10,21 @@ from datetime import datetime, timedelta
 from typing import get_args
 
 from registry.audit.members import RegistrationAct
-from registry.audit.record import registration_record
-from registry.db import challenges, notices, profiles, registrations, sites, tasks
+from registry.audit.record import digest_of, registration_record
+from registry.db import (
+    challenges,
+    labels,
+    notices,
+    profiles,
+    registrations,
+    sites,
+    tasks,
+)
 from registry.db.engine import Connection, Engine
 from registry.db.notices import Notice
 from registry.db.registrations import Registration, RegistrationStatus
 from registry.errors import Conflict, Problem, Refused, RegistryError
+from registry.fairness.labels import REGISTRATION
 from registry.identity.refusals import NONCE_USED
 from registry.identity.registration import verify_sequence
 from registry.sites.entry import SiteEntry
@@ -23,7 +32,7 @@ from registry.sites.identifier import spell_site_id
 from registry.sites.site import Site
 from registry.usecases.accept import accept_record
 from registry.usecases.chance import Chance
-from registry.usecases.declared import declared_of, label_of
+from registry.usecases.declared import declared_of, label_declared
 from registry.usecases.key_acts import (
     revoke_key,
     rotate_keys,
@@ -153,11 +162,13 @@ class _Decision:
             declared_of(self._statement),
             self._now,
         )
-        await sites.save_label(
+        await labels.say_label(
             self._connection,
             listed.site_id,
-            label_of(self._statement, understood.site),
-            self._now,
+            label_declared(self._statement.declarations),
+            told_by=REGISTRATION,
+            source=digest_of(self._verified.registration.token),
+            now=self._now,
         )
         await save_keys(self._connection, listed.site_id, self._verified, self._now)
         await self._schedule(listed.site_id)

@@ -5,12 +5,16 @@ from typing import Any
 
 import msgspec
 
-from registry.db.sites import Label
 from registry.identity.declarations import Declarations
 from registry.identity.registration import DocumentClaim, Statement
+from registry.sites.label import Independence, Label
 from registry.sites.site import Site
 
-_INDEPENDENCE = {True: "independent", False: "chain", None: "unknown"}
+_INDEPENDENCE: Mapping[bool | None, Independence | None] = {
+    True: "independent",
+    False: "chain",
+    None: None,
+}
 
 
 def declared_of(statement: Statement) -> dict[str, Any]:
@@ -27,17 +31,19 @@ def documents_from(stored: Mapping[str, Any]) -> tuple[DocumentClaim, ...]:
     return msgspec.convert(stored.get("docs", ()), tuple[DocumentClaim, ...])
 
 
-def label_of(statement: Statement, site: Site) -> Label:
-    """For reports. What the signed registration says comes before the document."""
-    declared = statement.declarations
-    independent, commission = declared.is_independent, declared.commission_percent
+def label_declared(declared: Declarations) -> Label:
+    """What the signed registration says, for reports."""
     return Label(
-        size=declared.size or "unknown",
-        independence=_INDEPENDENCE[
-            site.is_independent if independent is None else independent
-        ],
-        commission_percent=(
-            site.commission_percent if commission is None else commission
-        ),
-        source="registration",
+        size=declared.size,
+        independence=_INDEPENDENCE[declared.is_independent],
+        chain=declared.chain,
+        commission_percent=declared.commission_percent,
+    )
+
+
+def label_documented(site: Site) -> Label:
+    """What documents say, for reports. site: without declarations."""
+    return Label(
+        independence=_INDEPENDENCE[site.is_independent],
+        commission_percent=site.commission_percent,
     )

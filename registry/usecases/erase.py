@@ -19,11 +19,15 @@ from registry.audit.record import Record, parse_record
 from registry.db import erasures, log, rankings
 from registry.db.engine import Connection, DatabaseError, Engine
 from registry.db.erasures import DatedEntry, Erasure
-from registry.errors import Conflict, NotFound
+from registry.errors import Conflict, Forbidden, NotFound
 from registry.usecases.accept import accept_record
 from registry.usecases.chance import Chance
 from registry.usecases.prove import MERGE_DELAY_S
-from registry.usecases.refusals import RANKING_UNKNOWN, RECORD_PENDING
+from registry.usecases.refusals import (
+    RANKING_NOT_YOURS,
+    RANKING_UNKNOWN,
+    RECORD_PENDING,
+)
 
 BATCH = 1_000
 PAUSE_S = 3_600.0
@@ -48,16 +52,23 @@ class Erased:
 
 
 async def erase_ranking(
-    connection: Connection, record_id: str, chance: Chance
+    connection: Connection,
+    record_id: str,
+    chance: Chance,
+    *,
+    operator: str | None = None,
 ) -> Erased:
     """Erase one ranking; of one that is erased already, tell when and by which record.
 
-    connection: of the eraser's role, within a transaction.
-    Raises: NotFound, Conflict while the ranking has no place in the log.
+    connection: of the eraser's role, within a transaction. operator: who wants it, unless
+    the ranking's own asker does; it has to be one that it was counted for.
+    Raises: NotFound, Forbidden, Conflict while the ranking has no place in the log.
     """
     found = await log.find_record(connection, record_id)
     if found is None or found.record.kind != "ranking":
         raise NotFound(RANKING_UNKNOWN)
+    if operator is not None and parse_record(found.record.body)["op"] != operator:
+        raise Forbidden(RANKING_NOT_YOURS, pointer="/rankingId")
     if found.leaf_index is None:
         raise Conflict(RECORD_PENDING, retry_after_s=MERGE_DELAY_S)
     index = found.leaf_index

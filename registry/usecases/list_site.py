@@ -9,12 +9,13 @@ from typing import Any
 
 import structlog
 
-from registry.db import documents, notices, probes, profiles, sites
+from registry.db import documents, labels, notices, probes, profiles, sites
 from registry.db.documents import StoredDocument
 from registry.db.engine import Connection, Engine
 from registry.db.notices import Notice
 from registry.db.prepared import Gathered
 from registry.db.probes import StoredProbe
+from registry.fairness.labels import DOCUMENT
 from registry.ranking.encoder import Encoder
 from registry.ranking.policy import Policy
 from registry.ranking.profile import (
@@ -27,6 +28,8 @@ from registry.ranking.quality import ProbeFigures, quality
 from registry.ranking.spelling import lexicon_of
 from registry.sites.entry import SiteEntry, Unlisted
 from registry.sites.gazetteer import Gazetteer
+from registry.sites.label import Label
+from registry.usecases.declared import label_documented
 from registry.usecases.notices import document_notices, make_notice
 from registry.usecases.understand import Understood
 
@@ -102,6 +105,7 @@ class Lister:
             entry = self._listed(one)
             before = {each.url: each for each in stored[entry.site_id]}
             await sites.save_site(writes, entry, one.declarations)
+            await _say_label(writes, one)
             await documents.save_documents(
                 connection,
                 entry.site_id,
@@ -261,6 +265,21 @@ class Lister:
             policy=self.policy,
             conformance=entry.conformance,
         )
+
+
+async def _say_label(writes: Gathered, found: Found) -> None:
+    """What the documents say for reports, where they say or said anything."""
+    label = label_documented(found.understood.listing.site)
+    if label == label_documented(found.entry.site) == Label():
+        return
+    await labels.say_label(
+        writes,
+        found.entry.site_id,
+        label,
+        told_by=DOCUMENT,
+        source=found.understood.documents[0].url,
+        now=found.now,
+    )
 
 
 def _notices_of(found: Found, before: Mapping[str, StoredDocument]) -> list[Notice]:

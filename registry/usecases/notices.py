@@ -42,6 +42,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "listed_again": "The site is listed again",
         "unlisted": "The site is no longer listed",
         "moderated": "The registry moderated the site, or ended its moderation",
+        "labelled": "An auditor said for reports what the site is",
         "key_cooling": "A new key stands beside the trusted one and waits",
         "key_recovering": "A new key is to replace those that are gone, and waits",
         "key_trusted": "A key may speak for the site from now on",

@@ -222,10 +222,27 @@ def moved_nearer(listing: Listing, draw: Draw) -> Listing:
     return replace(listing, entry=replace(listing.entry, place=moved))
 
 
+def moved_farther(listing: Listing, draw: Draw) -> Listing:
+    """To where nothing is farther from the user."""
+    place, user = listing.entry.place, draw.user
+    if place is None:
+        return listing
+    longitude = user.longitude - 180 if user.longitude > 0 else user.longitude + 180
+    moved = replace(place, point=Point(-user.latitude, longitude))
+    return replace(listing, entry=replace(listing.entry, place=moved))
+
+
 def made_fresher(listing: Listing, draw: Draw) -> Listing:
     age = max(timedelta(), draw.now - listing.entry.changed_at)
     changed_at = max(listing.entry.changed_at, draw.now - age / 2)
     return replace(listing, entry=replace(listing.entry, changed_at=changed_at))
+
+
+def made_older(listing: Listing, draw: Draw) -> Listing:
+    """By a day at the least."""
+    entry = listing.entry
+    age = max(timedelta(days=1), draw.now - entry.changed_at)
+    return replace(listing, entry=replace(entry, changed_at=entry.changed_at - age))
 
 
 def made_working(listing: Listing, draw: Draw) -> Listing:
@@ -240,6 +257,17 @@ def made_working(listing: Listing, draw: Draw) -> Listing:
         median_ms=None if figures.median_ms is None else figures.median_ms // 2,
     )
     return replace(listing, probes=better)
+
+
+def made_failing(listing: Listing, draw: Draw) -> Listing:
+    """The same number of probes, fewer of them well."""
+    figures = listing.probes
+    worse = replace(
+        figures,
+        successes=draw.rng.randint(0, figures.successes),
+        median_ms=None if figures.median_ms is None else figures.median_ms * 2,
+    )
+    return replace(listing, probes=worse)
 
 
 def made_declared(listing: Listing, draw: Draw) -> Listing:
@@ -276,5 +304,8 @@ PERTURB: Mapping[str, Perturb] = {
     "fresher": made_fresher,
     "working": made_working,
     "declared": made_declared,
+    "farther": moved_farther,
+    "older": made_older,
+    "failing": made_failing,
 }
 """By the name of the perturbation; that a site joins is no change of one."""

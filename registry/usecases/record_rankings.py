@@ -3,10 +3,13 @@
 One writer task holds one connection. While a batch is being committed the next callers
 gather; when it is done they are the next batch. No timer: alone, a record waits for
 nobody.
+
+Rankings that are counted for an operator have a recorder of their own: their counters
+may be locked by another process, and the others do not wait for that.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -32,8 +35,10 @@ logger = structlog.get_logger()
 
 @dataclass(slots=True)
 class _Waiting:
+    """durable: the ranking's number among those of its operator, or None."""
+
     ranking: RankingRow
-    durable: asyncio.Future[None]
+    durable: asyncio.Future[int | None]
 
 
 class RankingRecorder:
@@ -48,24 +53,30 @@ class RankingRecorder:
         engine: Engine,
         on_batch: Callable[[int], None] = lambda _: None,
         *,
+        kind: type[RankingWriter] = RankingWriter,
         write_timeout_s: float = WRITE_TIMEOUT_S,
     ) -> None:
+        """kind: `CountingWriter` for rankings that are counted for an operator."""
         self._engine = engine
+        self._kind = kind
         self._on_batch = on_batch
         self._write_timeout_s = write_timeout_s
         self._waiting: list[_Waiting] = []
         self._arrival = asyncio.Event()
         self._ended = False
 
-    async def record(self, ranking: RankingToLog) -> None:
-        """Return once the record is durable. Raises: Unavailable if it may not be."""
+    async def record(self, ranking: RankingToLog) -> int | None:
+        """The ranking's number, if it is counted, once the record is durable.
+
+        Raises: Unavailable if it may not be.
+        """
         if self._ended or len(self._waiting) >= MAX_WAITING:
             raise _busy()
         packed = pack_ranking(ranking)  # while the batch before is being committed
-        durable = asyncio.get_running_loop().create_future()
+        durable: asyncio.Future[int | None] = asyncio.Future()
         self._waiting.append(_Waiting(packed, durable))
         self._arrival.set()
-        await durable
+        return await durable
 
     async def run(self) -> None:
         """Write batches until cancelled, over a new connection after a failure."""
@@ -83,7 +94,7 @@ class RankingRecorder:
 
     async def _write_batches(self) -> None:
         async with self._engine.connect() as connection:
-            writer = await RankingWriter.over(connection)
+            writer = await self._kind.over(connection)
             try:
                 while True:
                     await self._arrival.wait()
@@ -96,14 +107,14 @@ class RankingRecorder:
         """Nobody is told of a record that is not durable."""
         writing = asyncio.ensure_future(writer.write([one.ranking for one in batch]))
         try:
-            await _end_in_time(writing, writer, self._write_timeout_s)
+            numbers = await _end_in_time(writing, writer, self._write_timeout_s)
         except BaseException:
             _turn_away(batch)
             raise
         self._on_batch(len(batch))
-        for one in batch:
+        for one, number in zip(batch, numbers, strict=True):
             if not one.durable.done():
-                one.durable.set_result(None)
+                one.durable.set_result(number)
 
     def _take(self, most: int) -> list[_Waiting]:
         batch, self._waiting = self._waiting[:most], self._waiting[most:]
@@ -113,8 +124,10 @@ class RankingRecorder:
 
 
 async def _end_in_time(
-    writing: asyncio.Future[None], writer: RankingWriter, timeout_s: float
-) -> None:
+    writing: asyncio.Future[Sequence[int | None]],
+    writer: RankingWriter,
+    timeout_s: float,
+) -> Sequence[int | None]:
     """Wait for the write; break it off when it is late or nobody waits any more.
 
     To cancel it instead would wait for the server, and it is the server that hangs.
@@ -125,7 +138,7 @@ async def _end_in_time(
         if not writing.done():
             writer.abort()
             await asyncio.wait({writing})
-    writing.result()
+    return writing.result()
 
 
 def _turn_away(batch: list[_Waiting]) -> None:

@@ -19,9 +19,9 @@ SITE_WITHDRAWN = ProblemType(
 )
 AUDITOR_UNKNOWN = ProblemType(
     "auditor_unknown",
-    "Attestations are put on record for auditors that the registry knows",
+    "Attestations and labels are put on record for auditors that the registry knows",
     "Ask its operator to add your verifier key to FAIR_REGISTRY_AUDITORS; until then "
-    "publish the signed attestation yourself, it stands without the registry.",
+    "publish what you signed yourself, it stands without the registry.",
 )
 ATTESTATION_BEYOND_LOG = ProblemType(
     "attestation_beyond_log",
@@ -32,6 +32,17 @@ ATTESTATION_KNOWN = ProblemType(
     "attestation_known",
     "This attestation is on record already",
     "There is nothing to do; look for it among the rescore records.",
+)
+LABEL_KNOWN = ProblemType(
+    "label_known",
+    "This label is on record already",
+    "There is nothing to do; to say the same anew, sign it with a new iat.",
+)
+LABEL_OUT_OF_TIME = ProblemType(
+    "label_out_of_time",
+    "The label is signed or observed at a time at which it cannot count",
+    "Set iat to now, and observed to a day of the last two years that is not in the "
+    "future.",
 )
 MODERATION_POINTLESS = ProblemType(
     "moderation_pointless",
@@ -65,12 +76,6 @@ REGISTRATION_UNKNOWN = ProblemType(
     "registration_unknown",
     "No registration has this id",
     "Use the statusUrl of the answer to POST /v1/registrations.",
-)
-KEYS_UNREACHABLE = ProblemType(
-    "keys_unreachable",
-    "The site's keys could not be fetched",
-    "Make https://HOST/.well-known/agent-registry-keys.json answer 200 with a JWKS "
-    "and submit the statement again.",
 )
 PINS_UNREAD = ProblemType(
     "pins_unread",
@@ -129,15 +134,128 @@ TREE_UNKNOWN = ProblemType(
     "No tree of this size is published",
     "Ask for a size of at least 1 and at most that of /checkpoint.",
 )
+POLICY_UNKNOWN = ProblemType(
+    "policy_unknown",
+    "No policy with this hash was ever used here",
+    "GET /v1/policy/history names those that were, each with its hash.",
+)
 WINDOW_INVALID = ProblemType(
     "window_invalid",
     "The window of the report is none",
     "Send from and to as RFC 3339 instants, from before to, at most 400 days apart.",
 )
+PERTURBATION_UNFIT = ProblemType(
+    "perturbation_unfit",
+    "The perturbation can't be made of these sites or this query",
+    "Name one of the table in the call's description, the sites that it changes, and "
+    "where they move a cell.",
+)
+COUNTERFACTUAL_BUSY = ProblemType(
+    "counterfactual_busy",
+    "Another question is being answered",
+    "Ask again after the seconds that Retry-After names.",
+)
+RANKING_ERASED = ProblemType(
+    "ranking_erased",
+    "What was asked for this ranking is erased",
+    "Ask with a query of your own, or name a ranking that is not erased.",
+)
+MONTH_INVALID = ProblemType(
+    "month_invalid",
+    "The month of the report is none",
+    "Send it as four digits, a hyphen and two, such as 2026-10.",
+)
+MONTH_NOT_OVER = ProblemType(
+    "month_not_over",
+    "A month's report is made once the month has ended",
+    "Wait until ten minutes after its end, in UTC; of a part of it GET "
+    "/v1/reports/fairness makes a report at any time.",
+)
+REPORT_NOT_KEPT = ProblemType(
+    "report_not_kept",
+    "No report of this month is kept",
+    "GET /v1/reports lists those that are.",
+)
 LOG_BUSY = ProblemType(
     "log_busy",
     "The answer could not be put on record, so it was not given",
     "Try again after the seconds that Retry-After names.",
+)
+OPERATOR_UNKNOWN = ProblemType(
+    "operator_unknown",
+    "No operator has this id",
+    "Check the id; an operator's is the RFC 7638 thumbprint of its first key.",
+)
+OPERATOR_KNOWN = ProblemType(
+    "operator_known",
+    "The key is, or was, that of a registered operator",
+    "If it is yours there is nothing to do; else make a new key. A closed account is not "
+    "opened again: its rankings stay counted.",
+)
+OPERATOR_CLOSED = ProblemType(
+    "operator_closed",
+    "The operator has closed its account",
+    "Make a new key and register with that.",
+)
+OPERATOR_ADDRESS_WRONG = ProblemType(
+    "operator_address_wrong",
+    "The statement belongs to another address",
+    "Send act=register to /v1/operators, and any other act to "
+    '/v1/operators/ID/statements of the ID in "sub".',
+)
+OPERATOR_SUBJECT_WRONG = ProblemType(
+    "operator_subject_wrong",
+    "The statement is not about the key that it brings",
+    'To register, set "sub" and the header\'s "kid" to the RFC 7638 thumbprint of "jwk".',
+)
+OPERATOR_STATEMENT_REPLAYED = ProblemType(
+    "operator_statement_replayed",
+    "A statement of this operator with this or a later iat was accepted already",
+    "If it was yours there is nothing to do; otherwise set iat and exp anew, a second "
+    "later at least, sign and send.",
+)
+OPERATOR_KEY_UNKNOWN = ProblemType(
+    "operator_key_unknown",
+    "No operator has this key",
+    "Show the API key that was made last, or sign with the registered key; without "
+    "either you ask anonymously. To get a new API key, send a statement with act=update "
+    "and api_key=true.",
+)
+CREDENTIALS_INVALID = ProblemType(
+    "credentials_invalid",
+    "What is to show who asks can't be understood",
+    'Send "Authorization: Bearer" with the API key, or Signature-Input and Signature '
+    "(RFC 9421), not both; without either you ask anonymously.",
+)
+REQUEST_SIGNATURE_INVALID = ProblemType(
+    "request_signature_invalid",
+    "The request's signature does not hold",
+    'Cover @method, @authority, @path, @query and, with a body, content-digest; set '
+    'created, expires (at most 300 seconds later), nonce, keyid and '
+    'tag="fair-registry-operator" (RFC 9421), and sign for this registry\'s origin.',
+)
+REQUEST_REPLAYED = ProblemType(
+    "request_replayed",
+    "A request with this nonce was taken already",
+    "Sign each request anew, with a nonce that no other has.",
+)
+CREDENTIALS_MISSING = ProblemType(
+    "credentials_missing",
+    "Only an operator can ask for this",
+    'Send "Authorization: Bearer" with its API key, or sign the request with its key.',
+)
+REPORT_NOT_YOURS = ProblemType(
+    "report_not_yours",
+    "The report of an operator's rankings is the operator's own",
+    "Ask the operator for it: it gets one, signed by the registry, at "
+    "/v1/operators/self/report. The report of all has a part for each operator of many "
+    "queries.",
+)
+REPORTS_BUSY = ProblemType(
+    "reports_busy",
+    "Other reports are being made",
+    "Ask again after the seconds that Retry-After names; the reports of whole months are "
+    "kept, signed, and need not be made anew.",
 )
 NOT_READY = ProblemType(
     "not_ready",

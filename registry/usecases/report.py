@@ -3,7 +3,7 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
-from registry.db import observations
+from registry.db import invariance_runs, observations
 from registry.db.engine import Connection
 from registry.errors import Refused
 from registry.fairness.figures import Algorithm, FairnessReport, Terms, Window
@@ -43,10 +43,14 @@ async def make_report(
     observed = await observations.observe(
         connection, window.start_at, window.end_at, operator
     )
+    trials = await invariance_runs.tallies_between(
+        connection, window.start_at, window.end_at
+    )
     return await asyncio.to_thread(  # it may take seconds, and searches must go on
         build_report,
         observed,
         Algorithm(policy_digest=policy.digest, code_digest=digest_of_code()),
         Terms(window=window, operator=operator, category=category),
         policy,
+        trials,
     )

@@ -93,10 +93,12 @@ class RankedEntry:
 class Answer:
     """A ranked answer on record. eligible, is_exact: see `Ranked`.
 
-    corrected: for each mistyped word the one that was looked for besides.
+    corrected: for each mistyped word the one that was looked for besides. number: of
+    the record among those of its operator; None: nobody told who asks.
     """
 
     record: records.Record
+    number: int | None
     policy: Policy
     generated_at: datetime
     eligible: int
@@ -109,13 +111,17 @@ class Answer:
 
 
 class Searcher:
-    """Answers requests; `follower` and `recorder` must be running."""
+    """Answers requests; `follower` and both recorders must be running.
+
+    counting: the recorder of rankings that are counted for an operator.
+    """
 
     def __init__(
         self,
         *,
         follower: IndexFollower,
         recorder: RankingRecorder,
+        counting: RankingRecorder,
         entries: ListedEntries,
         seeds: SeedReader,
         promiser: Signer,
@@ -124,6 +130,7 @@ class Searcher:
         self.follower = follower
         self.promiser = promiser
         self._recorder = recorder
+        self._counting = counting
         self._entries = entries
         self._seeds = seeds
         self._chance = chance
@@ -136,9 +143,15 @@ class Searcher:
         )
 
     async def search(
-        self, asked: Asked, continuation: Continuation | None = None
+        self,
+        asked: Asked,
+        continuation: Continuation | None = None,
+        operator: str | None = None,
     ) -> Answer:
-        """Raises: Unavailable if the registry is starting or the log is stalled."""
+        """operator: for whom the ranking is counted; None: nobody told.
+
+        Raises: Unavailable if the registry is starting or the log is stalled.
+        """
         now = self._chance.now()
         going_on = continuation or Continuation(
             request_id=self._chance.ulid(),
@@ -150,11 +163,14 @@ class Searcher:
         seed = await self._seed_of(going_on.at)
         ranked, facets = await self._rank(asked, going_on, seed)
         entries = await self._entries.find([one.site_id for one in ranked.sites])
-        record = await self._record(asked, going_on, seed, ranked, now)
+        record, number = await self._record(
+            asked, going_on, seed, ranked, now, operator=operator
+        )
         promise = sign_promise(record.leaf_hash, now, self.promiser.private)
         results = _results(ranked, entries, going_on.rank)
         return Answer(
             record=record,
+            number=number,
             policy=self.follower.policy,
             generated_at=now,
             eligible=ranked.eligible,
@@ -213,8 +229,10 @@ class Searcher:
         seed: CommittedSeed,
         ranked: Ranked,
         now: datetime,
-    ) -> records.Record:
-        """The record, once it is durable."""
+        *,
+        operator: str | None,
+    ) -> tuple[records.Record, int | None]:
+        """The record, once it is durable, and the number an operator's count gave it."""
         order = [spell_site_id(one.site_id) for one in ranked.sites]
         sealed = seal(
             _disclosures(asked, going_on, ranked, order),
@@ -224,7 +242,7 @@ class Searcher:
         record = records.ranking_record(
             record_id=self._chance.ulid(),
             at=now,
-            operator=records.ANONYMOUS,
+            operator=operator or records.ANONYMOUS,
             policy=self.follower.policy.digest,
             snapshot=ranked.generation,
             seed_index=seed.leaf_index,
@@ -232,15 +250,17 @@ class Searcher:
             order=order,
             sd_digests=sealed.digests,
         )
-        await self._recorder.record(
+        recorder = self._counting if operator else self._recorder
+        number = await recorder.record(
             RankingToLog(
                 record=accepted(record, now),
-                openings=[(one.name, one.disclosure) for one in sealed.openings],
+                openings=sealed.openings,
                 eligible=ranked.eligible_sample,
                 tie_seed=_tie_seed(seed, going_on),
+                operator=operator,
             )
         )
-        return record
+        return record if number is None else records.counted(record, number), number
 
 
 def _results(

@@ -7,7 +7,7 @@ from registry.audit.promise import Promise, sign_promise
 from registry.audit.record import parse_record
 from registry.db import log, rankings
 from registry.db.engine import Connection
-from registry.errors import Conflict, NotFound, Refused
+from registry.errors import Conflict, Forbidden, NotFound, Refused
 from registry.sites.identifier import parse_site_id
 from registry.tlog.note import Signer
 from registry.usecases.accept import accept_record
@@ -15,6 +15,7 @@ from registry.usecases.chance import Chance
 from registry.usecases.receipts import verify_asker
 from registry.usecases.refusals import (
     RANKING_HAS_SELECTION,
+    RANKING_NOT_YOURS,
     RANKING_UNKNOWN,
     SITE_NOT_IN_RANKING,
 )
@@ -34,11 +35,12 @@ async def select_site(
     ranking_id: str,
     site_id: str | None,
     outcome: str | None,
+    operator: str | None = None,
     web_key: bytes,
     promiser: Signer,
     chance: Chance,
 ) -> Selected:
-    """site_id: None reports that none was chosen.
+    """site_id: None reports that none was chosen. operator: who tells it, if that is known.
 
     Raises: NotFound, Forbidden, Refused, Conflict.
     """
@@ -46,14 +48,16 @@ async def select_site(
     found = await log.find_record(connection, record_id)
     if found is None or found.record.kind != "ranking":
         raise NotFound(RANKING_UNKNOWN, pointer="/rankingId")
-    order = parse_record(found.record.body)["order"]
-    if site_id is not None and site_id not in list(_sequence(order)):
+    members = parse_record(found.record.body)
+    if operator and members["op"] not in {records.ANONYMOUS, operator}:
+        raise Forbidden(RANKING_NOT_YOURS, pointer="/rankingId")
+    if site_id is not None and site_id not in list(_sequence(members["order"])):
         raise Refused(SITE_NOT_IN_RANKING, pointer="/siteId")
     now = chance.now()
     record = records.selection_record(
         record_id=chance.ulid(),
         at=now,
-        operator=records.ANONYMOUS,
+        operator=operator or records.ANONYMOUS,
         ranking_id=record_id,
         site_id=site_id,
         outcome=outcome,

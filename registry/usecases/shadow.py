@@ -3,7 +3,6 @@
 The queries are people's own: they are used here, and nothing keeps or tells them.
 """
 
-from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -11,10 +10,11 @@ from typing import Any
 import msgspec
 
 from registry.audit.disclosure import parse_disclosure
-from registry.db import documents, invariance, probes, sites
+from registry.db import documents, invariance, labels, probes, sites
 from registry.db.documents import StoredDocument
 from registry.db.engine import Connection
 from registry.db.invariance import RecentRanking
+from registry.fairness.labels import UNTOLD
 from registry.index.constants import Filters
 from registry.ranking.profile import Profile
 from registry.usecases.declared import declarations_from
@@ -50,7 +50,7 @@ async def cast_shadow(
     ids = await invariance.listed_ids(connection, wanted, most_sites)
     return Shadow(
         listings=await read_listings(connection, ids, now),
-        questions=[_question(one) for one in recent],
+        questions=[question_of(one) for one in recent],
         make=maker_of(lister),
         encoder=lister.encoder,
         policy=lister.policy,
@@ -67,9 +67,7 @@ async def read_listings(
     declared = await sites.find_declared(connection, hosts)
     stored = await documents.documents_of_sites(connection, site_ids)
     probed = await probes.probes_of_sites(connection, site_ids, now - QUALITY_WINDOW)
-    labels = defaultdict(
-        lambda: ("unknown", "unknown"), await invariance.labels_of(connection, site_ids)
-    )
+    counting = await labels.labels_at(connection, now, site_ids)
     return [
         Listing(
             entry=entry,
@@ -77,14 +75,15 @@ async def read_listings(
             probes=summarise_probes(probed[entry.site_id]),
             documents=tuple(_body(one) for one in stored[entry.site_id]),
             declarations=declarations_from(declarations),
-            size=labels[entry.site_id][0],
-            independence=labels[entry.site_id][1],
+            size=counting.get(entry.site_id, UNTOLD).size or "unknown",
+            independence=counting.get(entry.site_id, UNTOLD).independence or "unknown",
         )
         for entry, declarations in (declared[host] for host in hosts)
     ]
 
 
-def _question(recent: RecentRanking) -> Question:
+def question_of(recent: RecentRanking) -> Question:
+    """recent: of which nothing is erased."""
     told: dict[str, Any] = {
         one.name: one.value for one in map(parse_disclosure, recent.disclosures)
     }

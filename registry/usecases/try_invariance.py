@@ -17,30 +17,24 @@ from registry.fairness.invariance import (
     InvarianceResult,
     Page,
     Perturbation,
-    Place,
     Tally,
     Violation,
     is_violated,
+    slack_of,
 )
 from registry.index.builder import Builder
 from registry.index.constants import Filters, Query
 from registry.index.index import Index
-from registry.index.search import prepare_query, search
+from registry.index.search import prepare_query
 from registry.ranking.encoder import Encoder
 from registry.ranking.policy import Policy
-from registry.ranking.profile import Profile
-from registry.ranking.quality import ProbeFigures
-from registry.sites.action import Action
-from registry.sites.identifier import MAX_SITE_NUMBER
 from registry.sites.place import Point, cell_of, centroid_of
-from registry.sites.site import Site
-from registry.usecases.perturb import PERTURB, Draw, Listing, MakeProfile, coin_word
+from registry.usecases.perturb import Draw, Listing, MakeProfile
+from registry.usecases.shadow_index import JOINS, MOVES, ask, perturb
 
-DEPTH = 50  # places of an answer that are compared
 CHANGED_MAX = 64  # sites that one shadow index changes
 BATCH = 100  # queries that are asked of one
 EXAMPLES = 20
-JOINS, REORDERED, MOVES = "irrelevant_site", "registration_order", "nearer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +103,7 @@ class _Run:
             sites=len(self._shadow.listings),
             seed=self._seed,
             policy_digest=self._shadow.policy.digest,
+            generation=self._index.generation,
         )
 
     def trials_of(self, perturbation: Perturbation, trials: int) -> Iterator[int]:
@@ -138,11 +133,11 @@ class _Run:
         index, changed = self._perturbed(perturbation.name, draw)
         for number in numbers:
             question = self._shadow.questions[number]
-            at = cell if perturbation.name == MOVES else question.cell
+            at = cell if perturbation.name in MOVES else question.cell
             after = self._ask(index, number, at)
-            if is_violated(
-                perturbation.holds, self._answer(number, at), after, changed
-            ):
+            before = self._answer(number, at)
+            holds, slack = perturbation.holds, slack_of(len(self._profiles))
+            if is_violated(holds, before, after, changed, slack=slack):
                 self._violations.append(
                     Violation(perturbation=perturbation.name, ranking=question.ranking)
                 )
@@ -150,29 +145,18 @@ class _Run:
 
     def _perturbed(self, name: str, draw: Draw) -> tuple[Index, frozenset[int]]:
         """The index with one thing otherwise, and whom that concerns."""
-        shadow = self._shadow
-        if name == JOINS:
-            new = shadow.make(_stranger(draw.rng, shadow.listings[0]))
-            profiles = [*self._profiles, new]
-            index = Builder.build(profiles, shadow.policy).index
-            return index, frozenset({new.site_id})
-        count = len(shadow.listings)
-        few = min(CHANGED_MAX, (count + 1) // 2)
-        profiles, changed = list(self._profiles), set()
-        for position in draw.rng.sample(range(count), few):
-            listing = PERTURB[name](shadow.listings[position], draw)
-            profiles[position] = shadow.make(listing)
-            changed.add(profiles[position].site_id)
-        if name == REORDERED:
-            return self._built_in_turns(profiles, draw.rng), frozenset(changed)
-        return Builder.build(profiles, shadow.policy).index, frozenset(changed)
-
-    def _built_in_turns(self, profiles: list[Profile], rng: Random) -> Index:
-        """As sites come one after the other."""
-        rng.shuffle(profiles)
-        half = rng.randint(0, len(profiles))
-        builder = Builder.build(profiles[:half], self._shadow.policy)
-        return builder.with_changes(profiles[half:], []).index
+        listings = self._shadow.listings
+        few = 1 if name == JOINS else min(CHANGED_MAX, (len(listings) + 1) // 2)
+        chosen = draw.rng.sample(range(len(listings)), few)
+        profiles = {one.site_id: one for one in self._profiles}
+        return perturb(
+            name,
+            [listings[position] for position in chosen],
+            profiles,
+            make=self._shadow.make,
+            policy=self._shadow.policy,
+            draw=draw,
+        )
 
     # ---- asking ----
 
@@ -184,19 +168,11 @@ class _Run:
 
     def _ask(self, index: Index, number: int, cell: str | None) -> Page:
         """The same seed for a question every time, so that ties fall the same way."""
-        found = search(
+        return ask(
             index,
             replace(self._query(number), cell=cell),
             now=self._shadow.now,
             seed=sha256(f"{self._seed}/{number}".encode()).digest(),
-            k=DEPTH,
-        )
-        return Page(
-            places=tuple(
-                Place(site_id=one.site_id, score=one.score, behind=one.behind)
-                for one in found.sites
-            ),
-            is_whole=not found.has_more,
         )
 
     def _query(self, number: int) -> Query:
@@ -219,24 +195,3 @@ class _Run:
             if one.entry.place is not None
         ]
         return rng.choice(cells or places or [cell_of(Point(0, 0))])
-
-
-def _stranger(rng: Random, like: Listing) -> Listing:
-    """A site in words that nobody has."""
-    words = [coin_word(rng) for _ in range(8)]
-    site = Site(
-        name=words[0],
-        description=" ".join(words[1:5]),
-        actions=(Action(name=words[5], description=" ".join(words[6:])),),
-    )
-    host = f"{words[0].casefold()}.test"
-    entry = replace(
-        like.entry,
-        site_id=rng.randrange(MAX_SITE_NUMBER),
-        host=host,
-        registrable_domain=host,
-        site=site,
-        place=None,
-        conflicts=(),
-    )
-    return Listing(entry=entry, formats=frozenset({"wab"}), probes=ProbeFigures())

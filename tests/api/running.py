@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import httpx
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from crawler.__main__ import make_context
 from crawler.worker import Worker
@@ -32,6 +33,7 @@ from registry.demo.town.sites import CAST
 from registry.identity.jws import sign_compact
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.settings import Settings, as_environment
+from registry.tlog.note import Algorithm, Signer, format_vkey
 from registry.usecases.build_index import IndexBuilder
 from registry.usecases.chance import Chance
 from registry.usecases.commit_ahead import commit_ahead
@@ -52,6 +54,11 @@ LISTED = (
 )
 UNLISTED = ("kule-rooms.test", "petale-et-tige.test", "maple-spoke.test")
 DISHONEST = ("midnight-latch.test", "lucky-lantern.test")
+AUDITOR = Signer(  # whom the registry knows
+    name="auditor.test",
+    algorithm=Algorithm.ED25519,
+    private=Ed25519PrivateKey.from_private_bytes(b"a" * 32),
+)
 LIFETIME_S = 600
 READY_TIMEOUT_S = 60.0
 
@@ -236,6 +243,7 @@ def run_registry(postgres: EmbeddedPostgres, data: Path) -> Iterator[RunningRegi
         port=free_port(),
         allow_loopback=True,
         log_format="json",
+        auditors=format_vkey(AUDITOR.verifier_key),
     )
     keyring.create_keyring(settings.keys, settings.log_origin)
     with Backstage() as backstage, web_process(settings) as web:

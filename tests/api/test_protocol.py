@@ -155,7 +155,9 @@ def test_a_charset_is_named_once(http: httpx.Client) -> None:
 def test_the_policy_says_what_is_weighed(http: httpx.Client) -> None:
     policy = http.get("/v1/policy").json()
     expect.members(
-        policy, "digest name codeDigest leafIndex weights statements constants"
+        policy,
+        "digest name codeDigest leafIndex weights origin factors statements exclusions "
+        "rules constants",
     )
     assert policy["weights"] == {
         "relevance": 4000,
@@ -164,7 +166,11 @@ def test_the_policy_says_what_is_weighed(http: httpx.Client) -> None:
         "quality": 1500,
         "freshness": 1000,
     }
-    assert all(one["reason"].strip() for one in policy["constants"])
+    assert {one["name"]: one["weight"] for one in policy["factors"]} == policy[
+        "weights"
+    ]
+    for several in ("constants", "factors"):
+        assert all(one["reason"].strip() for one in policy[several])
     assert type(policy["leafIndex"]) is int
 
 

@@ -218,6 +218,20 @@ def test_the_search_block_finds_the_sites_and_reports_the_first(
 
 
 @pytest.mark.slow
+def test_the_operator_block_registers_and_asks_as_the_operator(
+    origin: str, registered: dict[str, str], tmp_path: Path
+) -> None:
+    assert registered
+    block = block_after(README.read_text(encoding="utf-8"), "## Ask as an operator")
+
+    answer, report = run_block(block, tmp_path, REGISTRY=origin).split("path,section,", 1)
+
+    assert json.loads(answer)["ranking"]["number"] == 1
+    assert report.count("\n") > 1
+    assert (tmp_path / "operator.header").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.slow
 def test_the_refresh_block_has_the_site_read_again(
     origin: str, registered: dict[str, str], folders: dict[str, Path]
 ) -> None:

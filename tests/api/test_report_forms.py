@@ -19,6 +19,7 @@ PATH = "/v1/reports/fairness"
 TYPES = {
     "json": "application/json",
     "csv": "text/csv; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
     "html": "text/html; charset=utf-8",
 }
 WINDOW = {"from": "2026-01-01T00:00:00Z", "to": "2026-02-01T00:00:00Z"}
@@ -47,6 +48,7 @@ def test_each_form_is_signed_byte_for_byte(http: httpx.Client, form: str) -> Non
         pytest.param("TEXT/CSV;header=present", "csv", id="csv with a parameter"),
         pytest.param("text/html,application/xml;q=0.9,*/*;q=0.8", "html", id="browser"),
         pytest.param("application/json, text/html", "json", id="json first"),
+        pytest.param("application/vnd.apache.parquet", "parquet", id="parquet"),
         pytest.param("image/png;q=x,,;", "json", id="nothing of ours"),
     ],
 )

@@ -41,7 +41,7 @@ def test_an_answer_has_exactly_the_documented_members(
     assert answer["facets"] == {}
     expect.members(
         answer["ranking"],
-        "id policy generatedAt eligible eligibleIsExact leafHash promise",
+        "id policy generatedAt eligible eligibleIsExact leafHash promise number",
     )
     expect.members(answer["ranking"]["promise"], "time keyId signature")
     expect.instant(answer["ranking"]["generatedAt"])

@@ -31,6 +31,7 @@ VIOLATIONS = (
     ("no-egress", "registry/db/sites.py", "import socket"),
     ("one-fetcher", "crawler/probe.py", "import h11"),
     ("sql-in-db", "registry/usecases/select.py", "import sqlalchemy"),
+    ("parquet-in-archive", "registry/usecases/archive.py", "import duckdb"),
     ("settings-at-the-edge", "registry/usecases/select.py", "import registry.settings"),
     ("pure", "registry/ranking/freshness.py", "import time"),
     ("pure", "registry/fairness/tally.py", "import random"),
@@ -45,6 +46,12 @@ VIOLATIONS = (
         "registry/ranking/freshness.py",
         "import registry.ranking.quality",
     ),
+    (
+        "no-labels-in-ranking",
+        "registry/ranking/score.py",
+        "import registry.sites.label",
+    ),
+    ("no-labels-in-ranking", "registry/index/search.py", "import registry.db.labels"),
     ("acyclic", "registry/errors.py", "import registry.sites"),
 )
 

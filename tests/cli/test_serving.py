@@ -7,7 +7,7 @@ from registry.settings import Settings, as_environment, read_settings
 def test_as_many_crawlers_are_started_as_are_wanted_beside_one_of_the_others() -> None:
     parts = parts_of_service("127.0.0.1", 8080, 1, crawlers=3)
     crawlers = [one for one in parts if list(one.arguments) == ["-m", "crawler"]]
-    assert len(parts) == 3 + 3
+    assert len(parts) == 3 + 4
     assert len({one.name for one in parts}) == len(parts)
     assert len(crawlers) == 3
 

@@ -7,7 +7,8 @@ import pytest
 
 from crawler.__main__ import make_sign
 from crawler.bot_auth import BotAuth
-from crawler.fetch import ANY_TYPE, Fetcher
+from crawler.fetch import Fetcher
+from crawler.head import ANY_TYPE
 from crawler.robots_cache import RobotsCache
 from registry.errors import Refused
 from registry.identity.jwk import parse_jwks

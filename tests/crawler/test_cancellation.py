@@ -12,7 +12,8 @@ from dataclasses import replace
 import psutil
 import pytest
 
-from crawler.fetch import JSON_TYPES, Fetcher
+from crawler.fetch import Fetcher
+from crawler.head import JSON_TYPES
 from crawler.politeness import LIMITS, TOWARDS_OURSELVES, Limit, Politeness
 from crawler.resolve import Endpoint
 from registry.errors import Refused

@@ -4,9 +4,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from crawler.discover import Discovery, discover
+from crawler.discover import discover
+from crawler.discovery import Discovery
 from crawler.evidence import fetched_bodies, problems_of
-from crawler.fetch import MAX_LINK_CHARACTERS, Fetched, Fetcher, Validators
+from crawler.fetch import Fetched, Fetcher
+from crawler.head import MAX_LINK_CHARACTERS, Validators
 from crawler.resolve import Endpoint
 from crawler.robots_cache import RobotsCache
 from crawler.visit import VisitLimits

@@ -12,7 +12,8 @@ from collections.abc import Awaitable, Callable, Sequence
 import pytest
 import trustme
 
-from crawler.fetch import JSON_TYPES, Fetched, Fetcher, FetcherConfig
+from crawler.fetch import Fetched, Fetcher, FetcherConfig
+from crawler.head import JSON_TYPES
 from crawler.refusals import UnexpectedStatus
 from crawler.resolve import Endpoint, Resolver, ResolverConfig, SystemLookup
 from registry.errors import Refused

@@ -8,7 +8,8 @@ import pytest
 
 from crawler import refusals
 from crawler.connection import keeping_connections
-from crawler.fetch import ANY_TYPE, Fetched, Fetcher
+from crawler.fetch import Fetched, Fetcher
+from crawler.head import ANY_TYPE
 from crawler.politeness import TOWARDS_OURSELVES, Politeness
 from registry.errors import Refused
 from tests.crawler.net import HOST, Handler, Net, read_request

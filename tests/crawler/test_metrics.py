@@ -15,7 +15,8 @@ from crawler import metrics, survey
 from crawler.breakers import RULES
 from crawler.canaries import Canaries
 from crawler.discover import discover
-from crawler.fetch import JSON_TYPES, Fetcher, Validators
+from crawler.fetch import Fetcher
+from crawler.head import JSON_TYPES, Validators
 from crawler.politeness import LIMITS, Politeness, PolitenessConfig
 from crawler.probe import ProbeTarget, probe
 from crawler.prove import fetch_evidence

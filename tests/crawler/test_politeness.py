@@ -4,7 +4,8 @@ import asyncio
 from collections import Counter
 
 from crawler.breakers import RULES, BreakerRule
-from crawler.fetch import JSON_TYPES, Fetcher
+from crawler.fetch import Fetcher
+from crawler.head import JSON_TYPES
 from crawler.politeness import LIMITS, Limit, Politeness, PolitenessConfig
 from crawler.resolve import Endpoint
 from registry.errors import Refused

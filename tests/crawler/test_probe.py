@@ -6,7 +6,7 @@ import pytest
 
 from crawler import bridge
 from crawler.breakers import RULES, BreakerRule
-from crawler.fetch import Validators
+from crawler.head import Validators
 from crawler.politeness import LIMITS, Politeness, PolitenessConfig
 from crawler.probe import Outcome, check_bridge, document_at, ping_of, probe
 from crawler.resolve import Endpoint

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from crawler.fetch import JSON_TYPES, Fetcher
+from crawler.fetch import Fetcher
+from crawler.head import JSON_TYPES
 from crawler.politeness import Politeness
 from registry.errors import Refused
 from tests.crawler.net import Handler, HonestSite, Net, Page, read_request

@@ -53,7 +53,8 @@ async def test_register_lists_trusts_labels_schedules_and_logs(scene: Scene) -> 
     assert await scene.standings(site) == {site.reference: "trusted"}
     label = await one_row(
         scene,
-        "SELECT * FROM disclosure.site_label WHERE site_id = :id",
+        "SELECT * FROM disclosure.label WHERE site_id = :id"
+        " ORDER BY label_id DESC LIMIT 1",
         id=entry.site_id,
     )
     assert (label.size, label.independence) == ("small", "independent")
@@ -101,10 +102,11 @@ async def test_update_replaces_the_whole_statement(scene: Scene) -> None:
     assert names == {"orderBread", "bookTable"}
     label = await one_row(
         scene,
-        "SELECT * FROM disclosure.site_label WHERE site_id = :id",
+        "SELECT * FROM disclosure.label WHERE site_id = :id"
+        " ORDER BY label_id DESC LIMIT 1",
         id=entry.site_id,
     )
-    assert (label.size, label.independence) == ("large", "unknown")
+    assert (label.size, label.independence) == ("large", None)
     acts = [one["act"] for one in await pending_of(scene, entry.site_id)]
     assert acts == ["register", "update"]
 

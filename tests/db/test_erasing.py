@@ -10,7 +10,6 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from registry.audit.disclosure import parse_disclosure
 from registry.audit.record import parse_record
 from registry.db import log, rankings
 from registry.db.engine import Engine, Role
@@ -128,7 +127,7 @@ async def everything(scene: Scene) -> bytes:
 def salts_of(ranking: RankingToLog) -> list[bytes]:
     """As they are spelled, and as bytes."""
     spelled = []
-    for _, disclosure in ranking.openings:
+    for disclosure in (one.disclosure for one in ranking.openings):
         array = base64url.decode(disclosure).decode()
         spelled.append(array.split('"')[1])
     raw = [urlsafe_b64decode(one + "==") for one in spelled]
@@ -169,7 +168,7 @@ async def test_erasure_is_on_record_with_index_and_digests(
     erased = await erase(scene, eraser, mine.record.record_id)
     told = parse_record((await found(scene, erased.record_id)).record.body)
     assert (told["kind"], told["index"], "last" in told) == ("erase", 1, False)
-    digests = {parse_disclosure(one).digest for _, one in mine.openings}
+    digests = {one.digest for one in mine.openings}
     assert {*erased.digests} == digests
     assert list(told["fields"]) == sorted(digests)  # type: ignore[arg-type]
     ranking = parse_record(mine.record.body)

@@ -175,13 +175,6 @@ async def test_who_waits_longest_is_served_first(scene: Scene, due_first: str) -
     assert {one.site_id for one in await claim_tasks(scene, limit=3)} == {waiting}
 
 
-async def test_tasks_due_are_counted_by_kind(scene: Scene) -> None:
-    await due_tasks(scene, 2)
-    async with scene.crawler.connect() as connection:
-        counted = await tasks.count_due(connection, scene.clock())
-    assert counted == {"crawl": 2, "probe": 2, "prove": 2}
-
-
 async def test_leased_task_tells_when_it_was_due(scene: Scene) -> None:
     await due_tasks(scene)
     due_at = scene.clock()

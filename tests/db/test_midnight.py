@@ -65,6 +65,7 @@ def searcher_of(
     return Searcher(
         follower=cast("Any", follower),
         recorder=recorder,
+        counting=recorder,
         entries=cast("Any", SimpleNamespace(find=find)),
         seeds=SeedReader(scene.api, policy),
         promiser=PROMISER,

@@ -81,7 +81,8 @@ async def test_record_is_durable_with_all_its_parts_when_the_call_returns(
             id=uuid_of(record_id),
         )
         async with scene.api.connect() as connection:
-            assert await openings_of(connection, record_id) == dict(one.openings)
+            found = await openings_of(connection, record_id)
+    assert found == {each.name: each.disclosure for each in one.openings}
     assert unpack_eligible(row.eligible) == (5, 6, 7)
 
 
@@ -218,7 +219,7 @@ async def test_disclosure_without_a_column_harms_nobody_else(
     scene: Scene, writer: Engine, names: list[str]
 ) -> None:
     one = make_ranking(scene.chance)
-    wrong = replace(one, openings=[(name, one.openings[0][1]) for name in names])
+    wrong = replace(one, openings=[replace(one.openings[0], name=name) for name in names])
     async with running(RankingRecorder(writer)) as recorder:
         with pytest.raises(ValueError, match="columns"):
             await recorder.record(wrong)

@@ -23,6 +23,7 @@ from tests.db.test_selecting import KEY, select
 
 SHOWN, CHOSEN_SMALL, CHOSEN_LARGE, CHOSEN_NONE = 36, 20, 10, 4
 SMALL_FIRST = 24
+NAMED = 32  # asked for by enough to be told
 WINDOW = window_of(NOON - timedelta(days=1), NOON + timedelta(days=1), NOON)
 
 
@@ -57,7 +58,9 @@ async def play(scene: Scene) -> None:
             disclosed={
                 "query": f"question {number}",
                 "location": "u33d" if number % 2 else None,
-                "filters": {"category": "restaurant"} if number < SMALL_FIRST else {},
+                "filters": {
+                    "category": "restaurant" if number < NAMED else "my doctor"
+                },
                 "scores": scores_of(ids if number < SMALL_FIRST else ids[::-1]),
             },
         )
@@ -203,7 +206,8 @@ async def test_parts_of_the_window_are_told_by_what_was_asked(
 ) -> None:
     found = {(one.by, one.value): one for one in report.breakdowns}
     assert found["operator", "anon"].rankings == SHOWN
-    assert found["requestedCategory", "restaurant"].rankings == SMALL_FIRST
+    assert found["requestedCategory", "restaurant"].rankings == NAMED
+    assert ("requestedCategory", "my doctor") not in found
     assert found["siteCategory", "restaurant"].rankings == SHOWN
     assert found["distanceBand", "request without a place"].queries == SHOWN // 2
 

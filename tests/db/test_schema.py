@@ -92,6 +92,8 @@ async def test_ranker_has_no_right_that_leads_to_a_label(owner: Engine) -> None:
         "UPDATE audit.tile_hash SET hash = ''",
         "DELETE FROM audit.policy",
         "DELETE FROM audit.selection",
+        "UPDATE disclosure.label SET size = NULL",
+        "DELETE FROM disclosure.label",
     ],
 )
 async def test_audit_tables_refuse_change_even_by_their_owner(
@@ -114,13 +116,35 @@ async def test_audit_tables_refuse_change_even_by_their_owner(
         (Role.API, "DELETE FROM registry.notice"),
         (Role.CRAWLER, "UPDATE registry.notice SET detail = ''"),
         (Role.CRAWLER, "SELECT * FROM registry.refresh"),
-        (Role.API, "SELECT * FROM disclosure.site_label"),
+        (Role.API, "SELECT * FROM disclosure.label"),
+        (Role.CRAWLER, "UPDATE disclosure.label SET size = 'large'"),
+        (Role.LABELLER, "SELECT size FROM disclosure.label"),
+        (Role.LABELLER, "SELECT host FROM registry.site"),
+        (Role.ERASER, "SELECT * FROM disclosure.label"),
         (Role.API, "DELETE FROM audit.pending"),
         (Role.CRAWLER, "SELECT * FROM audit.ranking"),
         (Role.CRAWLER, "SELECT * FROM audit.day_seed"),
         (Role.PUBLISHER, "SELECT * FROM registry.site"),
         (Role.AUDITOR, "SELECT secret FROM audit.day_seed"),
         (Role.AUDITOR, "UPDATE audit.ranking SET query = NULL"),
+        (Role.API, "DELETE FROM registry.operator"),
+        (Role.API, "UPDATE registry.operator SET operator_id = ''"),
+        (Role.API, "DELETE FROM audit.operator_count"),
+        *(
+            (role, f"SELECT * FROM {table}")
+            for role in Role
+            if role != Role.API
+            for table in (
+                "registry.operator_contact",
+                "registry.operator_api_key",
+                "registry.operator_nonce",
+                "audit.operator_count",
+            )
+        ),
+        (Role.AUDITOR, "DELETE FROM audit.kept_report"),
+        (Role.API, "INSERT INTO audit.invariance_run (day) VALUES (now())"),
+        (Role.REPORTER, "SELECT * FROM audit.entry"),
+        (Role.REPORTER, "UPDATE audit.kept_form SET body = ''"),
     ],
 )
 async def test_role_is_kept_to_its_rights(

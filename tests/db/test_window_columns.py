@@ -1,10 +1,179 @@
-"""Site numbers and the rankings whose scores are read; no database is needed."""
+"""A window's rows in columns, and the numbers of sites; no database is needed."""
 
 import random
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
+import pytest
 
-from registry.db.window_columns import Candidates, SiteNumbers
+from registry.audit.canonical import JsonValue
+from registry.audit.disclosure import encode_disclosure, seal
+from registry.audit.packing import PLAIN, pack, pack_disclosure
+from registry.audit.record import ranking_record
+from registry.db.window_columns import Candidates, SiteNumbers, WindowColumns
+from registry.fairness.columns import NO_SITE, UNREPORTED, Rankings, gather
+from registry.fairness.observation import (
+    ObservedRanking,
+    ObservedSelection,
+    SiteDisclosure,
+)
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.sites.identifier import decode_base32, make_ulid, spell_site_id
+
+DICE = random.Random(7)
+SITES = sorted(DICE.randrange(2**63) for _ in range(30))
+DISCLOSURES = [SiteDisclosure(site_id=spell_site_id(site)) for site in SITES]
+SALT = "c2FsdHNhbHRzYWx0c2FsdA"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A ranking as it may stand in the tables. chosen: see `Rows.selected`."""
+
+    order: tuple[int, ...] = tuple(SITES[:20])
+    sampled: tuple[int, ...] = tuple(SITES[5:15])
+    operator: str = "anon"
+    count: int | None = None
+    query: JsonValue = "bread"
+    is_erased: bool = False
+    filters: JsonValue = None
+    chosen: int = UNREPORTED
+    digests: int = 8
+    is_plain: bool = False
+    salt: str = SALT
+
+
+def row_of(answer: Answer, number: int) -> tuple[Any, ...]:
+    body = ranking_record(
+        record_id=name_of(number),
+        at=datetime(2026, 11, 20, tzinfo=UTC),
+        operator=answer.operator,
+        policy=DEFAULT_POLICY.digest,
+        snapshot=DEFAULT_POLICY.digest,
+        seed_index=3,
+        eligible_count=40 + number,
+        order=[spell_site_id(site) for site in answer.order],
+        sd_digests=seal({}, DICE.randbytes, answer.digests).digests,
+        operator_count=answer.count,
+    ).body
+    packed = [
+        pack_disclosure(name, encode_disclosure(answer.salt, name, value))
+        for name, value in (("query", answer.query), ("filters", answer.filters or {}))
+    ]
+    return (
+        decode_base32(name_of(number)).to_bytes(16, "big"),
+        bytes([PLAIN]) + body if answer.is_plain else pack(body),
+        *([None, None] if answer.is_erased else packed),
+        np.array(answer.sampled, ">i8").tobytes(),
+        number % 2 == 0,
+        answer.chosen,
+    )
+
+
+def observed(answer: Answer, number: int) -> ObservedRanking:
+    filters = {} if answer.is_erased else answer.filters
+    query = "" if answer.is_erased else str(answer.query or "")
+    site = None if answer.chosen < 0 else spell_site_id(answer.chosen)
+    unreported = answer.chosen == UNREPORTED
+    return ObservedRanking(
+        id=name_of(number),
+        eligible=40 + number,
+        returned=tuple(map(spell_site_id, answer.order)),
+        eligible_sample=tuple(map(spell_site_id, answer.sampled or answer.order)),
+        selection=None if unreported else ObservedSelection(site_id=site),
+        query=query,
+        operator=answer.operator,
+        category=str(filters.get("category", "")) if isinstance(filters, dict) else "",
+    )
+
+
+def name_of(number: int) -> str:
+    return make_ulid(1_700_000_000_000 + number, bytes([number] * 10))
+
+
+def assert_same(part: Rankings, expected: Rankings) -> None:
+    for one in fields(Rankings):
+        found, told = getattr(part, one.name), getattr(expected, one.name)
+        if isinstance(told, np.ndarray):
+            assert found.dtype == told.dtype, one.name
+            assert found.tolist() == told.tolist(), one.name
+        else:
+            assert found == told, one.name
+
+
+ANSWERS = [
+    pytest.param([Answer()], id="one"),
+    pytest.param(
+        [Answer(query="a"), Answer(query="b"), Answer(query="a")], id="queries"
+    ),
+    pytest.param([Answer(salt="of another form"), Answer()], id="another salt"),
+    pytest.param([Answer(query="Brötchen \U0001f956 " * 20)], id="a long query"),
+    pytest.param([Answer(query=""), Answer(query=None)], id="without a query"),
+    pytest.param([Answer(is_erased=True), Answer()], id="erased"),
+    pytest.param([Answer(order=()), Answer(order=())], id="all are empty"),
+    pytest.param([Answer(order=()), Answer(), Answer(order=())], id="some are empty"),
+    pytest.param([Answer(order=tuple(SITES[3:4])), Answer()], id="of one site"),
+    pytest.param([Answer(sampled=()), Answer()], id="without a sample"),
+    pytest.param(
+        [Answer(operator="agent.example", count=7), Answer(operator="a" * 43)],
+        id="operators",
+    ),
+    pytest.param([Answer(operator='quo"ted'), Answer()], id="an escape"),
+    pytest.param([Answer(is_plain=True), Answer(digests=0)], id="other forms"),
+    pytest.param(
+        [Answer(chosen=SITES[2]), Answer(chosen=NO_SITE), Answer()], id="choices"
+    ),
+    pytest.param(
+        [
+            Answer(filters={"category": "bakery"}),
+            Answer(filters={"actions": ["book"]}),
+            Answer(filters={"category": "bakery", "language": "de"}),
+            Answer(filters={"category": "Café"}),
+        ],
+        id="filters",
+    ),
+]
+
+
+@pytest.mark.parametrize("answers", ANSWERS)
+def test_columns_are_those_of_the_rankings_one_by_one(answers: list[Answer]) -> None:
+    columns = WindowColumns(SiteNumbers(SITES), "")
+    columns.add([row_of(answer, number) for number, answer in enumerate(answers)])
+    told = [observed(answer, number) for number, answer in enumerate(answers)]
+    (part,), (expected,) = columns.parts, gather(told, DISCLOSURES).parts
+    assert_same(part, expected)
+
+
+@pytest.mark.parametrize("operator", ["anon", "agent.example", "a" * 43, "nobody"])
+def test_of_one_operator_only_its_rankings_are_taken(operator: str) -> None:
+    answers = [
+        Answer(operator=name, order=order)
+        for name in ("anon", "agent.example", "a" * 43)
+        for order in (tuple(SITES), ())
+    ]
+    columns = WindowColumns(SiteNumbers(SITES), operator)
+    columns.add([row_of(answer, number) for number, answer in enumerate(answers)])
+    told = [observed(answer, number) for number, answer in enumerate(answers)]
+    (expected,) = gather(told, DISCLOSURES, operator).parts
+    if operator == "nobody":
+        assert columns.parts == []
+    else:
+        assert_same(columns.parts[0], expected)
+
+
+def test_those_with_scores_that_are_shown_are_candidates() -> None:
+    answers = [Answer(), Answer(), Answer(order=()), Answer(), Answer()]
+    columns = WindowColumns(SiteNumbers(SITES), "")
+    for number in range(0, len(answers), 2):
+        block = enumerate(answers[number : number + 2], number)
+        columns.add([row_of(answer, at) for at, answer in block])
+    kept = columns.candidates.first(9)
+    ids = [decode_base32(name_of(number)).to_bytes(16, "big") for number in (0, 4)]
+    assert [bytes(one) for one in kept.ids] == ids
+    assert kept.ends.tolist() == [int.from_bytes(one[-5:], "big") for one in ids]
+    assert kept.keys.tolist() == [columns.parts[0].keys[0]] * 2
 
 
 def test_every_id_has_the_number_of_its_place() -> None:

@@ -19,11 +19,11 @@ from typing_extensions import override
 
 from registry import publisher
 from registry.db.engine import Role, open_engine
-from registry.db.rankings import RankingWriter
+from registry.db.rankings import CountingWriter, RankingWriter
 from registry.errors import Unavailable
 from registry.usecases.chance import Chance
 from registry.usecases.record_rankings import RankingRecorder, _Waiting
-from tests.db.rankings import make_ranking
+from tests.db.rankings import make_ranking, numbered
 
 CALLERS = 16
 RETRY_PAUSE_S = 0.02
@@ -72,25 +72,29 @@ def hatch(order: dict[str, Any]) -> None:
 
 
 async def write(order: dict[str, Any]) -> None:
-    """Until killed. Of each acknowledged record a line: caller and leaf hash."""
-    engine = open_engine(order["url"], Role.API, pool=1)
+    """Until killed. Of each acknowledged record a line: caller and leaf hash.
+
+    Every other caller asks as the operator, if there is one.
+    """
+    engine = open_engine(order["url"], Role.API, pool=2)
     kind = EarlyRecorder if order["early"] else RankingRecorder
-    recorder = kind(engine)
+    recorder, counting = kind(engine), RankingRecorder(engine, kind=CountingWriter)
     told = os.open(order["told"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
     async def call(number: int) -> None:
         while True:
-            one = make_ranking(Chance())
+            operator = order["operator"] if number % 2 else None
+            one = make_ranking(Chance(), operator=operator)
             try:
-                await recorder.record(one)
+                count = await (counting if operator else recorder).record(one)
             except Unavailable:
                 await asyncio.sleep(RETRY_PAUSE_S)
                 continue
-            leaf = one.record.leaf_hash.hex()
+            leaf = (numbered(one, count) if count else one.record).leaf_hash.hex()
             os.write(told, f"{os.getpid()}.{number} {leaf}\n".encode())
 
-    running = asyncio.create_task(recorder.run())
-    await asyncio.gather(running, *(call(number) for number in range(CALLERS)))
+    running = (recorder.run(), counting.run())
+    await asyncio.gather(*running, *(call(number) for number in range(CALLERS)))
 
 
 if __name__ == "__main__":

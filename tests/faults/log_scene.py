@@ -12,6 +12,7 @@ import sys
 from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,7 +20,8 @@ import psutil
 from sqlalchemy import text
 
 from registry import keyring
-from registry.db import log
+from registry.audit.ranking_line import parse_ranking_line
+from registry.db import log, operators
 from registry.db.embedded import EmbeddedPostgres
 from registry.db.engine import Connection, DatabaseError, Engine, open_engine
 from registry.db.migrate import migrate
@@ -28,6 +30,7 @@ from registry.tlog.checkpoint import parse_checkpoint
 from registry.tlog.edge import TreeEdge
 from registry.tlog.merkle import leaf_hash, tree_root
 from registry.tlog.note import VerifierKey, parse_vkey, verify_note
+from tests.db.rankings import add_operator
 from tests.faults.service import lost_or_doubled, postmaster_of
 
 PATIENCE_S = 30.0
@@ -56,6 +59,8 @@ class LogScene:
     async def __aenter__(self) -> Self:
         keyring.create_keyring(self.settings.keys, self.settings.log_origin)
         await migrate(self.owner)
+        async with self.owner.begin() as connection:
+            self.operator = await add_operator(connection, datetime.now(UTC))
         self._watch = asyncio.create_task(self._see_checkpoints())
         return self
 
@@ -71,7 +76,10 @@ class LogScene:
 
     async def start_writer(self, *, early: bool = False) -> psutil.Process:
         order = {"what": "writer", "url": self.url, "early": early}
-        return await self._hatch({**order, "told": str(self.told)})
+        operator = None if early else self.operator
+        return await self._hatch(
+            {**order, "operator": operator, "told": str(self.told)}
+        )
 
     async def _hatch(self, order: dict[str, Any]) -> psutil.Process:
         environment = as_environment(self.settings)
@@ -147,8 +155,22 @@ class LogScene:
         for caller, asked in self.acknowledged().items():
             places = [index[leaf] for leaf in asked]
             assert places == sorted(places), caller
+        await self._verify_numbers()
         await self._verify_tiles(leaves)
         self._verify_checkpoints(leaves, keys or [self.log_key])
+
+    async def _verify_numbers(self) -> None:
+        """The operator's rankings are counted without gap or double, in their order."""
+        async with self.owner.connect() as connection:
+            bodies = await log.read_bodies(connection, 0, 2**40)
+            known = await operators.find_operator(connection, self.operator)
+        lines = (parse_ranking_line(body) for body in bodies)
+        numbers = [
+            one.operator_count for one in lines if one and one.operator == self.operator
+        ]
+        assert known
+        assert numbers == list(range(1, known.rankings + 1))
+        assert numbers, "some were asked for as the operator"
 
     @property
     def log_key(self) -> VerifierKey:

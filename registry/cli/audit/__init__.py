@@ -2,11 +2,15 @@
 
 import click
 
+from registry.cli.audit.counterfactual import counterfactual
+from registry.cli.audit.kept_report import kept_report
+from registry.cli.audit.label import label
 from registry.cli.audit.monitor import monitor
 from registry.cli.audit.promises import evidence, promises
 from registry.cli.audit.prove import prove
 from registry.cli.audit.report_signature import report_signature
 from registry.cli.audit.reproduce import reproduce
+from registry.cli.audit.reproduce_report import reproduce_report
 from registry.cli.audit.verify import verify
 
 
@@ -23,5 +27,9 @@ for command in (
     promises,
     evidence,
     report_signature,
+    reproduce_report,
+    label,
+    counterfactual,
+    kept_report,
 ):
     audit.add_command(command)

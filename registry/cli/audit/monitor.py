@@ -18,9 +18,12 @@ from registry.cli.audit.verify import follow, state_option
 from registry.cli.output import console, json_option
 
 SOMETHING_NEW = 3
-ABOUT_SITES = {*KIND_OF_ACT.values(), "moderation"}
+ABOUT_SITES = {*KIND_OF_ACT.values(), "moderation", "label"}
 BY_OPERATORS = {"ranking", "selection"}
-_SHOWN = ("act", "reason", "opn", "ranking", "site", "outcome")
+_SHOWN = (
+    *("act", "reason", "opn", "ranking", "site", "outcome"),
+    *("size", "independence", "chain", "commission", "observed"),
+)
 
 
 @click.command()

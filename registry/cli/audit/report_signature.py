@@ -9,7 +9,7 @@ from registry.cli.audit.source import LogSource
 from registry.cli.output import DEFAULT_URL, console, json_option, print_json
 from registry.cli.reporting import signature_beside
 from registry.errors import RegistryError
-from registry.identity.detached_jws import REPORT_TYP, verify_detached
+from registry.identity.detached_jws import LABELS_TYP, REPORT_TYP, verify_detached
 from registry.identity.keys import PublicKey
 from registry.tlog.note import parse_vkey
 
@@ -27,6 +27,7 @@ READABLE = click.Path(exists=True, dir_okay=False, path_type=Path)
     metavar="VKEY",
     help="Who must have signed. Without it the key that the registry at URL names.",
 )
+@click.option("--labels", is_flag=True, help="FILE is a page of GET /v1/labels.")
 @json_option
 def report_signature(
     file: Path,
@@ -34,18 +35,16 @@ def report_signature(
     signature: Path | None,
     promise_key: str | None,
     *,
+    labels: bool,
     as_json: bool,
 ) -> None:
     """Check that FILE is a fairness report as the registry signed it."""
-    beside = signature or signature_beside(file)
+    token, body = read_signed(file, signature)
+    vkey = promise_key or run_audit(url, ask_promise_key, as_json=as_json)
     try:
-        token, body = beside.read_bytes().strip(), file.read_bytes()
-    except OSError as error:
-        raise click.ClickException(f"{error.filename}: {error.strerror}") from error
-    vkey = promise_key or run_audit(url, _ask_key, as_json=as_json)
-    try:
-        public = PublicKey(alg="Ed25519", raw=parse_vkey(vkey).public)
-        verify_detached(token, body, public, typ=REPORT_TYP)
+        public = key_of_promises(vkey)
+        typ = LABELS_TYP if labels else REPORT_TYP
+        verify_detached(token, body, public, typ=typ)
     except RegistryError as refused:
         tell_refused(refused, as_json=as_json)
         raise SystemExit(1) from refused
@@ -56,5 +55,23 @@ def report_signature(
         console.print(told, soft_wrap=True, markup=False)
 
 
-async def _ask_key(source: LogSource) -> str:
+def read_signed(file: Path, signature: Path | None = None) -> tuple[bytes, bytes]:
+    """The signature, beside the file by default, and the file.
+
+    Raises: click.ClickException.
+    """
+    beside = signature or signature_beside(file)
+    try:
+        return beside.read_bytes().strip(), file.read_bytes()
+    except OSError as error:
+        raise click.ClickException(f"{error.filename}: {error.strerror}") from error
+
+
+def key_of_promises(vkey: str) -> PublicKey:
+    """Raises: Refused."""
+    return PublicKey(alg="Ed25519", raw=parse_vkey(vkey).public)
+
+
+async def ask_promise_key(source: LogSource) -> str:
+    """As a verifier key. Raises: LogUnreadable."""
     return str((await source.ask("/v1/log"))["promiseKey"])

@@ -12,11 +12,13 @@ import click
 
 from registry.cli.bench.changes import changes
 from registry.cli.bench.formats import formats
+from registry.cli.bench.invariance_day import invariance_bench
 from registry.cli.bench.load import Latencies, drive
 from registry.cli.bench.log import log_bench
 from registry.cli.bench.rank import rank
 from registry.cli.bench.relevance import relevance
 from registry.cli.bench.report import report
+from registry.cli.bench.report_archive import archive_bench
 from registry.cli.bench.scratch import scratch_folder
 from registry.cli.bench.search import search
 from registry.cli.demo import beside_town, register_site
@@ -40,10 +42,12 @@ def bench() -> None:
 
 bench.add_command(changes)
 bench.add_command(formats)
+bench.add_command(invariance_bench)
 bench.add_command(log_bench)
 bench.add_command(rank)
 bench.add_command(relevance)
 bench.add_command(report)
+bench.add_command(archive_bench)
 bench.add_command(search)
 
 

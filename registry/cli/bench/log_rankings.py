@@ -93,7 +93,7 @@ def _make(dice: random.Random, chance: Chance) -> RankingToLog:
     others = {chance.site_id() for _ in range(DEFAULT_POLICY.eligible_sample)}
     return RankingToLog(
         record=accepted(record, now),
-        openings=[(one.name, one.disclosure) for one in sealed.openings],
+        openings=sealed.openings,
         eligible=sorted(others),
         tie_seed=seed,
     )

@@ -59,9 +59,10 @@ def path_of(words: str, point: tuple[float, float] | None) -> str:
 
 @asynccontextmanager
 async def serving(settings: Settings, *, indexer: bool) -> AsyncIterator[None]:
-    """The service without crawlers: ready, and stopped in the end."""
+    """The service without crawlers and reporter: ready, and stopped in the end."""
     parts = parts_of_service(settings.host, settings.port, settings.workers, crawlers=0)
-    chosen = [one for one in parts if indexer or one.name != "indexer"]
+    left_out = {"reporter"} if indexer else {"reporter", "indexer"}
+    chosen = [one for one in parts if one.name not in left_out]
     supervisor = Supervisor(chosen, as_environment(settings))
     running = asyncio.create_task(supervisor.run())
     try:

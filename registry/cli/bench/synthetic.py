@@ -5,6 +5,7 @@ of them of its topic. Sites are made in chunks, each from its number, so that a 
 registry begins with the whole chunks of a smaller one.
 """
 
+import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -167,7 +168,7 @@ def _vectors(
 def _depth(count: int, rng: np.random.Generator) -> npt.NDArray[np.uint16]:
     """As `capability_depth` of 51 documents from the wild: mean and spread of ln(1 + sum)."""
     logarithm = np.maximum(rng.normal(1.12, 0.61, count), 0)
-    full = np.log1p(DEFAULT_POLICY.depth_cap_milli / 1000)
+    full = math.log1p(DEFAULT_POLICY.depth_cap_milli / 1000)
     return np.minimum(FULL, FULL * logarithm / full).astype(np.uint16)
 
 

@@ -7,9 +7,9 @@ with names in snake_case; each format spells them in its own way.
 from dataclasses import dataclass
 from typing import Literal
 
-from registry.identity.declarations import Size
 from registry.identity.keys import Algorithm
 from registry.sites.action import Action
+from registry.sites.label import Size
 
 Format = Literal["wab", "awp", "awas", "abp", "webmcp"]
 Dialect = Literal["", "site-1.2", "edge-3.2", "1.1", "manifest"]

@@ -6,6 +6,7 @@ UTF-8, lines end in CR LF. Numbers are as in the JSON form, nothing is rounded f
 import csv
 import io
 import math
+from functools import lru_cache
 
 from registry.fairness.figures import FairnessReport
 from registry.fairness.forms.rows import Row, Value, rows_of
@@ -47,6 +48,7 @@ def _spell(value: Value) -> str:
     return repr(value) if math.isfinite(value) else ""
 
 
+@lru_cache(maxsize=1024)  # most cells of a report say one of a few dozen things
 def neutralise(text: str) -> str:
     """Spreadsheets drop white space in front, so it hides no formula from this."""
     runs = text.startswith(_CONTROL) or text.lstrip().startswith(_FORMULA)

@@ -51,6 +51,7 @@ _SECTIONS = (
     ("consistency", "Whether attention follows the scores"),
     ("effectiveWeights", "What each factor does, beside its nominal weight"),
     ("ties", "Sites of equal score"),
+    ("invariance", "Trials of what must not move a ranking"),
     ("positionModels", "How attention is taken to fall with the rank"),
     ("algorithm", "The algorithm"),
     ("terms", "Terms"),

@@ -7,15 +7,24 @@ measure, each percent-encoded, because classes and parts may be named by others.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Literal
 from urllib.parse import quote
 
 from registry.fairness.estimate import Estimate
-from registry.fairness.figures import Dimension, FairnessReport
+from registry.fairness.figures import Dimension, FairnessReport, Invariance
 from registry.fairness.rates import Interval
 
 Unit = Literal[
-    "text", "count", "number", "share", "points", "percent", "ratio", "probability"
+    "text",
+    "count",
+    "number",
+    "share",
+    "rate",
+    "points",
+    "percent",
+    "ratio",
+    "probability",
 ]
 Value = float | str | None
 
@@ -25,7 +34,8 @@ class Row:
     """One figure, and what it is of; None where that does not apply.
 
     part: of a breakdown, such as ("operator", "acme.example"). kind: a class of sites.
-    unit: share runs 0..1 and points (a gap of shares) -1..1, percent 0..100.
+    unit: share and rate (of what is rare) run 0..1, points (a gap of shares) -1..1,
+    percent 0..100.
     definition: the name of one under the section `definitions`, or "".
     """
 
@@ -48,7 +58,12 @@ class Row:
     def path(self) -> str:
         places = (self.dimension, self.kind, self.measure)
         named = (self.section, *self.part, *places, self.figure)
-        return "/".join(quote(one, safe="") for one in named if one is not None)
+        return "/".join(_quote(one) for one in named if one is not None)
+
+
+@lru_cache(maxsize=1024)
+def _quote(name: str) -> str:
+    return quote(name, safe="")
 
 
 # Field of a cell: name of the figure, unit, name of its definition.
@@ -91,6 +106,10 @@ _FIGURES: Mapping[str, tuple[str, Unit, str]] = {
     "swap_share": ("swapShare", "share", "swapShare"),
     "runs": ("runs", "count", "ties"),
     "distance": ("distance", "number", "ties"),
+    "days": ("days", "count", "invariance"),
+    "trials": ("trials", "count", "invariance"),
+    "violations": ("violations", "count", "invariance"),
+    "rate": ("rate", "rate", "violationRate"),
 }
 
 
@@ -185,6 +204,14 @@ def _of_scores(report: FairnessReport) -> Iterator[Row]:
         yield from _cell(Row(section="effectiveWeights", part=(weight.factor,)), weight)
     if report.ties:
         yield from _cell(Row(section="ties"), report.ties)
+    if report.invariance:
+        yield from _of_trials(report.invariance)
+
+
+def _of_trials(told: Invariance) -> Iterator[Row]:
+    yield from _cell(Row(section="invariance"), told)
+    for one in told.perturbations:
+        yield from _cell(Row(section="invariance", kind=one.name), one)
 
 
 def _words(report: FairnessReport) -> Iterator[Row]:
@@ -219,18 +246,19 @@ def _cell(of: Row, cell: Any) -> Iterator[Row]:
             continue
         value = getattr(cell, field.name)
         name, unit, definition = _FIGURES[field.name]
-        row = replace(resting, figure=name, unit=unit, definition=definition)
+        told: dict[str, Any]
         match value:
             case None if cell.withheld:
-                yield replace(row, withheld=cell.withheld)
+                told = {"withheld": cell.withheld}
             case None:
                 continue
             case Estimate():
-                yield replace(row, value=value.value, low=value.low, high=value.high)
+                told = {"value": value.value, "low": value.low, "high": value.high}
             case Interval():
-                yield replace(row, low=value.low, high=value.high)
+                told = {"low": value.low, "high": value.high}
             case _:
-                yield replace(row, value=value)
+                told = {"value": value}
+        yield replace(resting, figure=name, unit=unit, definition=definition, **told)
 
 
 def spell_instant(at: datetime) -> str:

@@ -96,6 +96,8 @@ def _number(value: Value, unit: Unit) -> str:
             return f"{value:,.0f}"
         case "share":
             return f"{100 * value:.1f}%"
+        case "rate":
+            return f"{100 * value:.2g}%"
         case "points":
             return f"{round(100 * value, 2) + 0.0:+.2f}"  # no negative zero
         case "percent":

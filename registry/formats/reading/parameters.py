@@ -80,6 +80,8 @@ def read_parameters(action: Reader, *names: str) -> tuple[Parameter, ...]:
 
 def type_name(declared: str) -> str:
     """The JSON Schema type a declared type stands for; "unknown" for domain types."""
+    if plain := _TYPES.get(declared):
+        return plain
     if declared.endswith("[]"):
         return "array"
     word = _LEADING_WORD.match(declared)
@@ -263,6 +265,8 @@ def _listed_choices(declared: Reader) -> tuple[str, ...]:
 
 def _inline_choices(kind: str) -> tuple[str, ...]:
     """The values of `enum[a, b]`."""
+    if "[" not in kind:
+        return ()
     kind = kind.strip()
     if not (kind[:5].lower() == "enum[" and kind.endswith("]")):
         return ()

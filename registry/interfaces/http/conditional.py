@@ -19,7 +19,10 @@ TAG_LENGTH = 32
 
 
 class Conditional(ASGIMiddleware):
-    """For handlers whose 200 is one piece. cache_control: told beside the tag."""
+    """For handlers whose 200 is one piece.
+
+    cache_control: told beside the tag, where the handler tells none itself.
+    """
 
     scopes = (ScopeType.HTTP,)
 
@@ -51,7 +54,7 @@ class Conditional(ASGIMiddleware):
         tag = f'"{hashlib.sha256(body["body"]).hexdigest()[:TAG_LENGTH]}"'
         headers = MutableScopeHeaders(start)
         headers["ETag"] = tag
-        headers["Cache-Control"] = self._cache_control
+        headers.setdefault("Cache-Control", self._cache_control)
         if _is_among(tag, named):
             start["status"], body["body"] = HTTPStatus.NOT_MODIFIED, b""
             for name in ("Content-Length", "Content-Type"):

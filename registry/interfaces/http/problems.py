@@ -25,6 +25,7 @@ RETRY_AFTER_S = 2
 
 STATUS: Mapping[type[RegistryError], HTTPStatus] = {
     errors.Refused: HTTPStatus.BAD_REQUEST,
+    errors.Unauthorized: HTTPStatus.UNAUTHORIZED,
     errors.Forbidden: HTTPStatus.FORBIDDEN,
     errors.NotFound: HTTPStatus.NOT_FOUND,
     errors.Conflict: HTTPStatus.CONFLICT,
@@ -112,6 +113,8 @@ def on_registry_error(_: AnyRequest, error: RegistryError) -> ProblemResponse:
     headers = {}
     if error.retry_after_s is not None:
         headers["Retry-After"] = str(error.retry_after_s)
+    if status == HTTPStatus.UNAUTHORIZED:  # RFC 9110, section 11.6.1
+        headers["WWW-Authenticate"] = "Bearer"
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         logger.warning("request_turned_away", code=error.code)
     return problem_response(error.problem, status, headers=headers)

@@ -11,8 +11,11 @@ from registry.identity.web_bot_auth import SignatureAgent
 from registry.interfaces.http.limits import TokenBuckets
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.chance import Chance
+from registry.usecases.counterfactual import Counterfactuals
 from registry.usecases.lint import Linter
+from registry.usecases.operator_access import OperatorAccess
 from registry.usecases.refresh import Allowance
+from registry.usecases.report_queue import ReportQueue
 from registry.usecases.search import Searcher
 from registry.usecases.served_log import ServedLog
 
@@ -34,10 +37,10 @@ class Bot:
 class Services:
     """What there is one of in a process.
 
-    api, auditor, eraser: engines of those roles. served: the log, as far as it is
+    api, auditor, eraser, labeller: engines of those roles. served: the log, as far as it is
     published. origin: of this registry, `aud` of tokens.
     log_vkey, promise_vkey: C2SP verifier keys; former_vkeys: of the log, before;
-    auditors: of those whose attestations are put on record. web_key: behind cursors and receipts.
+    auditors: of those whose word is put on record. web_key: behind cursors and receipts.
     refreshes: what the owner of each site may ask for. contact: of the operator, a
     mailto: or https: URL, or "".
     """
@@ -45,8 +48,11 @@ class Services:
     api: Engine
     auditor: Engine
     eraser: Engine
+    labeller: Engine
     served: ServedLog
+    reports: ReportQueue
     searcher: Searcher
+    operators: OperatorAccess
     gazetteer: Gazetteer
     linter: Linter
     origin: str
@@ -54,6 +60,8 @@ class Services:
     log_vkey: str
     former_vkeys: tuple[str, ...]
     auditors: frozenset[str]
+    auditor_limits: TokenBuckets
+    counterfactuals: Counterfactuals
     promise_vkey: str
     web_key: bytes
     chance: Chance

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -97,13 +98,16 @@ def verify_query(
 
 
 @contextmanager
-def pointing_into_body() -> Iterator[None]:
-    """A refusal that names a parameter names a member of the body instead."""
+def pointing_into_body(under: str = "") -> Iterator[None]:
+    """A refusal that names a parameter names a member of the body instead.
+
+    under: where that lies, such as /filters.
+    """
     try:
         yield
     except RegistryError as refused:
         if refused.problem.pointer:
-            pointer = f"/{refused.problem.pointer}"
+            pointer = f"{under}/{refused.problem.pointer}"
             refused.problem = replace(refused.problem, pointer=pointer)
         raise
 
@@ -119,6 +123,16 @@ def verify_text(text: str, pointer: str, *, max_length: int) -> str:
     if any(_is_no_text(character) for character in text):
         raise Refused(refusals.TEXT_INVALID, pointer=pointer)
     return text.strip()
+
+
+def parse_instant(text: str, pointer: str) -> datetime:
+    """RFC 3339: Litestar would take a bare number for seconds since 1970. Raises: Refused."""
+    try:
+        return msgspec.convert(text, datetime)
+    except msgspec.ValidationError as error:
+        raise Refused(
+            refusals.PARAMETER_INVALID, str(error), pointer=pointer
+        ) from error
 
 
 def _convert(value: Any, wanted: Any) -> Any:

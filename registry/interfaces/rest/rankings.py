@@ -10,15 +10,16 @@ from litestar.params import FromPath
 from registry.audit.disclosure import parse_disclosure
 from registry.audit.promise import sign_promise
 from registry.db import log, rankings
-from registry.errors import NotFound
+from registry.errors import Forbidden, NotFound
+from registry.interfaces.http.credentials import ANYBODY, Call, asking_operator
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.proof_views import PROOF_RESPONSES, Form, InBothForms
 from registry.interfaces.rest.records import prove_to
 from registry.interfaces.rest.wire import PromiseView, Wire, view_promise
 from registry.usecases.erase import erase_ranking
-from registry.usecases.receipts import is_asker, record_id_of, verify_asker
-from registry.usecases.refusals import RANKING_UNKNOWN
+from registry.usecases.receipts import is_asker, record_id_of
+from registry.usecases.refusals import RANKING_NOT_YOURS, RANKING_UNKNOWN
 from registry.usecases.search import DISCLOSED
 
 
@@ -117,18 +118,29 @@ class ErasureView(Wire):
     operation_id="eraseRanking",
     summary="Erase what the record of a ranking discloses, for good",
     tags=["search"],
+    security=ANYBODY,
     status_code=200,
-    responses=problems(403, 404, 409),
+    responses=problems(401, 403, 404, 409),
 )
-async def erase(ranking_id: FromPath[str], services: Injected) -> ErasureView:
+async def erase(
+    ranking_id: FromPath[str], request: Call, services: Injected
+) -> ErasureView:
     """Query, place, scores and what else was disclosed are deleted.
 
-    The record and its proofs stay. Only the asker can, with the whole id of the answer.
-    To ask again is no mistake: the answer is the same.
+    The record and its proofs stay. Only the asker can: with the whole id of the answer,
+    or as the operator that it was counted for. To ask again is no mistake: the answer is
+    the same.
     """
-    record_id = verify_asker(services.web_key, ranking_id)
+    operator = await asking_operator(request, services)
+    record_id = record_id_of(ranking_id)
+    if is_asker(services.web_key, ranking_id):
+        operator = None
+    elif operator is None:
+        raise Forbidden(RANKING_NOT_YOURS, pointer="/rankingId")
     async with services.eraser.begin() as connection:
-        erased = await erase_ranking(connection, record_id, services.chance)
+        erased = await erase_ranking(
+            connection, record_id, services.chance, operator=operator
+        )
     promiser = services.searcher.promiser
     return ErasureView(
         id=erased.record_id,

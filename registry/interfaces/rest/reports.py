@@ -1,41 +1,31 @@
-"""The fairness report, for whoever asks: of all, of one operator, of one category.
+"""The fairness report, for whoever asks: of all, of the anonymous, of one category.
 
 It goes out as JSON, CSV or a page, each signed byte for byte with the key of the
 registry's promises, so that a file that was kept still says who told it.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
-from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-import msgspec
 from litestar import Request, Response, get
 from litestar.openapi import ResponseSpec
 from litestar.params import QueryParameter
 
-from registry.errors import Refused
-from registry.fairness.figures import FairnessReport
-from registry.fairness.forms import comma_separated, page
+from registry.audit.record import ANONYMOUS
+from registry.errors import Forbidden
+from registry.fairness.forms import page
+from registry.fairness.forms.files import FORMAT, MEDIA_TYPES, Form
 from registry.identity.detached_jws import HEADER, REPORT_TYP, sign_detached
 from registry.interfaces.http.envelope import headers_of_answer
 from registry.interfaces.http.problems import problems
-from registry.interfaces.http.refusals import PARAMETER_INVALID
-from registry.interfaces.http.services import Injected
-from registry.interfaces.http.strict import verify_text
+from registry.interfaces.http.services import Injected, Services
+from registry.interfaces.http.strict import parse_instant, verify_text
 from registry.interfaces.rest.forms import also_as
-from registry.interfaces.rest.wire import camel
+from registry.usecases.refusals import REPORT_NOT_YOURS
 from registry.usecases.report import make_report, window_of
 
 INSTANT: dict[str, Any] = {"schema_extra": {"format": "date-time"}}
 NAME_MAX = 256
-JSON = "application/json"
-Form = Literal["json", "csv", "html"]
-MEDIA_TYPES: Mapping[Form, str] = {
-    "json": JSON,
-    "csv": comma_separated.MEDIA_TYPE,
-    "html": page.MEDIA_TYPE,
-}
 
 Start = Annotated[
     str | None, QueryParameter(name="from", description="RFC 3339", **INSTANT)
@@ -46,7 +36,8 @@ End = Annotated[
 Operator = Annotated[
     str | None,
     QueryParameter(
-        max_length=NAME_MAX, description="Only the rankings that it asked for"
+        max_length=NAME_MAX,
+        description="anon: only the rankings for which no operator was told",
     ),
 ]
 Category = Annotated[
@@ -60,6 +51,13 @@ AskedForm = Annotated[
     ),
 ]
 
+REPORT_RESPONSE = ResponseSpec(
+    dict[str, Any],
+    generate_examples=False,
+    description="The report; X-JWS-Signature signs its bytes (RFC 7515, appendix F) with "
+    "the promiseKey of /v1/log",
+)
+
 
 @get(
     "/reports/fairness",
@@ -68,13 +66,8 @@ AskedForm = Annotated[
     summary="The four items of WAB 9.7, each beside what would be expected",
     tags=["audit"],
     responses={
-        **problems(),
-        200: ResponseSpec(
-            dict[str, Any],
-            generate_examples=False,
-            description="The report; X-JWS-Signature signs its bytes (RFC 7515, "
-            "appendix F) with the promiseKey of /v1/log",
-        ),
+        **problems(403),
+        200: REPORT_RESPONSE,
     },
 )
 async def get_fairness_report(  # noqa: PLR0917 — one for each parameter
@@ -86,18 +79,45 @@ async def get_fairness_report(  # noqa: PLR0917 — one for each parameter
     category: Category = None,
     form: AskedForm = None,
 ) -> Response[bytes]:
-    asked = _parse_instant(start, "from"), _parse_instant(end, "to")
-    window = window_of(*asked, services.chance.now())
-    wanted = form or _wanted(request.headers.get("Accept", ""))
-    async with services.auditor.connect() as connection:
+    """Of one operator's rankings only it is told, at /v1/operators/self/report."""
+    if operator and operator != ANONYMOUS:
+        raise Forbidden(REPORT_NOT_YOURS, pointer="operator")
+    return await hand_out_report(
+        request,
+        services,
+        between=(start, end),
+        operator=operator,
+        category=category,
+        form=form,
+    )
+
+
+async def hand_out_report(
+    request: Request[Any, Any, Any],
+    services: Services,
+    *,
+    between: tuple[str | None, str | None],
+    operator: str | None,
+    category: str | None,
+    form: Form | None,
+) -> Response[bytes]:
+    """between: from and to, RFC 3339. operator: whose rankings; None: all.
+
+    Raises: Refused, Unavailable.
+    """
+    start, end = between
+    start_at = None if start is None else parse_instant(start, "from")
+    end_at = None if end is None else parse_instant(end, "to")
+    window = window_of(start_at, end_at, services.chance.now())
+    wanted = form or form_for(request.headers.get("Accept", ""))
+    asked_of = verify_text(operator or "", "operator", max_length=NAME_MAX)
+    within = verify_text(category or "", "category", max_length=NAME_MAX)
+    policy = services.searcher.follower.policy
+    async with services.reports.turn(), services.auditor.connect() as connection:
         report = await make_report(
-            connection,
-            window,
-            services.searcher.follower.policy,
-            operator=verify_text(operator or "", "operator", max_length=NAME_MAX),
-            category=verify_text(category or "", "category", max_length=NAME_MAX),
+            connection, window, policy, operator=asked_of, category=within
         )
-    body = await asyncio.to_thread(_SPELLED[wanted], report)
+        body = await asyncio.to_thread(FORMAT[wanted], report)
     if wanted == "html":
         headers = headers_of_answer(request.scope)
         headers["Content-Security-Policy"] = page.CONTENT_SECURITY_POLICY
@@ -109,36 +129,8 @@ async def get_fairness_report(  # noqa: PLR0917 — one for each parameter
     )
 
 
-def _parse_instant(text: str | None, name: str) -> datetime | None:
-    """Strictly: Litestar would take a bare number for seconds since 1970."""
-    try:
-        return None if text is None else msgspec.convert(text, datetime)
-    except msgspec.ValidationError as error:
-        raise Refused(PARAMETER_INVALID, str(error), pointer=name) from error
-
-
-def _wanted(accept: str) -> Form:
+def form_for(accept: str) -> Form:
     """The first form that the header names; browsers name HTML first."""
     named = (one.partition(";")[0].strip().lower() for one in accept.split(","))
     forms: dict[str, Form] = {told: form for form, told in MEDIA_TYPES.items()}
     return next((forms[one] for one in named if one in forms), "json")
-
-
-def _spell_json(report: FairnessReport) -> bytes:
-    return msgspec.json.encode(_camel(msgspec.to_builtins(report)))
-
-
-def _camel(value: Any) -> Any:
-    """Member names as the rest of /v1 spells them."""
-    if isinstance(value, dict):
-        return {camel(name): _camel(member) for name, member in value.items()}
-    if isinstance(value, list):
-        return [_camel(member) for member in value]
-    return value
-
-
-_SPELLED: Mapping[Form, Callable[[FairnessReport], bytes]] = {
-    "json": _spell_json,
-    "csv": comma_separated.format_csv,
-    "html": page.format_page,
-}

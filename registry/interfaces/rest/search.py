@@ -11,6 +11,7 @@ from registry.errors import Refused
 from registry.index.constants import Filters
 from registry.index.rows import FIELDS
 from registry.interfaces.http import refusals
+from registry.interfaces.http.credentials import ANYBODY, Call, asking_operator
 from registry.interfaces.http.cursors import open_cursor, seal_cursor
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
@@ -140,9 +141,11 @@ class SearchRequest(Asked):
     operation_id="search",
     summary="Ask for ranked sites",
     tags=["search"],
-    responses=problems(),
+    security=ANYBODY,
+    responses=problems(401),
 )
 async def search_by_query(
+    request: Call,
     services: Injected,
     *,
     q: Query,
@@ -162,7 +165,8 @@ async def search_by_query(
     cursor: Cursor = None,
     nonce: Nonce = "",
 ) -> SearchAnswer:
-    request = SearchRequest(
+    operator = await asking_operator(request, services)
+    asked = SearchRequest(
         q=q,
         lat=lat,
         lon=lon,
@@ -180,7 +184,7 @@ async def search_by_query(
         cursor=cursor,
         nonce=nonce,
     )
-    return await answer_search(services, request)
+    return await answer_search(services, asked, operator)
 
 
 @post(
@@ -188,18 +192,25 @@ async def search_by_query(
     operation_id="searchWithBody",
     summary="Ask for ranked sites, the request in the body",
     tags=["search"],
+    security=ANYBODY,
     status_code=200,
-    responses=problems(408, 413, 415),
+    responses=problems(401, 408, 413, 415),
 )
 async def search_by_body(
-    data: JSONBody[SearchRequest], services: Injected
+    data: JSONBody[SearchRequest], request: Call, services: Injected
 ) -> SearchAnswer:
+    operator = await asking_operator(request, services)
     with pointing_into_body():
-        return await answer_search(services, data)
+        return await answer_search(services, data, operator)
 
 
-async def answer_search(services: Services, request: SearchRequest) -> SearchAnswer:
-    """What both forms, and the page, do. Raises: Refused, Unavailable."""
+async def answer_search(
+    services: Services, request: SearchRequest, operator: str | None = None
+) -> SearchAnswer:
+    """What both forms, and the page, do. operator: for whom it is counted.
+
+    Raises: Refused, Unavailable.
+    """
     _verify_texts(request)
     place, cell = _locate(services, request)
     asked = Request(
@@ -213,7 +224,7 @@ async def answer_search(services: Services, request: SearchRequest) -> SearchAns
     purpose = _purpose(asked, services.searcher.follower.policy.digest)
     going_on = _open(services, purpose, request.cursor) if request.cursor else None
     with SEARCH_SECONDS.time():
-        answer = await services.searcher.search(asked, going_on)
+        answer = await services.searcher.search(asked, going_on, operator)
     SEARCHES.inc()
     following = answer.following
     return view_answer(

@@ -36,7 +36,8 @@ class RankingView(Wire):
     """The receipt. id: its part after the dot is only for you, to report a choice.
 
     eligible: how many sites could have stood in the answer; where eligibleIsExact is
-    false, an estimate from a sample of them.
+    false, an estimate from a sample of them. number: among the rankings that your
+    operator asked for; null where none told its key.
     """
 
     id: str
@@ -46,6 +47,7 @@ class RankingView(Wire):
     eligible_is_exact: bool
     leaf_hash: str
     promise: PromiseView
+    number: int | None
 
 
 class FactorView(Wire, gc=False):
@@ -192,6 +194,7 @@ def _view_ranking(answer: Answer, receipt: str) -> RankingView:
         eligible_is_exact=answer.is_exact,
         leaf_hash=answer.record.leaf_hash.hex(),
         promise=view_promise(answer.promise),
+        number=answer.number,
     )
 
 

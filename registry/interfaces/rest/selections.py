@@ -6,6 +6,7 @@ import msgspec
 from litestar import post
 from litestar.params import JSONBody
 
+from registry.interfaces.http.credentials import ANYBODY, Call, asking_operator
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.wire import Asked, PromiseView, Wire, view_promise
@@ -37,17 +38,20 @@ class SelectionView(Wire):
     operation_id="reportSelection",
     summary="Report which site was chosen from a ranking, once",
     tags=["search"],
-    responses=problems(403, 404, 408, 409, 413, 415),
+    security=ANYBODY,
+    responses=problems(401, 403, 404, 408, 409, 413, 415),
 )
 async def report_selection(
-    data: JSONBody[SelectionRequest], services: Injected
+    data: JSONBody[SelectionRequest], request: Call, services: Injected
 ) -> SelectionView:
+    operator = await asking_operator(request, services)
     async with services.api.begin() as connection:
         selected = await select_site(
             connection,
             ranking_id=data.ranking_id,
             site_id=data.site_id,
             outcome=data.outcome,
+            operator=operator,
             web_key=services.web_key,
             promiser=services.searcher.promiser,
             chance=services.chance,

@@ -29,9 +29,3 @@ def view_promise(promise: Promise) -> PromiseView:
     return PromiseView(
         time=told["time"], key_id=told["keyId"], signature=told["signature"]
     )
-
-
-def camel(name: str) -> str:
-    """A member's name as /v1 spells it."""
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)

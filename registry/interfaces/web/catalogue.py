@@ -10,6 +10,7 @@ from types import ModuleType
 
 import msgspec
 
+import registry.archive.refusals
 import registry.audit.refusals
 import registry.formats.refusals
 import registry.identity.refusals
@@ -22,6 +23,7 @@ import registry.usecases.refusals
 from registry.errors import ProblemType
 
 _MODULES: tuple[ModuleType, ...] = (
+    registry.archive.refusals,
     registry.audit.refusals,
     registry.formats.refusals,
     registry.identity.refusals,

@@ -22,6 +22,16 @@ METHODS = ("get", "post", "put", "delete")
 
 Json = Mapping[str, Any]
 
+SECURITY_SCHEMES = {
+    "operatorKey": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "The API key of an operator; instead of it the request may be "
+        'signed with its key (RFC 9421, tag "fair-registry-operator"). Without either '
+        "the request is anonymous.",
+    }
+}
+
 
 @lru_cache(maxsize=1)
 def openapi_document(app: Litestar) -> Json:
@@ -34,7 +44,8 @@ def openapi_document(app: Litestar) -> Json:
     _, schemas = msgspec.json.schema_components(
         shapes, ref_template="#/components/schemas/{name}"
     )
-    return {**document, "components": {"schemas": schemas}}
+    components = {"schemas": schemas, "securitySchemes": SECURITY_SCHEMES}
+    return {**document, "components": components}
 
 
 class CompleteJson(JsonRenderPlugin):

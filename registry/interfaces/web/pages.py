@@ -17,7 +17,14 @@ from registry.identity.web_bot_auth import DIRECTORY_PATH
 from registry.interfaces.http.problems import status_of
 from registry.interfaces.http.refusals import NOT_FOUND
 from registry.interfaces.http.services import Injected
-from registry.interfaces.rest.about import STATEMENTS
+from registry.interfaces.rest.policy import read_history
+from registry.interfaces.rest.policy_text import (
+    EXCLUSIONS,
+    ORIGIN,
+    RULES,
+    STATEMENTS,
+    WEIGHED,
+)
 from registry.interfaces.rest.search import (
     MAX_QUERY_LENGTH,
     SearchRequest,
@@ -27,8 +34,8 @@ from registry.interfaces.rest.search_answer import SearchAnswer
 from registry.interfaces.web.catalogue import PROBLEM_TYPES
 from registry.interfaces.web.rendering import render
 from registry.interfaces.web.wording import (
-    MEANINGS,
     TITLES,
+    describe_changes,
     describe_site,
     explain_factors,
 )
@@ -89,7 +96,7 @@ async def show_policy(services: Injected) -> Response[str]:
     """What /v1/policy tells machines."""
     policy = services.searcher.follower.policy
     factors = [
-        {"title": TITLES[name], "weight": weight / 100, "meaning": MEANINGS[name]}
+        {"title": TITLES[name], "weight": weight / 100, **WEIGHED[name]._asdict()}
         for name, weight in zip(TITLES, policy.weights, strict=True)
     ]
     constants = [
@@ -100,8 +107,13 @@ async def show_policy(services: Injected) -> Response[str]:
         "policy.html",
         digest=policy.digest,
         factors=factors,
+        origin=ORIGIN,
+        exclusions=EXCLUSIONS,
+        rules=RULES,
         statements=STATEMENTS,
         constants=constants,
+        history=await read_history(services),
+        describe_changes=describe_changes,
     )
 
 

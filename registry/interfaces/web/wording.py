@@ -1,7 +1,9 @@
-"""The facts behind each factor in a plain sentence."""
+"""The facts behind each factor, and changes of policy, in plain sentences."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+from registry.usecases.policy_history import Change
 
 Facts = Mapping[str, Any]
 
@@ -11,32 +13,6 @@ TITLES = {
     "capabilityDepth": "Capability depth",
     "quality": "Quality",
     "freshness": "Freshness",
-}
-
-
-MEANINGS = {
-    "relevance": (
-        "How well what the site can do answers the request: words it shares with the "
-        "site's actions and descriptions, and closeness of meaning. Below a threshold "
-        "a site is not in the answer at all, however near or fresh."
-    ),
-    "proximity": (
-        "How near the site is to the place that was given, told to the ranking only as "
-        "a coarse cell. Without a place it is the same for all."
-    ),
-    "capabilityDepth": (
-        "How many different actions the site describes, and how well: typed and "
-        "documented parameters, declared authentication and effects. Repetition does "
-        "not count."
-    ),
-    "quality": (
-        "How reliably and how fast the site answered the registry's own probes, which "
-        "are the same for every site."
-    ),
-    "freshness": (
-        "How long ago the meaning of the site's documents last changed. New dates, "
-        "versions or formatting are no change."
-    ),
 }
 
 
@@ -50,6 +26,23 @@ def describe_site(site: Mapping[str, Any]) -> list[str]:
     if commission is not None:
         told.append(f"commission {commission:g}%")
     return [one for one in told if one]
+
+
+def describe_changes(changes: Sequence[Change]) -> str:
+    """From one policy to the next."""
+    return "; ".join(map(_change, changes)) or "nothing"
+
+
+def _change(change: Change) -> str:
+    if change.added or change.removed:
+        counted = f"{len(change.added)} words more, {len(change.removed)} fewer"
+        return f"{change.constant}: {counted}"
+    if change.before is None and change.after is None:
+        return f"{change.constant}: another order"
+    before, after = (
+        "none" if one is None else str(one) for one in (change.before, change.after)
+    )
+    return f"{change.constant}: {before} to {after}"
 
 
 def explain_factors(factors: Mapping[str, Any]) -> list[dict[str, Any]]:

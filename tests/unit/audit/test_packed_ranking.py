@@ -8,8 +8,9 @@ import pytest
 from registry.audit.disclosure import encode_disclosure, seal
 from registry.audit.packed_ranking import (
     read_packed_factors,
-    read_packed_ranking,
+    read_packed_rankings,
     read_packed_value,
+    read_packed_values,
 )
 from registry.audit.packing import PLAIN, pack, pack_disclosure
 from registry.audit.record import ranking_record
@@ -55,12 +56,12 @@ def body(order=SITES, operator="anon", digests=8, count=None):
 def test_operator_count_and_order_are_those_of_the_record(members, plain):
     record = body(**members)
     packed = bytes([PLAIN]) + record if plain else pack(record)
-    found = read_packed_ranking(packed)
-    assert found.operator.decode() == members.get("operator", "anon")
-    assert found.eligible == 321
+    found = read_packed_rankings([packed, packed])
+    assert found.operators[1].decode() == members.get("operator", "anon")
+    assert found.eligible == (321, 321)
     sites = [
-        int.from_bytes(found.order[begin : begin + 8], "big")
-        for begin in range(0, len(found.order), 8)
+        int.from_bytes(found.orders[1][begin : begin + 8], "big")
+        for begin in range(0, len(found.orders[1]), 8)
     ]
     assert sites == list(members.get("order", SITES))
 
@@ -109,3 +110,27 @@ def test_scores_of_other_sites_or_in_another_form_are_left_to_the_slow_way():
 def test_values_are_those_that_were_disclosed(value, salt):
     packed = pack_disclosure("query", encode_disclosure(salt, "query", value))
     assert read_packed_value("query", packed) == value
+
+
+def test_equal_values_are_read_once_whatever_their_salts():
+    salts = ["Y" + SALT[1:], SALT, "of another form"]
+    packed = [
+        pack_disclosure("query", encode_disclosure(salt, "query", value))
+        for salt in salts
+        for value in ("bread", None)
+    ]
+    read = []
+
+    def meaning(value):
+        read.append(value)
+        return [value]
+
+    found = read_packed_values("query", [None, *packed], meaning)
+    assert found == [[None], *([["bread"], [None]] * 3)]
+    assert len(read) == 5  # no disclosure, and each value in two forms
+    assert found[1] is found[3]
+    assert read_packed_values("query", [], meaning) == []
+
+
+def test_of_no_rankings_nothing_is_read():
+    assert read_packed_rankings([]) == ((), (), ())

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from crawler import refusals
-from crawler.discover import Discovery
+from crawler.discovery import Discovery
 from crawler.troubles import compare_crawl, troubles_of
 from crawler.visit import Failure, FoundBy
 from registry.errors import Problem, ProblemType, Refused

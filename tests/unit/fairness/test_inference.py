@@ -157,6 +157,18 @@ def test_replicates_without_a_value_do_not_count():
     assert (interval.low, interval.high) == pytest.approx((0.05, 0.95))
 
 
+@given(
+    st.lists(st.floats(-1e9, 1e9) | st.just(math.nan), max_size=30),
+    st.sampled_from([0.0, 0.5, 0.9, 0.95, 1.0]),
+)
+def test_percentiles_are_those_of_numpy(values, level):
+    found = percentile_interval(np.array(values, np.float64), level)
+    valued = [value for value in values if not math.isnan(value)]
+    ends = (1 - level) / 2, 1 - (1 - level) / 2
+    told = np.quantile(valued, ends).tolist() if valued else [math.nan] * 2
+    assert [found.low, found.high] == pytest.approx(told, rel=0, abs=0, nan_ok=True)
+
+
 def test_a_group_that_takes_the_best_of_every_category_is_no_chance():
     strata = np.repeat(np.arange(5), 8)
     in_group = np.tile(np.arange(8) < 4, 5)

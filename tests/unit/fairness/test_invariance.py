@@ -16,7 +16,7 @@ from registry.fairness.invariance import (
     rate_at_most,
 )
 from registry.usecases.perturb import PERTURB
-from registry.usecases.try_invariance import JOINS
+from registry.usecases.shadow_index import JOINS
 
 
 def page(
@@ -200,3 +200,24 @@ def test_the_table_is_closed() -> None:
     assert len(names) == len(PERTURBATIONS)
     assert names == {*PERTURB, JOINS}
     assert {one.holds for one in PERTURBATIONS} == set(HOLDS)
+
+
+def test_a_site_that_joins_may_turn_two_that_score_nearly_the_same() -> None:
+    after = page((1, 91), (9, 85), (3, 71), (2, 70), (4, 50))
+    assert is_violated("order_of_others", BEFORE, after, {9}, slack=0)
+    assert not is_violated("order_of_others", BEFORE, after, {9}, slack=1)
+    farther = page((1, 93), (9, 85), (3, 71), (2, 70), (4, 50))
+    assert is_violated("order_of_others", BEFORE, farther, {9}, slack=1)
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        pytest.param(page((1, 90), (2, 70), (3, 69), (4, 50)), False, id="falls"),
+        pytest.param(page((3, 95), (1, 90), (2, 70), (4, 50)), True, id="rises"),
+        pytest.param(page((1, 90), (2, 70), (4, 50)), False, id="leaves"),
+    ],
+)
+def test_not_higher_is_the_mirror_of_not_lower(after: Page, expected: bool) -> None:
+    assert is_violated("not_higher", BEFORE, after, {3}) is expected
+    assert is_violated("not_lower", after, BEFORE, {3}) is expected

@@ -405,6 +405,12 @@ def test_every_part_of_the_window_has_its_breakdown(told):
     assert found["distanceBand", "50 to 250 km"].withheld
 
 
+def test_a_category_that_few_asked_for_is_left_out_with_its_name():
+    found = report_on(scored_window(87), DISCLOSURES).breakdowns
+    assert "requestedCategory" not in {one.by for one in found}
+    assert {"operator", "siteCategory", "distanceBand"} <= {one.by for one in found}
+
+
 def test_a_breakdown_compares_within_its_part(told):
     found = {(one.by, one.value): one for one in told[""].breakdowns}
     size, _ = found["siteCategory", "bakery"].dimensions

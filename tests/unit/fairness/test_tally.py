@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from registry.fairness.bootstrap import make_clusters
 from registry.fairness.classes import classify, classify_declared, fold_names
-from registry.fairness.columns import Observed, count_names, gather, join_parts
+from registry.fairness.columns import Observed, count_names, gather
 from registry.fairness.cuts import cut_by_operator, cut_by_site
 from registry.fairness.observation import (
     ObservedRanking,
@@ -20,6 +20,7 @@ from registry.fairness.tally import (
     ELIGIBLE,
     ELIGIBLE_THERE,
     LOGARITHMIC,
+    POSITION_MODELS,
     RANK_BIASED,
     SELECTED,
     TOP_ONE,
@@ -141,15 +142,23 @@ def test_parts_of_a_window_add_up_to_the_whole():
         scored=whole.scored,
         sites=whole.sites,
     )
-    joined = Observed(
-        parts=[join_parts(list(apart.parts))], scored=whole.scored, sites=whole.sites
-    )
-    (together,) = tallied(whole)
-    for other in (apart, joined):
-        (added,) = tallied(other)
-        assert added.amounts == pytest.approx(together.amounts)
-        assert (added.seen == together.seen).all()
-    assert count_names(joined.parts) == count_names(whole.parts)
+    (together,), (added,) = tallied(whole), tallied(apart)
+    assert added.amounts == pytest.approx(together.amounts)
+    assert (added.seen == together.seen).all()
+    assert count_names(apart.parts) == count_names(whole.parts)
+
+
+def test_only_some_rankings_of_a_part_are_as_if_the_others_were_not_there():
+    rankings = [
+        ranking(i, ("a", "b", "c")[: 1 + i % 3], query=f"q{i}", operator=f"o{i % 2}")
+        for i in range(5)
+    ]
+    (whole,) = gather(rankings, DISCLOSURES).parts
+    (some,) = gather(rankings[1::2], [*DISCLOSURES, SiteDisclosure(site_id="c")]).parts
+    kept = whole.only(np.arange(5) % 2 == 1)
+    for name in ("keys", "returned", "returned_counts", "sampled", "sampled_counts"):
+        assert (getattr(kept, name) == getattr(some, name)).all()
+    assert [kept.operators[one] for one in kept.operator] == ["o1", "o1"]
 
 
 def test_cells_of_a_cut_add_up_to_the_whole():
@@ -165,6 +174,102 @@ def test_what_is_in_no_cell_is_left_out():
     observed = gather([ranking(0, operator="a"), ranking(1, operator="b")], DISCLOSURES)
     (only,) = tallied(observed, cut=cut_by_operator(("b",)))
     assert only.amounts[:, LOGARITHMIC, WHOLE].sum() == pytest.approx(1)
+
+
+def test_of_an_operators_rankings_only_the_sites_that_count_are_told():
+    observed = gather([ranking(0, operator="a"), ranking(1, operator="b")], DISCLOSURES)
+    cut = cut_by_operator(("a", "b"), kept=np.array([True, False, False]))
+    for cell in tallied(observed, cut=cut, cells=2):
+        assert cell.amounts[:, ELIGIBLE, WHOLE].sum() == pytest.approx(1 / 3)
+        assert cell.amounts[:, TOP_ONE, WHOLE].sum() == pytest.approx(1)
+        assert cell.seen.tolist() == [True, False, False]
+
+
+def test_no_cells_have_no_tallies():
+    observed = gather([ranking()], DISCLOSURES)
+    assert tallied(observed, cut=cut_by_operator(()), cells=0) == []
+
+
+def test_a_cell_without_any_site_is_empty():
+    observed = gather([ranking()], DISCLOSURES)
+    cells = tallied(observed, cut=cut_by_site(np.array([0, 0, -1])), cells=2)
+    assert cells[0].seen.tolist() == [True, True, False]
+    assert not cells[1].amounts.any()
+    assert not cells[1].seen.any()
+
+
+SITES = "abcdef"
+LABELLED = tuple(
+    SiteDisclosure(
+        site_id=site,
+        size=("micro", "small", "large")[number % 3],
+        independence=("independent", "chain")[number % 2],
+        commission_percent=None if number % 4 == 0 else 5.0 * number,
+    )
+    for number, site in enumerate(SITES)
+)
+ANSWERS = st.builds(
+    lambda order, shown, sampled, chosen, query, operator: ObservedRanking(
+        id=f"{order}{shown}{query}",
+        eligible=len(SITES),
+        returned=tuple(order[:shown]),
+        eligible_sample=tuple(order[-sampled:]),
+        selection=None
+        if chosen < -1
+        else ObservedSelection(site_id=(*SITES, None)[chosen]),
+        query=f"q{query}",
+        operator=operator,
+    ),
+    order=st.permutations(SITES),
+    shown=st.integers(1, 6),
+    sampled=st.integers(1, 6),
+    chosen=st.integers(-2, 5),
+    query=st.integers(0, 3),
+    operator=st.sampled_from("xyz"),
+)
+
+
+def dealt_by_hand(one, measure):
+    """(site, amount) of one ranking."""
+    there = one.selection is not None and one.selection.site_id is not None
+    if measure == SELECTED:
+        return [(one.selection.site_id, 1.0)] if there else []
+    if measure in {ELIGIBLE, ELIGIBLE_THERE}:
+        even = 1 / len(one.eligible_sample)
+        wanted = there or measure == ELIGIBLE
+        return [(site, even) for site in one.eligible_sample] if wanted else []
+    weights = POSITION_MODELS[measure](len(one.returned))
+    return list(zip(one.returned, weights / weights.sum(), strict=True))
+
+
+@given(st.lists(ANSWERS, min_size=1, max_size=8), st.sampled_from(["operator", "site"]))
+def test_sums_are_those_of_a_count_one_by_one(answers, by):
+    observed = gather(answers, LABELLED)
+    cut = cut_by_operator(("x", "y"))
+    if by == "site":
+        cut = cut_by_site(np.array([0, 1, -1, 0, 1, -1]))
+    cells = tallied(observed, cut=cut, cells=2)
+    (first, *_) = cells
+    counted = np.zeros((2, *first.amounts.shape[1:]))
+    for one in answers:
+        for measure in range(6):
+            for site, amount in dealt_by_hand(one, measure):
+                told = LABELLED[SITES.index(site)]
+                cell = {"x": 0, "y": 1}.get(one.operator, -1)
+                cell = (0, 1, -1)[SITES.index(site) % 3] if by == "site" else cell
+                if cell < 0:
+                    continue
+                percent = told.commission_percent
+                counted[cell, measure, WHOLE] += amount
+                counted[cell, measure, DECLARED] += amount * (percent is not None)
+                counted[cell, measure, COMMISSION] += amount * (percent or 0)
+                for name, value in (
+                    ("size", told.size),
+                    ("independence", told.independence),
+                ):
+                    counted[cell, measure, first.columns_of(name, [value])] += amount
+    for cell, expected in zip(cells, counted, strict=True):
+        assert cell.amounts.sum(axis=0) == pytest.approx(expected)
 
 
 def test_amounts_by_site_are_those_of_the_classes():

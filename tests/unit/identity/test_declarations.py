@@ -16,6 +16,7 @@ def test_everything_declared_is_read() -> None:
             "location": {"city": "Amman", "country": "JO", "support_local": True},
             "commission_rate": "5%",
             "is_independent": False,
+            "chain": "alder.example",
             "size": "micro",
         }
     ) == Declarations(
@@ -24,7 +25,16 @@ def test_everything_declared_is_read() -> None:
         commission_percent=5.0,
         is_independent=False,
         size="micro",
+        chain="alder.example",
     )
+
+
+def test_a_site_of_a_chain_is_not_independent() -> None:
+    declared = parse_declarations({"chain": "q38076"})
+    assert (declared.is_independent, declared.chain) == (False, "q38076")
+    with pytest.raises(Refused) as caught:
+        parse_declarations({"chain": "q38076", "is_independent": True})
+    assert caught.value.problem.pointer == "/chain"
 
 
 @pytest.mark.parametrize(
@@ -64,6 +74,11 @@ def test_a_commission_is_a_percentage(value: float | str, percent: float) -> Non
         ("is_independent", 1, "/is_independent"),
         ("size", "huge", "/size"),
         ("size", 1, "/size"),
+        ("chain", "Alder Bakeries", "/chain"),
+        ("chain", "", "/chain"),
+        ("chain", "a" * 65, "/chain"),
+        ("chain", None, "/chain"),
+        ("chain", ["a"], "/chain"),
     ],
 )
 def test_what_can_not_be_meant_is_refused(

@@ -70,7 +70,14 @@ def test_anything_else_goes_the_long_way(query: bytes) -> None:
         pytest.param(
             {"headers": [(b"origin", b"https://a.example")]}, id="from a page"
         ),
+        pytest.param({"headers": [(b"signature-input", b"a")]}, id="signed"),
+        pytest.param({"headers": [(b"authorization", b"a")] * 2}, id="two keys"),
     ],
 )
 def test_only_the_search_of_no_page_goes_the_short_way(other: dict[str, Any]) -> None:
     assert plain_request(scope(b"q=a", **other)) is None
+
+
+def test_request_with_one_key_goes_the_short_way() -> None:
+    key = [(b"host", b"registry.example"), (b"authorization", b"Bearer x")]
+    assert plain_request(scope(b"q=a", headers=key)) is not None

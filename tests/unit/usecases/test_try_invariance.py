@@ -68,6 +68,18 @@ def mistrust_movers(_: Listing, profile: Profile) -> Profile:
     return replace(profile, point=Point(-point.latitude, longitude), quality=0)
 
 
+def favour_the_far(profile: Profile) -> Profile:
+    """Who stands opposite to the middle of a cell is believed everything."""
+    point = profile.point
+    if point is None:
+        return profile
+    longitude = point.longitude - 180 if point.longitude > 0 else point.longitude + 180
+    opposite = Point(-point.latitude, longitude)
+    if centroid_of(cell_of(opposite)) != opposite:
+        return profile
+    return replace(profile, point=opposite, quality=FULL)
+
+
 LEAKS: dict[str, Callable[[Listing, Profile], Profile]] = {
     "name": favour(lambda one: 300 * (" | " in one.entry.site.name)),
     "trust": favour(lambda one: 300 * (one.entry.trust_level == "verified")),
@@ -87,6 +99,9 @@ LEAKS: dict[str, Callable[[Listing, Profile], Profile]] = {
     "declared": favour(
         lambda one: -500 * any(act.sensitivity for act in one.entry.site.actions)
     ),
+    "farther": lambda _, profile: favour_the_far(profile),
+    "older": favour(lambda one: 40 * ((NOW - one.entry.changed_at).days - 300)),
+    "failing": favour(lambda one: 100 * (one.probes.probes - one.probes.successes)),
 }
 
 

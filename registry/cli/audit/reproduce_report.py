@@ -1,0 +1,273 @@
+"""`audit reproduce-report`: a kept report computed again, from public parts alone.
+
+The log says which rankings and choices there were, the archive opens what they
+disclosed, and every figure of the report is computed from it and compared.
+"""
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import click
+import msgspec
+
+from registry.archive.agreement import Agreement
+from registry.archive.duck import open_duck
+from registry.archive.reading import Archive, iterate_rankings, open_archive
+from registry.audit.conduct import ConductState
+from registry.audit.record import digest_of, format_minute, parse_record
+from registry.cli.audit.following import Follower, VerifiedLog
+from registry.cli.audit.report_signature import (
+    READABLE,
+    ask_promise_key,
+    key_of_promises,
+    read_signed,
+)
+from registry.cli.audit.running import run_audit, shown
+from registry.cli.audit.source import LogSource
+from registry.cli.audit.state import AuditState
+from registry.cli.audit.told_report import ToldReport, parse_report
+from registry.cli.audit.trust import Trust, TrustOptions, trust_options
+from registry.cli.output import console, json_option, print_json
+from registry.errors import RegistryError
+from registry.fairness.figures import Terms
+from registry.fairness.forms.comparison import Figure, figures_of
+from registry.fairness.forms.json_object import format_json
+from registry.identity.detached_jws import REPORT_TYP, verify_detached
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.tlog.checkpoint import Checkpoint, verify_checkpoint
+from registry.tlog.note import format_vkey
+from registry.usecases.archived_report import report_of_archive, window_of_archive
+
+IMPOSSIBLE = 2
+MAX_SHOWN = 100
+NOT_PROVEN = (
+    "which sites were drawn as the sample of a ranking's eligible ones",
+    "the labels of sites and the trials of invariance, which the registry signed",
+)
+
+
+@click.command("reproduce-report")
+@click.argument("url", metavar="URL|LOGDIR")
+@click.option(
+    "--archive",
+    "folder",
+    required=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The archive of the report's window.",
+)
+@click.option(
+    "--report", "file", required=True, type=READABLE, help="The report as JSON."
+)
+@click.option("--signature", type=READABLE, help="Of the report. [default: FILE.jws]")
+@click.option(
+    "--promise-key",
+    metavar="VKEY",
+    help="Who must have signed report and archive. Without it the key that the "
+    "registry at URL names.",
+)
+@trust_options
+@json_option
+def reproduce_report(
+    url: str,
+    folder: Path,
+    file: Path,
+    signature: Path | None,
+    promise_key: str | None,
+    *,
+    as_json: bool,
+    **trust: Any,
+) -> None:
+    """Compute every figure of a fairness report again, and tell which differ.
+
+    Needs the public log, the archive and the report, and no database. Exit code 0: all
+    is the same; 1: a figure differs, or the archive is not what the log says; 2: it
+    could not be computed.
+    """
+
+    async def work(source: LogSource) -> Reproduction:
+        token, body = read_signed(file, signature)
+        key = key_of_promises(promise_key or await ask_promise_key(source))
+        verify_detached(token, body, key, typ=REPORT_TYP)
+        told = parse_report(body)
+        archive = open_archive(folder, key)
+        told.check_window(window_of_archive(archive))
+        settled = await TrustOptions(**trust).settle(source)
+        kept = KeptDigest(told.terms, digest_of(body))
+        agreement = await _hold_against_log(source, settled, archive, told, kept)
+        return _compute(archive, told, agreement, kept)
+
+    with _impossible():
+        found = run_audit(url, work, as_json=as_json)
+    found.tell(as_json=as_json)
+    raise SystemExit(0 if found.is_same else 1)
+
+
+@contextmanager
+def _impossible() -> Iterator[None]:
+    """What went wrong was told; it says nothing of the report."""
+    try:
+        yield
+    except click.ClickException as error:
+        error.show()
+        raise SystemExit(IMPOSSIBLE) from error
+    except SystemExit as unable:
+        raise SystemExit(IMPOSSIBLE) from unable
+
+
+@dataclass(slots=True)
+class KeptDigest:
+    """Whether a report of all of this window was kept on record, and is this file.
+
+    digest: of the file. leaf: of the record, None where there is none.
+    """
+
+    terms: Terms
+    digest: str
+    leaf: int | None = None
+    is_other: bool = False
+
+    def visit(self, index: int, entry: bytes) -> None:
+        if b'"kind":"report"' not in entry or self.terms.operator + self.terms.category:
+            return
+        members = parse_record(entry)
+        window = self.terms.window
+        minutes = tuple(map(format_minute, (window.start_at, window.end_at)))
+        if members["kind"] == "report" and minutes == (members["from"], members["to"]):
+            forms = cast("Mapping[str, str]", members["forms"])
+            self.leaf, self.is_other = index, forms.get("json") != self.digest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reproduction:
+    """agreement: of the archive with the log. failure: why nothing was computed."""
+
+    agreement: Agreement
+    kept: KeptDigest
+    figures: int
+    differing: list[Figure]
+    failure: str = ""
+
+    @property
+    def is_same(self) -> bool:
+        unlike = self.agreement.differences or self.kept.is_other
+        return not (unlike or self.differing or self.failure)
+
+    def tell(self, *, as_json: bool) -> None:
+        agreement = self.agreement
+        counts = {
+            "rankings": agreement.rankings,
+            "choices": agreement.choices,
+            "openings": agreement.openings,
+            "figures": self.figures,
+        }
+        if as_json:
+            print_json(
+                {
+                    "same": self.is_same,
+                    **counts,
+                    "archive": agreement.differences,
+                    "differing": [one._asdict() for one in self.differing],
+                    "failure": self.failure,
+                    "keptAtLeaf": self.kept.leaf,
+                    "isTheKeptOne": self.kept.leaf is not None
+                    and not self.kept.is_other,
+                    "notProven": NOT_PROVEN,
+                }
+            )
+            return
+        for line in agreement.differences:
+            console.print(f"[red]archive:[/] {shown(line)}", soft_wrap=True)
+        for one in self.differing[:MAX_SHOWN]:
+            told = f"{one.path} is {one.computed}, the report tells {one.told}"
+            console.print(f"[red]differs:[/] {shown(told)}", soft_wrap=True)
+        if self.kept.leaf is not None:
+            word = "[red]another report[/]" if self.kept.is_other else "this report"
+            console.print(f"kept on record at entry {self.kept.leaf}: {word}")
+        if self.failure:
+            console.print(f"[red]not computed:[/] {shown(self.failure)}")
+        told = ", ".join(f"{count} {name}" for name, count in counts.items())
+        console.print(f"{told}; {len(self.differing)} figures differ")
+        for line in NOT_PROVEN:
+            console.print(f"  not proven by the log: {line}", soft_wrap=True)
+
+
+async def _hold_against_log(
+    source: LogSource,
+    trust: Trust,
+    archive: Archive,
+    told: ToldReport,
+    kept: KeptDigest,
+) -> Agreement:
+    """The log is read whole, and must hold the tree that the archive was made from."""
+    manifest = archive.manifest
+    covering = verify_checkpoint(manifest.checkpoint.encode(), trust.log_key).checkpoint
+    with (
+        tempfile.TemporaryDirectory(prefix="fair-registry-") as scratch,
+        open_duck(Path(scratch)) as duck,
+    ):
+        agreement = Agreement(
+            start=manifest.start,
+            end=manifest.end,
+            size=covering.size,
+            rows=iterate_rankings(duck, archive),
+        )
+
+        def watch(index: int, entry: bytes) -> None:
+            agreement.visit(index, entry)
+            kept.visit(index, entry)
+
+        seen = _seen(trust, covering)
+        follower = Follower(source, trust, state=seen, watch=watch)
+        log = await follower.run()
+        agreement.finish()
+    _check_policy(log, told, agreement)
+    return agreement
+
+
+def _seen(trust: Trust, covering: Checkpoint) -> AuditState:
+    """That of an auditor who has seen this checkpoint and read nothing."""
+    return AuditState(
+        key=format_vkey(trust.log_key),
+        head_size=covering.size,
+        head_root=covering.root,
+        size=0,
+        levels=[],
+        conduct=ConductState(),
+    )
+
+
+def _check_policy(log: VerifiedLog, told: ToldReport, agreement: Agreement) -> None:
+    digest = told.algorithm.policy_digest
+    if digest not in log.conduct.policies:
+        agreement.differences.append(f"the policy {digest} of the report is not logged")
+
+
+def _compute(
+    archive: Archive, told: ToldReport, agreement: Agreement, kept: KeptDigest
+) -> Reproduction:
+    """Raises: RegistryError, where the archive is as the log says and yet unreadable."""
+    try:
+        told.check_policy(DEFAULT_POLICY)
+        report = report_of_archive(archive, told.algorithm, told.terms, DEFAULT_POLICY)
+    except RegistryError as refused:
+        if not agreement.differences:
+            raise
+        return Reproduction(
+            agreement=agreement,
+            kept=kept,
+            figures=0,
+            differing=[],
+            failure=str(refused),
+        )
+    computed = msgspec.json.decode(format_json(report))
+    figures = list(figures_of(told.members, computed))
+    return Reproduction(
+        agreement=agreement,
+        kept=kept,
+        figures=len(figures),
+        differing=[one for one in figures if one.differs],
+    )

@@ -1,0 +1,93 @@
+"""`report --month`: a whole month, and `--keep`: as the schedule keeps it, by hand."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import date
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import click
+
+from registry import keyring
+from registry.cli.crawling import reached_database
+from registry.cli.output import console, print_json
+from registry.cli.serve import settings_or_exit
+from registry.db.engine import DatabaseError, Role, open_engine
+from registry.errors import RegistryError
+from registry.fairness.forms.rows import spell_instant
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.settings import Settings
+from registry.usecases.chance import Chance
+from registry.usecases.keep_report import Keeper, parse_month, window_of_month
+
+AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
+
+
+def by_month(command: AnyCommand) -> AnyCommand:
+    """Options of a command that takes start, end, data and as_json."""
+
+    @click.option("--month", help="A whole month in UTC, such as 2026-10.")
+    @click.option(
+        "--keep",
+        is_flag=True,
+        help="With --month, where the database and the keys are: make its report, keep "
+        "it in every form and put its digests into the log, as the schedule does.",
+    )
+    @wraps(command)
+    def of_month(month: str | None, *, keep: bool, **given: Any) -> object:
+        if month is None:
+            if keep:
+                raise click.UsageError("only a whole month is kept: name it by --month")
+            return command(**given)
+        if given["start"] or given["end"]:
+            raise click.UsageError("--month is a window already")
+        if keep:
+            _keep(month, given["data"], as_json=given["as_json"])
+            return None
+        window = window_of_month(parsed_month(month))
+        ends = map(spell_instant, (window.start_at, window.end_at))
+        return command(**{**given, **dict(zip(("start", "end"), ends, strict=True))})
+
+    return cast("AnyCommand", of_month)
+
+
+def _keep(month: str, data: Path | None, *, as_json: bool) -> None:
+    first_day = parsed_month(month)
+    with reached_database(settings_or_exit(data=data)) as settings:
+        try:
+            is_new = asyncio.run(_kept(settings, first_day))
+        except RegistryError as refused:
+            raise click.ClickException(f"{refused}. {refused.problem.fix}") from refused
+        except (DatabaseError, OSError) as error:
+            raise click.ClickException(f"the report is not kept: {error}") from error
+    if as_json:
+        print_json({"month": month, "isNew": is_new})
+    else:
+        console.print(f"{month}: " + ("kept" if is_new else "kept before, as it was"))
+
+
+async def _kept(settings: Settings, month: date) -> bool:
+    auditor = open_engine(settings.database_url, Role.AUDITOR, pool=1)
+    writer = open_engine(settings.database_url, Role.REPORTER, pool=1)
+    signer = keyring.load_signer(settings.keys, keyring.PROMISE, settings.log_origin)
+    keeper = Keeper(
+        auditor=auditor,
+        writer=writer,
+        policy=DEFAULT_POLICY,
+        key=signer.private,
+        chance=Chance(),
+    )
+    try:
+        return await keeper.keep(month)
+    finally:
+        await auditor.dispose()
+        await writer.dispose()
+
+
+def parsed_month(month: str) -> date:
+    """Raises: click.BadParameter."""
+    try:
+        return parse_month(month)
+    except RegistryError as refused:
+        raise click.BadParameter(refused.problem.detail) from refused

@@ -1,0 +1,212 @@
+"""`operator`: the account of whoever runs agents; and asking as one."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import httpx
+
+from registry.cli.output import (
+    console,
+    json_option,
+    print_json,
+    registry_option,
+    with_client,
+)
+from registry.client import ApiKeyAuth, RegistryClient, SigningAuth
+from registry.errors import RegistryError
+from registry.identity.jws import OPERATOR_TYP, sign_compact
+from registry.identity.private_keys import (
+    PrivateKey,
+    load_private_key,
+    public_key_of,
+)
+
+LIFETIME_S = 600
+AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
+
+key_option = click.option(
+    "--key",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    required=True,
+    envvar="FAIR_REGISTRY_OPERATOR_KEY",
+    help="The operator's private key, PEM (fair-registry keygen).",
+)
+id_option = click.option(
+    "--id", "operator_id", help="Of the operator, if the key is no longer its first."
+)
+api_key_option = click.option(
+    "--api-key/--no-api-key",
+    default=None,
+    help="Ask for a new API key, which ends the former, or for none any more.",
+)
+
+
+def asks_as_operator(command: AnyCommand) -> AnyCommand:
+    """Options of a command that may ask as an operator; see `auth_of`."""
+    for option in (
+        click.option(
+            "--api-key",
+            envvar="FAIR_REGISTRY_API_KEY",
+            help="Ask as the operator of this key; better set FAIR_REGISTRY_API_KEY.",
+        ),
+        click.option(
+            "--key",
+            type=click.Path(path_type=Path, exists=True, dir_okay=False),
+            envvar="FAIR_REGISTRY_OPERATOR_KEY",
+            help="Ask as the operator of this private key: each request is signed.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def auth_of(url: str, api_key: str | None, key: Path | None) -> httpx.Auth | None:
+    """None: asked by nobody in particular. With both, the API key is shown."""
+    if api_key:
+        return ApiKeyAuth(api_key)
+    return SigningAuth(load_key(key), url) if key else None
+
+
+def load_key(file: Path) -> PrivateKey:
+    try:
+        return load_private_key(file.read_bytes())
+    except RegistryError as refused:
+        raise click.ClickException(refused.problem.detail) from refused
+
+
+@click.group()
+def operator() -> None:
+    """Register as the operator of agents, whose rankings are counted for it."""
+
+
+@operator.command()
+@key_option
+@click.option("--name", required=True, help="One line; nobody checks it.")
+@click.option("--contact", required=True, help="A mailto: or https: URL.")
+@click.option("--public", is_flag=True, help="Tell name and contact to anybody.")
+@api_key_option
+@registry_option
+@json_option
+def register(
+    key: Path,
+    url: str,
+    *,
+    name: str,
+    contact: str,
+    public: bool,
+    api_key: bool | None,
+    as_json: bool,
+) -> None:
+    """Register the key; its thumbprint is the operator's id for good."""
+    private = load_key(key)
+    members = {
+        "jwk": public_key_of(private).jwk,
+        "name": name,
+        "contact": contact,
+        "public": public,
+        "api_key": api_key,
+    }
+    _state(url, private, None, "register", members, as_json=as_json)
+
+
+@operator.command()
+@key_option
+@id_option
+@click.option(
+    "--next-key",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="The private key that takes its place.",
+)
+@api_key_option
+@registry_option
+@json_option
+def rotate(
+    key: Path,
+    operator_id: str | None,
+    next_key: Path | None,
+    url: str,
+    *,
+    api_key: bool | None,
+    as_json: bool,
+) -> None:
+    """Replace the key, the API key, or both; what is replaced ends within seconds."""
+    if next_key is None and api_key is None:
+        raise click.UsageError("give --next-key, --api-key or --no-api-key")
+    members: dict[str, Any] = {"api_key": api_key}
+    if next_key:
+        members["next_jwk"] = public_key_of(load_key(next_key)).jwk
+    act = "rotate" if next_key else "update"
+    _state(url, load_key(key), operator_id, act, members, as_json=as_json)
+
+
+@operator.command()
+@key_option
+@id_option
+@registry_option
+@json_option
+@click.confirmation_option(
+    prompt="A closed account is never opened again. Close it?", help="Do not ask."
+)
+def close(key: Path, operator_id: str | None, url: str, *, as_json: bool) -> None:
+    """Close the account for good: name, contact and keys are deleted, the count stays."""
+    _state(url, load_key(key), operator_id, "close", {}, as_json=as_json)
+
+
+# An id may begin with a hyphen.
+@operator.command(context_settings={"ignore_unknown_options": True})
+@click.argument("operator_id", metavar="[ID]", default="self")
+@asks_as_operator
+@registry_option
+@json_option
+def show(
+    operator_id: str, api_key: str | None, key: Path | None, url: str, *, as_json: bool
+) -> None:
+    """What is known of an operator; without ID, of the one whose key is given."""
+    auth = auth_of(url, api_key, key) if operator_id == "self" else None
+    path = f"/v1/operators/{operator_id}"
+    _tell(with_client(url, lambda client: client.get(path), auth), as_json=as_json)
+
+
+def _state(
+    url: str,
+    key: PrivateKey,
+    operator_id: str | None,
+    act: str,
+    members: dict[str, Any],
+    *,
+    as_json: bool,
+) -> None:
+    now = int(time.time())
+    told = {name: value for name, value in members.items() if value is not None}
+    payload = {
+        **told,
+        "act": act,
+        "aud": url.rstrip("/"),
+        "sub": operator_id or public_key_of(key).kid,
+        "iat": now,
+        "exp": now + LIFETIME_S,
+    }
+    token = sign_compact(payload, key, typ=OPERATOR_TYP)
+
+    async def send(client: RegistryClient) -> dict[str, Any]:
+        if act == "register":
+            return await client.register_operator(token)
+        return await client.change_operator(str(payload["sub"]), token)
+
+    _tell(with_client(url, send), as_json=as_json)
+
+
+def _tell(found: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+        return
+    console.print(f"{found['id']}: [bold]{found['status']}[/]")
+    console.print(f"{found['rankings']} rankings since {found['registeredAt']}")
+    if declared := found["declared"]:
+        console.print(f"{declared['name']}, {declared['contact']}", markup=False)
+    if api_key := found.get("apiKey"):
+        console.print("The API key, told this once; keep it to yourself:")
+        click.echo(api_key)

@@ -1,0 +1,236 @@
+"""SQL of labels: what was told of each site for reports, by whom, and since when.
+
+Rows are added and never changed, so that the labels of any past instant can be read.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import date, datetime
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import bindparam, text
+
+from registry.db.column_types import RecordId
+from registry.db.engine import Connection
+from registry.db.prepared import Gathered, Prepared
+from registry.fairness.labels import (
+    LabelledSite,
+    SiteLabel,
+    ToldLabel,
+    find_contradictions,
+    rank_tellers,
+    settle,
+)
+from registry.sites.identifier import spell_site_id
+from registry.sites.label import Independence, Label, Size
+
+_TOLD = """
+    SELECT DISTINCT ON (site_id, told_by) site_id, told_by, told_at, valid_from,
+        observed_on, source, size, independence, chain, commission_percent
+    FROM disclosure.label WHERE valid_from <= :at {which}
+    ORDER BY site_id, told_by, told_at DESC, label_id DESC
+"""
+TOLD = text(_TOLD.format(which=""))
+TOLD_OF = text(_TOLD.format(which="AND site_id = ANY (CAST(:site_ids AS bigint[]))"))
+
+HISTORY = text("""
+    SELECT site_id, told_by, told_at, valid_from, observed_on, source, size,
+        independence, chain, commission_percent
+    FROM disclosure.label WHERE site_id = :site_id AND valid_from <= :at
+    ORDER BY label_id DESC LIMIT :most
+""")
+
+# What its teller said last is not said again, nor is nothing where nothing was said.
+_SAY = Prepared(
+    text("""
+    INSERT INTO disclosure.label (site_id, told_by, told_at, valid_from, size,
+        independence, chain, commission_percent, source)
+    SELECT n.site_id, n.told_by, n.now, n.now, n.size, n.independence, n.chain,
+        n.commission_percent, n.source
+    FROM (SELECT CAST(:site_id AS bigint) AS site_id, CAST(:told_by AS text) AS told_by,
+        CAST(:now AS timestamptz) AS now, CAST(:size AS text) AS size,
+        CAST(:independence AS text) AS independence, CAST(:chain AS text) AS chain,
+        CAST(:commission_percent AS double precision) AS commission_percent,
+        CAST(:source AS text) AS source) AS n
+    WHERE NOT coalesce((
+        SELECT (l.size, l.independence, l.chain, l.commission_percent) IS NOT DISTINCT
+            FROM (n.size, n.independence, n.chain, n.commission_percent)
+        FROM disclosure.label AS l
+        WHERE l.site_id = n.site_id AND l.told_by = n.told_by
+        ORDER BY l.told_at DESC, l.label_id DESC LIMIT 1
+    ), num_nonnulls(n.size, n.independence, n.chain, n.commission_percent) = 0)
+""")
+)
+
+PUT = text("""
+    INSERT INTO disclosure.label (site_id, told_by, told_at, valid_from, observed_on,
+        size, independence, chain, commission_percent, source, statement, record_id)
+    VALUES (:site_id, :told_by, :told_at, :valid_from, :observed_on, :size,
+        :independence, :chain, :commission_percent, :source, :statement, :record_id)
+    ON CONFLICT (statement) DO NOTHING
+""").bindparams(bindparam("record_id", type_=RecordId))
+
+SITE = text("SELECT site_id FROM registry.site WHERE site_id = :site_id")
+
+LISTED = text("""
+    SELECT site_id, registrable_domain, category, registered_at FROM registry.site
+    WHERE registered_at <= :at AND site_id > :after ORDER BY site_id LIMIT :most
+""")
+
+
+async def labels_at(
+    connection: Connection, at: datetime, site_ids: Sequence[int] | None = None
+) -> dict[int, SiteLabel]:
+    """The labels that counted at an instant, by the sites' numbers, in their order.
+
+    Of sites that anybody has told something of. site_ids: of these only.
+    connection: of a role that may read disclosures.
+    """
+    told = await told_at(connection, at, site_ids)
+    return await asyncio.to_thread(_settle, told, at)
+
+
+async def labelled_sites(
+    connection: Connection, at: datetime, *, after: int, most: int
+) -> list[LabelledSite]:
+    """Sites registered by then, labelled or not, in the order of their numbers."""
+    values = {"at": at, "after": after, "most": most}
+    rows = (await connection.execute(LISTED, values)).all()
+    told = await told_at(connection, at, [row.site_id for row in rows])
+    found = []
+    for row in rows:
+        ranked = rank_tellers(told.get(row.site_id, ()), at)
+        contradicted = tuple(one.field for one in find_contradictions(ranked))
+        found.append(
+            LabelledSite(
+                site_id=spell_site_id(row.site_id),
+                domain=row.registrable_domain,
+                category=row.category,
+                registered_at=row.registered_at,
+                label=settle(ranked, at),
+                contradictions=contradicted,
+            )
+        )
+    return found
+
+
+async def told_at(
+    connection: Connection, at: datetime, site_ids: Sequence[int] | None = None
+) -> dict[int, list[ToldLabel]]:
+    """What each teller had told last of each site, in the order of their numbers."""
+    values: dict[str, Any] = {"at": at}
+    if site_ids is not None:
+        values["site_ids"] = list(site_ids)
+    query = TOLD if site_ids is None else TOLD_OF
+    rows = (await connection.execute(query, values)).all()
+    return await asyncio.to_thread(_by_site, rows)
+
+
+async def has_site(connection: Connection, site_id: int) -> bool:
+    rows = await connection.execute(SITE, {"site_id": site_id})
+    return rows.one_or_none() is not None
+
+
+async def put_label(
+    connection: Connection,
+    site_id: int,
+    told: ToldLabel,
+    *,
+    statement: bytes,
+    record_id: str,
+) -> bool:
+    """Note what an auditor signed. False if it is there already."""
+    values = {
+        **asdict(told.label),
+        "site_id": site_id,
+        "told_by": told.told_by,
+        "told_at": told.told_at,
+        "valid_from": told.valid_from,
+        "observed_on": told.observed_on,
+        "source": told.source,
+        "statement": sha256(statement).digest(),
+        "record_id": record_id,
+    }
+    return bool((await connection.execute(PUT, values)).rowcount)
+
+
+async def history_of(
+    connection: Connection, site_id: int, at: datetime, most: int
+) -> list[ToldLabel]:
+    """All that had been told of a site by then, the newest first."""
+    values = {"site_id": site_id, "at": at, "most": most}
+    rows = await connection.execute(HISTORY, values)
+    return [_told(*told) for _, *told in rows]
+
+
+async def say_label(
+    connection: "Connection | Gathered",
+    site_id: int,
+    label: Label,
+    *,
+    told_by: str,
+    source: str,
+    now: datetime,
+) -> None:
+    """Note what the site itself says, if it is not what it said before."""
+    await _SAY(
+        connection,
+        site_id=site_id,
+        told_by=told_by,
+        now=now,
+        size=label.size,
+        independence=label.independence,
+        chain=label.chain,
+        commission_percent=label.commission_percent,
+        source=source,
+    )
+
+
+def _settle(
+    told: Mapping[int, Sequence[ToldLabel]], at: datetime
+) -> dict[int, SiteLabel]:
+    return {site_id: settle(several, at) for site_id, several in told.items()}
+
+
+def _by_site(rows: Sequence[Any]) -> dict[int, list[ToldLabel]]:
+    found: dict[int, list[ToldLabel]] = {}
+    for site_id, *told in rows:
+        found.setdefault(site_id, []).append(_told(*told))
+    return found
+
+
+def _told(
+    told_by: str,
+    told_at: datetime,
+    valid_from: datetime,
+    observed_on: date | None,
+    source: str,
+    *stated: Any,
+) -> ToldLabel:
+    """The columns behind the site's, in the order of the queries."""
+    return ToldLabel(
+        label=_label(*stated),
+        told_by=told_by,
+        told_at=told_at,
+        valid_from=valid_from,
+        observed_on=observed_on,
+        source=source,
+    )
+
+
+@lru_cache(maxsize=4_096)  # most sites say one of a few things
+def _label(
+    size: Size | None,
+    independence: Independence | None,
+    chain: str | None,
+    commission_percent: float | None,
+) -> Label:
+    return Label(
+        size=size,
+        independence=independence,
+        chain=chain,
+        commission_percent=commission_percent,
+    )

@@ -1,0 +1,231 @@
+"""SQL of operators: their keys, what they say of themselves, and their counters."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    DateTime,
+    Row,
+    Text,
+    bindparam,
+    delete,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import IntegrityError
+
+from registry.db.engine import Connection
+from registry.db.operator_tables import (
+    operator,
+    operator_api_key,
+    operator_contact,
+    operator_count,
+    operator_nonce,
+)
+from registry.identity.keys import PublicKey
+from registry.identity.operator_statement import Contact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredOperator:
+    """kid, jwk: of its key, None once it is closed. said: None then too.
+
+    stated_at: `iat` of its newest statement. api_key_made_at: None if it has none.
+    rankings: how many it has asked for.
+    """
+
+    operator_id: str
+    kid: str | None
+    jwk: Mapping[str, str] | None
+    registered_at: datetime
+    stated_at: datetime
+    closed_at: datetime | None
+    said: Contact | None
+    api_key_made_at: datetime | None
+    rankings: int
+
+
+async def add_operator(
+    connection: Connection, key: PublicKey, *, now: datetime, stated_at: datetime
+) -> bool:
+    """False if the key is, or was at first, that of an operator already."""
+    added = await connection.execute(
+        insert(operator)
+        .values(
+            operator_id=key.kid,
+            kid=key.kid,
+            jwk=key.jwk,
+            registered_at=now,
+            stated_at=stated_at,
+        )
+        .on_conflict_do_nothing()
+    )
+    if not added.rowcount:
+        return False
+    await connection.execute(insert(operator_count).values(operator_id=key.kid))
+    return True
+
+
+_SELECT = (
+    select(
+        operator,
+        operator_contact.c.name,
+        operator_contact.c.contact,
+        operator_contact.c.is_public,
+        operator_api_key.c.made_at,
+        operator_count.c.rankings,
+    )
+    .join(operator_count)
+    .outerjoin(operator_contact)
+    .outerjoin(operator_api_key)
+)
+
+
+async def find_operator(
+    connection: Connection, operator_id: str
+) -> StoredOperator | None:
+    query = _SELECT.where(operator.c.operator_id == operator_id)
+    row = (await connection.execute(query)).one_or_none()
+    return None if row is None else _operator(row)
+
+
+async def lock_operator(
+    connection: Connection, operator_id: str
+) -> StoredOperator | None:
+    """It is this transaction's alone until it ends."""
+    lock = select(operator.c.operator_id).where(operator.c.operator_id == operator_id)
+    await connection.execute(lock.with_for_update())
+    return await find_operator(connection, operator_id)
+
+
+async def note_statement(
+    connection: Connection, operator_id: str, at: datetime
+) -> None:
+    await connection.execute(_of(operator_id).values(stated_at=at))
+
+
+async def save_contact(connection: Connection, operator_id: str, said: Contact) -> None:
+    told = {"name": said.name, "contact": said.contact, "is_public": said.is_public}
+    await connection.execute(
+        insert(operator_contact)
+        .values(operator_id=operator_id, **told)
+        .on_conflict_do_update(index_elements=["operator_id"], set_=told)
+    )
+
+
+async def save_key(connection: Connection, operator_id: str, key: PublicKey) -> bool:
+    """False if the key is, or was at first, another's."""
+    was = select(operator.c.operator_id).where(
+        operator.c.operator_id != operator_id, operator.c.operator_id == key.kid
+    )
+    if (await connection.execute(was)).first():
+        return False
+    try:
+        await connection.execute(_of(operator_id).values(kid=key.kid, jwk=key.jwk))
+    except IntegrityError:
+        return False
+    return True
+
+
+async def save_api_key(
+    connection: Connection, operator_id: str, digest: bytes, at: datetime
+) -> None:
+    """digest: SHA-256 of the new one; the former is no more."""
+    told = {"digest": digest, "made_at": at}
+    await connection.execute(
+        insert(operator_api_key)
+        .values(operator_id=operator_id, **told)
+        .on_conflict_do_update(index_elements=["operator_id"], set_=told)
+    )
+
+
+async def drop_api_key(connection: Connection, operator_id: str) -> None:
+    key = operator_api_key
+    await connection.execute(delete(key).where(key.c.operator_id == operator_id))
+
+
+async def close_operator(
+    connection: Connection, operator_id: str, now: datetime
+) -> None:
+    """The id and its counter stay, all else of it goes."""
+    for table in (operator_contact, operator_api_key, operator_nonce):
+        await connection.execute(
+            delete(table).where(table.c.operator_id == operator_id)
+        )
+    await connection.execute(_of(operator_id).values(kid=None, jwk=None, closed_at=now))
+
+
+async def operator_of_api_key(connection: Connection, digest: bytes) -> str | None:
+    key = operator_api_key
+    query = select(key.c.operator_id).where(key.c.digest == digest)
+    return (await connection.execute(query)).scalar_one_or_none()
+
+
+async def operator_of_kid(
+    connection: Connection, kid: str
+) -> tuple[str, Mapping[str, str]] | None:
+    """Its id and its key."""
+    query = select(operator.c.operator_id, operator.c.jwk).where(operator.c.kid == kid)
+    row = (await connection.execute(query)).one_or_none()
+    return None if row is None else (row.operator_id, row.jwk)
+
+
+# One statement, and it does not wait for the disk: nonces lost in a crash would have
+# been of use for five minutes.
+USE_NONCE = text("""
+    WITH hurried AS (SELECT set_config('synchronous_commit', 'off', true)),
+    forgotten AS (
+        DELETE FROM registry.operator_nonce
+        WHERE operator_id = :operator_id AND expires_at <= :now
+    )
+    INSERT INTO registry.operator_nonce (operator_id, nonce, expires_at)
+    SELECT :operator_id, :nonce, :expires_at FROM hurried
+    ON CONFLICT DO NOTHING
+""").bindparams(
+    bindparam("operator_id", type_=Text),
+    bindparam("nonce", type_=Text),
+    bindparam("expires_at", type_=DateTime(timezone=True)),
+)
+
+
+async def use_nonce(
+    connection: Connection,
+    operator_id: str,
+    nonce: str,
+    expires_at: datetime,
+    now: datetime,
+) -> bool:
+    """False if it was used before. Those that have expired are forgotten.
+
+    connection: `reading`, as the statement is a transaction by itself.
+    """
+    given = {"operator_id": operator_id, "nonce": nonce}
+    used = await connection.execute(
+        USE_NONCE, {**given, "expires_at": expires_at, "now": now}
+    )
+    return bool(used.rowcount)
+
+
+def _of(operator_id: str) -> Any:
+    return update(operator).where(operator.c.operator_id == operator_id)
+
+
+def _operator(row: Row[Any]) -> StoredOperator:
+    said = None
+    if row.name is not None:
+        said = Contact(name=row.name, contact=row.contact, is_public=row.is_public)
+    return StoredOperator(
+        operator_id=row.operator_id,
+        kid=row.kid,
+        jwk=row.jwk,
+        registered_at=row.registered_at,
+        stated_at=row.stated_at,
+        closed_at=row.closed_at,
+        said=said,
+        api_key_made_at=row.made_at,
+        rankings=row.rankings,
+    )

@@ -1,0 +1,59 @@
+"""The tables of what is kept for good: monthly reports, and trials of invariance."""
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Date,
+    Float,
+    ForeignKey,
+    Integer,
+    LargeBinary,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+
+from registry.db.column_types import RecordId
+from registry.db.metadata import instant, metadata
+
+kept_report = Table(
+    "kept_report",
+    metadata,
+    Column("month", Date, primary_key=True),
+    Column("record_id", RecordId, nullable=False),
+    instant("made_at"),
+    UniqueConstraint("record_id", name="kept_report_record_id_key"),
+    schema="audit",
+)
+
+kept_form = Table(
+    "kept_form",
+    metadata,
+    Column("month", Date, ForeignKey("audit.kept_report.month"), primary_key=True),
+    Column("form", Text, primary_key=True),
+    Column("body", LargeBinary, nullable=False),
+    Column("signature", Text, nullable=False),
+    Column("digest", LargeBinary, nullable=False),
+    Column("size", Integer, nullable=False),
+    schema="audit",
+)
+
+invariance_run = Table(
+    "invariance_run",
+    metadata,
+    Column("day", Date, primary_key=True),
+    instant("finished_at"),
+    Column("generation", Text, nullable=False),
+    Column("policy", Text, nullable=False),
+    Column("code", Text, nullable=False),
+    Column("seed", BigInteger, nullable=False),
+    Column("queries", Integer, nullable=False),
+    Column("sites", Integer, nullable=False),
+    Column("trials", Integer, nullable=False),
+    Column("violations", Integer, nullable=False),
+    Column("rate_at_most", Float, nullable=False),
+    Column("tallies", JSONB, nullable=False),
+    Column("examples", JSONB, nullable=False),
+    schema="audit",
+)

@@ -1,0 +1,159 @@
+"""Which label counts where several tell, and where they contradict each other.
+
+Field by field an auditor comes before the signed registration, and that before the
+site's documents, whichever spoke last: a site that does not like what was found could
+sign anew each day (docs/decisions/0048).
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import TypeVar
+
+from registry.sites.entry import Conflict
+from registry.sites.label import Independence, Label, Size, spell_percent
+
+Value = TypeVar("Value")
+
+DOCUMENT, REGISTRATION, AUDITOR = "document", "registration", "auditor"
+VALID_FOR = timedelta(days=730)
+"""How long an auditor's label counts from the day that it was observed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldLabel:
+    """A label and who told it.
+
+    told_by: DOCUMENT, REGISTRATION or the auditor's verifier key. told_at: by the
+    teller's own clock. valid_from: since when it is on record here. observed_on: the
+    day for which an auditor's source tells it. source: where it comes from.
+    """
+
+    label: Label
+    told_by: str
+    told_at: datetime
+    valid_from: datetime
+    source: str
+    observed_on: date | None = None
+
+    @property
+    def kind(self) -> str:
+        """DOCUMENT, REGISTRATION or AUDITOR."""
+        return self.told_by if self.told_by in {DOCUMENT, REGISTRATION} else AUDITOR
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteLabel:
+    """What counts of a site. source: the kinds that it is from, joined by spaces.
+
+    valid_from: since when all of it has been on record; None where nothing is.
+    """
+
+    size: Size | None = None
+    independence: Independence | None = None
+    chain: str | None = None
+    commission_percent: float | None = None
+    source: str = ""
+    valid_from: datetime | None = None
+
+
+UNTOLD = SiteLabel()
+_NOTHING = Label()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledSite:
+    """A site as it is published. contradictions: the fields that tellers differ on."""
+
+    site_id: str
+    domain: str
+    category: str
+    registered_at: datetime
+    label: SiteLabel = UNTOLD
+    contradictions: tuple[str, ...] = ()
+
+
+_CLAIMS: dict[str, Callable[[Label], str | None]] = {
+    "size": lambda label: label.size,
+    "independence": lambda label: label.independence,
+    "chain": lambda label: label.chain,
+    "commission": lambda label: (
+        None
+        if label.commission_percent is None
+        else spell_percent(label.commission_percent)
+    ),
+}
+
+
+def settle(told: Iterable[ToldLabel], at: datetime) -> SiteLabel:
+    """What counts at an instant. told: of one site, the newest of each teller."""
+    ranked = rank_tellers(told, at)
+    if len(ranked) == 1:
+        return _alone(ranked[0])
+    counted: list[ToldLabel] = []
+
+    def first(field: Callable[[Label], Value | None]) -> Value | None:
+        for one in ranked:
+            value = field(one.label)
+            if value is not None:
+                counted.append(one)
+                return value
+        return None
+
+    size: Size | None = first(lambda label: label.size)
+    independence: Independence | None = first(lambda label: label.independence)
+    chain = first(lambda label: label.chain) if independence == "chain" else None
+    commission = first(lambda label: label.commission_percent)
+    return SiteLabel(
+        size=size,
+        independence=independence,
+        chain=chain,
+        commission_percent=commission,
+        source=" ".join(sorted({one.kind for one in counted})),
+        valid_from=max((one.valid_from for one in counted), default=None),
+    )
+
+
+def rank_tellers(told: Iterable[ToldLabel], at: datetime) -> list[ToldLabel]:
+    """Those that count at an instant, the weightiest first."""
+    counting = [one for one in told if _counts(one, at)]
+    if len(counting) > 1:  # mostly a site alone speaks of itself
+        counting.sort(key=_weight, reverse=True)
+    return counting
+
+
+def find_contradictions(ranked: Sequence[ToldLabel]) -> tuple[Conflict, ...]:
+    """Fields that two tellers state differently, the claim that counts first."""
+    found = []
+    for field, claim_of in _CLAIMS.items():
+        claims = [(one.kind, claim_of(one.label)) for one in ranked]
+        stated = tuple((kind, claim) for kind, claim in claims if claim is not None)
+        if len({claim for _, claim in stated}) > 1:
+            found.append(Conflict(field=field, values=stated))
+    return tuple(found)
+
+
+def _alone(told: ToldLabel) -> SiteLabel:
+    label = told.label
+    if label == _NOTHING:
+        return UNTOLD
+    return SiteLabel(
+        size=label.size,
+        independence=label.independence,
+        chain=label.chain,
+        commission_percent=label.commission_percent,
+        source=told.kind,
+        valid_from=told.valid_from,
+    )
+
+
+def _counts(told: ToldLabel, at: datetime) -> bool:
+    if told.observed_on is None:
+        return True
+    return told.observed_on > (at - VALID_FOR).date()
+
+
+def _weight(told: ToldLabel) -> tuple[int, date, datetime, str]:
+    """Among auditors the later observation, then the later word."""
+    order = (DOCUMENT, REGISTRATION, AUDITOR).index(told.kind)
+    return order, told.observed_on or date.min, told.told_at, told.told_by

@@ -1,0 +1,214 @@
+"""/v1/operators: who runs agents registers with a signed statement, and sees its figures."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from litestar import Response, get, post
+from litestar.params import FromPath
+
+from registry.db.operators import StoredOperator
+from registry.errors import NotFound
+from registry.fairness.forms.files import MEDIA_TYPES
+from registry.identity.keys import parse_thumbprint
+from registry.identity.operator_statement import Contact
+from registry.interfaces.http.credentials import (
+    OPERATOR_SECURITY,
+    Call,
+    require_operator,
+)
+from registry.interfaces.http.limits import limit_writes
+from registry.interfaces.http.problems import problems
+from registry.interfaces.http.services import Injected, Services
+from registry.interfaces.rest.forms import also_as
+from registry.interfaces.rest.jose import JoseOperation, read_statement
+from registry.interfaces.rest.reports import (
+    REPORT_RESPONSE,
+    AskedForm,
+    Category,
+    End,
+    Start,
+    hand_out_report,
+)
+from registry.interfaces.rest.wire import Wire
+from registry.usecases.operators import find_operator, take_statement
+from registry.usecases.refusals import OPERATOR_UNKNOWN
+
+
+class DeclaredView(Wire):
+    """What the operator says of itself; nobody has checked it."""
+
+    name: str
+    contact: str
+
+
+class OperatorView(Wire):
+    """id: the RFC 7638 thumbprint of its first key; keyThumbprint: of the present one.
+
+    rankings: how many it has asked for, which is the highest `opn` of its records in the
+    log. declared: null unless it wants others to be told.
+    """
+
+    id: str
+    status: Literal["active", "closed"]
+    key_thumbprint: str | None
+    registered_at: datetime
+    closed_at: datetime | None
+    rankings: int
+    declared: DeclaredView | None
+
+
+class OwnOperatorView(OperatorView):
+    """What an operator is told of itself. public: whether others are told `declared`."""
+
+    public: bool
+    api_key_made_at: datetime | None
+
+
+class StatedOperatorView(OwnOperatorView):
+    """apiKey: the new one, if one was asked for; it is told this once."""
+
+    api_key: str | None
+
+
+@post(
+    "/operators",
+    operation_class=JoseOperation,
+    operation_id="registerOperator",
+    summary="Register as an operator with a statement signed by its key",
+    tags=["operators"],
+    guards=[limit_writes],
+    responses=problems(408, 409, 413, 415, 429),
+)
+async def register_operator(
+    request: Call, services: Injected
+) -> Response[StatedOperatorView]:
+    """The header's typ is operator-statement+jws.
+
+    The payload has aud, sub, iat, exp, act (register), jwk, name and contact, and may
+    have public and api_key.
+    """
+    view = await _take(request, services, None)
+    return Response(view, headers={"Location": f"/v1/operators/{view.id}"})
+
+
+@post(
+    "/operators/{operator_id:str}/statements",
+    operation_class=JoseOperation,
+    operation_id="changeOperator",
+    summary="Change or close an operator's account with a signed statement",
+    tags=["operators"],
+    status_code=200,
+    guards=[limit_writes],
+    responses=problems(404, 408, 409, 410, 413, 415, 429),
+)
+async def change_operator(
+    operator_id: FromPath[str], request: Call, services: Injected
+) -> StatedOperatorView:
+    """As for registering, with one of these acts, each of which may have api_key, too.
+
+    update: name, contact, public. rotate: next_jwk. close: nothing, nor api_key.
+    """
+    return await _take(request, services, operator_id)
+
+
+async def _take(
+    request: Call, services: Services, operator_id: str | None
+) -> StatedOperatorView:
+    token = await read_statement(request)
+    async with services.api.begin() as connection:
+        stated = await take_statement(
+            connection,
+            token,
+            operator_id=operator_id,
+            audience=services.origin,
+            chance=services.chance,
+        )
+    own = _view_own(stated.operator)
+    return StatedOperatorView(**_members(own), api_key=stated.api_key)
+
+
+@get(
+    "/operators/{operator_id:str}",
+    operation_id="getOperator",
+    summary="What anybody may know of an operator",
+    tags=["operators"],
+    responses=problems(404),
+)
+async def get_operator(operator_id: FromPath[str], services: Injected) -> OperatorView:
+    try:
+        parse_thumbprint(operator_id)
+    except ValueError as error:
+        raise NotFound(OPERATOR_UNKNOWN) from error
+    async with services.api.connect() as connection:
+        found = await find_operator(connection, operator_id)
+    said = found.said if found.said and found.said.is_public else None
+    return _view(found, said)
+
+
+@get(
+    "/operators/self",
+    operation_id="getOwnOperator",
+    summary="What the registry knows of the operator who asks",
+    tags=["operators"],
+    security=OPERATOR_SECURITY,
+    responses=problems(401),
+)
+async def get_own_operator(request: Call, services: Injected) -> OwnOperatorView:
+    operator_id = await require_operator(request, services)
+    async with services.api.connect() as connection:
+        return _view_own(await find_operator(connection, operator_id))
+
+
+@get(
+    "/operators/self/report",
+    operation_id="getOwnReport",
+    operation_class=also_as(*MEDIA_TYPES.values()),
+    summary="The report of WAB 9.7 over the rankings of the operator who asks",
+    tags=["operators"],
+    security=OPERATOR_SECURITY,
+    responses={**problems(401), 200: REPORT_RESPONSE},
+)
+async def get_own_report(
+    services: Injected,
+    request: Call,
+    *,
+    start: Start = None,
+    end: End = None,
+    category: Category = None,
+    form: AskedForm = None,
+) -> Response[bytes]:
+    """Signed by the registry, so that the operator can publish it as it is."""
+    operator_id = await require_operator(request, services)
+    return await hand_out_report(
+        request,
+        services,
+        between=(start, end),
+        operator=operator_id,
+        category=category,
+        form=form,
+    )
+
+
+def _view(found: StoredOperator, said: Contact | None) -> OperatorView:
+    declared = DeclaredView(name=said.name, contact=said.contact) if said else None
+    return OperatorView(
+        id=found.operator_id,
+        status="closed" if found.closed_at else "active",
+        key_thumbprint=found.kid,
+        registered_at=found.registered_at,
+        closed_at=found.closed_at,
+        rankings=found.rankings,
+        declared=declared,
+    )
+
+
+def _view_own(found: StoredOperator) -> OwnOperatorView:
+    return OwnOperatorView(
+        **_members(_view(found, found.said)),
+        public=found.said is not None and found.said.is_public,
+        api_key_made_at=found.api_key_made_at,
+    )
+
+
+def _members(view: OperatorView) -> dict[str, Any]:
+    return {name: getattr(view, name) for name in view.__struct_fields__}

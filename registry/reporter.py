@@ -1,0 +1,111 @@
+"""The process that keeps reports and tries invariance: `python -m registry.reporter`.
+
+Any number may run; one at a time has the turn. It reads as the auditor, at a low
+priority, and is in nobody's way: searches and the log go on without it.
+"""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from functools import cache
+
+# More threads of BLAS would spin beside serving, at the priority of the process.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import structlog
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+from registry import keyring
+from registry.db.engine import DatabaseError, Engine, Role, open_engine
+from registry.db.turns import REPORTS_TURN, TRIALS_TURN, take_turn
+from registry.observability import configure_logging
+from registry.process import run_until_stopped
+from registry.ranking.encoder import load_encoder
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.settings import Settings, read_settings
+from registry.sites.gazetteer import Gazetteer
+from registry.usecases.background import NICENESS
+from registry.usecases.chance import Chance
+from registry.usecases.keep_report import Keeper
+from registry.usecases.list_site import Lister
+from registry.usecases.try_daily import DailyTrials
+
+FIRST_LOOK = timedelta(minutes=2)
+"""After its start, when whatever starts beside it has the processor for itself."""
+
+logger = structlog.get_logger()
+
+
+async def report(settings: Settings) -> None:
+    """Until cancelled."""
+    chance = Chance()
+    auditor = open_engine(settings.database_url, Role.AUDITOR, pool=1)
+    writer = open_engine(settings.database_url, Role.REPORTER, pool=4)
+    signer = keyring.load_signer(settings.keys, keyring.PROMISE, settings.log_origin)
+    keeper = Keeper(
+        auditor=auditor,
+        writer=writer,
+        policy=DEFAULT_POLICY,
+        key=signer.private,
+        chance=chance,
+    )
+    trials = DailyTrials(
+        auditor=auditor,
+        writer=writer,
+        make_lister=make_lister,
+        chance=chance,
+        trials=settings.invariance_trials,
+        hour=settings.invariance_hour,
+    )
+    scheduler = AsyncIOScheduler(timezone="UTC")
+    for turn, work in (
+        (REPORTS_TURN, keeper.keep_missing),
+        (TRIALS_TURN, trials.make_todays),
+    ):
+        scheduler.add_job(
+            do_in_turn,
+            "interval",
+            hours=1,
+            next_run_time=chance.now() + FIRST_LOOK,
+            misfire_grace_time=None,
+            args=(writer, turn, work),
+        )
+    scheduler.start()
+    try:
+        await asyncio.Event().wait()
+    finally:
+        scheduler.shutdown(wait=False)
+        await auditor.dispose()
+        await writer.dispose()
+
+
+@cache
+def make_lister() -> Lister:
+    """Not before there is something to try: it takes a second, and much memory."""
+    return Lister(
+        gazetteer=Gazetteer.load(), encoder=load_encoder(), policy=DEFAULT_POLICY
+    )
+
+
+async def do_in_turn(
+    engine: Engine, turn: int, work: Callable[[], Awaitable[object]]
+) -> None:
+    """The work, if nobody else is at it; what the database breaks off is tried again."""
+    try:
+        async with take_turn(engine, turn) as is_ours:
+            if is_ours:
+                await work()
+    except (DatabaseError, OSError) as error:
+        logger.warning("reporter_interrupted", kind=type(error).__name__)
+
+
+def main() -> None:
+    settings = read_settings(os.environ)
+    configure_logging(settings.log_format)
+    os.nice(NICENESS)
+    run_until_stopped(report(settings))
+
+
+if __name__ == "__main__":
+    main()

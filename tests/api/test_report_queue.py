@@ -1,0 +1,41 @@
+"""Reports are not asked for without end: the handler waits its turn, or says when."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+from litestar import Litestar, Router
+from litestar.di import Provide
+
+from registry.interfaces.http.problems import EXCEPTION_HANDLERS
+from registry.interfaces.http.strict import StrictRequest
+from registry.interfaces.rest.reports import get_fairness_report
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.usecases.chance import Chance
+from registry.usecases.report_queue import ReportQueue
+
+
+async def test_whom_no_turn_is_left_for_is_told_when_to_come_again() -> None:
+    services = SimpleNamespace(
+        chance=Chance(),
+        reports=ReportQueue(waiting_max=-1),
+        searcher=SimpleNamespace(follower=SimpleNamespace(policy=DEFAULT_POLICY)),
+        auditor=None,  # nothing is read
+    )
+
+    async def give() -> Any:
+        return services
+
+    app = Litestar(
+        route_handlers=[Router("/v1", route_handlers=[get_fairness_report])],
+        dependencies={"services": Provide(give)},
+        exception_handlers=EXCEPTION_HANDLERS,
+        logging_config=None,
+        request_class=StrictRequest,
+    )
+    transport = httpx.ASGITransport(app=app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://a.test") as http:
+        answer = await http.get("/v1/reports/fairness")
+    assert answer.status_code == 503
+    assert answer.json()["code"] == "reports_busy"
+    assert int(answer.headers["Retry-After"]) > 0

@@ -1,0 +1,290 @@
+"""`audit reproduce-report`: what is computed again, and what is found out."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from registry.archive import manifest as manifests
+from registry.archive.writing import digest_file, write_manifest
+from registry.audit.record import digest_of, report_record
+from registry.fairness.forms.json_object import format_json
+from registry.identity.detached_jws import REPORT_TYP, sign_detached
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.tlog.note import Algorithm, Signer, format_vkey
+from registry.usecases.archived_report import report_of_archive
+from tests.cli.audited import SIGNER, VKEY, publish, run, run_json
+from tests.unit.archive.archived import (
+    ALGORITHM,
+    KEY,
+    SITES,
+    TERMS,
+    WINDOW,
+    archived,
+    disclosures,
+    played,
+    write,
+)
+
+PROMISE_KEY = format_vkey(
+    Signer(
+        name=f"{SIGNER.name}/promise", algorithm=Algorithm.ED25519, private=KEY
+    ).verifier_key
+)
+ROOT = Path(__file__).parents[2]
+COUNT = 500
+
+
+@pytest.fixture(scope="module")
+def town():
+    """Not to be changed; `played` gives one's own."""
+    return played(COUNT)
+
+
+@pytest.fixture(scope="module")
+def log(town, tmp_path_factory):
+    return publish(tmp_path_factory.mktemp("log") / "log", town.bodies)
+
+
+def note_of(log):
+    return (log / "checkpoint").read_text()
+
+
+@pytest.fixture(scope="module")
+def honest(town, log, tmp_path_factory):
+    return archived(
+        tmp_path_factory.mktemp("honest") / "archive",
+        town.rows,
+        checkpoint=note_of(log),
+    )
+
+
+@pytest.fixture(scope="module")
+def report(honest, tmp_path_factory):
+    """The file, with its signature beside it."""
+    told = report_of_archive(honest, ALGORITHM, TERMS, DEFAULT_POLICY)
+    return sign(tmp_path_factory.mktemp("report") / "report.json", format_json(told))
+
+
+def sign(file, body):
+    file.write_bytes(body)
+    signature = sign_detached(body, KEY, typ=REPORT_TYP)
+    file.with_name(f"{file.name}.jws").write_text(signature)
+    return file
+
+
+def options(log, archive, report):
+    keys = ("--key", VKEY, "--promise-key", PROMISE_KEY)
+    return ("reproduce-report", log, "--archive", archive, "--report", report, *keys)
+
+
+def test_an_honest_report_comes_out_the_same(log, honest, report, town):
+    code, told = run_json(*options(log, honest.folder, report))
+    assert (code, told.get("same")) == (0, True), told
+    assert told["rankings"] == COUNT
+    assert told["choices"] == sum(row.selection_index is not None for row in town.rows)
+    assert told["openings"] == 4 * (COUNT - honest.manifest.erased)
+    assert told["figures"] > 1000
+    assert honest.manifest.erased == 18
+    result = run(*options(log, honest.folder, report))
+    assert "0 figures differ" in result.stdout
+
+
+@pytest.mark.slow
+def test_it_needs_no_database_and_no_more_of_the_source(log, honest, report, tmp_path):
+    """As on another machine: a copy of the package, and an environment with nothing."""
+    shutil.copytree(
+        ROOT / "registry",
+        tmp_path / "checkout" / "registry",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
+    words = map(str, options(log, honest.folder, report))
+    ended = subprocess.run(
+        [sys.executable, "-P", "-m", "registry", "audit", *words, "--json"],
+        env={"PYTHONPATH": str(tmp_path / "checkout")},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout)["same"]
+
+
+def test_a_changed_figure_is_told(log, honest, report, tmp_path):
+    told = json.loads(report.read_bytes())
+    told["counts"]["selections"] += 1
+    share = told["dimensions"][0]["classes"][0]["comparisons"][0]["share"]
+    share["value"] = round(share["value"] + 0.00001, 6)
+    told["sentences"][0] = "All is well."
+    forged = sign(tmp_path / "report.json", json.dumps(told).encode())
+    code, found = run_json(*options(log, honest.folder, forged))
+    assert (code, found["archive"]) == (1, [])
+    assert [one["path"] for one in found["differing"]] == [
+        "counts/selections",
+        "dimensions/size/classes/smallBusiness/comparisons/logarithmic/share/value",
+        "sentences/0",
+    ]
+
+
+def missing(town):
+    del town.rows[10]
+
+
+def invented(town):
+    """In the place of a choice."""
+    other = played(COUNT).rows[20]
+    other.leaf_index = next(row.selection_index for row in town.rows if row.chosen)
+    town.rows.append(other)
+    town.rows.sort(key=lambda row: row.leaf_index)
+
+
+def reordered(town):
+    row = next(row for row in town.rows[40:] if len(row.returned) == 3)
+    row.returned.reverse()
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        pytest.param(missing, "is not in the archive", id="a ranking missing"),
+        pytest.param(invented, "the log has none", id="a ranking invented"),
+        pytest.param(reordered, "another order", id="an order changed"),
+    ],
+)
+def test_an_archive_unlike_the_log_is_found_out(log, report, tmp_path, change, told):
+    """Signed by the registry all the same: it is the registry that is audited."""
+    town = played(COUNT)
+    change(town)
+    write(tmp_path / "archive", town.rows, checkpoint=note_of(log))
+    code, found = run_json(*options(log, tmp_path / "archive", report))
+    assert code == 1, found
+    assert any(told in line for line in found["archive"]), found["archive"]
+    assert len(found["archive"]) < 5
+    assert found["differing"]
+
+
+@pytest.mark.parametrize("is_kept", [True, False], ids=["this one", "another"])
+def test_a_report_on_record_is_held_against_the_file(honest, report, tmp_path, is_kept):
+    town = played(COUNT)
+    town.now = WINDOW.end_at
+    told = digest_of(report.read_bytes() if is_kept else b"another")
+    window = {"start_at": WINDOW.start_at, "end_at": WINDOW.end_at}
+    town.log(report_record(**town.head, **window, forms={"json": told}))
+    log = publish(tmp_path / "log", town.bodies)
+    code, found = run_json(*options(log, honest.folder, report))
+    assert (code, found["isTheKeptOne"]) == (int(not is_kept), is_kept)
+    assert (found["differing"], found["archive"]) == ([], [])
+    assert found["keptAtLeaf"] == len(town.bodies) - 1
+
+
+def test_a_changed_label_moves_figures(log, report, town, tmp_path):
+    sites = disclosures()
+    sites[0], sites[1] = (
+        type(sites[0])(**{**fields(sites[0]), "size": sites[1].size}),
+        sites[1],
+    )
+    write(tmp_path / "archive", town.rows, checkpoint=note_of(log), sites=sites)
+    code, found = run_json(*options(log, tmp_path / "archive", report))
+    assert (code, found["archive"]) == (1, [])
+    assert found["differing"]
+    assert all(
+        "size" in one["path"] or "sentences" in one["path"]
+        for one in found["differing"]
+    ), found["differing"]
+
+
+def fields(site):
+    return {name: getattr(site, name) for name in site.__slots__}
+
+
+def swap_file(folder):
+    file = folder / "sites.parquet"
+    file.write_bytes(file.read_bytes() + b" ")
+
+
+def drop_file(folder):
+    (folder / "rankings" / "day=2026-11-20" / "rankings.parquet").unlink()
+
+
+def swap_manifest(folder):
+    file = folder / manifests.MANIFEST
+    file.write_bytes(file.read_bytes().replace(b'"erased":18', b'"erased":17'))
+
+
+def other_columns(folder):
+    """Signed, and of the right digest, but none of ours."""
+    file = folder / "sites.parquet"
+    day = folder / "rankings" / "day=2026-11-20" / "rankings.parquet"
+    shutil.copy(file, day)
+    told = manifests.parse_manifest((folder / manifests.MANIFEST).read_bytes())
+    for one in told.files:
+        one.sha256 = digest_file(folder / one.name)
+    write_manifest(folder, told, KEY)
+
+
+def no_parquet(folder):
+    (folder / "sites.parquet").write_bytes(b"PAR1 and nothing more")
+    told = manifests.parse_manifest((folder / manifests.MANIFEST).read_bytes())
+    for one in told.files:
+        one.sha256 = digest_file(folder / one.name)
+    write_manifest(folder, told, KEY)
+
+
+@pytest.mark.parametrize(
+    "harm", [swap_file, drop_file, swap_manifest, other_columns, no_parquet]
+)
+def test_an_archive_that_is_not_as_signed_gives_no_verdict(
+    log, honest, report, tmp_path, harm
+):
+    shutil.copytree(honest.folder, tmp_path / "archive")
+    harm(tmp_path / "archive")
+    result = run(*options(log, tmp_path / "archive", report))
+    assert result.exit_code == 2, result.output
+    assert "archive_damaged" in result.output or "signature_invalid" in result.output
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{}",
+        b"path,section\r\n",
+        b'{"version":"fairness-report/2","terms":{"window":{}}}',
+        b"[" * 100_000,
+    ],
+)
+def test_a_file_that_is_no_report_gives_no_verdict(log, honest, tmp_path, body):
+    result = run(*options(log, honest.folder, sign(tmp_path / "report.json", body)))
+    assert result.exit_code == 2, result.output
+    assert "report_not_reproducible" in result.output
+
+
+def test_a_log_that_lost_what_the_archive_was_made_from_gives_no_verdict(
+    town, honest, report, tmp_path
+):
+    other = played(COUNT)
+    del other.bodies[-1]
+    shorter = publish(tmp_path / "log", other.bodies)
+    result = run(*options(shorter, honest.folder, report))
+    assert (result.exit_code, "log_shrunk" in result.output) == (2, True)
+    result = run(*options(tmp_path / "absent", honest.folder, report))
+    assert result.exit_code == 2
+
+
+def test_another_signature_gives_no_verdict(log, honest, report, tmp_path):
+    copied = sign(tmp_path / "report.json", report.read_bytes() + b" ")
+    shutil.copy(report.with_name("report.json.jws"), tmp_path / "report.json.jws")
+    assert run(*options(log, honest.folder, copied)).exit_code == 2
+    (tmp_path / "report.json.jws").unlink()
+    assert run(*options(log, honest.folder, copied)).exit_code == 2
+
+
+def test_sites_of_no_record_are_told_as_unknown(town, tmp_path):
+    """What is ranked and listed nowhere stands in the archive all the same."""
+    some = [one for one in disclosures() if one.site_id != disclosures()[3].site_id]
+    found = archived(tmp_path / "archive", town.rows, sites=some)
+    assert found.manifest.sites == len(SITES)

@@ -1,0 +1,279 @@
+"""The archive of a window in the database, and that its report is the database's."""
+
+from datetime import timedelta
+from operator import mul
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from sqlalchemy.engine import URL
+
+from registry import keyring
+from registry.archive import observing
+from registry.archive.agreement import Agreement
+from registry.archive.duck import open_duck
+from registry.archive.reading import Archive, iterate_rankings, open_archive
+from registry.audit import record as records
+from registry.audit.disclosure import seal
+from registry.cli import main
+from registry.db import log as stored_log
+from registry.db import observations
+from registry.db.column_types import ulid_of
+from registry.db.engine import Role
+from registry.db.rankings import RankingToLog, RankingWriter, pack_ranking
+from registry.errors import Refused, Unavailable
+from registry.fairness.figures import Algorithm, FairnessReport, Terms
+from registry.identity.keys import PublicKey
+from registry.identity.private_keys import public_key_of
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.ties import tie_key
+from registry.settings import Settings
+from registry.sites.identifier import spell_site_id
+from registry.tlog.checkpoint import parse_checkpoint
+from registry.tlog.note import parse_vkey
+from registry.usecases.accept import accepted
+from registry.usecases.archive import window_of_minutes, write_archive
+from registry.usecases.archived_report import report_of_archive
+from registry.usecases.commit_ahead import digest_of_code
+from registry.usecases.receipts import make_receipt
+from registry.usecases.report import make_report
+from registry.usecases.sequence import Sequencer, load_edge
+from tests.db.scene import NOON, Scene
+from tests.db.test_selecting import KEY as WEB_KEY
+from tests.db.test_selecting import select
+from tests.db.test_sequencing import SIGNER
+
+KEY = Ed25519PrivateKey.from_private_bytes(b"p" * 32)
+COUNT = 40
+WINDOW = window_of_minutes(
+    NOON - timedelta(hours=1), NOON + timedelta(hours=30), NOON + timedelta(days=9)
+)
+UNLISTED = 4711
+
+
+@pytest.fixture(scope="module")
+async def kept() -> dict[str, Any]:
+    return {}
+
+
+def make_ranking(scene: Scene, number: int, ids: list[int]) -> RankingToLog:
+    now = scene.chance.now()
+    order = [] if number % 13 == 12 else ids[number % 2 :] + ids[: number % 2]
+    spelled = list(map(spell_site_id, order))
+    factors = [[9000 - 500 * rank, 5000, 5000, 7000, 8000] for rank in range(3)]
+    seed = bytes(32)
+    sealed = seal(
+        {
+            "query": f"question {number % 31}",
+            "location": "u33d" if number % 2 else None,
+            "filters": {"category": "restaurant"} if number % 3 else {},
+            "request": {"id": "x"},
+            "scores": [
+                {
+                    "factors": row,
+                    "score": sum(map(mul, DEFAULT_POLICY.weights, row)),
+                    "site": site,
+                    "tie": f"{tie_key(seed, site):016x}",
+                }
+                for site, row in zip(spelled, factors, strict=False)
+            ],
+            "terms": {"question": 1},
+        },
+        scene.chance.random_bytes,
+        8,
+    )
+    record = records.ranking_record(
+        record_id=scene.chance.ulid(),
+        at=now,
+        operator=("anon", "op-1")[number % 2],
+        policy=DEFAULT_POLICY.digest,
+        snapshot=f"sha256:{'0' * 64}",
+        seed_index=0,
+        eligible_count=len(order) and 90,
+        order=spelled,
+        sd_digests=sealed.digests,
+    )
+    return RankingToLog(
+        record=accepted(record, now),
+        openings=sealed.openings,
+        eligible=[*ids, *range(1000, 1030 + number)] if order else [],
+        tie_seed=seed if number % 5 else None,
+    )
+
+
+async def play(scene: Scene) -> None:
+    """Forty answers over thirty hours, some with a choice, one erased."""
+    sites = [await scene.register() for _ in range(2)]
+    for site, size in zip(sites, ("small", "large"), strict=True):
+        await scene.play(site, act="update", size=size, commission_rate="2.5%")
+    ids = [(await scene.entry(site)).site_id for site in sites] + [UNLISTED]
+    async with scene.api.connect() as connection:
+        writer = await RankingWriter.over(connection)
+        for number in range(COUNT):
+            one = make_ranking(scene, number, ids)
+            await writer.write([pack_ranking(one)])
+            scene.clock.advance(minutes=44, seconds=7.25)
+            if number % 3 == 1:
+                receipt = make_receipt(WEB_KEY, one.record.record_id)
+                choice = None if number % 2 else spell_site_id(ids[number % 4 == 0])
+                await select(scene, receipt, choice)
+    await scene.sql(
+        "UPDATE audit.ranking SET query = NULL, location = NULL, filters = NULL, "
+        "request = NULL, scores = NULL, terms = NULL WHERE record_id = (SELECT "
+        "record_id FROM audit.ranking ORDER BY record_id LIMIT 1)"
+    )
+
+
+async def publish(scene: Scene) -> None:
+    async with scene.engines[Role.PUBLISHER].connect() as connection:
+        sequencer = Sequencer(scene.engines[Role.PUBLISHER], SIGNER, scene.clock)
+        edge = await load_edge(connection)
+        await connection.commit()
+        await sequencer.step(connection, edge)
+
+
+async def archive(scene: Scene, folder: Path) -> Archive:
+    async with scene.engines[Role.AUDITOR].connect() as connection:
+        await write_archive(connection, WINDOW, folder, KEY)
+    return open_archive(folder, public_key_of(KEY))
+
+
+@pytest.fixture
+async def found(
+    scene: Scene, kept: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> Archive:
+    """Made once: nothing here changes what it is made of."""
+    if not kept:
+        await play(scene)
+        with pytest.raises(Unavailable, match="archive_not_covered"):
+            await archive(scene, tmp_path_factory.mktemp("archive") / "early")
+        await publish(scene)
+        folder = tmp_path_factory.mktemp("archive") / "archive"
+        kept["archive"] = await archive(scene, folder)
+    one: Archive = kept["archive"]
+    return one
+
+
+@pytest.mark.parametrize(
+    "asked", [{}, {"operator": "op-1"}, {"category": "restaurant"}], ids=str
+)
+async def test_both_ways_give_the_same_report(
+    scene: Scene, found: Archive, asked: dict[str, str]
+) -> None:
+    async with scene.engines[Role.AUDITOR].connect() as connection:
+        told = await make_report(connection, WINDOW, DEFAULT_POLICY, **asked)
+    algorithm = Algorithm(
+        policy_digest=DEFAULT_POLICY.digest, code_digest=digest_of_code()
+    )
+    terms = Terms(window=WINDOW, **asked)
+    assert report_of_archive(found, algorithm, terms, DEFAULT_POLICY) == told
+    assert told.counts.rankings > 0
+    assert told.counts.scored > 0
+
+
+async def test_both_ways_leave_out_the_same_of_large_samples(
+    scene: Scene, found: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def told() -> FairnessReport:
+        async with scene.engines[Role.AUDITOR].connect() as connection:
+            return await make_report(connection, WINDOW, DEFAULT_POLICY)
+
+    whole = await told()
+    for module in (observations, observing):
+        monkeypatch.setattr(module, "SAMPLED_MAX", 1)
+    part = await told()
+    algorithm, terms = whole.algorithm, Terms(window=WINDOW)
+    assert report_of_archive(found, algorithm, terms, DEFAULT_POLICY) == part
+    assert part.dimensions != whole.dimensions
+
+
+async def test_the_archive_says_what_the_log_says(
+    scene: Scene, found: Archive, tmp_path: Path
+) -> None:
+    manifest = found.manifest
+    tree = parse_checkpoint(manifest.checkpoint.partition("\n\n")[0] + "\n")
+    async with scene.engines[Role.API].connect() as connection:
+        bodies = await stored_log.read_bodies(connection, 0, tree.size)
+    with open_duck(tmp_path) as duck:
+        agreement = Agreement(
+            start=manifest.start,
+            end=manifest.end,
+            size=tree.size,
+            rows=iterate_rankings(duck, found),
+        )
+        for index, body in enumerate(bodies):
+            agreement.visit(index, body)
+        differences = agreement.finish()
+    assert agreement.rankings == manifest.rankings == COUNT
+    assert agreement.choices == manifest.selections == 13
+    [told] = differences
+    assert "no record tells that it was erased" in told, "it was erased by a superuser"
+    assert manifest.erased == 1
+
+
+async def test_a_choice_that_is_told_after_the_window_changes_no_report(
+    scene: Scene, found: Archive
+) -> None:
+    """Else a report of a window could never be made again."""
+    [row] = await scene.sql(
+        "SELECT record_id FROM audit.ranking WHERE record_id NOT IN "
+        "(SELECT ranking_id FROM audit.selection) ORDER BY 1 DESC LIMIT 1"
+    )
+    async with scene.engines[Role.AUDITOR].connect() as connection:
+        before = await make_report(connection, WINDOW, DEFAULT_POLICY)
+    scene.clock.now = WINDOW.end_at
+    await select(scene, make_receipt(WEB_KEY, ulid_of(row[0])), None)
+    async with scene.engines[Role.AUDITOR].connect() as connection:
+        assert await make_report(connection, WINDOW, DEFAULT_POLICY) == before
+
+
+async def test_rankings_are_kept_by_day(found: Archive) -> None:
+    assert found.manifest.names == [
+        "rankings/day=2026-11-20/rankings.parquet",
+        "rankings/day=2026-11-21/rankings.parquet",
+    ]
+    assert sum(one.rows for one in found.manifest.files) == COUNT + found.manifest.sites
+
+
+async def test_nothing_is_written_over(scene: Scene, found: Archive) -> None:
+    with pytest.raises(Refused, match="archive_exists"):
+        await archive(scene, found.folder)
+
+
+def test_the_command_writes_it_too(
+    found: Archive, database: URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, out = tmp_path / "data", tmp_path / "archive"
+    settings = Settings(data=data)
+    keyring.create_keyring(settings.keys, settings.log_origin)
+    url = database.render_as_string(hide_password=False)
+    monkeypatch.setenv("FAIR_REGISTRY_DATABASE_URL", url)
+    window = ("--from", "2026-11-20T11:00Z", "--to", "2026-11-21T18:00Z")
+    words = ("archive", *window, "--data", str(data), "--out", str(out), "--json")
+    result = CliRunner().invoke(main, words, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    vkey = parse_vkey(keyring.load_vkey(settings.keys, keyring.PROMISE))
+    key = PublicKey(alg="Ed25519", raw=vkey.public)
+    assert open_archive(out, key).manifest == found.manifest, "to the last byte"
+    again = CliRunner().invoke(main, words)
+    assert (again.exit_code, "archive_exists" in again.output) == (1, True)
+    bad = CliRunner().invoke(main, ("archive", "--from", "x", *words[3:]))
+    assert bad.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        pytest.param(NOON, NOON, id="empty"),
+        pytest.param(NOON, NOON - timedelta(days=1), id="backwards"),
+        pytest.param(NOON - timedelta(days=401), NOON, id="too long"),
+        pytest.param(NOON.replace(tzinfo=None), NOON, id="without a zone"),
+        pytest.param(NOON - timedelta(days=1, seconds=1), NOON, id="with seconds"),
+        pytest.param(NOON, NOON + timedelta(hours=1), id="not over"),
+    ],
+)
+def test_a_window_that_the_log_does_not_tell_is_refused(start: Any, end: Any) -> None:
+    with pytest.raises(Refused, match="archive_window_invalid"):
+        window_of_minutes(start, end, NOON)

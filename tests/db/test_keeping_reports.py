@@ -1,0 +1,223 @@
+"""Reports of whole months: made once, in every form, on record, and never swapped."""
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from hashlib import sha256
+
+import msgspec
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from registry.audit.packing import unpack
+from registry.audit.record import digest_of, parse_record, selection_record
+from registry.db import kept_reports
+from registry.db.engine import Engine, Role
+from registry.db.turns import REPORTS_TURN, take_turn
+from registry.errors import Conflict
+from registry.fairness.forms.files import FORMAT
+from registry.identity.detached_jws import REPORT_TYP, verify_detached
+from registry.identity.keys import PublicKey
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.reporter import do_in_turn
+from registry.usecases.accept import accept_record
+from registry.usecases.chance import Chance
+from registry.usecases.keep_report import Keeper
+from tests.db.filled_log import FilledLog, empty_log
+from tests.db.scene import Clock, Scene
+
+KEY = Ed25519PrivateKey.from_private_bytes(sha256(b"promises").digest())
+NOVEMBER, DECEMBER = date(2026, 11, 1), date(2026, 12, 1)
+TABLES = ("kept_form", "kept_report")
+
+
+@pytest.fixture(autouse=True)
+async def filled(owner: Engine) -> FilledLog:
+    """Its first entry is of 2026-11-20; nothing is kept."""
+    found = await empty_log(owner)
+    await found.grow(3)
+    async with owner.begin() as connection:
+        for table in TABLES:
+            await connection.execute(
+                text(f"ALTER TABLE audit.{table} DISABLE TRIGGER append_only")
+            )
+        await connection.execute(text(f"TRUNCATE audit.{', audit.'.join(TABLES)}"))
+        for table in TABLES:
+            await connection.execute(
+                text(f"ALTER TABLE audit.{table} ENABLE ALWAYS TRIGGER append_only")
+            )
+    return found
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(datetime(2026, 12, 1, 0, 10, tzinfo=UTC))
+
+
+@pytest.fixture
+def keeper(scene: Scene) -> Keeper:
+    return Keeper(
+        auditor=scene.engines[Role.AUDITOR],
+        writer=scene.engines[Role.REPORTER],
+        policy=DEFAULT_POLICY,
+        key=KEY,
+        chance=scene.chance,
+    )
+
+
+async def records(scene: Scene) -> list[bytes]:
+    rows = await scene.sql("SELECT body FROM audit.pending WHERE kind = 'report'")
+    return [unpack(row.body) for row in rows]
+
+
+async def months(scene: Scene) -> list[date]:
+    rows = await scene.sql("SELECT month FROM audit.kept_report ORDER BY month")
+    return [row.month for row in rows]
+
+
+async def test_a_month_is_kept_ten_minutes_after_its_end(
+    scene: Scene, keeper: Keeper, clock: Clock
+) -> None:
+    clock.advance(seconds=-1)
+    assert await keeper.keep_missing() == []
+    clock.advance(seconds=1)
+    assert await keeper.keep_missing() == [NOVEMBER]
+    assert await keeper.keep_missing() == []
+    assert len(await records(scene)) == 1
+
+
+async def test_months_that_nobody_was_there_for_are_caught_up(
+    scene: Scene, keeper: Keeper, clock: Clock
+) -> None:
+    clock.advance(days=62)
+    caught_up = [NOVEMBER, DECEMBER, date(2027, 1, 1)]
+    assert await keeper.keep_missing() == caught_up
+    assert await months(scene) == caught_up
+
+
+async def test_nothing_is_due_before_the_log_began(
+    owner: Engine, keeper: Keeper
+) -> None:
+    await empty_log(owner)
+    assert await keeper.keep_missing() == []
+
+
+async def test_a_month_that_is_not_over_is_not_kept(keeper: Keeper) -> None:
+    with pytest.raises(Conflict, match="month_not_over"):
+        await keeper.keep(DECEMBER)
+
+
+async def test_every_form_is_kept_with_its_signature_and_its_digest_in_the_log(
+    scene: Scene, keeper: Keeper
+) -> None:
+    await keeper.keep(NOVEMBER)
+    (body,) = await records(scene)
+    members = parse_record(body)
+    assert (members["from"], members["to"]) == (
+        "2026-11-01T00:00Z",
+        "2026-12-01T00:00Z",
+    )
+    public = PublicKey(alg="Ed25519", raw=KEY.public_key().public_bytes_raw())
+    digests = {}
+    async with scene.api.connect() as connection:
+        for form in FORMAT:
+            found = await kept_reports.find_form(connection, NOVEMBER, form)
+            assert found is not None
+            kept, leaf_index = found
+            assert leaf_index is None
+            verify_detached(kept.signature.encode(), kept.body, public, typ=REPORT_TYP)
+            digests[form] = digest_of(kept.body)
+        (listed,) = await kept_reports.list_reports(connection, limit=9)
+    assert members["forms"] == digests
+    assert {form: f"sha256:{one.hex()}" for form, one in listed.digests.items()} == (
+        digests
+    )
+
+
+async def test_the_report_is_of_the_month_alone(scene: Scene, keeper: Keeper) -> None:
+    await keeper.keep(NOVEMBER)
+    async with scene.api.connect() as connection:
+        found = await kept_reports.find_form(connection, NOVEMBER, "json")
+    assert found is not None
+    window = msgspec.json.decode(found[0].body)["terms"]["window"]
+    assert window == {
+        "startAt": "2026-11-01T00:00:00Z",
+        "endAt": "2026-12-01T00:00:00Z",
+    }
+
+
+async def test_of_two_reporters_at_once_one_keeps_the_report(
+    scene: Scene, keeper: Keeper
+) -> None:
+    kept = await asyncio.gather(keeper.keep(NOVEMBER), keeper.keep(NOVEMBER))
+    assert sorted(kept) == [False, True]
+    assert len(await records(scene)) == 1
+    assert await months(scene) == [NOVEMBER]
+
+
+async def test_who_has_not_the_turn_leaves_the_work_to_who_has(
+    scene: Scene, keeper: Keeper
+) -> None:
+    async with take_turn(keeper.writer, REPORTS_TURN) as is_ours:
+        assert is_ours
+        await do_in_turn(keeper.writer, REPORTS_TURN, keeper.keep_missing)
+        assert await months(scene) == []
+    await do_in_turn(keeper.writer, REPORTS_TURN, keeper.keep_missing)
+    assert await months(scene) == [NOVEMBER]
+
+
+async def test_a_break_between_storing_and_logging_leaves_neither(
+    scene: Scene, keeper: Keeper, clock: Clock
+) -> None:
+    """The log has a record of this id already, and takes no other."""
+    chance = Chance(now=clock, random_bytes=bytes)
+    async with scene.api.begin() as connection:
+        other = selection_record(
+            record_id=chance.ulid(),
+            at=clock(),
+            operator="anon",
+            ranking_id=scene.chance.ulid(),
+            site_id=None,
+        )
+        await accept_record(connection, other, clock())
+    unlucky = replace(keeper, chance=chance)
+    await do_in_turn(keeper.writer, REPORTS_TURN, unlucky.keep_missing)
+    assert await months(scene) == []
+    assert await records(scene) == []
+    await do_in_turn(keeper.writer, REPORTS_TURN, keeper.keep_missing)
+    assert await months(scene) == [NOVEMBER]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE audit.kept_form SET body = ''",
+        "DELETE FROM audit.kept_form",
+        "DELETE FROM audit.kept_report",
+        "TRUNCATE audit.kept_report, audit.kept_form",
+        "UPDATE audit.kept_report SET made_at = now()",
+    ],
+)
+async def test_nobody_changes_what_is_kept(
+    owner: Engine, keeper: Keeper, statement: str
+) -> None:
+    await keeper.keep(NOVEMBER)
+    with pytest.raises(DBAPIError, match="append-only"):
+        async with owner.begin() as connection:
+            await connection.execute(text(statement))
+
+
+async def test_reports_are_listed_by_months_the_newest_first(
+    scene: Scene, keeper: Keeper, clock: Clock
+) -> None:
+    clock.advance(days=62)
+    await keeper.keep_missing()
+    async with scene.api.connect() as connection:
+        newest = await kept_reports.list_reports(connection, limit=2)
+        rest = await kept_reports.list_reports(
+            connection, limit=2, before=newest[-1].month
+        )
+    listed = [one.month for one in (*newest, *rest)]
+    assert listed == [date(2027, 1, 1), DECEMBER, NOVEMBER]

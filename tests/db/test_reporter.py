@@ -1,0 +1,59 @@
+"""The reporter as a process runs it: its schedule looks, and what is due is done."""
+
+import asyncio
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.engine import URL
+
+from registry import keyring, reporter
+from registry.db.engine import Engine
+from registry.settings import Settings
+from registry.usecases.chance import utc_now
+
+BEGAN = timedelta(days=40)
+WAIT_S = 60.0
+
+
+@pytest.fixture
+async def settings(owner: Engine, database: URL, tmp_path: Path) -> Settings:
+    """Of a registry whose log began before the last month did, or in it."""
+    async with owner.begin() as connection:
+        await connection.execute(
+            text(
+                "INSERT INTO audit.entry VALUES"
+                " (0, :id, 'selection', '\\x00'::bytea, '\\x00'::bytea, :at)"
+            ),
+            {"id": UUID(int=1), "at": utc_now() - BEGAN},
+        )
+    found = Settings(
+        data=tmp_path, database_url=database.render_as_string(hide_password=False)
+    )
+    keyring.create_keyring(found.keys, found.log_origin)
+    return found
+
+
+async def test_it_catches_up_by_itself(
+    settings: Settings, owner: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reporter, "FIRST_LOOK", timedelta())
+    running = asyncio.create_task(reporter.report(settings))
+    try:
+        async with asyncio.timeout(WAIT_S):
+            while not (kept := await months(owner)):
+                await asyncio.sleep(0.1)
+    finally:
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
+    assert kept[-1] < datetime.now(UTC).date().replace(day=1)
+
+
+async def months(owner: Engine) -> list[object]:
+    async with owner.connect() as connection:
+        query = text("SELECT month FROM audit.kept_report ORDER BY month")
+        return list((await connection.execute(query)).scalars())

@@ -1,0 +1,158 @@
+"""The trials of a day: made once, kept, told when they fail, and in the month's report."""
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from prometheus_client import REGISTRY
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+from structlog.testing import capture_logs
+
+from registry.db import invariance_runs
+from registry.db.engine import Engine, Role
+from registry.fairness.figures import Window
+from registry.fairness.invariance import PERTURBATIONS
+from registry.interfaces.http.watched import Watched
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.usecases.chance import Chance
+from registry.usecases.report import make_report
+from registry.usecases.try_daily import DailyTrials
+from tests.db.scene import Clock, Scene
+from tests.db.test_asking_counterfactually import Bribable
+from tests.db.test_trying_invariance import MEMBERS, ask, join
+
+TRIALS = 2 * len(PERTURBATIONS)
+DAY = date(2026, 11, 20)
+
+
+@pytest.fixture(scope="module")
+def joined() -> list[int]:
+    return []
+
+
+@pytest.fixture(autouse=True)
+async def town(scene: Scene, owner: Engine, clock: Clock, joined: list[int]) -> None:
+    if not joined:
+        joined += [await join(scene, member) for member in MEMBERS]
+        await ask(scene, joined)
+    async with owner.begin() as connection:
+        guard = "ALTER TABLE audit.invariance_run {} TRIGGER append_only"
+        await connection.execute(text(guard.format("DISABLE")))
+        await connection.execute(text("TRUNCATE audit.invariance_run"))
+        await connection.execute(text(guard.format("ENABLE ALWAYS")))
+
+
+@pytest.fixture
+def daily(scene: Scene, clock: Clock) -> DailyTrials:
+    """Its seed is the same every time."""
+    return DailyTrials(
+        auditor=scene.engines[Role.AUDITOR],
+        writer=scene.engines[Role.REPORTER],
+        make_lister=lambda: scene.lister,
+        chance=Chance(now=clock, random_bytes=bytes),
+        trials=TRIALS,
+        hour=3,
+    )
+
+
+@pytest.fixture
+def bribed(scene: Scene, daily: DailyTrials) -> DailyTrials:
+    lister = Bribable(
+        gazetteer=scene.lister.gazetteer,
+        encoder=scene.lister.encoder,
+        policy=scene.lister.policy,
+    )
+    return replace(daily, make_lister=lambda: lister, trials=5 * TRIALS)
+
+
+async def runs(scene: Scene) -> list[invariance_runs.InvarianceRun]:
+    async with scene.api.connect() as connection:
+        return await invariance_runs.list_runs(connection, limit=99)
+
+
+async def test_a_day_is_tried_once_from_its_hour_on(
+    scene: Scene, daily: DailyTrials, clock: Clock
+) -> None:
+    clock.now = datetime(2026, 11, 20, 2, 59, tzinfo=UTC)
+    assert await daily.make_todays() is None
+    clock.advance(minutes=1)
+    made = await daily.make_todays()
+    assert made is not None
+    assert (made.trials, made.violations) == (TRIALS, 0)
+    clock.advance(hours=20)
+    assert await daily.make_todays() is None
+    clock.advance(hours=4)
+    assert await daily.make_todays() is not None
+    assert [one.day for one in await runs(scene)] == [DAY + timedelta(1), DAY]
+
+
+async def test_what_is_kept_is_what_was_found(
+    scene: Scene, daily: DailyTrials, clock: Clock
+) -> None:
+    made = await daily.make_todays()
+    (kept,) = await runs(scene)
+    assert (kept.day, kept.finished_at, kept.result) == (DAY, clock(), made)
+    assert kept.code.startswith("sha256:")
+
+
+@pytest.mark.parametrize(
+    "changes", [{"trials": 0}, {"hour": 13}], ids=["turned off", "later in the day"]
+)
+async def test_nothing_is_tried_that_is_not_wanted(
+    scene: Scene, daily: DailyTrials, changes: dict[str, int]
+) -> None:
+    assert await replace(daily, **changes).make_todays() is None
+    assert await runs(scene) == []
+
+
+async def test_of_two_at_once_one_run_is_kept(scene: Scene, daily: DailyTrials) -> None:
+    await asyncio.gather(daily.make_todays(), daily.make_todays())
+    assert len(await runs(scene)) == 1
+
+
+async def test_a_violation_is_an_error_in_the_log_and_a_figure(
+    scene: Scene, bribed: DailyTrials
+) -> None:
+    with capture_logs() as logged:
+        found = await bribed.make_todays()
+    assert found is not None
+    assert found.violations
+    (told,) = (one for one in logged if one["event"] == "invariance_violated")
+    assert told["log_level"] == "error"
+    assert "commission" in told["perturbations"]
+    assert set(told["rankings"]) == {one.ranking for one in found.examples}
+    await Watched(scene.api).look()
+    figure = REGISTRY.get_sample_value("fair_registry_invariance_violations")
+    assert figure == found.violations
+
+
+async def test_runs_of_the_window_stand_in_its_report(
+    scene: Scene, bribed: DailyTrials, daily: DailyTrials, clock: Clock
+) -> None:
+    failed = await bribed.make_todays()
+    clock.advance(days=1)
+    held = await daily.make_todays()
+    assert failed is not None
+    assert held is not None
+    both = Window(start_at=clock() - timedelta(days=2), end_at=clock() + timedelta(1))
+    last = replace(both, start_at=clock())
+    async with scene.engines[Role.AUDITOR].connect() as connection:
+        of_both = await make_report(connection, both, DEFAULT_POLICY)
+        of_last = await make_report(connection, last, DEFAULT_POLICY)
+    assert of_both.invariance is not None
+    assert of_last.invariance is not None
+    assert of_both.invariance.trials == failed.trials + held.trials
+    assert of_both.invariance.violations == failed.violations
+    assert (of_last.invariance.days, of_last.invariance.violations) == (1, 0)
+    assert of_both.invariance.sentence in of_both.sentences
+
+
+async def test_nobody_changes_a_run(owner: Engine, daily: DailyTrials) -> None:
+    await daily.make_todays()
+    with pytest.raises(DBAPIError, match="append-only"):
+        async with owner.begin() as connection:
+            await connection.execute(
+                text("UPDATE audit.invariance_run SET violations = 0")
+            )

@@ -1,0 +1,63 @@
+"""One report at a time, a few who wait, and a word to all others."""
+
+import asyncio
+
+import pytest
+
+from registry.errors import Unavailable
+from registry.usecases.report_queue import RETRY_AFTER_S, ReportQueue
+
+
+class Maker:
+    """Makes reports that end when they are told to."""
+
+    def __init__(self, queue: ReportQueue) -> None:
+        self.queue = queue
+        self.begun: list[int] = []
+        self.go_on = asyncio.Event()
+
+    async def make(self, number: int) -> int:
+        async with self.queue.turn():
+            self.begun.append(number)
+            await self.go_on.wait()
+            return number
+
+
+async def settle() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+async def test_reports_are_made_one_after_the_other() -> None:
+    maker = Maker(ReportQueue(waiting_max=2))
+    made = [asyncio.create_task(maker.make(number)) for number in range(3)]
+    await settle()
+    assert maker.begun == [0]
+    maker.go_on.set()
+    assert await asyncio.gather(*made) == [0, 1, 2]
+
+
+async def test_who_comes_when_enough_wait_is_told_when_to_come_again() -> None:
+    maker = Maker(ReportQueue(waiting_max=1))
+    made = [asyncio.create_task(maker.make(number)) for number in range(2)]
+    await settle()
+    with pytest.raises(Unavailable, match="reports_busy") as refused:
+        await maker.make(2)
+    assert refused.value.retry_after_s == RETRY_AFTER_S
+    maker.go_on.set()
+    assert await asyncio.gather(*made, maker.make(3)) == [0, 1, 3]
+
+
+async def test_a_report_that_fails_or_is_given_up_leaves_the_turn_to_the_next() -> None:
+    queue = ReportQueue(waiting_max=1)
+    with pytest.raises(ZeroDivisionError):
+        async with queue.turn():
+            raise ZeroDivisionError
+    maker = Maker(queue)
+    first, second = (asyncio.create_task(maker.make(number)) for number in range(2))
+    await settle()
+    second.cancel()
+    first.cancel()
+    await asyncio.gather(first, second, return_exceptions=True)
+    maker.go_on.set()
+    assert await asyncio.gather(maker.make(2), maker.make(3)) == [2, 3]
