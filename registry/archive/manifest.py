@@ -1,0 +1,88 @@
+"""The manifest of an archive: its window, its files, and the log that covers it.
+
+Signed as a detached JWS over its bytes, with the key of the registry's promises.
+"""
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+import msgspec
+
+from registry.archive.refusals import ARCHIVE_DAMAGED
+from registry.audit.canonical import canonical_json
+from registry.errors import Refused
+from registry.fairness.invariance import Tally
+
+MANIFEST, SIGNATURE = "manifest.json", "manifest.json.jws"
+ARCHIVE_TYP = "fairness-archive+jws"
+SITES = "sites.parquet"
+MAX_MANIFEST_BYTES = 4_000_000
+
+_NAME = re.compile(r"sites\.parquet|rankings/day=\d{4}-\d{2}-\d{2}/rankings\.parquet")
+_MINUTE = r"^[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]Z$"
+
+Natural = Annotated[int, msgspec.Meta(ge=0)]
+Minute = Annotated[str, msgspec.Meta(pattern=_MINUTE)]
+
+
+class ArchivedFile(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """name: below the folder. sha256: in hex."""
+
+    name: str
+    sha256: str
+    rows: Natural
+
+
+class Manifest(
+    msgspec.Struct, kw_only=True, rename="camel", forbid_unknown_fields=True
+):
+    """start, end: the minutes of the window, the latter not in it.
+
+    checkpoint: the signed note of the tree that holds every record told here. erased:
+    rankings of which nothing is disclosed any more. trials: of invariance, of each run
+    in the window what was tried.
+    """
+
+    version: Literal["fairness-archive/1"] = "fairness-archive/1"
+    start: Minute = msgspec.field(name="from")
+    end: Minute = msgspec.field(name="to")
+    checkpoint: str
+    rankings: Natural
+    erased: Natural
+    selections: Natural
+    sites: Natural
+    trials: list[list[Tally]]
+    files: list[ArchivedFile]
+
+    @property
+    def start_at(self) -> datetime:
+        return datetime.fromisoformat(self.start).astimezone(UTC)
+
+    @property
+    def end_at(self) -> datetime:
+        return datetime.fromisoformat(self.end).astimezone(UTC)
+
+    @property
+    def names(self) -> list[str]:
+        """Of the files of rankings, in the order of their days."""
+        return sorted(one.name for one in self.files if one.name != SITES)
+
+
+def encode_manifest(manifest: Manifest) -> bytes:
+    return canonical_json(msgspec.to_builtins(manifest))
+
+
+def parse_manifest(data: bytes) -> Manifest:
+    """Raises: Refused."""
+    try:
+        manifest = msgspec.json.decode(data, type=Manifest)
+        (manifest.start_at, manifest.end_at)  # noqa: B018 — they must be what they say
+    except (msgspec.MsgspecError, ValueError, OverflowError) as error:
+        raise Refused(ARCHIVE_DAMAGED, f"{MANIFEST}: {error}") from error
+    names = [one.name for one in manifest.files]
+    if not all(map(_NAME.fullmatch, names)) or len(set(names)) < len(names):
+        raise Refused(ARCHIVE_DAMAGED, f"{MANIFEST} names files of another kind")
+    if SITES not in names or len(names) < 2:
+        raise Refused(ARCHIVE_DAMAGED, f"{MANIFEST} does not name all files")
+    return manifest

@@ -1,0 +1,243 @@
+"""What a report is computed from, read from an archive in bounded memory.
+
+The same columns as from the database, to the last number (`fairness.columns`).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from registry.archive.duck import open_duck
+from registry.archive.reading import Archive
+from registry.archive.refusals import ARCHIVE_DAMAGED
+from registry.archive.scores import FACTORS, parse_scores
+from registry.archive.site_rows import read_sites
+from registry.archive.spool import SpooledParts
+from registry.errors import Refused
+from registry.fairness.arrays import Booleans, Integers, Keys, Numbers
+from registry.fairness.columns import (
+    NO_SITE,
+    SAMPLE_KEY_LENGTH,
+    SAMPLED_MAX,
+    SCORED_MAX,
+    UNREPORTED,
+    Observed,
+    Rankings,
+    Scored,
+    make_sites,
+    number_names,
+)
+from registry.sites.identifier import ALPHABET, parse_site_id
+
+if TYPE_CHECKING:
+    from registry.archive.duck import Duck
+
+PART = 65_536  # rankings: some 100 MB while they are put in columns
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio
+_MOST = {"returned": 4_096, "sampled": 65_536, "eligible": 50_000_000}
+"""Of one ranking: more sites than any record holds, or than there are."""
+
+SAMPLE_MIN = 16  # eligible sites of a ranking that are read at the least
+
+# Of a large sample an even part: $most sites from where the last byte of the id points.
+_PART = f"""
+    CREATE OR REPLACE TEMP TABLE part AS
+    WITH told AS (
+        SELECT *, coalesce(nullif(sampled, []), returned) AS eligible_sites,
+            ((instr('{ALPHABET}', id[25]) - 1) % 8 * 32 + instr('{ALPHABET}', id[26]) - 1)
+                * len(sampled) // 256 AS first
+        FROM rankings WHERE leaf_index BETWEEN $begin AND $last
+            AND len(returned) > 0 AND ($operator = '' OR operator = $operator)
+    )
+    SELECT query_key, operator, category, eligible, returned,
+        CASE WHEN selection_index IS NULL THEN {UNREPORTED}
+            ELSE coalesce(chosen, {NO_SITE}) END AS chosen,
+        CASE WHEN len(eligible_sites) <= $most THEN eligible_sites ELSE list_concat(
+            eligible_sites[first + 1 : first + $most],
+            eligible_sites[1 : greatest(0, first + $most - len(eligible_sites))])
+        END AS sampled
+    FROM told
+"""  # noqa: S608 — of our own names
+_COLUMNS = """
+    SELECT query_key, operator, category, eligible, chosen, len(returned) AS returned,
+        len(sampled) AS sampled FROM part
+"""
+_EMPTY = """
+    SELECT count(*) FROM rankings
+    WHERE len(returned) = 0 AND ($operator = '' OR operator = $operator)
+"""
+_SCORABLE = """
+    rankings WHERE scores_salt IS NOT NULL AND len(returned) > 0
+        AND ($operator = '' OR operator = $operator)
+"""
+# First where to stop, from two columns: those of the scores are the greater part of all.
+_LAST_SCORED = f"""
+    SELECT max(ending) FROM (SELECT right(id, {SAMPLE_KEY_LENGTH}) AS ending
+        FROM {_SCORABLE} ORDER BY ending LIMIT {SCORED_MAX})
+"""  # noqa: S608 — of our own names
+_SCORED = f"""
+    SELECT query_key, located, returned, factors, scores FROM {_SCORABLE}
+        AND right(id, {SAMPLE_KEY_LENGTH}) <= $last
+    ORDER BY right(id, {SAMPLE_KEY_LENGTH}), id LIMIT {SCORED_MAX}
+"""  # noqa: S608 — of our own names
+
+
+class _SiteNumbers:
+    """The number of each site id: its place in the file of sites.
+
+    A table of some eight slots a site is looked up in one step; of sites that share a
+    slot it holds one, and the others are found by bisection.
+    """
+
+    def __init__(self, ids: Integers) -> None:
+        self._ids = ids
+        bits = max(4, len(ids).bit_length() + 3)
+        self._shift = np.uint64(64 - bits)
+        self._table = np.zeros(1 << bits, np.int32)
+        self._table[self._slots(ids)] = np.arange(len(ids), dtype=np.int32)
+        self._order = np.argsort(ids).astype(np.int32)
+        self._sorted = ids[self._order]
+
+    def find(self, ids: Integers) -> Numbers:
+        """Raises: Refused, if a site is not told of."""
+        if not len(self._ids):
+            self._check(ids, np.ones(len(ids), np.bool_))
+            return np.zeros(0, np.int32)
+        found: Numbers = self._table[self._slots(ids)]
+        other = np.flatnonzero(self._ids[found] != ids)
+        place = np.searchsorted(self._sorted, ids[other])
+        found[other] = self._order[np.minimum(place, len(self._ids) - 1)]
+        self._check(ids[other], self._ids[found[other]] != ids[other])
+        return found
+
+    def _slots(self, ids: Integers) -> Keys:
+        return (ids.astype(np.uint64) * _MULTIPLIER) >> self._shift
+
+    def _check(self, ids: Integers, unknown: Booleans) -> None:
+        if unknown.any():
+            told = f"site {ids[unknown][0]} is ranked and told nowhere"
+            raise Refused(ARCHIVE_DAMAGED, told)
+
+
+def observe_archive(archive: Archive, scratch: Path, operator: str = "") -> Observed:
+    """The archive's window, of one operator or of all.
+
+    scratch: an empty folder, to be kept until the report is made; it takes some 200
+    bytes a ranking. Raises: Refused.
+    """
+    with open_duck(scratch) as duck:
+        archive.view(duck)
+        told = read_sites(duck)
+        ids = np.array([parse_site_id(one.site_id) for one in told], np.int64)
+        if len(np.unique(ids)) < len(ids):
+            raise Refused(ARCHIVE_DAMAGED, "it tells of a site twice")
+        reader = _Reader(duck, _SiteNumbers(ids), operator)
+        parts = SpooledParts(scratch)
+        for part in reader.parts():
+            parts.append(part)
+        return Observed(parts=parts, scored=reader.scored(), sites=make_sites(told))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    duck: "Duck"
+    numbers: _SiteNumbers
+    operator: str
+
+    def parts(self) -> Iterator[Rankings]:
+        """The first counts the rankings without results."""
+        leaves = self._fetch("SELECT leaf_index FROM rankings")["leaf_index"]
+        if (leaves[1:] <= leaves[:-1]).any():
+            raise Refused(ARCHIVE_DAMAGED, "its rankings are not in the log's order")
+        most = max(SAMPLE_MIN, SAMPLED_MAX // max(1, len(leaves)))
+        (empty,) = self.duck.execute(
+            _EMPTY, {"operator": self.operator}
+        ).fetchone() or (0,)
+        ends = [
+            *leaves[PART - 1 : len(leaves) - 1 : PART].tolist(),
+            *leaves[-1:].tolist(),
+        ]
+        del leaves  # 8 bytes a ranking
+        begin = 0
+        for last in ends:
+            span = {"begin": begin, "last": last, "most": most}
+            self.duck.execute(_PART, {**span, "operator": self.operator})
+            part = self._part(empty)
+            if len(part) or part.empty:
+                yield part
+            begin, empty = last + 1, 0
+
+    def _part(self, empty: int) -> Rankings:
+        told = self._fetch(_COLUMNS)
+        for name, most in _MOST.items():
+            if told[name].max(initial=0) > most:
+                raise Refused(ARCHIVE_DAMAGED, f"a ranking of more than {most} {name}")
+        operators, operator = number_names(told["operator"].tolist())
+        categories, category = number_names(told["category"].tolist())
+        return Rankings(
+            keys=told["query_key"],
+            operator=operator,
+            operators=operators,
+            category=category,
+            categories=categories,
+            returned=self._find("returned"),
+            returned_counts=told["returned"].astype(np.int32),
+            sampled=self._find("sampled"),
+            sampled_counts=told["sampled"].astype(np.int32),
+            chosen=self._chosen(told["chosen"]),
+            most_eligible=int(told["eligible"].max(initial=0)),
+            empty=empty,
+        )
+
+    def scored(self) -> Scored:
+        given = {"operator": self.operator}
+        (last,) = self.duck.execute(_LAST_SCORED, given).fetchone() or ("",)
+        rows = self.duck.execute(_SCORED, {**given, "last": last or ""}).fetchall()
+        read = [_read_scores(*row[2:]) for row in rows]
+        sites = [site for order, _ in read for site in order]
+        factors = np.array([one for _, told in read for one in told], np.int64)
+        return Scored(
+            keys=np.array([row[0] for row in rows], np.uint64),
+            counts=np.array([len(order) for order, _ in read], np.int32),
+            sites=self.numbers.find(np.array(sites, np.int64)),
+            factors=factors.reshape(-1, FACTORS),
+            located=np.array([row[1] for row in rows], np.bool_),
+        )
+
+    def _find(self, lists: str) -> Numbers:
+        return self.numbers.find(
+            self._fetch(f"SELECT unnest({lists}) AS id FROM part")["id"]  # noqa: S608 — our own name
+        )
+
+    def _chosen(self, chosen: Integers) -> Numbers:
+        numbers = chosen.astype(np.int32)
+        named = chosen >= 0
+        numbers[named] = self.numbers.find(chosen[named])
+        return numbers
+
+    def _fetch(self, query: str) -> dict[str, Any]:
+        """Columns of what has a value in each row. Raises: Refused."""
+        found = self.duck.execute(query).fetchnumpy()
+        for name, values in found.items():
+            if np.ma.is_masked(values):
+                raise Refused(ARCHIVE_DAMAGED, f"a ranking has no {name}")
+        return {name: np.ma.getdata(values) for name, values in found.items()}
+
+
+def _read_scores(
+    order: list[int], factors: list[int] | None, scores: str | None
+) -> tuple[list[int], list[int]]:
+    """Site ids and their factors, five each. Raises: Refused."""
+    try:
+        told = parse_scores(scores) if scores is not None else []
+        sites = [parse_site_id(one.site) for one in told] or order
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise Refused(ARCHIVE_DAMAGED, f"scores that are none: {error}") from error
+    values = [factor for one in told for factor in one.factors] or factors or []
+    if len(values) != FACTORS * len(sites) or None in values:
+        raise Refused(ARCHIVE_DAMAGED, "scores of other sites than were returned")
+    return sites, values

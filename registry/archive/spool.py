@@ -1,0 +1,59 @@
+"""Parts of a window kept in files, and read again whenever it is their turn.
+
+A report goes over its parts some ten times; mapped files let it do so without holding
+more than one of them.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from registry.fairness.columns import Rankings
+
+
+class SpooledParts(Collection[Rankings]):
+    """folder: empty, and there as long as the parts are read."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._small: list[dict[str, Any]] = []
+
+    def append(self, part: Rankings) -> None:
+        small = {}
+        for one in fields(part):
+            value = getattr(part, one.name)
+            if isinstance(value, np.ndarray):
+                np.save(self._file(len(self._small), one.name), value)
+            else:
+                small[one.name] = value
+        self._small.append(small)
+
+    def __iter__(self) -> Iterator[Rankings]:
+        names = [one.name for one in fields(Rankings)]
+        for number, small in enumerate(self._small):
+            mapped = {
+                name: _map(self._file(number, name))
+                for name in names
+                if name not in small
+            }
+            yield Rankings(**small, **mapped)
+
+    def __len__(self) -> int:
+        return len(self._small)
+
+    def __contains__(self, part: object) -> bool:
+        return any(part is one for one in self)
+
+    def _file(self, number: int, name: str) -> Path:
+        return self._folder / f"{number}.{name}.npy"
+
+
+def _map(file: Path) -> Any:
+    """As a plain array, which costs no more to look at than one in memory."""
+    try:
+        return np.asarray(np.load(file, mmap_mode="r"))
+    except ValueError:  # nothing to map: an array without entries
+        return np.load(file)
