@@ -19,7 +19,7 @@ from registry.archive.site_rows import read_sites
 from registry.archive.spool import SpooledParts
 from registry.errors import Refused
 from registry.fairness.arrays import Booleans, Integers, Keys, Numbers
-from registry.fairness.columns import (
+from registry.fairness.window.columns import (
     NO_SITE,
     SAMPLE_KEY_LENGTH,
     SAMPLED_MAX,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from registry.archive.scores import ScoreColumns, join_scores, split_scores
-from registry.fairness.columns import query_key
+from registry.fairness.window.columns import query_key
 from registry.identity import base64url
 from registry.sites.identifier import parse_site_id
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, cast
 
 from registry.archive.refusals import ARCHIVE_DAMAGED
 from registry.errors import Refused
-from registry.fairness.columns import INDEPENDENCES, SIZES
-from registry.fairness.observation import Independence, SiteDisclosure, Size
+from registry.fairness.window.columns import INDEPENDENCES, SIZES
+from registry.fairness.window.observation import Independence, SiteDisclosure, Size
 from registry.sites.identifier import parse_site_id, spell_site_id
 
 if TYPE_CHECKING:

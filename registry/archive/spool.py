@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from registry.fairness.columns import Rankings
+from registry.fairness.window.columns import Rankings
 
 
 class SpooledParts(Collection[Rankings]):

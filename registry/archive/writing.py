@@ -27,9 +27,9 @@ from registry.archive.rows import ArchivedRanking
 from registry.audit.record import format_minute
 from registry.errors import Refused
 from registry.fairness.arrays import Integers
-from registry.fairness.figures import Window
 from registry.fairness.invariance import Tally
-from registry.fairness.observation import SiteDisclosure
+from registry.fairness.report.figures import Window
+from registry.fairness.window.observation import SiteDisclosure
 from registry.identity.detached_jws import sign_detached
 from registry.identity.private_keys import PrivateKey
 from registry.sites.identifier import parse_site_id, spell_site_id

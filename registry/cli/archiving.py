@@ -14,7 +14,7 @@ from registry.cli.output import console, errors, json_option, print_json
 from registry.cli.serve import settings_or_exit
 from registry.db.engine import DatabaseError, Role, open_engine
 from registry.errors import RegistryError
-from registry.fairness.figures import Window
+from registry.fairness.report.figures import Window
 from registry.identity.private_keys import PrivateKey
 from registry.usecases.archive import window_of_minutes, write_archive
 

@@ -22,9 +22,9 @@ from registry.cli.output import (
 from registry.cli.serve import settings_or_exit
 from registry.client import OWN_REPORT, REPORT, SignedFile
 from registry.errors import RegistryError
-from registry.fairness.figures import Algorithm, FairnessReport, Terms
 from registry.fairness.forms.files import FORMAT, Form
 from registry.fairness.forms.json_object import format_json
+from registry.fairness.report.figures import Algorithm, FairnessReport, Terms
 from registry.identity.detached_jws import REPORT_TYP, sign_detached
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.usecases.archived_report import report_of_archive, window_of_archive

@@ -15,7 +15,8 @@ from registry.db.engine import Connection, driver_errors
 from registry.db.labels import labels_at
 from registry.db.scored_columns import ScoredColumns
 from registry.db.window_columns import SiteNumbers, WindowColumns
-from registry.fairness.columns import (
+from registry.fairness.labels import UNTOLD
+from registry.fairness.window.columns import (
     NO_SITE,
     SAMPLED_MAX,
     SCORED_MAX,
@@ -24,8 +25,7 @@ from registry.fairness.columns import (
     Scored,
     make_sites,
 )
-from registry.fairness.labels import UNTOLD
-from registry.fairness.observation import SiteDisclosure
+from registry.fairness.window.observation import SiteDisclosure
 from registry.sites.identifier import parse_site_id, spell_site_id
 
 BLOCK = 4_096  # rankings read at once: some 50 ms of the reader's work

@@ -15,7 +15,7 @@ from registry.audit.packed_ranking import (
 from registry.audit.packing import unpack_disclosure
 from registry.db.window_columns import Candidates, SiteNumbers
 from registry.fairness.arrays import Integers
-from registry.fairness.columns import Scored
+from registry.fairness.window.columns import Scored
 from registry.sites.identifier import parse_site_id, spell_site_id
 
 _FACTORS, _SITE_BYTES = 5, 8

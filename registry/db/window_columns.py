@@ -14,7 +14,7 @@ from registry.audit.packed_ranking import (
     read_packed_values,
 )
 from registry.fairness.arrays import Integers, Keys, Numbers
-from registry.fairness.columns import (
+from registry.fairness.window.columns import (
     SCORED_MAX,
     Rankings,
     number_names,

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Literal
 
-from registry.fairness.rates import check_count
+from registry.fairness.inference.rates import check_count
 
 ERROR_RATE = 0.05
 MAX_SCORE = 10**8

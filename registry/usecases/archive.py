@@ -14,7 +14,7 @@ from registry.db.engine import Connection
 from registry.db.invariance_runs import tallies_between
 from registry.db.observations import site_disclosures
 from registry.errors import Refused, Unavailable
-from registry.fairness.figures import Window
+from registry.fairness.report.figures import Window
 from registry.identity.private_keys import PrivateKey
 from registry.usecases.report import MAX_WINDOW
 

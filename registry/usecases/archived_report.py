@@ -5,8 +5,8 @@ from pathlib import Path
 
 from registry.archive.observing import observe_archive
 from registry.archive.reading import Archive
-from registry.fairness.figures import Algorithm, FairnessReport, Terms, Window
-from registry.fairness.report import build_report
+from registry.fairness.report.build import build_report
+from registry.fairness.report.figures import Algorithm, FairnessReport, Terms, Window
 from registry.ranking.policy import Policy
 
 

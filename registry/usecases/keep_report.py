@@ -17,8 +17,8 @@ from registry.db import kept_reports
 from registry.db.engine import Engine
 from registry.db.kept_reports import KeptForm
 from registry.errors import Conflict, Refused
-from registry.fairness.figures import FairnessReport, Window
 from registry.fairness.forms.files import FORMAT
+from registry.fairness.report.figures import FairnessReport, Window
 from registry.identity.detached_jws import REPORT_TYP, sign_detached
 from registry.ranking.policy import Policy
 from registry.usecases.accept import accept_record

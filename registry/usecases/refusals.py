@@ -230,8 +230,8 @@ CREDENTIALS_INVALID = ProblemType(
 REQUEST_SIGNATURE_INVALID = ProblemType(
     "request_signature_invalid",
     "The request's signature does not hold",
-    'Cover @method, @authority, @path, @query and, with a body, content-digest; set '
-    'created, expires (at most 300 seconds later), nonce, keyid and '
+    "Cover @method, @authority, @path, @query and, with a body, content-digest; set "
+    "created, expires (at most 300 seconds later), nonce, keyid and "
     'tag="fair-registry-operator" (RFC 9421), and sign for this registry\'s origin.',
 )
 REQUEST_REPLAYED = ProblemType(

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from registry.db import invariance_runs, observations
 from registry.db.engine import Connection
 from registry.errors import Refused
-from registry.fairness.figures import Algorithm, FairnessReport, Terms, Window
-from registry.fairness.report import build_report
+from registry.fairness.report.build import build_report
+from registry.fairness.report.figures import Algorithm, FairnessReport, Terms, Window
 from registry.ranking.policy import Policy
 from registry.usecases.commit_ahead import digest_of_code
 from registry.usecases.refusals import WINDOW_INVALID

@@ -224,7 +224,9 @@ def test_the_operator_block_registers_and_asks_as_the_operator(
     assert registered
     block = block_after(README.read_text(encoding="utf-8"), "## Ask as an operator")
 
-    answer, report = run_block(block, tmp_path, REGISTRY=origin).split("path,section,", 1)
+    answer, report = run_block(block, tmp_path, REGISTRY=origin).split(
+        "path,section,", 1
+    )
 
     assert json.loads(answer)["ranking"]["number"] == 1
     assert report.count("\n") > 1

@@ -24,7 +24,7 @@ from registry.db.column_types import ulid_of
 from registry.db.engine import Role
 from registry.db.rankings import RankingToLog, RankingWriter, pack_ranking
 from registry.errors import Refused, Unavailable
-from registry.fairness.figures import Algorithm, FairnessReport, Terms
+from registry.fairness.report.figures import Algorithm, FairnessReport, Terms
 from registry.identity.keys import PublicKey
 from registry.identity.private_keys import public_key_of
 from registry.ranking.policy import DEFAULT_POLICY

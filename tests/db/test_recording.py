@@ -219,7 +219,9 @@ async def test_disclosure_without_a_column_harms_nobody_else(
     scene: Scene, writer: Engine, names: list[str]
 ) -> None:
     one = make_ranking(scene.chance)
-    wrong = replace(one, openings=[replace(one.openings[0], name=name) for name in names])
+    wrong = replace(
+        one, openings=[replace(one.openings[0], name=name) for name in names]
+    )
     async with running(RankingRecorder(writer)) as recorder:
         with pytest.raises(ValueError, match="columns"):
             await recorder.record(wrong)

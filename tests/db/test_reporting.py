@@ -12,7 +12,7 @@ from registry.audit.canonical import JsonValue
 from registry.db.engine import Engine, Role
 from registry.db.rankings import RankingWriter, pack_ranking
 from registry.errors import Refused
-from registry.fairness.figures import Comparison, FairnessReport
+from registry.fairness.report.figures import Comparison, FairnessReport
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.sites.identifier import spell_site_id
 from registry.usecases.receipts import make_receipt

@@ -12,8 +12,8 @@ from structlog.testing import capture_logs
 
 from registry.db import invariance_runs
 from registry.db.engine import Engine, Role
-from registry.fairness.figures import Window
 from registry.fairness.invariance import PERTURBATIONS
+from registry.fairness.report.figures import Window
 from registry.interfaces.http.watched import Watched
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.usecases.chance import Chance

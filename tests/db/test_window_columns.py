@@ -13,8 +13,8 @@ from registry.audit.disclosure import encode_disclosure, seal
 from registry.audit.packing import PLAIN, pack, pack_disclosure
 from registry.audit.record import ranking_record
 from registry.db.window_columns import Candidates, SiteNumbers, WindowColumns
-from registry.fairness.columns import NO_SITE, UNREPORTED, Rankings, gather
-from registry.fairness.observation import (
+from registry.fairness.window.columns import NO_SITE, UNREPORTED, Rankings, gather
+from registry.fairness.window.observation import (
     ObservedRanking,
     ObservedSelection,
     SiteDisclosure,

@@ -33,9 +33,9 @@ from registry.cli.audit.told_report import ToldReport, parse_report
 from registry.cli.audit.trust import Trust, TrustOptions, trust_options
 from registry.cli.output import console, json_option, print_json
 from registry.errors import RegistryError
-from registry.fairness.figures import Terms
 from registry.fairness.forms.comparison import Figure, figures_of
 from registry.fairness.forms.json_object import format_json
+from registry.fairness.report.figures import Terms
 from registry.identity.detached_jws import REPORT_TYP, verify_detached
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.tlog.checkpoint import Checkpoint, verify_checkpoint

@@ -8,8 +8,8 @@ import msgspec
 
 from registry.archive.refusals import REPORT_NOT_REPRODUCIBLE
 from registry.errors import Refused
-from registry.fairness.bootstrap import MINIMUM_REPLICATES
-from registry.fairness.figures import VERSION, Algorithm, Terms, Window
+from registry.fairness.inference.bootstrap import MINIMUM_REPLICATES
+from registry.fairness.report.figures import VERSION, Algorithm, Terms, Window
 from registry.ranking.policy import Policy
 
 MAX_REPLICATES = 10 * MINIMUM_REPLICATES

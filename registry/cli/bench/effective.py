@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from registry.fairness.effective_weights import contribution_variances
+from registry.fairness.metrics.effective_weights import contribution_variances
 from registry.index.constants import Constants
 from registry.index.kernel import Bound
 from registry.ranking.explain import FACTOR_NAMES

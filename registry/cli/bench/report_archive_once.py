@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from registry.archive.reading import open_archive
-from registry.fairness.figures import Algorithm, Terms
+from registry.fairness.report.figures import Algorithm, Terms
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.usecases.archived_report import report_of_archive, window_of_archive
 

@@ -8,7 +8,7 @@ import time
 
 from registry.cli.bench.report_window import END, START
 from registry.db.engine import Role, open_engine
-from registry.fairness.figures import FairnessReport, Window
+from registry.fairness.report.figures import FairnessReport, Window
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.usecases.report import make_report
 

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from registry.fairness.estimate import Estimate
+from registry.fairness.report.estimate import Estimate
 
 WIDTH, LABEL_WIDTH, MARGIN = 700, 240, 24
 ROW_HEIGHT, AXIS_HEIGHT = 26, 30

@@ -8,8 +8,8 @@ import io
 import math
 from functools import lru_cache
 
-from registry.fairness.figures import FairnessReport
 from registry.fairness.forms.rows import Row, Value, rows_of
+from registry.fairness.report.figures import FairnessReport
 
 MEDIA_TYPE = "text/csv"
 COLUMNS = (

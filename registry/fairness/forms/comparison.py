@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import NamedTuple
 
-from registry.fairness.estimate import DECIMALS
+from registry.fairness.report.estimate import DECIMALS
 
 NEARLY = 1.5 * 10**-DECIMALS
 """Figures are rounded; where another machine adds up in another order, one that lies

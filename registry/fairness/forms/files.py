@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from registry.fairness.figures import FairnessReport
 from registry.fairness.forms import comma_separated, json_object, page, parquet
+from registry.fairness.report.figures import FairnessReport
 
 Form = Literal["json", "csv", "parquet", "html"]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from registry.fairness.figures import FairnessReport
+from registry.fairness.report.figures import FairnessReport
 
 MEDIA_TYPE = "application/json"
 

@@ -12,11 +12,11 @@ from itertools import groupby
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from registry.fairness.figures import FairnessReport, MeanCommission, Measure
 from registry.fairness.forms.chart import Told, draw
 from registry.fairness.forms.rows import Row, rows_of, spell_instant
 from registry.fairness.forms.tables import Table, tabulate
-from registry.fairness.wording import name_kind
+from registry.fairness.report.figures import FairnessReport, MeanCommission, Measure
+from registry.fairness.report.wording import name_kind
 
 MEDIA_TYPE = "text/html"
 _PERCENT = 100.0

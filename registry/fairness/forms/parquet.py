@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
 
-from registry.fairness.figures import FairnessReport
 from registry.fairness.forms.rows import Row, rows_of
+from registry.fairness.report.figures import FairnessReport
 
 MEDIA_TYPE = "application/vnd.apache.parquet"
 

@@ -11,9 +11,9 @@ from functools import lru_cache
 from typing import Any, Literal
 from urllib.parse import quote
 
-from registry.fairness.estimate import Estimate
-from registry.fairness.figures import Dimension, FairnessReport, Invariance
-from registry.fairness.rates import Interval
+from registry.fairness.inference.rates import Interval
+from registry.fairness.report.estimate import Estimate
+from registry.fairness.report.figures import Dimension, FairnessReport, Invariance
 
 Unit = Literal[
     "text",

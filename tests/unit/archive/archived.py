@@ -17,9 +17,9 @@ from registry.audit.record import (
     ranking_record,
     selection_record,
 )
-from registry.fairness.figures import Algorithm, Terms, Window
 from registry.fairness.invariance import Tally
-from registry.fairness.observation import SiteDisclosure
+from registry.fairness.report.figures import Algorithm, Terms, Window
+from registry.fairness.window.observation import SiteDisclosure
 from registry.identity.private_keys import public_key_of
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.ties import make_seed, tie_key

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from registry.archive import observing
 from registry.archive.spool import SpooledParts
 from registry.errors import Refused
-from registry.fairness.columns import gather
-from registry.fairness.observation import ObservedRanking, ObservedSelection
-from registry.fairness.report import build_report
+from registry.fairness.report.build import build_report
+from registry.fairness.window.columns import gather
+from registry.fairness.window.observation import ObservedRanking, ObservedSelection
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.sites.identifier import spell_site_id
 from registry.usecases.archived_report import report_of_archive

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.fairness.concentration import (
+from registry.fairness.metrics.concentration import (
     effective_number,
     gini,
     herfindahl_hirschman_index,

@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from registry.fairness.bootstrap import make_clusters
-from registry.fairness.columns import Scored
-from registry.fairness.effective_weights import (
+from registry.fairness.inference.bootstrap import make_clusters
+from registry.fairness.metrics.effective_weights import (
     PAIRS,
     SWAPS,
     VARIANCES,
@@ -12,6 +11,7 @@ from registry.fairness.effective_weights import (
     swapped_pairs,
     weight_sums,
 )
+from registry.fairness.window.columns import Scored
 
 WEIGHTS = (4000, 2000, 1500, 1500, 1000)
 

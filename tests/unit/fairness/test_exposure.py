@@ -7,27 +7,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.fairness.arrays import group_means, group_sums, shares
-from registry.fairness.attention import equity_of_attention
-from registry.fairness.divergence import (
+from registry.fairness.metrics.attention import equity_of_attention
+from registry.fairness.metrics.divergence import (
     attention_weighted_rank_fairness,
     jensen_shannon_divergence,
     kullback_leibler_divergence,
     normalised_discounted_kl,
 )
-from registry.fairness.expected_exposure import (
+from registry.fairness.metrics.expected_exposure import (
     expected_exposure,
     exposure_disparity,
     exposure_loss,
     exposure_relevance,
     target_exposure,
 )
-from registry.fairness.exposure import (
+from registry.fairness.metrics.exposure import (
     disparate_treatment_ratio,
     exposure_to_merit,
     item_exposure,
     largest_gap,
 )
-from registry.fairness.position import (
+from registry.fairness.window.position import (
     logarithmic_weights,
     rank_biased_weights,
     top_one_weights,

@@ -5,19 +5,19 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from registry.fairness.columns import gather
-from registry.fairness.compare import read_gap
-from registry.fairness.definitions import DEFINITIONS
-from registry.fairness.estimate import count_bearing, estimate_gap, weigh
-from registry.fairness.figures import Terms, Window
-from registry.fairness.observation import (
+from registry.fairness.inference.rates import katz_rate_ratio, proportion_interval
+from registry.fairness.report.compare import read_gap
+from registry.fairness.report.definitions import DEFINITIONS
+from registry.fairness.report.estimate import count_bearing, estimate_gap, weigh
+from registry.fairness.report.figures import Terms, Window
+from registry.fairness.report.survey import survey
+from registry.fairness.window.columns import gather
+from registry.fairness.window.observation import (
     ObservedRanking,
     ObservedSelection,
     SiteDisclosure,
 )
-from registry.fairness.rates import katz_rate_ratio, proportion_interval
-from registry.fairness.survey import survey
-from registry.fairness.tally import ELIGIBLE, SELECTED, tally
+from registry.fairness.window.tally import ELIGIBLE, SELECTED, tally
 
 CASES = 100
 TERMS = Terms(

@@ -5,17 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.fairness.bootstrap import (
+from registry.fairness.inference.bootstrap import (
     CLUSTERS_MAX,
     draw_clusters,
     make_clusters,
     percentile_interval,
 )
-from registry.fairness.permutation import (
+from registry.fairness.inference.permutation import (
     normal_p_values,
     permutation_p_value,
 )
-from registry.fairness.rates import (
+from registry.fairness.inference.rates import (
     Interval,
     katz_rate_ratio,
     proportion_interval,

@@ -4,21 +4,19 @@ import numpy as np
 import pytest
 
 from registry.fairness.arrays import shares
-from registry.fairness.bootstrap import make_clusters
-from registry.fairness.classes import Classes
-from registry.fairness.columns import Scored
-from registry.fairness.divergence import (
+from registry.fairness.inference.bootstrap import make_clusters
+from registry.fairness.metrics.divergence import (
     attention_weighted_rank_fairness,
     normalised_discounted_kl,
 )
-from registry.fairness.expected_exposure import (
+from registry.fairness.metrics.expected_exposure import (
     exposure_disparity,
     exposure_loss,
     exposure_relevance,
     target_exposure,
     target_exposures,
 )
-from registry.fairness.merit import (
+from registry.fairness.metrics.merit import (
     DISPARITY,
     EXPOSURE,
     LOSS,
@@ -29,8 +27,10 @@ from registry.fairness.merit import (
     inequity_of_attention,
     merit_sums,
 )
-from registry.fairness.parity import awrf_of_sums, ndkl_sums
-from registry.fairness.position import logarithmic_weights
+from registry.fairness.metrics.parity import awrf_of_sums, ndkl_sums
+from registry.fairness.window.classes import Classes
+from registry.fairness.window.columns import Scored
+from registry.fairness.window.position import logarithmic_weights
 
 EVEN = np.array([0.5, 0.5])
 

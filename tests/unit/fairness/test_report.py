@@ -5,17 +5,17 @@ import msgspec
 import numpy as np
 import pytest
 
-from registry.fairness.columns import gather
-from registry.fairness.compare import read_gap
-from registry.fairness.estimate import Estimate
-from registry.fairness.figures import Algorithm, FairnessReport, Terms, Window
-from registry.fairness.observation import (
+from registry.fairness.inference.rates import katz_rate_ratio
+from registry.fairness.report.build import build_report
+from registry.fairness.report.compare import read_gap
+from registry.fairness.report.estimate import Estimate
+from registry.fairness.report.figures import Algorithm, FairnessReport, Terms, Window
+from registry.fairness.window.columns import gather
+from registry.fairness.window.observation import (
     ObservedRanking,
     ObservedSelection,
     SiteDisclosure,
 )
-from registry.fairness.rates import katz_rate_ratio
-from registry.fairness.report import build_report
 
 WINDOW = Window(
     start_at=datetime(2026, 1, 1, tzinfo=UTC), end_at=datetime(2026, 2, 1, tzinfo=UTC)

@@ -5,16 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.fairness.bootstrap import make_clusters
-from registry.fairness.classes import classify, classify_declared, fold_names
-from registry.fairness.columns import Observed, count_names, gather
-from registry.fairness.cuts import cut_by_operator, cut_by_site
-from registry.fairness.observation import (
+from registry.fairness.inference.bootstrap import make_clusters
+from registry.fairness.window.classes import classify, classify_declared, fold_names
+from registry.fairness.window.columns import Observed, count_names, gather
+from registry.fairness.window.cuts import cut_by_operator, cut_by_site
+from registry.fairness.window.observation import (
     ObservedRanking,
     ObservedSelection,
     SiteDisclosure,
 )
-from registry.fairness.tally import (
+from registry.fairness.window.tally import (
     COMMISSION,
     DECLARED,
     ELIGIBLE,

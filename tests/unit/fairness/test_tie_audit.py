@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from registry.fairness.columns import Scored
-from registry.fairness.tie_audit import (
+from registry.fairness.metrics.tie_audit import (
     Runs,
     chi_square_tail,
     place_frequencies,
@@ -11,6 +10,7 @@ from registry.fairness.tie_audit import (
     tiers_of,
     uniform_p_value,
 )
+from registry.fairness.window.columns import Scored
 from registry.ranking.ties import make_seed, tie_key
 
 SECRET = bytes(range(32))

@@ -1,7 +1,7 @@
 import pytest
 
 from registry.fairness.invariance import Tally
-from registry.fairness.trials import sum_trials, violation_rate
+from registry.fairness.report.trials import sum_trials, violation_rate
 
 
 def tally(perturbation: str, trials: int, violations: int = 0) -> Tally:

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from functools import cache
 
-from registry.fairness.columns import gather
-from registry.fairness.figures import FairnessReport, Terms
-from registry.fairness.observation import SiteDisclosure
-from registry.fairness.report import build_report
+from registry.fairness.report.build import build_report
+from registry.fairness.report.figures import FairnessReport, Terms
+from registry.fairness.window.columns import gather
+from registry.fairness.window.observation import SiteDisclosure
 from tests.unit.fairness.test_report import ALGORITHM, DISCLOSURES, WINDOW, by_lot
 
 HARMFUL = '=HYPERLINK("https://evil.example/","<script>alert(1)</script>")'

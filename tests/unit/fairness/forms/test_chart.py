@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.fairness.estimate import Estimate
 from registry.fairness.forms.chart import LABEL_WIDTH, WIDTH, Told, draw
+from registry.fairness.report.estimate import Estimate
 
 SHARES = st.floats(0, 1)
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from registry.fairness.figures import FairnessReport
 from registry.fairness.forms.page import CONTENT_SECURITY_POLICY, format_page
+from registry.fairness.report.figures import FairnessReport
 from tests.unit.fairness.forms import reports
 
 REPORTS = [

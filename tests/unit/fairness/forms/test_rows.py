@@ -7,9 +7,9 @@ from urllib.parse import unquote
 
 import pytest
 
-from registry.fairness.estimate import Estimate
-from registry.fairness.figures import FairnessReport
 from registry.fairness.forms.rows import rows_of
+from registry.fairness.report.estimate import Estimate
+from registry.fairness.report.figures import FairnessReport
 from tests.unit.fairness.forms import reports
 
 REPORTS = [

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from registry.fairness.arrays import Booleans, Floats
-from registry.fairness.bootstrap import percentile_interval
-from registry.fairness.rates import Interval, rule_of_three
-from registry.fairness.tally import (
+from registry.fairness.inference.bootstrap import percentile_interval
+from registry.fairness.inference.rates import Interval, rule_of_three
+from registry.fairness.window.tally import (
     COMMISSION,
     DECLARED,
     ELIGIBLE,

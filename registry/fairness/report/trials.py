@@ -7,11 +7,11 @@ faults happen that the trials did not meet, and that is what the interval tells.
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from registry.fairness.estimate import Estimate
-from registry.fairness.figures import Invariance, PerturbationTrials
+from registry.fairness.inference.rates import proportion_interval, rule_of_three
 from registry.fairness.invariance import PERTURBATIONS, Tally
-from registry.fairness.rates import proportion_interval, rule_of_three
-from registry.fairness.wording import describe_trials
+from registry.fairness.report.estimate import Estimate
+from registry.fairness.report.figures import Invariance, PerturbationTrials
+from registry.fairness.report.wording import describe_trials
 
 NO_RUN = "rests on no kept run of trials"
 _DECIMALS = 9  # a bound of 3 over millions is to be seen

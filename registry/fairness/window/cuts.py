@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from registry.fairness.arrays import Booleans, Integers
-from registry.fairness.columns import Rankings
+from registry.fairness.window.columns import Rankings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

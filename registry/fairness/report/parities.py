@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from registry.fairness.classes import Classes
-from registry.fairness.compare import COMPARED
-from registry.fairness.estimate import (
+from registry.fairness.metrics.parity import awrf_of_sums, ndkl_sums
+from registry.fairness.report.compare import COMPARED
+from registry.fairness.report.estimate import (
     Estimate,
     Evidence,
     baseline_of,
@@ -13,11 +13,11 @@ from registry.fairness.estimate import (
     divide_sums,
     estimate,
 )
-from registry.fairness.figures import Parity
-from registry.fairness.parity import awrf_of_sums, ndkl_sums
-from registry.fairness.survey import Surveyed
-from registry.fairness.tally import ELIGIBLE, LOGARITHMIC
-from registry.fairness.wording import explain_withheld
+from registry.fairness.report.figures import Parity
+from registry.fairness.report.survey import Surveyed
+from registry.fairness.report.wording import explain_withheld
+from registry.fairness.window.classes import Classes
+from registry.fairness.window.tally import ELIGIBLE, LOGARITHMIC
 
 
 def measure_parity(surveyed: Surveyed, evidence: Evidence) -> Iterator[Parity]:

@@ -6,25 +6,32 @@ from typing import Literal
 
 import numpy as np
 
-from registry.fairness.classes import (
+from registry.fairness.report.compare import Comparer
+from registry.fairness.report.estimate import count_queries, weigh
+from registry.fairness.report.figures import Breakdown
+from registry.fairness.report.scored import BAND_NAMES, ScoredWindow
+from registry.fairness.report.survey import Surveyed
+from registry.fairness.report.wording import explain_withheld
+from registry.fairness.window.classes import (
     OTHER_CATEGORIES,
     Classes,
     by_category,
     fold_names,
 )
-from registry.fairness.compare import Comparer
-from registry.fairness.cuts import (
+from registry.fairness.window.cuts import (
     cut_by_item,
     cut_by_operator,
     cut_by_requested_category,
     cut_by_site,
 )
-from registry.fairness.estimate import count_queries, weigh
-from registry.fairness.figures import Breakdown
-from registry.fairness.scored import BAND_NAMES, ScoredWindow
-from registry.fairness.survey import Surveyed
-from registry.fairness.tally import ELIGIBLE, LOGARITHMIC, SELECTED, WHOLE, Tally, tally
-from registry.fairness.wording import explain_withheld
+from registry.fairness.window.tally import (
+    ELIGIBLE,
+    LOGARITHMIC,
+    SELECTED,
+    WHOLE,
+    Tally,
+    tally,
+)
 
 CELLS_MAX = 20
 """Of one breakdown: those of most rankings."""

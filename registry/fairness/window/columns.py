@@ -13,7 +13,7 @@ from typing import get_args
 import numpy as np
 
 from registry.fairness.arrays import Booleans, Floats, Integers, Keys, Numbers
-from registry.fairness.observation import (
+from registry.fairness.window.observation import (
     Independence,
     ObservedRanking,
     SiteDisclosure,

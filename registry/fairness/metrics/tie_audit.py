@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from registry.fairness.arrays import Floats, Integers, Numbers, group_sums
-from registry.fairness.columns import Scored
+from registry.fairness.window.columns import Scored
 
 RUNS_MAX = 5_000
 _SHUFFLES = 999

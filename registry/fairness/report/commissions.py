@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from registry.fairness.compare import COMPARED
-from registry.fairness.estimate import (
+from registry.fairness.report.compare import COMPARED
+from registry.fairness.report.estimate import (
     Evidence,
     bound_commission,
     count_declared,
@@ -12,9 +12,9 @@ from registry.fairness.estimate import (
     estimate_commission,
     undeclared_share,
 )
-from registry.fairness.figures import MeanCommission, Measure
-from registry.fairness.tally import ELIGIBLE
-from registry.fairness.wording import describe_commission, explain_withheld
+from registry.fairness.report.figures import MeanCommission, Measure
+from registry.fairness.report.wording import describe_commission, explain_withheld
+from registry.fairness.window.tally import ELIGIBLE
 
 WEIGHTED: Mapping[int, Measure] = {ELIGIBLE: "eligible", **COMPARED}
 

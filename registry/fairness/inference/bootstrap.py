@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from registry.fairness.arrays import Floats, Integers, Keys
-from registry.fairness.rates import Interval
+from registry.fairness.inference.rates import Interval
 
 MINIMUM_REPLICATES = 2_000
 CLUSTERS_MAX = 4_096

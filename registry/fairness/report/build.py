@@ -11,26 +11,26 @@ rate of 10% they go off in about four of five perfectly fair cases.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from registry.fairness.breakdowns import break_down
-from registry.fairness.columns import Observed
-from registry.fairness.commissions import average_commissions
-from registry.fairness.compare import COMPARED, Comparer
-from registry.fairness.definitions import DEFINITIONS
-from registry.fairness.estimate import round_figure
-from registry.fairness.figures import (
+from registry.fairness.invariance import Tally
+from registry.fairness.report.breakdowns import break_down
+from registry.fairness.report.commissions import average_commissions
+from registry.fairness.report.compare import COMPARED, Comparer
+from registry.fairness.report.definitions import DEFINITIONS
+from registry.fairness.report.estimate import round_figure
+from registry.fairness.report.figures import (
     VERSION,
     Algorithm,
     FairnessReport,
     PositionModel,
     Terms,
 )
-from registry.fairness.invariance import Tally
-from registry.fairness.parities import measure_parity
-from registry.fairness.site_figures import amounts_by_site
-from registry.fairness.survey import survey
-from registry.fairness.tally import PERSISTENCE, POSITION_MODELS
-from registry.fairness.trials import sum_trials
-from registry.fairness.wording import summarise
+from registry.fairness.report.parities import measure_parity
+from registry.fairness.report.site_figures import amounts_by_site
+from registry.fairness.report.survey import survey
+from registry.fairness.report.trials import sum_trials
+from registry.fairness.report.wording import summarise
+from registry.fairness.window.columns import Observed
+from registry.fairness.window.tally import PERSISTENCE, POSITION_MODELS
 from registry.ranking.policy import DEFAULT_POLICY, Policy
 
 _FORMULAS = {

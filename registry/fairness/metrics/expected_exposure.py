@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from registry.fairness.arrays import Floats, Integers, group_means
-from registry.fairness.exposure import item_exposure
+from registry.fairness.metrics.exposure import item_exposure
 
 
 def expected_exposure(

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from registry.fairness.arrays import Floats, Integers
-from registry.fairness.bootstrap import Clusters
-from registry.fairness.classes import Classes
-from registry.fairness.columns import Scored
-from registry.fairness.effective_weights import same_length
-from registry.fairness.expected_exposure import target_exposures
-from registry.fairness.position import logarithmic_weights
-from registry.fairness.tally import normalised_weights
+from registry.fairness.inference.bootstrap import Clusters
+from registry.fairness.metrics.effective_weights import same_length
+from registry.fairness.metrics.expected_exposure import target_exposures
+from registry.fairness.window.classes import Classes
+from registry.fairness.window.columns import Scored
+from registry.fairness.window.position import logarithmic_weights
+from registry.fairness.window.tally import normalised_weights
 
 EXPOSURE, MERIT = range(2)
 DISPARITY, RELEVANCE, LOSS, QUERIES = range(4)

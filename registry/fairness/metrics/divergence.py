@@ -7,7 +7,7 @@ fairness, AWRF), Geyik et al. 2019 (NDKL).
 import numpy as np
 
 from registry.fairness.arrays import Floats, Integers
-from registry.fairness.position import logarithmic_weights
+from registry.fairness.window.position import logarithmic_weights
 
 
 def kullback_leibler_divergence(p: Floats, q: Floats, base: float = np.e) -> float:

@@ -6,11 +6,11 @@ AWRF over the whole window, NDKL as the mean over rankings (see `divergence`).
 import numpy as np
 
 from registry.fairness.arrays import Floats
-from registry.fairness.bootstrap import Clusters
-from registry.fairness.classes import Classes
-from registry.fairness.columns import Scored
-from registry.fairness.effective_weights import same_length
-from registry.fairness.position import logarithmic_weights
+from registry.fairness.inference.bootstrap import Clusters
+from registry.fairness.metrics.effective_weights import same_length
+from registry.fairness.window.classes import Classes
+from registry.fairness.window.columns import Scored
+from registry.fairness.window.position import logarithmic_weights
 
 _FLOOR = 1e-6
 """Of a target share: a class that no sample held may still be returned."""

@@ -7,8 +7,8 @@ of undeclared class belonged to the class in question.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from registry.fairness.classes import UNKNOWN, Classes
-from registry.fairness.estimate import (
+from registry.fairness.inference.rates import Interval
+from registry.fairness.report.estimate import (
     Estimate,
     Evidence,
     baseline_of,
@@ -19,10 +19,16 @@ from registry.fairness.estimate import (
     round_figure,
     total_of,
 )
-from registry.fairness.figures import Comparison, Dimension, Measure, Reading, SiteClass
-from registry.fairness.rates import Interval
-from registry.fairness.tally import LOGARITHMIC, RANK_BIASED, SELECTED, TOP_ONE
-from registry.fairness.wording import describe_comparison, explain_withheld
+from registry.fairness.report.figures import (
+    Comparison,
+    Dimension,
+    Measure,
+    Reading,
+    SiteClass,
+)
+from registry.fairness.report.wording import describe_comparison, explain_withheld
+from registry.fairness.window.classes import UNKNOWN, Classes
+from registry.fairness.window.tally import LOGARITHMIC, RANK_BIASED, SELECTED, TOP_ONE
 
 COMPARED: Mapping[int, Measure] = {
     LOGARITHMIC: "logarithmic",

@@ -7,25 +7,25 @@ from typing import Literal
 import numpy as np
 
 from registry.fairness.arrays import Booleans, Floats, group_sums
-from registry.fairness.classes import UNKNOWN, Classes
-from registry.fairness.compare import COMPARED, PValues
-from registry.fairness.concentration import (
+from registry.fairness.inference.permutation import permutation_p_values
+from registry.fairness.inference.rates import katz_rate_ratio
+from registry.fairness.metrics.concentration import (
     effective_number,
     gini,
     herfindahl_hirschman_index,
 )
-from registry.fairness.estimate import (
+from registry.fairness.report.compare import COMPARED, PValues
+from registry.fairness.report.estimate import (
     Estimate,
     baseline_of,
     count_queries,
     round_figure,
 )
-from registry.fairness.figures import Concentration, Measure, Reach
-from registry.fairness.permutation import permutation_p_values
-from registry.fairness.rates import katz_rate_ratio
-from registry.fairness.survey import Surveyed
-from registry.fairness.tally import Tally, tally_sites
-from registry.fairness.wording import explain_withheld
+from registry.fairness.report.figures import Concentration, Measure, Reach
+from registry.fairness.report.survey import Surveyed
+from registry.fairness.report.wording import explain_withheld
+from registry.fairness.window.classes import UNKNOWN, Classes
+from registry.fairness.window.tally import Tally, tally_sites
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from registry.fairness.arrays import Floats, Integers
-from registry.fairness.columns import INDEPENDENCES, SIZES, Sites
+from registry.fairness.window.columns import INDEPENDENCES, SIZES, Sites
 
 AGES: Mapping[str, float] = {"under30Days": 30, "under90Days": 90, "under1Year": 365}
 """The days since registration, at the window's end, that a class ends before."""

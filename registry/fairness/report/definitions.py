@@ -1,10 +1,10 @@
 """What each figure of a report means; carried in the report itself."""
 
-from registry.fairness.bootstrap import CLUSTERS_MAX
-from registry.fairness.columns import SAMPLED_MAX, SCORED_MAX
-from registry.fairness.figures import Definition
-from registry.fairness.permutation import EXACT_MAX
-from registry.fairness.tally import PERSISTENCE
+from registry.fairness.inference.bootstrap import CLUSTERS_MAX
+from registry.fairness.inference.permutation import EXACT_MAX
+from registry.fairness.report.figures import Definition
+from registry.fairness.window.columns import SAMPLED_MAX, SCORED_MAX
+from registry.fairness.window.tally import PERSISTENCE
 
 DEFINITIONS = tuple(
     Definition(figure=figure, meaning=meaning)

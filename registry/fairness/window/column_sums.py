@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from registry.fairness.arrays import Floats, Integers
-from registry.fairness.classes import Classes
-from registry.fairness.columns import Sites
+from registry.fairness.window.classes import Classes
+from registry.fairness.window.columns import Sites
 
 _TOGETHER = 2
 

@@ -12,9 +12,12 @@ from zlib import crc32
 import numpy as np
 
 from registry.fairness.arrays import Booleans, Floats
-from registry.fairness.bootstrap import Clusters, draw_clusters, make_clusters
-from registry.fairness.classes import Classes, classify, classify_declared
-from registry.fairness.columns import (
+from registry.fairness.inference.bootstrap import Clusters, draw_clusters, make_clusters
+from registry.fairness.report.estimate import Evidence, weigh
+from registry.fairness.report.figures import Counts, Terms
+from registry.fairness.report.scored import ScoredWindow
+from registry.fairness.window.classes import Classes, classify, classify_declared
+from registry.fairness.window.columns import (
     NO_SITE,
     UNREPORTED,
     Observed,
@@ -23,11 +26,8 @@ from registry.fairness.columns import (
     Sites,
     count_names,
 )
-from registry.fairness.cuts import Cut, cut_by_site
-from registry.fairness.estimate import Evidence, weigh
-from registry.fairness.figures import Counts, Terms
-from registry.fairness.scored import ScoredWindow
-from registry.fairness.tally import Tally, tally
+from registry.fairness.window.cuts import Cut, cut_by_site
+from registry.fairness.window.tally import Tally, tally
 from registry.ranking.policy import Policy
 
 _SECONDS_A_DAY = 86_400

@@ -6,8 +6,8 @@ does not carry is called one that can be chance, whatever its size.
 
 from collections.abc import Mapping, Sequence
 
-from registry.fairness.estimate import Estimate
-from registry.fairness.figures import (
+from registry.fairness.report.estimate import Estimate
+from registry.fairness.report.figures import (
     Algorithm,
     Comparison,
     Counts,
@@ -21,7 +21,7 @@ from registry.fairness.figures import (
     Terms,
     TieAudit,
 )
-from registry.fairness.tally import PERSISTENCE
+from registry.fairness.window.tally import PERSISTENCE
 
 KIND_NAMES: Mapping[tuple[str, str], str] = {
     ("size", "micro"): "Micro businesses",

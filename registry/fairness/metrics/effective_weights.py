@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from registry.fairness.arrays import Floats, Integers, Numbers
-from registry.fairness.bootstrap import Clusters
-from registry.fairness.columns import Scored
+from registry.fairness.inference.bootstrap import Clusters
+from registry.fairness.window.columns import Scored
 
 FACTORS = 5
 VARIANCES, SWAPS, PAIRS = slice(0, FACTORS), slice(FACTORS, 2 * FACTORS), 2 * FACTORS

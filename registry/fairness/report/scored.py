@@ -7,19 +7,15 @@ from itertools import pairwise
 import numpy as np
 
 from registry.fairness.arrays import Booleans, Floats, Integers
-from registry.fairness.bootstrap import Clusters
-from registry.fairness.classes import UNKNOWN, Classes
-from registry.fairness.columns import UNREPORTED, Rankings, Scored, Sites
-from registry.fairness.effective_weights import PAIRS, SWAPS, VARIANCES, weight_sums
-from registry.fairness.estimate import divide_sums, estimate, round_figure
-from registry.fairness.exposure import largest_gap
-from registry.fairness.figures import (
-    Consistency,
-    EffectiveWeight,
-    MeritComparison,
-    TieAudit,
+from registry.fairness.inference.bootstrap import Clusters
+from registry.fairness.metrics.effective_weights import (
+    PAIRS,
+    SWAPS,
+    VARIANCES,
+    weight_sums,
 )
-from registry.fairness.merit import (
+from registry.fairness.metrics.exposure import largest_gap
+from registry.fairness.metrics.merit import (
     DISPARITY,
     EXPOSURE,
     LOSS,
@@ -31,13 +27,22 @@ from registry.fairness.merit import (
     merit_sums,
     scores_of,
 )
-from registry.fairness.tie_audit import (
+from registry.fairness.metrics.tie_audit import (
     distance_from_shuffle,
     shuffle_p_value,
     tied_runs,
     tiers_of,
 )
-from registry.fairness.wording import describe_ties, explain_withheld
+from registry.fairness.report.estimate import divide_sums, estimate, round_figure
+from registry.fairness.report.figures import (
+    Consistency,
+    EffectiveWeight,
+    MeritComparison,
+    TieAudit,
+)
+from registry.fairness.report.wording import describe_ties, explain_withheld
+from registry.fairness.window.classes import UNKNOWN, Classes
+from registry.fairness.window.columns import UNREPORTED, Rankings, Scored, Sites
 from registry.ranking.decay import decay_table
 from registry.ranking.explain import FACTOR_NAMES
 from registry.ranking.policy import FULL, Policy

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from registry.fairness.arrays import Booleans, Floats, Integers, Numbers
-from registry.fairness.bootstrap import Clusters
-from registry.fairness.classes import Classes
-from registry.fairness.column_sums import ColumnSums
-from registry.fairness.columns import Rankings, Sites
-from registry.fairness.cuts import UNCUT, Cut
-from registry.fairness.position import (
+from registry.fairness.inference.bootstrap import Clusters
+from registry.fairness.window.classes import Classes
+from registry.fairness.window.column_sums import ColumnSums
+from registry.fairness.window.columns import Rankings, Sites
+from registry.fairness.window.cuts import UNCUT, Cut
+from registry.fairness.window.position import (
     logarithmic_weights,
     rank_biased_weights,
     top_one_weights,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from registry.fairness.bootstrap import MINIMUM_REPLICATES
-from registry.fairness.estimate import Estimate
-from registry.fairness.rates import Interval
+from registry.fairness.inference.bootstrap import MINIMUM_REPLICATES
+from registry.fairness.inference.rates import Interval
+from registry.fairness.report.estimate import Estimate
 
 VERSION = "fairness-report/2"
 MINIMUM_CELL = 30

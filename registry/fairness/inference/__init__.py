@@ -1,0 +1,1 @@
+"""What chance could have made of a figure: intervals and tests."""

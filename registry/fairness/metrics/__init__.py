@@ -1,0 +1,1 @@
+"""What fairness is measured by: the formulas of the field, over rankings."""

@@ -1,0 +1,1 @@
+"""The fairness report: its figures, their words, and how they are made."""
