@@ -13,7 +13,8 @@ from functools import partial
 import structlog
 
 from crawler import metrics
-from crawler.fetch import ANY_TYPE, Fetcher
+from crawler.fetch import Fetcher
+from crawler.head import ANY_TYPE
 from crawler.probe import ProbeResult
 from crawler.refusals import OWN_LINE, UnexpectedStatus
 from registry.errors import Refused

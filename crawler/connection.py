@@ -1,11 +1,12 @@
 """HTTP/1.1 requests, each over a connection to an address that was vetted just before.
 
-h11 reads what comes; it knows nothing of sockets. Where `keeping_connections` is around
+`crawler.answer` reads what comes; it knows nothing of sockets. Where `keeping_connections` is around
 them, the requests to one host follow each other on a connection: a visit asks for
 robots.txt and for documents, and the handshake costs more than all of them. Nothing
 outlives the visit, so there is no pool that a cancelled fetch could drain.
 """
 
+import re
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -14,18 +15,19 @@ from dataclasses import dataclass
 from functools import cache
 
 import certifi
-import h11
 
 from crawler import refusals
+from crawler.answer import Answer, Fields, Incoming
 from crawler.guard import Target
 from crawler.politeness import Turn
 from crawler.resolve import Resolver
 from crawler.wire import Unreached, Wire
 from registry.errors import Refused
 
-MAX_HEAD_BYTES = 100 * 1024
 _DIAL_AT_MOST = 3
 _UNREAD_BYTES = 128 * 1024  # more costs more than a handshake
+
+_LINE = re.compile(r"[\t\x20-\x7e]+")
 
 Place = tuple[str, int]
 
@@ -52,7 +54,7 @@ class Response:
     """headers: names in lower case. read: the body as it comes, b"" at its end."""
 
     status: int
-    headers: list[tuple[bytes, bytes]]
+    headers: Fields
     read: Callable[[], Awaitable[bytes]]
 
 
@@ -62,33 +64,26 @@ class _Line:
     def __init__(self, wire: Wire, address: str) -> None:
         self.address = address
         self._wire = wire
-        self._http = h11.Connection(
-            h11.CLIENT, max_incomplete_event_size=MAX_HEAD_BYTES
-        )
+        self._incoming = Incoming()
+        self._answer = Answer(self._incoming)
         self._is_used = False
 
     async def ask(
         self, target: Target, headers: Mapping[str, str], content: bytes | None
     ) -> Response:
         """Raises: Refused, of which StaleConnection says that nothing was answered."""
-        with _translated():
-            self._http.receive_data(await self._send(target, headers, content))
-            while not isinstance(event := await self._next_event(), h11.Response):
-                pass  # informational, as many as the deadline has time for
-        return Response(event.status_code, list(event.headers), self._read_body)
+        self._answer = Answer(self._incoming)
+        self._incoming.add(await self._send(_spell(target, headers, content)))
+        while (head := self._answer.read_head()) is None:
+            self._incoming.add(await self._wire.read())
+        return Response(head.status, head.fields, self._read_body)
 
     def end_answer(self) -> bool:
         """Whether it may be asked again: the whole answer has come by now, and no more."""
-        http = self._http
-        with suppress(h11.ProtocolError, Refused):
+        with suppress(Refused):
             self._take_arrived()
-        if not (http.our_state is http.their_state is h11.DONE):
-            return False
-        if http.trailing_data[0] or not self.is_open:
-            return False
-        http.start_next_cycle()
         self._is_used = True
-        return True
+        return self._answer.may_be_followed
 
     @property
     def is_open(self) -> bool:
@@ -102,32 +97,19 @@ class _Line:
 
     def _take_arrived(self) -> None:
         """The rest of the answer, as far as it is here and not long."""
-        http, left = self._http, _UNREAD_BYTES
-        while http.their_state is h11.SEND_BODY and left > 0:
-            if http.next_event() is h11.NEED_DATA:
+        left = _UNREAD_BYTES
+        while left > 0 and (part := self._answer.read_body()) != b"":
+            if part is None:
                 arrived = self._wire.read_arrived()
                 if arrived is None:
                     return
                 left -= len(arrived)
-                http.receive_data(arrived)
+                self._incoming.add(arrived)
 
-    async def _send(
-        self, target: Target, headers: Mapping[str, str], content: bytes | None
-    ) -> bytes:
+    async def _send(self, request: bytes) -> bytes:
         """The first bytes of the answer."""
-        authority = target.url.split("/", 3)[2]
-        fields = [("Host", authority), *headers.items()]
-        method = "GET"
-        if content is not None:
-            method = "POST"
-            fields.append(("Content-Length", str(len(content))))
-        request = h11.Request(method=method, target=target.path, headers=fields)
-        spelled = self._http.send(request) or b""
-        if content:
-            spelled += self._http.send(h11.Data(data=content)) or b""
-        self._http.send(h11.EndOfMessage())
         try:
-            await self._wire.write(spelled)
+            await self._wire.write(request)
             data = await self._wire.read()
         except Refused as refused:
             if self._is_used and refused.code != refusals.TIMEOUT.code:
@@ -139,21 +121,21 @@ class _Line:
         return data
 
     async def _read_body(self) -> bytes:
-        with _translated():
-            while isinstance(event := await self._next_event(), h11.Data):
-                if event.data:
-                    return bytes(event.data)
-        return b""
+        while (part := self._answer.read_body()) is None:
+            self._incoming.add(await self._wire.read())
+        return part
 
-    async def _next_event(self) -> h11.Event:
-        while True:
-            event = self._http.next_event()
-            if event is h11.NEED_DATA:
-                self._http.receive_data(await self._wire.read())
-            elif isinstance(event, h11.ConnectionClosed) or event is h11.PAUSED:
-                raise Refused(refusals.PROTOCOL, "it does not answer in HTTP/1.1")
-            elif isinstance(event, h11.Event):
-                return event
+
+def _spell(target: Target, headers: Mapping[str, str], content: bytes | None) -> bytes:
+    authority = target.url.split("/", 3)[2]
+    method = "GET" if content is None else "POST"
+    lines = [f"{method} {target.path} HTTP/1.1", f"Host: {authority}"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    if content is not None:
+        lines.append(f"Content-Length: {len(content)}")
+    if not all(map(_LINE.fullmatch, lines)):
+        raise Refused(refusals.PROTOCOL, "a header field of ours is none")
+    return "\r\n".join([*lines, "", ""]).encode("ascii") + (content or b"")
 
 
 class _Kept:
@@ -264,12 +246,3 @@ async def _dial(
         else:
             return _Line(wire, endpoint.address)
     raise untried or failure
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    """Turn the errors of h11 into refusals."""
-    try:
-        yield
-    except h11.ProtocolError as error:
-        raise Refused(refusals.PROTOCOL, str(error)[:200]) from error

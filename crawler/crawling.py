@@ -5,9 +5,10 @@ from functools import partial
 from typing import Any
 
 from crawler.context import Context
-from crawler.discover import Discovery, discover
+from crawler.discover import discover
+from crawler.discovery import Discovery
 from crawler.evidence import fetched_bodies, problems_of
-from crawler.fetch import HTML_TYPES, Validators, media_type_of
+from crawler.head import HTML_TYPES, Validators, media_type_of
 from crawler.ledger import Finished, Stored
 from crawler.postponing import postpone
 from crawler.schedule import (

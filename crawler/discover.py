@@ -9,23 +9,29 @@ A path does not identify a format: what is found there does, and is handed on as
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from collections.abc import (
+    Callable,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from datetime import datetime
 from functools import partial
-from typing import Literal
+from typing import Any
 
 from crawler import metrics, refusals, trace
 from crawler.connection import keeping_connections
-from crawler.fetch import HTML_TYPES, Fetcher, NotModified, Validators
+from crawler.discovery import Discovery
+from crawler.fetch import Fetcher, NotModified
+from crawler.head import HTML_TYPES, Validators
 from crawler.robots import Robots
 from crawler.robots_cache import RobotsCache
-from crawler.schedule import parse_retry_after
 from crawler.visit import (
     DOCUMENT_TYPES,
     PAGE_LIMITS,
     Answer,
-    Failure,
     FetchedDocument,
     FoundBy,
     Visit,
@@ -65,43 +71,6 @@ _STATUS_NOTES: Mapping[Status, ProblemType] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Discovery:
-    """What one visit brought.
-
-    documents: in the order of asking; an undeclared page stands among them though it
-    may hold no tools. unchanged: URLs that answered 304. absent: URLs at which there
-    surely is nothing. failures: why the others, and absent declared ones, were not got;
-    what is stored of them still stands. notes: what the owner should know of, though
-    nothing failed. parsed: what was read already, by the URL that was asked for.
-    """
-
-    documents: tuple[FetchedDocument, ...]
-    unchanged: tuple[str, ...]
-    absent: tuple[str, ...]
-    failures: tuple[Failure, ...]
-    notes: tuple[Problem, ...]
-    parsed: Mapping[str, Parsed | Rejected] = field(default_factory=dict)
-
-    @property
-    def is_outage(self) -> bool:
-        """Nothing was got and something went wrong: time to back off."""
-        return bool(self.failures) and not (self.documents or self.unchanged)
-
-    def asked_pause(self, now: datetime) -> timedelta | None:
-        """The longest that a Retry-After asked for; None where none did."""
-        asked = (parse_retry_after(one.retry_after, now) for one in self.failures)
-        return max((one for one in asked if one is not None), default=None)
-
-    @property
-    def outcome(self) -> Literal["fetched", "unchanged", "outage", "nothing"]:
-        if self.documents:
-            return "fetched"
-        if self.unchanged:
-            return "unchanged"
-        return "outage" if self.is_outage else "nothing"
-
-
 async def discover(
     fetcher: Fetcher,
     robots: RobotsCache,
@@ -131,7 +100,7 @@ async def discover(
             f"https://{host.name}/", found_by, Refused(refusals.DEADLINE, detail)
         )
     found = search.report()
-    metrics.VISITS.labels(found.outcome).inc()
+    metrics.labelled(metrics.VISITS, found.outcome).inc()
     trace.tell(
         trace.VisitEnded,
         documents=len(found.documents),
@@ -153,23 +122,13 @@ class _Search:
         self._parsed: dict[str, Parsed | Rejected] = {}
 
     async def read_declared(self, urls: Sequence[str]) -> None:
-        async with asyncio.TaskGroup() as tasks:
-            for url in urls:
-                tasks.create_task(self._read_declared(url))
+        await _together(map(self._read_declared, urls))
         await self._read_known()
 
     async def look_around(self) -> None:
-        async with asyncio.TaskGroup() as tasks:
-            for promised, paths in WELL_KNOWN:
-                tasks.create_task(self._read_first(promised, paths))
+        await _together(self._read_first(*one) for one in WELL_KNOWN)
         await self._read_page(f"{self._origin}/", "page")
-        async with asyncio.TaskGroup() as tasks:
-            if "wab" not in self._formats:
-                tasks.create_task(self._read_dns())
-            if "awas" not in self._formats and self._visit.is_absent(
-                self._origin + _AI_ACTIONS
-            ):
-                tasks.create_task(self._read_first("awas", MANIFESTS))
+        await _together(self._last_resorts())
         await self._read_known()
 
     def report(self) -> Discovery:
@@ -183,6 +142,13 @@ class _Search:
             parsed=self._parsed,
         )
 
+    def _last_resorts(self) -> Iterator[Coroutine[Any, Any, object]]:
+        if "wab" not in self._formats:
+            yield self._read_dns()
+        where = self._origin + _AI_ACTIONS
+        if "awas" not in self._formats and self._visit.is_absent(where):
+            yield self._read_first("awas", MANIFESTS)
+
     async def _read_declared(self, url: str) -> None:
         if url.lower().endswith(".json"):
             await self._read(url, "declared")
@@ -195,9 +161,7 @@ class _Search:
                 return
 
     async def _read_known(self) -> None:
-        async with asyncio.TaskGroup() as tasks:
-            for url in self._visit.known:
-                tasks.create_task(self._visit.ask(url, "known"))
+        await _together(self._visit.ask(url, "known") for url in self._visit.known)
 
     async def _read(
         self, url: str, found_by: FoundBy, promised: Format | None = None
@@ -305,6 +269,17 @@ class _Search:
         problem = Refused(kind, detail).problem
         self._notes.append(problem)
         trace.tell(trace.Noted.of, problem)
+
+
+async def _together(several: Iterable[Coroutine[Any, Any, object]]) -> None:
+    """A single one without a task: most sites have one document."""
+    jobs = list(several)
+    if len(jobs) == 1:
+        await jobs[0]
+        return
+    async with asyncio.TaskGroup() as tasks:
+        for job in jobs:
+            tasks.create_task(job)
 
 
 def _tell_parsed(url: str, parsed: Parsed | Rejected) -> Document | None:

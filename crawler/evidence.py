@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from crawler.discover import Discovery
+from crawler.discovery import Discovery
 from crawler.prove import Evidence, PublishedPins
 from crawler.visit import FetchedDocument
 from registry.errors import Problem

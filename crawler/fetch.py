@@ -6,45 +6,38 @@ everything, and a body that can not outgrow its limits. Cookies, credentials and
 do not exist. See `crawler.guard` for the rules and `crawler.refusals` for the outcomes.
 """
 
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from crawler import refusals, trace
 from crawler.body import Body, BodyLimits, parse_coding
 from crawler.connection import Response, StaleConnection, ask, make_tls_context
 from crawler.guard import RedirectRule, Target, decide_redirect, parse_target
+from crawler.head import (
+    MAX_LINK_CHARACTERS,
+    Headers,
+    Validators,
+    fitting,
+    parse_validators,
+    spell_accept,
+    verify_type,
+)
 from crawler.politeness import Politeness
-from crawler.refusals import UnexpectedStatus, UnexpectedType
+from crawler.refusals import UnexpectedStatus
 from crawler.resolve import Resolver
 from crawler.stopwatch import Stopwatch
 from registry.errors import Refused
 
-MAX_HEADERS = 100
-MAX_LINK_CHARACTERS = 8 * 1024
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e]{0,256}"')  # RFC 9110, 8.8.3
-_HTTP_DATE = re.compile(r"[A-Za-z0-9 ,:+-]{1,64}")
 
 Permit = Callable[[Target], Awaitable[None]]
 """Raises: Refused if the target may not be fetched, say by robots.txt."""
 
 Sign = Callable[[Target], Mapping[str, str]]
 """The header fields that prove who asks the target."""
-
-ANY_TYPE = ("*/*",)
-JSON_TYPES = ("application/json",)
-HTML_TYPES = ("text/html", "application/xhtml+xml")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Validators:
-    """What a conditional request sends back (RFC 9110, 13.1); None where not known."""
-
-    etag: str | None = None
-    last_modified: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +118,7 @@ class Fetcher:
 
     def target_of(self, url: str) -> Target:
         """Raises: Refused."""
-        return parse_target(url, allow_test=self._allow_test)
+        return _parse_again(url, allow_test=self._allow_test)
 
     async def fetch(
         self,
@@ -210,7 +203,7 @@ class Fetcher:
                 timeout_s=self.config.step_timeout_s,
             ) as response,
         ):
-            told = _Headers(response)
+            told = Headers(response.headers)
             body = await _read(response, told, limits)
         return Answer(
             status=response.status,
@@ -260,29 +253,29 @@ class Fetcher:
                 timeout_s=self.config.step_timeout_s,
             ) as response,
         ):
-            headers = _Headers(response)
+            headers = Headers(response.headers)
             if response.status in _REDIRECTS:
                 return _Redirect(headers.get("location"))
             if response.status == 304 and order.conditional != Validators():
                 return NotModified(url=target.url, elapsed_ms=order.watch.elapsed_ms)
             if response.status != 200:
                 raise UnexpectedStatus(response.status, headers.get("retry-after")[:64])
-            content_type = _verify_type(headers.all("content-type"), order.accept)
+            content_type = verify_type(headers.all("content-type"), order.accept)
             body = await _read(response, headers, order.limits)
         return Fetched(
             url=target.url,
             body=body.finish(),
             truncated=body.truncated,
             content_type=content_type,
-            validators=_parse_validators(headers),
+            validators=parse_validators(headers),
             elapsed_ms=order.watch.elapsed_ms,
-            links=_fitting(headers.all("link"), MAX_LINK_CHARACTERS),
+            links=fitting(headers.all("link"), MAX_LINK_CHARACTERS),
         )
 
     def _request_headers(self, target: Target, order: _Order) -> dict[str, str]:
         headers = {
             "User-Agent": self.config.user_agent,
-            "Accept": _preference(order.accept),
+            "Accept": spell_accept(order.accept),
             "Accept-Encoding": "gzip",
             **order.headers,
         }
@@ -296,8 +289,8 @@ class Fetcher:
         return headers
 
 
-def _preference(accept: Sequence[str]) -> str:
-    return ", ".join([accept[0], *(f"{media_type};q=0.5" for media_type in accept[1:])])
+_parse_again = lru_cache(maxsize=1024)(parse_target)
+"""A visit asks for the same few some times each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,26 +298,7 @@ class _Redirect:
     location: str
 
 
-class _Headers:
-    """Raises: Refused `headers_count`."""
-
-    def __init__(self, response: Response) -> None:
-        if len(response.headers) > MAX_HEADERS:
-            raise Refused(refusals.HEADERS_COUNT, f"{len(response.headers)} headers")
-        self._fields = [
-            (name.lower(), value.decode("utf-8", "replace").strip())
-            for name, value in response.headers
-        ]
-
-    def all(self, name: str) -> list[str]:
-        return [value for key, value in self._fields if key == name.encode()]
-
-    def get(self, name: str) -> str:
-        """Its values, joined by commas (RFC 9110, 5.3); "" without any."""
-        return ", ".join(self.all(name))
-
-
-async def _read(response: Response, headers: _Headers, limits: BodyLimits) -> Body:
+async def _read(response: Response, headers: Headers, limits: BodyLimits) -> Body:
     declared = headers.get("content-length")
     if declared.isdigit() and int(declared) > limits.wire_bytes and not limits.truncate:
         raise Refused(refusals.BODY_WIRE, f"{declared[:20]} bytes are announced")
@@ -333,42 +307,3 @@ async def _read(response: Response, headers: _Headers, limits: BodyLimits) -> Bo
         if body.feed(chunk):
             break
     return body
-
-
-def _verify_type(values: Sequence[str], accept: Sequence[str]) -> str:
-    if len(values) > 1:
-        raise Refused(refusals.CONTENT_TYPE, f"{len(values)} Content-Type headers")
-    content_type = values[0][:256] if values else ""
-    media_type = media_type_of(content_type)
-    if "*/*" in accept or media_type in accept:
-        return content_type
-    if "application/json" in accept and re.fullmatch(
-        r"application/[a-z0-9.-]+\+json", media_type
-    ):
-        return content_type
-    raise UnexpectedType(media_type)
-
-
-def _fitting(values: Sequence[str], limit: int) -> tuple[str, ...]:
-    """The first of them, whole, together within the limit: half a link is another."""
-    fitting = []
-    for value in values:
-        limit -= len(value)
-        if limit < 0:
-            break
-        fitting.append(value)
-    return tuple(fitting)
-
-
-def media_type_of(content_type: str) -> str:
-    """Without parameters, in lower case."""
-    return content_type.partition(";")[0].strip().lower()
-
-
-def _parse_validators(headers: _Headers) -> Validators:
-    """What does not have their form is dropped, for it is sent back one day."""
-    etag, last_modified = headers.get("etag"), headers.get("last-modified")
-    return Validators(
-        etag=etag if _ETAG.fullmatch(etag) else None,
-        last_modified=last_modified if _HTTP_DATE.fullmatch(last_modified) else None,
-    )

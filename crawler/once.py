@@ -14,7 +14,8 @@ import msgspec
 
 from crawler import refusals, trace
 from crawler.context import Context
-from crawler.discover import Discovery, discover
+from crawler.discover import discover
+from crawler.discovery import Discovery
 from crawler.evidence import fetched_bodies, problems_of
 from crawler.fetch import Fetcher
 from crawler.revisits import Revisits

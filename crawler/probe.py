@@ -14,15 +14,8 @@ from types import MappingProxyType
 from typing import Literal
 
 from crawler import bridge, refusals
-from crawler.fetch import (
-    ANY_TYPE,
-    HTML_TYPES,
-    JSON_TYPES,
-    Fetched,
-    Fetcher,
-    Validators,
-    media_type_of,
-)
+from crawler.fetch import Fetched, Fetcher
+from crawler.head import ANY_TYPE, HTML_TYPES, JSON_TYPES, Validators, media_type_of
 from crawler.refusals import UnexpectedStatus
 from crawler.robots_cache import RobotsCache
 from crawler.stopwatch import Stopwatch

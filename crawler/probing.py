@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from crawler.context import Context
-from crawler.fetch import HTML_TYPES, Validators
+from crawler.head import HTML_TYPES, Validators
 from crawler.probe import ProbeTarget, document_at, ping_of, probe
 from crawler.schedule import first_probe_at, next_probe_at
 from registry.db import documents, notices, sites, tasks

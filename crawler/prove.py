@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from crawler import metrics
-from crawler.fetch import JSON_TYPES, Fetched, Fetcher
+from crawler.fetch import Fetched, Fetcher
 from crawler.guard import RedirectRule
+from crawler.head import JSON_TYPES
 from crawler.refusals import may_pass
 from crawler.resolve import Resolver
 from registry.errors import Problem, Refused

@@ -12,7 +12,8 @@ import structlog
 
 from crawler import refusals
 from crawler.context import Context
-from crawler.discover import Discovery, discover
+from crawler.discover import discover
+from crawler.discovery import Discovery
 from crawler.evidence import fetched_bodies, problems_of, published_keys
 from crawler.prove import Evidence, fetch_evidence
 from registry.db import registrations

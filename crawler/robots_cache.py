@@ -9,8 +9,9 @@ from weakref import WeakValueDictionary
 
 from crawler import refusals, robots, trace
 from crawler.body import BodyLimits
-from crawler.fetch import ANY_TYPE, Fetched, Fetcher
+from crawler.fetch import Fetched, Fetcher
 from crawler.guard import RedirectRule, Target
+from crawler.head import ANY_TYPE
 from crawler.robots import Robots
 from registry.errors import Refused
 
@@ -62,12 +63,8 @@ class RobotsCache:
 
         Where a fetch fails, rules read within the day still serve.
         """
-        async with self._reading.setdefault(host, asyncio.Lock()):
-            copy = self._copies.get(host)
-            if copy is None or self._monotonic() >= copy.due_s:
-                copy = self._renewed(copy, await load_robots(self._fetcher, host))
-                self._keep(host, copy)
-            return copy.robots
+        copy = self._fresh(host) or await self._read(host)
+        return copy.robots
 
     async def permit(self, target: Target) -> None:
         """Raises: Refused `robots_disallowed`, `robots_unreachable` or of our restraint."""
@@ -76,6 +73,20 @@ class RobotsCache:
             await asyncio.to_thread(found.verify, target.url)
         else:
             found.verify(target.url)
+
+    def _fresh(self, host: str) -> _Copy | None:
+        copy = self._copies.get(host)
+        return copy if copy and self._monotonic() < copy.due_s else None
+
+    async def _read(self, host: str) -> _Copy:
+        """Once for all who ask meanwhile."""
+        async with self._reading.setdefault(host, asyncio.Lock()):
+            if copy := self._fresh(host):
+                return copy
+            found = await load_robots(self._fetcher, host)
+            copy = self._renewed(self._copies.get(host), found)
+            self._keep(host, copy)
+            return copy
 
     def _renewed(self, old: _Copy | None, found: Robots) -> _Copy:
         now_s = self._monotonic()

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from crawler import refusals
-from crawler.discover import Discovery
+from crawler.discovery import Discovery
 from crawler.evidence import problems_of
 from crawler.visit import Failure
 from registry.errors import Problem

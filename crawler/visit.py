@@ -12,15 +12,8 @@ from urllib.parse import urlsplit
 
 from crawler import refusals, trace
 from crawler.body import BodyLimits
-from crawler.fetch import (
-    HTML_TYPES,
-    JSON_TYPES,
-    Fetched,
-    Fetcher,
-    NotModified,
-    Validators,
-    media_type_of,
-)
+from crawler.fetch import Fetched, Fetcher, NotModified
+from crawler.head import HTML_TYPES, JSON_TYPES, Validators, media_type_of
 from crawler.refusals import UnexpectedStatus, UnexpectedType
 from crawler.robots_cache import RobotsCache
 from crawler.stopwatch import Stopwatch

@@ -25,7 +25,7 @@ class WatchedFetcher(Fetcher):
         else:
             return answer
         finally:
-            metrics.FETCHES.labels(outcome).inc()
+            metrics.labelled(metrics.FETCHES, outcome).inc()
             metrics.FETCH_SECONDS.observe(watch.elapsed_ms / 1000)
 
 

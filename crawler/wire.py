@@ -10,24 +10,28 @@ import asyncio
 import errno
 import socket
 import ssl
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
+from typing import Any, Literal, NamedTuple
 
 from crawler import refusals
-from registry.errors import ProblemType, Refused
+from registry.errors import Refused
 
 RECORD_BYTES = 16 * 1024
 """The most that one record of TLS holds, and one read returns."""
 
 _UNDER_WAY = frozenset({0, errno.EINPROGRESS, errno.EWOULDBLOCK})
-_Done = TypeVar("_Done")
-_News = asyncio.Future[None]
 
 
 class Unreached(Refused):
     """Nobody took the connection; another address may."""
+
+
+class _Step(NamedTuple):
+    """What waits for the socket, and what came of it."""
+
+    carry_out: Callable[[], Any]
+    outcome: asyncio.Future[Any]
 
 
 class Wire:
@@ -36,9 +40,12 @@ class Wire:
     def __init__(self, timeout_s: float) -> None:
         """timeout_s: of each step."""
         self._timeout_s = timeout_s
+        self._loop = asyncio.get_running_loop()
         self._plain: socket.socket | None = None
         self._secured: ssl.SSLSocket | None = None
-        self._news: _News | None = None
+        self._place = -1  # its descriptor, while it is watched
+        self._watched_for: Literal["", "bytes", "room"] = ""
+        self._step: _Step | None = None
 
     async def connect(self, address: str, port: int) -> str:
         """address: a literal one, so that nothing is looked up. Returns: the peer's.
@@ -48,6 +55,7 @@ class Wire:
         try:
             family = socket.AF_INET6 if ":" in address else socket.AF_INET
             self._plain = socket.socket(family, socket.SOCK_STREAM)
+            self._place = self._plain.fileno()
             return await self._connect(self._plain, address, port)
         except TimeoutError as error:
             raise Unreached(refusals.TIMEOUT, "ConnectTimeout") from error
@@ -58,42 +66,49 @@ class Wire:
         """The handshake. Raises: Refused."""
         if self._plain is None:
             raise RuntimeError("it is not connected")
-        with _translated("ConnectTimeout"):
+        try:
             self._secured = tls.wrap_socket(
                 self._plain, server_hostname=name, do_handshake_on_connect=False
             )
             await self._carry_out(self._secured.do_handshake)
+        except OSError as error:
+            raise _refusal(error, "ConnectTimeout") from error
 
     async def write(self, data: bytes) -> None:
         """Raises: Refused."""
-        line = self._line()
-        sent = 0
-        with _translated("WriteTimeout"):
-            while sent < len(data):
-                sent += await self._carry_out(partial(line.send, data[sent:]))
+        try:
+            line = self._line()
+            while data:
+                data = data[await self._carry_out(partial(line.send, data)) :]
+        except OSError as error:
+            raise _refusal(error, "WriteTimeout") from error
 
     async def read(self) -> bytes:
         """What arrived, a record at most, or b"" at the end. Raises: Refused."""
-        line = self._line()
-        with _translated("ReadTimeout"):
-            return await self._carry_out(partial(line.recv, RECORD_BYTES))
+        try:
+            recv = partial(self._line().recv, RECORD_BYTES)
+            arrived: bytes = await self._carry_out(recv)
+        except OSError as error:
+            raise _refusal(error, "ReadTimeout") from error
+        return arrived
 
     def read_arrived(self) -> bytes | None:
         """The same without waiting; None: open, and nothing arrived. Raises: Refused."""
-        with _translated("ReadTimeout"):
-            try:
-                return self._line().recv(RECORD_BYTES)
-            except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
-                return None
+        try:
+            return self._line().recv(RECORD_BYTES)
+        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            return None
+        except OSError as error:
+            raise _refusal(error, "ReadTimeout") from error
 
     def abort(self) -> None:
         held = self._secured or self._plain
         self._plain = self._secured = None
         if held is None:
             return
-        if self._news is not None:
-            _leave(held.fileno())
-            _tell(self._news, ConnectionAbortedError())
+        self._leave()
+        if self._step is not None:
+            _fail(self._step.outcome, ConnectionAbortedError())
         held.close()
 
     async def _connect(self, plain: socket.socket, address: str, port: int) -> str:
@@ -104,8 +119,7 @@ class Wire:
         if begun not in _UNDER_WAY:
             raise OSError(begun, f"{address} port {port}")
         if begun:
-            until_s = asyncio.get_running_loop().time() + self._timeout_s
-            await self._wait(plain, until_s, is_writing=True)
+            await self._wait(lambda: None, "room")
             if failed := plain.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
                 raise OSError(failed, f"{address} port {port}")
         return str(plain.getpeername()[0])
@@ -115,62 +129,73 @@ class Wire:
             raise ConnectionAbortedError("the connection was given up")
         return self._secured
 
-    async def _carry_out(self, step: Callable[[], _Done]) -> _Done:
-        """Again whenever TLS may go on. Raises: TimeoutError, OSError."""
-        until_s = asyncio.get_running_loop().time() + self._timeout_s
-        while True:
-            try:
-                return step()
-            except ssl.SSLWantReadError:
-                await self._wait(self._line(), until_s)
-            except ssl.SSLWantWriteError:
-                await self._wait(self._line(), until_s, is_writing=True)
+    async def _carry_out(self, step: Callable[[], Any]) -> Any:
+        """At once, or when TLS may go on. Raises: TimeoutError, OSError."""
+        try:
+            return step()
+        except ssl.SSLWantReadError:
+            return await self._wait(step, "bytes")
+        except ssl.SSLWantWriteError:
+            return await self._wait(step, "room")
 
     async def _wait(
-        self, held: socket.socket, until_s: float, *, is_writing: bool = False
-    ) -> None:
-        loop = asyncio.get_running_loop()
-        self._news = news = loop.create_future()
-        if is_writing:
-            loop.add_writer(held, _tell, news)
-        else:
-            loop.add_reader(held, _tell, news)
-        timer = loop.call_at(until_s, _tell, news, TimeoutError())
+        self, step: Callable[[], Any], wanted: Literal["bytes", "room"]
+    ) -> Any:
+        outcome = self._loop.create_future()
+        self._step = _Step(step, outcome)
+        self._watch(wanted)
+        timer = self._loop.call_later(self._timeout_s, _fail, outcome, TimeoutError())
         try:
-            await news
+            return await outcome
+        except asyncio.CancelledError:
+            self.abort()  # what was read since then nobody has
+            raise
         finally:
             timer.cancel()
-            self._news = None
-            if held.fileno() >= 0:
-                _leave(held.fileno())
+            self._step = None
+
+    def _go_on(self) -> None:
+        """The socket is ready. Who waits is woken for the whole, not for each part."""
+        if self._step is None or self._step.outcome.done():
+            self._leave()  # what comes unasked stays there until it is asked for
+            return
+        step, outcome = self._step
+        try:
+            outcome.set_result(step())
+        except ssl.SSLWantReadError:
+            self._watch("bytes")
+        except ssl.SSLWantWriteError:
+            self._watch("room")
+        except Exception as error:  # noqa: BLE001 - it is told to who waits
+            outcome.set_exception(error)
+
+    def _watch(self, wanted: Literal["bytes", "room"]) -> None:
+        """Until something else is wanted: one answer follows the other."""
+        if wanted == self._watched_for:
+            return
+        self._leave()
+        if wanted == "bytes":
+            self._loop.add_reader(self._place, self._go_on)
+        else:
+            self._loop.add_writer(self._place, self._go_on)
+        self._watched_for = wanted
+
+    def _leave(self) -> None:
+        if self._watched_for == "bytes":
+            self._loop.remove_reader(self._place)
+        elif self._watched_for == "room":
+            self._loop.remove_writer(self._place)
+        self._watched_for = ""
 
 
-def _tell(news: _News, error: OSError | None = None) -> None:
-    if news.done():
-        return
-    if error is None:
-        news.set_result(None)
-    else:
-        news.set_exception(error)
+def _fail(outcome: asyncio.Future[Any], error: OSError) -> None:
+    if not outcome.done():
+        outcome.set_exception(error)
 
 
-def _leave(place: int) -> None:
-    """Nobody waits for this socket any more. place: its descriptor."""
-    loop = asyncio.get_running_loop()
-    loop.remove_reader(place)
-    loop.remove_writer(place)
-
-
-@contextmanager
-def _translated(late: str) -> Iterator[None]:
-    """Turn the errors of a socket and of TLS into refusals."""
-    try:
-        yield
-    except TimeoutError as error:
-        raise Refused(refusals.TIMEOUT, late) from error
-    except OSError as error:
-        raise Refused(_kind_of(error), str(error)[:200]) from error
-
-
-def _kind_of(error: OSError) -> ProblemType:
-    return refusals.TLS if isinstance(error, ssl.SSLError) else refusals.CONNECT
+def _refusal(error: OSError, late: str) -> Refused:
+    """Of an error of the socket or of TLS. late: what to say of a timeout."""
+    if isinstance(error, TimeoutError):
+        return Refused(refusals.TIMEOUT, late)
+    kind = refusals.TLS if isinstance(error, ssl.SSLError) else refusals.CONNECT
+    return Refused(kind, str(error)[:200])

@@ -177,9 +177,9 @@ class Worker:
 
     async def _run(self, queue: Queue, one: Any) -> None:
         of = _kind_of(one)
-        metrics.LEASES.labels(of).inc()
+        metrics.labelled(metrics.LEASES, of).inc()
         end, began_s = "given_back", time.monotonic()
-        with metrics.UNDER_WAY.labels(of).track_inprogress():
+        with metrics.labelled(metrics.UNDER_WAY, of).track_inprogress():
             try:
                 await queue.work(self._context, one)
                 end = "done"
@@ -187,7 +187,7 @@ class Worker:
                 end = "failed"
                 logger.exception("job_failed", host=one.host)
             finally:
-                metrics.JOBS.labels(of, end).inc()
+                metrics.labelled(metrics.JOBS, of, end).inc()
         if time.monotonic() - began_s > queue.lease_time.total_seconds():
             metrics.OUTLIVED.labels(of).inc()
 

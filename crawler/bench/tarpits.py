@@ -17,7 +17,8 @@ from pathlib import Path
 import psutil
 import trustme
 
-from crawler.fetch import JSON_TYPES, Fetched, Fetcher, FetcherConfig
+from crawler.fetch import Fetched, Fetcher, FetcherConfig
+from crawler.head import JSON_TYPES
 from crawler.politeness import TOWARDS_OURSELVES, Politeness
 from crawler.refusals import DEADLINE
 from crawler.resolve import Endpoint, Resolver, ResolverConfig

@@ -8,6 +8,7 @@ import asyncio
 import multiprocessing
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -78,8 +79,10 @@ def _ratio(one: Effort, other: Effort) -> float:
 
 
 def _in_process(run: Callable[..., Effort], *arguments: Any) -> Effort:
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(run, arguments)
+    spawning = multiprocessing.get_context("spawn")
+    # A pool that is terminated waits for ever for Scrapy, which keeps SIGTERM to itself.
+    with ProcessPoolExecutor(1, mp_context=spawning) as process:
+        return process.submit(run, *arguments).result()
 
 
 @contextmanager
