@@ -55,6 +55,7 @@ from registry.interfaces.rest.entry_views import show_summary
 from registry.interfaces.rest.search_shortcut import SearchShortcut
 from registry.interfaces.web import directory, files, openapi, pages
 from registry.observability import BATCH_RECORDS, configure_logging
+from registry.process import calm_collector
 from registry.ranking.encoder import Encoder, load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.proximity import squared_chords
@@ -163,6 +164,7 @@ EXPOSED_HEADERS = [
 def create_app_from_environment() -> ASGIApp:
     """What granian starts: the application behind the proxies that are trusted."""
     settings = read_settings(os.environ)
+    calm_collector()
     app = create_app(settings)
     if not settings.trusted_proxies:
         return app

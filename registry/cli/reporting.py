@@ -26,6 +26,7 @@ from registry.fairness.forms.files import FORMAT, Form
 from registry.fairness.forms.json_object import format_json
 from registry.fairness.report.figures import Algorithm, FairnessReport, Terms
 from registry.identity.detached_jws import REPORT_TYP, sign_detached
+from registry.process import calm_collector
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.usecases.archived_report import report_of_archive, window_of_archive
 from registry.usecases.commit_ahead import digest_of_code
@@ -125,6 +126,7 @@ def signature_beside(file: Path) -> Path:
 
 def _make(folder: Path, operator: str, category: str) -> FairnessReport:
     """By the policy and the code that run here."""
+    calm_collector()
     algorithm = Algorithm(
         policy_digest=DEFAULT_POLICY.digest, code_digest=digest_of_code()
     )

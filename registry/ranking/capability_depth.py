@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import filterfalse
 
 from registry.ranking.policy import FULL, Policy
 from registry.sites.action import Action
@@ -76,7 +77,7 @@ def distinct_capabilities(
 def _richest_by_terms(capabilities: Iterable[Capability]) -> list[Capability]:
     richest: dict[frozenset[str], Capability] = {}
     for each in capabilities:
-        terms = frozenset(term for term in each.terms if not term.isdecimal())
+        terms = frozenset(filterfalse(str.isdecimal, each.terms))
         if terms not in richest or richest[terms].richness < each.richness:
             richest[terms] = Capability(terms, each.richness)
     return list(richest.values())

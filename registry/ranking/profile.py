@@ -19,14 +19,8 @@ from registry.ranking.mask import Everyday, Mask, make_mask
 from registry.ranking.meaning import SiteWords
 from registry.ranking.policy import Policy
 from registry.ranking.quality import ProbeFigures, quality
-from registry.ranking.spelling import lexicon_of, spelled
-from registry.ranking.text import (
-    content_words,
-    distinct_terms,
-    split_words,
-    stem,
-    stems,
-)
+from registry.ranking.spelling import lexicon_of
+from registry.ranking.text import distinct_terms, split_words, stem
 from registry.sites.action import Action
 from registry.sites.place import Place, Point
 from registry.sites.site import Site
@@ -94,7 +88,10 @@ def parse_profile(body: bytes) -> Profile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionWords:
-    """An action's content words a field, masked. plain: its name as `plain_name`."""
+    """An action's content words a field, masked. plain: its name as `plain_name`.
+
+    terms: distinct ones of the three fields, in their order.
+    """
 
     action: Action
     shown: str
@@ -102,11 +99,12 @@ class ActionWords:
     name: Sequence[str]
     description: Sequence[str]
     parameters: Sequence[str]
+    terms: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 
     def capability(self, policy: Policy) -> Capability:
-        terms = stems([*self.name, *self.description, *self.parameters])
         return Capability(
-            frozenset(terms), richness(self.action, len(self.description), policy)
+            frozenset().union(*self.terms),
+            richness(self.action, len(self.description), policy),
         )
 
 
@@ -198,8 +196,7 @@ def _content(text: str, mask: Mask, policy: Policy, limit: int) -> list[str]:
 def _said(kept: Iterable[str], mask: Mask, policy: Policy, limit: int) -> list[str]:
     """Taken apart after the own name is cut, which may be written in one word."""
     lexicon = lexicon_of(mask.everyday.encoder, policy)
-    distinct = dict.fromkeys(kept)
-    return content_words(spelled(distinct, lexicon), policy, limit=limit)
+    return lexicon.saying(dict.fromkeys(kept), limit=limit)
 
 
 def action_words(action: Action, mask: Mask, policy: Policy) -> ActionWords:
@@ -208,15 +205,24 @@ def action_words(action: Action, mask: Mask, policy: Policy) -> ActionWords:
     said = " \n ".join(
         f"{each.name} \n {each.description}" for each in action.parameters
     )
+    plain = " ".join(kept)
+    name = _said(kept, mask, policy, policy.name_words_max)
+    description = _content(
+        action.description, mask, policy, policy.description_words_max
+    )
+    parameters = _content(said, mask, policy, policy.parameter_words_max)
     return ActionWords(
         action=action,
-        shown=action.name if kept == words else " ".join(kept),
-        plain=" ".join(kept),
-        name=_said(kept, mask, policy, policy.name_words_max),
-        description=_content(
-            action.description, mask, policy, policy.description_words_max
+        shown=action.name if kept == words else plain,
+        plain=plain,
+        name=name,
+        description=description,
+        parameters=parameters,
+        terms=(
+            distinct_terms(name),
+            distinct_terms(description),
+            distinct_terms(parameters),
         ),
-        parameters=_content(said, mask, policy, policy.parameter_words_max),
     )
 
 
@@ -230,11 +236,12 @@ def _site_words(about: Sequence[str], actions: Sequence[ActionWords]) -> SiteWor
 
 
 def _action_profile(words: ActionWords) -> ActionProfile:
+    name, description, parameters = words.terms
     return ActionProfile(
         name=words.shown,
-        name_terms=distinct_terms(words.name),
-        description_terms=distinct_terms(words.description),
-        parameter_terms=distinct_terms(words.parameters),
+        name_terms=name,
+        description_terms=description,
+        parameter_terms=parameters,
     )
 
 

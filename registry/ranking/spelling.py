@@ -12,7 +12,7 @@ looked for in both forms, and the answer says so. Only listed words are correcte
 the encoder knows too many pieces and languages to tell a slip from a name.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -61,12 +61,24 @@ class Lexicon:
         self._near = _by_deletion(targets)
         self._alike = _by_letters(targets)
         self._parts_of = lru_cache(maxsize=16_384)(self._take_apart)
+        self._saying_parts_of = lru_cache(maxsize=16_384)(self._saying_parts)
         self._meant_by = lru_cache(maxsize=4096)(self._correct)
         self._read_again = lru_cache(maxsize=16_384)(self._read)
 
     def parts(self, word: str) -> tuple[str, ...]:
         """The known words that it consists of, or else the word itself."""
         return self._parts_of(word) if len(word) <= self._longest_word else (word,)
+
+    def saying(self, words: Collection[str], *, limit: int) -> list[str]:
+        """As `content_words` of the parts of each."""
+        is_short = max(map(len, words), default=0) <= self._longest_word
+        parts_of = self._saying_parts_of if is_short else self._saying_parts
+        parts = chain.from_iterable(map(parts_of, words))
+        return list(dict.fromkeys(parts))[:limit]
+
+    def _saying_parts(self, word: str) -> tuple[str, ...]:
+        parts = self.parts(word)
+        return tuple(content_words(parts, self._policy, limit=len(parts)))
 
     def meant_by(self, word: str) -> str | None:
         """The listed word that was probably meant; None for a known or other word."""
@@ -172,11 +184,6 @@ class Lexicon:
 def lexicon_of(encoder: Encoder, policy: Policy) -> Lexicon:
     """One a process; the first call takes about a tenth of a second."""
     return Lexicon(encoder.word_pieces(), policy)
-
-
-def spelled(words: Iterable[str], lexicon: Lexicon) -> Iterator[str]:
-    """The words as they are compared, those that were run together taken apart."""
-    return chain.from_iterable(map(lexicon.parts, words))
 
 
 def term_weights_bp(

@@ -173,7 +173,17 @@ def split_words(text: str) -> list[str]:
 
     `bookTable_v2` gives book, table, v, 2; `café's` gives cafe.
     """
+    runs = text.split()
+    if text.isascii() and max(map(len, runs), default=0) <= _LONGEST:
+        words = list(chain.from_iterable(map(_words_of_run, runs)))
+        if _FIRST_PARTS.isdisjoint(words):
+            return words
     return [word for _, word in typed_words(text)]
+
+
+@lru_cache(maxsize=16_384)
+def _words_of_run(run: str) -> tuple[str, ...]:
+    return tuple(word for _, word, _ in _read_words(run))
 
 
 def stem(word: str) -> str:

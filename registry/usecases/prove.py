@@ -146,11 +146,14 @@ async def prove_growth(
 
 
 async def _published_size(served: ServedLog, size: int | None) -> int:
+    """By default the newest. Raises: NotFound."""
+    if size is not None and await served.has_published(size):
+        return size
     newest = await served.checkpoint()
     published = newest.size if newest else 0
-    if size is not None and size > published:
+    if size is not None:
         raise NotFound(TREE_UNKNOWN, f"the published tree has size {published}")
-    return published if size is None else size
+    return published
 
 
 async def _reader(served: ServedLog, runs: Iterable[HashRun], size: int) -> ReadRun:

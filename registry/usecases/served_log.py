@@ -82,6 +82,12 @@ class ServedLog:
             newest = await self.checkpoint()
         return newest if newest and index < newest.size else None
 
+    async def has_published(self, size: int) -> bool:
+        """Whether there has been a tree of this size, or a larger one."""
+        if size > self._known_size:
+            await self.checkpoint()
+        return size <= self._known_size
+
     async def published(self, index: int | None) -> int | None:
         """The leaf's index, once the tree that is served has it."""
         if index is None or index < self._known_size:

@@ -38,6 +38,7 @@ WARM_UP_S = 2.0
 START_UP_S = 60.0  # of a writer, at the most
 WATCH_PAUSE_S = 0.02
 PROOFS = 200
+QUEUE = "pending"  # the table that every record passes through
 
 
 @click.command(name="log")
@@ -209,11 +210,15 @@ def _cpu_s(server: EmbeddedPostgres, publisher: int) -> dict[str, float]:
 
 
 async def _weigh(owner: Engine) -> dict[str, Any]:
-    """Bytes of all tables and indexes of the log, dead rows swept up, by ranking."""
+    """Bytes of what is kept, indexes and all, dead rows swept up, by ranking.
+
+    What the queue has grown to is told apart: it does not grow with what is kept.
+    """
     await weight.sweep(owner)
     async with owner.connect() as connection:
         count = (await log.count_records(connection))["ranking"]
         tables = await weight.table_bytes(connection)
+    queue = tables.pop(QUEUE)
     return {
         "bytes_per_ranking": round(sum(tables.values()) / count),
         "bytes_by_table": {
@@ -221,6 +226,7 @@ async def _weigh(owner: Engine) -> dict[str, Any]:
             for name, size in sorted(tables.items())
             if size / count >= 1
         },
+        "queue_mb": round(queue / 1e6, 1),
     }
 
 

@@ -9,6 +9,7 @@ import time
 from registry.cli.bench.report_window import END, START
 from registry.db.engine import Role, open_engine
 from registry.fairness.report.figures import FairnessReport, Window
+from registry.process import calm_collector
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.usecases.report import make_report
 
@@ -24,6 +25,7 @@ async def _make(url: str) -> FairnessReport:
 
 
 def main(url: str) -> None:
+    calm_collector()
     begun, cpu = time.perf_counter(), time.process_time()
     made = asyncio.run(_make(url))
     found = {
