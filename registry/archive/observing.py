@@ -1,6 +1,6 @@
 """What a report is computed from, read from an archive in bounded memory.
 
-The same columns as from the database, to the last number (`fairness.columns`).
+The same columns as from the database, to the last number (`fairness.window.columns`).
 """
 
 from collections.abc import Iterator
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+from typing_extensions import override
 
 from registry.archive.duck import open_duck
 from registry.archive.reading import Archive
@@ -18,7 +19,7 @@ from registry.archive.scores import FACTORS, parse_scores
 from registry.archive.site_rows import read_sites
 from registry.archive.spool import SpooledParts
 from registry.errors import Refused
-from registry.fairness.arrays import Booleans, Integers, Keys, Numbers
+from registry.fairness.arrays import Integers, Numbers
 from registry.fairness.window.columns import (
     NO_SITE,
     SAMPLE_KEY_LENGTH,
@@ -31,13 +32,13 @@ from registry.fairness.window.columns import (
     make_sites,
     number_names,
 )
+from registry.fairness.window.site_numbers import SiteNumbers
 from registry.sites.identifier import ALPHABET, parse_site_id
 
 if TYPE_CHECKING:
     from registry.archive.duck import Duck
 
 PART = 65_536  # rankings: some 100 MB while they are put in columns
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio
 _MOST = {"returned": 4_096, "sampled": 65_536, "eligible": 50_000_000}
 """Of one ranking: more sites than any record holds, or than there are."""
 
@@ -86,41 +87,17 @@ _SCORED = f"""
 """  # noqa: S608 — of our own names
 
 
-class _SiteNumbers:
-    """The number of each site id: its place in the file of sites.
+class _ToldSites(SiteNumbers):
+    """Of the file of sites: whoever is ranked has to stand in it."""
 
-    A table of some eight slots a site is looked up in one step; of sites that share a
-    slot it holds one, and the others are found by bisection.
-    """
-
-    def __init__(self, ids: Integers) -> None:
-        self._ids = ids
-        bits = max(4, len(ids).bit_length() + 3)
-        self._shift = np.uint64(64 - bits)
-        self._table = np.zeros(1 << bits, np.int32)
-        self._table[self._slots(ids)] = np.arange(len(ids), dtype=np.int32)
-        self._order = np.argsort(ids).astype(np.int32)
-        self._sorted = ids[self._order]
-
+    @override
     def find(self, ids: Integers) -> Numbers:
         """Raises: Refused, if a site is not told of."""
-        if not len(self._ids):
-            self._check(ids, np.ones(len(ids), np.bool_))
-            return np.zeros(0, np.int32)
-        found: Numbers = self._table[self._slots(ids)]
-        other = np.flatnonzero(self._ids[found] != ids)
-        place = np.searchsorted(self._sorted, ids[other])
-        found[other] = self._order[np.minimum(place, len(self._ids) - 1)]
-        self._check(ids[other], self._ids[found[other]] != ids[other])
-        return found
-
-    def _slots(self, ids: Integers) -> Keys:
-        return (ids.astype(np.uint64) * _MULTIPLIER) >> self._shift
-
-    def _check(self, ids: Integers, unknown: Booleans) -> None:
-        if unknown.any():
-            told = f"site {ids[unknown][0]} is ranked and told nowhere"
+        found = self.look_up(ids)
+        if (found < 0).any():
+            told = f"site {ids[found < 0][0]} is ranked and told nowhere"
             raise Refused(ARCHIVE_DAMAGED, told)
+        return found
 
 
 def observe_archive(archive: Archive, scratch: Path, operator: str = "") -> Observed:
@@ -135,7 +112,7 @@ def observe_archive(archive: Archive, scratch: Path, operator: str = "") -> Obse
         ids = np.array([parse_site_id(one.site_id) for one in told], np.int64)
         if len(np.unique(ids)) < len(ids):
             raise Refused(ARCHIVE_DAMAGED, "it tells of a site twice")
-        reader = _Reader(duck, _SiteNumbers(ids), operator)
+        reader = _Reader(duck, _ToldSites(ids), operator)
         parts = SpooledParts(scratch)
         for part in reader.parts():
             parts.append(part)
@@ -145,7 +122,7 @@ def observe_archive(archive: Archive, scratch: Path, operator: str = "") -> Obse
 @dataclass(frozen=True, slots=True)
 class _Reader:
     duck: "Duck"
-    numbers: _SiteNumbers
+    numbers: _ToldSites
     operator: str
 
     def parts(self) -> Iterator[Rankings]:

@@ -14,7 +14,7 @@ from sqlalchemy import text
 from registry.db.engine import Connection, driver_errors
 from registry.db.labels import labels_at
 from registry.db.scored_columns import ScoredColumns
-from registry.db.window_columns import SiteNumbers, WindowColumns
+from registry.db.window_columns import WindowColumns
 from registry.fairness.labels import UNTOLD
 from registry.fairness.window.columns import (
     NO_SITE,
@@ -26,6 +26,7 @@ from registry.fairness.window.columns import (
     make_sites,
 )
 from registry.fairness.window.observation import SiteDisclosure
+from registry.fairness.window.site_numbers import SiteNumbers
 from registry.sites.identifier import parse_site_id, spell_site_id
 
 BLOCK = 4_096  # rankings read at once: some 50 ms of the reader's work

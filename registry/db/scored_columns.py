@@ -13,9 +13,10 @@ from registry.audit.packed_ranking import (
     read_packed_value,
 )
 from registry.audit.packing import unpack_disclosure
-from registry.db.window_columns import Candidates, SiteNumbers
+from registry.db.window_columns import Candidates
 from registry.fairness.arrays import Integers
 from registry.fairness.window.columns import Scored
+from registry.fairness.window.site_numbers import SiteNumbers
 from registry.sites.identifier import parse_site_id, spell_site_id
 
 _FACTORS, _SITE_BYTES = 5, 8

@@ -13,18 +13,18 @@ from registry.audit.packed_ranking import (
     read_packed_rankings,
     read_packed_values,
 )
-from registry.fairness.arrays import Integers, Keys, Numbers
+from registry.fairness.arrays import Keys, Numbers
 from registry.fairness.window.columns import (
     SCORED_MAX,
     Rankings,
     number_names,
     query_key,
 )
+from registry.fairness.window.site_numbers import SiteNumbers
 from registry.sites.identifier import ULID_LENGTH, encode_base32
 
 _SITE_BYTES = 8
 _TAIL_BYTES = 5  # of a record's id: what its last eight characters spell
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Rows(NamedTuple):
@@ -59,59 +59,6 @@ class Candidates(NamedTuple):
     def first(self, most: int) -> "Candidates":
         order = np.argsort(self.ends, kind="stable")[:most]
         return Candidates(self.ends[order], self.ids[order], self.keys[order])
-
-
-class SiteNumbers:
-    """The number of each site id, 0 up, by a table that is looked up in one step.
-
-    Sites that are not known yet are numbered as they come.
-    """
-
-    def __init__(self, ids: Sequence[int]) -> None:
-        self._ids = np.array(ids, np.int64)
-        self._known = len(ids)
-        self._index()
-
-    @property
-    def added(self) -> list[int]:
-        added: list[int] = self._ids[self._known :].tolist()
-        return added
-
-    def find(self, ids: Integers) -> Numbers:
-        found = self._look_up(ids)
-        missing = found < 0
-        if missing.any():
-            self._ids = np.append(self._ids, np.unique(ids[missing]))
-            self._index()
-            found = self._look_up(ids)
-        return found
-
-    def _index(self) -> None:
-        """About eight slots a site; those that share a slot are found by bisection."""
-        bits = max(4, len(self._ids).bit_length() + 3)
-        self._shift = np.uint64(64 - bits)
-        self._table = np.full(1 << bits, -1, np.int32)
-        self._table[self._slots(self._ids)] = np.arange(len(self._ids), dtype=np.int32)
-        self._order = np.argsort(self._ids).astype(np.int32)
-        self._sorted = self._ids[self._order]
-
-    def _slots(self, ids: Integers) -> Integers:
-        slots = ids.view(np.uint64) * _MULTIPLIER
-        slots >>= self._shift
-        return slots.view(np.int64)  # as NumPy looks them up
-
-    def _look_up(self, ids: Integers) -> Numbers:
-        """-1 for an id that is not known."""
-        if not len(self._ids):
-            return np.full(len(ids), -1, np.int32)
-        found = self._table[self._slots(ids)]
-        other = np.flatnonzero(self._ids[found.astype(np.int64)] != ids)
-        if len(other):
-            place = np.searchsorted(self._sorted, ids[other])
-            place = np.minimum(place, len(self._sorted) - 1)
-            known = self._sorted[place] == ids[other]
-            found[other] = np.where(known, self._order[place], -1)
-        return found
 
 
 @dataclass(slots=True)

@@ -12,13 +12,14 @@ from registry.audit.canonical import JsonValue
 from registry.audit.disclosure import encode_disclosure, seal
 from registry.audit.packing import PLAIN, pack, pack_disclosure
 from registry.audit.record import ranking_record
-from registry.db.window_columns import Candidates, SiteNumbers, WindowColumns
+from registry.db.window_columns import Candidates, WindowColumns
 from registry.fairness.window.columns import NO_SITE, UNREPORTED, Rankings, gather
 from registry.fairness.window.observation import (
     ObservedRanking,
     ObservedSelection,
     SiteDisclosure,
 )
+from registry.fairness.window.site_numbers import SiteNumbers
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.sites.identifier import decode_base32, make_ulid, spell_site_id
 
