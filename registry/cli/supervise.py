@@ -14,6 +14,7 @@ import structlog
 RESTART_PAUSE_S = 1.0
 STOP_TIMEOUT_S = 10.0
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
+STANDARD_ERROR = 2  # what parts say is news; the result of a command is its own output
 
 logger = structlog.get_logger()
 
@@ -49,6 +50,7 @@ class Supervisor:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 *part.arguments,
+                stdout=STANDARD_ERROR,
                 env=self._environment,
                 preexec_fn=end_with_parent if sys.platform == "linux" else None,
                 start_new_session=True,

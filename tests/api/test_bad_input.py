@@ -318,7 +318,7 @@ def test_a_selection_of_another_shape_is_refused(
         ("/v1/reports/fairness?to=0001-01-01T00:00:00Z", "window_invalid"),
         ("/v1/reports/fairness?to=9999-12-31T23:59:59-14:00", "window_invalid"),
         ("/v1/reports/fairness?operator=" + "x" * 257, "parameter_invalid"),
-        ("/v1/reports/fairness?operator=a%00b", "text_invalid"),
+        ("/v1/reports/fairness?category=a%00b", "text_invalid"),
         ("/v1/reports/fairness?operator=a&operator=b", "parameter_invalid"),
         ("/v1/reports/fairness?category=" + "x" * 257, "parameter_invalid"),
         ("/v1/reports/fairness?category=%ff", "text_invalid"),

@@ -56,9 +56,11 @@ def kept_report(
     if as_json:
         print_json({"kept": form is not None, "form": form, "leafIndex": index})
     elif form:
-        console.print(f"[green]{file} is the {form} of {month}[/], entry {index}")
+        told = f"[green]{file} is the {form} of {month}[/], entry {index}"
+        console.print(told, soft_wrap=True)
     else:
-        console.print(f"[red]{file} is not what entry {index} names[/]: {digest}")
+        told = f"[red]{file} is not what entry {index} names[/]: {digest}"
+        console.print(told, soft_wrap=True)
     raise SystemExit(0 if form else 1)
 
 
