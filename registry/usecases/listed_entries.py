@@ -77,45 +77,47 @@ class ListedEntries:
         return found
 
     async def _read_wanted(self) -> None:
-        """Over a new connection after a failure."""
+        """Over a new connection after a failure; callers are told of one on a new one."""
         while True:
             await self._arrival.wait()
+            is_new = True
             try:
                 async with self._engine.connect() as connection:
                     while True:
                         await self._arrival.wait()
-                        await self._read(connection, self._take())
+                        await self._read(connection)
+                        is_new = False
             except (DatabaseError, OSError) as error:
                 logger.warning("entries_connection_lost", kind=type(error).__name__)
-                _turn_away(self._take(), error)
-                await asyncio.sleep(RECONNECT_PAUSE_S)
+                if is_new:
+                    _turn_away(self._waiting, error)
+                    self._forget(len(self._waiting))
+                    await asyncio.sleep(RECONNECT_PAUSE_S)
 
-    async def _read(self, connection: Connection, batch: list[_Waiting]) -> None:
+    async def _read(self, connection: Connection) -> None:
+        """What waits now; it goes on waiting if that fails."""
+        batch = list(self._waiting)
         wanted = {site_id for one in batch for site_id in one.site_ids}
-        try:
-            entries = await sites.find_short(connection, list(wanted))
-        except (DatabaseError, OSError) as error:
-            _turn_away(batch, error)
-            raise
+        entries = await sites.find_short(connection, list(wanted))
         shown = {entry.site_id: self._show(entry) for entry in entries}
         self._keep(shown)
         for one in batch:
-            own = {
-                site_id: shown[site_id] for site_id in one.site_ids if site_id in shown
-            }
+            own = {each: shown[each] for each in one.site_ids if each in shown}
             if not one.shown.done():
                 one.shown.set_result(own)
+        self._forget(len(batch))
+
+    def _forget(self, count: int) -> None:
+        """The first of those who wait."""
+        del self._waiting[:count]
+        if not self._waiting:
+            self._arrival.clear()
 
     def _keep(self, shown: dict[int, bytes]) -> None:
         if len(self._kept) > MAX_KEPT:
             for site_id in list(islice(self._kept, FORGOTTEN_AT_ONCE)):
                 del self._kept[site_id]
         self._kept |= shown
-
-    def _take(self) -> list[_Waiting]:
-        batch, self._waiting = self._waiting, []
-        self._arrival.clear()
-        return batch
 
 
 def _turn_away(batch: list[_Waiting], error: Exception) -> None:
