@@ -6,12 +6,10 @@ walked as it is; else it is parsed. Both come to the same.
 
 import ctypes
 from collections.abc import Callable, Mapping
-from ctypes import c_char_p, c_int64, c_void_p
+from ctypes import POINTER, c_char_p, c_int64, c_void_p
 from itertools import accumulate, compress
 
-import numpy as np
-
-from registry.index.library import find_library, pointer_to
+from registry.index.library import find_library
 from registry.ranking.explain import Matching, parse_said, what_matches
 from registry.ranking.policy import Policy
 
@@ -34,7 +32,7 @@ def match_plainly(term_weights: Mapping[str, int], policy: Policy) -> Match:
 class _Wanted(ctypes.Structure):
     _fields_ = [
         ("bytes", c_char_p),
-        *((name, c_void_p) for name in ("ends", "weights")),
+        *((name, POINTER(c_int64)) for name in ("ends", "weights")),
         ("terms", c_int64),
         ("field_weights", c_int64 * 3),
     ]
@@ -51,12 +49,11 @@ def match_compiled(
     term_weights: Mapping[str, int], policy: Policy, library: ctypes.CDLL
 ) -> Match:
     spelled = [term.encode() for term in term_weights]
-    ends = np.fromiter(accumulate(map(len, spelled)), np.int64, len(spelled))
-    weights = np.fromiter(term_weights.values(), np.int64, len(spelled))
+    numbers = c_int64 * len(spelled)
     wanted = _Wanted(
         b"".join(spelled),
-        pointer_to(ends),
-        pointer_to(weights),
+        numbers(*accumulate(map(len, spelled))),
+        numbers(*term_weights.values()),
         len(spelled),
         (
             policy.action_name_weight_milli,
@@ -64,9 +61,8 @@ def match_compiled(
             policy.parameter_weight_milli,
         ),
     )
-    kept = (ends, weights)  # the structure points into them
 
-    def match(body: bytes, _kept: object = kept) -> Matching:
+    def match(body: bytes) -> Matching:
         said = ctypes.create_string_buffer(len(spelled))
         found = _Found(said=ctypes.addressof(said))
         ended = library.match_profile(

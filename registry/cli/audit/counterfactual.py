@@ -8,7 +8,7 @@ import click
 from rich.table import Table
 
 from registry.audit.counterfactual import Inquiry, sign_inquiry
-from registry.cli.audit.label import signer_of
+from registry.cli.audit.auditor_key import auditor_options, signer_of
 from registry.cli.output import (
     DEFAULT_URL,
     console,
@@ -26,15 +26,7 @@ MAX_SHOWN = 20
 
 @click.command()
 @click.argument("url", default=DEFAULT_URL, envvar="FAIR_REGISTRY_URL")
-@click.option(
-    "--key",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    required=True,
-    help="Your Ed25519 key, as PEM.",
-)
-@click.option(
-    "--name", required=True, help="Of your verifier key, as the registry has it."
-)
+@auditor_options
 @click.option("--perturbation", type=click.Choice(tuple(PERTURBATION)), required=True)
 @click.option(
     "--site", "sites", multiple=True, metavar="HOST", help="Who is changed; repeatable."

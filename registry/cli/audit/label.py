@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 import click
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.audit.labelling import Labelling, digest_source, sign_labelling
+from registry.cli.audit.auditor_key import auditor_options, signer_of
 from registry.cli.output import (
     DEFAULT_URL,
     console,
@@ -17,9 +17,7 @@ from registry.cli.output import (
     with_client,
 )
 from registry.client import Json, RegistryClient
-from registry.errors import RegistryError
 from registry.identity import base64url
-from registry.identity.private_keys import load_private_key
 from registry.sites.label import (
     Independence,
     Label,
@@ -27,21 +25,13 @@ from registry.sites.label import (
     parse_chain,
     parse_percent,
 )
-from registry.tlog.note import Algorithm, Signer, format_vkey
+from registry.tlog.note import Signer, format_vkey
 
 
 @click.command()
 @click.argument("host")
 @click.argument("url", default=DEFAULT_URL, envvar="FAIR_REGISTRY_URL")
-@click.option(
-    "--key",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    required=True,
-    help="Your Ed25519 key, as PEM.",
-)
-@click.option(
-    "--name", required=True, help="Of your verifier key, as the registry has it."
-)
+@auditor_options
 @click.option("--size", type=click.Choice(get_args(Size)))
 @click.option("--independence", type=click.Choice(get_args(Independence)))
 @click.option("--chain", help="Which: its domain, or another identifier in a-z, 0-9.")
@@ -80,17 +70,6 @@ def label(
         print_json(answered)
     else:
         console.print(f"{host}: on record, leaf {answered['leafHash']}")
-
-
-def signer_of(key: Path, name: str) -> Signer:
-    """Raises: click.ClickException."""
-    try:
-        private = load_private_key(key.read_bytes())
-    except RegistryError as refused:
-        raise click.ClickException(refused.problem.detail) from refused
-    if not isinstance(private, Ed25519PrivateKey):
-        raise click.ClickException(f"{key} holds no Ed25519 key")
-    return Signer(name=name, algorithm=Algorithm.ED25519, private=private)
 
 
 def _label(told: dict[str, Any]) -> Label:

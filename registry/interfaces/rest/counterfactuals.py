@@ -11,7 +11,7 @@ from litestar.params import JSONBody
 from registry.audit.auditor_signature import parse_signature
 from registry.audit.counterfactual import Inquiry, verify_inquiry
 from registry.audit.refusals import COUNTERFACTUAL_INVALID
-from registry.errors import Forbidden, RateLimited
+from registry.errors import RateLimited
 from registry.fairness.invariance import HOLDS, PERTURBATIONS, Page
 from registry.index.constants import Filters
 from registry.interfaces.http.limits import limit_writes
@@ -22,8 +22,8 @@ from registry.interfaces.http.strict import pointing_into_body, verify_text
 from registry.interfaces.rest.search import MAX_NAME_LENGTH, MAX_QUERY_LENGTH
 from registry.interfaces.rest.wire import Asked, Wire
 from registry.sites.identifier import spell_site_id
+from registry.usecases.attest import verify_known
 from registry.usecases.counterfactual import CHANGED_MAX, Counterfactual
-from registry.usecases.refusals import AUDITOR_UNKNOWN
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME_LENGTH)]
 TABLE = "; ".join(f"{one.name}: {one.changes}, {one.holds}" for one in PERTURBATIONS)
@@ -120,8 +120,7 @@ async def ask_counterfactual(
 ) -> CounterfactualView:
     """Nothing of it is put on record: it is no answer to a search."""
     inquiry = _inquiry_of(data)
-    if inquiry.auditor not in services.auditors:
-        raise Forbidden(AUDITOR_UNKNOWN, pointer="/auditor")
+    verify_known(inquiry.auditor, services.auditors)
     verify_inquiry(
         inquiry,
         parse_signature(data.sig, COUNTERFACTUAL_INVALID),
