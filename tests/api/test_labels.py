@@ -30,7 +30,8 @@ from tests.api.running import AUDITOR, RunningRegistry
 from tests.api.test_attestations import STRANGER
 from tests.api.test_report_forms import signing_key
 
-HOST = "radhaus-kreuz.test"
+HOST = "radhaus-kreuz.test"  # labelled and taken back by one test alone
+OTHER_HOST = "velo-quai-vert.test"
 SOURCE = "https://business-register.example/entries/7"
 NOT_YET = "2099-01-01T00:00:00Z"
 
@@ -94,7 +95,8 @@ def test_auditor_s_label_is_on_record_and_shown_with_what_it_contradicts(
 def test_label_changes_no_answer_of_a_search(registry: RunningRegistry) -> None:
     q, http = "repair my bicycle", registry.http
     before = registry.search(q)["results"]
-    sent = body(http, Label(size="micro", commission_percent=100.0))
+    assert OTHER_HOST in [one["site"]["host"] for one in before]
+    sent = body(http, Label(size="micro", commission_percent=100.0), host=OTHER_HOST)
     assert http.post("/v1/labels", json=sent).status_code == 201
     scores = [[(one["site"]["id"], one["score"]) for one in before]]
     scores.append(

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from sqlalchemy import text
@@ -207,6 +207,16 @@ class Ledger:
     async def clear(self) -> None:
         async with self._owner.begin() as connection:
             await connection.execute(text("DELETE FROM public.change"))
+
+
+def overtaken(leases: list[Change], *, by: timedelta) -> list[Change]:
+    """Those that came after a lease of a task that was ready so much later."""
+    found, latest = [], datetime.min.replace(tzinfo=UTC)
+    for one in sorted(leases, key=lambda lease: lease.at):
+        if one.ready_at + by < latest:
+            found.append(one)
+        latest = max(latest, one.ready_at)
+    return found
 
 
 def completed_twice(changes: list[Change]) -> list[tuple[int, str, int]]:
