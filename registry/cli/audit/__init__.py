@@ -2,34 +2,23 @@
 
 import click
 
-from registry.cli.audit.counterfactual import counterfactual
-from registry.cli.audit.kept_report import kept_report
-from registry.cli.audit.label import label
-from registry.cli.audit.monitor import monitor
-from registry.cli.audit.promises import evidence, promises
-from registry.cli.audit.prove import prove
-from registry.cli.audit.report_signature import report_signature
-from registry.cli.audit.reproduce import reproduce
-from registry.cli.audit.reproduce_report import reproduce_report
-from registry.cli.audit.verify import verify
+from registry.cli.lazy_group import LazyGroup
+
+COMMANDS = {
+    "verify": "registry.cli.audit.verify:verify",
+    "prove": "registry.cli.audit.prove:prove",
+    "reproduce": "registry.cli.audit.reproduce:reproduce",
+    "monitor": "registry.cli.audit.monitor:monitor",
+    "promises": "registry.cli.audit.promises:promises",
+    "evidence": "registry.cli.audit.promises:evidence",
+    "report-signature": "registry.cli.audit.report_signature:report_signature",
+    "reproduce-report": "registry.cli.audit.reproduce_report:reproduce_report",
+    "label": "registry.cli.audit.label:label",
+    "counterfactual": "registry.cli.audit.counterfactual:counterfactual",
+    "kept-report": "registry.cli.audit.kept_report:kept_report",
+}
 
 
-@click.group()
+@click.group(cls=LazyGroup, found_at=COMMANDS)
 def audit() -> None:
     """Check what the registry has put on record."""
-
-
-for command in (
-    verify,
-    prove,
-    reproduce,
-    monitor,
-    promises,
-    evidence,
-    report_signature,
-    reproduce_report,
-    label,
-    counterfactual,
-    kept_report,
-):
-    audit.add_command(command)

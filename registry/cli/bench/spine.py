@@ -1,26 +1,14 @@
-"""`bench`: how fast it is, measured on this machine, as ratios within one run."""
+"""`bench spine`: registration and search on the demo town, over sockets."""
 
 import asyncio
-import json
-import subprocess
-import sys
 import time
 from typing import Any
 from urllib.parse import urlencode
 
 import click
 
-from registry.cli.bench.changes import changes
-from registry.cli.bench.formats import formats
-from registry.cli.bench.invariance_day import invariance_bench
 from registry.cli.bench.load import Latencies, drive
-from registry.cli.bench.log import log_bench
-from registry.cli.bench.rank import rank
-from registry.cli.bench.relevance import relevance
-from registry.cli.bench.report import report
-from registry.cli.bench.report_archive import archive_bench
 from registry.cli.bench.scratch import scratch_folder
-from registry.cli.bench.search import search
 from registry.cli.demo import beside_town, register_site
 from registry.cli.output import json_option, tell_figures
 from registry.cli.serve import running_service, settings_or_exit, until_ready
@@ -32,26 +20,9 @@ from registry.settings import Settings
 
 PORT = 8190
 CONNECTIONS = 8
-CRAWL_SUBJECTS = ("leases", "schedule", "tarpits", "throughput", "cold")
 
 
-@click.group()
-def bench() -> None:
-    """Measure; nothing but this machine is loaded."""
-
-
-bench.add_command(changes)
-bench.add_command(formats)
-bench.add_command(invariance_bench)
-bench.add_command(log_bench)
-bench.add_command(rank)
-bench.add_command(relevance)
-bench.add_command(report)
-bench.add_command(archive_bench)
-bench.add_command(search)
-
-
-@bench.command()
+@click.command()
 @click.option("--seconds", type=float, default=10.0, show_default=True)
 @click.option("--port", type=int, default=PORT, show_default=True)
 @json_option
@@ -65,26 +36,6 @@ def spine(seconds: float, port: int, *, as_json: bool) -> None:
         found = asyncio.run(_measure(settings, seconds))
     tell_figures(found, as_json=as_json)
     if found["failures"]:
-        raise SystemExit(1)
-
-
-@bench.command()
-@click.argument("subjects", nargs=-1, type=click.Choice(CRAWL_SUBJECTS))
-@json_option
-def crawl(subjects: tuple[str, ...], *, as_json: bool) -> None:
-    """The crawler beside others, its memory, frontier, schedule, and tarpits.
-
-    Runs in processes of its own, for the commands know no crawler. All without SUBJECTS.
-    """
-    found: dict[str, Any] = {}
-    failed = False
-    for subject in subjects or CRAWL_SUBJECTS:
-        command = [sys.executable, "-m", "crawler.bench", subject, "--json"]
-        run = subprocess.run(command, stdout=subprocess.PIPE, check=False)  # noqa: S603
-        failed |= run.returncode != 0
-        found |= json.loads(run.stdout or b"{}")
-    tell_figures(found, as_json=as_json)
-    if failed:
         raise SystemExit(1)
 
 

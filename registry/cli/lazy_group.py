@@ -1,0 +1,32 @@
+"""A group of commands, each imported only when it is called.
+
+The service, the benches and the archive need half a second of imports that somebody who
+signs a registration should not wait for.
+"""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+
+class LazyGroup(click.Group):
+    """found_at: of each command, by its name, "module:attribute"."""
+
+    def __init__(
+        self, *args: Any, found_at: Mapping[str, str] | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self._found_at = dict(found_at or {})
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*super().list_commands(ctx), *self._found_at})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Raises: ImportError if the table is wrong."""
+        if cmd_name not in self._found_at:
+            return super().get_command(ctx, cmd_name)
+        module, _, attribute = self._found_at[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command

@@ -1,0 +1,59 @@
+"""The table of commands: each is there, and imports no more than it needs."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from registry.cli import main
+
+IMPORTS = """
+import sys
+from registry.cli import main
+main({call}, standalone_mode=False)
+print(*sorted({{name.partition(".")[0] for name in sys.modules}}), file=sys.stderr)
+"""
+
+
+def walk(group: click.Group, *path: str) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Each command by its path, and what is found there."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        found = group.get_command(context, name)
+        yield (*path, name), found
+        if isinstance(found, click.Group):
+            yield from walk(found, *path, name)
+
+
+def test_each_name_of_the_tables_is_a_command_of_that_name() -> None:
+    found = dict(walk(main))
+    assert {("serve",), ("audit", "verify"), ("bench", "log")} <= found.keys()
+    for path, command in found.items():
+        assert isinstance(command, click.Command), path
+        assert command.name == path[-1]
+
+
+@pytest.mark.parametrize(
+    ("call", "unneeded"),
+    [
+        pytest.param(["sign", "--help"], {"litestar", "duckdb"}, id="sign"),
+        pytest.param(["audit", "prove", "--help"], {"litestar", "duckdb"}, id="prove"),
+        pytest.param(
+            ["audit", "verify", "--help"], {"litestar", "duckdb"}, id="verify"
+        ),
+    ],
+)
+def test_command_waits_for_no_framework_that_it_does_not_use(
+    call: list[str], unneeded: set[str]
+) -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", IMPORTS.format(call=call)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = set(run.stderr.split())
+    assert "click" in loaded
+    assert not unneeded & loaded
