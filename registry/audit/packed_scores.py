@@ -14,7 +14,6 @@ factors, a tie key from the request's seed, the sites from the record's order.
 import struct
 import zlib
 from collections.abc import Sequence
-from operator import mul
 
 import msgspec
 
@@ -93,7 +92,9 @@ def _pack(scores: list[_Score], order: Sequence[str], seed: bytes | None) -> byt
 
 
 def _total(factors: _Factors) -> int:
-    return sum(map(mul, WEIGHTS, factors))
+    first, second, third, fourth, fifth = factors
+    a, b, c, d, e = WEIGHTS
+    return a * first + b * second + c * third + d * fourth + e * fifth
 
 
 def _spell_tie(tie: int) -> str:
@@ -114,9 +115,10 @@ def _gives(seed: bytes, scores: list[_Score]) -> bool:
 
 
 def _columns(scores: list[_Score]) -> bytes:
-    columns = zip(*(one.factors for one in scores), strict=True)
-    packed = (_numbers(column, "H") for column in columns)
-    return b"".join(one[::2] + one[1::2] for one in packed)
+    rows = _numbers([factor for one in scores for factor in one.factors], "H")
+    width = 2 * _FACTORS
+    halves = (rows[at::width] for at in range(width))
+    return b"".join(halves)
 
 
 def _rows(columns: bytes, count: int) -> list[_Factors]:

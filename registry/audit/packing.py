@@ -41,11 +41,16 @@ DICTIONARY = (
 )
 
 _CROCKFORD = b"[0-9A-HJKMNP-TV-Z]"
-_RUN = re.compile(
-    b'(?<=")(?:([A-Za-z0-9_-]{42}[AEIMQUYcgkosw048])'
-    b"|([0-7]" + _CROCKFORD + b"{25})|([0-9A-F]" + _CROCKFORD + b'{12}))(?=")'
-    b'|(?<="sha256:)([0-9a-f]{64})(?=")'
-)
+_RUNS = {
+    43: (1, re.compile(b"[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]").fullmatch),
+    26: (2, re.compile(b"[0-7]" + _CROCKFORD + b"{25}").fullmatch),
+    13: (3, re.compile(b"[0-9A-F]" + _CROCKFORD + b"{12}").fullmatch),
+    71: (4, re.compile(b"sha256:[0-9a-f]{64}").fullmatch),
+}
+"""By the length of a string: the mark of the run that it may be, and whether it is."""
+_BEFORE_DIGEST = b"sha256:"
+_AS_MARKED = {mark: bytes([mark]) for mark in (1, 2, 3)} | {4: _BEFORE_DIGEST + b"\4"}
+_MARKS = (b"\1", b"\2", b"\3", b"\4")
 _MARK = re.compile(b"[\1-\4]")
 _BYTES = (0, 32, 16, 8, 32)  # of a run, by its mark
 _RFC_4648 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
@@ -57,16 +62,9 @@ _TO_STANDARD = bytes.maketrans(b"-_", b"+/")
 
 
 def pack(data: bytes) -> bytes:
-    if len(data) < _SHORT or _MARK.search(data):
+    if len(data) < _SHORT or any(mark in data for mark in _MARKS):
         return bytes([PLAIN]) + data
-    runs: list[bytes] = []
-
-    def take(found: re.Match[bytes]) -> bytes:
-        mark = found.lastindex or 0
-        runs.append(_decode(mark, found[mark]))
-        return bytes([mark])
-
-    text = _RUN.sub(take, data)
+    text, runs = _take_runs(data)
     deflate = zlib.compressobj(6, zlib.DEFLATED, WINDOW, _MEMORY, zdict=DICTIONARY)
     deflated = deflate.compress(text) + deflate.flush()
     parts = [bytes([TEXT]), (len(deflated) % 2**16).to_bytes(2, "big"), deflated, *runs]
@@ -74,6 +72,19 @@ def pack(data: bytes) -> bytes:
     if len(packed) <= len(data) and len(deflated) < 2**16:
         return packed
     return bytes([PLAIN]) + data
+
+
+def _take_runs(data: bytes) -> tuple[bytes, list[bytes]]:
+    """The text with marks in their places, and what was there."""
+    # Cut at the quotes: to look for runs from each character takes twice as long.
+    pieces, runs = data.split(b'"'), []
+    for number, piece in enumerate(pieces[1:-1], start=1):
+        if len(piece) in _RUNS:
+            mark, is_run = _RUNS[len(piece)]
+            if is_run(piece):
+                runs.append(_decode(mark, piece))
+                pieces[number] = _AS_MARKED[mark]
+    return b'"'.join(pieces), runs
 
 
 def unpack(packed: bytes) -> bytes:
@@ -100,7 +111,7 @@ def _decode(mark: int, run: bytes) -> bytes:
     if mark == 1:
         return _read(run)
     if mark == 4:
-        return a2b_hex(run)
+        return a2b_hex(run[len(_BEFORE_DIGEST) :])
     return int(run.translate(_TO_INT), 32).to_bytes(_BYTES[mark], "big")
 
 

@@ -69,6 +69,14 @@ def test_any_record_comes_back(value: object) -> None:
     assert unpack(pack(data)) == data
 
 
+PIECES = st.sampled_from([b'"', b'\\"', b",", b"sha256:"]) | RUNS.map(str.encode)
+
+
+@given(st.lists(PIECES, max_size=20).map(b"".join))
+def test_runs_between_any_quotes_come_back(data: bytes) -> None:
+    assert unpack(pack(data)) == data
+
+
 @given(st.binary(max_size=300))
 def test_any_bytes_come_back(data: bytes) -> None:
     assert unpack(pack(data)) == data
