@@ -60,7 +60,7 @@ AUDITOR = Signer(  # whom the registry knows
     private=Ed25519PrivateKey.from_private_bytes(b"a" * 32),
 )
 LIFETIME_S = 600
-READY_TIMEOUT_S = 60.0
+READY_TIMEOUT_S = 180.0
 
 
 class RunningRegistry:
@@ -76,7 +76,7 @@ class RunningRegistry:
         self.settings = settings
         self.town = town
         self.origin = settings.origin
-        self.http = httpx.Client(base_url=self.origin, timeout=10)
+        self.http = httpx.Client(base_url=self.origin, timeout=60)
         self.log = settings.data / "web.log"
         self.web_pid = web_pid
         self._backstage = backstage

@@ -15,7 +15,7 @@ from registry.tlog.proof import parse_log_proof, verify_log_proof
 from tests.api import expect
 from tests.api.running import RunningRegistry
 
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 UNKNOWN = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 
 

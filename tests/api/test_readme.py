@@ -26,8 +26,8 @@ from tests.conftest import skip_or_fail
 
 README = Path(__file__).parents[2] / "README.md"
 SITES = {"Ed25519": "zaytoun.test", "ES256": "saffron.test"}
-READY_TIMEOUT_S = 60
-BLOCK_TIMEOUT_S = 60
+READY_TIMEOUT_S = 180
+BLOCK_TIMEOUT_S = 180
 
 DOCUMENT = {
     "wab_version": "1.0.0",

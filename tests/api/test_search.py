@@ -26,7 +26,7 @@ FACTORS = {
     "freshness": 1000,
 }
 BOTH = {"zaytoun-table.test", "ceviche-norte.test"}
-PUBLISHED_WITHIN_S = 30.0  # a hang, not a speed: that is what `bench` measures
+PUBLISHED_WITHIN_S = 90.0  # a hang, not a speed: that is what `bench` measures
 
 
 def bytes_of(text: str) -> bytes:

@@ -15,7 +15,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-TIMEOUT_S = 120
+TIMEOUT_S = 300
 
 
 def free_port() -> int:

@@ -19,7 +19,7 @@ from registry.db.engine import Engine
 from tests.crawler.net import Page, read_request
 from tests.db.scene import wab
 
-PATIENCE_S = 60.0
+PATIENCE_S = 180.0
 PAUSE_S = 0.02
 ROBOTS = Page(b"", "text/plain")
 DOCUMENT = Page(json.dumps(wab()).encode(), headers={"ETag": '"1"'})

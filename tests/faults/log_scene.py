@@ -33,7 +33,7 @@ from registry.tlog.note import VerifierKey, parse_vkey, verify_note
 from tests.db.rankings import add_operator
 from tests.faults.service import lost_or_doubled, postmaster_of
 
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 PAUSE_S = 0.02
 HOLDER = text("""
     SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1

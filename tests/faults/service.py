@@ -32,10 +32,10 @@ SITES = (
     "lingua-ferry.test",
     "paper-otter.test",
 )
-PATIENCE_S = 60.0
+PATIENCE_S = 180.0
 PAUSE_S = 0.05
 RETRY_PAUSE_S = 0.2
-STOPS_WITHIN_S = 15.0
+STOPS_WITHIN_S = 60.0
 UNANSWERED = (httpx.TransportError, httpx.HTTPStatusError, ProblemAnswered)
 
 

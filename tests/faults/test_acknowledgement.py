@@ -56,7 +56,7 @@ async def lost_records(
     tasks += [asyncio.create_task(call()) for _ in range(CALLERS)]
     for _ in range(ROUNDS):
         enough = len(acknowledged) + 200
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(90):
             while len(acknowledged) < enough:
                 await asyncio.sleep(0.01)
         await break_it()

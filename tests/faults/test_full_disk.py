@@ -24,7 +24,7 @@ from tests.faults.service import lost_or_doubled, postmaster_of
 
 pytestmark = pytest.mark.slow
 WAL_SEGMENT_BYTES = 16 << 20
-PATIENCE_S = 20.0
+PATIENCE_S = 90.0
 
 # Four rows fill a page.
 FILL = """

@@ -152,6 +152,6 @@ async def ask_for(service: Service, seconds: float) -> Counter[int]:
                 assert answer.json()["code"]
             await asyncio.sleep(0.2)
 
-    async with httpx.AsyncClient(base_url=service.origin, timeout=10) as client:
+    async with httpx.AsyncClient(base_url=service.origin, timeout=60) as client:
         await asyncio.gather(*(ask(client) for _ in range(ASKERS)))
     return statuses
