@@ -6,7 +6,7 @@ place (see `voices`) stand at the best of them, the others behind it.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +19,7 @@ from registry.ranking.ties import OrderKey, tie_key
 from registry.sites.identifier import spell_site_id
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """A site in the order. leader: of the place that it shares, or 0."""
 
     key: OrderKey
@@ -83,7 +82,7 @@ class Order:
             site_id = int(parts[part].segment.site_ids[row])
             key = self._key((standing + 1) // 2, standing % 2, site_id)
             standings.append(Standing(key, leader, part, row))
-        return sorted(standings, key=lambda one: one.key)
+        return sorted(standings)
 
     def _key(self, score: int, tier: int, site_id: int) -> OrderKey:
         tie = tie_key(self._seed, spell_site_id(site_id))

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+import msgspec
 import numpy as np
 
 from registry.index.constants import Constants, Filters, Query, make_constants
@@ -25,8 +26,7 @@ from registry.ranking.score import Factors
 from registry.ranking.ties import OrderKey
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankedSite:
+class RankedSite(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One place of an answer. behind: ids of the sites that share it, best first."""
 
     site_id: int

@@ -25,8 +25,7 @@ FACTOR_NAMES: tuple[FactorName, ...] = (
 Reason = FactorName | Literal["commission", "tie"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class Facts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What the factors of one answer rest on.
 
     matched_terms: words of the query, as typed but for their case and in its order,

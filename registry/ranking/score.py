@@ -1,14 +1,13 @@
 """The score: Σ weight · factor, in whole numbers, and nothing else."""
 
-from dataclasses import dataclass
+import msgspec
 
 from registry.ranking.policy import Policy
 
 MAX_SCORE = 100_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Factors:
+class Factors(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Each 0..10000 (WAB 1.0 §9.4), in the order of `Policy.weights`."""
 
     relevance: int

@@ -5,10 +5,10 @@ reorders the others, and over many requests equal scores get equal exposure. The
 secret is committed to before the day and revealed after it (`registry.audit.seed`).
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from hmac import digest
+from typing import NamedTuple
 
 _DOMAIN = b"wab-tie-v1\0"
 _BLOCK = 64  # bytes, of SHA-256
@@ -16,8 +16,7 @@ _INNER = int.from_bytes(b"\x36" * _BLOCK, "big")
 _OUTER = int.from_bytes(b"\x5c" * _BLOCK, "big")
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class OrderKey:
+class OrderKey(NamedTuple):
     """A site's position in the total order; smaller is earlier.
 
     negative_score: -10^8..0. commission_tier: 0 for a declared 0%, else 1 (WAB

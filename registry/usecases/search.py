@@ -74,8 +74,7 @@ class Continuation(msgspec.Struct, frozen=True, array_like=True):
         return OrderKey(*self.after)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankedEntry:
+class RankedEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """score: 0..10^8. entry: of the site, as it is shown. facts: behind the factors.
 
     behind: near-duplicates of the same publisher, best first.
