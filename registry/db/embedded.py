@@ -18,6 +18,8 @@ from typing import Any
 import psutil
 from sqlalchemy.engine import URL, make_url
 
+from registry.db.engine import ROLES_LOG_IN
+
 with warnings.catch_warnings():
     # platformdirs warns where no login session set XDG_RUNTIME_DIR; /tmp will do.
     warnings.simplefilter("ignore")
@@ -46,7 +48,8 @@ class EmbeddedPostgres:
         self._server = server
 
     def url(self, database: str = DATABASE) -> URL:
-        return make_url(self._server.get_uri(database))
+        address = make_url(self._server.get_uri(database))
+        return address.update_query_dict(ROLES_LOG_IN)
 
     def create_database(
         self, name: str = DATABASE, template: str = "template1"

@@ -69,17 +69,23 @@ class Role(StrEnum):
     AUDITOR = "registry_auditor"
 
 
+ROLES_LOG_IN = {"logins": "roles"}
+"""Query of a URL: its server lets each role in without a password."""
+
+
 def open_engine(url: URL | str, role: Role | None = None, *, pool: int = 5) -> Engine:
     """An engine that acts as `role`; without one, as the owner of the URL.
 
-    On the embedded server each role logs in itself. On any other server the login of
-    the URL is used and the role taken at connection, unless the URL is the role's own.
+    Where ROLES_LOG_IN stands in the URL, each role logs in itself, as on the embedded
+    server. Else the login of the URL is used and the role taken at connection, unless
+    the URL is the role's own.
     """
-    address = make_url(url).set(drivername="postgresql+asyncpg")
+    given = make_url(url).set(drivername="postgresql+asyncpg")
+    address = given.difference_update_query(ROLES_LOG_IN)
     server_settings = {"application_name": "fair-registry"}
     if role is not None:
         server_settings["statement_timeout"] = str(STATEMENT_TIMEOUT_MS[role])
-        if "host" in address.query:  # a Unix socket: the embedded server
+        if address != given:
             address = address.set(username=role.value)
         elif address.username != role.value:
             server_settings["role"] = role.value

@@ -2,10 +2,18 @@
 
 import asyncpg
 import pytest
+from sqlalchemy import text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import InterfaceError
 
-from registry.db.engine import DatabaseError, DriverError, Role, is_away, open_engine
+from registry.db.engine import (
+    ROLES_LOG_IN,
+    DatabaseError,
+    DriverError,
+    Role,
+    is_away,
+    open_engine,
+)
 
 
 async def test_server_that_turns_a_connection_away_raises_a_database_error(
@@ -41,3 +49,15 @@ async def test_statement_that_starts_while_the_server_hangs_up_is_a_database_err
             adapted._handle_exception(asyncpg.InternalClientError("cannot switch"))
     assert issubclass(InterfaceError, DatabaseError)
     await engine.dispose()
+
+
+async def test_login_of_a_socket_address_takes_the_role(database: URL) -> None:
+    """As over TCP: only the embedded server lets each role log in itself."""
+    plain = database.difference_update_query(ROLES_LOG_IN)
+    assert "host" in plain.query, "a Unix socket"
+    for url, login in ((plain, plain.username), (database, Role.API.value)):
+        engine = open_engine(url, Role.API)
+        async with engine.connect() as connection:
+            users = await connection.execute(text("SELECT session_user, current_user"))
+            assert tuple(users.one()) == (login, Role.API.value)
+        await engine.dispose()
