@@ -28,7 +28,7 @@ docs: setup
 
 setup: .venv/.done
 
-.venv/.done: requirements/installer.txt requirements/dev.txt pyproject.toml hatch_build.py $(wildcard registry/index/csrc/*)
+.venv/.done: requirements/installer.txt requirements/dev.txt pyproject.toml hatch_build.py $(wildcard registry/*/csrc/*)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 …")'
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo 'This Python can make no environment: its venv or ensurepip is missing. On Debian and Ubuntu: apt-get install python3-venv' >&2; exit 1; }
 	test -x $(BIN)/pip || $(PYTHON) -m venv --clear .venv

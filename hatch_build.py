@@ -1,4 +1,4 @@
-"""Compiles the ranking kernel into the wheel, or beside the sources of an editable one."""
+"""Compiles the registry's C into the wheel, or beside the sources of an editable one."""
 
 import runpy
 from pathlib import Path
@@ -6,13 +6,13 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-COMPILE = Path("registry", "index", "compile.py")
+COMPILE = Path("registry", "compiled", "compile.py")
 
 
 class CompileKernel(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
         module = runpy.run_path(str(Path(self.root) / COMPILE))
         if module["compile_kernel"]():
-            build_data["artifacts"].append("registry/index/_kernel.shared")
+            build_data["artifacts"].append("registry/compiled/_kernel.shared")
             build_data["pure_python"] = False
             build_data["infer_tag"] = True

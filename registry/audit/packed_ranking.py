@@ -7,9 +7,8 @@ order of a ranking is already the numbers of its sites, side by side.
 import re
 import zlib
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Sequence
-from itertools import compress
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -41,7 +40,6 @@ _FLAGS, _FACTORS, _FACTORS_WINDOW = 17, 5, -10
 _SEED_BYTES, _TIE_BYTES, _TOTAL_BYTES = 32, 8, 4
 
 Factors = npt.NDArray[np.int64]
-Meaning = TypeVar("Meaning")
 
 
 class PackedRankings(NamedTuple):
@@ -51,35 +49,12 @@ class PackedRankings(NamedTuple):
     eligible: tuple[int, ...] = ()
     orders: tuple[bytes, ...] = ()
 
-    def only(self, kept: Sequence[bool]) -> "PackedRankings":
-        return PackedRankings(
-            tuple(compress(self.operators, kept)),
-            tuple(compress(self.eligible, kept)),
-            tuple(compress(self.orders, kept)),
-        )
-
 
 def read_packed_value(name: str, packed: bytes) -> object:
     """The value of a disclosure of `packing.pack_disclosure`."""
     if packed[0] == DISCLOSED:
         return msgspec.json.decode(unpack(packed[_FLAGS:]))
     return parse_disclosure(unpack_disclosure(name, packed)).value
-
-
-def read_packed_values(
-    name: str, packed: Iterable[bytes | None], meaning: Callable[[object], Meaning]
-) -> list[Meaning]:
-    """What each of the values means, None where there is no disclosure.
-
-    Values that are the same are read once: they differ in their salts only.
-    """
-    column = list(packed)
-    values = [one[_FLAGS:] if one and one[0] == DISCLOSED else one for one in column]
-    meanings = {
-        value: meaning(None if one is None else read_packed_value(name, one))
-        for value, one in dict(zip(values, column, strict=True)).items()
-    }
-    return [meanings[value] for value in values]
 
 
 def read_packed_factors(packed: bytes, count: int) -> Factors | None:

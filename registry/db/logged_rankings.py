@@ -35,9 +35,11 @@ RANKINGS = """
 
 # What is durable, but not in the tree of $size.
 UNCOVERED = text("""
-    SELECT EXISTS (SELECT FROM audit.pending WHERE kind IN ('ranking', 'selection')
+    SELECT EXISTS (SELECT FROM audit.pending
+            WHERE kind IN ('ranking', 'selection', 'label')
             AND accepted_at >= :start AND accepted_at < :end)
-        OR EXISTS (SELECT FROM audit.entry WHERE kind IN ('ranking', 'selection')
+        OR EXISTS (SELECT FROM audit.entry
+            WHERE kind IN ('ranking', 'selection', 'label')
             AND accepted_at >= :start AND accepted_at < :end AND leaf_index >= :size)
 """)
 

@@ -5,6 +5,7 @@ in columns block by block, off the event loop.
 """
 
 import asyncio
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -15,7 +16,7 @@ from registry.db.engine import Connection, driver_errors
 from registry.db.labels import labels_at
 from registry.db.scored_columns import ScoredColumns
 from registry.db.window_columns import WindowColumns
-from registry.fairness.labels import UNTOLD
+from registry.fairness.labels import UNTOLD, SiteLabel
 from registry.fairness.window.columns import (
     NO_SITE,
     SAMPLED_MAX,
@@ -139,18 +140,25 @@ async def site_disclosures(
 ) -> list[SiteDisclosure]:
     """All sites registered by then, with the labels that counted at that instant."""
     labels = await labels_at(connection, at)
+    rows = (await connection.execute(SITES, {"at": at})).all()
+    return await asyncio.to_thread(_disclosed, rows, labels)
+
+
+def _disclosed(
+    rows: Iterable[Sequence[Any]], labels: Mapping[int, SiteLabel]
+) -> list[SiteDisclosure]:
     found = []
-    for row in await connection.execute(SITES, {"at": at}):
-        label = labels.get(row.site_id, UNTOLD)
+    for site_id, domain, category, registered_at in rows:
+        label = labels.get(site_id, UNTOLD)
         found.append(
             SiteDisclosure(
-                site_id=spell_site_id(row.site_id),
+                site_id=spell_site_id(site_id),
                 size=label.size or "unknown",
                 independence=label.independence or "unknown",
                 commission_percent=label.commission_percent,
-                domain=row.registrable_domain,
-                category=row.category,
-                registered_at=row.registered_at,
+                domain=domain,
+                category=category,
+                registered_at=registered_at,
             )
         )
     return found

@@ -1,30 +1,36 @@
 """Rows of a window put in columns, block by block; no SQL and no I/O here."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from registry.audit.packed_ranking import (
-    PackedRankings,
-    read_packed_rankings,
-    read_packed_values,
-)
-from registry.fairness.arrays import Keys, Numbers
+from registry.audit.packed_ranking import read_packed_value
+from registry.audit.packing import DISCLOSED
+from registry.db.equal_texts import Texts
+from registry.db.ranking_bodies import Bodies, read_bodies
+from registry.fairness.arrays import Booleans, Integers, Keys, Numbers
 from registry.fairness.window.columns import (
     SCORED_MAX,
     Rankings,
+    join_rankings,
     number_names,
     query_key,
 )
 from registry.fairness.window.site_numbers import SiteNumbers
 from registry.sites.identifier import ULID_LENGTH, encode_base32
 
+_TOGETHER = 16  # blocks
 _SITE_BYTES = 8
 _TAIL_BYTES = 5  # of a record's id: what its last eight characters spell
+_KNOWN_MAX = 50_000  # values whose meaning is kept: some 10 MB
+_SALTED = 17  # bytes before the value of a disclosure: its form and its salt
+
+
+Meaning = TypeVar("Meaning")
 
 
 class Rows(NamedTuple):
@@ -42,11 +48,11 @@ class Rows(NamedTuple):
     selected: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, rows: Iterable[Sequence[Any]]) -> "Rows":
+    def of(cls, rows: Sequence[Sequence[Any]]) -> "Rows":
         return cls(*zip(*rows, strict=True))
 
-
-_BODY = Rows._fields.index("body")
+    def only(self, kept: Booleans) -> "Rows":
+        return Rows._make(tuple(compress(column, kept)) for column in self)
 
 
 class Candidates(NamedTuple):
@@ -62,67 +68,110 @@ class Candidates(NamedTuple):
 
 
 @dataclass(slots=True)
+class _Values(Generic[Meaning]):
+    """What the values of one disclosure mean.
+
+    Values that are the same are read once: they differ in their salts only.
+    """
+
+    name: str
+    meaning: Callable[[object], Meaning]
+    known: dict[bytes, Meaning] = field(default_factory=dict)
+
+    def read(
+        self, column: Sequence[bytes | None]
+    ) -> tuple[list[Meaning], npt.NDArray[np.intp]]:
+        """Meanings, and which of them each has. A disclosure that is gone says None."""
+        texts = Texts.of(column)
+        salted = np.zeros(len(column), np.int64)
+        told = texts.lengths > _SALTED
+        salted[told] = _SALTED * (texts.data[texts.at[told]] == DISCLOSED)
+        values = Texts(texts.data, texts.at + salted, texts.lengths - salted)
+        distinct, value = values.distinct()
+        if len(self.known) > _KNOWN_MAX:
+            self.known.clear()
+        return [self._mean(values[one], column[one]) for one in distinct], value
+
+    def _mean(self, value: bytes, packed: bytes | None) -> Meaning:
+        if value not in self.known:
+            told = None if packed is None else read_packed_value(self.name, packed)
+            self.known[value] = self.meaning(told)
+        return self.known[value]
+
+
+@dataclass(slots=True)
 class WindowColumns:
-    """operator: whose rankings are taken; of all, where empty. parts: one a block."""
+    """operator: whose rankings are taken; of all, where empty.
+
+    parts: one a block, of as many blocks as have come one together: sums are made fastest
+    where each query comes several times in a part.
+    """
 
     numbers: SiteNumbers
     operator: str
     parts: list[Rankings] = field(default_factory=list)
+    _blocks: int = 0
     candidates: Candidates = field(
         default_factory=lambda: Candidates(
             np.zeros(0, np.uint64), np.zeros(0, "V16"), np.zeros(0, np.uint64)
         )
     )
+    _queries: "_Values[int | None]" = field(
+        default_factory=lambda: _Values("query", _query_key)
+    )
+    _categories: "_Values[str]" = field(
+        default_factory=lambda: _Values("filters", _category)
+    )
 
     def add(self, rows: Sequence[Sequence[Any]]) -> None:
         """rows: in the order of the members of `Rows`."""
-        told = read_packed_rankings(row[_BODY] for row in rows)
-        asked = self._asked(told.operators)
-        shown = [
-            mine and order != b""
-            for mine, order in zip(asked, told.orders, strict=True)
-        ]
-        if not any(asked):
+        block = Rows.of(rows)
+        told = read_bodies(block.body)
+        asked = self._asked(told)
+        if not asked.any():
             return
-        block = Rows.of(compress(rows, shown))
-        empty = asked.count(True) - shown.count(True)
-        part = self._part(block, told.only(shown), empty)
-        self.parts.append(part)
+        shown = asked & (told.counts > 0)
+        if not shown.all():
+            block, told = block.only(shown), told.only(shown)
+        part = self._part(block, told, int(asked.sum() - shown.sum()))
         self._keep_candidates(block, part)
+        self.parts.append(part)
+        self._blocks += 1
+        if self._blocks % _TOGETHER == 0:
+            self.parts[-_TOGETHER:] = [join_rankings(self.parts[-_TOGETHER:])]
 
-    def _asked(self, operators: Sequence[bytes]) -> list[bool]:
+    def _asked(self, told: Bodies) -> Booleans:
         if not self.operator:
-            return [True] * len(operators)
-        wanted = self.operator.encode()
-        return [operator == wanted for operator in operators]
+            return np.ones(len(told.counts), np.bool_)
+        wanted = np.array([name == self.operator for name in told.names], np.bool_)
+        return wanted[told.operator]
 
-    def _part(self, rows: Rows, told: PackedRankings, empty: int) -> Rankings:
-        operators, operator = number_names(one.decode() for one in told.operators)
-        categories, category = number_names(
-            read_packed_values("filters", rows.filters, _category)
-        )
-        sampled = [
-            eligible or order
-            for eligible, order in zip(rows.eligible, told.orders, strict=True)
-        ]
+    def _part(self, rows: Rows, told: Bodies, empty: int) -> Rankings:
+        operators, operator = _name(told.names, told.operator)
+        categories, category = _name(*self._categories.read(rows.filters))
+        sampled, sampled_counts = _sampled(rows, told)
         return Rankings(
-            keys=_keys(rows),
+            keys=self._keys(rows),
             operator=operator,
             operators=operators,
             category=category,
             categories=categories,
-            returned=self._find(told.orders),
-            returned_counts=_lengths(told.orders),
-            sampled=self._find(sampled),
-            sampled_counts=_lengths(sampled),
+            returned=self.numbers.find(told.orders),
+            returned_counts=told.counts,
+            sampled=self.numbers.find(sampled),
+            sampled_counts=sampled_counts,
             chosen=self._chosen(rows),
-            most_eligible=max(told.eligible, default=0),
+            most_eligible=int(told.eligible.max(initial=0)),
             empty=empty,
         )
 
-    def _find(self, packed: Iterable[bytes]) -> Numbers:
-        joined = np.frombuffer(b"".join(packed), ">i8").astype(np.int64)
-        return self.numbers.find(joined)
+    def _keys(self, rows: Rows) -> Keys:
+        keys, query = self._queries.read(rows.query)
+        found = np.array([key or 0 for key in keys], np.uint64)[query]
+        alone = np.array([key is None for key in keys], np.bool_)[query]
+        for row in np.flatnonzero(alone).tolist():
+            found[row] = query_key("", _spell(rows.record_id[row]))
+        return found
 
     def _chosen(self, rows: Rows) -> Numbers:
         selected = np.array(rows.selected, np.int64)
@@ -145,13 +194,27 @@ class WindowColumns:
             self.candidates = joined.first(SCORED_MAX)
 
 
-def _keys(rows: Rows) -> Keys:
-    keys = read_packed_values("query", rows.query, _query_key)
-    found = np.array([key or 0 for key in keys], np.uint64)
-    for row, key in enumerate(keys):
-        if key is None:
-            found[row] = query_key("", _spell(rows.record_id[row]))
-    return found
+def _sampled(rows: Rows, told: Bodies) -> tuple[Integers, Numbers]:
+    """The ids of sites, and how many of each ranking; those of its order without any."""
+    column = rows.eligible
+    if not all(column):
+        ends = np.cumsum(told.counts)[:-1]
+        orders = [
+            order.tobytes() for order in np.split(told.orders.astype(">i8"), ends)
+        ]
+        column = tuple(one or order for one, order in zip(column, orders, strict=True))
+    texts = Texts.of(column)
+    counts = (texts.lengths // _SITE_BYTES).astype(np.int32)
+    return texts.data.view(">i8").astype(np.int64), counts
+
+
+def _name(
+    names: Sequence[str], numbers: npt.NDArray[np.integer[Any]]
+) -> tuple[tuple[str, ...], Numbers]:
+    """The distinct names of those that are numbered, in order, and their indices."""
+    used, place = np.unique(numbers, return_inverse=True)
+    told, index = number_names(names[one] for one in used.tolist())
+    return told, index[place]
 
 
 def _query_key(query: object) -> int | None:
@@ -171,7 +234,3 @@ def _ends(ids: npt.NDArray[np.void]) -> npt.NDArray[np.uint64]:
 
 def _spell(record_id: bytes) -> str:
     return encode_base32(int.from_bytes(record_id, "big"), ULID_LENGTH)
-
-
-def _lengths(packed: Iterable[bytes]) -> Numbers:
-    return np.fromiter(map(len, packed), np.int32) // _SITE_BYTES

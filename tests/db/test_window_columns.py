@@ -12,6 +12,7 @@ from registry.audit.canonical import JsonValue
 from registry.audit.disclosure import encode_disclosure, seal
 from registry.audit.packing import PLAIN, pack, pack_disclosure
 from registry.audit.record import ranking_record
+from registry.compiled.library import find_library
 from registry.db.window_columns import Candidates, WindowColumns
 from registry.fairness.window.columns import NO_SITE, UNREPORTED, Rankings, gather
 from registry.fairness.window.observation import (
@@ -177,6 +178,25 @@ def test_those_with_scores_that_are_shown_are_candidates() -> None:
     assert kept.keys.tolist() == [columns.parts[0].keys[0]] * 2
 
 
+def test_blocks_in_a_row_become_one_part() -> None:
+    answers = [
+        Answer(
+            query=f"bread {number % 3}",
+            operator=("anon", "agent.example")[number % 2],
+            order=tuple(SITES[: number % 4]),
+            filters={"category": "bakery"} if number % 5 else None,
+        )
+        for number in range(34)
+    ]
+    rows = [row_of(answer, number) for number, answer in enumerate(answers)]
+    columns, whole = (WindowColumns(SiteNumbers(SITES), "") for _ in range(2))
+    for number in range(0, 34, 2):
+        columns.add(rows[number : number + 2])
+    whole.add(rows[:32])
+    assert [len(part) for part in columns.parts] == [24, 1]
+    assert_same(columns.parts[0], whole.parts[0])
+
+
 def test_every_id_has_the_number_of_its_place() -> None:
     dice = random.Random(1)
     ids = [dice.randrange(2**63) for _ in range(5_000)]
@@ -185,6 +205,19 @@ def test_every_id_has_the_number_of_its_place() -> None:
     found = numbers.find(np.array([ids[place] for place in asked], np.int64))
     assert found.tolist() == asked
     assert numbers.added == []
+
+
+def test_compiled_and_in_numpy_the_same_number_is_found() -> None:
+    library = find_library()
+    if library is None:
+        pytest.skip("nothing is compiled here")
+    dice = random.Random(2)
+    ids = [dice.randrange(2**63) for _ in range(1_000)]
+    numbers = SiteNumbers([*ids, *range(200)])
+    asked = np.array([*ids, *range(-5, 250), -(2**63), 2**63 - 1] * 2, np.int64)
+    found = numbers.look_up_compiled(asked, library)
+    assert found.tolist() == numbers.look_up_plainly(asked).tolist()
+    assert (found < 0).sum() == 2 * (5 + 50 + 2)
 
 
 def test_small_numbers_in_a_row_are_found_too() -> None:

@@ -1,14 +1,23 @@
-"""One report of the whole window of `bench report`, and what it took: printed as JSON."""
+"""One report of the whole window of `bench report`, and what it took: printed as JSON.
+
+`figures` is the digest of all that is told but for the code that told it: it is the same
+whether `compiled` or not, and for another version of the code over the same rows.
+"""
 
 import asyncio
 import json
 import resource
 import sys
 import time
+from dataclasses import replace
+from hashlib import sha256
+
+import msgspec
 
 from registry.cli.bench.report_window import END, START
+from registry.compiled.library import find_library
 from registry.db.engine import Role, open_engine
-from registry.fairness.report.figures import FairnessReport, Window
+from registry.fairness.report.figures import Algorithm, FairnessReport, Window
 from registry.process import calm_collector
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.usecases.report import make_report
@@ -24,6 +33,11 @@ async def _make(url: str) -> FairnessReport:
         await engine.dispose()
 
 
+def _digest(made: FairnessReport) -> str:
+    told = replace(made, algorithm=Algorithm(policy_digest="", code_digest=""))
+    return sha256(msgspec.json.encode(told)).hexdigest()
+
+
 def main(url: str) -> None:
     calm_collector()
     begun, cpu = time.perf_counter(), time.process_time()
@@ -36,6 +50,8 @@ def main(url: str) -> None:
         "queries": made.counts.queries,
         "sites": made.counts.sites,
         "scored": made.counts.scored,
+        "compiled": find_library() is not None,
+        "figures": _digest(made),
     }
     print(json.dumps(found))
 

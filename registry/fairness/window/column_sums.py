@@ -5,24 +5,24 @@ one sum an item and measure then serve several columns.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from registry.fairness.arrays import Floats, Integers
+from registry.fairness.window.adding import Addition, Group, add_dealt
 from registry.fairness.window.classes import Classes
 from registry.fairness.window.columns import Sites
 
 _TOGETHER = 2
 
 
-class _Group(NamedTuple):
-    """Classes that are counted jointly. code: of each site, its cell of the first unit."""
+class _Joint(NamedTuple):
+    """Classes that are counted jointly, by how many names each has."""
 
     widths: tuple[int, ...]
-    code: Integers
-    sums: Floats
+    group: Group
 
 
 class ColumnSums:
@@ -45,64 +45,59 @@ class ColumnSums:
         self._shape = shape
         self._place = place
         declared = ~np.isnan(sites.commission)
-        self._percent = np.where(declared, sites.commission, 0.0)
-        self._asked = commissions
         codes = [(one.code, len(one.names)) for one in classes]
         first, then = codes[:_TOGETHER], codes[_TOGETHER:]
-        self._groups = [self._group([(declared.astype(np.int64), 2), *first])] + [
+        self._joint = [self._group([(declared.astype(np.int64), 2), *first])] + [
             self._group(then[begin : begin + _TOGETHER])
             for begin in range(0, len(then), _TOGETHER)
         ]
-        self._commissions = self._group([])
+        percent = np.where(declared, sites.commission, 0.0)
+        self._commissions = self._group([]).group._replace(percent=percent)
+        self._groups = [joint.group for joint in self._joint]
+        if commissions:
+            self._groups.append(self._commissions)
 
-    def add(
-        self, units: Integers, sites: Integers, dealt: Mapping[int, Floats]
-    ) -> None:
-        """units, sites: one per item. dealt: of each measure, weights of the items."""
-        for group in self._groups:
-            cells = self._cells(group, units, sites)
-            for measure, weights in dealt.items():
-                np.add.at(group.sums[measure], cells, weights)
-        if self._asked:
-            cells = self._cells(self._commissions, units, sites)
-            percent = self._percent[sites]
-            for measure, weights in dealt.items():
-                np.add.at(self._commissions.sums[measure], cells, weights * percent)
+    def add(self, additions: Sequence[Addition]) -> None:
+        add_dealt(additions, self._groups)
 
     def columns(self) -> Floats:
         """Shape (places, units, measures, columns)."""
-        first, *others = map(self._apart, self._groups)
+        first, *others = map(self._apart, self._joint)
         undeclared, declared = first[..., 0], first[..., 1]
-        commissions = self._commissions.sums.reshape(declared.shape)
+        commissions = _turn(self._commissions.sums, self._shape[0]).reshape(
+            declared.shape
+        )
         told = np.stack([undeclared + declared, declared, commissions], axis=-1)
         columns = np.concatenate([told, first[..., 2:], *others], axis=-1)
         return np.ascontiguousarray(np.moveaxis(columns, 0, 2))
 
-    def _group(self, codes: Sequence[tuple[Integers, int]]) -> _Group:
+    def _group(self, codes: Sequence[tuple[Integers, int]]) -> _Joint:
         places, units, measures = self._shape
-        joint = self._place * units
+        joint = self._place
         for code, width in codes:
             joint = joint * width + code
         widths = tuple(width for _, width in codes)
-        size = places * units * math.prod(widths)
-        return _Group(widths, joint, np.zeros((measures, size)))
+        width = places * math.prod(widths)
+        sums = np.zeros((units, measures, width))
+        return _Joint(widths, Group(code=joint, sums=sums))
 
-    def _apart(self, group: _Group) -> Floats:
+    def _apart(self, joint: _Joint) -> Floats:
         """Shape (measures, places, units, columns), of one class after the other."""
         places, units, measures = self._shape
-        joint = np.indices(group.widths).reshape(len(group.widths), -1)
+        cells = np.indices(joint.widths).reshape(len(joint.widths), -1)
         belongs = [
             code == one
-            for code, width in zip(joint, group.widths, strict=True)
+            for code, width in zip(cells, joint.widths, strict=True)
             for one in range(width)
         ]
-        sums = group.sums.reshape(measures * places * units, math.prod(group.widths))
+        sums = _turn(joint.group.sums, places)
         columns = sums @ np.stack(belongs, axis=1).astype(np.float64)
         return columns.reshape(measures, places, units, len(belongs))
 
-    @staticmethod
-    def _cells(group: _Group, units: Integers, sites: Integers) -> Integers:
-        """Of each item, where its amount is added."""
-        cells = units * math.prod(group.widths)
-        cells += group.code[sites]
-        return cells
+
+def _turn(sums: Floats, places: int) -> Floats:
+    """A row for each measure, place and unit, in this order."""
+    units, measures, width = sums.shape
+    apart = sums.reshape(units, measures, places, width // places)
+    turned = np.ascontiguousarray(apart.transpose(1, 2, 0, 3))
+    return turned.reshape(measures * places * units, width // places)

@@ -101,6 +101,26 @@ class Rankings:
         )
 
 
+def join_rankings(parts: Sequence[Rankings]) -> Rankings:
+    """One part, of the rankings of several in a row."""
+    operators, operator = _join_names((one.operators, one.operator) for one in parts)
+    categories, category = _join_names((one.categories, one.category) for one in parts)
+    return Rankings(
+        keys=np.concatenate([one.keys for one in parts]),
+        operator=operator,
+        operators=operators,
+        category=category,
+        categories=categories,
+        returned=np.concatenate([one.returned for one in parts]),
+        returned_counts=np.concatenate([one.returned_counts for one in parts]),
+        sampled=np.concatenate([one.sampled for one in parts]),
+        sampled_counts=np.concatenate([one.sampled_counts for one in parts]),
+        chosen=np.concatenate([one.chosen for one in parts]),
+        most_eligible=max(one.most_eligible for one in parts),
+        empty=sum(one.empty for one in parts),
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scored:
     """Rankings with their disclosed factors.
@@ -201,6 +221,17 @@ def number_names(names: Iterable[str]) -> tuple[tuple[str, ...], Numbers]:
     distinct = tuple(sorted(set(listed)))
     index = {name: position for position, name in enumerate(distinct)}
     return distinct, _numbers(index[name] for name in listed)
+
+
+def _join_names(
+    columns: Iterable[tuple[tuple[str, ...], Numbers]],
+) -> tuple[tuple[str, ...], Numbers]:
+    told = list(columns)
+    distinct, index = number_names(name for names, _ in told for name in names)
+    ends = np.cumsum([len(names) for names, _ in told])[:-1]
+    places = np.split(index, ends)
+    found = [place[column] for place, (_, column) in zip(places, told, strict=True)]
+    return distinct, np.concatenate(found)
 
 
 def count_names(parts: Iterable[Rankings]) -> tuple[Counter[str], Counter[str]]:

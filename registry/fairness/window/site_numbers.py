@@ -4,10 +4,13 @@ A table of some eight slots a site is looked up in one step; of sites that share
 holds one, and the others are found by bisection.
 """
 
+import ctypes
 from collections.abc import Sequence
+from ctypes import c_int, c_int64
 
 import numpy as np
 
+from registry.compiled.library import find_library, pointers_to
 from registry.fairness.arrays import Integers, Numbers
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio
@@ -40,7 +43,13 @@ class SiteNumbers:
         """-1 for an id that is not known."""
         if not len(self._ids):
             return np.full(len(ids), -1, np.int32)
-        ids = np.asarray(ids, np.int64)  # a file may hold them narrower
+        ids = np.ascontiguousarray(ids, np.int64)  # a file may hold them narrower
+        library = find_library()
+        if library is None:
+            return self.look_up_plainly(ids)
+        return self.look_up_compiled(ids, library)
+
+    def look_up_plainly(self, ids: Integers) -> Numbers:
         found = self._table[self._slots(ids)]
         other = np.flatnonzero(self._ids[found.astype(np.int64)] != ids)
         if len(other):
@@ -48,6 +57,18 @@ class SiteNumbers:
             place = np.minimum(place, len(self._sorted) - 1)
             known = self._sorted[place] == ids[other]
             found[other] = np.where(known, self._order[place], -1)
+        return found
+
+    def look_up_compiled(self, ids: Integers, library: ctypes.CDLL) -> Numbers:
+        found = np.empty(len(ids), np.int32)
+        library.number_sites(
+            *pointers_to(self._ids, self._table),
+            c_int(int(self._shift)),
+            *pointers_to(self._sorted, self._order),
+            c_int64(len(self._sorted)),
+            *pointers_to(ids, found),
+            c_int64(len(ids)),
+        )
         return found
 
     def _index(self) -> None:

@@ -8,12 +8,21 @@ mean is a ratio of two sums.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from registry.fairness.arrays import Booleans, Floats, Integers, Numbers
 from registry.fairness.inference.bootstrap import Clusters
+from registry.fairness.window.adding import (
+    Addition,
+    Dealt,
+    Group,
+    Lists,
+    Portions,
+    Units,
+    add_dealt,
+)
 from registry.fairness.window.classes import Classes
 from registry.fairness.window.column_sums import ColumnSums
 from registry.fairness.window.columns import Rankings, Sites
@@ -33,6 +42,9 @@ SELECTED is to be compared with."""
 
 MEASURES = range(6)
 
+_DEALT_MAX = 4
+"""Kinds of lists that `deal` comes with."""
+
 WHOLE, DECLARED, COMMISSION = range(3)
 """Columns before those of the classes: all that was dealt out; what went to sites with
 a declared commission; that times the commission in percent."""
@@ -46,18 +58,6 @@ POSITION_MODELS: Mapping[int, Weights] = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Items:
-    """Pairs of a part's rankings and of sites that they deal out to."""
-
-    rankings: Integers
-    sites: Integers
-
-
-Dealt = Mapping[int, Floats]
-"""What each measure deals out to each item."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Tally:
     """What one cell of a window dealt out.
@@ -69,6 +69,7 @@ class Tally:
     classes: tuple[Classes, ...]
     amounts: Floats
     seen: Booleans
+    _counts: dict[str, list[int]] = field(default_factory=dict)
 
     def columns_of(self, dimension: str, names: Sequence[str]) -> list[int]:
         start = COMMISSION + 1
@@ -80,9 +81,10 @@ class Tally:
 
     def count_sites(self, dimension: str, names: Sequence[str]) -> int:
         (one,) = (one for one in self.classes if one.dimension == dimension)
-        wanted = [one.names.index(name) for name in names]
-        seen = np.bincount(one.code[self.seen], minlength=len(one.names))
-        return int(seen[wanted].sum())
+        if dimension not in self._counts:
+            seen = np.bincount(one.code[self.seen], minlength=len(one.names))
+            self._counts[dimension] = seen.tolist()
+        return sum(self._counts[dimension][one.names.index(name)] for name in names)
 
 
 def tally(
@@ -104,25 +106,29 @@ def tally(
     nowhere = cut.sites is not None  # sites of no cell have sums of their own, unused
     shape = places + nowhere, rows * len(clusters), len(MEASURES)
     sums = ColumnSums(sites, classes, shape, place=place, commissions=commissions)
-    seen = np.zeros((rows, len(sites)), np.bool_)
+    seen = np.zeros((_DEALT_MAX, rows * len(sites)), np.bool_)
     for whole in parts:
         part, row = _in_cells(whole, cut.of_rankings(whole))
         unit = row * len(clusters) + clusters.number(part.keys)
-        for items, dealt in deal(part, measures):
-            units: Integers = unit[items.rankings]
-            cell = row[items.rankings] if rows > 1 else 0
-            if cut.items is not None:
-                units += cut.items * len(clusters)
-                cell = cut.items
-            sums.add(units, items.sites, dealt)
-            seen[cell, items.sites] = True
+        begin = row * len(sites)  # of the marks of the cell that a ranking is in
+        additions = [
+            Addition(
+                lists, Units(unit[lists.rankings]), dealt, marks, begin[lists.rankings]
+            )
+            for marks, (lists, dealt) in zip(seen, deal(part, measures), strict=False)
+        ]
+        if cut.items is not None:
+            counts = len(clusters), len(sites)
+            additions = [_by_item(one, cut.items, *counts) for one in additions]
+        sums.add(additions)
+    marked = seen.any(axis=0).reshape(rows, len(sites))
     columns = sums.columns()[:places]
     amounts = columns.reshape(cells, len(clusters), *columns.shape[2:])
     return [
         Tally(
             classes=classes,
             amounts=amounts[cell],
-            seen=seen[cell % rows] & (place == cell // rows),
+            seen=marked[cell % rows] & (place == cell // rows),
         )
         for cell in range(cells)
     ]
@@ -134,50 +140,69 @@ def _in_cells(part: Rankings, cell: Integers) -> tuple[Rankings, Integers]:
     return (part, cell) if kept.all() else (part.only(kept), cell[kept])
 
 
+def _by_item(
+    addition: Addition, cells: Integers, clusters: int, site_count: int
+) -> Addition:
+    """The same, with sums and marks apart by the cell of each item."""
+    lists, units, dealt, marks, begin = addition
+    if marks is not None and begin is not None:
+        begins = np.repeat(begin, lists.counts) + cells * site_count
+        marks[begins + lists.sites] = True
+    of_items = units.spread(lists.counts) + cells * clusters
+    return Addition(lists, Units(units.of_lists, of_items), dealt)
+
+
 def tally_sites(parts: Collection[Rankings], site_count: int) -> Floats:
     """What each site got, shape (measures, sites)."""
-    amounts = np.zeros((len(MEASURES), site_count))
+    amounts: Floats = np.zeros((1, len(MEASURES), site_count))
+    each = Group(code=np.arange(site_count), sums=amounts)
     for part in parts:
-        for items, dealt in deal(part, MEASURES):
-            for measure, weights in dealt.items():
-                np.add.at(amounts[measure], items.sites, weights)
-    return amounts
+        additions = [
+            Addition(lists, Units(np.zeros_like(lists.rankings)), dealt)
+            for lists, dealt in deal(part, MEASURES)
+        ]
+        add_dealt(additions, [each])
+    return amounts.reshape(len(MEASURES), site_count)
 
 
-def deal(part: Rankings, measures: Collection[int]) -> Iterator[tuple[Items, Dealt]]:
-    """Measures that deal out to the same items come together."""
+def deal(part: Rankings, measures: Collection[int]) -> Iterator[tuple[Lists, Dealt]]:
+    """Measures that deal out to the same lists come together."""
     reported = part.chosen >= 0
     if ELIGIBLE in measures:
-        counts = part.sampled_counts
-        even = 1 / np.maximum(counts, 1)
-        dealt = {ELIGIBLE: np.repeat(even, counts)}
+        every = np.arange(len(part))
+        even = 1 / np.maximum(part.sampled_counts, 1)
+        dealt = {ELIGIBLE: Portions(even, every, 0)}
         if SELECTED in measures:
-            dealt[ELIGIBLE_THERE] = np.repeat(even * reported, counts)
-        yield Items(_spread(counts), _wide(part.sampled)), dealt
+            dealt[ELIGIBLE_THERE] = Portions(even * reported, every, 0)
+        yield Lists(every, part.sampled_counts, part.sampled), dealt
     if SELECTED in measures:
         rankings = np.flatnonzero(reported)
-        chosen = Items(rankings, _wide(part.chosen[rankings]))
-        yield chosen, {SELECTED: np.ones(len(rankings))}
+        yield _deal_all(SELECTED, rankings, part.chosen[rankings])
     yield from _deal_by_rank(part, [one for one in POSITION_MODELS if one in measures])
 
 
 def _deal_by_rank(
     part: Rankings, measures: Collection[int]
-) -> Iterator[tuple[Items, Dealt]]:
-    """What a model deals out to the first rank alone goes to items of its own."""
+) -> Iterator[tuple[Lists, Dealt]]:
+    """What a model deals out to the first rank alone goes to lists of its own."""
     counts = part.returned_counts
-    starts = np.cumsum(counts) - counts
     if TOP_ONE in measures:
+        starts = np.cumsum(counts) - counts
         rankings = np.flatnonzero(counts)
-        first = Items(rankings, _wide(part.returned[starts[rankings]]))
-        yield first, {TOP_ONE: np.ones(len(rankings))}
+        yield _deal_all(TOP_ONE, rankings, part.returned[starts[rankings]])
     deep = [measure for measure in measures if measure != TOP_ONE]
     if deep:
+        at = counts.astype(np.int64) * int(counts.max(initial=0))
         tables = {one: normalised_weights(counts, POSITION_MODELS[one]) for one in deep}
-        place = np.repeat(counts * int(counts.max(initial=0)) - starts, counts)
-        place += np.arange(len(place))
-        dealt = {one: table.ravel()[place] for one, table in tables.items()}
-        yield Items(_spread(counts), _wide(part.returned)), dealt
+        dealt = {one: Portions(table.ravel(), at, 1) for one, table in tables.items()}
+        yield Lists(np.arange(len(part)), counts, part.returned), dealt
+
+
+def _deal_all(measure: int, rankings: Integers, sites: Numbers) -> tuple[Lists, Dealt]:
+    """To one site a ranking."""
+    counts = np.ones(len(rankings), np.int32)
+    nowhere = np.zeros(len(rankings), np.int64)
+    return Lists(rankings, counts, sites), {measure: Portions(np.ones(1), nowhere, 0)}
 
 
 def normalised_weights(counts: Numbers, weights_of: Weights) -> Floats:
@@ -188,13 +213,3 @@ def normalised_weights(counts: Numbers, weights_of: Weights) -> Floats:
         weights = weights_of(count)
         table[count, :count] = weights / weights.sum()
     return table
-
-
-def _spread(counts: Numbers) -> Integers:
-    """The number of its ranking for each item."""
-    return np.repeat(np.arange(len(counts)), counts)
-
-
-def _wide(numbers: Numbers) -> Integers:
-    """As NumPy looks them up; else it would widen them anew for each look-up."""
-    return numbers.astype(np.int64)

@@ -10,7 +10,6 @@ from registry.audit.packed_ranking import (
     read_packed_factors,
     read_packed_rankings,
     read_packed_value,
-    read_packed_values,
 )
 from registry.audit.packing import PLAIN, pack, pack_disclosure
 from registry.audit.record import ranking_record
@@ -110,26 +109,6 @@ def test_scores_of_other_sites_or_in_another_form_are_left_to_the_slow_way():
 def test_values_are_those_that_were_disclosed(value, salt):
     packed = pack_disclosure("query", encode_disclosure(salt, "query", value))
     assert read_packed_value("query", packed) == value
-
-
-def test_equal_values_are_read_once_whatever_their_salts():
-    salts = ["Y" + SALT[1:], SALT, "of another form"]
-    packed = [
-        pack_disclosure("query", encode_disclosure(salt, "query", value))
-        for salt in salts
-        for value in ("bread", None)
-    ]
-    read = []
-
-    def meaning(value):
-        read.append(value)
-        return [value]
-
-    found = read_packed_values("query", [None, *packed], meaning)
-    assert found == [[None], *([["bread"], [None]] * 3)]
-    assert len(read) == 5  # no disclosure, and each value in two forms
-    assert found[1] is found[3]
-    assert read_packed_values("query", [], meaning) == []
 
 
 def test_of_no_rankings_nothing_is_read():

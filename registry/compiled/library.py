@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from registry.index.compile import LIBRARY, digest_of_sources
+from registry.compiled.compile import LIBRARY, digest_of_sources
 
 
 @cache
@@ -18,6 +18,10 @@ def find_library() -> ctypes.CDLL | None:
     except (OSError, ValueError):
         return None
     return library if compiled == digest_of_sources() else None
+
+
+def pointers_to(*arrays: npt.NDArray[Any]) -> tuple[ctypes.c_void_p, ...]:
+    return tuple(pointer_to(array) for array in arrays)
 
 
 def pointer_to(array: npt.NDArray[Any]) -> ctypes.c_void_p:

@@ -1,4 +1,4 @@
-"""Compiles the kernel; run when the package is installed, or `python -m` this module.
+"""Compiles all C of the registry; run at installation, or `python -m` this module.
 
 Imports nothing of the project, so that a build can run it before anything is installed.
 """
@@ -13,7 +13,6 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-SOURCES = HERE / "csrc"
 LIBRARY = HERE / "_kernel.shared"
 """Not `.so`: that would be an extension module to whoever walks the package."""
 # No flag that lets a compiler reorder floating-point sums: bounds must stay bounds.
@@ -22,6 +21,7 @@ _FLAGS = (
     "-O3",
     "-ffp-contract=off",
     "-fPIC",
+    "-pthread",
     "-shared",
     "-Wall",
     "-Wextra",
@@ -33,7 +33,7 @@ _BASELINES = {"x86_64": "-march=x86-64-v2", "AMD64": "-march=x86-64-v2"}
 def digest_of_sources() -> str:
     """Of all that is compiled; the library carries it."""
     digest = hashlib.sha256()
-    for source in sorted(SOURCES.glob("*.[ch]")):
+    for source in _sources("*.[ch]"):
         digest.update(f"{source.name}\0".encode() + source.read_bytes())
     return digest.hexdigest()
 
@@ -51,7 +51,7 @@ def compile_kernel() -> bool:
         *_FLAGS,
         *([baseline] if baseline else []),
         f'-DSOURCES="{digest_of_sources()}"',
-        *("-o", str(made), *map(str, sorted(SOURCES.glob("*.c"))), "-lm"),
+        *("-o", str(made), *map(str, _sources("*.c")), "-lm"),
     ]
     run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 — our own sources
     if run.returncode:
@@ -59,6 +59,11 @@ def compile_kernel() -> bool:
         return False
     made.replace(LIBRARY)  # whole or not at all, also where it is in use
     return True
+
+
+def _sources(names: str) -> list[Path]:
+    """Each package has its own, beside what calls them."""
+    return sorted(HERE.parent.glob(f"*/csrc/{names}"))
 
 
 def _compiler() -> list[str] | None:
