@@ -7,12 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-import msgspec
 from sqlalchemy import text
 
 from registry.db.engine import Connection
 from registry.sites.place import Place
-from registry.sites.site import Site
 
 SITES = text("""
     INSERT INTO registry.site (site_id, host, registrable_domain, status, seq, listing,
@@ -43,6 +41,7 @@ ONLY_CRAWLS = text("DELETE FROM registry.task WHERE kind <> 'crawl'")
 CRAWLED = text("SELECT count(*) FROM registry.task WHERE outcome <> '{}'")
 STORED = text("SELECT count(*) FROM registry.document")
 ANALYZE = text("ANALYZE registry.site, registry.task")
+EMPTY_SITES = text("TRUNCATE registry.site CASCADE")
 ANALYZE_SITES = text("ANALYZE registry.site, registry.site_profile")
 WITHDRAW_PART = text("""
     UPDATE registry.site_profile SET listed = false, change_xid = pg_current_xact_id()
@@ -63,12 +62,16 @@ _PROFILE_COLUMNS = ("site_id", "listed", "profile", "policy")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """A made-up site that searches find. profile: encoded, made under `policy`."""
+    """A made-up site that searches find.
+
+    listing: JSON. profile: encoded, made under `policy`.
+    """
 
     site_id: int
     host: str
-    site: Site
+    category: str
     place: Place | None
+    listing: bytes
     profile: bytes
     policy: str
     changed_at: datetime
@@ -94,17 +97,20 @@ async def copy_sites(
         )
 
 
+async def empty_sites(connection: Connection) -> None:
+    await connection.execute(EMPTY_SITES)
+
+
 async def analyze_sites(connection: Connection) -> None:
     await connection.execute(ANALYZE_SITES)
 
 
 def _site_rows(made: Iterable[Ranked], now: datetime) -> Iterable[tuple[object, ...]]:
     for one in made:
-        listing = {"site": one.site, "place": one.place, "conflicts": ()}
         place = (one.place.name, one.place.country) if one.place else (None, None)
         yield (
             *(one.site_id, one.host, one.host, "active", 1),
-            *(msgspec.json.encode(listing).decode(), "{}", one.site.category),
+            *(one.listing.decode(), "{}", one.category),
             *(*place, "strict", now, now, one.changed_at, now, ""),
         )
 

@@ -235,7 +235,7 @@ async def save_site(
         "registrable_domain": entry.registrable_domain,
         "status": entry.status,
         "seq": entry.seq,
-        "listing": msgspec.to_builtins(_Listing(entry.site, place, entry.conflicts)),
+        "listing": _Listing(entry.site, place, entry.conflicts),
         "declarations": declarations,
         "category": entry.site.category,
         "city": place.name if place else None,

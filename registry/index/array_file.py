@@ -21,6 +21,9 @@ ALIGNMENT = 64
 SYNCED_BYTES = 1 << 26
 """Made durable so many at once: a large file all at once would hold up other writers."""
 
+PIECE_BYTES = 1 << 23
+"""Written so many at once: what they are read from lies anywhere in mapped files."""
+
 _MAGIC = b"fairidx1"
 _HEAD = len(_MAGIC) + 8
 
@@ -61,13 +64,15 @@ def write_file(path: Path, content: ArrayFile) -> None:
     made = path.with_name(f"{path.name}.{os.getpid()}")
     with made.open("wb") as file:
         file.write(_MAGIC + len(header).to_bytes(8, "little") + header)
-        base = _first(len(header))
+        base, unsynced = _first(len(header)), 0
         for name, array in content.arrays.items():
             file.seek(base + places[name][2])
             for piece in _pieces(array):
                 piece.tofile(file)
-                if piece.nbytes >= SYNCED_BYTES:
+                unsynced += piece.nbytes
+                if unsynced >= SYNCED_BYTES:
                     os.fdatasync(file.fileno())
+                    unsynced = 0
         file.truncate(base + size)
         file.flush()
         os.fsync(file.fileno())
@@ -82,11 +87,11 @@ def _kind(array: Array | Runs[Any]) -> tuple[np.dtype[Any], tuple[int, ...]]:
 
 def _pieces(array: Array | Runs[Any]) -> Iterator[Array]:
     if isinstance(array, Runs):
-        yield from array.pieces(SYNCED_BYTES // array.arrays[0].itemsize)
+        yield from array.pieces(PIECE_BYTES // array.arrays[0].itemsize)
         return
     flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    for start in range(0, len(flat), SYNCED_BYTES):
-        yield flat[start : start + SYNCED_BYTES]
+    for start in range(0, len(flat), PIECE_BYTES):
+        yield flat[start : start + PIECE_BYTES]
 
 
 def map_file(path: Path) -> MappedFile:

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
+from registry.index.content import BITS, content_of
 from registry.index.index import Index
 from registry.index.levels import (
     SIZES,
@@ -27,9 +29,6 @@ from registry.index.rows import Rows, join, rows_of
 from registry.index.voices import Voice
 from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile
-
-_SUM_BITS = 2048
-"""Sums of hashes this long can't be made to meet (Bellare & Micciancio 1997)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +61,23 @@ class Builder:
         cls, profiles: Iterable[Profile], policy: Policy, sizes: Sizes = SIZES
     ) -> "Builder":
         rows, voices = with_leaders(rows_of(list(profiles), policy), {}, policy)
-        return cls.of_rows(rows, voices, policy, sizes)
+        return cls.of_rows(rows, voices, content_of(rows.bodies), policy, sizes)
 
     @classmethod
     def of_rows(
         cls,
         rows: Rows,
         voices: Mapping[int, Voice],
+        content: int,
         policy: Policy,
         sizes: Sizes = SIZES,
     ) -> "Builder":
-        """rows, voices: see `with_leaders`."""
+        """rows, voices: see `with_leaders`. content: of the rows."""
         return cls(
             policy=policy,
             levels=_closed((make_level(rows, policy),), policy),
             voices=voices,
-            content=_content(rows),
+            content=content,
             sizes=sizes,
         )
 
@@ -121,13 +121,17 @@ class Builder:
             self.policy,
         )
         changed = (*regrouped.levels, make_level(regrouped.fresh, self.policy))
+        came, went = content_of(rows.bodies), content_of(gone.bodies)
         is_full = len(regrouped.fresh) > self.sizes.fresh
         return replace(
             self,
             levels=_closed(changed, self.policy) if is_full else changed,
             voices=regrouped.voices,
-            content=(self.content + _content(rows) - _content(gone)) % (1 << _SUM_BITS),
+            content=(self.content + came - went) % (1 << BITS),
         )
+
+    def content_bytes(self) -> npt.NDArray[np.uint8]:
+        return np.frombuffer(self.content.to_bytes(BITS // 8), np.uint8)
 
     def find_merge(self) -> Merge | None:
         """What is to be merged, if anything; not while another merge is under way."""
@@ -159,15 +163,6 @@ def _closed(levels: tuple[Level, ...], policy: Policy) -> tuple[Level, ...]:
     return (*closed, make_level(rows_of([], policy), policy))
 
 
-def _content(rows: Rows) -> int:
-    """A sum that depends on the profiles, whatever their order."""
-    total = 0
-    for number in range(len(rows)):
-        digest = hashlib.shake_256(rows.bodies[number]).digest(_SUM_BITS // 8)
-        total += int.from_bytes(digest)
-    return total % (1 << _SUM_BITS)
-
-
 def _generation(policy: Policy, content: int) -> str:
-    whole = policy.digest.encode() + content.to_bytes(_SUM_BITS // 8)
+    whole = policy.digest.encode() + content.to_bytes(BITS // 8)
     return f"sha256:{hashlib.sha256(whole).hexdigest()}"

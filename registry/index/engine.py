@@ -7,9 +7,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from registry.compiled.library import find_library
 from registry.index.constants import Constants
 from registry.index.kernel import Kernel
-from registry.index.library import find_library
 from registry.index.oracle import Oracle
 from registry.index.part import BEFORE_ALL, Part
 

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.library import find_library, pointer_to
+from registry.compiled.library import find_library, pointer_to
 from registry.index.rows import Rows
 from registry.index.runs import starts_of
 
 DENSE_SHARE = 8
 """A term in more than this part of the rows is a column of a byte a row."""
 
-FREQUENT_WINDOWS = 8
+FREQUENT_WINDOWS = 4
 """A term with more postings a window than this, on average, has its windows stored."""
 
 _NO_CAPACITY, _NO_MEMORY = -1, -2

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from registry.compiled.library import pointer_to
 from registry.index.constants import Constants
-from registry.index.library import pointer_to
 from registry.index.part import BEFORE_ALL, CANDIDATE, FACTORS, Part
 from registry.ranking.vectors import DIMENSIONS
 
@@ -18,7 +18,7 @@ NO_CAPACITY, NO_MEMORY = -1, -2
 TERMS_MAX, FILTERS_MAX = 160, 16  # as in segment.h
 _COUNTS = ("rows", "windows", "terms", "grouped", "cells", "as_of_s")
 _ARRAYS = (
-    *("records", "lead", "reciprocal", "tail", "merit", "cell", "alive", "hashes"),
+    *("records", "sketches", "along", "across", "behind", "cell", "alive", "hashes"),
     *("containing", "starts", "postings", "column_of", "frequent_of", "columns"),
     *("blocks", "peaks", "cell_centre", "cell_reach"),
     *("window_merit", "window_centre", "window_reach"),
@@ -52,9 +52,9 @@ class _Query(ctypes.Structure):
 
 
 class Effort(ctypes.Structure):
-    """What a search looked at: windows, rows in them, and rows closely."""
+    """What a search looked at: windows, rows' sketches, and rows closely."""
 
-    _fields_ = [(name, c_int64) for name in ("windows", "rows", "records")]
+    _fields_ = [(name, c_int64) for name in ("windows", "sketches", "records")]
 
 
 class Kernel:

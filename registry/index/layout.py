@@ -1,67 +1,69 @@
-"""The order of a segment's rows: near together, alike in meaning, best first.
+"""The order of a segment's rows: alike in meaning, best first.
 
-It decides how much a search can leave out, never what it finds. Rows are divided by
-place into regions, each region by meaning into topics, and a topic's rows are sorted by
-merit; so each window lies in one region, means about one thing, and has few merits.
+It decides how much a search can leave out, never what it finds. Rows with a place that
+counts and rows without are each divided by meaning into topics, and a topic's rows are
+sorted by merit; so the embeddings of a window point about one way, and few merits are in
+it. Where a row is, its cell tells: see `segment`.
 """
+
+import math
 
 import numpy as np
 import numpy.typing as npt
 
 from registry.index.rows import LOCAL, Rows
-from registry.index.segment import divide
 from registry.ranking.vectors import unpack_sites
 
-REGION_ROWS = 16_384
-TOPIC_ROWS = 4_096
+TOPIC_ROWS = 1_024
 _SAMPLE = 8_192
 _ROUNDS = 4
+_CHUNK = 65_536
+"""Rows whose vectors are unpacked at once."""
 
 Order = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
+Embeddings = npt.NDArray[np.uint8]
 
 
 def order_rows(
-    rows: Rows,
-    merits: npt.NDArray[np.int64],
-    *,
-    region_rows: int = REGION_ROWS,
-    topic_rows: int = TOPIC_ROWS,
+    rows: Rows, merits: npt.NDArray[np.int64], *, topic_rows: int = TOPIC_ROWS
 ) -> Order:
     """The rows' numbers, in an order for `build_segment`."""
     local = (rows.flags & LOCAL) != 0
-    regions = [
-        *divide(np.flatnonzero(local), rows.vectors, region_rows),
-        *_pieces(np.flatnonzero(~local), 4 * region_rows),
-    ]
     ordered = [
         topic[np.argsort(-merits[topic], kind="stable")]
-        for region in regions
-        for topic in _topics(region, rows.embeddings, topic_rows)
+        for own in (np.flatnonzero(local), np.flatnonzero(~local))
+        for topic in _topics(own, rows.embeddings, topic_rows)
     ]
     return np.concatenate([np.empty(0, np.int64), *ordered])
 
 
-def _pieces(numbers: Order, most: int) -> list[Order]:
-    return [numbers[start : start + most] for start in range(0, len(numbers), most)]
+def _topics(own: Order, embeddings: Embeddings, topic_rows: int) -> list[Order]:
+    """Groups of like meaning of about so many rows, in two steps, each of k-means."""
+    subjects = round(math.sqrt(len(own) / topic_rows))
+    return [
+        topic
+        for subject in _divide(own, embeddings, subjects)
+        for topic in _divide(subject, embeddings, round(len(subject) / topic_rows))
+    ]
 
 
-def _topics(
-    region: Order, embeddings: npt.NDArray[np.uint8], topic_rows: int
-) -> list[Order]:
+def _divide(own: Order, embeddings: Embeddings, count: int) -> list[Order]:
     """Groups of like meaning, by k-means (Lloyd 1982) over a sample."""
-    count = len(region) // topic_rows
     if count < 2:
-        return [region]
-    directions = _directions(embeddings[region])
-    centres = _centres(directions[_spaced(len(region), _SAMPLE)], count)
-    topic = np.argmax(directions @ centres.T, axis=1)
-    by_topic = np.argsort(topic, kind="stable")
-    ends = np.cumsum(np.bincount(topic, minlength=count))[:-1]
-    return [region[group] for group in np.split(by_topic, ends) if len(group)]
+        return [own]
+    sample = own[_spaced(len(own), _SAMPLE)]
+    centres = _centres(_directions(embeddings[sample]), count)
+    chunks = (own[start : start + _CHUNK] for start in range(0, len(own), _CHUNK))
+    group = np.concatenate(
+        [np.argmax(_directions(embeddings[one]) @ centres.T, axis=1) for one in chunks]
+    )
+    by_group = np.argsort(group, kind="stable")
+    ends = np.cumsum(np.bincount(group, minlength=count))[:-1]
+    return [own[one] for one in np.split(by_group, ends) if len(one)]
 
 
-def _directions(embeddings: npt.NDArray[np.uint8]) -> Floats:
+def _directions(embeddings: Embeddings) -> Floats:
     vectors = unpack_sites(embeddings).astype(np.float32)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     directions: Floats = vectors / np.maximum(lengths, 1)

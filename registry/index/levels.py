@@ -20,7 +20,7 @@ from registry.index.layout import order_rows
 from registry.index.lookup import Lookup
 from registry.index.part import Part
 from registry.index.rows import Rows, select
-from registry.index.runs import starts_of
+from registry.index.runs import release, starts_of
 from registry.index.segment import Segment, build_segment
 from registry.ranking.freshness import days_between, freshnesses
 from registry.ranking.policy import Policy
@@ -136,13 +136,17 @@ def _make(parts: Sequence[Rows], numbers: Numbers, policy: Policy) -> Level:
     as_of_s = int(bare.changed_s.max(initial=0))
     merits = _merits(bare, as_of_s, policy)
     order = order_rows(bare, merits)
+    del bare
     rows = select(parts, numbers[order])
+    for part in parts:
+        release(part.hashes)
+        release(part.impacts)
     return level_of(rows, build_segment(rows, merits[order], as_of_s))
 
 
 def level_of(rows: Rows, segment: Segment) -> Level:
     """All rows alive, and on the panel."""
-    alive = np.zeros(len(segment.merit), np.uint8)
+    alive = np.zeros(len(segment.behind), np.uint8)
     alive[: len(rows)] = 1
     return Level(
         rows=rows,

@@ -1,20 +1,20 @@
 """Which terms of a request a site says, and which of its actions says most of it.
 
-Asked of each site of an answer, for the explanation. Compiled, the encoded profile is
-walked as it is; else it is parsed. Both come to the same.
+Asked of the sites of an answer, for the explanation. Compiled, encoded profiles are
+walked as they are; else they are parsed. Both come to the same.
 """
 
 import ctypes
-from collections.abc import Callable, Mapping
-from ctypes import POINTER, c_char_p, c_int64, c_void_p
+from collections.abc import Callable, Mapping, Sequence
+from ctypes import POINTER, c_char, c_char_p, c_int64
 from itertools import accumulate, compress
 
-from registry.index.library import find_library
+from registry.compiled.library import find_library
 from registry.ranking.explain import Matching, parse_said, what_matches
 from registry.ranking.policy import Policy
 
-Match = Callable[[bytes], Matching]
-"""Of an encoded profile. Raises: ValueError if it is none."""
+Match = Callable[[Sequence[bytes]], list[Matching]]
+"""Of encoded profiles. Raises: ValueError if one is none."""
 
 
 def matching_of(term_weights: Mapping[str, int], policy: Policy) -> Match:
@@ -26,7 +26,9 @@ def matching_of(term_weights: Mapping[str, int], policy: Policy) -> Match:
 
 
 def match_plainly(term_weights: Mapping[str, int], policy: Policy) -> Match:
-    return lambda body: what_matches(parse_said(body), term_weights, policy)
+    return lambda bodies: [
+        what_matches(parse_said(body), term_weights, policy) for body in bodies
+    ]
 
 
 class _Wanted(ctypes.Structure):
@@ -39,10 +41,7 @@ class _Wanted(ctypes.Structure):
 
 
 class _Found(ctypes.Structure):
-    _fields_ = [
-        *((name, c_int64) for name in ("best_at", "best_length", "actions")),
-        ("said", c_void_p),
-    ]
+    _fields_ = [(name, c_int64) for name in ("best_at", "best_length", "actions")]
 
 
 def match_compiled(
@@ -62,20 +61,32 @@ def match_compiled(
         ),
     )
 
-    def match(body: bytes) -> Matching:
-        said = ctypes.create_string_buffer(len(spelled))
-        found = _Found(said=ctypes.addressof(said))
-        ended = library.match_profile(
-            c_char_p(body),
-            c_int64(len(body)),
+    def match(bodies: Sequence[bytes]) -> list[Matching]:
+        count, terms = len(bodies), len(spelled)
+        said, found = bytearray(count * terms), (_Found * count)()
+        ended = library.match_profiles(
+            (c_char_p * count)(*bodies),
+            (c_int64 * count)(*map(len, bodies)),
+            c_int64(count),
             ctypes.byref(wanted),
-            ctypes.byref(found),
+            found,
+            (c_char * len(said)).from_buffer(said),
         )
         if ended:
             raise ValueError("no encoded profile")
-        best = None
-        if found.best_at >= 0:
-            best = body[found.best_at : found.best_at + found.best_length].decode()
-        return Matching(best, set(compress(term_weights, said.raw)), found.actions)
+        return [
+            Matching(
+                _best(body, one),
+                set(compress(term_weights, said[number * terms :])),
+                one.actions,
+            )
+            for number, (body, one) in enumerate(zip(bodies, found, strict=True))
+        ]
 
     return match
+
+
+def _best(body: bytes, found: _Found) -> str | None:
+    if found.best_at < 0:
+        return None
+    return body[found.best_at : found.best_at + found.best_length].decode()

@@ -114,8 +114,10 @@ class BoundOracle:
         # Exact: sums stay below 2^24. Not `@`: its threads contend with other workers'.
         products = np.einsum("ij,j->i", self._embeddings[number], vector)
         positive = np.maximum(products.astype(np.int64), 0)
-        reciprocals = self._parts[number].segment.reciprocal[: len(positive)]
-        likeness = positive * reciprocals * constants.meaning_multiplier
+        reciprocals = self._parts[number].segment.sketches["reciprocal"]
+        likeness = (
+            positive * reciprocals[: len(positive)] * constants.meaning_multiplier
+        )
         cosines: Integers = np.minimum(likeness >> 32, FULL)
         return cosines
 
@@ -170,7 +172,8 @@ def _places(part: Part) -> Integers:
 
 def _embeddings(part: Part) -> npt.NDArray[np.float32]:
     segment = part.segment
-    lead, rest = segment.lead[: len(segment)], segment.records["rest"]
+    lead = segment.sketches["lead"][: len(segment)]
+    rest = segment.records["rest"]
     packed = np.concatenate([lead, rest], axis=1)
     numbers = np.empty((len(segment), DIMENSIONS), np.float32)
     numbers[:, 0::2] = packed & 15

@@ -34,6 +34,18 @@ def with_leaders(
     return replace(rows, leaders=leaders), voices
 
 
+def voices_in(levels: Sequence[Level], policy: Policy) -> Mapping[int, Voice]:
+    """Of the publishers with several sites that live, whatever level they are in."""
+    living = [level.living for level in levels]
+    every = np.concatenate(
+        [one.rows.publishers[own] for one, own in zip(levels, living, strict=True)]
+    )
+    publishers, counts = np.unique(every, return_counts=True)
+    several = publishers[counts > 1]
+    rows = join([one.rows.take(one.of_publishers(several)) for one in levels])
+    return with_leaders(rows, {}, policy)[1]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regrouped:
     """fresh: the rows that are to stand beside the levels."""

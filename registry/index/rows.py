@@ -39,7 +39,7 @@ VALUE_LETTERS = 200
 
 _NUMBER_OF = {field: number for number, field in enumerate(FIELDS)}
 _FIELD_BITS = 31
-_KEYWORD_IMPACT = 1
+KEYWORD_IMPACT = 1
 _NOWHERE = (0, 0, 0)
 _LAST_SECOND = 2**32 - 1
 
@@ -130,6 +130,10 @@ class Rows:
 
     def without_bodies(self) -> "Rows":
         return replace(self, bodies=Bodies.of([b""] * len(self)))
+
+    def without_words(self) -> "Rows":
+        """And without bodies."""
+        return select([self], np.arange(len(self)), bare=True)
 
     def runs_of(self, items: npt.NDArray[Number], numbers: Integers) -> Runs[Number]:
         """Of the rows of these numbers. items: hashes or impacts."""
@@ -224,7 +228,7 @@ def _terms(profile: Profile, policy: Policy) -> dict[int, int]:
     """The impact of each term, by its hash, ascending."""
     words = {hash_word(term): own for term, own in impacts(profile, policy).items()}
     hashes = (hash_keyword(*keyword) for keyword in keywords_of(profile))
-    keywords = dict.fromkeys(hashes, _KEYWORD_IMPACT)
+    keywords = dict.fromkeys(hashes, KEYWORD_IMPACT)
     return dict(sorted((words | keywords).items()))
 
 

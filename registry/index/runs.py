@@ -1,15 +1,16 @@
 """Runs of items, told by where they start: taken and joined without being copied."""
 
 import ctypes
+import mmap
 from collections.abc import Iterator, Sequence
 from ctypes import c_int64, c_void_p
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.library import find_library, pointer_to
+from registry.compiled.library import find_library, pointer_to
 
 ARRAYS_MAX = 256
 """Runs that lie in more arrays are copied into one, so that none is kept for a few."""
@@ -28,6 +29,15 @@ def starts_of(lengths: Integers) -> Integers:
 def no_source(count: int) -> npt.NDArray[np.uint16]:
     """Of so many runs in one array; takes no memory."""
     return np.broadcast_to(np.uint16(0), count)
+
+
+def release(array: npt.NDArray[Any]) -> None:
+    """Where it lies in a file that is mapped: give back the pages that were read."""
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        base.madvise(mmap.MADV_DONTNEED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +110,8 @@ class Runs(Generic[Number]):
         edges = np.searchsorted(ends, np.arange(items, total, items))
         for numbers in np.split(np.arange(len(self)), np.unique(edges)):
             yield self.take(numbers).packed()
+            for array in self.arrays:
+                release(array)
 
 
 def join_runs(parts: Sequence[Runs[Number]]) -> Runs[Number]:

@@ -13,12 +13,12 @@ import numpy as np
 
 from registry.index.constants import Constants, Filters, Query, make_constants
 from registry.index.index import Index
-from registry.index.matching import Match, matching_of
+from registry.index.matching import matching_of
 from registry.index.order import Order, Standing
 from registry.index.part import Scored
 from registry.index.sample import sample_sites
 from registry.ranking.encoder import Encoder
-from registry.ranking.explain import Facts, Told, parse_told
+from registry.ranking.explain import Facts, Matching, Told, parse_told
 from registry.ranking.policy import FULL, Policy
 from registry.ranking.proximity import distance_band
 from registry.ranking.relevance import Request, parse_request
@@ -89,26 +89,13 @@ def search(
     constants = make_constants(query, weights, now, index.policy)
     order = Order(index, constants, seed)
     standings = order.first(k + 1, after)
-    page = standings[:k]
-    scored = _scored(index, constants, page)
     eligible = index.panel.eligible(constants)
-    match = matching_of(weights, index.policy)
     return Ranked(
         eligible=max(eligible.count, len(standings)),
         is_exact=eligible.is_exact,
         has_more=len(standings) > k,
-        sites=tuple(
-            RankedSite(
-                site_id=one.key.site_id,
-                score=one.key.score,
-                factors=_factors(own),
-                facts=_facts(
-                    index.bodies[one.part][one.row], own, query.request, match
-                ),
-                order_key=one.key,
-                behind=order.behind(one),
-            )
-            for one, own in zip(page, scored, strict=True)
+        sites=_explained(
+            index, query, constants, order, standings[:k], weights=weights
         ),
         eligible_sample=sample_sites(
             eligible.site_ids, seed, index.policy.eligible_sample
@@ -116,6 +103,31 @@ def search(
         generation=index.generation,
         term_weights=weights,
         corrected=query.request.corrected,
+    )
+
+
+def _explained(
+    index: Index,
+    query: Query,
+    constants: Constants,
+    order: Order,
+    page: Sequence[Standing],
+    *,
+    weights: Mapping[str, int],
+) -> tuple[RankedSite, ...]:
+    scored = _scored(index, constants, page)
+    bodies = [index.bodies[one.part][one.row] for one in page]
+    matched = matching_of(weights, index.policy)(bodies)
+    return tuple(
+        RankedSite(
+            site_id=one.key.site_id,
+            score=one.key.score,
+            factors=_factors(own),
+            facts=_facts(parse_told(body), own, matching, query.request),
+            order_key=one.key,
+            behind=order.behind(one),
+        )
+        for one, own, body, matching in zip(page, scored, bodies, matched, strict=True)
     )
 
 
@@ -151,10 +163,7 @@ def _factors(scored: Scored) -> Factors:
     )
 
 
-def _facts(body: bytes, scored: Scored, request: Request, match: Match) -> Facts:
-    """body: of the site's profile."""
-    told = parse_told(body)
-    matching = match(body)
+def _facts(told: Told, scored: Scored, matching: Matching, request: Request) -> Facts:
     return Facts(
         matched_terms=tuple(
             [word for word, term in request.term_of.items() if term in matching.terms]

@@ -17,27 +17,35 @@ from registry.ranking.vectors import DIMENSIONS, unpack_sites
 Number = TypeVar("Number", bound=np.generic)
 Numbers = npt.NDArray[np.int64]
 WINDOW = 256
-LEAD = 64
+LEAD = 56
 """Leading dimensions of an embedding, which alone decide on most rows."""
 
 CELLS, CELL_ROWS_MIN = 1024, 16
 """Groups of near places, so many at most, and rows in one."""
 
 ROWS_MAX = 1 << 24
-MERIT_UNIT = 1024
+MERIT_UNIT, BEHIND_UNIT = 1024, 65_536
+SKETCH = np.dtype(
+    [
+        ("lead", "u1", LEAD // 2),
+        ("reciprocal", "<u2"),
+        ("rest_along", "i1"),
+        ("rest_across", "u1"),
+    ]
+)
 RECORD = np.dtype(
     [
+        ("rest", "u1", (DIMENSIONS - LEAD) // 2),
         ("changed_s", "<u4"),
         ("depth", "<u2"),
         ("quality", "<u2"),
-        ("rest", "u1", (DIMENSIONS - LEAD) // 2),
         ("place", "u1", (3, 3)),
         ("flags", "u1"),
-        ("unused", "u1", 2),
+        ("unused", "u1", 10),
     ]
 )
 _HAS_LOCAL, _HAS_OTHER = 1, 2
-_TAIL_UNIT = 255
+_ALONG_UNIT, _ACROSS_UNIT = 127, 255
 _OFFSET = np.uint8(0x88)
 """Turns -8..7 into 0..15, in both halves of a byte."""
 
@@ -48,27 +56,29 @@ class Segment:
 
     Columns of rows are filled up to whole windows, but for site_ids.
     records: what is read of a row that is looked at closely; see RECORD.
-    lead: shape (w * WINDOW, 32); the first dimensions of the embeddings, plus 8.
-    reciprocal: 2^16 / length. tail: at least 255 times the part of the length that is
-    not in lead. merit: what depth, quality and freshness score as of `as_of_s`, in
-    MERIT_UNIT. cell: number of the group of near places of a local row; else 0.
+    sketches: what is read of a row that its window's axis does not exclude: the first
+    dimensions of its embedding, plus 8; 2^16 / its length; the number of the group of
+    near places of a local row, else 0; and where the other dimensions point, for the
+    embedding of length 1, along those of the axis and across. along, across: cosine,
+    rounded, and sine, rounded up, of the embedding with the axis. merit: what depth,
+    quality and freshness score as of `as_of_s`, in MERIT_UNIT.
     containing: rows a term. starts: t + 1. postings: row << 8 | impact.
     column_of, frequent_of: a term's number in columns, shape (d, w * WINDOW), and in
     blocks, shape (f, w + 1), and peaks, shape (f, w); else -1. blocks: where the
     postings of each window start, from the term's first; peaks: the greatest impact in
     each window. cell_centre, cell_reach, window_centre, window_reach: the cap of the
     sphere, in radians, that holds the places of local rows. window_axis: shape (w, 128),
-    about the direction of the embeddings; window_spread: its length, and the least and
-    greatest cosine of an embedding with it. grouped_rows: those that share their place,
+    about the direction of the embeddings; window_spread: shape (w, 4), its length, that
+    without its first dimensions, and the least and greatest cosine of an embedding. grouped_rows: those that share their place,
     ascending.
     """
 
     site_ids: npt.NDArray[np.int64]
     records: npt.NDArray[np.void]
-    lead: npt.NDArray[np.uint8]
-    reciprocal: npt.NDArray[np.uint16]
-    tail: npt.NDArray[np.uint8]
-    merit: npt.NDArray[np.uint16]
+    sketches: npt.NDArray[np.void]
+    along: npt.NDArray[np.int8]
+    across: npt.NDArray[np.uint8]
+    behind: npt.NDArray[np.uint8]
     cell: npt.NDArray[np.uint16]
     hashes: npt.NDArray[np.uint64]
     containing: npt.NDArray[np.uint32]
@@ -116,22 +126,27 @@ def build_segment(rows: Rows, merits: npt.NDArray[np.int64], as_of_s: int) -> Se
     if len(rows) >= ROWS_MAX:
         raise ValueError(f"a segment holds less than {ROWS_MAX} rows")
     grouped = np.flatnonzero(rows.leaders)
-    merit = _padded((-(-merits // MERIT_UNIT)).astype(np.uint16))
     return Segment(
         site_ids=rows.site_ids,
         records=_records(rows),
-        lead=_padded(rows.embeddings[:, : LEAD // 2] ^ _OFFSET),
-        reciprocal=_padded(rows.reciprocals),
-        tail=_padded(_tails(rows.embeddings)),
-        merit=merit,
         **inverted(rows, WINDOW),
-        window_merit=merit.reshape(-1, WINDOW).max(axis=1),
+        **_merits(merits),
         **_places(rows),
         **_meanings(rows),
         grouped_rows=grouped.astype(np.uint32),
         grouped_leaders=rows.leaders[grouped],
         as_of_s=as_of_s,
     )
+
+
+def _merits(merits: Numbers) -> dict[str, Any]:
+    windows = _padded(merits).reshape(-1, WINDOW)
+    best = -(-windows.max(axis=1, initial=0) // MERIT_UNIT)
+    behind = (best[:, None] * MERIT_UNIT - windows) // BEHIND_UNIT
+    return {
+        "window_merit": best.astype(np.uint16),
+        "behind": np.minimum(behind, 255).astype(np.uint8).reshape(-1),
+    }
 
 
 def _padded(column: npt.NDArray[Number]) -> npt.NDArray[Number]:
@@ -156,16 +171,6 @@ def _records(rows: Rows) -> npt.NDArray[np.void]:
     return records
 
 
-def _tails(embeddings: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    squares = unpack_sites(embeddings).astype(np.int16) ** 2
-    rest = squares[:, LEAD:].sum(axis=1, dtype=np.int64)
-    whole = np.maximum(rest + squares[:, :LEAD].sum(axis=1, dtype=np.int64), 1)
-    tails: npt.NDArray[np.uint8] = np.ceil(_TAIL_UNIT * np.sqrt(rest / whole)).astype(
-        np.uint8
-    )
-    return tails
-
-
 # ---- bounds of windows ----
 
 
@@ -180,8 +185,8 @@ def _places(rows: Rows) -> dict[str, Any]:
     cells = int(cell.max(initial=0)) + 1
     cell_centre, cell_reach = _caps(rows.vectors[local], cell[local], cells)
     centre, reach = _caps(rows.vectors[local], window[local], windows)
-    flags = np.zeros(windows, np.uint8)
-    np.bitwise_or.at(flags, window, np.where(local, _HAS_LOCAL, _HAS_OTHER))
+    has = _padded(np.where(local, _HAS_LOCAL, _HAS_OTHER).astype(np.uint8))
+    flags = np.bitwise_or.reduce(has.reshape(-1, WINDOW), axis=1)
     return {
         "cell": _padded(cell),
         "cell_centre": cell_centre,
@@ -213,8 +218,11 @@ def _caps(
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
     """Centre of each group of places, and its reach in radians."""
     places = vectors / np.maximum(np.linalg.norm(vectors, axis=1), 1)[:, None]
+    # Not `at`, which holds the interpreter from a builder's other threads.
+    order = np.argsort(groups, kind="stable")
+    present, starts = np.unique(groups[order], return_index=True)
     middle = np.zeros((count, 3))
-    np.add.at(middle, groups, places)
+    middle[present] = np.add.reduceat(places[order], starts)
     # Places all around the globe have no middle; any centre reaches them all.
     middle[np.linalg.norm(middle, axis=1) < 1e-6] = (0, 0, 1)
     centre = (middle / np.linalg.norm(middle, axis=1)[:, None]).astype(np.float32)
@@ -222,25 +230,71 @@ def _caps(
     unit /= np.linalg.norm(unit, axis=1)[:, None]
     inner = np.einsum("ij,ij->i", places, unit[groups])
     reach = np.zeros(count)
-    np.maximum.at(reach, groups, np.arccos(np.clip(inner, -1, 1)))
+    away = np.arccos(np.clip(inner, -1, 1))
+    reach[present] = np.maximum.reduceat(away[order], starts)
     return centre, reach.astype(np.float32)
 
 
 def _meanings(rows: Rows) -> dict[str, Any]:
     windows = -(-len(rows) // WINDOW)
     axis = np.zeros((windows, DIMENSIONS), np.int8)
-    spread = np.zeros((windows, 3), np.float32)
+    spread = np.zeros((windows, 4), np.float32)
+    sketches = np.zeros(windows * WINDOW, SKETCH)
+    along = np.zeros(windows * WINDOW, np.int8)
+    across = np.zeros(windows * WINDOW, np.uint8)
     for window in range(windows):
-        own = unpack_sites(rows.embeddings[window * WINDOW : (window + 1) * WINDOW])
-        vectors = own.astype(np.float32)
-        lengths = np.linalg.norm(vectors, axis=1)
-        vectors /= np.maximum(lengths, 1)[:, None]
-        middle = vectors.sum(axis=0)
-        axis[window] = np.rint(127 * middle / max(np.abs(middle).max(), 1e-6))
-        length = np.linalg.norm(axis[window].astype(np.float32))
-        cosines = (
-            vectors[lengths > 0] @ axis[window].astype(np.float32) / max(length, 1)
-        )
-        if len(cosines):
-            spread[window] = length, cosines.min(), cosines.max()
-    return {"window_axis": axis, "window_spread": spread}
+        start = window * WINDOW
+        units = _units(rows.embeddings[start : start + WINDOW])
+        own = slice(start, start + len(units))
+        axis[window] = _axis(units)
+        cosines, sines = _split(units, axis[window])
+        beyond = _split(units[:, LEAD:], axis[window, LEAD:])
+        along[own], across[own] = _rounded(cosines, sines)
+        sketches["rest_along"][own], sketches["rest_across"][own] = _rounded(*beyond)
+        lengths = [np.linalg.norm(axis[window, first:] * 1.0) for first in (0, LEAD)]
+        spread[window] = *lengths, cosines.min(), cosines.max()
+    sketches["lead"][: len(rows)] = rows.embeddings[:, : LEAD // 2] ^ _OFFSET
+    sketches["reciprocal"][: len(rows)] = rows.reciprocals
+    return {
+        "sketches": sketches,
+        "along": along,
+        "across": across,
+        "window_axis": axis,
+        "window_spread": spread,
+    }
+
+
+def _units(embeddings: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+    """Of length 1, or 0."""
+    vectors = unpack_sites(embeddings).astype(np.float32)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1), 1)[:, None]
+    return vectors
+
+
+def _axis(units: npt.NDArray[np.float32]) -> npt.NDArray[np.int8]:
+    """About their direction."""
+    middle = units.sum(axis=0)
+    axis: npt.NDArray[np.int8] = np.rint(
+        127 * middle / max(np.abs(middle).max(), 1e-6)
+    ).astype(np.int8)
+    return axis
+
+
+def _split(
+    vectors: npt.NDArray[np.float32], axis: npt.NDArray[np.int8]
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """The part of each along the axis, and the length of what is across it."""
+    direction = axis.astype(np.float32)
+    direction /= max(float(np.linalg.norm(direction)), 1)
+    along = vectors @ direction
+    across = np.linalg.norm(vectors - along[:, None] * direction, axis=1)
+    return along, across
+
+
+def _rounded(
+    along: npt.NDArray[np.float32], across: npt.NDArray[np.float32]
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.uint8]]:
+    """The nearest, and no less."""
+    near = np.rint(np.clip(along, -1, 1) * _ALONG_UNIT).astype(np.int8)
+    most = np.ceil(np.minimum(across + 1e-6, 1) * _ACROSS_UNIT).astype(np.uint8)
+    return near, most

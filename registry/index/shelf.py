@@ -10,50 +10,46 @@ import fcntl
 import os
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import numpy as np
 
-from registry.index.array_file import Array, ArrayFile, map_file, write_file
+from registry.index.array_file import (
+    Array,
+    ArrayFile,
+    FileDamaged,
+    map_file,
+    write_file,
+)
 from registry.index.builder import Builder
 from registry.index.index import Index
-from registry.index.levels import Level
+from registry.index.levels import Level, Sizes
+from registry.index.manifest import MANIFEST, Manifest, Since, publish, read_manifest
 from registry.index.panel import Panel
 from registry.index.part import Part
 from registry.index.rows import Bodies, Rows
-from registry.index.runs import Runs, no_source, starts_of
-from registry.index.segment import RECORD, Segment
+from registry.index.segment import Segment
+from registry.index.segment_file import (
+    SEGMENT_ARRAYS,
+    map_rows,
+    map_segment,
+    told_of,
+    told_of_rows,
+)
+from registry.index.sources import digest_of_code
+from registry.index.taking_up import is_made_here, taken_up
 from registry.ranking.policy import Policy
 
-MANIFEST, LOCK = "manifest.json", "lock"
+LOCK = "lock"
 MAPPED_ROWS = 20_000
-"""The rows of a level with more are kept in a file as well, for the builder alone."""
+"""The rows of a level with more lie in a file as well, for builders alone; those of a
+smaller one are read from its profiles again."""
 
 _PAGE = 4096
-_ARRAYS = tuple(each.name for each in fields(Segment) if each.name != "as_of_s")
-_COLUMNS = tuple(each.name for each in fields(Rows) if each.name != "bodies")
-
-
-class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """Names of files. parts: segments. state: what changes with every index.
-
-    members: of the panel in a part, by its name, where not all of its rows are.
-    """
-
-    policy: str
-    generation: str
-    parts: tuple[str, ...]
-    members: dict[str, str]
-    state: str
-
-    @property
-    def segments(self) -> set[str]:
-        return {*self.parts, *self.members.values()}
+_NEVER = Since()
 
 
 class ShelfWriter:
@@ -68,6 +64,7 @@ class ShelfWriter:
         self._lock = lock
         self._folder = folder
         self._names: dict[int, tuple[Segment, str]] = {}
+        self._rows: dict[str, str] = {}  # by the name of the segment
         self._begun: dict[str, int] = {}  # and the thread that did
         self._named: set[str] = set()
 
@@ -86,38 +83,69 @@ class ShelfWriter:
     def _kept(self, level: Level) -> Level:
         if id(level.part.segment) in self._names:
             return level
-        name = self._write("segment", _told(level.part.segment, level.rows.bodies.runs))
-        segment, bodies = _map_segment(self._folder / name)
+        name = self._write(
+            "segment", told_of(level.part.segment, level.rows.bodies.runs)
+        )
+        segment, bodies = map_segment(self._folder / name)
         self._names[id(segment)] = (segment, name)
         return replace(
             level,
-            rows=replace(self._mapped(level.rows), bodies=bodies),
+            rows=replace(self._mapped(level.rows, name), bodies=bodies),
             part=Part(segment, level.part.alive),
             members=self._kept(level.members) if level.members else None,
         )
 
-    def put(self, builder: Builder) -> Builder:
+    def find(self, policy: Policy, sizes: Sizes) -> tuple[Builder, Since] | None:
+        """The builder that put the newest index there, and what it holds.
+
+        None where this code would have made other files, or they can't be read: it is
+        begun anew then.
+        """
+        try:
+            manifest = read_manifest(self._folder)
+            if manifest is None or not is_made_here(manifest, policy):
+                return None
+            builder = taken_up(self._folder, manifest, policy, sizes)
+        except (FileDamaged, OSError):
+            return None
+        self._name(builder.levels, manifest)
+        return builder, manifest.since
+
+    def _name(self, levels: Iterable[Level], manifest: Manifest) -> None:
+        for level, name in zip(levels, manifest.parts, strict=True):
+            self._names[id(level.part.segment)] = (level.part.segment, name)
+            if level.members:
+                members = level.members.part.segment
+                self._names[id(members)] = (members, manifest.members[name])
+        self._rows |= manifest.rows
+        self._named = manifest.files
+
+    def put(self, builder: Builder, since: Since = _NEVER) -> Builder:
         """Once it returns, readers find this index. Returns: the builder on its files.
 
         Raises: OSError.
         """
         with self._undone_on_failure():
             builder = replace(builder, levels=tuple(map(self._kept, builder.levels)))
-            manifest = self._manifest_of(builder)
-            self._publish(manifest)
-        named = {*manifest.segments, manifest.state}
+            manifest = self._manifest_of(builder, since)
+            publish(self._folder, manifest)
+        named = manifest.files
         for name in named:
             self._begun.pop(name, None)
         self._remove_others(self._named | named)
         self._named = named
         return builder
 
-    def _manifest_of(self, builder: Builder) -> Manifest:
+    def _manifest_of(self, builder: Builder, since: Since) -> Manifest:
         """With a file of its state. builder: all whose levels are kept."""
+        parts = tuple(map(self._name_of, builder.levels))
         return Manifest(
             policy=builder.policy.digest,
             generation=builder.index.generation,
-            parts=tuple(map(self._name_of, builder.levels)),
+            parts=parts,
+            rows={name: self._rows[name] for name in parts if name in self._rows},
+            code=digest_of_code(),
+            since=since,
             members={
                 self._name_of(one): self._name_of(one.members)
                 for one in builder.levels
@@ -130,9 +158,13 @@ class ShelfWriter:
         index = builder.index
         levels = [*builder.levels, *(one.members for one in builder.levels)]
         alive = {self._name_of(one): one.part.alive for one in levels if one}
-        dead = {"dead_terms": index.dead_terms, "dead_counts": index.dead_counts}
+        told: dict[str, Array] = {
+            "dead_terms": index.dead_terms,
+            "dead_counts": index.dead_counts,
+            "content": builder.content_bytes(),
+        }
         numbers = {"cutoff": index.panel.cutoff, "size": len(index)}
-        return ArrayFile({**alive, **dead}, numbers)
+        return ArrayFile({**alive, **told}, numbers)
 
     def _write(self, kind: str, content: ArrayFile) -> str:
         """The name of the file, which is not removed before a manifest named it."""
@@ -156,27 +188,19 @@ class ShelfWriter:
     def _name_of(self, level: Level) -> str:
         return self._names[id(level.part.segment)][1]
 
-    def _mapped(self, rows: Rows) -> Rows:
-        """In a file that ends with the process."""
+    def _mapped(self, rows: Rows, segment: str) -> Rows:
+        """In a file of their own. segment: its name."""
         if len(rows) <= MAPPED_ROWS:
             return rows
-        columns = {name: getattr(rows, name) for name in _COLUMNS}
-        name = self._write("rows", ArrayFile(columns, {}))
-        mapped = map_file(self._folder / name)
-        (self._folder / name).unlink()
-        del self._begun[name]
-        return Rows(**mapped.arrays, bodies=rows.bodies)
-
-    def _publish(self, manifest: Manifest) -> None:
-        made = self._folder / f"{MANIFEST}.new"
-        made.write_bytes(msgspec.json.encode(manifest))
-        made.replace(self._folder / MANIFEST)
+        name = self._rows[segment] = self._write("rows", told_of_rows(rows))
+        return map_rows(self._folder / name, rows.bodies)
 
     def _remove_others(self, named: set[str]) -> None:
         kept = {*named, *self._begun}
         for key, (_, name) in list(self._names.items()):
             if name not in kept:
                 del self._names[key]
+                self._rows.pop(name, None)
         for path in self._folder.iterdir():
             # While it is written, a file has more to its name.
             own = path.name if path.name in {MANIFEST, LOCK} else path.stem
@@ -199,12 +223,10 @@ class ShelfReader:
         Raises: FileDamaged, OSError, also where a file went while it was opened: the
         next manifest is there then.
         """
-        try:
-            told = (self._folder / MANIFEST).read_bytes()
-        except FileNotFoundError:
+        manifest = read_manifest(self._folder)
+        if manifest is None or manifest == self._seen:
             return None
-        manifest = msgspec.json.decode(told, type=Manifest)
-        if manifest == self._seen or manifest.policy != self._policy.digest:
+        if manifest.policy != self._policy.digest:
             return None
         self._segments = {name: self._segment(name) for name in manifest.segments}
         index = self._assemble(manifest)
@@ -214,8 +236,8 @@ class ShelfReader:
     def _segment(self, name: str) -> tuple[Segment, Bodies]:
         if name in self._segments:
             return self._segments[name]
-        segment, bodies = _map_segment(self._folder / name)
-        for array in _ARRAYS:
+        segment, bodies = map_segment(self._folder / name)
+        for array in SEGMENT_ARRAYS:
             _touch(getattr(segment, array))
         return segment, bodies
 
@@ -240,29 +262,6 @@ class ShelfReader:
                 size=state.numbers["size"],
             ),
         )
-
-
-def _told(segment: Segment, bodies: Runs[np.uint8]) -> ArrayFile:
-    arrays: dict[str, Array | Runs[Any]] = {
-        name: getattr(segment, name) for name in _ARRAYS
-    }
-    arrays["body_starts"] = starts_of(bodies.lengths)[:-1]
-    arrays["body_lengths"], arrays["body_content"] = bodies.lengths, bodies
-    return ArrayFile(arrays, {"as_of_s": segment.as_of_s})
-
-
-def _map_segment(path: Path) -> tuple[Segment, Bodies]:
-    file = map_file(path)
-    arrays = {each: file.arrays[each] for each in _ARRAYS}
-    arrays["records"] = arrays["records"].view(RECORD)
-    segment = Segment(**arrays, as_of_s=file.numbers["as_of_s"])
-    bodies = Runs(
-        arrays=(file.arrays["body_content"],),
-        source=no_source(len(segment)),
-        starts=file.arrays["body_starts"],
-        lengths=file.arrays["body_lengths"],
-    )
-    return segment, Bodies(bodies)
 
 
 def _touch(array: Array) -> None:

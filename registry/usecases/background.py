@@ -12,17 +12,21 @@ NICENESS = 15
 Result = TypeVar("Result")
 
 
-def in_background(work: Callable[[], Result]) -> "asyncio.Future[Result]":
+def in_background(
+    work: Callable[[], Result], niceness: int = NICENESS
+) -> "asyncio.Future[Result]":
     """Begun in a thread of its own, which yields the processor to all others.
 
-    Nobody waits for it when the process ends.
+    Nobody waits for it when the process ends. niceness: where the machine is full, a
+    thread that yields to all waits for its turn while it may hold the interpreter, and
+    whoever needs that waits too.
     """
     done: Future[Result] = Future()
     done.set_running_or_notify_cancel()
 
     def run() -> None:
         if sys.platform == "linux":  # where threads have priorities of their own
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), niceness)
         try:
             done.set_result(work())
         except BaseException as error:  # noqa: BLE001 — it is raised where it is awaited

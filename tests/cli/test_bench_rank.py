@@ -215,3 +215,18 @@ def test_the_command_measures_and_skips_what_is_not_asked_for() -> None:
     assert 0 < found["cut1000_recall_at_20"] <= 1
     assert found["tantivy_cpu_ms_mean"] is found["sql_ms_mean"] is None
     assert "sql: skipped, not asked for" in done.stderr
+
+
+@pytest.mark.skipif(not is_compiled(), reason="the kernel is not compiled here")
+def test_the_kernel_alone_is_measured_over_several_segments(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("registry.cli.bench.rank.SEGMENT_SITES", CHUNK)
+    arguments = ["--sites", str(CHUNK + 600), "--queries", "10", "--kernel-only"]
+    done = CliRunner().invoke(rank, [*arguments, "--json"])
+    found = json.loads(done.stdout)
+
+    assert done.exit_code == 0
+    assert (found["sites"], found["segments"]) == (CHUNK + 600, 2)
+    assert found["kernel_cpu_ms_mean"] > 0
+    assert "verified" not in found

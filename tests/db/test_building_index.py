@@ -11,9 +11,10 @@ import pytest
 
 from registry.db import profiles
 from registry.db.engine import Role
-from registry.index.builder import Merge
+from registry.index.builder import Builder, Merge
 from registry.index.levels import Level, Sizes
-from registry.index.shelf import MANIFEST, Manifest
+from registry.index.manifest import MANIFEST, Manifest, Since
+from registry.index.shelf import ShelfWriter
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.profile import Profile, encode_profile, parse_profile
 from registry.usecases import build_index
@@ -27,9 +28,13 @@ SMALL = Sizes(fresh=1, little=1, share=1_000)
 class Building:
     def __init__(self, scene: Scene, folder: Path) -> None:
         self.scene, self.folder = scene, folder
-        ranker, policy = scene.engines[Role.RANKER], DEFAULT_POLICY
-        self.builder = IndexBuilder(ranker, folder, policy, SMALL)
-        self.follower = IndexFollower(folder, scene.lister.encoder, policy)
+        self.builder = self.new_builder()
+        encoder = scene.lister.encoder
+        self.follower = IndexFollower(folder, encoder, DEFAULT_POLICY)
+
+    def new_builder(self) -> IndexBuilder:
+        ranker = self.scene.engines[Role.RANKER]
+        return IndexBuilder(ranker, self.folder, DEFAULT_POLICY, SMALL)
 
     async def site(self) -> int:
         return (await self.scene.entry(await self.scene.register())).site_id
@@ -121,3 +126,92 @@ async def test_a_merge_that_fails_is_told_and_tried_again_later(
 
 def parts_of(manifest: bytes) -> tuple[str, ...]:
     return msgspec.json.decode(manifest, type=Manifest).parts
+
+
+async def start_again(building: Building) -> None:
+    building.builder.close()
+    building.builder = building.new_builder()
+    await building.read()
+
+
+async def test_a_builder_that_starts_again_reads_what_changed_and_no_more(
+    building: Building, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def read_all(*_: object) -> None:
+        raise AssertionError("all profiles are read")
+
+    kept, changed, gone = [await building.site() for _ in range(3)]
+    await building.read()
+    await building.change(changed, quality=77)
+    async with building.scene.crawler.begin() as connection:
+        await profiles.unlist(connection, gone)
+    monkeypatch.setattr(build_index, "copy_profiles", read_all)
+    await start_again(building)
+    found = building.follower.index.profiles()
+    assert found[changed].quality == 77
+    assert kept in found
+    assert gone not in found
+
+
+@pytest.mark.parametrize(
+    "since",
+    [
+        pytest.param({"source": "1/1/1"}, id="of another database"),
+        pytest.param({"horizon": 2**60}, id="of a later state of the database"),
+    ],
+)
+async def test_files_that_are_not_of_this_database_are_made_anew(
+    building: Building, since: dict[str, Any]
+) -> None:
+    site_id = await building.site()
+    await building.read()
+    told = msgspec.json.decode(building.manifest())
+    told["since"] |= since
+    (building.folder / MANIFEST).write_bytes(msgspec.json.encode(told))
+    await start_again(building)
+    assert site_id in building.follower.index.profiles()
+    manifest = msgspec.json.decode(building.manifest(), type=Manifest)
+    assert manifest.since.source != "1/1/1"
+    assert manifest.since.horizon < 2**60
+
+
+async def test_the_newest_change_is_put_out_before_many_that_wait(
+    building: Building, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build_index, "TAKEN_AT_ONCE", 2)
+    ids = [await building.site() for _ in range(6)]
+    await building.read()
+    async with building.scene.crawler.begin() as connection:
+        for site_id in ids[:5]:
+            await profiles.unlist(connection, site_id)
+    await building.change(ids[5], quality=55)
+    seen: list[tuple[int, int]] = []
+    put = ShelfWriter.put
+
+    def noted(writer: ShelfWriter, builder: Builder, since: Since) -> Builder:
+        made = put(writer, builder, since)
+        found = made.index.profiles()
+        seen.append((found[ids[5]].quality, len(found.keys() & set(ids))))
+        return made
+
+    monkeypatch.setattr(ShelfWriter, "put", noted)
+    found = await building.read()
+    assert seen[0] == (55, 5)
+    assert found.keys() & set(ids) == {ids[5]}
+
+
+async def test_what_could_not_be_put_out_is_put_out_later(
+    building: Building, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site_id = await building.site()
+    await building.read()
+    await building.change(site_id, quality=66)
+
+    def fail(*_: object) -> None:
+        raise OSError("no space left")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ShelfWriter, "put", fail)
+        with pytest.raises(OSError, match="no space"):
+            await building.builder.catch_up()
+    assert (await building.read())[site_id].quality == 66

@@ -2,31 +2,30 @@
 
 import asyncio
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pytest
 
 from registry.db import profiles
 from registry.db.engine import Connection, Role
-from registry.db.profiles import ProfileChange, changes_since, horizon_of
+from registry.db.profiles import ProfileChange, changed_since, horizon_of, profiles_of
 from tests.db.scene import Scene
 
 
 @dataclass(frozen=True)
 class Changes:
-    rows: list[ProfileChange]
+    rows: Sequence[ProfileChange]
     horizon: int
-
-    @property
-    def latest(self) -> int:
-        return max(row.xid for row in self.rows)
+    latest: int
 
 
 async def poll(scene: Scene, horizon: int) -> Changes:
     async with scene.engines[Role.RANKER].connect() as connection:
         following = await horizon_of(connection)
-        pages = [page async for page in changes_since(connection, horizon)]
-    return Changes([row for page in pages for row in page], following)
+        changed = await changed_since(connection, horizon)
+        rows = await profiles_of(connection, list(changed))
+    return Changes(rows, following, max(changed.values(), default=0))
 
 
 async def ids(scene: Scene, count: int) -> list[int]:

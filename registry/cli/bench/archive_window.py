@@ -10,7 +10,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.archive.duck import copy_to_parquet, open_duck
-from registry.archive.manifest import SITES, ArchivedFile, Manifest
+from registry.archive.manifest import LABELS, SITES, ArchivedFile, Manifest
 from registry.archive.writing import digest_file, write_manifest
 from registry.audit.record import format_minute
 from registry.cli.bench.report_window import CATEGORIES, END, QUERIES, SAMPLE, START, K
@@ -33,6 +33,18 @@ _SITES = f"""
             AS registered_at
     FROM range($sites) AS _ (i) ORDER BY site_id
 """  # noqa: S608 — of our own names
+
+# What the sites' registrations say, and of each tenth what an unlike document does.
+_LABELS = """
+    SELECT site_id, told_by, registered_at AS told_at, registered_at AS valid_from,
+        NULL::DATE AS observed_on,
+        CASE told_by WHEN 'document' THEN 'large' ELSE nullif(size, 'unknown') END AS size,
+        nullif(independence, 'unknown') AS independence, NULL::VARCHAR AS chain,
+        commission_percent, 'made up' AS source
+    FROM read_parquet($file), (VALUES ('document'), ('registration')) AS _ (told_by)
+    WHERE told_by = 'registration' OR size <> 'unknown' AND hash(site_id) % 10 = 0
+    ORDER BY site_id, told_by
+"""
 
 # Some sites are found again and again, most hardly ever; so are queries.
 _RANKINGS = f"""
@@ -96,6 +108,9 @@ _REPEATED = f"""
 """  # noqa: S608 — of our own names
 
 
+_COUNT = "SELECT count(*) FROM read_parquet($file)"
+
+
 def make_archive(folder: Path, rankings: int, sites: int) -> int:
     """Of the month of `bench report`, as many rankings each day; how many in all."""
     files: list[ArchivedFile] = []
@@ -104,17 +119,18 @@ def make_archive(folder: Path, rankings: int, sites: int) -> int:
     first = folder / _name(0)
     with open_duck(folder) as duck:
 
-        def write(name: str, query: str, rows: int, **given: object) -> None:
+        def write(name: str, query: str, **given: object) -> None:
             file = folder / name
             file.parent.mkdir(parents=True, exist_ok=True)
             copy_to_parquet(duck, query, file, given)
+            (rows,) = duck.execute(_COUNT, {"file": str(file)}).fetchone() or (0,)
             files.append(ArchivedFile(name=name, sha256=digest_file(file), rows=rows))
 
-        write(SITES, _SITES, sites, sites=sites)
+        write(SITES, _SITES, sites=sites)
+        write(LABELS, _LABELS, file=str(folder / SITES))
         write(
             _name(0),
             _RANKINGS,
-            a_day,
             count=a_day,
             sites=sites,
             start=format_minute(START),
@@ -123,7 +139,7 @@ def make_archive(folder: Path, rankings: int, sites: int) -> int:
         )
         for day in range(1, days):
             repeated = {"day": day, "date": _date(day), "shift": day * a_day}
-            write(_name(day), _REPEATED, a_day, first=str(first), **repeated)
+            write(_name(day), _REPEATED, first=str(first), **repeated)
     write_manifest(folder, _manifest(files, a_day * days, sites), _key())
     return a_day * days
 

@@ -5,6 +5,7 @@ figures stand in a ratio whatever else the machine does. Every sampled answer is
 against a computation of its own over all rows.
 """
 
+import resource
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -25,11 +26,13 @@ from registry.cli.bench.sql_rival import measure_sql
 from registry.cli.bench.synthetic import CHUNK, NOW, Registry, make_registry
 from registry.cli.bench.synthetic_queries import make_queries
 from registry.cli.output import json_option, tell, tell_figures
+from registry.compiled.library import find_library
 from registry.index.constants import Constants, Query, make_constants
 from registry.index.kernel import Bound, Kernel
 from registry.index.levels import Level, make_level
-from registry.index.library import find_library
+from registry.index.part import Part
 from registry.index.rows import Rows, hash_word, join
+from registry.index.segment import Segment
 from registry.ranking.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY, FULL
 from registry.ranking.relevance import idf_milli
@@ -39,6 +42,7 @@ CUT = 1_000
 WEIGHED = 500  # requests by which the weights are told
 RIVALS = ("tantivy", "fts5", "sql")
 SQL_SITES_MAX = 200_000
+SEGMENT_SITES = 1_000_000  # whole chunks; a segment holds less than 2^24
 _SMALL = 200_000
 _ROWS_BETWEEN_NEWS = 200_000
 _NO_FIGURES = {
@@ -72,6 +76,12 @@ _NO_FIGURES = {
     multiple=True,
     help="Default: all, but SQL only up to 200,000 sites.",
 )
+@click.option(
+    "--kernel-only",
+    is_flag=True,
+    help="The kernel's figures alone, over segments of a million sites each: "
+    "ten million take 5 GB and half an hour. Nothing is computed again.",
+)
 @json_option
 def rank(
     sites: int,
@@ -80,6 +90,7 @@ def rank(
     sample: int,
     asked: tuple[str, ...],
     *,
+    kernel_only: bool,
     as_json: bool,
 ) -> None:
     """Rank made-up sites exactly, and measure what it takes.
@@ -87,9 +98,14 @@ def rank(
     Ends with exit code 1 if the kernel, or SQL, found anything but what the definition
     of the score gives.
     """
+    if kernel_only:
+        tell_figures(_measure_segments(sites, queries), as_json=as_json)
+        return
     bench = _prepare(sites, queries)
     verified = min(queries, verify or (200 if sites <= _SMALL else 30))
-    found = {"sites": sites, "queries": queries, **_kernel_figures(bench)}
+    segments = [bench.level.part.segment]
+    found: dict[str, Any] = {"sites": sites, "queries": queries}
+    found |= _kernel_figures(bench.bound, segments, bench.searches, bench.build_cpu_s)
     weighed = bench.searches[:WEIGHED]
     found |= effective_weights(bench.bound, weighed, DEFAULT_POLICY)
     tell(f"computing {verified} answers again, over all rows")
@@ -128,18 +144,23 @@ class _Bench:
         return [list(one.request.terms) for one in self.queries]
 
 
-def _prepare(sites: int, queries: int) -> _Bench:
+def _kernel() -> Kernel:
     library = find_library()
     if library is None:
-        compile_it = f"{Path(sys.executable).name} -m registry.index.compile"
+        compile_it = f"{Path(sys.executable).name} -m registry.compiled.compile"
         raise click.ClickException(f"there is no kernel: {compile_it}")
+    return Kernel(library)
+
+
+def _prepare(sites: int, queries: int) -> _Bench:
+    kernel = _kernel()
     registry = make_registry()
     rows = _make_rows(registry, sites)
     started = time.process_time()
     level = make_level(rows, DEFAULT_POLICY)
     build_cpu_s = time.process_time() - started
     tell(f"built in {build_cpu_s:.1f} s of CPU")
-    bound = Kernel(library).bind([level.part])
+    bound = kernel.bind([level.part])
     encoder = load_encoder(DEFAULT_POLICY)
     asked = make_queries(registry, level.rows, queries, encoder, DEFAULT_POLICY)
     return _Bench(
@@ -175,33 +196,65 @@ def _constants(bound: Bound, sites: int, query: Query) -> Constants:
 # ---- the kernel ----
 
 
-def _kernel_figures(bench: _Bench) -> dict[str, Any]:
-    segment = bench.level.part.segment
-    for one in bench.searches[:K]:
-        bench.bound.search(one, k=K)
+def _measure_segments(sites: int, queries: int) -> dict[str, Any]:
+    """Each segment's sites are forgotten once it is made."""
+    kernel, registry = _kernel(), make_registry()
+    parts: list[Part] = []
+    asked: Sequence[Query] = ()
+    spent = 0.0
+    for start in range(0, sites, SEGMENT_SITES):
+        rows = registry.rows(start, min(sites, start + SEGMENT_SITES))
+        encoder = load_encoder(DEFAULT_POLICY)
+        asked = asked or make_queries(registry, rows, queries, encoder, DEFAULT_POLICY)
+        started = time.process_time()
+        parts.append(make_level(rows, DEFAULT_POLICY).part)
+        spent += time.process_time() - started
+        tell(f"{start + len(rows)} sites made, {time.process_time():.0f} s of CPU")
+    bound = kernel.bind(parts)
+    searches = [_constants(bound, sites, one) for one in asked]
+    segments = [part.segment for part in parts]
+    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {
+        "sites": sites,
+        "queries": queries,
+        "segments": len(segments),
+        **_kernel_figures(bound, segments, searches, spent),
+        "process_mb_peak": round(resident / 1024),
+    }
+
+
+def _kernel_figures(
+    bound: Bound,
+    segments: Sequence[Segment],
+    searches: Sequence[Constants],
+    build_cpu_s: float,
+) -> dict[str, Any]:
+    for one in searches[:K]:
+        bound.search(one, k=K)
     spent, touched, looked_at = [], [], []
-    for one in bench.searches:
+    for one in searches:
         started = time.thread_time()
-        bench.bound.search(one, k=K)
+        bound.search(one, k=K)
         spent.append((time.thread_time() - started) * 1000)
-        effort = bench.bound.measure(one, k=K)[2]
-        touched.append(bytes_touched(segment, one, effort))
-        looked_at.append((effort.windows, effort.rows, effort.records))
+        effort = bound.measure(one, k=K)[2]
+        touched.append(bytes_touched(segments, one, effort))
+        looked_at.append((effort.windows, effort.sketches, effort.records))
     mean_bytes, per_s = float(np.mean(touched)), bandwidth()
-    windows, rows, closely = np.rint(np.mean(looked_at, axis=0)).astype(int).tolist()
+    windows, sketches, closely = np.rint(np.mean(looked_at, axis=0)).astype(int)
+    size = sum(map(len, segments))
     return {
         "kernel_cpu_ms_mean": round(float(np.mean(spent)), 3),
         "kernel_cpu_ms_p50": round(float(np.percentile(spent, 50)), 3),
         "kernel_cpu_ms_p99": round(float(np.percentile(spent, 99)), 3),
-        "windows": segment.windows,
-        "windows_looked_at_mean": windows,
-        "rows_looked_at_mean": rows,
-        "rows_looked_at_closely_mean": closely,
+        "windows": sum(one.windows for one in segments),
+        "windows_looked_at_mean": int(windows),
+        "rows_sketched_mean": int(sketches),
+        "rows_looked_at_closely_mean": int(closely),
         "floor_ms": round(mean_bytes / per_s * 1000, 3),
         "bytes_touched_mean": round(mean_bytes),
         "bandwidth_gb_per_s": round(per_s / 1e9, 1),
-        "bytes_per_site": round(bytes_of(segment) / len(segment), 1),
-        "build_cpu_s": round(bench.build_cpu_s, 1),
+        "bytes_per_site": round(sum(map(bytes_of, segments)) / size, 1),
+        "build_cpu_s": round(build_cpu_s, 1),
     }
 
 

@@ -1,8 +1,7 @@
 """`bench search`: ranked answers from the socket to the durable record.
 
 The real service, but for its crawlers, over a made-up registry; all on this machine, the
-load generator too. The indexer is left out unless asked for: nothing changes here, and
-at its start it would read every profile anew.
+load generator too. Before it starts, the indexer builds the index from the database.
 """
 
 import asyncio
@@ -10,13 +9,14 @@ import json
 import time
 import urllib.request
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
 import psutil
 
+from registry.cli.bench.indexing import make_index, memory_mb
 from registry.cli.bench.load import Latencies, drive
 from registry.cli.bench.scratch import scratch_folder, scratch_postgres
 from registry.cli.bench.search_corpus import (
@@ -47,10 +47,9 @@ _STORED = ("entry", "opening", "eligible_sample")
 @click.option("--seconds", type=float, default=20.0, show_default=True)
 @click.option("--connections", type=click.IntRange(min=1), default=8)
 @click.option("--workers", type=click.IntRange(min=1), default=2)
-@click.option("--indexer", is_flag=True, help="Start the indexer too.")
 @click.option("--port", type=int, default=PORT, show_default=True)
 @click.option(
-    "--data",
+    *("--keep", "--data", "data"),
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder to make the registry in, or where it lies from the last time.",
 )
@@ -77,7 +76,6 @@ class _Bench:
     seconds: float
     connections: int
     workers: int
-    indexer: bool
     port: int
 
     async def measure(self) -> dict[str, Any]:
@@ -93,10 +91,19 @@ class _Bench:
             url = server.url().render_as_string(hide_password=False)
             settings = replace(settings, database_url=url)
             prepared = await prepare(settings, self.sites, tell)
+            indexed = await make_index(settings)
             owner = open_engine(url, pool=2)
+            started = time.perf_counter()
             try:
-                async with serving(settings, indexer=self.indexer):
-                    return await self._load(settings.origin, server, owner, prepared)
+                async with serving(settings):
+                    ready_s = round(time.perf_counter() - started, 1)
+                    found = await self._load(settings.origin, server, owner, prepared)
+                    return {
+                        **found,
+                        "ready_s": ready_s,
+                        "web_mb": _web_mb(),
+                        "index_built": indexed and asdict(indexed),
+                    }
             finally:
                 await owner.dispose()
 
@@ -188,6 +195,16 @@ class _Spent:
             name: round(1000 * (spent - self.parts.get(name, 0.0)) / max(1, answers), 3)
             for name, spent in now.items()
         }
+
+
+def _web_mb() -> dict[str, list[int]]:
+    """Of each web process, that before its fork too."""
+    children = psutil.Process().children(recursive=True)
+    found = [memory_mb(one) for one in children if _part_of(one) == "web"]
+    return {
+        "own": [own for own, _ in found],
+        "mapped": [mapped for _, mapped in found],
+    }
 
 
 def _own_s(process: psutil.Process) -> float:

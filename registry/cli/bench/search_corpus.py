@@ -1,9 +1,9 @@
-"""A made-up registry in a folder: database, keys and index, as the service finds them."""
+"""A made-up registry in a folder: database and keys, as the service finds them."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -15,12 +15,9 @@ from registry.cli.bench.synthetic_entries import Spelling, make_sites
 from registry.cli.bench.synthetic_queries import make_requests
 from registry.cli.serve import until_ready
 from registry.cli.supervise import Supervisor, parts_of_service
-from registry.db.crowd import analyze_sites, copy_sites
+from registry.db.crowd import Ranked, analyze_sites, copy_sites, empty_sites
 from registry.db.engine import Engine, open_engine
 from registry.db.migrate import migrate
-from registry.index.builder import Builder
-from registry.index.rows import Bodies, Rows, join
-from registry.index.shelf import ShelfWriter
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.settings import Settings, as_environment
 from registry.sites.place import Point
@@ -30,6 +27,7 @@ Request = tuple[str, Point | None]
 Tell = Callable[[str], None]
 PREPARED = "prepared.json"
 REQUESTS = 50_000
+ASKED_FOR_SITES = 5 * CHUNK
 LIMIT = 20
 
 
@@ -58,11 +56,10 @@ def path_of(words: str, point: tuple[float, float] | None) -> str:
 
 
 @asynccontextmanager
-async def serving(settings: Settings, *, indexer: bool) -> AsyncIterator[None]:
+async def serving(settings: Settings) -> AsyncIterator[None]:
     """The service without crawlers and reporter: ready, and stopped in the end."""
     parts = parts_of_service(settings.host, settings.port, settings.workers, crawlers=0)
-    left_out = {"reporter"} if indexer else {"reporter", "indexer"}
-    chosen = [one for one in parts if one.name not in left_out]
+    chosen = [one for one in parts if one.name != "reporter"]
     supervisor = Supervisor(chosen, as_environment(settings))
     running = asyncio.create_task(supervisor.run())
     try:
@@ -77,24 +74,25 @@ async def serving(settings: Settings, *, indexer: bool) -> AsyncIterator[None]:
 async def prepare(settings: Settings, sites: int, tell: Tell) -> Prepared:
     """Made, unless the folder holds it already. Raises: OtherSites."""
     marker = settings.data / PREPARED
-    if found := _read(marker):
-        if (found.sites, found.policy) != (sites, DEFAULT_POLICY.digest):
-            raise OtherSites(found.sites)
-        return found
     owner = open_engine(settings.database_url)
     try:
         await migrate(owner)
-        keyring.create_keyring(settings.keys, settings.log_origin)
-        registry = make_registry()
-        rows = await _fill(owner, registry, sites, tell)
+        found = _read(marker) or await _make(settings, owner, sites, tell)
     finally:
         await owner.dispose()
-    shelf = ShelfWriter(settings.index)
-    shelf.put(Builder.of_rows(rows, {}, DEFAULT_POLICY))
-    shelf.close()
-    made = Prepared(sites, DEFAULT_POLICY.digest, _requests(registry, rows))
-    marker.write_bytes(msgspec.json.encode(made))
-    return made
+    if (found.sites, found.policy) != (sites, DEFAULT_POLICY.digest):
+        raise OtherSites(found.sites)
+    # Only a whole registry is marked: what was begun and broken off is made anew.
+    marker.write_bytes(msgspec.json.encode(found))
+    return found
+
+
+async def _make(settings: Settings, owner: Engine, sites: int, tell: Tell) -> Prepared:
+    if not settings.keys.exists():
+        keyring.create_keyring(settings.keys, settings.log_origin)
+    registry = make_registry()
+    await _fill(owner, registry, sites, tell)
+    return Prepared(sites, DEFAULT_POLICY.digest, _requests(registry, sites))
 
 
 def _read(marker: Path) -> Prepared | None:
@@ -103,26 +101,35 @@ def _read(marker: Path) -> Prepared | None:
     return msgspec.json.decode(marker.read_bytes(), type=Prepared)
 
 
-async def _fill(owner: Engine, registry: Registry, sites: int, tell: Tell) -> Rows:
-    """The rows of all sites, which stand in the database then."""
-    spelling = Spelling(registry.language)
-    parts = []
-    for first in range(0, sites, CHUNK):
-        chunk = registry.chunk(first, min(CHUNK, sites - first))
-        made = list(make_sites(chunk, spelling))
-        async with owner.connect() as connection:
+async def _fill(owner: Engine, registry: Registry, sites: int, tell: Tell) -> None:
+    """A chunk is made while the one before it is written."""
+    spelling, started = Spelling(registry.language), time.perf_counter()
+
+    def make(first: int) -> list[Ranked]:
+        return list(
+            make_sites(registry.chunk(first, min(CHUNK, sites - first)), spelling)
+        )
+
+    async with owner.begin() as connection:
+        await empty_sites(connection)
+    async with owner.connect() as connection:
+        making = asyncio.create_task(asyncio.to_thread(make, 0))
+        for first in range(0, sites, CHUNK):
+            made = await making
+            if first + CHUNK < sites:
+                making = asyncio.create_task(asyncio.to_thread(make, first + CHUNK))
             await copy_sites(connection, made, utc_now())
-        bodies = Bodies.of(one.profile for one in made)
-        parts.append(replace(chunk.rows, bodies=bodies))
-        tell(f"{first + len(made)} sites made")
+            spent = time.perf_counter() - started
+            tell(f"{first + len(made)} sites made in {spent:.0f} s")
     async with owner.begin() as connection:
         await analyze_sites(connection)
-    return join(parts)
 
 
 def _requests(
-    registry: Registry, rows: Rows
+    registry: Registry, sites: int
 ) -> list[tuple[str, tuple[float, float] | None]]:
+    """In words of some of the sites."""
+    rows = registry.rows(0, min(sites, ASKED_FOR_SITES))
     return [
         (words, (point.latitude, point.longitude) if point else None)
         for words, point in make_requests(registry, rows, REQUESTS)

@@ -1,32 +1,36 @@
 """What a search costs at the least: the memory that it must read, and how fast that is."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import fields
 
 import numpy as np
 
 from registry.index.constants import Constants
 from registry.index.kernel import Effort
-from registry.index.segment import LEAD, RECORD, Segment
+from registry.index.segment import RECORD, SKETCH, WINDOW, Segment
 
 _LARGE_BYTES = 1 << 28
 
 
-def bytes_touched(segment: Segment, search: Constants, effort: Effort) -> int:
+def bytes_touched(
+    segments: Sequence[Segment], search: Constants, effort: Effort
+) -> int:
     """Each byte once: bounds of all windows, and what rows that were looked at have.
 
     Of a word, a byte for each window, or the postings where it is too rare for that; in
-    windows looked at, a byte a row for each word and two for the merit; of a row looked
-    at closely, its leading dimensions, their length, and its record.
+    windows looked at, a byte a row for each word and three for its meaning and merit;
+    sketches, and records of rows looked at closely.
     """
-    of_row = len(search.terms) + segment.merit.itemsize
-    closely = LEAD // 2 + segment.reciprocal.itemsize + segment.tail.itemsize
+    of_row = len(search.terms) + 3
     return int(
-        _bytes_of_bounds(segment)
-        + sum(_bytes_of_word(segment, hash_) for hash_, _ in search.terms)
-        + effort.windows * segment.window_axis.shape[1]
-        + effort.rows * of_row
-        + effort.records * (closely + RECORD.itemsize)
+        sum(map(_bytes_of_bounds, segments))
+        + sum(
+            _bytes_of_word(one, hash_) for one in segments for hash_, _ in search.terms
+        )
+        + effort.windows * WINDOW * of_row
+        + effort.sketches * SKETCH.itemsize
+        + effort.records * RECORD.itemsize
     )
 
 
@@ -36,6 +40,8 @@ def _bytes_of_bounds(segment: Segment) -> int:
         + segment.window_centre.nbytes
         + segment.window_reach.nbytes
         + segment.window_flags.nbytes
+        + segment.window_axis.nbytes
+        + segment.window_spread.nbytes
     )
 
 

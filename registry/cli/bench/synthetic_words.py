@@ -72,7 +72,11 @@ class Language:
         return len(self.words) + CATEGORIES + numbers
 
     def formats(self, numbers: Integers) -> Integers:
-        return len(self.words) + CATEGORIES + COUNTRIES + 1 + numbers
+        return self.first_format + numbers
+
+    @property
+    def first_format(self) -> int:
+        return len(self.words) + CATEGORIES + COUNTRIES + 1
 
 
 def category_name(number: int) -> str:

@@ -1,33 +1,59 @@
 /* Products of four-bit embeddings with a request's vector.
  *
  * Embeddings hold 0..15 for -8..7, two a byte; what the 8 adds to a sum is the same for
- * all rows and taken off once. Sums are whole numbers, in any order the same. */
+ * all rows and taken off once. Sums are whole numbers, in any order the same. Sketches and
+ * records are read in whole pieces of PIECE bytes: what follows the embedding there is
+ * multiplied by nothing. */
 #ifndef MEANING_H
 #define MEANING_H
+
+#include <string.h>
 
 #include "segment.h"
 #if defined(__SSSE3__)
 #include <tmmintrin.h>
 #endif
 
-/* The vector's even and odd dimensions, and 8 times their sums. */
+/* A loop over a window is compiled for wider registers besides, and the machine's own is
+ * chosen when the library is loaded; all compute the same. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+#define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
+#else
+#define FOR_EACH_MACHINE
+#endif
+
+enum { PIECE = 16, LEAD_PIECES = 2 * PIECE, REST_PIECES = 3 * PIECE };
+
+_Static_assert(LEAD_BYTES <= 2 * PIECE && sizeof(sketch) >= 2 * PIECE, "read past a sketch");
+_Static_assert(REST_BYTES <= 3 * PIECE && sizeof(record) >= 3 * PIECE, "read past a record");
+
+/* The even and odd dimensions of a part of the vector, and 8 times their sum. */
 typedef struct {
-    int8_t even[HALVES], odd[HALVES];
+    int8_t lead_even[LEAD_PIECES], lead_odd[LEAD_PIECES];
+    int8_t rest_even[REST_PIECES], rest_odd[REST_PIECES];
     int32_t lead_excess, rest_excess;
 } meaning;
 
+static int32_t split_part(const int8_t *vector, int bytes, int8_t *even, int8_t *odd)
+{
+    int32_t excess = 0;
+    for (int i = 0; i < bytes; i++) {
+        even[i] = vector[2 * i];
+        odd[i] = vector[2 * i + 1];
+        excess += 8 * (even[i] + odd[i]);
+    }
+    return excess;
+}
+
 static void split(const int8_t *vector, meaning *m)
 {
-    m->lead_excess = m->rest_excess = 0;
-    for (int i = 0; i < HALVES; i++) {
-        m->even[i] = vector[2 * i];
-        m->odd[i] = vector[2 * i + 1];
-        *(i < LEAD_BYTES ? &m->lead_excess : &m->rest_excess) += 8 * (m->even[i] + m->odd[i]);
-    }
+    memset(m, 0, sizeof *m);
+    m->lead_excess = split_part(vector, LEAD_BYTES, m->lead_even, m->lead_odd);
+    m->rest_excess = split_part(vector + LEAD, REST_BYTES, m->rest_even, m->rest_odd);
 }
 
 #if defined(__SSSE3__)
-static inline __m128i dot16(const uint8_t *packed, const int8_t *even, const int8_t *odd)
+static inline __m128i dot_piece(const uint8_t *packed, const int8_t *even, const int8_t *odd)
 {
     const __m128i half = _mm_set1_epi8(15);
     __m128i both = _mm_loadu_si128((const __m128i *)packed);
@@ -40,29 +66,13 @@ static inline __m128i dot16(const uint8_t *packed, const int8_t *even, const int
     return _mm_madd_epi16(pairs, _mm_set1_epi16(1));
 }
 
-static inline __m128i dot32(const uint8_t *lead, const meaning *m)
-{
-    return _mm_add_epi32(dot16(lead, m->even, m->odd),
-                         dot16(lead + 16, m->even + 16, m->odd + 16));
-}
-
 static inline int32_t dot(const uint8_t *packed, const int8_t *even, const int8_t *odd, int bytes)
 {
-    __m128i sum = dot16(packed, even, odd);
-    for (int i = 16; i < bytes; i += 16)
-        sum = _mm_add_epi32(sum, dot16(packed + i, even + i, odd + i));
+    __m128i sum = dot_piece(packed, even, odd);
+    for (int i = PIECE; i < bytes; i += PIECE)
+        sum = _mm_add_epi32(sum, dot_piece(packed + i, even + i, odd + i));
     sum = _mm_hadd_epi32(sum, sum);
     return _mm_cvtsi128_si32(_mm_hadd_epi32(sum, sum));
-}
-
-static void lead_products(const uint8_t *lead, const meaning *m, int32_t *products)
-{
-    for (int i = 0; i < WINDOW; i += 4, lead += 4 * LEAD_BYTES) {
-        __m128i a = _mm_hadd_epi32(dot32(lead, m), dot32(lead + LEAD_BYTES, m));
-        __m128i b = _mm_hadd_epi32(dot32(lead + 2 * LEAD_BYTES, m), dot32(lead + 3 * LEAD_BYTES, m));
-        __m128i sums = _mm_sub_epi32(_mm_hadd_epi32(a, b), _mm_set1_epi32(m->lead_excess));
-        _mm_storeu_si128((__m128i *)(products + i), sums);
-    }
 }
 #else
 static inline int32_t dot(const uint8_t *packed, const int8_t *even, const int8_t *odd, int bytes)
@@ -72,22 +82,28 @@ static inline int32_t dot(const uint8_t *packed, const int8_t *even, const int8_
         sum += (packed[i] & 15) * even[i] + (packed[i] >> 4) * odd[i];
     return sum;
 }
-
-static void lead_products(const uint8_t *lead, const meaning *m, int32_t *products)
-{
-    for (int i = 0; i < WINDOW; i++)
-        products[i] = dot(lead + i * LEAD_BYTES, m->even, m->odd, LEAD_BYTES) - m->lead_excess;
-}
 #endif
 
-static inline int32_t lead_product(const uint8_t *lead, const meaning *m)
+/* Of a window's axis with the vector, and with the vector without its lead. */
+FOR_EACH_MACHINE
+static void axis_products(const int8_t *restrict axis, const int16_t *restrict vector,
+                          const int16_t *restrict rest, int32_t *whole, int32_t *beyond)
 {
-    return dot(lead, m->even, m->odd, LEAD_BYTES) - m->lead_excess;
+    int32_t all = 0, part = 0;
+    for (int i = 0; i < DIMENSIONS; i++) all += axis[i] * vector[i];
+    for (int i = LEAD / 16 * 16; i < DIMENSIONS; i++) part += axis[i] * rest[i];
+    *whole = all;
+    *beyond = part;
 }
 
-static inline int32_t rest_product(const uint8_t *rest, const meaning *m)
+static inline int32_t lead_product(const sketch *one, const meaning *m)
 {
-    return dot(rest, m->even + LEAD_BYTES, m->odd + LEAD_BYTES, REST_BYTES) - m->rest_excess;
+    return dot((const uint8_t *)one, m->lead_even, m->lead_odd, LEAD_PIECES) - m->lead_excess;
+}
+
+static inline int32_t rest_product(const record *one, const meaning *m)
+{
+    return dot((const uint8_t *)one, m->rest_even, m->rest_odd, REST_PIECES) - m->rest_excess;
 }
 
 #endif

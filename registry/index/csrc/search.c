@@ -1,10 +1,11 @@
 /* The k best places of a request, exactly: every eligible site is scored, or shown by a
  * bound to be none of them.
  *
- * Windows are taken best bound first, until none can hold one of the k best. In a window
- * where no row can stand without one of its rarer terms, only the postings of these are
- * looked at (MaxScore, Turtle & Flood 1995); else all rows, by a bound that is computed
- * for all of them at once. What is left is looked at closely, one line of memory a row.
+ * A few windows are taken for a score that the k best reach, then all others that can hold
+ * a row of such a score, as they lie in memory. Of a window's rows a sieve lets through
+ * those that may score it, by what they say, how far they are from the window's axis, and
+ * their merit; of these the leading dimensions of their embeddings are read, half a line
+ * of memory a row; what is left is looked at closely, one line a row.
  */
 #include "eligible.h"
 
@@ -12,7 +13,7 @@
 const char sources[] = SOURCES;
 
 enum { NO_CAPACITY = -1, NO_MEMORY = -2 };
-enum { BUCKETS = 32 };
+enum { BUCKETS = 512, FIRST_WINDOWS = 96 };
 
 /* In how many rows of all segments each term is. */
 void count_containing(const segment *segments, int32_t n, const uint64_t *hashes,
@@ -34,10 +35,11 @@ static int begin(run *r, const segment *in, const query *q)
     r->in = in;
     r->asked = q;
     r->n_terms = r->n_filters = 0;
-    size_t cells = (size_t)in->cells * sizeof(float);
+    size_t cells = (size_t)in->cells * (sizeof(float) + sizeof(uint16_t)) + 8;
     if (!(r->scratch = malloc((size_t)parts * each + cells + 1))) return 0;
     r->near = r->scratch;
-    uint32_t *blocks = (uint32_t *)(r->near + in->cells);
+    r->near_units = (uint16_t *)(r->near + in->cells);
+    uint32_t *blocks = (uint32_t *)(r->near + in->cells + (in->cells + 1) / 2);
     uint8_t *peaks = (uint8_t *)(blocks + parts * (windows + 1));
     for (int64_t i = 0; i < parts; i++, blocks += windows + 1, peaks += windows) {
         if (i >= q->terms) {
@@ -56,10 +58,13 @@ static int begin(run *r, const segment *in, const query *q)
     return 1;
 }
 
-/* ---- the order of windows ---- */
+/* ---- windows ---- */
 
+/* bounds: of what a row of each window scores; -1 where none can be eligible, or all have
+ * been looked at. likely: what the best of each may score, its place aside. */
 typedef struct {
-    float *bounds;
+    float *bounds, *likely;
+    aspect *aspects;
     int32_t *order;
     int64_t count;
 } prospects;
@@ -71,69 +76,106 @@ static int passes(const run *r, int64_t window)
     return 1;
 }
 
-static void add_peaks(float *restrict matched, const uint8_t *restrict peaks, int64_t windows,
-                      float weight)
-{
-    for (int64_t w = 0; w < windows; w++) matched[w] += weight * (float)peaks[w];
-}
-
-/* The bound of each window that can hold an eligible row; else -1. */
-static void bound_windows(const run *r, float *bounds)
+static void bound_window(const run *r, int64_t window, prospects *p)
 {
     const query *q = r->asked;
-    memset(bounds, 0, (size_t)r->in->windows * sizeof *bounds);
+    const aspect *a = &p->aspects[window];
+    const float weight = (float)q->weights[0];
+    const float merit = (float)MERIT_UNIT * r->in->window_merit[window];
+    float peak = 0;
     for (int32_t t = 0; t < r->n_terms; t++)
-        add_peaks(bounds, r->terms[t].peaks, r->in->windows, (float)r->terms[t].weight);
+        peak += (float)r->terms[t].weight * r->terms[t].peaks[window];
+    float cosine = cosine_bound(r, window, a->towards);
+    float relevance = relevance_bound(r, peak * r->lexical_slope, cosine);
+    if (relevance < (float)q->floor || (peak <= 0 && cosine < (float)q->meaning_only_min)) return;
+    p->bounds[window] = weight * relevance + proximity_bound(r, window) + merit + r->growth + SLACK;
+    p->likely[window] = weight * relevance_bound(r, peak * r->lexical_slope, likely_cosine(r, window, a)) + merit;
+}
+
+static void bound_windows(const run *r, prospects *p)
+{
     for (int64_t w = 0; w < r->in->windows; w++) {
-        float relevance = relevance_bound(r, bounds[w] * r->lexical_slope, r->cosine_most);
-        int holds = relevance >= (float)q->floor && passes(r, w);
-        bounds[w] = holds ? (float)q->weights[0] * relevance +
-                                (float)q->weights[1] * proximity_bound(r, w) +
-                                (float)MERIT_UNIT * r->in->window_merit[w] + r->growth + SLACK
-                          : -1;
+        p->bounds[w] = -1;
+        if (!passes(r, w)) continue;
+        p->aspects[w] = aspect_of(r, w);
+        bound_window(r, w, p);
     }
 }
 
-static int bucket_of(float bound)
+static int bucket_of(float likely)
 {
-    int bucket = (int)(bound * (BUCKETS / 1.0e8f));
+    int bucket = (int)(likely * (BUCKETS / 1.0e8f));
     return BUCKETS - 1 - (bucket < BUCKETS ? bucket : BUCKETS - 1);
 }
 
-/* About best first: by buckets. */
+/* About the likeliest first: by buckets. */
 static void order_windows(prospects *p, int64_t windows)
 {
     int32_t starts[BUCKETS + 1] = {0};
     for (int64_t w = 0; w < windows; w++)
-        if (p->bounds[w] >= 0) starts[bucket_of(p->bounds[w]) + 1]++;
+        if (p->bounds[w] >= 0) starts[bucket_of(p->likely[w]) + 1]++;
     for (int b = 0; b < BUCKETS; b++) starts[b + 1] += starts[b];
     p->count = starts[BUCKETS];
     for (int64_t w = 0; w < windows; w++)
-        if (p->bounds[w] >= 0) p->order[starts[bucket_of(p->bounds[w])]++] = (int32_t)w;
+        if (p->bounds[w] >= 0) p->order[starts[bucket_of(p->likely[w])]++] = (int32_t)w;
+}
+
+static int make_room(prospects *p, int64_t windows)
+{
+    size_t room = (size_t)(windows + 1);
+    p->bounds = malloc(room * (3 * sizeof(float) + sizeof(aspect)));
+    if (!p->bounds) return 0;
+    p->likely = p->bounds + room;
+    p->order = (int32_t *)(p->likely + room);
+    p->aspects = (aspect *)(p->order + room);
+    return 1;
 }
 
 /* ---- segments ---- */
 
+/* The likeliest windows, each batch of rows best first, for a score that is to be beaten. */
+static int search_likeliest(const run *r, const sieve *v, prospects *p, contenders *c, state *s)
+{
+    for (int64_t i = 0; i < p->count && i < FIRST_WINDOWS; i++) {
+        const int64_t window = p->order[i];
+        if (p->bounds[window] >= wanted(s)) search_window(r, window, v, &p->aspects[window], c, s);
+        p->bounds[window] = -1;
+        if (c->count >= CONTENDERS && !look_at_best(r, p->aspects, c, s)) return 0;
+    }
+    return look_at_best(r, p->aspects, c, s);
+}
+
+/* The others as they lie in memory, which is several times as fast. */
+static int search_others(const run *r, const sieve *v, const prospects *p, contenders *c, state *s)
+{
+    for (int64_t window = 0; window < r->in->windows; window++) {
+        if (p->bounds[window] < 0 || p->bounds[window] < wanted(s)) continue;
+        if (window + 1 < r->in->windows && p->bounds[window + 1] >= wanted(s))
+            fetch_window(r, window + 1);
+        search_window(r, window, v, &p->aspects[window], c, s);
+        if (c->count < GROUP) continue;
+        if (!look_at(r, p->aspects, c->list, c->count, s)) return 0;
+        c->count = 0;
+    }
+    return look_at(r, p->aspects, c->list, c->count, s);
+}
+
 static int64_t search_segment(const segment *in, const query *q, state *s)
 {
     run r;
-    prospects p = {NULL, NULL, 0};
+    prospects p;
+    contenders c;
     int64_t ended = NO_MEMORY;
     if (!begin(&r, in, q)) return NO_MEMORY;
-    p.bounds = malloc((size_t)(in->windows + 1) * sizeof *p.bounds);
-    p.order = malloc((size_t)(in->windows + 1) * sizeof *p.order);
-    if (p.bounds && p.order) {
-        bound_windows(&r, p.bounds);
+    const sieve v = sieve_of(&r);
+    c.count = 0;
+    if (make_room(&p, in->windows)) {
+        bound_windows(&r, &p);
         order_windows(&p, in->windows);
-        ended = 0;
+        int found = search_likeliest(&r, &v, &p, &c, s) && search_others(&r, &v, &p, &c, s);
+        ended = found ? 0 : NO_CAPACITY;
+        free(p.bounds);
     }
-    for (int64_t i = 0; i < p.count && !ended; i++) {
-        int64_t window = p.order[i];
-        if (p.bounds[window] < wanted(s)) continue;
-        if (!search_window(&r, window, p.bounds[window], s)) ended = NO_CAPACITY;
-    }
-    free(p.bounds);
-    free(p.order);
     free(r.scratch);
     return ended;
 }
@@ -181,15 +223,13 @@ int64_t score_rows(const segment *in, const query *q, const uint32_t *rows, int6
     for (int64_t i = 0; i < n; i++) {
         const record *one = &in->records[rows[i]];
         factors *f = &out[i];
-        uint32_t matched = 0;
+        const uint32_t matched = matched_by(&r, rows[i]);
         int passed = in->alive[rows[i]] != 0;
-        for (int32_t t = 0; t < r.n_terms; t++)
-            matched += r.terms[t].weight * impact_of(&r.terms[t], rows[i]);
         for (int32_t t = 0; t < r.n_filters; t++) passed &= impact_of(&r.filters[t], rows[i]) > 0;
-        int32_t product = lead_product(in->lead + (int64_t)rows[i] * LEAD_BYTES, &r.meant) +
-                          rest_product(one->rest, &r.meant);
+        const sketch *brief = &in->sketches[rows[i]];
+        int32_t product = lead_product(brief, &r.meant) + rest_product(one, &r.meant);
         f->lexical = lexical_of(q, matched);
-        f->cosine = cosine_of(q, product, in->reciprocal[rows[i]]);
+        f->cosine = cosine_of(q, product, brief->reciprocal);
         f->relevance = relevance_of(q, f->lexical, f->cosine);
         f->proximity = proximity_of(q, one);
         f->depth = one->depth;

@@ -8,30 +8,41 @@
 enum { FULL = 10000, FACTORS = 5, DAY_S = 86400 };
 enum { WINDOW = 256 };                      /* rows that share their bounds */
 enum { DIMENSIONS = 128, HALVES = DIMENSIONS / 2 };
-enum { LEAD = 64, LEAD_BYTES = LEAD / 2 };  /* dimensions that decide on most rows */
+enum { LEAD = 56, LEAD_BYTES = LEAD / 2 };  /* dimensions that decide on most rows */
 enum { REST_BYTES = HALVES - LEAD_BYTES };
-enum { MERIT_UNIT = 1024 };                 /* of the score */
+enum { ALONG_UNIT = 127, ACROSS_UNIT = 255 };
+enum { MERIT_UNIT = 1024, BEHIND_UNIT = 65536 }; /* of the score */
 enum { LOCAL = 1, HIGHER_TIER = 2, GROUPED = 4 };
 enum { HAS_LOCAL = 1, HAS_OTHER = 2 };
 enum { MAX_TERMS = 160, MAX_FILTERS = 16 };
 
+/* What is read of a row that its window's axis does not exclude. rest_along,
+ * rest_across: of the unit embedding without its lead, along the axis without its lead,
+ * in ALONG_UNIT, rounded, and across it, in ACROSS_UNIT, rounded up. */
+typedef struct {
+    uint8_t lead[LEAD_BYTES];   /* numbers plus 8, two a byte */
+    uint16_t reciprocal;        /* 2^16 / length of the embedding */
+    int8_t rest_along;
+    uint8_t rest_across;
+} sketch;
+
 /* What is read of a row that is looked at closely. */
 typedef struct {
+    uint8_t rest[REST_BYTES];
     uint32_t changed_s; /* since 1970 */
     uint16_t depth, quality;
-    uint8_t rest[REST_BYTES];
     int8_t place[9]; /* x, y, z, three bytes each */
-    uint8_t flags, unused[2];
+    uint8_t flags, unused[10];
 } record;
 
 typedef struct {
     int64_t rows, windows, terms, grouped, cells;
     int64_t as_of_s;            /* of the merits */
     const record *records;
-    const uint8_t *lead;        /* [windows * WINDOW][LEAD_BYTES], numbers plus 8 */
-    const uint16_t *reciprocal; /* 2^16 / length of the embedding */
-    const uint8_t *tail;        /* at least 255 * length without the lead / length */
-    const uint16_t *merit;      /* score of depth, quality and freshness, rounded up */
+    const sketch *sketches;     /* [windows * WINDOW] */
+    const int8_t *along;        /* cosine with the window's axis, in ALONG_UNIT, rounded */
+    const uint8_t *across;      /* sine with it, in ACROSS_UNIT, rounded up */
+    const uint8_t *behind;      /* the window's merit less the row's, rounded down */
     const uint16_t *cell;       /* of its place; 0 where the place does not count */
     const uint8_t *alive;
     const uint64_t *hashes;     /* of the terms, ascending */
@@ -45,12 +56,13 @@ typedef struct {
     const uint8_t *peaks;       /* [frequent][windows]: greatest impact */
     const float *cell_centre;   /* [cells][3], of length 1 */
     const float *cell_reach;    /* from the centre to the farthest place; radians */
-    const uint16_t *window_merit;
+    const uint16_t *window_merit; /* the best score of depth, quality and freshness */
     const float *window_centre; /* [windows][3], of length 1 */
     const float *window_reach;  /* from the centre to the farthest place; radians */
     const uint8_t *window_flags;
     const int8_t *window_axis;  /* [windows][DIMENSIONS]: a direction */
-    const float *window_spread; /* [windows][3]: its length; least and greatest cosine */
+    const float *window_spread; /* [windows][4]: its length, and that without its lead; the
+                                 * least and the greatest cosine of an embedding with it */
     const uint32_t *grouped_rows; /* ascending */
     const int64_t *grouped_leaders;
 } segment;
@@ -85,7 +97,7 @@ typedef struct {
 } factors;
 
 typedef struct {
-    int64_t windows, rows, records;
+    int64_t windows, sketches, records;
 } effort;
 
 #endif

@@ -7,11 +7,13 @@
 
 #include "segment.h"
 
-/* A dense column, or postings in blocks, one a window; nothing where no row has it. */
+/* A dense column, or postings in blocks, one a window; nothing where no row has it. step,
+ * base: see `sieve.h`. */
 typedef struct {
     const uint8_t *column, *peaks;
     const uint32_t *postings, *blocks;
     uint32_t weight;
+    uint16_t step, base;
 } part;
 
 static int64_t find_term(const segment *in, uint64_t hash)

@@ -1,17 +1,26 @@
-/* One window: what its rows may score, and which are taken. */
+/* One window: which of its rows may stand on the page, and which are taken. */
 #ifndef WINDOW_H
 #define WINDOW_H
 
-#include "bounds.h"
 #include "places.h"
+#include "sieve.h"
+
+/* A row that its window's sieve lets through. bound, lexical, apart: see `sieve.h`. */
+typedef struct {
+    uint32_t row;
+    uint16_t bound, lexical, apart;
+} contender;
+
+enum { CONTENDERS = 512, STEP = 64, STEPS = 65536 / STEP, GROUP = 128 };
 
 typedef struct {
-    uint32_t matched[WINDOW];
-    int32_t products[WINDOW];
-    uint8_t passed[WINDOW], holds[WINDOW];
-    uint8_t open[WINDOW];
-    int n_open;
-    float cosine, others; /* bounds of the window: of meaning, of all but relevance */
+    contender list[CONTENDERS + WINDOW], sorted[CONTENDERS + WINDOW];
+    int count;
+} contenders;
+
+typedef struct {
+    uint16_t lexical[WINDOW], apart[WINDOW], bounds[WINDOW];
+    uint8_t passed[WINDOW];
 } work;
 
 /* What a search has found, and what it did. after: greater standings were given before.
@@ -28,175 +37,120 @@ static float wanted(const state *s)
     return (float)s->found.least / 2;
 }
 
-static void add_column(uint32_t *restrict matched, const uint8_t *restrict column, uint32_t weight)
+/* ---- all rows ---- */
+
+static void add_block(const part *one, int64_t window, uint16_t most, uint16_t *lexical)
 {
-    for (int i = 0; i < WINDOW; i++) matched[i] += weight * column[i];
+    const uint32_t end = one->blocks[window + 1];
+    for (uint32_t i = one->blocks[window]; i < end; i++) {
+        uint32_t own = ((one->postings[i] & 255) * one->step >> 8) + one->base;
+        uint32_t sum = lexical[(one->postings[i] >> 8) % WINDOW] + own;
+        lexical[(one->postings[i] >> 8) % WINDOW] = (uint16_t)(sum < most ? sum : most);
+    }
 }
 
-static void add_block(const part *one, int64_t window, work *w)
+static void add_words(const run *r, int64_t window, const sieve *s, work *w)
 {
-    uint32_t end = one->blocks[window + 1];
-    for (uint32_t i = one->blocks[window]; i < end; i++)
-        w->matched[(one->postings[i] >> 8) % WINDOW] += one->weight * (one->postings[i] & 255);
+    memset(w->lexical, 0, sizeof w->lexical);
+    for (int32_t t = 0; t < r->n_terms; t++) {
+        const part *one = &r->terms[t];
+        if (!one->peaks[window]) continue;
+        if (!one->column) add_block(one, window, s->lexical_most, w->lexical);
+        else add_column(w->lexical, one->column + window * WINDOW, one->step, one->base, s->lexical_most);
+    }
 }
 
-static void add_term(const part *one, int64_t window, work *w)
+static void pass_filters(const run *r, int64_t window, uint8_t *passed)
 {
-    if (one->column) add_column(w->matched, one->column + window * WINDOW, one->weight);
-    else add_block(one, window, w);
-}
-
-/* A dense term, for the open rows alone. */
-static void add_to_open(const part *one, int64_t window, work *w)
-{
-    const uint8_t *column = one->column + window * WINDOW;
-    for (int i = 0; i < w->n_open; i++) w->matched[w->open[i]] += one->weight * column[w->open[i]];
-}
-
-static void pass_filters(const run *r, int64_t window, work *w)
-{
-    memset(w->passed, 0, WINDOW);
+    memset(passed, 0, WINDOW);
     for (int32_t f = 0; f < r->n_filters; f++) {
         const part *one = &r->filters[f];
         if (one->column) {
             const uint8_t *column = one->column + window * WINDOW;
-            for (int i = 0; i < WINDOW; i++) w->passed[i] = (uint8_t)(w->passed[i] + (column[i] > 0));
+            for (int i = 0; i < WINDOW; i++) passed[i] = (uint8_t)(passed[i] + (column[i] > 0));
             continue;
         }
         for (uint32_t i = one->blocks[window]; i < one->blocks[window + 1]; i++)
-            w->passed[(one->postings[i] >> 8) % WINDOW]++;
+            passed[(one->postings[i] >> 8) % WINDOW]++;
     }
 }
 
-static uint32_t postings_in(const part *one, int64_t window)
+static void hold_passing(const run *r, int64_t window, work *w)
 {
-    return one->column ? UINT32_MAX : one->blocks[window + 1] - one->blocks[window];
+    pass_filters(r, window, w->passed);
+    for (int i = 0; i < WINDOW; i++) w->bounds[i] = w->passed[i] == r->n_filters ? w->bounds[i] : 0;
 }
 
-/* Orders the terms by falling number of rows and tells how many of them cannot, even
- * together, lift a row to what is wanted; -1 where a row can do without any. */
-static int optional_terms(const run *r, int64_t window, const work *w, float least, int *order)
+/* Which of sixteen numbers are not 0, the first lowest. */
+static inline uint32_t which_hold(const uint16_t *bounds)
 {
-    const query *q = r->asked;
-    float matched = 0;
-    int optional = 0;
-    for (int t = 0; t < r->n_terms; t++) {
-        int at = t;
-        uint32_t own = postings_in(&r->terms[t], window);
-        for (; at > 0 && postings_in(&r->terms[order[at - 1]], window) < own; at--)
-            order[at] = order[at - 1];
-        order[at] = t;
-    }
-    for (int next = -1; next < r->n_terms; next++) {
-        if (next >= 0) matched += (float)r->terms[order[next]].weight * r->terms[order[next]].peaks[window];
-        float relevance = relevance_bound(r, matched * r->lexical_slope, w->cosine);
-        int can = relevance >= (float)q->floor &&
-                  (float)q->weights[0] * relevance + w->others >= least;
-        if (next < 0 && can && w->cosine >= (float)q->meaning_only_min) return -1;
-        if (next >= 0 && can) break;
-        optional = next + 1;
-    }
-    return optional;
+#if defined(__SSSE3__)
+    const __m128i none = _mm_setzero_si128();
+    __m128i low = _mm_cmpeq_epi16(_mm_loadu_si128((const __m128i *)bounds), none);
+    __m128i high = _mm_cmpeq_epi16(_mm_loadu_si128((const __m128i *)(bounds + 8)), none);
+    return ~(uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low, high)) & 0xffff;
+#else
+    uint32_t which = 0;
+    for (int i = 0; i < 16; i++) which |= (uint32_t)(bounds[i] != 0) << i;
+    return which;
+#endif
 }
 
-/* Opens the rows that have one of the terms that are not optional. */
-static void open_matching(const run *r, int64_t window, const int *order, int optional, work *w)
-{
-    w->n_open = 0;
-    for (int n = r->n_terms - 1; n >= 0; n--) {
-        const part *one = &r->terms[order[n]];
-        if (one->column) continue;
-        uint32_t end = one->blocks[window + 1];
-        for (uint32_t i = one->blocks[window]; i < end; i++) {
-            uint8_t row = (uint8_t)(one->postings[i] >> 8);
-            if (!w->matched[row] && n >= optional) w->open[w->n_open++] = row;
-            w->matched[row] += one->weight * (one->postings[i] & 255);
-        }
-    }
-    for (int n = 0; n < optional && r->terms[order[n]].column; n++)
-        add_to_open(&r->terms[order[n]], window, w);
-}
-
-/* Which of all rows hold by the bound of the matched words, their merit and what their
- * leading dimensions mean. */
-static void bound_rows(const run *r, int64_t window, float least, work *w, int has_products)
+static void collect(const run *r, int64_t window, const work *w, contenders *c)
 {
     const uint32_t first = (uint32_t)window * WINDOW;
-    const uint16_t *restrict merit = r->in->merit + first;
-    const uint16_t *restrict reciprocal = r->in->reciprocal + first;
-    const uint8_t *restrict tail = r->in->tail + first;
-    const int32_t *restrict products = w->products;
-    const uint32_t *restrict matched = w->matched;
-    const float slope = r->lexical_gain * r->lexical_slope, limit = w->cosine;
-    const float cosine_slope = r->cosine_slope, tail_limit = r->tail_limit;
-    const float gain = r->cosine_gain, weight = (float)r->asked->weights[0];
-    const float most = r->lexical_gain * FULL;
-    const float floor = (float)r->asked->floor, slack = r->growth + SLACK;
+    contender *next = c->list + c->count;
+    for (int i = 0; i < WINDOW; i += 16) {
+        for (uint32_t which = which_hold(w->bounds + i); which; which &= which - 1) {
+            const int at = i + __builtin_ctz(which);
+            __builtin_prefetch(&r->in->sketches[first + (uint32_t)at]);
+            *next++ = (contender){first + (uint32_t)at, w->bounds[at], w->lexical[at], w->apart[at]};
+        }
+    }
+    c->count = (int)(next - c->list);
+}
+
+/* Best first, by steps. */
+static void sort_contenders(contenders *c)
+{
+    int32_t starts[STEPS + 1] = {0};
+    for (int i = 0; i < c->count; i++) starts[STEPS - c->list[i].bound / STEP]++;
+    for (int i = 0; i < STEPS; i++) starts[i + 1] += starts[i];
+    for (int i = 0; i < c->count; i++)
+        c->sorted[starts[STEPS - 1 - c->list[i].bound / STEP]++] = c->list[i];
+}
+
+/* ---- rows ---- */
+
+typedef struct {
+    uint32_t row;
+    int32_t product; /* of the leading dimensions */
+    float bound;
+} close_row;
+
+/* Those of a group of rows that hold by their leading dimensions, best first. */
+static int narrow(const run *r, const aspect *aspects, const contender *group, int size, float least,
+                  close_row *out)
+{
+    const float weight = (float)r->asked->weights[0], full = weight * FULL;
+    const float gain = weight * r->cosine_gain, floor = weight * (float)r->asked->floor;
     const float alone = (float)r->asked->meaning_only_min;
-    int32_t holds[WINDOW];
-    float near[WINDOW];
-    if (r->asked->located)
-        for (int i = 0; i < WINDOW; i++) near[i] = r->near[r->in->cell[first + i]] + slack;
-    else /* all are equally near: cells need not be read */
-        for (int i = 0; i < WINDOW; i++) near[i] = r->near[0] + slack;
-    for (int i = 0; i < WINDOW; i++) {
-        float cosine = limit;
-        if (has_products) {
-            cosine = (float)products[i] * (float)reciprocal[i] * cosine_slope +
-                     tail_limit * (float)tail[i] + 1;
-            cosine = cosine < 0 ? 0 : cosine;
-            cosine = cosine < limit ? cosine : limit;
-        }
-        float lexical = slope * (float)(int32_t)matched[i];
-        lexical = lexical < most ? lexical : most;
-        float relevance = lexical + gain * cosine + 1;
-        relevance = relevance < (float)FULL ? relevance : (float)FULL;
-        float bound = weight * relevance + (float)MERIT_UNIT * (float)merit[i] + near[i];
-        int says = (matched[i] > 0) | (cosine >= alone);
-        holds[i] = says & (relevance >= floor) & (bound >= least);
-    }
-    for (int i = 0; i < WINDOW; i++) w->holds[i] = (uint8_t)holds[i];
-}
-
-static void open_holding(const run *r, int64_t window, work *w)
-{
-    int64_t left = r->in->rows - window * WINDOW;
-    int count = (int)least_of(WINDOW, left), open = 0;
-    if (count < WINDOW) memset(w->holds + count, 0, (size_t)(WINDOW - count));
-    for (int i = 0; i < WINDOW; i += 8) {
-        uint64_t eight;
-        memcpy(&eight, w->holds + i, sizeof eight);
-        if (!eight) continue; /* as it is for most */
-        for (int j = i; j < i + 8; j++) {
-            w->open[open] = (uint8_t)j;
-            open += w->holds[j];
-        }
-    }
-    w->n_open = open;
-}
-
-/* Whether the row, by a bound of its relevance, may be eligible and reach the score. */
-static int may_stand(const run *r, uint32_t row, float relevance, float least)
-{
-    const query *q = r->asked;
-    float bound = (float)q->weights[0] * relevance + (float)MERIT_UNIT * r->in->merit[row] +
-                  r->near[r->in->cell[row]] + r->growth + SLACK;
-    return relevance >= (float)q->floor && bound >= least;
-}
-
-/* Keeps of the open rows those that live, pass, and hold by their words and merit. */
-static void keep_open(const run *r, int64_t window, float least, work *w)
-{
-    const uint32_t first = (uint32_t)window * WINDOW;
     int kept = 0;
-    for (int i = 0; i < w->n_open; i++) {
-        uint8_t at = w->open[i];
-        float lexical = (float)w->matched[at] * r->lexical_slope;
-        w->open[kept] = at;
-        kept += r->in->alive[first + at] && w->passed[at] == r->n_filters &&
-                may_stand(r, first + at, relevance_bound(r, lexical, w->cosine), least);
+    for (int i = 0; i < size; i++) {
+        const uint32_t row = group[i].row;
+        const sketch *one = &r->in->sketches[row];
+        const int32_t product = lead_product(one, &r->meant);
+        float cosine = row_cosine_bound(r, &aspects[row / WINDOW], one, product);
+        float relevance = (float)group[i].lexical * UNIT + gain * cosine + weight;
+        relevance = relevance < full ? relevance : full;
+        float bound = relevance + (float)group[i].apart * UNIT + SLACK;
+        if (bound < least || relevance < floor || !(group[i].lexical || cosine >= alone)) continue;
+        __builtin_prefetch(&r->in->records[row]);
+        int at = kept++;
+        for (; at > 0 && out[at - 1].bound < bound; at--) out[at] = out[at - 1];
+        out[at] = (close_row){row, product, bound};
     }
-    w->n_open = kept;
+    return kept;
 }
 
 static int64_t leader_of(const segment *in, uint32_t row)
@@ -211,21 +165,17 @@ static int64_t leader_of(const segment *in, uint32_t row)
 }
 
 /* Takes the row if it is eligible and may be on the page; 0 where there is no room. */
-static int take_row(const run *r, uint32_t row, uint32_t matched, int32_t product, float limit,
-                    state *s)
+static int take_row(const run *r, uint32_t row, int32_t product, state *s)
 {
+    if (!r->in->alive[row]) return 1;
     const query *q = r->asked;
     const record *one = &r->in->records[row];
-    const int32_t lexical = lexical_of(q, matched);
-    float likeness = row_cosine_bound(r, row, product, limit);
-    if (!matched && likeness < (float)q->meaning_only_min) return 1;
-    if (!may_stand(r, row, relevance_bound(r, (float)lexical, likeness), wanted(s))) return 1;
+    const uint32_t matched = matched_by(r, row);
     s->done.records++;
-    product += rest_product(one->rest, &r->meant);
-    const int32_t cosine = cosine_of(q, product, r->in->reciprocal[row]);
-    const int32_t relevance = relevance_of(q, lexical, cosine);
+    product += rest_product(one, &r->meant);
+    const int32_t cosine = cosine_of(q, product, r->in->sketches[row].reciprocal);
+    const int32_t relevance = relevance_of(q, lexical_of(q, matched), cosine);
     if (!is_eligible(q, relevance, matched, cosine)) return 1;
-    if (!may_stand(r, row, (float)relevance, wanted(s))) return 1;
     const int tier = (one->flags & HIGHER_TIER) != 0;
     const int64_t score = (int64_t)q->weights[0] * relevance + standing_apart(q, one);
     candidate taken = {2 * score - tier, 0, s->number, row};
@@ -234,93 +184,86 @@ static int take_row(const run *r, uint32_t row, uint32_t matched, int32_t produc
     return add(&s->found, &taken);
 }
 
-static int take_open(const run *r, int64_t window, const work *w, int has_products, state *s)
+static int take_rows(const run *r, const close_row *rows, int count, state *s)
 {
-    const uint32_t first = (uint32_t)window * WINDOW;
-    for (int i = 0; i < w->n_open; i++) {
-        __builtin_prefetch(&r->in->records[first + w->open[i]]);
-        if (!has_products) __builtin_prefetch(r->in->lead + (int64_t)(first + w->open[i]) * LEAD_BYTES);
-    }
-    for (int i = 0; i < w->n_open; i++) {
-        uint8_t at = w->open[i];
-        int32_t product = has_products
-                              ? w->products[at]
-                              : lead_product(r->in->lead + (int64_t)(first + at) * LEAD_BYTES, &r->meant);
-        if (!take_row(r, first + at, w->matched[at], product, w->cosine, s)) return 0;
+    for (int i = 0; i < count && rows[i].bound >= wanted(s); i++)
+        if (!take_row(r, rows[i].row, rows[i].product, s)) return 0;
+    return 1;
+}
+
+/* Looks at contenders in the order given; 0 where there is no room. */
+static int look_at(const run *r, const aspect *aspects, const contender *list, int count, state *s)
+{
+    close_row rows[GROUP];
+    for (int start = 0; start < count; start += GROUP) {
+        const int size = (int)least_of(GROUP, count - start);
+        s->done.sketches += size;
+        const int kept = narrow(r, aspects, list + start, size, wanted(s), rows);
+        if (!take_rows(r, rows, kept, s)) return 0;
     }
     return 1;
 }
 
-static int search_all_rows(const run *r, int64_t window, work *w, state *s)
+/* Looks at all contenders, the best first, until none of those left can stand. */
+static int look_at_best(const run *r, const aspect *aspects, contenders *c, state *s)
 {
-    for (int32_t t = 0; t < r->n_terms; t++) add_term(&r->terms[t], window, w);
-    s->done.rows += WINDOW;
-    bound_rows(r, window, wanted(s), w, 0);
-    open_holding(r, window, w);
-    int many = w->n_open > WINDOW / 8;
-    if (many) {
-        lead_products(r->in->lead + window * WINDOW * LEAD_BYTES, &r->meant, w->products);
-        bound_rows(r, window, wanted(s), w, 1);
-        open_holding(r, window, w);
+    int count = 0;
+    sort_contenders(c);
+    while (count < c->count) {
+        const int size = (int)least_of(GROUP, c->count - count);
+        if ((float)(c->sorted[count].bound | (STEP - 1)) * UNIT + UNIT < wanted(s)) break;
+        if (!look_at(r, aspects, c->sorted + count, size, s)) return 0;
+        count += size;
     }
-    keep_open(r, window, wanted(s), w);
-    return take_open(r, window, w, many, s);
+    c->count = 0;
+    return 1;
 }
 
-/* The filter that fewest rows of the window pass, if they are few; else NULL. */
-static const part *narrow_filter(const run *r, int64_t window)
+static void look_up_places(const run *r, int64_t window, work *w)
 {
-    const part *narrowest = NULL;
-    uint32_t fewest = WINDOW / 4;
-    for (int32_t f = 0; f < r->n_filters; f++) {
-        uint32_t own = postings_in(&r->filters[f], window);
-        if (own > fewest) continue;
-        fewest = own;
-        narrowest = &r->filters[f];
-    }
-    return narrowest;
+    const uint16_t *cell = r->in->cell + window * WINDOW;
+    if (r->asked->located && (r->in->window_flags[window] & HAS_LOCAL))
+        for (int i = 0; i < WINDOW; i++) w->apart[i] = r->near_units[cell[i]];
+    else /* all are equally near: cells need not be read */
+        for (int i = 0; i < WINDOW; i++) w->apart[i] = r->near_units[0];
 }
 
-static int search_passing(const run *r, int64_t window, const part *filter, work *w, state *s)
+static void fetch(const void *start, size_t bytes)
 {
-    uint32_t start = filter->blocks[window], end = filter->blocks[window + 1];
-    w->n_open = 0;
-    for (uint32_t i = start; i < end; i++) w->open[w->n_open++] = (uint8_t)(filter->postings[i] >> 8);
+    for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch((const char *)start + i);
+}
+
+/* Has a window's columns on their way. */
+static void fetch_window(const run *r, int64_t window)
+{
+    const int64_t first = window * WINDOW;
+    fetch(r->in->along + first, WINDOW);
+    fetch(r->in->across + first, WINDOW);
+    fetch(r->in->behind + first, WINDOW);
+    if (r->asked->located && (r->in->window_flags[window] & HAS_LOCAL)) fetch(r->in->cell + first, WINDOW * sizeof(uint16_t));
     for (int32_t t = 0; t < r->n_terms; t++) {
-        if (r->terms[t].column) add_to_open(&r->terms[t], window, w);
-        else add_block(&r->terms[t], window, w);
+        const part *one = &r->terms[t];
+        if (!one->peaks[window]) continue;
+        if (one->column) fetch(one->column + first, WINDOW);
+        else __builtin_prefetch(one->postings + one->blocks[window]);
     }
-    s->done.rows += w->n_open;
-    keep_open(r, window, wanted(s), w);
-    return take_open(r, window, w, 0, s);
 }
 
-static int search_window(const run *r, int64_t window, float bound, state *s)
+static void search_window(const run *r, int64_t window, const sieve *v, const aspect *a, contenders *c,
+                          state *s)
 {
-    const query *q = r->asked;
-    const float least = wanted(s);
+    const int64_t first = window * WINDOW;
+    const segment *in = r->in;
     work w;
-    int order[MAX_TERMS];
-    float peak = 0;
-    for (int32_t t = 0; t < r->n_terms; t++)
-        peak += (float)r->terms[t].weight * r->terms[t].peaks[window];
-    w.cosine = cosine_bound(r, window);
-    float lexical = peak * r->lexical_slope, weight = (float)q->weights[0];
-    w.others = bound - weight * relevance_bound(r, lexical, r->cosine_most);
-    float relevance = relevance_bound(r, lexical, w.cosine);
-    if (relevance < (float)q->floor || weight * relevance + w.others < least) return 1;
-    const int optional = optional_terms(r, window, &w, least, order);
     s->done.windows++;
-    memset(w.matched, 0, sizeof w.matched);
-    pass_filters(r, window, &w);
-    const part *narrow = narrow_filter(r, window);
-    if (narrow) return search_passing(r, window, narrow, &w, s);
-    if (optional < 0 || (optional < r->n_terms && r->terms[order[optional]].column))
-        return search_all_rows(r, window, &w, s);
-    open_matching(r, window, order, optional, &w);
-    s->done.rows += w.n_open;
-    keep_open(r, window, least, &w);
-    return take_open(r, window, &w, 0, s);
+    add_words(r, window, v, &w);
+    look_up_places(r, window, &w);
+    const mesh m = mesh_of(v, a->towards, in->window_merit[window], wanted(s));
+    sift(v, &m, w.lexical, in->along + first, in->across + first, in->behind + first, w.apart,
+         w.bounds);
+    for (int64_t i = in->rows - first; i < WINDOW; i++) w.bounds[i] = 0;
+    if (r->n_filters) hold_passing(r, window, &w);
+    collect(r, window, &w, c);
 }
 
 #endif

@@ -2,7 +2,7 @@
 
 import pytest
 
-from registry.index.compile import LIBRARY, compile_kernel
+from registry.compiled.compile import LIBRARY, compile_kernel
 
 
 @pytest.mark.parametrize("named", ["no-such-compiler", "no-such-compiler -m64"])

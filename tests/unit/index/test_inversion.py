@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from registry.index import inversion, library, runs
+from registry.compiled import library
+from registry.compiled.library import find_library
+from registry.index import inversion, runs
 from registry.index.inversion import invert_compiled, invert_plainly
-from registry.index.library import find_library
 from registry.index.lookup import Lookup
 from registry.index.rows import Rows, join, rows_of, select
 from registry.index.runs import Runs, join_runs, starts_of

@@ -12,15 +12,15 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from registry.index.compile import LIBRARY
+from registry.compiled.compile import LIBRARY
+from registry.compiled.library import find_library
 from registry.index.constants import Constants
 from registry.index.kernel import Kernel
 from registry.index.layout import order_rows
-from registry.index.library import find_library
 from registry.index.oracle import Oracle
 from registry.index.part import BEFORE_ALL, Part
 from registry.index.rows import HIGHER_TIER, LOCAL, Bodies, Rows
-from registry.index.segment import WINDOW, build_segment
+from registry.index.segment import LEAD, WINDOW, build_segment
 from registry.ranking.decay import decay_table
 from registry.ranking.proximity import squared_chords
 from registry.ranking.vectors import reciprocals, unpack_sites
@@ -101,9 +101,9 @@ def random_part(rng: np.random.Generator, n: int, first_id: int) -> Part:
     days = np.maximum(as_of_s - rows.changed_s.astype(np.int64), 0) // DAY_S
     fresh = FRESH[np.minimum(days, len(FRESH) - 1)].astype(np.int64)
     merits = 1500 * (rows.depth.astype(np.int64) + rows.quality) + 1000 * fresh
-    order = order_rows(rows, merits, region_rows=2 * WINDOW, topic_rows=WINDOW // 2)
+    order = order_rows(rows, merits, topic_rows=WINDOW // 2)
     segment = build_segment(rows.take(order), merits[order], as_of_s)
-    alive = np.zeros(len(segment.merit), np.uint8)
+    alive = np.zeros(segment.windows * WINDOW, np.uint8)
     alive[:n] = rng.random(n) < 0.95
     return Part(segment, alive)
 
@@ -183,6 +183,45 @@ def test_both_find_the_same(pair: Pair, number: int) -> None:
         assert set(shown["leader"].tolist()) == set(earlier["leader"].tolist())
 
 
+@pytest.mark.parametrize("number", range(40))
+def test_no_embedding_means_more_than_its_window_and_its_sketch_tell(
+    number: int,
+) -> None:
+    rng = np.random.default_rng(number)
+    segment = random_part(rng, 5 * WINDOW + 9, 1).segment
+    lead = segment.sketches["lead"][: len(segment)]
+    packed = np.concatenate([lead, segment.records["rest"]], axis=1)
+    numbers = np.stack([packed & 15, packed >> 4], axis=2).reshape(len(packed), 128)
+    units = numbers.astype(float) - 8
+    units /= np.maximum(np.linalg.norm(units, axis=1), 1)[:, None]
+    toward = units[rng.integers(len(units))] + rng.normal(scale=0.05, size=128)
+    columns = (segment.along, segment.across)
+    beyond = (segment.sketches["rest_along"], segment.sketches["rest_across"])
+    for first, (along, across) in ((0, columns), (LEAD, beyond)):
+        asked = toward[first:] / np.linalg.norm(toward[first:])
+        axis = segment.window_axis[:, first:].astype(float)
+        axis /= np.linalg.norm(axis, axis=1)[:, None]
+        cosine = np.repeat(axis @ asked, WINDOW)[: len(units)]
+        sine = np.sqrt(np.maximum(0, 1 - cosine**2))
+        bound = cosine * along[: len(units)] / 127 + np.abs(cosine) / 254
+        bound += sine * across[: len(units)] / 255 + 1e-5
+        assert np.all(units[:, first:] @ asked <= bound)
+
+
+def test_no_row_has_more_merit_than_its_window_and_its_column_tell() -> None:
+    rng = np.random.default_rng(3)
+    rows = random_rows(rng, 700, 1)
+    merits = rng.integers(0, 60_000_000, len(rows))
+    segment = build_segment(rows, merits, NOW_S)
+    best = np.repeat(segment.window_merit.astype(np.int64) * 1024, WINDOW)
+    told = best - segment.behind.astype(np.int64) * 65_536
+    assert np.all(told[: len(rows)] >= merits)
+    assert np.all(
+        (told[: len(rows)] - merits < 65_536 + 1024)
+        | (segment.behind[: len(rows)] == 255)
+    )
+
+
 @pytest.mark.parametrize("number", range(20))
 def test_both_score_and_count_the_same(pair: Pair, number: int) -> None:
     rng = np.random.default_rng(1000 + number)
@@ -203,7 +242,7 @@ def test_thousands_of_equals_are_all_candidates(kernel: Kernel) -> None:
     rows = random_rows(rng, 1, 1).take(np.zeros(9000, np.int64))
     rows = replace(rows, site_ids=np.arange(1, 9001), leaders=np.zeros(9000, np.int64))
     segment = build_segment(rows, np.zeros(9000, np.int64) + 10**8 // 2, NOW_S)
-    alive = (np.arange(len(segment.merit)) < 9000).astype(np.uint8)
+    alive = (np.arange(segment.windows * WINDOW) < 9000).astype(np.uint8)
     constants = replace(
         random_constants(rng),
         terms=((int(rows.hashes[-1]), 1),),

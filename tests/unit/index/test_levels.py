@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.index import panel
+from registry.index import panel, shelf
 from registry.index.builder import Builder, Merge
 from registry.index.constants import Query
 from registry.index.index import Index
@@ -45,7 +45,7 @@ class Following:
     """A builder that follows changes, with a merge under way beside, and its files."""
 
     def __init__(self, folder: Path, sites: dict[int, Profile]) -> None:
-        self.sites = sites
+        self.sites, self.folder = sites, folder
         self.builder = Builder.build(sites.values(), P, SMALL)
         self.writer, self.reader = ShelfWriter(folder), ShelfReader(folder, P)
         self.begun: tuple[Merge, Level] | None = None
@@ -67,6 +67,16 @@ class Following:
 
     def put(self) -> None:
         self.builder = self.writer.put(self.builder)
+
+    def restart(self) -> None:
+        """As after a kill, once an index was put out: a merge under way is lost."""
+        self.put()
+        self.begun = None
+        self.writer.close()
+        self.writer = ShelfWriter(self.folder)
+        found = self.writer.find(P, SMALL)
+        assert found is not None
+        self.builder = found[0]
 
     def check(self, now: datetime) -> None:
         anew = answers(Builder.build(self.sites.values(), P).index, now)
@@ -90,7 +100,7 @@ STEPS = st.lists(
             st.lists(st.integers(1, 40), max_size=9, unique=True),
             st.lists(st.integers(1, 40), max_size=5, unique=True),
         ),
-        st.sampled_from([("begin",), ("finish",), ("put",)]),
+        st.sampled_from([("begin",), ("finish",), ("put",), ("restart",)]),
     ),
     max_size=14,
 )
@@ -106,7 +116,8 @@ def test_changes_and_merges_in_any_order_equal_an_index_built_anew(
 ) -> None:
     rng = random.Random(seed)
     sites = {number: random_site(rng, number) for number in range(1, first + 1)}
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(shelf, "MAPPED_ROWS", 8)
         followed = Following(Path(folder), sites)
         for step in steps:
             match step:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.index.library import find_library
+from registry.compiled.library import find_library
 from registry.index.matching import Match, match_compiled, match_plainly
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.profile import ActionProfile, Profile, encode_profile
@@ -60,7 +60,9 @@ def test_both_find_the_same(
     profile = replace(PROFILE, site_terms=about, actions=tuple(offered))
     body = encode_profile(profile)
 
-    assert compiled(wanted)(body) == match_plainly(wanted, DEFAULT_POLICY)(body)
+    bodies = [body, encode_profile(PROFILE), body]
+    assert compiled(wanted)(bodies) == match_plainly(wanted, DEFAULT_POLICY)(bodies)
+    assert compiled(wanted)([]) == []
 
 
 @given(st.data())
@@ -76,11 +78,11 @@ def test_what_is_no_profile_is_refused_and_never_read_beyond_its_end(
     body = encode_profile(replace(PROFILE, actions=(action,) * 3))
     match = compiled({"oboe": 5, "the": 1})
     with pytest.raises(ValueError, match="no encoded profile"):
-        match(body[: data.draw(st.integers(0, len(body) - 1))])
+        match([body, body[: data.draw(st.integers(0, len(body) - 1))]])
     broken = bytearray(body)
     broken[data.draw(st.integers(0, len(body) - 1))] = data.draw(st.integers(0, 255))
     try:
-        matching = match(bytes(broken))
+        (matching,) = match([bytes(broken)])
     except ValueError:  # also of a name that is no UTF-8
         return
     assert matching.terms <= {"oboe", "the"}
@@ -102,7 +104,7 @@ def test_what_is_no_profile_is_refused_and_never_read_beyond_its_end(
 )
 def test_other_things_are_refused(value: object) -> None:
     with pytest.raises(ValueError, match="no encoded profile"):
-        compiled({"oboe": 5})(msgspec.msgpack.encode(value))
+        compiled({"oboe": 5})([msgspec.msgpack.encode(value)])
 
 
 def test_members_of_every_kind_are_passed_over() -> None:
@@ -116,5 +118,5 @@ def test_members_of_every_kind_are_passed_over() -> None:
         "extended": msgspec.msgpack.Ext(5, b"a" * 300),
         "site_terms": ["oboe"],
     }
-    matching = compiled({"oboe": 5})(msgspec.msgpack.encode(others))
+    (matching,) = compiled({"oboe": 5})([msgspec.msgpack.encode(others)])
     assert matching == (None, {"oboe"}, 0)

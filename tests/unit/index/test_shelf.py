@@ -4,14 +4,18 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from registry.index import shelf
 from registry.index.array_file import FileDamaged
 from registry.index.builder import Builder
 from registry.index.constants import Query
 from registry.index.index import Index
+from registry.index.levels import SIZES
+from registry.index.manifest import MANIFEST, Since
 from registry.index.search import Ranked, search
-from registry.index.shelf import MANIFEST, ShelfReader, ShelfWriter
+from registry.index.shelf import ShelfReader, ShelfWriter
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.profile import Profile
 from registry.ranking.relevance import Request
@@ -115,10 +119,10 @@ def test_a_writer_that_died_before_the_manifest_changes_nothing(
     writer.put(builder)
     manifest = (tmp_path / MANIFEST).read_bytes()
 
-    def die(_: object) -> None:
+    def die(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(writer, "_publish", die)
+    monkeypatch.setattr(shelf, "publish", die)
     with pytest.raises(KeyboardInterrupt):
         writer.put(builder.with_changes([], [1]))
     assert (tmp_path / MANIFEST).read_bytes() == manifest
@@ -134,11 +138,11 @@ def test_what_a_failed_attempt_wrote_is_removed_with_the_next_index(
     kept = writer.put(builder)
     files = {path.name for path in tmp_path.iterdir()}
 
-    def fail(_: object) -> None:
+    def fail(*_: object) -> None:
         raise OSError("no space left")
 
     with monkeypatch.context() as patched:
-        patched.setattr(writer, "_publish", fail)
+        patched.setattr(shelf, "publish", fail)
         with pytest.raises(OSError, match="no space"):
             writer.put(kept.with_changes([], [1]))
     left = {path.name for path in tmp_path.iterdir()} - files
@@ -175,3 +179,66 @@ def test_a_folder_has_one_writer(builder: Builder, tmp_path: Path) -> None:
     with pytest.raises(BlockingIOError):
         ShelfWriter(tmp_path)
     writer.put(builder)
+
+
+def change_manifest(folder: Path, **changes: str) -> None:
+    told = msgspec.json.decode((folder / MANIFEST).read_bytes())
+    (folder / MANIFEST).write_bytes(msgspec.json.encode(told | changes))
+
+
+def test_a_builder_goes_on_where_the_one_before_ended(
+    builder: Builder, random_site: MakeRandom, now: datetime, tmp_path: Path
+) -> None:
+    before = ShelfWriter(tmp_path)
+    builder = before.put(builder.with_changes([], [1]), Since("here", 77))
+    before.close()
+    after = ShelfWriter(tmp_path)
+    found = after.find(P, SIZES)
+    assert found is not None
+    taken, since = found
+    assert since == Since("here", 77)
+    assert taken.voices == builder.voices
+    assert answer(taken.index, now) == answer(builder.index, now)
+    site = random_site(random.Random(8), 2)
+    both = [one.with_changes([site], [3]) for one in (builder, taken)]
+    assert answer(both[0].index, now) == answer(both[1].index, now)
+    files = {path.name for path in tmp_path.iterdir()}
+    after.put(taken, since)
+    written = {path.name for path in tmp_path.iterdir()} - files
+    assert {name.partition("-")[0] for name in written} == {"state"}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"code": "other"}, id="files of other code"),
+        pytest.param({"policy": "other"}, id="files of another policy"),
+        pytest.param({"generation": "other"}, id="files of another index"),
+        pytest.param({"state": "state-gone"}, id="a file that is gone"),
+        pytest.param({"parts": 7}, id="no manifest"),
+    ],
+)
+def test_a_builder_that_can_not_go_on_says_so(
+    builder: Builder, tmp_path: Path, changes: dict[str, str]
+) -> None:
+    writer = ShelfWriter(tmp_path)
+    writer.put(builder)
+    change_manifest(tmp_path, **changes)
+    assert writer.find(P, SIZES) is None
+
+
+@pytest.mark.parametrize("kind", ["segment", "rows", "state"])
+def test_a_file_that_was_cut_off_is_not_taken_up(
+    builder: Builder, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shelf, "MAPPED_ROWS", 5)
+    writer = ShelfWriter(tmp_path)
+    writer.put(builder)
+    assert writer.find(P, SIZES) is not None
+    for path in tmp_path.glob(f"{kind}-*"):
+        path.write_bytes(path.read_bytes()[:-1])
+    assert writer.find(P, SIZES) is None
+
+
+def test_an_empty_folder_gives_no_builder(tmp_path: Path) -> None:
+    assert ShelfWriter(tmp_path).find(P, SIZES) is None

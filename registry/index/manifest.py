@@ -1,0 +1,61 @@
+"""What names the files of an index; it takes the place of the one before in one step."""
+
+from pathlib import Path
+
+import msgspec
+
+from registry.index.array_file import FileDamaged
+
+MANIFEST = "manifest.json"
+
+
+class Since(msgspec.Struct, frozen=True):
+    """source: the database. horizon: all below it is in, see `db.profiles`."""
+
+    source: str = ""
+    horizon: int = 0
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """Names of files. parts: segments. state: what changes with every index.
+
+    members: of the panel in a part, by its name, where not all of its rows are. What
+    follows only a builder needs that takes up where this one ended. rows: of large
+    parts, by their names. code: that made the files. since: what they hold.
+    """
+
+    policy: str
+    generation: str
+    parts: tuple[str, ...]
+    members: dict[str, str]
+    state: str
+    rows: dict[str, str] = {}
+    code: str = ""
+    since: Since = Since()
+
+    @property
+    def segments(self) -> set[str]:
+        return {*self.parts, *self.members.values()}
+
+    @property
+    def files(self) -> set[str]:
+        return {*self.segments, *self.rows.values(), self.state}
+
+
+def read_manifest(folder: Path) -> Manifest | None:
+    """None where there is none. Raises: FileDamaged, OSError."""
+    try:
+        told = (folder / MANIFEST).read_bytes()
+    except FileNotFoundError:
+        return None
+    try:
+        return msgspec.json.decode(told, type=Manifest)
+    except msgspec.DecodeError as error:
+        raise FileDamaged(f"{MANIFEST} is none: {error}") from error
+
+
+def publish(folder: Path, manifest: Manifest) -> None:
+    """What it names is durable before."""
+    made = folder / f"{MANIFEST}.new"
+    made.write_bytes(msgspec.json.encode(manifest))
+    made.replace(folder / MANIFEST)

@@ -1,0 +1,64 @@
+"""A segment as a file, with the profiles of its rows; and the rows, for a builder."""
+
+from collections.abc import Iterable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from registry.index.array_file import (
+    Array,
+    ArrayFile,
+    FileDamaged,
+    MappedFile,
+    map_file,
+)
+from registry.index.rows import Bodies, Rows
+from registry.index.runs import Runs, no_source, starts_of
+from registry.index.segment import RECORD, SKETCH, Segment
+
+SEGMENT_ARRAYS = tuple(each.name for each in fields(Segment) if each.name != "as_of_s")
+_ROWS = tuple(each.name for each in fields(Rows) if each.name != "bodies")
+
+
+def told_of(segment: Segment, bodies: Runs[np.uint8]) -> ArrayFile:
+    arrays: dict[str, Array | Runs[Any]] = {
+        name: getattr(segment, name) for name in SEGMENT_ARRAYS
+    }
+    arrays["body_starts"] = starts_of(bodies.lengths)[:-1]
+    arrays["body_lengths"], arrays["body_content"] = bodies.lengths, bodies
+    return ArrayFile(arrays, {"as_of_s": segment.as_of_s})
+
+
+def map_segment(path: Path) -> tuple[Segment, Bodies]:
+    """Raises: FileDamaged, OSError."""
+    file = map_file(path)
+    arrays = _chosen(path, file, SEGMENT_ARRAYS)
+    arrays["records"] = arrays["records"].view(RECORD)
+    arrays["sketches"] = arrays["sketches"].view(SKETCH)
+    segment = Segment(**arrays, as_of_s=file.numbers["as_of_s"])
+    bodies = Runs(
+        arrays=(file.arrays["body_content"],),
+        source=no_source(len(segment)),
+        starts=file.arrays["body_starts"],
+        lengths=file.arrays["body_lengths"],
+    )
+    return segment, Bodies(bodies)
+
+
+def told_of_rows(rows: Rows) -> ArrayFile:
+    """But for their profiles."""
+    return ArrayFile({name: getattr(rows, name) for name in _ROWS}, {})
+
+
+def map_rows(path: Path, bodies: Bodies) -> Rows:
+    """Raises: FileDamaged, OSError."""
+    return Rows(**_chosen(path, map_file(path), _ROWS), bodies=bodies)
+
+
+def _chosen(path: Path, file: MappedFile, names: Iterable[str]) -> dict[str, Array]:
+    try:
+        return {name: file.arrays[name] for name in names}
+    except KeyError as error:
+        raise FileDamaged(f"{path.name} has no {error}") from error

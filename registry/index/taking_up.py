@@ -1,0 +1,86 @@
+"""A builder from the files of the one before, which ended somehow.
+
+What lies there is what the same code, policy and database came to. Whether the database
+is the same is for others to tell.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from registry.index.array_file import FileDamaged, MappedFile, map_file
+from registry.index.builder import Builder
+from registry.index.levels import Level, Sizes, level_of
+from registry.index.manifest import Manifest
+from registry.index.publishers import voices_in
+from registry.index.reading import read_rows
+from registry.index.rows import Bodies, Rows
+from registry.index.sample import splitmix64
+from registry.index.segment import Segment
+from registry.index.segment_file import map_rows, map_segment
+from registry.index.sources import digest_of_code
+from registry.ranking.policy import Policy
+
+
+def is_made_here(manifest: Manifest, policy: Policy) -> bool:
+    return (manifest.code, manifest.policy) == (digest_of_code(), policy.digest)
+
+
+def taken_up(folder: Path, manifest: Manifest, policy: Policy, sizes: Sizes) -> Builder:
+    """Raises: FileDamaged, OSError."""
+    state = map_file(folder / manifest.state)
+    levels = tuple(
+        _level(folder, name, manifest, state, policy) for name in manifest.parts
+    )
+    builder = Builder(
+        policy=policy,
+        levels=levels,
+        voices=voices_in(levels, policy),
+        content=int.from_bytes(state.arrays["content"].tobytes()),
+        sizes=sizes,
+    )
+    if builder.index.generation != manifest.generation:
+        raise FileDamaged(f"{manifest.state} is not of this index")
+    return builder
+
+
+def _level(
+    folder: Path, name: str, manifest: Manifest, state: MappedFile, policy: Policy
+) -> Level:
+    segment, bodies = map_segment(folder / name)
+    if name in manifest.rows:
+        rows = map_rows(folder / manifest.rows[name], bodies)
+    else:
+        rows = _read_again(segment, bodies, policy)
+    if not np.array_equal(rows.site_ids, segment.site_ids):
+        raise FileDamaged(f"{name} has other rows")
+    level = level_of(rows, segment)
+    if name in manifest.members:
+        level = _with_members(level, folder / manifest.members[name])
+    return level.without(np.flatnonzero(state.arrays[name][: len(rows)] == 0))
+
+
+def _read_again(segment: Segment, bodies: Bodies, policy: Policy) -> Rows:
+    rows = read_rows(bodies, policy).rows
+    if len(rows) != len(segment):
+        raise FileDamaged("a segment has profiles that are none")
+    leaders = np.zeros(len(rows), np.int64)
+    leaders[segment.grouped_rows] = segment.grouped_leaders
+    return replace(rows, leaders=leaders, bodies=bodies)
+
+
+def _with_members(level: Level, path: Path) -> Level:
+    segment, bodies = map_segment(path)
+    rows = level.rows.take(_places(segment, level)).without_bodies()
+    members = level_of(replace(rows, bodies=bodies), segment)
+    hashes = splitmix64(segment.site_ids.astype(np.uint64))
+    return replace(level, members=members, cutoff=int(hashes.max()))
+
+
+def _places(
+    segment: Segment, level: Level
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """The rows of the level, in the order of the segment's."""
+    numbers = np.searchsorted(level.by_id.keys, segment.site_ids)
+    return level.by_id.rows[numbers]
