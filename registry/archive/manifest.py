@@ -16,10 +16,13 @@ from registry.fairness.invariance import Tally
 
 MANIFEST, SIGNATURE = "manifest.json", "manifest.json.jws"
 ARCHIVE_TYP = "fairness-archive+jws"
-SITES = "sites.parquet"
+SITES, LABELS = "sites.parquet", "labels.parquet"
 MAX_MANIFEST_BYTES = 4_000_000
 
-_NAME = re.compile(r"sites\.parquet|rankings/day=\d{4}-\d{2}-\d{2}/rankings\.parquet")
+_NAME = re.compile(
+    r"(sites|labels)\.parquet|rankings/day=\d{4}-\d{2}-\d{2}/rankings\.parquet"
+)
+_NAMED = {SITES, LABELS}
 _MINUTE = r"^[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]Z$"
 
 Natural = Annotated[int, msgspec.Meta(ge=0)]
@@ -44,7 +47,7 @@ class Manifest(
     in the window what was tried.
     """
 
-    version: Literal["fairness-archive/1"] = "fairness-archive/1"
+    version: Literal["fairness-archive/2"] = "fairness-archive/2"
     start: Minute = msgspec.field(name="from")
     end: Minute = msgspec.field(name="to")
     checkpoint: str
@@ -66,7 +69,7 @@ class Manifest(
     @property
     def names(self) -> list[str]:
         """Of the files of rankings, in the order of their days."""
-        return sorted(one.name for one in self.files if one.name != SITES)
+        return sorted({one.name for one in self.files} - _NAMED)
 
 
 def encode_manifest(manifest: Manifest) -> bytes:
@@ -83,6 +86,6 @@ def parse_manifest(data: bytes) -> Manifest:
     names = [one.name for one in manifest.files]
     if not all(map(_NAME.fullmatch, names)) or len(set(names)) < len(names):
         raise Refused(ARCHIVE_DAMAGED, f"{MANIFEST} names files of another kind")
-    if SITES not in names or len(names) < 2:
+    if not set(names) > _NAMED:
         raise Refused(ARCHIVE_DAMAGED, f"{MANIFEST} does not name all files")
     return manifest

@@ -13,6 +13,7 @@ import numpy as np
 from typing_extensions import override
 
 from registry.archive.duck import open_duck
+from registry.archive.label_rows import read_labels
 from registry.archive.reading import Archive
 from registry.archive.refusals import ARCHIVE_DAMAGED
 from registry.archive.scores import FACTORS, parse_scores
@@ -20,6 +21,7 @@ from registry.archive.site_rows import read_sites
 from registry.archive.spool import SpooledParts
 from registry.errors import Refused
 from registry.fairness.arrays import Integers, Numbers
+from registry.fairness.labels import Claims, compare_claims, rank_tellers
 from registry.fairness.window.columns import (
     NO_SITE,
     SAMPLE_KEY_LENGTH,
@@ -117,6 +119,26 @@ def observe_archive(archive: Archive, scratch: Path, operator: str = "") -> Obse
         for part in reader.parts():
             parts.append(part)
         return Observed(parts=parts, scored=reader.scored(), sites=make_sites(told))
+
+
+def claims_of_archive(archive: Archive, scratch: Path) -> dict[int, Claims]:
+    """What tellers differ on, by the numbers of sites in `observe_archive`.
+
+    Raises: Refused.
+    """
+    with open_duck(scratch) as duck:
+        archive.view(duck)
+        compared = {}
+        for site_id, told in read_labels(duck):
+            claims = compare_claims(rank_tellers(told, archive.manifest.end_at))
+            if claims.stated_twice:
+                compared[site_id] = claims
+        sites = duck.execute("SELECT site_id FROM sites").fetchall()
+    return {
+        number: compared[site_id]
+        for number, (site_id,) in enumerate(sites)
+        if site_id in compared
+    }
 
 
 @dataclass(frozen=True, slots=True)

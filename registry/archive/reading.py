@@ -10,6 +10,7 @@ import msgspec
 from registry.archive.duck import parquet_source, view_parquet
 from registry.archive.manifest import (
     ARCHIVE_TYP,
+    LABELS,
     MANIFEST,
     MAX_MANIFEST_BYTES,
     SIGNATURE,
@@ -37,10 +38,11 @@ class Archive:
     manifest: Manifest
 
     def view(self, duck: "Duck") -> None:
-        """As the views `rankings` and `sites`."""
+        """As the views `rankings`, `sites` and `labels`."""
         files = [self.folder / name for name in self.manifest.names]
         view_parquet(duck, "rankings", files)
         view_parquet(duck, "sites", [self.folder / SITES])
+        view_parquet(duck, "labels", [self.folder / LABELS])
 
 
 def open_archive(folder: Path, key: PublicKey | None = None) -> Archive:

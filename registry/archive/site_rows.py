@@ -1,12 +1,9 @@
-"""The sites of an archive with the labels that counted at the window's end.
-
-registered_at is UTC, of the type without a zone: that with one needs pytz in Python.
-"""
+"""The sites of an archive with the labels that counted at the window's end."""
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, cast
 
+from registry.archive.instants import instant_of, spell_naive
 from registry.archive.refusals import ARCHIVE_DAMAGED
 from registry.errors import Refused
 from registry.fairness.window.columns import INDEPENDENCES, SIZES
@@ -25,7 +22,6 @@ TYPES: Mapping[str, str] = {
     "category": "VARCHAR",
     "registered_at": "TIMESTAMP",
 }
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SELECT = """
     SELECT site_id, size, independence, commission_percent, domain, category,
         epoch_us(registered_at) FROM sites
@@ -42,12 +38,8 @@ def site_lines(disclosures: Iterable[SiteDisclosure]) -> Iterable[dict[str, obje
             "commission_percent": one.commission_percent,
             "domain": one.domain,
             "category": one.category,
-            "registered_at": None if at is None else _naive(at),
+            "registered_at": None if at is None else spell_naive(at),
         }
-
-
-def _naive(at: datetime) -> str:
-    return at.astimezone(UTC).replace(tzinfo=None).isoformat()
 
 
 def read_sites(duck: "Duck") -> list[SiteDisclosure]:
@@ -67,7 +59,7 @@ def read_sites(duck: "Duck") -> list[SiteDisclosure]:
                 category=category or "",
                 registered_at=None
                 if registered_us is None
-                else _EPOCH + timedelta(microseconds=registered_us),
+                else instant_of(registered_us),
             )
         )
     return found

@@ -1,20 +1,22 @@
-"""Writing an archive: a file of rankings for each day, one of sites, then the manifest.
+"""Writing an archive: a file of rankings for each day, sites, labels, then the manifest.
 
 A folder without a manifest is no archive, so that one which was broken off is none.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
-from registry.archive import rows, site_rows
+from registry.archive import label_rows, rows, site_rows
 from registry.archive.duck import open_duck, write_parquet
 from registry.archive.manifest import (
     ARCHIVE_TYP,
+    LABELS,
     MANIFEST,
     SIGNATURE,
     SITES,
@@ -28,22 +30,29 @@ from registry.audit.record import format_minute
 from registry.errors import Refused
 from registry.fairness.arrays import Integers
 from registry.fairness.invariance import Tally
+from registry.fairness.labels import ToldLabel
 from registry.fairness.report.figures import Window
 from registry.fairness.window.observation import SiteDisclosure
 from registry.identity.detached_jws import sign_detached
 from registry.identity.private_keys import PrivateKey
 from registry.sites.identifier import parse_site_id, spell_site_id
 
+BATCH = 4_096
+
 _encode_lines = msgspec.json.Encoder().encode_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What a manifest tells beside the files, see `Manifest`."""
+    """What stands beside the rankings and sites, see `Manifest`.
+
+    labels: by site, the newest word of each teller at the window's end.
+    """
 
     window: Window
     checkpoint: str
     trials: Sequence[Sequence[Tally]] = ()
+    labels: Mapping[int, Sequence[ToldLabel]] = field(default_factory=dict)
 
 
 class ArchiveWriter:
@@ -89,9 +98,8 @@ class ArchiveWriter:
             SiteDisclosure(site_id=spell_site_id(one)) for one in sorted(self._unknown)
         ]
         told = [*self._sites, *unknown]
-        with self._lines.open("wb") as file:
-            file.write(_encode_lines(site_rows.site_lines(told)))
-        self._close(SITES, site_rows.TYPES, len(told))
+        self._write(SITES, site_rows.TYPES, site_rows.site_lines(told))
+        self._write(LABELS, label_rows.TYPES, label_rows.label_lines(about.labels))
         manifest = Manifest(
             start=format_minute(about.window.start_at),
             end=format_minute(about.window.end_at),
@@ -112,6 +120,16 @@ class ArchiveWriter:
         place = np.searchsorted(self._known, distinct)
         known = np.append(self._known, -1)[place] == distinct
         self._unknown.update(distinct[~known].tolist())
+
+    def _write(
+        self, name: str, types: Mapping[str, str], lines: Iterable[Mapping[str, object]]
+    ) -> None:
+        count, left = 0, iter(lines)
+        with self._lines.open("wb") as file:
+            while batch := list(islice(left, BATCH)):
+                file.write(_encode_lines(batch))
+                count += len(batch)
+        self._close(name, types, count)
 
     def _close(self, name: str, types: Mapping[str, str], count: int) -> None:
         file = self._folder / name

@@ -26,10 +26,10 @@ from registry.fairness.forms.files import FORMAT, Form
 from registry.fairness.forms.json_object import format_json
 from registry.fairness.report.figures import Algorithm, FairnessReport, Terms
 from registry.identity.detached_jws import REPORT_TYP, sign_detached
+from registry.index.sources import digest_of_code
 from registry.process import calm_collector
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.usecases.archived_report import report_of_archive, window_of_archive
-from registry.usecases.commit_ahead import digest_of_code
 
 SIGNATURE_SUFFIX = ".jws"
 

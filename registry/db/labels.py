@@ -9,7 +9,7 @@ from dataclasses import asdict
 from datetime import date, datetime
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import bindparam, text
 
@@ -17,15 +17,18 @@ from registry.db.column_types import RecordId
 from registry.db.engine import Connection
 from registry.db.prepared import Gathered, Prepared
 from registry.fairness.labels import (
+    Claims,
     LabelledSite,
     SiteLabel,
     ToldLabel,
-    find_contradictions,
+    compare_claims,
     rank_tellers,
     settle,
 )
 from registry.sites.identifier import spell_site_id
 from registry.sites.label import Independence, Label, Size
+
+Value = TypeVar("Value")
 
 _TOLD = """
     SELECT DISTINCT ON (site_id, told_by) site_id, told_by, told_at, valid_from,
@@ -35,6 +38,21 @@ _TOLD = """
 """
 TOLD = text(_TOLD.format(which=""))
 TOLD_OF = text(_TOLD.format(which="AND site_id = ANY (CAST(:site_ids AS bigint[]))"))
+# Only two tellers can state the same.
+TOLD_TWICE = text(
+    _TOLD.format(
+        which="""AND site_id IN (SELECT site_id FROM disclosure.label
+            WHERE valid_from <= :at GROUP BY site_id
+            HAVING min(told_by) <> max(told_by))"""
+    )
+)
+
+POSITIONS = text("""
+    SELECT site_id, position FROM (
+        SELECT site_id, row_number() OVER (ORDER BY site_id) - 1 AS position
+        FROM registry.site WHERE registered_at <= :at
+    ) AS registered WHERE site_id = ANY (CAST(:site_ids AS bigint[]))
+""")
 
 HISTORY = text("""
     SELECT site_id, told_by, told_at, valid_from, observed_on, source, size,
@@ -76,8 +94,13 @@ PUT = text("""
 SITE = text("SELECT site_id FROM registry.site WHERE site_id = :site_id")
 
 LISTED = text("""
-    SELECT site_id, registrable_domain, category, registered_at FROM registry.site
-    WHERE registered_at <= :at AND site_id > :after ORDER BY site_id LIMIT :most
+    SELECT s.site_id, s.registrable_domain, s.registered_at, coalesce((
+        SELECT f.category FROM disclosure.former_category AS f
+        WHERE f.site_id = s.site_id AND f.until > :at ORDER BY f.until LIMIT 1
+    ), s.category) AS category
+    FROM registry.site AS s
+    WHERE s.registered_at <= :at AND s.site_id > :after
+    ORDER BY s.site_id LIMIT :most
 """)
 
 
@@ -93,6 +116,22 @@ async def labels_at(
     return await asyncio.to_thread(_settle, told, at)
 
 
+async def claims_at(connection: Connection, at: datetime) -> dict[int, Claims]:
+    """Of sites of which two tellers state the same field."""
+    rows = (await connection.execute(TOLD_TWICE, {"at": at})).all()
+    told = await asyncio.to_thread(_by_site, rows)
+    return await asyncio.to_thread(_claims, told, at)
+
+
+async def place_sites(
+    connection: Connection, at: datetime, found: Mapping[int, Value]
+) -> dict[int, Value]:
+    """The same by the sites' places in the order of those registered by then."""
+    values = {"at": at, "site_ids": list(found)}
+    places = await connection.execute(POSITIONS, values)
+    return {place: found[site_id] for site_id, place in places}
+
+
 async def labelled_sites(
     connection: Connection, at: datetime, *, after: int, most: int
 ) -> list[LabelledSite]:
@@ -103,7 +142,6 @@ async def labelled_sites(
     found = []
     for row in rows:
         ranked = rank_tellers(told.get(row.site_id, ()), at)
-        contradicted = tuple(one.field for one in find_contradictions(ranked))
         found.append(
             LabelledSite(
                 site_id=spell_site_id(row.site_id),
@@ -111,7 +149,7 @@ async def labelled_sites(
                 category=row.category,
                 registered_at=row.registered_at,
                 label=settle(ranked, at),
-                contradictions=contradicted,
+                claims=compare_claims(ranked),
             )
         )
     return found
@@ -193,6 +231,14 @@ def _settle(
     told: Mapping[int, Sequence[ToldLabel]], at: datetime
 ) -> dict[int, SiteLabel]:
     return {site_id: settle(several, at) for site_id, several in told.items()}
+
+
+def _claims(told: Mapping[int, Sequence[ToldLabel]], at: datetime) -> dict[int, Claims]:
+    compared = (
+        (site_id, compare_claims(rank_tellers(several, at)))
+        for site_id, several in told.items()
+    )
+    return {site_id: claims for site_id, claims in compared if claims.stated_twice}
 
 
 def _by_site(rows: Sequence[Any]) -> dict[int, list[ToldLabel]]:

@@ -1,9 +1,10 @@
-"""The tables of what is kept for good: monthly reports, and trials of invariance."""
+"""The tables of what is kept for reports: monthly ones, trials, former categories."""
 
 from sqlalchemy import (
     BigInteger,
     Column,
     Date,
+    DateTime,
     Float,
     ForeignKey,
     Integer,
@@ -56,4 +57,13 @@ invariance_run = Table(
     Column("tallies", JSONB, nullable=False),
     Column("examples", JSONB, nullable=False),
     schema="audit",
+)
+
+former_category = Table(
+    "former_category",
+    metadata,
+    Column("site_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("until", DateTime(timezone=True), primary_key=True),
+    Column("category", Text, nullable=False),
+    schema="disclosure",
 )

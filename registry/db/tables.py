@@ -323,6 +323,7 @@ policy = Table(
     "policy",
     metadata,
     Column("digest", Text, primary_key=True),
+    Column("code", Text, primary_key=True),
     Column("body", LargeBinary, nullable=False),
     Column("record_id", RecordId, nullable=False),
     _instant("effective_at"),

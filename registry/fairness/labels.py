@@ -5,10 +5,10 @@ site's documents, whichever spoke last: a site that does not like what was found
 sign anew each day (docs/decisions/0048).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from registry.sites.entry import Conflict
 from registry.sites.label import Independence, Label, Size, spell_percent
@@ -61,16 +61,26 @@ UNTOLD = SiteLabel()
 _NOTHING = Label()
 
 
+class Claims(NamedTuple):
+    """Of one site: fields that two tellers or more state, and those they differ on."""
+
+    stated_twice: tuple[str, ...]
+    contradicted: tuple[str, ...]
+
+
+UNOPPOSED = Claims((), ())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledSite:
-    """A site as it is published. contradictions: the fields that tellers differ on."""
+    """A site as it is published. claims: which fields tellers state and differ on."""
 
     site_id: str
     domain: str
     category: str
     registered_at: datetime
     label: SiteLabel = UNTOLD
-    contradictions: tuple[str, ...] = ()
+    claims: Claims = UNOPPOSED
 
 
 _CLAIMS: dict[str, Callable[[Label], str | None]] = {
@@ -83,6 +93,7 @@ _CLAIMS: dict[str, Callable[[Label], str | None]] = {
         else spell_percent(label.commission_percent)
     ),
 }
+FIELDS = tuple(_CLAIMS)
 
 
 def settle(told: Iterable[ToldLabel], at: datetime) -> SiteLabel:
@@ -124,13 +135,33 @@ def rank_tellers(told: Iterable[ToldLabel], at: datetime) -> list[ToldLabel]:
 
 def find_contradictions(ranked: Sequence[ToldLabel]) -> tuple[Conflict, ...]:
     """Fields that two tellers state differently, the claim that counts first."""
-    found = []
+    return tuple(
+        Conflict(field=field, values=stated)
+        for field, stated in _stated(ranked)
+        if _differ(stated)
+    )
+
+
+def compare_claims(ranked: Sequence[ToldLabel]) -> Claims:
+    """ranked: of one site, those that count. Only where two state it can they differ."""
+    twice = [(field, stated) for field, stated in _stated(ranked) if len(stated) > 1]
+    if not twice:
+        return UNOPPOSED
+    differing = tuple(field for field, stated in twice if _differ(stated))
+    return Claims(tuple(field for field, _ in twice), differing)
+
+
+_Stated = tuple[tuple[str, str], ...]  # teller's kind, claim
+
+
+def _stated(ranked: Sequence[ToldLabel]) -> Iterator[tuple[str, _Stated]]:
     for field, claim_of in _CLAIMS.items():
-        claims = [(one.kind, claim_of(one.label)) for one in ranked]
-        stated = tuple((kind, claim) for kind, claim in claims if claim is not None)
-        if len({claim for _, claim in stated}) > 1:
-            found.append(Conflict(field=field, values=stated))
-    return tuple(found)
+        claims = ((one.kind, claim_of(one.label)) for one in ranked)
+        yield field, tuple((kind, claim) for kind, claim in claims if claim is not None)
+
+
+def _differ(stated: _Stated) -> bool:
+    return len({claim for _, claim in stated}) > 1
 
 
 def _alone(told: ToldLabel) -> SiteLabel:

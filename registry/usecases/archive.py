@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 
@@ -9,13 +10,16 @@ from registry.archive.manifest import Manifest
 from registry.archive.refusals import ARCHIVE_NOT_COVERED, ARCHIVE_WINDOW_INVALID
 from registry.archive.rows import ArchivedRanking, archive_ranking
 from registry.archive.writing import ArchiveWriter, Told
-from registry.db import log, logged_rankings
+from registry.db import labels, log, logged_rankings
 from registry.db.engine import Connection
+from registry.db.former_categories import categories_then
 from registry.db.invariance_runs import tallies_between
 from registry.db.observations import site_disclosures
 from registry.errors import Refused, Unavailable
 from registry.fairness.report.figures import Window
+from registry.fairness.window.observation import SiteDisclosure
 from registry.identity.private_keys import PrivateKey
+from registry.sites.identifier import spell_site_id
 from registry.usecases.report import MAX_WINDOW
 
 RETRY_AFTER_S = 2
@@ -45,7 +49,7 @@ async def write_archive(
     """
     await logged_rankings.read_one_moment(connection)
     head = await _covering_checkpoint(connection, window)
-    sites = await site_disclosures(connection, window.end_at)
+    sites = await _sites_then(connection, window.end_at)
     trials = await tallies_between(connection, window.start_at, window.end_at)
     writer = await asyncio.to_thread(ArchiveWriter, folder, sites)
     for start, end in _days(window):
@@ -54,8 +58,18 @@ async def write_archive(
             await asyncio.to_thread(_write, writer, block)
             tell(writer.rankings)
         await asyncio.to_thread(writer.end_day, start.date().isoformat())
-    told = Told(window=window, checkpoint=head.note, trials=trials)
+    said = await labels.told_at(connection, window.end_at)
+    told = Told(window=window, checkpoint=head.note, trials=trials, labels=said)
     return await asyncio.to_thread(writer.finish, told, key)
+
+
+async def _sites_then(connection: Connection, at: datetime) -> list[SiteDisclosure]:
+    former = await categories_then(connection, at)
+    spelled = {spell_site_id(site_id): name for site_id, name in former.items()}
+    return [
+        replace(one, category=spelled[one.site_id]) if one.site_id in spelled else one
+        for one in await site_disclosures(connection, at)
+    ]
 
 
 async def _covering_checkpoint(

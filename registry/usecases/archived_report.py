@@ -3,7 +3,7 @@
 import tempfile
 from pathlib import Path
 
-from registry.archive.observing import observe_archive
+from registry.archive.observing import claims_of_archive, observe_archive
 from registry.archive.reading import Archive
 from registry.fairness.report.build import build_report
 from registry.fairness.report.figures import Algorithm, FairnessReport, Terms, Window
@@ -22,4 +22,5 @@ def report_of_archive(
     with tempfile.TemporaryDirectory(prefix="fair-registry-") as scratch:
         observed = observe_archive(archive, Path(scratch), terms.operator)
         trials = archive.manifest.trials
-        return build_report(observed, algorithm, terms, policy, trials)
+        claims = claims_of_archive(archive, Path(scratch))
+        return build_report(observed, algorithm, terms, policy, trials, claims=claims)

@@ -1,15 +1,18 @@
 """The fairness report of a window, from the audit tables."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from registry.db import invariance_runs, observations
+from registry.db import former_categories, invariance_runs, labels, observations
 from registry.db.engine import Connection
+from registry.db.logged_rankings import read_one_moment
 from registry.errors import Refused
 from registry.fairness.report.build import build_report
 from registry.fairness.report.figures import Algorithm, FairnessReport, Terms, Window
+from registry.fairness.report.former_categories import with_former_categories
+from registry.index.sources import digest_of_code
 from registry.ranking.policy import Policy
-from registry.usecases.commit_ahead import digest_of_code
 from registry.usecases.refusals import WINDOW_INVALID
 
 MAX_WINDOW = timedelta(days=400)
@@ -39,18 +42,27 @@ async def make_report(
     operator: str = "",
     category: str = "",
 ) -> FairnessReport:
-    """connection: of the auditor, who may read labels. operator, category: see `Terms`."""
-    observed = await observations.observe(
-        connection, window.start_at, window.end_at, operator
-    )
-    trials = await invariance_runs.tallies_between(
-        connection, window.start_at, window.end_at
-    )
+    """connection: of the auditor, who may read labels. operator, category: see `Terms`.
+
+    What was read before in its transaction may be older than the rest.
+    """
+    if not connection.in_transaction():
+        await read_one_moment(connection)  # else sites may come between two reads
+    start, end = window.start_at, window.end_at
+    observed = await observations.observe(connection, start, end, operator)
+    trials = await invariance_runs.tallies_between(connection, start, end)
+    claims = await labels.claims_at(connection, end)
+    claims = await labels.place_sites(connection, end, claims)
+    former = await former_categories.categories_then(connection, end)
+    former = await labels.place_sites(connection, end, former)
+    await connection.rollback()  # it is only read, and its moment holds up the sweeping
+    sites = with_former_categories(observed.sites, former)
     return await asyncio.to_thread(  # it may take seconds, and searches must go on
         build_report,
-        observed,
+        replace(observed, sites=sites),
         Algorithm(policy_digest=policy.digest, code_digest=digest_of_code()),
         Terms(window=window, operator=operator, category=category),
         policy,
         trials,
+        claims=claims,
     )

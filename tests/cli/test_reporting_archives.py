@@ -12,10 +12,10 @@ from registry import keyring
 from registry.archive.reading import Archive
 from registry.cli import main
 from registry.fairness.forms.json_object import format_json
+from registry.index.sources import digest_of_code
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.settings import Settings
 from registry.usecases.archived_report import report_of_archive
-from registry.usecases.commit_ahead import digest_of_code
 from tests.unit.archive.archived import ALGORITHM, TERMS, archived, played
 
 

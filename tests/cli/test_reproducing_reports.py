@@ -19,8 +19,10 @@ from registry.usecases.archived_report import report_of_archive
 from tests.cli.audited import SIGNER, VKEY, publish, run, run_json
 from tests.unit.archive.archived import (
     ALGORITHM,
+    AUDITOR_KEY,
     KEY,
     SITES,
+    STATEMENTS,
     TERMS,
     WINDOW,
     archived,
@@ -87,10 +89,13 @@ def test_an_honest_report_comes_out_the_same(log, honest, report, town):
     assert told["rankings"] == COUNT
     assert told["choices"] == sum(row.selection_index is not None for row in town.rows)
     assert told["openings"] == 4 * (COUNT - honest.manifest.erased)
+    assert told["labels"] == len({site for site, *_ in STATEMENTS})
+    assert told["auditors"] == {AUDITOR_KEY: told["labels"]}
     assert told["figures"] > 1000
     assert honest.manifest.erased == 18
     result = run(*options(log, honest.folder, report))
     assert "0 figures differ" in result.stdout
+    assert "labels that a site's documents or its registration told" in result.stdout
 
 
 @pytest.mark.slow
@@ -188,6 +193,7 @@ def test_a_changed_label_moves_figures(log, report, town, tmp_path):
         sites[1],
     )
     write(tmp_path / "archive", town.rows, checkpoint=note_of(log), sites=sites)
+    # What the registration says is changed with it.
     code, found = run_json(*options(log, tmp_path / "archive", report))
     assert (code, found["archive"]) == (1, [])
     assert found["differing"]

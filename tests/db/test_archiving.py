@@ -14,10 +14,14 @@ from registry import keyring
 from registry.archive import observing
 from registry.archive.agreement import Agreement
 from registry.archive.duck import open_duck
+from registry.archive.label_agreement import LabelAgreement
+from registry.archive.label_rows import read_labels
 from registry.archive.reading import Archive, iterate_rankings, open_archive
+from registry.archive.site_rows import read_sites
 from registry.audit import record as records
 from registry.audit.disclosure import seal
 from registry.cli import main
+from registry.db import labels as labels_as_told
 from registry.db import log as stored_log
 from registry.db import observations
 from registry.db.column_types import ulid_of
@@ -27,20 +31,23 @@ from registry.errors import Refused, Unavailable
 from registry.fairness.report.figures import Algorithm, FairnessReport, Terms
 from registry.identity.keys import PublicKey
 from registry.identity.private_keys import public_key_of
+from registry.index.sources import digest_of_code
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.ties import tie_key
 from registry.settings import Settings
 from registry.sites.identifier import spell_site_id
+from registry.sites.label import Label
 from registry.tlog.checkpoint import parse_checkpoint
 from registry.tlog.note import parse_vkey
 from registry.usecases.accept import accepted
 from registry.usecases.archive import window_of_minutes, write_archive
 from registry.usecases.archived_report import report_of_archive
-from registry.usecases.commit_ahead import digest_of_code
 from registry.usecases.receipts import make_receipt
 from registry.usecases.report import make_report
 from registry.usecases.sequence import Sequencer, load_edge
 from tests.db.scene import NOON, Scene
+from tests.db.test_labelling import put as put_label
+from tests.db.test_labelling import signed
 from tests.db.test_selecting import KEY as WEB_KEY
 from tests.db.test_selecting import select
 from tests.db.test_sequencing import SIGNER
@@ -109,6 +116,13 @@ async def play(scene: Scene) -> None:
     for site, size in zip(sites, ("small", "large"), strict=True):
         await scene.play(site, act="update", size=size, commission_rate="2.5%")
     ids = [(await scene.entry(site)).site_id for site in sites] + [UNLISTED]
+    await scene.sql(
+        "INSERT INTO disclosure.label (site_id, told_by, told_at, valid_from, size, "
+        "source) VALUES (:id, 'document', :at, :at, 'micro', 'https://a.test/')",
+        id=ids[0],
+        at=NOON,
+    )
+    await put_label(scene, signed(ids[1], Label(size="medium")))
     async with scene.api.connect() as connection:
         writer = await RankingWriter.over(connection)
         for number in range(COUNT):
@@ -171,6 +185,26 @@ async def test_both_ways_give_the_same_report(
     assert report_of_archive(found, algorithm, terms, DEFAULT_POLICY) == told
     assert told.counts.rankings > 0
     assert told.counts.scored > 0
+    assert told.contradictions is not None
+    counts = {one.name: one.sites for one in told.contradictions.fields}
+    assert (counts["any"], counts["size"], counts["commission"]) == (2, 2, 0)
+
+
+async def test_published_labels_give_the_same_contradictions(
+    scene: Scene, found: Archive
+) -> None:
+    """`GET /v1/labels?at=` of the window's end tells enough to count them again."""
+    async with scene.engines[Role.AUDITOR].connect() as connection:
+        told = await make_report(connection, WINDOW, DEFAULT_POLICY)
+        published = await labels_as_told.labelled_sites(
+            connection, WINDOW.end_at, after=-1, most=10_000
+        )
+    assert told.contradictions is not None
+    assert told.contradictions.registered == len(published)
+    for one in told.contradictions.fields[1:]:
+        differing = [one.name in site.claims.contradicted for site in published]
+        twice = [one.name in site.claims.stated_twice for site in published]
+        assert (one.sites, one.stated_twice) == (sum(differing), sum(twice))
 
 
 async def test_both_ways_leave_out_the_same_of_large_samples(
@@ -203,9 +237,16 @@ async def test_the_archive_says_what_the_log_says(
             size=tree.size,
             rows=iterate_rankings(duck, found),
         )
+        found.view(duck)
+        labels = LabelAgreement(
+            end=manifest.end_at, size=tree.size, told=read_labels(duck)
+        )
         for index, body in enumerate(bodies):
             agreement.visit(index, body)
+            labels.visit(index, body)
         differences = agreement.finish()
+        assert labels.finish(read_sites(duck)) == []
+    assert labels.statements == 1
     assert agreement.rankings == manifest.rankings == COUNT
     assert agreement.choices == manifest.selections == 13
     [told] = differences
@@ -234,7 +275,9 @@ async def test_rankings_are_kept_by_day(found: Archive) -> None:
         "rankings/day=2026-11-20/rankings.parquet",
         "rankings/day=2026-11-21/rankings.parquet",
     ]
-    assert sum(one.rows for one in found.manifest.files) == COUNT + found.manifest.sites
+    by_name = {one.name: one.rows for one in found.manifest.files}
+    assert by_name.pop("labels.parquet") == 4
+    assert sum(by_name.values()) == COUNT + found.manifest.sites
 
 
 async def test_nothing_is_written_over(scene: Scene, found: Archive) -> None:

@@ -288,4 +288,4 @@ async def test_published_page_names_contradictions(scene: Scene, site_id: int) -
         )
     assert found.site_id == spell_site_id(site_id)
     assert found.label.size == "large"
-    assert found.contradictions == ("size", "independence")
+    assert found.claims.contradicted == ("size", "independence")

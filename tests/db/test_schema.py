@@ -94,6 +94,7 @@ async def test_ranker_has_no_right_that_leads_to_a_label(owner: Engine) -> None:
         "DELETE FROM audit.selection",
         "UPDATE disclosure.label SET size = NULL",
         "DELETE FROM disclosure.label",
+        "DELETE FROM disclosure.former_category",
     ],
 )
 async def test_audit_tables_refuse_change_even_by_their_owner(
@@ -117,6 +118,8 @@ async def test_audit_tables_refuse_change_even_by_their_owner(
         (Role.CRAWLER, "UPDATE registry.notice SET detail = ''"),
         (Role.CRAWLER, "SELECT * FROM registry.refresh"),
         (Role.API, "SELECT * FROM disclosure.label"),
+        (Role.API, "SELECT * FROM disclosure.former_category"),
+        (Role.CRAWLER, "UPDATE disclosure.former_category SET category = ''"),
         (Role.CRAWLER, "UPDATE disclosure.label SET size = 'large'"),
         (Role.LABELLER, "SELECT size FROM disclosure.label"),
         (Role.LABELLER, "SELECT host FROM registry.site"),

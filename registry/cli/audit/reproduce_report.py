@@ -4,7 +4,6 @@ The log says which rankings and choices there were, the archive opens what they
 disclosed, and every figure of the report is computed from it and compared.
 """
 
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,12 +13,9 @@ from typing import Any, cast
 import click
 import msgspec
 
-from registry.archive.agreement import Agreement
-from registry.archive.duck import open_duck
-from registry.archive.reading import Archive, iterate_rankings, open_archive
-from registry.audit.conduct import ConductState
+from registry.archive.reading import Archive, open_archive
 from registry.audit.record import digest_of, format_minute, parse_record
-from registry.cli.audit.following import Follower, VerifiedLog
+from registry.cli.audit.held_archive import HeldArchive, hold_against_log
 from registry.cli.audit.report_signature import (
     READABLE,
     ask_promise_key,
@@ -28,9 +24,8 @@ from registry.cli.audit.report_signature import (
 )
 from registry.cli.audit.running import run_audit, shown
 from registry.cli.audit.source import LogSource
-from registry.cli.audit.state import AuditState
 from registry.cli.audit.told_report import ToldReport, parse_report
-from registry.cli.audit.trust import Trust, TrustOptions, trust_options
+from registry.cli.audit.trust import TrustOptions, trust_options
 from registry.cli.output import console, json_option, print_json
 from registry.errors import RegistryError
 from registry.fairness.forms.comparison import Figure, figures_of
@@ -38,15 +33,14 @@ from registry.fairness.forms.json_object import format_json
 from registry.fairness.report.figures import Terms
 from registry.identity.detached_jws import REPORT_TYP, verify_detached
 from registry.ranking.policy import DEFAULT_POLICY
-from registry.tlog.checkpoint import Checkpoint, verify_checkpoint
-from registry.tlog.note import format_vkey
 from registry.usecases.archived_report import report_of_archive, window_of_archive
 
 IMPOSSIBLE = 2
 MAX_SHOWN = 100
 NOT_PROVEN = (
     "which sites were drawn as the sample of a ranking's eligible ones",
-    "the labels of sites and the trials of invariance, which the registry signed",
+    "labels that a site's documents or its registration told, as the registry says",
+    "categories of sites and the trials of invariance, as the registry says",
 )
 
 
@@ -69,6 +63,13 @@ NOT_PROVEN = (
     help="Who must have signed report and archive. Without it the key that the "
     "registry at URL names.",
 )
+@click.option(
+    "--auditor",
+    "auditors",
+    metavar="VKEY",
+    multiple=True,
+    help="Whose labels may count, once for each. Without it anybody's who signs them.",
+)
 @trust_options
 @json_option
 def reproduce_report(
@@ -78,14 +79,16 @@ def reproduce_report(
     signature: Path | None,
     promise_key: str | None,
     *,
+    auditors: tuple[str, ...],
     as_json: bool,
     **trust: Any,
 ) -> None:
     """Compute every figure of a fairness report again, and tell which differ.
 
-    Needs the public log, the archive and the report, and no database. Exit code 0: all
-    is the same; 1: a figure differs, or the archive is not what the log says; 2: it
-    could not be computed.
+    Needs the public log, the archive and the report, and no database. Each label that
+    an auditor told must be the one he signed, as the log has it. Exit code 0: all is
+    the same; 1: a figure differs, or the archive is not what the log says; 2: it could
+    not be computed.
     """
 
     async def work(source: LogSource) -> Reproduction:
@@ -97,8 +100,11 @@ def reproduce_report(
         told.check_window(window_of_archive(archive))
         settled = await TrustOptions(**trust).settle(source)
         kept = KeptDigest(told.terms, digest_of(body))
-        agreement = await _hold_against_log(source, settled, archive, told, kept)
-        return _compute(archive, told, agreement, kept)
+        held = await hold_against_log(
+            source, settled, archive, auditors=auditors, watch=kept.visit
+        )
+        _check_policy(told, held)
+        return _compute(archive, told, held, kept)
 
     with _impossible():
         found = run_audit(url, work, as_json=as_json)
@@ -143,9 +149,9 @@ class KeptDigest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reproduction:
-    """agreement: of the archive with the log. failure: why nothing was computed."""
+    """held: against the log. failure: why nothing was computed."""
 
-    agreement: Agreement
+    held: HeldArchive
     kept: KeptDigest
     figures: int
     differing: list[Figure]
@@ -153,23 +159,19 @@ class Reproduction:
 
     @property
     def is_same(self) -> bool:
-        unlike = self.agreement.differences or self.kept.is_other
+        unlike = self.held.differences or self.kept.is_other
         return not (unlike or self.differing or self.failure)
 
     def tell(self, *, as_json: bool) -> None:
-        agreement = self.agreement
-        counts = {
-            "rankings": agreement.rankings,
-            "choices": agreement.choices,
-            "openings": agreement.openings,
-            "figures": self.figures,
-        }
+        counts = {**self.held.counts, "figures": self.figures}
+        auditors = dict(sorted(self.held.labels.auditors.items()))
         if as_json:
             print_json(
                 {
                     "same": self.is_same,
                     **counts,
-                    "archive": agreement.differences,
+                    "auditors": auditors,
+                    "archive": self.held.differences,
                     "differing": [one._asdict() for one in self.differing],
                     "failure": self.failure,
                     "keptAtLeaf": self.kept.leaf,
@@ -179,7 +181,7 @@ class Reproduction:
                 }
             )
             return
-        for line in agreement.differences:
+        for line in self.held.differences:
             console.print(f"[red]archive:[/] {shown(line)}", soft_wrap=True)
         for one in self.differing[:MAX_SHOWN]:
             told = f"{one.path} is {one.computed}, the report tells {one.told}"
@@ -189,75 +191,33 @@ class Reproduction:
             console.print(f"kept on record at entry {self.kept.leaf}: {word}")
         if self.failure:
             console.print(f"[red]not computed:[/] {shown(self.failure)}")
+        for auditor, number in auditors.items():
+            console.print(f"labels told by {shown(auditor)}: {number}", soft_wrap=True)
         told = ", ".join(f"{count} {name}" for name, count in counts.items())
-        console.print(f"{told}; {len(self.differing)} figures differ")
+        console.print(f"{told}; {len(self.differing)} figures differ", soft_wrap=True)
         for line in NOT_PROVEN:
             console.print(f"  not proven by the log: {line}", soft_wrap=True)
 
 
-async def _hold_against_log(
-    source: LogSource,
-    trust: Trust,
-    archive: Archive,
-    told: ToldReport,
-    kept: KeptDigest,
-) -> Agreement:
-    """The log is read whole, and must hold the tree that the archive was made from."""
-    manifest = archive.manifest
-    covering = verify_checkpoint(manifest.checkpoint.encode(), trust.log_key).checkpoint
-    with (
-        tempfile.TemporaryDirectory(prefix="fair-registry-") as scratch,
-        open_duck(Path(scratch)) as duck,
-    ):
-        agreement = Agreement(
-            start=manifest.start,
-            end=manifest.end,
-            size=covering.size,
-            rows=iterate_rankings(duck, archive),
-        )
-
-        def watch(index: int, entry: bytes) -> None:
-            agreement.visit(index, entry)
-            kept.visit(index, entry)
-
-        seen = _seen(trust, covering)
-        follower = Follower(source, trust, state=seen, watch=watch)
-        log = await follower.run()
-        agreement.finish()
-    _check_policy(log, told, agreement)
-    return agreement
-
-
-def _seen(trust: Trust, covering: Checkpoint) -> AuditState:
-    """That of an auditor who has seen this checkpoint and read nothing."""
-    return AuditState(
-        key=format_vkey(trust.log_key),
-        head_size=covering.size,
-        head_root=covering.root,
-        size=0,
-        levels=[],
-        conduct=ConductState(),
-    )
-
-
-def _check_policy(log: VerifiedLog, told: ToldReport, agreement: Agreement) -> None:
+def _check_policy(told: ToldReport, held: HeldArchive) -> None:
     digest = told.algorithm.policy_digest
-    if digest not in log.conduct.policies:
-        agreement.differences.append(f"the policy {digest} of the report is not logged")
+    if digest not in held.conduct.policies:
+        told_of = f"the policy {digest} of the report is not logged"
+        held.rankings.differences.append(told_of)
 
 
 def _compute(
-    archive: Archive, told: ToldReport, agreement: Agreement, kept: KeptDigest
+    archive: Archive, told: ToldReport, held: HeldArchive, kept: KeptDigest
 ) -> Reproduction:
     """Raises: RegistryError, where the archive is as the log says and yet unreadable."""
     try:
         told.check_policy(DEFAULT_POLICY)
         report = report_of_archive(archive, told.algorithm, told.terms, DEFAULT_POLICY)
     except RegistryError as refused:
-        if not agreement.differences:
+        if not held.differences:
             raise
         return Reproduction(
-            agreement=agreement,
+            held=held,
             kept=kept,
             figures=0,
             differing=[],
@@ -266,7 +226,7 @@ def _compute(
     computed = msgspec.json.decode(format_json(report))
     figures = list(figures_of(told.members, computed))
     return Reproduction(
-        agreement=agreement,
+        held=held,
         kept=kept,
         figures=len(figures),
         differing=[one for one in figures if one.differs],

@@ -21,7 +21,7 @@ Form = Literal["json", "csv"]
 MEDIA_TYPES: Mapping[Form, str] = {"json": json_object.MEDIA_TYPE, "csv": CSV}
 COLUMNS = (
     *("site", "domain", "category", "registered_at", "size", "independence", "chain"),
-    *("commission_percent", "source", "valid_from", "contradictions"),
+    *("commission_percent", "source", "valid_from", "stated_twice", "contradictions"),
 )
 
 
@@ -66,7 +66,8 @@ def _values(site: LabelledSite) -> tuple[Any, ...]:
         label.commission_percent,
         label.source,
         None if valid_from is None else spell_instant(valid_from),
-        " ".join(site.contradictions),
+        " ".join(site.claims.stated_twice),
+        " ".join(site.claims.contradicted),
     )
 
 

@@ -7,6 +7,7 @@ and nothing more, also where the page is opened from a disk.
 import base64
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from itertools import groupby
 
@@ -14,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from registry.fairness.forms.chart import Told, draw
 from registry.fairness.forms.rows import Row, rows_of, spell_instant
-from registry.fairness.forms.tables import Table, tabulate
+from registry.fairness.forms.tables import Table, in_words, tabulate
 from registry.fairness.report.figures import FairnessReport, MeanCommission, Measure
 from registry.fairness.report.wording import name_kind
 
@@ -74,8 +75,13 @@ def format_page(report: FairnessReport) -> bytes:
         dimensions=[*_dimensions(report, by_section.get("dimensions", []))],
         commission=tabulate(by_section.get("commission", [])),
         commission_chart=draw(_commissions(report.commission), whole=_PERCENT),
+        contradictions=_contradictions(by_section.get("contradictions", [])),
         sections=[
             (title, tabulate(by_section.get(name, []))) for name, title in _SECTIONS
+        ],
+        definitions=[
+            (one.figure, in_words(one.figure), one.meaning)
+            for one in report.definitions
         ],
         breakdowns=[*_breakdowns(by_section.get("breakdowns", []))],
     )
@@ -115,8 +121,24 @@ def _of(dimension: str, rows: Sequence[Row], *, measured: bool) -> list[Row]:
     ]
 
 
+def _contradictions(rows: Sequence[Row]) -> list[tuple[str, Table]]:
+    """Counted by field, and what the contested sites got."""
+    told = [row for row in rows if row.kind is not None]
+    return [
+        (
+            "Sites by what is contested",
+            tabulate([r for r in told if r.measure is None]),
+        ),
+        ("What contested sites got", tabulate([r for r in told if r.measure])),
+    ]
+
+
 def _commissions(means: Sequence[MeanCommission]) -> list[Told]:
-    return [Told(label=one.measure, estimate=one.mean) for one in means if one.mean]
+    return [
+        Told(label=in_words(one.measure), estimate=one.mean)
+        for one in means
+        if one.mean
+    ]
 
 
 def _breakdowns(rows: Sequence[Row]) -> Iterator[tuple[str, str, Table]]:
@@ -129,4 +151,4 @@ def _breakdowns(rows: Sequence[Row]) -> Iterator[tuple[str, str, Table]]:
         and not row.withheld
     )
     for (by, value), of_part in groupby(told, key=lambda row: row.part):
-        yield by, value, tabulate([*of_part])
+        yield in_words(by), value, tabulate(replace(row, part=()) for row in of_part)

@@ -13,7 +13,12 @@ from urllib.parse import quote
 
 from registry.fairness.inference.rates import Interval
 from registry.fairness.report.estimate import Estimate
-from registry.fairness.report.figures import Dimension, FairnessReport, Invariance
+from registry.fairness.report.figures import (
+    Contradictions,
+    Dimension,
+    FairnessReport,
+    Invariance,
+)
 
 Unit = Literal[
     "text",
@@ -110,6 +115,9 @@ _FIGURES: Mapping[str, tuple[str, Unit, str]] = {
     "trials": ("trials", "count", "invariance"),
     "violations": ("violations", "count", "invariance"),
     "rate": ("rate", "rate", "violationRate"),
+    "registered": ("registered", "count", "contradictions"),
+    "stated_twice": ("statedTwice", "count", "statedTwice"),
+    "site_share": ("siteShare", "share", "siteShare"),
 }
 
 
@@ -206,12 +214,23 @@ def _of_scores(report: FairnessReport) -> Iterator[Row]:
         yield from _cell(Row(section="ties"), report.ties)
     if report.invariance:
         yield from _of_trials(report.invariance)
+    if report.contradictions:
+        yield from _of_contradictions(report.contradictions)
 
 
 def _of_trials(told: Invariance) -> Iterator[Row]:
     yield from _cell(Row(section="invariance"), told)
     for one in told.perturbations:
         yield from _cell(Row(section="invariance", kind=one.name), one)
+
+
+def _of_contradictions(told: Contradictions) -> Iterator[Row]:
+    of = Row(section="contradictions")
+    yield from _cell(of, told)
+    for one in told.fields:
+        yield from _cell(replace(of, kind=one.name), one)
+        for cell in one.comparisons:
+            yield from _cell(replace(of, kind=one.name, measure=cell.measure), cell)
 
 
 def _words(report: FairnessReport) -> Iterator[Row]:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from registry.fairness.forms.rows import Row, Unit, Value
 
-_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_WORD = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Z])|_")
 _WORDS: Mapping[str, str] = {
     "noDifferenceShown": "no difference shown",
     "awrf": "AWRF",
     "ndkl": "NDKL",
+    "gini": "Gini",
     "hhi": "HHI",
     "pValue": "p",
 }
@@ -37,14 +38,22 @@ class Table:
     def counts_queries(self) -> bool:
         return any(line.queries is not None for line in self.lines)
 
+    @property
+    def is_of_one(self) -> bool:
+        """All its figures are of the report as a whole."""
+        return [line.of for line in self.lines] == [()]
+
 
 def tabulate(rows: Iterable[Row]) -> Table:
     """Columns and lines in the order in which the rows first name them."""
+    told = list(rows)
+    dimensions = {row.dimension for row in told if row.dimension}
     columns: dict[str, None] = {}
     things: dict[tuple[str, ...], dict[str, Row]] = {}
-    for row in rows:
+    for row in told:
         columns.setdefault(row.figure)
-        things.setdefault(_names(row), {})[row.figure] = row
+        names = _names(row, is_one_of_several=len(dimensions) > 1)
+        things.setdefault(names, {})[row.figure] = row
     return Table(
         columns=tuple(map(in_words, columns)),
         lines=tuple(_line(of, told, columns) for of, told in things.items()),
@@ -69,12 +78,17 @@ def spell_cell(row: Row) -> str:
     return told if row.low is None else f"{told} ({ends})"
 
 
-def _names(row: Row) -> tuple[str, ...]:
-    """Ours in words; categories and parts of breakdowns as others wrote them."""
-    kind = row.kind or row.dimension or ""
+def _names(row: Row, *, is_one_of_several: bool) -> tuple[str, ...]:
+    """Ours in words; categories and parts of breakdowns as others wrote them.
+
+    is_one_of_several: dimensions, of which each may have a class of the same name.
+    """
+    part = row.part if row.section == "breakdowns" else map(in_words, row.part)
+    kind = row.kind or ""
     told = kind if row.dimension == "category" else in_words(kind)
+    dimension = row.dimension if is_one_of_several or not told else None
     measure = in_words(row.measure or "")
-    return tuple(one for one in (*row.part, told, measure) if one)
+    return tuple(one for one in (*part, dimension, told, measure) if one)
 
 
 def _line(of: tuple[str, ...], told: Mapping[str, Row], columns: Iterable[str]) -> Line:

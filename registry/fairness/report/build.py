@@ -8,13 +8,15 @@ four fifths, the usual alarm, are never a verdict here: among groups of 30 with 
 rate of 10% they go off in about four of five perfectly fair cases.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from registry.fairness.invariance import Tally
+from registry.fairness.labels import Claims
 from registry.fairness.report.breakdowns import break_down
 from registry.fairness.report.commissions import average_commissions
 from registry.fairness.report.compare import COMPARED, Comparer
+from registry.fairness.report.contradictions import tell_contradictions
 from registry.fairness.report.definitions import DEFINITIONS
 from registry.fairness.report.estimate import round_figure
 from registry.fairness.report.figures import (
@@ -26,7 +28,7 @@ from registry.fairness.report.figures import (
 )
 from registry.fairness.report.parities import measure_parity
 from registry.fairness.report.site_figures import amounts_by_site
-from registry.fairness.report.survey import survey
+from registry.fairness.report.survey import NO_CLAIMS, survey
 from registry.fairness.report.trials import sum_trials
 from registry.fairness.report.wording import summarise
 from registry.fairness.window.columns import Observed
@@ -47,15 +49,17 @@ def build_report(
     terms: Terms,
     policy: Policy = DEFAULT_POLICY,
     trials: Sequence[Sequence[Tally]] = (),
+    *,
+    claims: Mapping[int, Claims] = NO_CLAIMS,
 ) -> FairnessReport:
     """observed: of the operator of the terms. policy: what weighed the disclosed factors.
 
-    trials: of each run in the window, of whoever's queries.
+    trials: of each run in the window, of all queries. claims: at its end, by site number.
 
     The same input gives the same report under one version of NumPy, whose generators
     may change between versions (NEP 19): its intervals then move within their noise.
     """
-    surveyed = survey(observed, terms)
+    surveyed = survey(observed, terms, claims)
     evidence, by_site = surveyed.weigh(), amounts_by_site(surveyed)
     scored = surveyed.scored_window(policy)
     comparer = Comparer(
@@ -81,6 +85,7 @@ def build_report(
         effective_weights=scored.weigh_factors(),
         ties=scored.audit_ties(surveyed.generator("ties")),
         invariance=sum_trials(trials),
+        contradictions=tell_contradictions(surveyed, comparer),
     )
     return replace(report, sentences=summarise(report))
 

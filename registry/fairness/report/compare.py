@@ -40,6 +40,8 @@ COMPARED: Mapping[int, Measure] = {
 PValues = Mapping[tuple[tuple[str, ...], int], float]
 """Of the classes with these names against the other declared ones, in a measure."""
 
+NO_P_VALUES: PValues = {}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparer:
@@ -51,23 +53,27 @@ class Comparer:
     p_values: Callable[[Classes], PValues] | None = None
 
     def compare(self, classes: Classes) -> Dimension:
-        tally = self.evidence.tally
         found = self.p_values(classes) if self.p_values else {}
         return Dimension(
             name=classes.dimension,
             classes=tuple(
-                SiteClass(
-                    name=name,
-                    members=members,
-                    sites=tally.count_sites(classes.dimension, members),
-                    comparisons=tuple(
-                        self._compare(
-                            classes, name, measure, found.get((members, measure))
-                        )
-                        for measure in self.measures
-                    ),
-                )
-                for name, members in classes.kinds.items()
+                self.compare_kind(classes, name, found) for name in classes.kinds
+            ),
+        )
+
+    def compare_kind(
+        self, classes: Classes, name: str, p_values: PValues = NO_P_VALUES
+    ) -> SiteClass:
+        """name: of one of the kinds."""
+        members = classes.kinds[name]
+        tally = self.evidence.tally
+        return SiteClass(
+            name=name,
+            members=members,
+            sites=tally.count_sites(classes.dimension, members),
+            comparisons=tuple(
+                self._compare(classes, name, measure, p_values.get((members, measure)))
+                for measure in self.measures
             ),
         )
 

@@ -155,6 +155,19 @@ DEFINITIONS = tuple(
             "the number of trials, else it is Wilson's. Trials of a day share queries "
             "and sites, so that it is somewhat too narrow."
         ),
+        "contradictions": (
+            "Sites registered by the window's end of which documents, registration or "
+            "auditors state the same field differently, by the words that counted then "
+            "(GET /v1/labels?at=). Where they differ the report follows one of them, as "
+            "told under unknown; that they differ does not say who is right. Of sites "
+            "without two tellers no contradiction can show, so that none shown does not "
+            "mean that the label is right."
+        ),
+        "statedTwice": (
+            "Sites of which two tellers or more state the field: only these can be "
+            "contradicted."
+        ),
+        "siteShare": "Contradicted sites over all sites registered by the window's end.",
         "shareBounds": (
             "The share if no undeclared site were of the kind, and if all were."
         ),

@@ -317,6 +317,35 @@ class Invariance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """A field that tellers state differently; or "any": one field of them or more.
+
+    sites: registered ones of which they differ, and site_share: their part of all
+    registered ones. stated_twice: of which two tellers state it at all. comparisons:
+    what the sites that differ got.
+    """
+
+    name: str
+    sites: int
+    stated_twice: int
+    site_share: float
+    comparisons: tuple[Comparison, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradictions:
+    """Between documents, registration and auditors. registered: sites by the window's end."""
+
+    registered: int
+    fields: tuple[Contradiction, ...]
+    sentence: str = ""
+
+    @property
+    def comparisons(self) -> list[Comparison]:
+        return [cell for one in self.fields for cell in one.comparisons]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PositionModel:
     """weights: of the first ten ranks, before they are brought to a sum of 1."""
 
@@ -347,3 +376,4 @@ class FairnessReport:
     effective_weights: tuple[EffectiveWeight, ...] = ()
     ties: TieAudit | None = None
     invariance: Invariance | None = None
+    contradictions: Contradictions | None = None

@@ -5,7 +5,7 @@ sorts the sites into classes; only then is anything summed.
 """
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from zlib import crc32
 
@@ -13,6 +13,8 @@ import numpy as np
 
 from registry.fairness.arrays import Booleans, Floats
 from registry.fairness.inference.bootstrap import Clusters, draw_clusters, make_clusters
+from registry.fairness.labels import Claims
+from registry.fairness.report.contested import sort_contested
 from registry.fairness.report.estimate import Evidence, weigh
 from registry.fairness.report.figures import Counts, Terms
 from registry.fairness.report.scored import ScoredWindow
@@ -31,12 +33,15 @@ from registry.fairness.window.tally import Tally, tally
 from registry.ranking.policy import Policy
 
 _SECONDS_A_DAY = 86_400
+NO_CLAIMS: Mapping[int, Claims] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Surveyed:
     """kept: per site, whether it counts. classes: all; declared: those of §9.7.
 
+    registered: per site, whether it counts and was registered by the window's end.
+    claims: of registered sites, by their numbers; contested: the classes they make.
     operators, requested: rankings by operator and by the category that was asked for.
     queries: distinct ones, however they are drawn.
     """
@@ -46,6 +51,9 @@ class Surveyed:
     scored: Scored
     sites: Sites
     kept: Booleans
+    registered: Booleans
+    claims: Mapping[int, Claims]
+    contested: Classes
     classes: tuple[Classes, ...]
     declared: tuple[Classes, ...]
     clusters: Clusters
@@ -70,9 +78,9 @@ class Surveyed:
         return _generator(self.terms, purpose)
 
     def weigh(self) -> Evidence:
-        (whole,) = tally(
-            self.parts, self.sites, self.classes, self.clusters, cut=self.cut
-        )
+        is_contested = len(self.contested.names) > 1
+        classes = (*self.classes, self.contested) if is_contested else self.classes
+        (whole,) = tally(self.parts, self.sites, classes, self.clusters, cut=self.cut)
         return weigh(whole, self.draws)
 
     def scored_window(self, policy: Policy) -> ScoredWindow:
@@ -98,13 +106,17 @@ class Surveyed:
         )
 
 
-def survey(observed: Observed, terms: Terms) -> Surveyed:
+def survey(
+    observed: Observed, terms: Terms, claims: Mapping[int, Claims] = NO_CLAIMS
+) -> Surveyed:
     sites = observed.sites
     keys = [np.zeros(0, np.uint64), *(part.keys for part in observed.parts)]
     distinct = np.unique(np.concatenate(keys))
     clusters = make_clusters(distinct)
     operators, requested = count_names(observed.parts)
     kept = _in_category(sites, terms.category)
+    registered = kept & ~np.isnan(sites.registered_day)
+    told = {site: one for site, one in claims.items() if registered[site]}
     end_day = terms.window.end_at.timestamp() / _SECONDS_A_DAY
     return Surveyed(
         terms=terms,
@@ -112,6 +124,9 @@ def survey(observed: Observed, terms: Terms) -> Surveyed:
         scored=observed.scored.of_sites(kept) if terms.category else observed.scored,
         sites=sites,
         kept=kept,
+        registered=registered,
+        claims=told,
+        contested=sort_contested(told, len(sites)),
         classes=classify(sites, end_day),
         declared=classify_declared(sites),
         clusters=clusters,

@@ -4,12 +4,13 @@ A sentence never says more than the interval beside it: a difference that the in
 does not carry is called one that can be chance, whatever its size.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from registry.fairness.report.estimate import Estimate
 from registry.fairness.report.figures import (
     Algorithm,
     Comparison,
+    Contradictions,
     Counts,
     Dimension,
     EffectiveWeight,
@@ -38,6 +39,11 @@ KIND_NAMES: Mapping[tuple[str, str], str] = {
     ("age", "under1Year"): "Sites registered 90 days to a year ago",
     ("age", "older"): "Sites registered a year ago or earlier",
     ("age", "unknown"): "Sites whose day of registration is not known",
+    ("contradiction", "any"): "Sites of which tellers contradict each other",
+    ("contradiction", "size"): "Sites whose size is contested",
+    ("contradiction", "independence"): "Sites whose independence is contested",
+    ("contradiction", "chain"): "Sites whose chain is contested",
+    ("contradiction", "commission"): "Sites whose commission is contested",
 }
 
 _RECEIVED: Mapping[Measure, str] = {
@@ -76,6 +82,8 @@ _SUMMARISED = frozenset(
         ("age", "under30Days"),
     }
 )
+
+_SUMMARISED_MEASURES = frozenset({"logarithmic", "selected"})
 
 SIGNIFICANT = 0.05
 
@@ -119,7 +127,7 @@ def summarise(report: FairnessReport) -> tuple[str, ...]:
         for site_class in dimension.classes
         if (dimension.name, site_class.name) in _SUMMARISED
         for cell in site_class.comparisons
-        if cell.measure in {"logarithmic", "selected"}
+        if cell.measure in _SUMMARISED_MEASURES
     ]
     commissions = [
         cell.sentence
@@ -131,11 +139,12 @@ def summarise(report: FairnessReport) -> tuple[str, ...]:
         *_describe_limits(report.terms),
         *comparisons,
         *commissions,
+        *_summarise_contradictions(report.contradictions),
         *_describe_weights(report.effective_weights),
         *([report.ties.sentence] if report.ties else []),
         *([report.invariance.sentence] if report.invariance else []),
         _describe_algorithm(report.algorithm),
-        _warn_of_chance(report.dimensions),
+        _warn_of_chance(report),
     )
 
 
@@ -174,6 +183,27 @@ def describe_trials(cell: Invariance) -> str:
         f"rankings moved by what must not move them, a rate of {_rate(cell.rate.value)} "
         f"(95% interval {ends})" + (f": {failed}." if failed else ".")
     )
+
+
+def describe_contradictions(cell: Contradictions) -> str:
+    whole, *fields = cell.fields
+    told = ", ".join(f"{one.name} {one.sites}" for one in fields if one.sites)
+    listed = f" ({told})" if told else ""
+    return (
+        f"Of the {cell.registered} sites registered by the end of the window, "
+        "documents, registration and auditors contradict each other on "
+        f"{whole.sites}{listed}, {_percent(whole.site_share)}. On {whole.stated_twice} "
+        "at least two of them state the same field; on the others no contradiction can "
+        "show. A contradiction does not say who is right."
+    )
+
+
+def _summarise_contradictions(cell: Contradictions | None) -> list[str]:
+    if cell is None:
+        return []
+    told = (one for one in cell.fields[0].comparisons)
+    cells = [one.sentence for one in told if one.measure in _SUMMARISED_MEASURES]
+    return [cell.sentence, *cells]
 
 
 def _describe_limits(terms: Terms) -> list[str]:
@@ -221,17 +251,22 @@ def _describe_algorithm(algorithm: Algorithm) -> str:
     )
 
 
-def _warn_of_chance(dimensions: Sequence[Dimension]) -> str:
-    published = sum(
-        not cell.withheld
-        for dimension in dimensions
-        for site_class in dimension.classes
-        for cell in site_class.comparisons
-    )
+def _warn_of_chance(report: FairnessReport) -> str:
+    cells = [
+        *_comparisons(report.dimensions),
+        *(report.contradictions.comparisons if report.contradictions else ()),
+    ]
+    published = sum(not cell.withheld for cell in cells)
     return (
         f"Its tables make {published} comparisons; of fair ones, about one in twenty "
         "still seems to show a difference."
     )
+
+
+def _comparisons(dimensions: Sequence[Dimension]) -> Iterator[Comparison]:
+    for dimension in dimensions:
+        for site_class in dimension.classes:
+            yield from site_class.comparisons
 
 
 def _days(count: int) -> str:

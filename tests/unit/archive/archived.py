@@ -1,6 +1,7 @@
 """A log with its archive, made in memory: what the tests of archives play with."""
 
 import copy
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from hashlib import sha256
@@ -13,17 +14,30 @@ from registry.archive.reading import Archive, open_archive
 from registry.archive.rows import archive_ranking, derive
 from registry.archive.writing import ArchiveWriter, Told
 from registry.audit.disclosure import seal
+from registry.audit.labelling import Labelling, digest_source, sign_labelling
 from registry.audit.record import (
+    label_record,
     ranking_record,
     selection_record,
 )
 from registry.fairness.invariance import Tally
+from registry.fairness.labels import AUDITOR as AUDITOR_KIND
+from registry.fairness.labels import (
+    DOCUMENT,
+    REGISTRATION,
+    ToldLabel,
+    compare_claims,
+    rank_tellers,
+)
 from registry.fairness.report.figures import Algorithm, Terms, Window
 from registry.fairness.window.observation import SiteDisclosure
 from registry.identity.private_keys import public_key_of
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.ties import make_seed, tie_key
-from registry.sites.identifier import spell_site_id
+from registry.sites.identifier import parse_site_id, spell_site_id
+from registry.sites.label import Label
+from registry.tlog.note import Algorithm as NoteAlgorithm
+from registry.tlog.note import Signer, format_vkey
 from tests.unit.audit.history import NOON, History, secret_of
 
 KEY = Ed25519PrivateKey.from_private_bytes(sha256(b"promises").digest())
@@ -34,6 +48,13 @@ WINDOW = Window(start_at=NOON - timedelta(hours=12), end_at=NOON + timedelta(hou
 TRIALS = ((Tally(perturbation="brand", trials=400, violations=1),),)
 ALGORITHM = Algorithm(policy_digest=DEFAULT_POLICY.digest, code_digest="sha256:code")
 TERMS = Terms(window=WINDOW)
+AUDITOR = Signer(
+    name="auditor.example",
+    algorithm=NoteAlgorithm.ED25519,
+    private=Ed25519PrivateKey.from_private_bytes(sha256(b"auditor").digest()),
+)
+AUDITOR_KEY = format_vkey(AUDITOR.verifier_key)
+SOURCE = "https://business-register.example/entries/7"
 
 
 class Town(History):
@@ -83,6 +104,14 @@ class Town(History):
         )
         row.selection_index, row.chosen = self.log(record), site
 
+    def label(self, site, label, signer=AUDITOR, **changes):
+        """What an auditor signs; logged, and as it is told of in the archive."""
+        signed = sign_labelling(
+            labelling(site, label, signer, **changes), signer.private
+        )
+        self.log(label_record(**self.head, signed=signed))
+        return told_label(signed.labelling, self.now)
+
     def forget(self, row):
         """Erased, on record."""
         self.erase(row.leaf_index, [])
@@ -91,6 +120,29 @@ class Town(History):
             setattr(row, f"{name}_salt", None)
         row.factors = row.totals = row.ties = None
         row.query_key, row.category, row.located = derive(row)
+
+
+def labelling(site, label, signer=AUDITOR, **changes):
+    said = Labelling(
+        auditor=format_vkey(signer.verifier_key),
+        site_id=spell_site_id(site),
+        label=label,
+        observed_on=NOON.date(),
+        told_at=NOON - timedelta(minutes=1),
+        source_digest=digest_source(SOURCE),
+    )
+    return replace(said, **changes)
+
+
+def told_label(said, valid_from):
+    return ToldLabel(
+        label=said.label,
+        told_by=said.auditor,
+        told_at=said.told_at,
+        valid_from=valid_from,
+        source=SOURCE,
+        observed_on=said.observed_on,
+    )
 
 
 def scores_of(number, order, day, request_id):
@@ -122,6 +174,8 @@ def scores_of(number, order, day, request_id):
 @cache
 def _played(count):
     town = Town().begin()
+    for site, label, changes in STATEMENTS:
+        town.label(site, label, **changes)
     for number in range(count):
         town.pass_by(minutes=2)
         row = town.ask(number)
@@ -155,12 +209,79 @@ def disclosures():
     ]
 
 
-def write(folder, rows, checkpoint="", sites=None, key=KEY) -> Manifest:
+MICRO = Label(size="micro")
+EARLIER = {"told_at": NOON - timedelta(hours=1)}
+STATEMENTS = (
+    (SITES[5], MICRO, {}),
+    (SITES[10], Label(size="small"), EARLIER),
+    (SITES[10], MICRO, {}),
+    (SITES[15], Label(size="large"), EARLIER),
+    (SITES[15], Label(), {}),
+)
+"""What the auditor says, in the order of the log; the last of a site counts."""
+
+TOLD_AT = NOON - timedelta(days=9)
+
+
+def registered(site, **label):
+    return ToldLabel(
+        label=Label(**label),
+        told_by=REGISTRATION,
+        told_at=TOLD_AT,
+        valid_from=TOLD_AT,
+        source=f"sha256:{site}",
+    )
+
+
+def told_labels(sites=None):
+    """By site what each teller said last; of it those labels count that `disclosures` has.
+
+    Two registrations contradict the auditor, some documents the registration.
+    """
+    told = {}
+    for number, one in enumerate(disclosures() if sites is None else sites):
+        site = parse_site_id(one.site_id)
+        label = {
+            "size": None if one.size == "unknown" else one.size,
+            "independence": one.independence if one.independence != "unknown" else None,
+            "commission_percent": one.commission_percent,
+        }
+        if number in {5, 10}:
+            label["size"] = "large"
+        told[site] = [registered(site, **label)]
+        if number % 7 == 3 and label["size"]:
+            other = Label(size="medium", commission_percent=label["commission_percent"])
+            document = replace(told[site][0], told_by=DOCUMENT, label=other)
+            told[site].append(document)
+    for site, label, changes in STATEMENTS:
+        if site in told:
+            words = [one for one in told[site] if one.kind != AUDITOR_KIND]
+            said = labelling(site, label, **changes)
+            told[site] = [*words, told_label(said, NOON)]
+    return told
+
+
+def claims():
+    """By the numbers of sites, as a report takes them."""
+    compared = {
+        SITES.index(site): compare_claims(rank_tellers(told, WINDOW.end_at))
+        for site, told in told_labels().items()
+    }
+    return {number: one for number, one in compared.items() if one.stated_twice}
+
+
+def write(folder, rows, checkpoint="", *, sites=None, key=KEY, labels=None) -> Manifest:
     writer = ArchiveWriter(folder, disclosures() if sites is None else sites)
     for day in ("2026-11-20", "2026-11-21"):
         writer.add([one for one in rows if one.minute.startswith(day)])
         writer.end_day(day)
-    return writer.finish(Told(window=WINDOW, checkpoint=checkpoint, trials=TRIALS), key)
+    told = Told(
+        window=WINDOW,
+        checkpoint=checkpoint,
+        trials=TRIALS,
+        labels=told_labels(sites) if labels is None else labels,
+    )
+    return writer.finish(told, key)
 
 
 def archived(folder: Path, rows, **how) -> Archive:

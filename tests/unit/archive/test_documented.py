@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from registry.archive import rows, site_rows
+from registry.archive import label_rows, rows, site_rows
 from registry.archive.rows import read_logged
 from tests.unit.archive.archived import archived, played
 
@@ -28,14 +28,18 @@ def folder(town, tmp_path_factory):
 
 def test_every_column_is_explained():
     named = set(re.findall(r"`([a-z_]+)`", PAGE))
-    assert {*rows.TYPES, *site_rows.TYPES} <= named
+    assert {*rows.TYPES, *site_rows.TYPES, *label_rows.TYPES} <= named
 
 
 @pytest.mark.parametrize(
-    "types", [rows.TYPES, site_rows.TYPES], ids=["rankings", "sites"]
+    ("files", "types"),
+    [
+        pytest.param("rankings/*/*.parquet", rows.TYPES, id="rankings"),
+        pytest.param("sites.parquet", site_rows.TYPES, id="sites"),
+        pytest.param("labels.parquet", label_rows.TYPES, id="labels"),
+    ],
 )
-def test_columns_have_the_types_that_are_told(folder, types):
-    files = "sites.parquet" if types is site_rows.TYPES else "rankings/*/*.parquet"
+def test_columns_have_the_types_that_are_told(folder, files, types):
     with duckdb.connect() as duck:
         found = duck.execute(
             f"DESCRIBE SELECT * FROM read_parquet('{folder}/{files}', "

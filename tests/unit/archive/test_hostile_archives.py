@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from registry.archive.duck import open_duck
-from registry.archive.manifest import MANIFEST, SITES, parse_manifest
+from registry.archive.manifest import LABELS, MANIFEST, SITES, parse_manifest
 from registry.archive.reading import iterate_rankings, open_archive
 from registry.archive.writing import digest_file, write_manifest
 from registry.errors import Refused
@@ -68,6 +68,32 @@ SITE_ROWS = [
     ("a site twice", "SELECT * FROM old UNION ALL SELECT * FROM old"),
     ("no sites", "SELECT * FROM old WHERE false"),
     ("no columns", "SELECT 1 AS one"),
+    (
+        "the end of time",
+        "SELECT * REPLACE (TIMESTAMP '290000-01-01' AS registered_at) FROM old",
+    ),
+]
+LABEL_ROWS = [
+    ("no columns", "SELECT 1 AS one"),
+    ("a size of another kind", "SELECT * REPLACE ('huge' AS size) FROM old"),
+    ("nobody who told it", "SELECT * REPLACE (NULL AS told_by) FROM old"),
+    ("a word twice", "SELECT * FROM old UNION ALL SELECT * FROM old"),
+    ("another order", "SELECT * FROM old ORDER BY site_id DESC"),
+    ("no time", "SELECT * REPLACE (NULL::TIMESTAMP AS told_at) FROM old"),
+    (
+        "the end of time",
+        "SELECT * REPLACE (TIMESTAMP '290000-01-01' AS valid_from) FROM old",
+    ),
+    (
+        "all of it",
+        "SELECT * REPLACE ('infinity'::DOUBLE AS commission_percent) FROM old",
+    ),
+    ("no number", "SELECT * REPLACE ('nan'::DOUBLE AS commission_percent) FROM old"),
+    (
+        "independent of its chain",
+        "SELECT * REPLACE ('independent' AS independence, 'a' AS chain) FROM old",
+    ),
+    ("a text for a day", "SELECT * REPLACE ('soon' AS observed_on) FROM old"),
 ]
 
 
@@ -76,6 +102,7 @@ SITE_ROWS = [
     [
         *(pytest.param(DAY, query, id=name) for name, query in RANKINGS),
         *(pytest.param(SITES, query, id=name) for name, query in SITE_ROWS),
+        *(pytest.param(LABELS, query, id=name) for name, query in LABEL_ROWS),
     ],
 )
 def test_it_gives_no_report(honest, tmp_path, file, query):
@@ -112,7 +139,7 @@ def test_its_rows_can_not_be_read(honest, tmp_path, query):
             b'"rankings":60', b'"rankings":60,"more":1', id="an unknown member"
         ),
         pytest.param(
-            b"fairness-archive/1", b"fairness-archive/2", id="another version"
+            b"fairness-archive/2", b"fairness-archive/1", id="another version"
         ),
         pytest.param(b'"files":[', b'"files":[[' + b"[" * 5000, id="depth"),
     ],

@@ -22,6 +22,7 @@ from tests.unit.archive.archived import (
     TERMS,
     TRIALS,
     archived,
+    claims,
     disclosures,
     played,
 )
@@ -52,7 +53,7 @@ def observed_of(row):
 
 def report_in_memory(rows, terms):
     told = gather(map(observed_of, rows), disclosures(), terms.operator)
-    return build_report(told, ALGORITHM, terms, DEFAULT_POLICY, TRIALS)
+    return build_report(told, ALGORITHM, terms, DEFAULT_POLICY, TRIALS, claims=claims())
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +84,8 @@ def test_parts_add_up_to_the_same_report(town, archive, monkeypatch):
     assert found.counts.empty_rankings > 0
     assert found.counts.scored > 400
     assert found.invariance.violations == 1
+    contested = {one.name: one.sites for one in found.contradictions.fields}
+    assert contested["any"] == contested["size"] > 2
 
 
 @given(st.lists(st.integers(0, 2**63 - 1), unique=True, max_size=300), st.data())

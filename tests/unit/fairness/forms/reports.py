@@ -3,11 +3,15 @@
 from dataclasses import replace
 from functools import cache
 
+from registry.fairness.labels import Claims
 from registry.fairness.report.build import build_report
 from registry.fairness.report.figures import FairnessReport, Terms
 from registry.fairness.window.columns import gather
 from registry.fairness.window.observation import SiteDisclosure
 from tests.unit.fairness.test_report import ALGORITHM, DISCLOSURES, WINDOW, by_lot
+
+CLAIMS = {0: Claims(("size",), ("size",)), 1: Claims(("size", "commission"), ())}
+"""Of the first site by its id the size is contested."""
 
 HARMFUL = '=HYPERLINK("https://evil.example/","<script>alert(1)</script>")'
 
@@ -34,6 +38,7 @@ def _report(
     disclosures: tuple[SiteDisclosure, ...], *, count: int = 40, operator: str = ""
 ) -> FairnessReport:
     rankings = [replace(one, operator=operator) for one in by_lot(count)]
-    observed = gather(rankings, disclosures, operator)
+    registered = [replace(one, registered_at=WINDOW.start_at) for one in disclosures]
+    observed = gather(rankings, registered, operator)
     terms = Terms(window=WINDOW, operator=operator, replicates=2000)
-    return build_report(observed, ALGORITHM, terms)
+    return build_report(observed, ALGORITHM, terms, claims=CLAIMS)

@@ -118,6 +118,16 @@ def test_each_chart_has_its_table_with_the_intervals() -> None:
     assert f"{share} ({low} to {high})" in page.texts
 
 
+def test_contradictions_stand_on_it_with_what_they_do_not_show() -> None:
+    report = reports.fair()
+    texts = Page(format_page(report).decode()).texts
+    assert report.contradictions is not None
+    assert texts.count(report.contradictions.sentence) == 2, "in words and in its place"
+    at = texts.index("Sites by what is contested")
+    assert texts.index("What contested sites got") > at
+    assert {"any", "chain", "25.0%"} <= set(texts[at : at + 60])
+
+
 def test_what_is_withheld_says_why() -> None:
     page = Page(format_page(reports.thin()).decode())
     assert not [tag for tag, _ in page.tags if tag == "svg"]

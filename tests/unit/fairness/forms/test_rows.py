@@ -53,6 +53,16 @@ def test_each_row_names_a_definition_that_the_report_has(make: Any) -> None:
     assert {row.definition for row in rows_of(report)} <= known
 
 
+def test_contradictions_are_told_by_field_and_by_measure() -> None:
+    told = {row.path: row for row in rows_of(reports.fair())}
+    assert told["contradictions/registered"].value == 4
+    assert told["contradictions/any/sites"].value == 1
+    assert told["contradictions/size/statedTwice"].value == 2
+    assert told["contradictions/size/siteShare"].value == 0.25
+    assert told["contradictions/size/topOne/share"].definition == "share"
+    assert "contradictions/chain/topOne/share" not in told
+
+
 def test_what_is_withheld_says_why_and_tells_nothing() -> None:
     withheld = [row for row in rows_of(reports.thin()) if row.withheld]
     assert {row.path for row in withheld} >= {

@@ -1,0 +1,24 @@
+"""SQL of the categories that sites had, for reports of windows that are over.
+
+A trigger of the database notes the former category whenever one changes.
+"""
+
+from datetime import datetime
+
+from sqlalchemy import text
+
+from registry.db.engine import Connection
+
+THEN = text("""
+    SELECT DISTINCT ON (site_id) site_id, category FROM disclosure.former_category
+    WHERE until > :at ORDER BY site_id, until
+""")
+
+
+async def categories_then(connection: Connection, at: datetime) -> dict[int, str]:
+    """Of sites of which it has changed since: what it was at that instant.
+
+    connection: of a role that may read disclosures.
+    """
+    rows = await connection.execute(THEN, {"at": at})
+    return {row.site_id: row.category for row in rows}
