@@ -17,6 +17,7 @@ from registry import keyring
 from registry.db.engine import Engine, Role, open_engine
 from registry.db.rankings import CountingWriter
 from registry.index.engine import is_compiled
+from registry.index.sources import digest_of_code
 from registry.interfaces.http.envelope import Envelope
 from registry.interfaces.http.limits import BURST, LENIENCE, REFILL_PER_S, TokenBuckets
 from registry.interfaces.http.problems import EXCEPTION_HANDLERS
@@ -53,7 +54,7 @@ from registry.interfaces.rest import (
 )
 from registry.interfaces.rest.entry_views import show_summary
 from registry.interfaces.rest.search_shortcut import SearchShortcut
-from registry.interfaces.web import directory, files, openapi, pages
+from registry.interfaces.web import directory, files, openapi, pages, site_page
 from registry.observability import BATCH_RECORDS, configure_logging
 from registry.process import calm_collector
 from registry.ranking.encoder import Encoder, load_encoder
@@ -148,6 +149,7 @@ AT_THEIR_PLACES = [
     openapi.show_openapi,
     pages.show_bot,
     pages.show_policy,
+    site_page.show_site,
     pages.show_problem,
     pages.show_search,
     tiles.get_checkpoint,
@@ -289,7 +291,7 @@ def _searcher(
         recorder=recorder,
         counting=counting,
         entries=entries,
-        seeds=SeedReader(api, DEFAULT_POLICY.digest),
+        seeds=SeedReader(api, DEFAULT_POLICY.digest, digest_of_code()),
         promiser=keyring.load_signer(settings.keys, keyring.PROMISE, origin),
         chance=Chance(),
     )

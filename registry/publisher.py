@@ -14,6 +14,7 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from registry import keyring
 from registry.db.engine import DatabaseError, Engine, Role, open_engine
+from registry.index.sources import digest_of_code
 from registry.observability import configure_logging
 from registry.process import run_until_stopped
 from registry.ranking.policy import DEFAULT_POLICY
@@ -56,7 +57,7 @@ async def _commit_first(engine: Engine, chance: Chance) -> None:
     """Nothing can be ranked before it, so it waits for the database to be there."""
     while True:
         try:
-            await commit_ahead(engine, DEFAULT_POLICY, chance)
+            await commit_ahead(engine, DEFAULT_POLICY, digest_of_code(), chance)
         except (DatabaseError, OSError) as error:
             logger.warning("commit_ahead_interrupted", kind=type(error).__name__)
             await asyncio.sleep(RETRY_PAUSE_S)

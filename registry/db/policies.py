@@ -1,9 +1,13 @@
-"""SQL of policies: which stood in the log, since when, and their exact bytes."""
+"""SQL of policies: which stood in the log, since when, and their exact bytes.
+
+A policy is logged with the code that ranks by it, and again with each other code.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import DateTime, select, text
+from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.column_types import Packed, RecordId
 from registry.db.engine import Connection
@@ -27,6 +31,12 @@ HISTORY = text("""
 )
 
 
+LEAF = text("""
+    SELECT e.leaf_index FROM audit.policy AS p JOIN audit.entry AS e USING (record_id)
+    WHERE p.digest = :digest AND p.code = :code
+""")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedPolicy:
     """body: canonical JSON, whose SHA-256 is the digest. record: as it was logged."""
@@ -38,6 +48,34 @@ class LoggedPolicy:
     leaf_index: int
     accepted_at: datetime
     published_at: datetime
+
+
+async def save_policy(
+    connection: Connection,
+    digest: str,
+    *,
+    code: str,
+    body: bytes,
+    record_id: str,
+    now: datetime,
+) -> bool:
+    """code: the digest of the code that ranks. False if both are there already."""
+    statement = insert(policy).values(
+        digest=digest, code=code, body=body, record_id=record_id, effective_at=now
+    )
+    result = await connection.execute(
+        statement.on_conflict_do_nothing(
+            index_elements=[policy.c.digest, policy.c.code]
+        )
+    )
+    return bool(result.rowcount)
+
+
+async def policy_leaf(connection: Connection, digest: str, code: str) -> int | None:
+    """Where the policy stands in the log with this code; None until it does."""
+    found = await connection.execute(LEAF, {"digest": digest, "code": code})
+    leaf: int | None = found.scalar_one_or_none()
+    return leaf
 
 
 async def logged_policies(connection: Connection) -> list[LoggedPolicy]:
@@ -58,6 +96,6 @@ async def logged_policies(connection: Connection) -> list[LoggedPolicy]:
 
 async def find_policy(connection: Connection, digest: str) -> bytes | None:
     """The bytes that the digest names; None where no such policy was ever used."""
-    query = select(policy.c.body).where(policy.c.digest == digest)
+    query = select(policy.c.body).where(policy.c.digest == digest).limit(1)
     body: bytes | None = (await connection.execute(query)).scalar_one_or_none()
     return body

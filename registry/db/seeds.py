@@ -1,13 +1,13 @@
-"""SQL of the daily tie-break secrets and of the policies in force."""
+"""SQL of the daily tie-break secrets."""
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 
-from sqlalchemy import select, text, update
+from sqlalchemy import select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine import Connection
-from registry.db.tables import day_seed, entry, policy
+from registry.db.tables import day_seed, entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,28 +69,3 @@ async def note_reveal(connection: Connection, day: date, reveal_id: str) -> bool
         .values(reveal_id=reveal_id)
     )
     return bool(result.rowcount)
-
-
-async def save_policy(
-    connection: Connection, digest: str, body: bytes, record_id: str, now: datetime
-) -> bool:
-    """False if the policy is there already."""
-    statement = insert(policy).values(
-        digest=digest, body=body, record_id=record_id, effective_at=now
-    )
-    result = await connection.execute(
-        statement.on_conflict_do_nothing(index_elements=[policy.c.digest])
-    )
-    return bool(result.rowcount)
-
-
-async def policy_leaf(connection: Connection, digest: str) -> int | None:
-    """Where the policy stands in the log; None until it does."""
-    query = text("""
-        SELECT e.leaf_index FROM audit.policy AS p
-        JOIN audit.entry AS e USING (record_id) WHERE p.digest = :digest
-    """)
-    leaf: int | None = (
-        await connection.execute(query, {"digest": digest})
-    ).scalar_one_or_none()
-    return leaf

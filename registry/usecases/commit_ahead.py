@@ -4,16 +4,13 @@ The secret of tomorrow is committed today, so that no ranking of a day was asked
 its secret was fixed; only on the very first day does the commitment come with the day.
 """
 
-import hashlib
 from datetime import timedelta
-from functools import cache
-from importlib.resources import files
 
 import structlog
 
 from registry.audit import record as records
 from registry.audit.seed import SECRET_BYTES, commit_secret
-from registry.db import seeds
+from registry.db import policies, seeds
 from registry.db.engine import Connection, Engine
 from registry.ranking.policy import Policy
 from registry.usecases.accept import accept_record
@@ -22,47 +19,42 @@ from registry.usecases.chance import Chance
 logger = structlog.get_logger()
 
 
-async def commit_ahead(engine: Engine, policy: Policy, chance: Chance) -> None:
+async def commit_ahead(
+    engine: Engine, policy: Policy, code: str, chance: Chance
+) -> None:
     """Commit to the policy and to the secrets of today and tomorrow; reveal the past.
 
-    May run at any time and in several processes: each row is written once.
+    code: digest of what ranks by the policy. May run at any time and in several processes: each row is written once.
     """
     async with engine.begin() as connection:
-        await _log_policy(connection, policy, chance)
+        await _log_policy(connection, policy, code, chance)
     async with engine.begin() as connection:
         await _commit_secrets(connection, chance)
     async with engine.begin() as connection:
         await _reveal_secrets(connection, chance)
 
 
-@cache
-def digest_of_code() -> str:
-    """`sha256:…` over the ranking code: each file's path and bytes, in order of path."""
-    digest = hashlib.sha256()
-    root = files("registry")
-    for package in ("ranking", "index", "index/csrc"):
-        for file in sorted(root.joinpath(package).iterdir(), key=lambda one: one.name):
-            if file.name.endswith((".py", ".c", ".h")):
-                content = file.read_bytes()
-                digest.update(f"{package}/{file.name} {len(content)}\n".encode())
-                digest.update(content)
-    return f"sha256:{digest.hexdigest()}"
-
-
-async def _log_policy(connection: Connection, policy: Policy, chance: Chance) -> None:
+async def _log_policy(
+    connection: Connection, policy: Policy, code: str, chance: Chance
+) -> None:
     now = chance.now()
     record = records.policy_record(
         record_id=chance.ulid(),
         at=now,
         policy_json=policy.canonical_json,
-        code_digest=digest_of_code(),
+        code_digest=code,
     )
-    fresh = await seeds.save_policy(
-        connection, policy.digest, policy.canonical_json, record.id, now
+    fresh = await policies.save_policy(
+        connection,
+        policy.digest,
+        code=code,
+        body=policy.canonical_json,
+        record_id=record.id,
+        now=now,
     )
     if fresh:
         await accept_record(connection, record, now)
-        logger.info("policy_committed", policy=policy.digest)
+        logger.info("policy_committed", policy=policy.digest, code=code)
 
 
 async def _commit_secrets(connection: Connection, chance: Chance) -> None:

@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from registry.db import seeds
+from registry.db import policies, seeds
 from registry.db.engine import Engine
 from registry.db.seeds import CommittedSeed
 
@@ -12,19 +12,23 @@ KEPT_DAYS = 3
 class SeedReader:
     """Gives out a secret once its commitment, and the policy, stand in the log.
 
-    Both must be there before the first ranking that uses them.
+    Both must be there before the first ranking that uses them. code: digest of what
+    ranks here, with which the policy must have been logged.
     """
 
-    def __init__(self, engine: Engine, policy_digest: str) -> None:
+    def __init__(self, engine: Engine, policy_digest: str, code: str) -> None:
         self._engine = engine
         self._policy_digest = policy_digest
+        self._code = code
         self._kept: dict[date, CommittedSeed] = {}
 
     async def find(self, day: date) -> CommittedSeed | None:
         if day not in self._kept:
             async with self._engine.connect() as connection:
                 seed = await seeds.committed_seed(connection, day)
-                leaf = await seeds.policy_leaf(connection, self._policy_digest)
+                leaf = await policies.policy_leaf(
+                    connection, self._policy_digest, self._code
+                )
             if seed is None or leaf is None:
                 return None
             while len(self._kept) >= KEPT_DAYS:

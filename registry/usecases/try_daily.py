@@ -11,9 +11,9 @@ from registry.db import invariance_runs
 from registry.db.engine import Engine
 from registry.db.invariance_runs import InvarianceRun
 from registry.fairness.invariance import InvarianceResult
+from registry.index.sources import digest_of_code
 from registry.usecases.background import in_background
 from registry.usecases.chance import Chance
-from registry.usecases.commit_ahead import digest_of_code
 from registry.usecases.list_site import Lister
 from registry.usecases.shadow import cast_shadow
 from registry.usecases.try_invariance import try_invariance

@@ -31,6 +31,7 @@ from registry.db.engine import Role, open_engine
 from registry.demo.town.server import Town, TownSite
 from registry.demo.town.sites import CAST
 from registry.identity.jws import sign_compact
+from registry.index.sources import digest_of_code
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.settings import Settings, as_environment
 from registry.tlog.note import Algorithm, Signer, format_vkey
@@ -157,7 +158,7 @@ class Backstage:
         chance = Chance()
         engine = open_engine(settings.database_url, Role.PUBLISHER)
         self._stack.push_async_callback(engine.dispose)
-        await commit_ahead(engine, DEFAULT_POLICY, chance)
+        await commit_ahead(engine, DEFAULT_POLICY, digest_of_code(), chance)
         signer = keyring.load_signer(settings.keys, keyring.LOG, settings.log_origin)
         self._keep_running(Sequencer(engine, signer, chance.now).run())
 
@@ -229,7 +230,9 @@ def settle(registry: RunningRegistry) -> None:
     for registration_id in submitted:
         decided = registry.decided(registration_id)
         assert decided["status"] == "active", decided
+    deadline = time.monotonic() + READY_TIMEOUT_S
     while registry.search("book a table for two")["ranking"]["eligible"] < 3:
+        assert time.monotonic() < deadline, "the index does not follow"
         time.sleep(0.05)
 
 

@@ -21,6 +21,7 @@ PAGES = [
     "/?q=qwrtz+plimf",
     "/?q=book&city=Nowhereville",
     "/policy",
+    "/sites/zaytoun-table.test",
     "/bot",
     "/openapi",
     "/problems/city_unknown",

@@ -11,11 +11,13 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from registry.audit.packing import unpack
 from registry.audit.record import parse_record
 from registry.audit.seed import verify_reveal
+from registry.db import policies
 from registry.db.engine import Role
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.tlog.edge import TreeEdge
 from registry.tlog.note import Algorithm, Signer
 from registry.usecases.commit_ahead import commit_ahead
+from registry.usecases.policy_history import tell_history
 from registry.usecases.sequence import Sequencer, load_edge
 from registry.usecases.todays_seed import SeedReader
 from tests.db.scene import NOON, Scene
@@ -25,6 +27,7 @@ SIGNER = Signer(
     algorithm=Algorithm.ED25519,
     private=Ed25519PrivateKey.from_private_bytes(b"l" * 32),
 )
+CODE, OTHER_CODE = f"sha256:{'c' * 64}", f"sha256:{'d' * 64}"
 TODAY = NOON.date()
 TOMORROW = TODAY + timedelta(days=1)
 
@@ -37,8 +40,9 @@ async def first_day(scene: Scene) -> None:
     await scene.sql("TRUNCATE audit.pending, audit.day_seed")
 
 
-async def commit(scene: Scene) -> None:
-    await commit_ahead(scene.engines[Role.PUBLISHER], DEFAULT_POLICY, scene.chance)
+async def commit(scene: Scene, code: str = CODE) -> None:
+    publisher = scene.engines[Role.PUBLISHER]
+    await commit_ahead(publisher, DEFAULT_POLICY, code, scene.chance)
 
 
 async def publish(scene: Scene) -> None:
@@ -63,7 +67,7 @@ async def records(scene: Scene, kind: str) -> list[dict[str, Any]]:
 
 
 def reader(scene: Scene) -> SeedReader:
-    return SeedReader(scene.api, DEFAULT_POLICY.digest)
+    return SeedReader(scene.api, DEFAULT_POLICY.digest, CODE)
 
 
 async def test_policy_is_logged_whole_and_once(scene: Scene) -> None:
@@ -72,6 +76,23 @@ async def test_policy_is_logged_whole_and_once(scene: Scene) -> None:
     (record,) = await records(scene, "policy")
     assert record["policy"] == DEFAULT_POLICY.digest
     assert str(record["text"]).encode() == DEFAULT_POLICY.canonical_json
+
+
+async def test_policy_is_logged_again_when_other_code_ranks_by_it(scene: Scene) -> None:
+    await commit(scene)
+    await publish(scene)
+    other = SeedReader(scene.api, DEFAULT_POLICY.digest, OTHER_CODE)
+    assert await other.find(TODAY) is None, "what would rank does not stand in the log"
+    for _ in range(2):
+        await commit(scene, OTHER_CODE)
+    await publish(scene)
+    logged = await records(scene, "policy")
+    assert [one["code"] for one in logged] == [CODE, OTHER_CODE]
+    assert {one["policy"] for one in logged} == {DEFAULT_POLICY.digest}
+    assert await other.find(TODAY)
+    async with scene.api.connect() as connection:
+        told = tell_history(await policies.logged_policies(connection))
+    assert [one.code_digest for one in told] == [OTHER_CODE, CODE]
 
 
 async def test_secrets_of_today_and_tomorrow_are_committed_and_not_told(
@@ -158,7 +179,7 @@ async def test_no_seed_is_given_before_the_policy_stands_in_the_log(
 ) -> None:
     await commit(scene)
     await publish(scene)
-    other = SeedReader(scene.api, f"sha256:{'0' * 64}")
+    other = SeedReader(scene.api, f"sha256:{'0' * 64}", CODE)
     assert await other.find(TODAY) is None
     assert await reader(scene).find(TODAY)
 

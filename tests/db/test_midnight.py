@@ -31,6 +31,7 @@ from tests.db.scene import NOON, Scene
 from tests.db.test_sequencing import SIGNER
 
 ASKERS = 16
+CODE = f"sha256:{'c' * 64}"
 STEPS, STEP = 12, timedelta(seconds=10)
 DUSK = NOON.replace(hour=23, minute=59)
 PROMISER = Signer(
@@ -67,7 +68,7 @@ def searcher_of(
         recorder=recorder,
         counting=recorder,
         entries=cast("Any", SimpleNamespace(find=find)),
-        seeds=SeedReader(scene.api, policy),
+        seeds=SeedReader(scene.api, policy, CODE),
         promiser=PROMISER,
         chance=scene.chance,
     )
@@ -95,7 +96,7 @@ async def play(scene: Scene, searcher: Searcher, recorder: RankingRecorder) -> N
     ]
     askers = [asyncio.create_task(ask()) for _ in range(ASKERS)]
     for _ in range(STEPS):
-        await commit_ahead(publisher, DEFAULT_POLICY, scene.chance)
+        await commit_ahead(publisher, DEFAULT_POLICY, CODE, scene.chance)
         await asyncio.sleep(0.15)
         scene.clock.now += STEP
     over.set()
@@ -140,7 +141,7 @@ async def test_policy_that_is_not_in_the_log_ranks_nothing(
     """Although a seed of the day is there."""
     scene.clock.now = DUSK + timedelta(minutes=30)
     publisher = scene.engines[Role.PUBLISHER]
-    await commit_ahead(publisher, DEFAULT_POLICY, scene.chance)
+    await commit_ahead(publisher, DEFAULT_POLICY, CODE, scene.chance)
     async with publisher.connect() as connection:
         edge = await load_edge(connection)
         await connection.commit()

@@ -9,9 +9,10 @@ from litestar import Response, get
 from litestar.openapi import ResponseSpec
 from litestar.params import FromPath
 
-from registry.db import policies, seeds
+from registry.db import policies
 from registry.errors import NotFound
 from registry.fairness.forms.json_object import camel
+from registry.index.sources import digest_of_code
 from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
@@ -24,7 +25,6 @@ from registry.interfaces.rest.policy_text import (
 )
 from registry.interfaces.rest.wire import Wire
 from registry.ranking.explain import FACTOR_NAMES
-from registry.usecases.commit_ahead import digest_of_code
 from registry.usecases.policy_history import Change, PolicyEpoch, tell_history
 from registry.usecases.refusals import POLICY_UNKNOWN
 
@@ -125,7 +125,9 @@ class PolicyHistory(Wire):
 async def get_policy(services: Injected) -> PolicyView:
     policy = services.searcher.follower.policy
     async with services.api.connect() as connection:
-        leaf_index = await seeds.policy_leaf(connection, policy.digest)
+        leaf_index = await policies.policy_leaf(
+            connection, policy.digest, digest_of_code()
+        )
     weights = dict(zip(map(camel, FACTOR_NAMES), policy.weights, strict=True))
     return PolicyView(
         digest=policy.digest,

@@ -32,7 +32,7 @@ from registry.interfaces.rest.search import (
 )
 from registry.interfaces.rest.search_answer import SearchAnswer
 from registry.interfaces.web.catalogue import PROBLEM_TYPES
-from registry.interfaces.web.rendering import render
+from registry.interfaces.web.rendering import page
 from registry.interfaces.web.wording import (
     TITLES,
     describe_changes,
@@ -56,7 +56,7 @@ async def show_search(
     if not q.strip():
         async with services.api.connect() as connection:
             listed = (await sites.count_sites(connection)).get("active", 0)
-        return _page("search.html", asked=asked, listed=listed)
+        return page("search.html", asked=asked, listed=listed)
     request = SearchRequest(
         q=q,
         city=city.strip() or None,
@@ -68,8 +68,8 @@ async def show_search(
         answer = await answer_search(services, request)
     except RegistryError as refused:
         status = status_of(refused)
-        return _page("search.html", status, asked=asked, problem=refused.problem)
-    return _page("search.html", asked=asked, **_told(answer, asked))
+        return page("search.html", status, asked=asked, problem=refused.problem)
+    return page("search.html", asked=asked, **_told(answer, asked))
 
 
 @get("/problems/{code:str}", include_in_schema=False, media_type=MediaType.HTML)
@@ -77,13 +77,13 @@ async def show_problem(code: FromPath[str]) -> Response[str]:
     kind = PROBLEM_TYPES.get(code)
     if kind is None:
         raise NotFound(NOT_FOUND, "no problem has this code")
-    return _page("problem.html", kind=kind)
+    return page("problem.html", kind=kind)
 
 
 @get("/bot", include_in_schema=False, media_type=MediaType.HTML)
 async def show_bot(services: Injected) -> Response[str]:
     """The crawler's User-Agent points here."""
-    return _page(
+    return page(
         "bot.html",
         bot=services.bot,
         directory=DIRECTORY_PATH,
@@ -103,7 +103,7 @@ async def show_policy(services: Injected) -> Response[str]:
         {"name": name, "value": getattr(policy, name), "reason": reason}
         for name, reason in policy.reasons.items()
     ]
-    return _page(
+    return page(
         "policy.html",
         digest=policy.digest,
         factors=factors,
@@ -130,8 +130,3 @@ def _told(answer: SearchAnswer, asked: Mapping[str, str]) -> dict[str, Any]:
             "/?" + urlencode({**asked, "cursor": following}) if following else None
         ),
     }
-
-
-def _page(template: str, status: int = 200, **values: Any) -> Response[str]:
-    text = render(template, **values)
-    return Response(text, status_code=status, media_type=MediaType.HTML)

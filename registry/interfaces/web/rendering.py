@@ -3,6 +3,7 @@
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from litestar import MediaType, Response
 
 _environment = Environment(
     loader=PackageLoader("registry.interfaces.web"),
@@ -23,3 +24,8 @@ _ABSENT = {
 
 def render(template: str, **values: Any) -> str:
     return _environment.get_template(template).render({**_ABSENT, **values})
+
+
+def page(template: str, status: int = 200, **values: Any) -> Response[str]:
+    text = render(template, **values)
+    return Response(text, status_code=status, media_type=MediaType.HTML)

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from registry.ranking.policy import Policy
+from registry.ranking.quality import ProbeFigures
 from registry.usecases.policy_history import Change
 
 Facts = Mapping[str, Any]
@@ -28,9 +30,25 @@ def describe_site(site: Mapping[str, Any]) -> list[str]:
     return [one for one in told if one]
 
 
+def describe_status(status: str) -> str:
+    """Of a site, as its entry tells it."""
+    return _STATUS.get(status, status)
+
+
+def describe_probes(figures: ProbeFigures, policy: Policy) -> str:
+    """What quality rests on."""
+    facts = {
+        "young": figures.probes < policy.quality_probes_min,
+        "probes": figures.probes,
+        "successes": figures.successes,
+        "medianMs": figures.median_ms,
+    }
+    return _quality(facts)
+
+
 def describe_changes(changes: Sequence[Change]) -> str:
     """From one policy to the next."""
-    return "; ".join(map(_change, changes)) or "nothing"
+    return "; ".join(map(_change, changes)) or "no constant: other code ranks by it"
 
 
 def _change(change: Change) -> str:
@@ -95,6 +113,14 @@ def _freshness(facts: Facts) -> str:
         return "what it says changed today"
     return f"what it says changed {days} day{'' if days == 1 else 's'} ago"
 
+
+_STATUS = {
+    "active": "listed, its control of the host proved",
+    "unverified": "listed, but its last proof of control failed",
+    "unlisted": "not listed: no document of it counts at present",
+    "quarantined": "taken out of answers by the registry, for the time being",
+    "delisted": "taken out by the registry",
+}
 
 _BECAUSE: Mapping[str, Callable[[Facts], str]] = {
     "relevance": _relevance,

@@ -54,7 +54,9 @@ def test_no_policy_is_no_history() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [
-        pytest.param({"a": 1}, {"a": 1}, "nothing", id="the same"),
+        pytest.param(
+            {"a": 1}, {"a": 1}, "no constant: other code ranks by it", id="the same"
+        ),
         pytest.param({}, {"a": 1}, "a: none to 1", id="a new constant"),
         pytest.param({"a": 1}, {}, "a: 1 to none", id="a constant less"),
         pytest.param(

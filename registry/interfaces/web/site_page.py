@@ -1,0 +1,55 @@
+"""The page of one site: what the registry knows of it, for its owner and for the curious."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from litestar import MediaType, Response, get
+from litestar.params import FromPath
+
+from registry.db import documents, labels, notices, probes
+from registry.db.engine import Connection
+from registry.interfaces.http.services import Injected
+from registry.interfaces.rest.entry_views import view_site
+from registry.interfaces.rest.label_views import view_disclosures
+from registry.interfaces.rest.sites import QUALITY_WINDOW, find_registered
+from registry.interfaces.web.rendering import page
+from registry.interfaces.web.wording import describe_probes, describe_status
+from registry.ranking.policy import Policy
+from registry.sites.entry import SiteEntry
+from registry.usecases.list_site import summarise_probes
+from registry.usecases.notices import KINDS
+
+NEWEST_NOTICES = 5
+
+
+@get("/sites/{host:str}", include_in_schema=False, media_type=MediaType.HTML)
+async def show_site(host: FromPath[str], services: Injected) -> Response[str]:
+    """What /v1/sites/{host} and its neighbours tell machines. Raises: NotFound, Gone."""
+    now, policy = services.chance.now(), services.searcher.follower.policy
+    async with services.api.connect() as connection:
+        entry = await find_registered(connection, host, test_hosts=services.test_hosts)
+        seen = await _read(connection, entry, policy, since=now - QUALITY_WINDOW)
+    async with services.auditor.connect() as connection:
+        told = await labels.told_at(connection, now, [entry.site_id])
+    disclosures = view_disclosures(entry, now, told.get(entry.site_id, ()), ())
+    return page("site.html", disclosures=disclosures, **seen)
+
+
+async def _read(
+    connection: Connection, entry: SiteEntry, policy: Policy, *, since: datetime
+) -> dict[str, Any]:
+    site_id = entry.site_id
+    current = await documents.current_documents(connection, site_id)
+    figures = summarise_probes(await probes.probes_since(connection, site_id, since))
+    newest = await notices.notices_of(connection, site_id, NEWEST_NOTICES)
+    site = view_site(entry, current)
+    return {
+        "site": site,
+        "standing": describe_status(site.status),
+        "probes": describe_probes(figures, policy),
+        "days": QUALITY_WINDOW // timedelta(days=1),
+        "notices": [
+            (one.noted_at, KINDS.get(one.notice.code, one.notice.code), one.notice)
+            for one in newest
+        ],
+    }
