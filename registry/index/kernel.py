@@ -51,6 +51,9 @@ class _Query(ctypes.Structure):
     ]
 
 
+BOUNDS = np.dtype([(name, "f4") for name in ("window", "sieve", "sketch")])
+
+
 class Effort(ctypes.Structure):
     """What a search looked at: windows, rows' sketches, and rows closely."""
 
@@ -170,6 +173,21 @@ class Bound:
         if ended == NO_MEMORY:
             raise MemoryError
         return scored
+
+    def bounds(self, constants: Constants, part: int) -> npt.NDArray[np.void]:
+        """What each row of a part scores at most, for who would see that none is too low.
+
+        By its window, the sieve and its sketch; 0 where that rules the row out.
+        """
+        bounds = np.zeros(len(self._parts[part].segment), BOUNDS)
+        ended = self._library.bound_rows(
+            ctypes.byref(self._segments[part]),
+            ctypes.byref(_question(constants).struct),
+            pointer_to(bounds),
+        )
+        if ended == NO_MEMORY:
+            raise MemoryError
+        return bounds
 
 
 class _Question:

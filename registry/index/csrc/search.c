@@ -215,6 +215,12 @@ int64_t mark_eligible(const segment *in, const query *q, uint8_t *eligible)
     return 0;
 }
 
+/* What a row scores at most by its window, by the sieve and by its sketch; 0 where that
+ * tells that it is not eligible. */
+typedef struct {
+    float window, sieve, sketch;
+} row_bounds;
+
 /* The factors of single rows. */
 int64_t score_rows(const segment *in, const query *q, const uint32_t *rows, int64_t n, factors *out)
 {
@@ -242,4 +248,37 @@ int64_t score_rows(const segment *in, const query *q, const uint32_t *rows, int6
     }
     free(r.scratch);
     return n;
+}
+
+static void bound_row(const run *r, const prospects *p, int64_t window, const work *w, int i,
+                      row_bounds *out)
+{
+    const contender one = {(uint32_t)(window * WINDOW + i), w->bounds[i], w->lexical[i], w->apart[i]};
+    close_row kept = {0, 0, 0};
+    if (one.bound) narrow(r, p->aspects, &one, 1, 0, &kept);
+    *out = (row_bounds){p->bounds[window], (float)one.bound * UNIT, kept.bound};
+}
+
+/* The bounds of all rows of a segment, for who would see that none is too low; `out` holds 0. */
+int64_t bound_rows(const segment *in, const query *q, row_bounds *out)
+{
+    run r;
+    prospects p;
+    int64_t ended = NO_MEMORY;
+    if (!begin(&r, in, q)) return NO_MEMORY;
+    const sieve v = sieve_of(&r);
+    if (make_room(&p, in->windows)) {
+        ended = in->rows;
+        bound_windows(&r, &p);
+        for (int64_t window = 0; window < in->windows; window++) {
+            work w;
+            const int64_t first = window * WINDOW, rows = least_of(WINDOW, in->rows - first);
+            if (p.bounds[window] < 0) continue;
+            sift_window(&r, window, &v, &p.aspects[window], 0, &w);
+            for (int i = 0; i < rows; i++) bound_row(&r, &p, window, &w, i, out + first + i);
+        }
+        free(p.bounds);
+    }
+    free(r.scratch);
+    return ended;
 }

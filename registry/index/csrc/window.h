@@ -249,20 +249,27 @@ static void fetch_window(const run *r, int64_t window)
     }
 }
 
-static void search_window(const run *r, int64_t window, const sieve *v, const aspect *a, contenders *c,
-                          state *s)
+/* The bounds of a window's rows, and what they come from; 0 where a row is ruled out. */
+static void sift_window(const run *r, int64_t window, const sieve *v, const aspect *a, float least,
+                        work *w)
 {
     const int64_t first = window * WINDOW;
     const segment *in = r->in;
+    add_words(r, window, v, w);
+    look_up_places(r, window, w);
+    const mesh m = mesh_of(v, a->towards, in->window_merit[window], least);
+    sift(v, &m, w->lexical, in->along + first, in->across + first, in->behind + first, w->apart,
+         w->bounds);
+    for (int64_t i = in->rows - first; i < WINDOW; i++) w->bounds[i] = 0;
+    if (r->n_filters) hold_passing(r, window, w);
+}
+
+static void search_window(const run *r, int64_t window, const sieve *v, const aspect *a, contenders *c,
+                          state *s)
+{
     work w;
     s->done.windows++;
-    add_words(r, window, v, &w);
-    look_up_places(r, window, &w);
-    const mesh m = mesh_of(v, a->towards, in->window_merit[window], wanted(s));
-    sift(v, &m, w.lexical, in->along + first, in->across + first, in->behind + first, w.apart,
-         w.bounds);
-    for (int64_t i = in->rows - first; i < WINDOW; i++) w.bounds[i] = 0;
-    if (r->n_filters) hold_passing(r, window, &w);
+    sift_window(r, window, v, a, wanted(s), &w);
     collect(r, window, &w, c);
 }
 

@@ -28,6 +28,7 @@ from tests.conftest import skip_or_fail
 
 NOW_S = 1_795_000_000
 DAY_S = 86_400
+UNIT = 4096  # of the score, see `csrc/bounds.h`
 DRAWS = int(os.environ.get("FAIR_REGISTRY_DRAWS", "120"))
 """Requests of each of the three corpora; docs/benchmarks.md tells of more."""
 
@@ -181,6 +182,22 @@ def test_both_find_the_same(pair: Pair, number: int) -> None:
         expected, earlier = slow.search(constants, k=k, after=after)
         assert as_rows(later) == as_rows(expected)
         assert set(shown["leader"].tolist()) == set(earlier["leader"].tolist())
+
+
+@pytest.mark.parametrize("number", range(DRAWS))
+def test_no_eligible_row_is_bounded_below_its_score(pair: Pair, number: int) -> None:
+    """Of every row: a search shows a bound that is too low only where it is tight."""
+    constants = random_constants(np.random.default_rng(2000 + number))
+    fast, slow = pair.kernel.bind(pair.parts), pair.oracle.bind(pair.parts)
+    for part, one in enumerate(pair.parts):
+        rows = np.arange(len(one.segment), dtype=np.uint32)
+        scored = slow.score(constants, part, rows)
+        scores = scored["score"][scored["eligible"] != 0]
+        bounds = fast.bounds(constants, part)[scored["eligible"] != 0]
+        assert np.all(bounds["window"] >= scores)
+        # A row passes if it may score what is wanted, in whole units.
+        assert np.all(bounds["sieve"] // UNIT >= scores // UNIT)
+        assert np.all(bounds["sketch"] >= scores)
 
 
 @pytest.mark.parametrize("number", range(40))
