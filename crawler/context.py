@@ -7,6 +7,7 @@ from datetime import timedelta
 from crawler.canaries import Canaries
 from crawler.fetch import Fetcher
 from crawler.ledger import Ledger
+from crawler.readings import Readings
 from crawler.revisits import Revisits
 from crawler.robots_cache import RobotsCache
 from registry.db.engine import Engine, reading
@@ -26,6 +27,7 @@ class Context:
     draw: Callable[[], float]
     revisits: Revisits = field(default_factory=Revisits)
     canaries: Canaries = field(default_factory=Canaries)
+    readings: Readings = field(default_factory=Readings)
     test_hosts: bool = False
     probe_interval: timedelta = field(default=timedelta(hours=1))
     ledger: Ledger = field(init=False)

@@ -36,7 +36,7 @@ from registry.usecases.understand import (
 
 
 async def crawl(context: Context, task: Task) -> None:
-    with context.ledger.visit():
+    with context.ledger.visit(), context.readings.visit():
         stored = await context.ledger.read(task.host)
         if stored is None:
             return
@@ -49,6 +49,7 @@ async def crawl(context: Context, task: Task) -> None:
             known=_validators(
                 stored.documents, unconditional=decide_unconditional(context.draw)
             ),
+            readings=context.readings,
         )
         await _Crawl(context, task, stored, discovery).finish()
 
@@ -80,7 +81,7 @@ class _Crawl:
 
     async def _read(self) -> None:
         try:
-            understood = self._understand()
+            understood = await self._context.readings.whole_visit(self._understand)
         except NoDocument as nothing:
             await self._miss(nothing)
         except RegistryError as refused:

@@ -26,6 +26,7 @@ from crawler.connection import keeping_connections
 from crawler.discovery import Discovery
 from crawler.fetch import Fetcher, NotModified
 from crawler.head import HTML_TYPES, Validators
+from crawler.readings import Readings
 from crawler.robots import Robots
 from crawler.robots_cache import RobotsCache
 from crawler.visit import (
@@ -80,11 +81,15 @@ async def discover(
     declared: Sequence[str] = (),
     known: Mapping[str, Validators] | None = None,
     limits: VisitLimits | None = None,
+    readings: Readings | None = None,
 ) -> Discovery:
-    """Never raises Refused. clock: UTC. known: what is stored, by URL."""
+    """Never raises Refused. clock: UTC. known: what is stored, by URL.
+
+    readings: those of other visits, with which documents are read.
+    """
     limits = limits or VisitLimits()
     visit = Visit(fetcher, robots, host, known=known or {}, clock=clock, limits=limits)
-    search = _Search(fetcher, host, visit)
+    search = _Search(fetcher, host, visit, readings or Readings())
     trace.tell(trace.VisitBegun, host=host.name, declared=declared)
     try:
         with keeping_connections():
@@ -112,7 +117,10 @@ async def discover(
 
 
 class _Search:
-    def __init__(self, fetcher: Fetcher, host: Host, visit: Visit) -> None:
+    def __init__(
+        self, fetcher: Fetcher, host: Host, visit: Visit, readings: Readings
+    ) -> None:
+        self._readings = readings
         self._fetcher = fetcher
         self._host = host
         self._origin = f"https://{host.name}"
@@ -226,7 +234,9 @@ class _Search:
             site_url=f"{self._origin}/",
         )
         is_long = len(answer.body) > _LONG_BYTES
-        parsed = await asyncio.to_thread(read) if is_long else read()
+        parsed = await (
+            asyncio.to_thread(read) if is_long else self._readings.document(read)
+        )
         self._parsed[answer.url] = parsed
         return _tell_parsed(answer.final_url, parsed)
 

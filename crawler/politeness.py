@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from types import MappingProxyType
 
 import structlog
@@ -104,11 +105,17 @@ TOWARDS_OURSELVES = PolitenessConfig(
 """For targets of our own: no limits, no breakers."""
 
 
+@lru_cache(maxsize=4096)
 def network_of(address: str) -> str:
     """The /24 of an IPv4 address, the /48 of an IPv6 one."""
     parsed = ipaddress.ip_address(address)
     length = _PREFIX_LENGTHS[parsed.version]
     return str(ipaddress.ip_network((parsed, length), strict=False))
+
+
+@lru_cache(maxsize=4096)
+def _is_loopback(address: str) -> bool:
+    return ipaddress.ip_address(address).is_loopback
 
 
 class _Lane:
@@ -267,7 +274,7 @@ class Turn:
         if self._entered and self._entered[-1].level == "network":
             self._leave_last("failure")
         spares = self._politeness.config.spare_loopback
-        if not (spares and ipaddress.ip_address(address).is_loopback):
+        if not (spares and _is_loopback(address)):
             await self.enter(Place("network", network_of(address)))
 
     async def enter(self, place: Place) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -137,6 +138,8 @@ class Resolver:
         self.config = config
         self._look_up = look_up or SystemLookup()
         self._texts: dns.asyncresolver.Resolver | None = None
+        # Of each connection the address, and the peer's, which mostly is the same.
+        self._vetted: Callable[[str], str] = lru_cache(maxsize=4096)(self._vet)
 
     async def endpoints(self, host: str, port: int = HTTPS_PORT) -> list[Endpoint]:
         """Where to dial for the host, every answer vetted. Raises: Refused."""
@@ -154,6 +157,9 @@ class Resolver:
 
     def vet(self, address: str) -> str:
         """Raises: Refused `address`."""
+        return self._vetted(address)
+
+    def _vet(self, address: str) -> str:
         vetted = verify_address(
             address,
             allow_loopback=self.config.allow_loopback,

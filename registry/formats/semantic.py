@@ -6,54 +6,64 @@ timestamps, version numbers and members the registry does not know change nothin
 
 import hashlib
 import json
-from collections.abc import Iterable
-from dataclasses import fields
-from functools import cache
+from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass
 from json.encoder import encode_basestring_ascii as _quoted
-from operator import add
+from operator import attrgetter
 from typing import Any
 
 from registry.sites.site import Site
 
-_WORDS = {None: "null", True: "true", False: "false"}
 _DOMAIN = b"fair-registry/site/v1\n"
 
 
 def semantic_hash(site: Site) -> bytes:
     """32 bytes, SHA-256."""
-    return hashlib.sha256(_DOMAIN + _canonical(site).encode("ascii")).digest()
+    (spelled,) = _canonical((site,))
+    return hashlib.sha256(_DOMAIN + spelled.encode("ascii")).digest()
 
 
-def _canonical(value: Any) -> str:
-    """Compact JSON, its members by name and every list in an order of its own.
+def _canonical(values: Iterable[Any]) -> list[str]:
+    """Each as compact JSON, its members by name and every list in an order of its own.
 
     No list of a site means anything by its order.
     """
-    if isinstance(value, str):
-        return _quoted(value)
-    if value is None or value is True or value is False:
-        return _WORDS[value]
-    if isinstance(value, list | tuple):
-        return f"[{','.join(sorted(map(_canonical, value)))}]"
-    if isinstance(value, dict):
-        keys = sorted(value)
-        return _members(map(_label, keys), map(value.__getitem__, keys))
-    if hasattr(value, "__dataclass_fields__"):
-        labels, names = _shape(value.__class__)
-        return _members(labels, map(value.__getattribute__, names))
-    return json.dumps(value)
+    return [
+        (_SPELL.get(one.__class__) or _spell_as(one.__class__))(one) for one in values
+    ]
 
 
-def _members(labels: Iterable[str], values: Iterable[Any]) -> str:
-    return f"{{{','.join(map(add, labels, map(_canonical, values)))}}}"
+def _spell_list(value: Iterable[Any]) -> str:
+    return f"[{','.join(sorted(_canonical(value)))}]"
 
 
-def _label(name: str) -> str:
-    return f"{_quoted(name)}:"
+def _spell_object(value: dict[str, Any]) -> str:
+    names = sorted(value)
+    members = _canonical(map(value.__getitem__, names))
+    pairs = zip(map(_quoted, names), members, strict=True)
+    return f"{{{','.join(map(':'.join, pairs))}}}"
 
 
-@cache
-def _shape(kind: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The labels and the names of its members, in their order."""
-    names = tuple(sorted(field.name for field in fields(kind)))
-    return tuple(map(_label, names)), names
+def _spell_as(kind: Any) -> Callable[[Any], str]:
+    """How values of another class are spelled; found out once for each."""
+    _SPELL[kind] = _spell_fields(kind) if is_dataclass(kind) else json.dumps
+    return _SPELL[kind]
+
+
+def _spell_fields(kind: Any) -> Callable[[Any], str]:
+    """kind: a dataclass of two fields or more, as all of a site's are."""
+    names = sorted(field.name for field in fields(kind))
+    form = f"{{{','.join(f'{_quoted(name)}:%s' for name in names)}}}"
+    members = attrgetter(*names)
+    return lambda value: form % tuple(_canonical(members(value)))
+
+
+_SPELL: dict[Any, Callable[[Any], str]] = {
+    str: _quoted,
+    bool: {True: "true", False: "false"}.__getitem__,
+    type(None): {None: "null"}.__getitem__,
+    list: _spell_list,
+    tuple: _spell_list,
+    dict: _spell_object,
+}
+"""By class."""

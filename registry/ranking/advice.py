@@ -10,13 +10,11 @@ from typing import Literal
 
 from registry.ranking.capability_depth import Capability, capability_depth, richness
 from registry.ranking.encoder import Encoder
-from registry.ranking.mask import Everyday, make_mask
 from registry.ranking.policy import Policy
 from registry.ranking.profile import (
     ActionWords,
-    action_words,
     is_placeless,
-    place_terms,
+    reading_of,
 )
 from registry.sites.action import Action
 from registry.sites.place import Place
@@ -49,9 +47,10 @@ def advise(
     policy: Policy,
 ) -> tuple[Advice, ...]:
     """place: the gazetteer's, None if the site names none that it knows."""
-    everyday = Everyday(encoder, policy, place_terms(place))
-    mask = make_mask(site.name, host, registrable_domain, everyday)
-    words = [action_words(action, mask, policy) for action in site.actions]
+    reading = reading_of(
+        site.name, host, registrable_domain, place, encoder=encoder, policy=policy
+    )
+    words = [reading.action(action) for action in site.actions]
     return (
         *_advise_on_relevance(site),
         *_advise_on_proximity(site, place, policy),

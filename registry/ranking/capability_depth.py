@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import filterfalse
+from itertools import filterfalse, starmap
 
 from registry.ranking.policy import FULL, Policy
 from registry.sites.action import Action
@@ -75,12 +75,11 @@ def distinct_capabilities(
 
 
 def _richest_by_terms(capabilities: Iterable[Capability]) -> list[Capability]:
-    richest: dict[frozenset[str], Capability] = {}
+    richest: dict[frozenset[str], int] = {}
     for each in capabilities:
         terms = frozenset(filterfalse(str.isdecimal, each.terms))
-        if terms not in richest or richest[terms].richness < each.richness:
-            richest[terms] = Capability(terms, each.richness)
-    return list(richest.values())
+        richest[terms] = max(each.richness, richest.get(terms, 0))
+    return list(starmap(Capability, richest.items()))
 
 
 def _richest_first(capability: Capability) -> tuple[int, list[str]]:
@@ -91,7 +90,9 @@ def is_near_duplicate(
     a: AbstractSet[str], b: AbstractSet[str], threshold_bp: int
 ) -> bool:
     """Whether the sets share that part of their union (Jaccard); the empty are alike."""
-    smaller, larger = sorted((len(a), len(b)))
+    smaller, larger = len(a), len(b)
+    if smaller > larger:
+        smaller, larger = larger, smaller
     if smaller * FULL < threshold_bp * larger:
         return False
     common = len(a & b)

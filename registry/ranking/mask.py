@@ -20,13 +20,14 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import idna
 
 from registry.ranking.encoder import Encoder
 from registry.ranking.letters import with_plain_vowels
 from registry.ranking.policy import Policy
+from registry.ranking.remembered import Remembered
 from registry.ranking.text import is_latin, split_words, stem, stem_set, stems, word_set
 
 _UMLAUTS = str.maketrans(
@@ -49,16 +50,24 @@ class Everyday:
     encoder: Encoder
     policy: Policy
     place_terms: frozenset[str]
+    _everywhere: Remembered[bool] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        known = _everyday_words(self.encoder, self.policy)
+        object.__setattr__(self, "_everywhere", known)
 
     def has(self, word: str) -> bool:
-        if _is_everyday(word, self.encoder, self.policy):
-            return True
-        return stem(word) in self.place_terms
+        return self._everywhere[word] or stem(word) in self.place_terms
 
 
-@lru_cache(maxsize=4096)
-def _is_everyday(word: str, encoder: Encoder, policy: Policy) -> bool:
-    """Everywhere, whatever the site."""
+@lru_cache(maxsize=2)
+def _everyday_words(encoder: Encoder, policy: Policy) -> Remembered[bool]:
+    """Of each word, whether it is one, whatever the site."""
+    find = partial(_is_everyday, encoder=encoder, policy=policy)
+    return Remembered(find, longest=policy.word_letters_max, most=16_384)
+
+
+def _is_everyday(word: str, *, encoder: Encoder, policy: Policy) -> bool:
     term = stem(word)
     return (
         not is_latin(word)
@@ -126,9 +135,9 @@ def make_mask(
     A name or domain label that is one plain noun is nobody's mark and stays.
     """
     label, _, suffix = registrable_domain.partition(".")
-    hosts = [host, registrable_domain, label]
-    parts = [name, *_NAME_PARTS.split(name), *hosts, *map(_in_letters, hosts)]
-    spelled = {*parts, *map(_with_plain_umlauts, parts)}
+    hosts = {host, registrable_domain, label}
+    parts = {name, *_NAME_PARTS.split(name), *hosts, *map(_in_letters, hosts)}
+    spelled = parts.union(map(_with_plain_umlauts, parts))
     own = {tuple(split_words(part)) for part in spelled} - {()}
     generic = stem_set(everyday.policy.generic_words)
     phrases = [
@@ -150,19 +159,25 @@ def make_mask(
 
 def _single_words(name: str, labels: str) -> Iterator[str]:
     """labels: of the host, without the public suffix, which is nobody's own."""
-    for part in (name, labels, _in_letters(labels)):
-        yield from split_words(part)
-        yield from split_words(_with_plain_umlauts(part))
-        yield from map(with_plain_vowels, split_words(part))
+    for part in {name, labels, _in_letters(labels)}:
+        words = split_words(part)
+        yield from words
+        yield from map(with_plain_vowels, words)
+        if not part.isascii():
+            yield from split_words(_with_plain_umlauts(part))
 
 
 def _with_plain_umlauts(part: str) -> str:
     """`M\u00fcller` as `Mueller`, which its owner may write as well."""
+    if part.isascii():
+        return part
     return unicodedata.normalize("NFC", part).translate(_UMLAUTS)
 
 
 def _in_letters(host: str) -> str:
     """A-labels as the owner writes them."""
+    if "xn--" not in host:
+        return host
     return ".".join(map(_label_in_letters, host.split(".")))
 
 

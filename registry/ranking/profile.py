@@ -19,7 +19,7 @@ from registry.ranking.mask import Everyday, Mask, make_mask
 from registry.ranking.meaning import SiteWords
 from registry.ranking.policy import Policy
 from registry.ranking.quality import ProbeFigures, quality
-from registry.ranking.spelling import lexicon_of
+from registry.ranking.spelling import Lexicon, lexicon_of
 from registry.ranking.text import distinct_terms, split_words, stem
 from registry.sites.action import Action
 from registry.sites.place import Place, Point
@@ -108,6 +108,66 @@ class ActionWords:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the texts of a site are read: its own name cut out, then words taken apart.
+
+    In this order, because the name may be written in one word.
+    """
+
+    mask: Mask
+    lexicon: Lexicon
+    policy: Policy
+
+    def about(self, site: Site) -> list[str]:
+        said = f"{site.category} \n {site.description}"
+        return self._content(said, self.policy.site_words_max)
+
+    def action(self, action: Action) -> ActionWords:
+        policy = self.policy
+        words = split_words(action.name)
+        kept = self.mask.cut(words)
+        plain = " ".join(kept)
+        said = " \n ".join(
+            [f"{each.name} \n {each.description}" for each in action.parameters]
+        )
+        name = self.lexicon.saying(kept, limit=policy.name_words_max)
+        description = self._content(action.description, policy.description_words_max)
+        parameters = self._content(said, policy.parameter_words_max)
+        return ActionWords(
+            action=action,
+            shown=action.name if kept == words else plain,
+            plain=plain,
+            name=name,
+            description=description,
+            parameters=parameters,
+            terms=(
+                distinct_terms(name),
+                distinct_terms(description),
+                distinct_terms(parameters),
+            ),
+        )
+
+    def _content(self, text: str, limit: int) -> list[str]:
+        kept = self.mask.cut(split_words(text))
+        return self.lexicon.saying(kept, limit=limit)
+
+
+def reading_of(
+    name: str,
+    host: str,
+    registrable_domain: str,
+    place: Place | None,
+    *,
+    encoder: Encoder,
+    policy: Policy,
+) -> Reading:
+    """host, registrable_domain: lower-case A-labels, used for masking only."""
+    everyday = Everyday(encoder, policy, place_terms(place))
+    mask = make_mask(name, host, registrable_domain, everyday)
+    return Reading(mask, lexicon_of(encoder, policy), policy)
+
+
 def make_profile(
     site: Site,
     *,
@@ -124,10 +184,11 @@ def make_profile(
     conformance: str = "",
 ) -> Profile:
     """host, registrable_domain: lower-case A-labels, used for masking only."""
-    everyday = Everyday(encoder, policy, place_terms(place))
-    mask = make_mask(site.name, host, registrable_domain, everyday)
-    actions = [action_words(action, mask, policy) for action in site.actions]
-    about = _about(site, mask, policy)
+    reading = reading_of(
+        site.name, host, registrable_domain, place, encoder=encoder, policy=policy
+    )
+    actions = [reading.action(action) for action in site.actions]
+    about = reading.about(site)
     category = site.category.strip().casefold()
     return Profile(
         policy=policy.digest,
@@ -147,7 +208,7 @@ def make_profile(
         changed_at=changed_at,
         commission_tier=0 if site.commission_percent == 0 else 1,
         conformance=conformance.casefold(),
-        permissions=_granted(site, mask),
+        permissions=_granted(site, reading.mask),
         requires_auth=_requires_auth(site),
         action_names=_distinct(each.plain for each in actions),
         languages=_distinct(map(primary_language, site.languages)),
@@ -182,48 +243,6 @@ def _requires_auth(site: Site) -> tuple[bool, ...]:
 
 def _distinct(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(values) - {""}))
-
-
-def _about(site: Site, mask: Mask, policy: Policy) -> list[str]:
-    said = f"{site.category} \n {site.description}"
-    return _content(said, mask, policy, policy.site_words_max)
-
-
-def _content(text: str, mask: Mask, policy: Policy, limit: int) -> list[str]:
-    return _said(mask.cut(split_words(text)), mask, policy, limit)
-
-
-def _said(kept: Iterable[str], mask: Mask, policy: Policy, limit: int) -> list[str]:
-    """Taken apart after the own name is cut, which may be written in one word."""
-    lexicon = lexicon_of(mask.everyday.encoder, policy)
-    return lexicon.saying(dict.fromkeys(kept), limit=limit)
-
-
-def action_words(action: Action, mask: Mask, policy: Policy) -> ActionWords:
-    words = split_words(action.name)
-    kept = mask.cut(words)
-    said = " \n ".join(
-        f"{each.name} \n {each.description}" for each in action.parameters
-    )
-    plain = " ".join(kept)
-    name = _said(kept, mask, policy, policy.name_words_max)
-    description = _content(
-        action.description, mask, policy, policy.description_words_max
-    )
-    parameters = _content(said, mask, policy, policy.parameter_words_max)
-    return ActionWords(
-        action=action,
-        shown=action.name if kept == words else plain,
-        plain=plain,
-        name=name,
-        description=description,
-        parameters=parameters,
-        terms=(
-            distinct_terms(name),
-            distinct_terms(description),
-            distinct_terms(parameters),
-        ),
-    )
 
 
 def _site_words(about: Sequence[str], actions: Sequence[ActionWords]) -> SiteWords:

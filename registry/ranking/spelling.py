@@ -12,7 +12,7 @@ looked for in both forms, and the answer says so. Only listed words are correcte
 the encoder knows too many pieces and languages to tell a slip from a name.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -20,6 +20,7 @@ from itertools import chain
 from registry.ranking.encoder import Encoder
 from registry.ranking.letters import fold, with_plain_vowels
 from registry.ranking.policy import FULL, Policy
+from registry.ranking.remembered import Remembered
 from registry.ranking.text import content_words, stem, word_set
 
 _LINKS = "sn"
@@ -60,8 +61,11 @@ class Lexicon:
         targets = tuple(dict.fromkeys((*listed, *_plurals(listed))))
         self._near = _by_deletion(targets)
         self._alike = _by_letters(targets)
+        longest = self._longest_word
         self._parts_of = lru_cache(maxsize=16_384)(self._take_apart)
-        self._saying_parts_of = lru_cache(maxsize=16_384)(self._saying_parts)
+        self._saying_parts_of = Remembered(
+            self._saying_parts, longest=longest, most=16_384
+        )
         self._meant_by = lru_cache(maxsize=4096)(self._correct)
         self._read_again = lru_cache(maxsize=16_384)(self._read)
 
@@ -69,11 +73,9 @@ class Lexicon:
         """The known words that it consists of, or else the word itself."""
         return self._parts_of(word) if len(word) <= self._longest_word else (word,)
 
-    def saying(self, words: Collection[str], *, limit: int) -> list[str]:
+    def saying(self, words: Iterable[str], *, limit: int) -> list[str]:
         """As `content_words` of the parts of each."""
-        is_short = max(map(len, words), default=0) <= self._longest_word
-        parts_of = self._saying_parts_of if is_short else self._saying_parts
-        parts = chain.from_iterable(map(parts_of, words))
+        parts = chain.from_iterable(map(self._saying_parts_of.__getitem__, words))
         return list(dict.fromkeys(parts))[:limit]
 
     def _saying_parts(self, word: str) -> tuple[str, ...]:

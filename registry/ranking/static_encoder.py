@@ -11,6 +11,7 @@ order of the words, the machine, or the number of threads.
 """
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -57,18 +58,26 @@ class _Pool:
     def __init__(self) -> None:
         self._numbers: list[int] = []
         self._weights: list[int] = []
+        self._times: list[int] = []
 
     def add(self, pieces: _Pieces) -> None:
         self._numbers += pieces.numbers
         self._weights += pieces.weights
 
-    def add_times(self, pieces: _Pieces, times: int) -> None:
-        self._numbers += pieces.numbers
-        self._weights += [times * pieces.weight] * len(pieces.numbers)
+    def add_times(self, several: Iterable[_Pieces], times: int) -> None:
+        """All that is added must have its times, or nothing."""
+        before = len(self._numbers)
+        for pieces in several:
+            self._numbers += pieces.numbers
+            self._weights += pieces.weights
+        self._times += [times] * (len(self._numbers) - before)
 
     def total(self, table: npt.NDArray[np.int16]) -> Integers:
         rows = table.take(self._numbers, axis=0).astype(np.float64)
-        return (np.array(self._weights, np.float64) @ rows).astype(np.int64)
+        weights = np.array(self._weights, np.float64)
+        if self._times:
+            weights *= self._times
+        return (weights @ rows).astype(np.int64)
 
 
 class StaticEncoder:
@@ -127,8 +136,8 @@ class StaticEncoder:
         )
         pool = _Pool()
         for texts, weight in fields:
-            for word in dict.fromkeys(chain.from_iterable(texts)):
-                pool.add_times(self._pieces_of(word), weight)
+            words_once = dict.fromkeys(chain.from_iterable(texts))
+            pool.add_times(map(self._pieces_of, words_once), weight)
         return quantise_site(pool.total(self._table))
 
     def _cut(self, word: str) -> "_Pieces":

@@ -19,6 +19,7 @@ import Stemmer
 
 from registry.ranking.letters import fold, readable, script_of
 from registry.ranking.policy import Policy
+from registry.ranking.remembered import Remembered
 from registry.ranking.spelled_words import SPLIT_WORDS
 
 _LONGEST = 64
@@ -101,7 +102,7 @@ def _split_unspaced(word: str) -> Iterator[str]:
 def _spelled_words(text: str) -> Iterator[tuple[str, str, bool]]:
     """The words, each with whether it hangs on to the one before it."""
     if text.isascii():
-        return chain.from_iterable(map(_plain_words, text.split()))
+        return chain.from_iterable(map(_PLAIN_WORDS.__getitem__, text.split()))
     return _read_words(text)
 
 
@@ -123,14 +124,10 @@ def _read_words(text: str) -> Iterator[tuple[str, str, bool]]:
 
 def _plain_words(run: str) -> tuple[tuple[str, str, bool], ...]:
     """Of a run without spaces: nothing hangs on across one, and most come often."""
-    return _plain_again(run) if len(run) <= _LONGEST else _read_plain(run)
-
-
-def _read_plain(run: str) -> tuple[tuple[str, str, bool], ...]:
     return tuple(_read_words(run))
 
 
-_plain_again = lru_cache(maxsize=16_384)(_read_plain)
+_PLAIN_WORDS = Remembered(_plain_words, longest=_LONGEST, most=16_384)
 
 
 def typed_words(text: str) -> list[tuple[str, str]]:
@@ -173,32 +170,32 @@ def split_words(text: str) -> list[str]:
 
     `bookTable_v2` gives book, table, v, 2; `café's` gives cafe.
     """
-    runs = text.split()
-    if text.isascii() and max(map(len, runs), default=0) <= _LONGEST:
-        words = list(chain.from_iterable(map(_words_of_run, runs)))
+    if text.isascii():
+        runs = map(_WORDS_OF_RUN.__getitem__, text.split())
+        words = list(chain.from_iterable(runs))
         if _FIRST_PARTS.isdisjoint(words):
             return words
     return [word for _, word in typed_words(text)]
 
 
-@lru_cache(maxsize=16_384)
 def _words_of_run(run: str) -> tuple[str, ...]:
     return tuple(word for _, word, _ in _read_words(run))
 
 
+_WORDS_OF_RUN = Remembered(_words_of_run, longest=_LONGEST, most=16_384)
+
+
 def stem(word: str) -> str:
-    return _stem(word) if len(word) <= _LONGEST else word
+    return _STEMS[word]
 
 
 def stems(words: Iterable[str]) -> list[str]:
-    words = tuple(words)
-    if max(map(len, words), default=0) <= _LONGEST:
-        return list(map(_stem, words))
-    return list(map(stem, words))
+    return list(map(_STEMS.__getitem__, words))
 
 
-@lru_cache(maxsize=65_536)
 def _stem(word: str) -> str:
+    if len(word) > _LONGEST:
+        return word
     script = "LATIN" if word.isascii() else script_of(word)
     if script == "ARABIC":
         return _arabic_stem(word)
@@ -207,6 +204,9 @@ def _stem(word: str) -> str:
     if script == "LATIN":
         word = _ENDING.sub(lambda found: _ENDINGS[found.group()], word)
     return str(_STEMMERS[script].stemWord(word))
+
+
+_STEMS = Remembered(_stem, longest=_LONGEST, most=65_536)
 
 
 def _arabic_stem(word: str) -> str:
@@ -257,4 +257,4 @@ def meaning_weight(word: str, policy: Policy) -> int:
 
 
 def distinct_terms(words: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(stems(words)))
+    return tuple(dict.fromkeys(map(_STEMS.__getitem__, words)))

@@ -31,6 +31,7 @@ _DOTS = ".。．｡"  # every character that IDNA takes for a dot
 _JOINERS = "\u200c\u200d"
 _URL_DELIMITERS = re.compile(r"[\s:/?#@\\\[\]]")
 _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_PLAIN = re.compile(r"[A-Za-z0-9.-]+")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
@@ -81,6 +82,8 @@ def _verify_bare(text: str) -> None:
 
 
 def _map(text: str) -> str:
+    if _PLAIN.fullmatch(text):
+        return text.lower()  # all that UTS #46 does to it
     # UTS #46 would drop these without a word; two spellings that look the same and
     # differ in hidden characters are a trap. The joiners are letters' business.
     if any(unicodedata.category(c) == "Cf" and c not in _JOINERS for c in text):
@@ -104,6 +107,8 @@ def _encode(mapped: str) -> str:
 def _encode_label(label: str) -> str:
     if label.isascii() and not _LABEL.fullmatch(label):
         raise Refused(refusals.HOST_FORM, f"the label {_shown(label)!r} is malformed")
+    if label.isascii() and label[2:4] != "--":
+        return label  # nothing in it could be wrong
     return idna.alabel(label).decode("ascii")
 
 

@@ -23,12 +23,18 @@ def declared_of(statement: Statement) -> dict[str, Any]:
     return {**declared, "docs": msgspec.to_builtins(statement.documents)}
 
 
+class _Documents(msgspec.Struct):
+    """What of the declarations names documents; known to msgspec once for all."""
+
+    docs: tuple[DocumentClaim, ...] = ()
+
+
 def declarations_from(stored: Mapping[str, Any]) -> Declarations:
     return msgspec.convert(stored, Declarations)
 
 
 def documents_from(stored: Mapping[str, Any]) -> tuple[DocumentClaim, ...]:
-    return msgspec.convert(stored.get("docs", ()), tuple[DocumentClaim, ...])
+    return msgspec.convert(stored, _Documents).docs
 
 
 def label_declared(declared: Declarations) -> Label:

@@ -7,7 +7,7 @@ its other documents still stands, and the problem is kept for the owner.
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,7 +16,13 @@ from registry.db.documents import StoredDocument
 from registry.errors import Problem, ProblemType, Refused
 from registry.formats.assemble import Listing, assemble
 from registry.formats.detect import parse_document, parse_page
-from registry.formats.document import Document, Parsed, Rejected
+from registry.formats.document import (
+    Deviation,
+    Document,
+    Parsed,
+    Provenance,
+    Rejected,
+)
 from registry.formats.refusals import PAGE_WITHOUT_TOOLS
 from registry.formats.semantic import semantic_hash
 from registry.identity.declarations import Declarations
@@ -36,6 +42,11 @@ from registry.usecases.refusals import DOCUMENT_HASH_MISMATCH, DOCUMENT_MISSING
 _ANOTHER_MEANING = frozenset(
     {DOCUMENT_SIGNATURE_ALGORITHM.code, DOCUMENT_SIGNATURE_MALFORMED.code}
 )
+_NOTHING_DECLARED = Declarations()
+_MEMBERS = {
+    kind: tuple(member.name for member in fields(kind))
+    for kind in (Provenance, Deviation)
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +178,8 @@ def verify_claims(
     bodies: Sequence[FetchedBody], claims: Sequence[DocumentClaim]
 ) -> None:
     """Raises: Refused if a document is not the one whose hash was signed."""
+    if not claims:
+        return
     served = {body.asked_url: hashlib.sha256(body.body).hexdigest() for body in bodies}
     for index, claim in enumerate(claims):
         found = served.get(claim.url)
@@ -213,6 +226,8 @@ def _failed(problem: Problem) -> dict[str, Any]:
 
 def with_declarations(site: Site, declared: Declarations) -> Site:
     """Documents speak first; the registration fills what they leave open."""
+    if declared == _NOTHING_DECLARED:
+        return site
     commission = site.commission_percent
     independent = site.is_independent
     return replace(
@@ -244,9 +259,9 @@ def _stored(
         format=document.format,
         dialect=document.dialect,
         conformance=document.conformance,
-        provenance=asdict(document.provenance),
+        provenance=_told(document.provenance),
         signature=signature,
-        deviations=[asdict(one) for one in document.deviations],
+        deviations=[_told(one) for one in document.deviations],
         semantic_hash=semantic_hash(document.site),
         body=body.body,
         content_type=body.content_type,
@@ -255,6 +270,10 @@ def _stored(
         first_fetched_at=body.fetched_at,
         fetched_at=body.fetched_at,
     )
+
+
+def _told(one: Provenance | Deviation) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in _MEMBERS[type(one)]}
 
 
 def _placed(problem: Problem, url: str) -> Problem:

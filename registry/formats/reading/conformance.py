@@ -128,7 +128,9 @@ class _Comparison:
                 self._note_missing(name, rule, path)
         for name, member in rule.properties.items():
             if name in value:
-                self.check(value[name], member, (path, name))
+                kind = type(value[name])
+                if not (member.ends_here and kind in member.types):
+                    self.check(value[name], member, (path, name))
         if rule.others is not None:
             for name, other in value.items():
                 if self._left <= 0:

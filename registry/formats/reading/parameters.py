@@ -233,7 +233,7 @@ def _declared_type(members: JsonObject) -> str:
     """The first type that is not null."""
     value = members.get("type")
     if isinstance(value, str):
-        return type_name(value)
+        return _TYPES.get(value) or type_name(value)
     if isinstance(value, list):
         names = (each for each in value if isinstance(each, str) and each != "null")
         return type_name(next(names, ""))
@@ -256,10 +256,11 @@ def _choices(declared: Reader) -> tuple[str, ...]:
 
 
 def _listed_choices(declared: Reader) -> tuple[str, ...]:
-    listed = declared.child("enum", "options")
-    values = listed.value if isinstance(listed.value, list) else []
-    if not values or len(values) > MAX_PARAMETERS:
+    values = declared.members.get("enum")
+    if not isinstance(values, list) or not 0 < len(values) <= MAX_PARAMETERS:
+        listed = declared.child("enum", "options")
         listed.elements(MAX_PARAMETERS)  # says what is amiss
+        values = listed.value if isinstance(listed.value, list) else []
     return _spelled(values[:MAX_PARAMETERS])
 
 
@@ -275,14 +276,15 @@ def _inline_choices(kind: str) -> tuple[str, ...]:
 
 
 def _spelled(values: Iterable[JsonValue]) -> tuple[str, ...]:
-    texts = (_spell(value) for value in values)
-    return tuple(text for text in texts if text)
+    return tuple(filter(None, map(_spell, values)))
 
 
 def _spell(value: JsonValue) -> str:
+    if isinstance(value, str):
+        return clean_text(value[:MAX_WORD_CHARACTERS])
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str | int | float):
+    if isinstance(value, int | float):
         return clean_text(str(value)[:MAX_WORD_CHARACTERS])
     return ""
 

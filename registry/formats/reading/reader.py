@@ -161,18 +161,13 @@ class Reader:
         members = self.members
         for name in names:
             value = members.get(name)
-            if value is None:
-                continue
-            if not isinstance(value, str):
-                if not self.ledger.is_full:
-                    self.child(name).expect("a string")
-                continue
-            if len(value) <= MAX_TEXT_CHARACTERS:
-                text = clean_text(value)
-            else:
-                text = self.child(name).as_text()
-            if text:
-                return text
+            if isinstance(value, str):
+                is_short = len(value) <= MAX_TEXT_CHARACTERS
+                text = clean_text(value) if is_short else self.child(name).as_text()
+                if text:
+                    return text
+            elif value is not None and not self.ledger.is_full:
+                self.child(name).expect("a string")
         return ""
 
     def as_text(self) -> str:

@@ -1,6 +1,8 @@
 """The semantic hash: what freshness and change detection go by."""
 
+import hashlib
 import json
+from dataclasses import asdict
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -94,3 +96,20 @@ def test_timestamps_and_signatures_change_nothing(changes: dict[str, Any]) -> No
 @given(SITES, SITES)
 def test_sites_that_say_other_things_have_other_hashes(one: Site, other: Site) -> None:
     assert (semantic_hash(one) == semantic_hash(other)) == (one == other)
+
+
+def spell_plainly(value: Any) -> str:
+    """The canonical form by the standard encoder: lists by what their entries spell."""
+    if isinstance(value, dict):
+        members = (f"{json.dumps(k)}:{spell_plainly(value[k])}" for k in sorted(value))
+        return "{" + ",".join(members) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(sorted(map(spell_plainly, value))) + "]"
+    return json.dumps(value)
+
+
+@given(SITES)
+def test_the_hash_is_of_the_form_that_a_plain_encoder_spells(site: Site) -> None:
+    plain = spell_plainly(asdict(site)).encode()
+    expected = hashlib.sha256(b"fair-registry/site/v1\n" + plain).digest()
+    assert semantic_hash(site) == expected
