@@ -8,6 +8,7 @@ oracle in the tests: a record is encoded in every ranked answer.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from typing import TypeAlias
 
 import msgspec
@@ -38,6 +39,11 @@ def canonical_json(value: JsonValue) -> bytes:
     except (UnicodeEncodeError, RecursionError) as exc:
         detail = "a lone surrogate or too deep a nesting"
         raise Refused(RECORD_NOT_CANONICAL, detail) from exc
+
+
+def digest_of(data: bytes) -> str:
+    """`sha256:` and 64 hex digits, as records name policies, code and signed texts."""
+    return f"sha256:{sha256(data).hexdigest()}"
 
 
 def parse_canonical(data: bytes) -> JsonValue:

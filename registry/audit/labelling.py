@@ -8,7 +8,6 @@ source is signed by its digest: its text stands beside the log, from which it ca
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from hashlib import sha256
 from typing import Self
 
 import msgspec
@@ -19,7 +18,7 @@ from registry.audit.auditor_signature import (
     statement_of,
     verify_auditor,
 )
-from registry.audit.canonical import JsonValue
+from registry.audit.canonical import JsonValue, digest_of
 from registry.audit.refusals import LABEL_INVALID
 from registry.errors import Refused
 from registry.sites.label import (
@@ -101,7 +100,7 @@ class _Members(msgspec.Struct):
 
 
 def digest_source(source: str) -> str:
-    return f"sha256:{sha256(source.encode()).hexdigest()}"
+    return digest_of(source.encode())
 
 
 def sign_labelling(labelling: Labelling, private: Ed25519PrivateKey) -> SignedLabelling:

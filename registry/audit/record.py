@@ -8,12 +8,16 @@ what may have to be erased is a disclosure (`disclosure`), present by its digest
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from hashlib import sha256
 
 import msgspec
 
 from registry.audit.attestation import Attestation
-from registry.audit.canonical import JsonValue, canonical_json, parse_canonical
+from registry.audit.canonical import (
+    JsonValue,
+    canonical_json,
+    digest_of,
+    parse_canonical,
+)
 from registry.audit.labelling import SignedLabelling
 from registry.audit.members import (
     KIND_OF_ACT,
@@ -59,11 +63,6 @@ def parse_record(body: bytes) -> Members:
         raise Refused(RECORD_NOT_CANONICAL, "a record is an object")
     check_members(members)
     return members
-
-
-def digest_of(data: bytes) -> str:
-    """`sha256:` and 64 hex digits, as records name policies, code and signed texts."""
-    return f"sha256:{sha256(data).hexdigest()}"
 
 
 def format_minute(at: datetime) -> str:

@@ -9,8 +9,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import get_args
 
+from registry.audit.canonical import digest_of
 from registry.audit.members import RegistrationAct
-from registry.audit.record import digest_of, registration_record
+from registry.audit.record import registration_record
 from registry.db import (
     challenges,
     labels,

@@ -12,7 +12,8 @@ from datetime import MAXYEAR, UTC, date, datetime, timedelta
 import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from registry.audit.record import digest_of, report_record
+from registry.audit.canonical import digest_of
+from registry.audit.record import report_record
 from registry.db import kept_reports
 from registry.db.engine import Engine
 from registry.db.kept_reports import KeptForm

@@ -10,7 +10,8 @@ import pytest
 
 from registry.archive import manifest as manifests
 from registry.archive.writing import digest_file, write_manifest
-from registry.audit.record import digest_of, report_record
+from registry.audit.canonical import digest_of
+from registry.audit.record import report_record
 from registry.fairness.forms.json_object import format_json
 from registry.identity.detached_jws import REPORT_TYP, sign_detached
 from registry.ranking.policy import DEFAULT_POLICY

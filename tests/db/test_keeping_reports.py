@@ -11,8 +11,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
+from registry.audit.canonical import digest_of
 from registry.audit.packing import unpack
-from registry.audit.record import digest_of, parse_record, selection_record
+from registry.audit.record import parse_record, selection_record
 from registry.db import kept_reports
 from registry.db.engine import Engine, Role
 from registry.db.turns import REPORTS_TURN, take_turn

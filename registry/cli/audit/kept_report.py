@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from registry.audit.record import digest_of, format_minute, parse_record
+from registry.audit.canonical import digest_of
+from registry.audit.record import format_minute, parse_record
 from registry.cli.audit.following import Findings
 from registry.cli.audit.prove import READABLE, leaf_index_of, open_entries
 from registry.cli.audit.running import run_audit

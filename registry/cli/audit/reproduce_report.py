@@ -14,7 +14,8 @@ import click
 import msgspec
 
 from registry.archive.reading import Archive, open_archive
-from registry.audit.record import digest_of, format_minute, parse_record
+from registry.audit.canonical import digest_of
+from registry.audit.record import format_minute, parse_record
 from registry.cli.audit.held_archive import HeldArchive, hold_against_log
 from registry.cli.audit.report_signature import (
     READABLE,

@@ -18,6 +18,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.audit import record as records
+from registry.audit.canonical import digest_of
 from registry.audit.seed import commit_secret
 from registry.identity import base64url
 from registry.ranking.policy import DEFAULT_POLICY
@@ -75,7 +76,7 @@ def synthetic_entries(count: int) -> Iterator[bytes]:
         record_id=_ulid(0),
         at=_START,
         policy_json=DEFAULT_POLICY.canonical_json,
-        code_digest=records.digest_of(b"code"),
+        code_digest=digest_of(b"code"),
     ).body
     yield records.seed_commitment_record(
         record_id=_ulid(1),
@@ -140,7 +141,7 @@ def _templates(at: datetime) -> list[tuple[bytes, bytes]]:
             at=at,
             operator=records.ANONYMOUS,
             policy=DEFAULT_POLICY.digest,
-            snapshot=records.digest_of(b"snapshot"),
+            snapshot=digest_of(b"snapshot"),
             seed_index=1,
             eligible_count=4_000 + number,
             order=[spell_site_id(_number(number, rank)) for rank in range(SITES)],

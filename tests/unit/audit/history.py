@@ -3,10 +3,10 @@
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 
+from registry.audit.canonical import digest_of
 from registry.audit.disclosure import seal
 from registry.audit.record import (
     ANONYMOUS,
-    digest_of,
     erase_record,
     policy_record,
     ranking_record,

@@ -6,9 +6,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.audit.attestation import Rescoring, attest
+from registry.audit.canonical import digest_of
 from registry.audit.record import (
     MAX_RECORD_BYTES,
-    digest_of,
     erase_record,
     format_minute,
     moderation_record,

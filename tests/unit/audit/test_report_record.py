@@ -4,8 +4,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import rfc8785
 
+from registry.audit.canonical import digest_of
 from registry.audit.conduct import Conduct
-from registry.audit.record import digest_of, parse_record, report_record
+from registry.audit.record import parse_record, report_record
 from registry.errors import Refused
 from registry.sites.identifier import make_ulid
 
