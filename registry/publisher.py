@@ -8,12 +8,14 @@ signed: searches go on being recorded, and nothing is published until it is repa
 import asyncio
 import os
 import sys
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from registry import keyring
-from registry.db.engine import DatabaseError, Engine, Role, open_engine
+from registry.db.engine import DatabaseError, Role, open_engine
 from registry.index.sources import digest_of_code
 from registry.observability import configure_logging
 from registry.process import run_until_stopped
@@ -36,15 +38,11 @@ async def publish(settings: Settings) -> None:
     chance = Chance()
     signer = keyring.load_signer(settings.keys, keyring.LOG, settings.log_origin)
     retiring = keyring.load_retiring_signer(settings.keys, settings.log_origin)
+    commit = partial(commit_ahead, engine, DEFAULT_POLICY, digest_of_code(), chance)
     scheduler = AsyncIOScheduler(timezone="UTC")
-    scheduler.add_job(
-        commit_ahead,
-        "interval",
-        minutes=COMMIT_AHEAD_MINUTES,
-        args=(engine, DEFAULT_POLICY, chance),
-    )
+    scheduler.add_job(commit, "interval", minutes=COMMIT_AHEAD_MINUTES)
     try:
-        await _commit_first(engine, chance)
+        await _commit_first(commit)
         scheduler.start()
         await Sequencer(engine, signer, chance.now, retiring).run()
     finally:
@@ -53,11 +51,11 @@ async def publish(settings: Settings) -> None:
         await engine.dispose()
 
 
-async def _commit_first(engine: Engine, chance: Chance) -> None:
+async def _commit_first(commit: Callable[[], Awaitable[None]]) -> None:
     """Nothing can be ranked before it, so it waits for the database to be there."""
     while True:
         try:
-            await commit_ahead(engine, DEFAULT_POLICY, digest_of_code(), chance)
+            await commit()
         except (DatabaseError, OSError) as error:
             logger.warning("commit_ahead_interrupted", kind=type(error).__name__)
             await asyncio.sleep(RETRY_PAUSE_S)
