@@ -21,6 +21,7 @@ NOT_TOLD = (
     "/policy",
     "/schema",
     "/problems",
+    "/sites",
     "/bot",
     "/static",
     "/metrics",

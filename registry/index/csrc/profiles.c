@@ -322,13 +322,12 @@ static int read_profile(input *in, const rules *r, columns *c, int64_t row, word
 {
     w->count = 0;
     int is_own = is_of_policy(in, r);
-    if (in->broken) return OTHER_FORM;
-    if (!is_own) return OTHER_POLICY;
     read_about(in, c, row, w);
     read_said(in, c, row, w);
     read_factors(in, c, row);
     read_filters(in, w);
     if (in->broken || in->at != in->end) return OTHER_FORM;
+    if (!is_own) return OTHER_POLICY;
     merge(w);
     return PLAIN;
 }
