@@ -1,5 +1,7 @@
 """SQL that reads the tree for those who ask from outside: whole tiles, a leaf's place."""
 
+from collections.abc import Sequence
+
 from sqlalchemy import select, text
 
 from registry.db.engine import Connection
@@ -19,27 +21,32 @@ async def first_leaf_with(connection: Connection, leaf_hash: bytes) -> int | Non
     return (await connection.execute(query)).scalar_one_or_none()
 
 
-# As one value: 256 rows cost ten times what they hold.
-_LEAVES = Prepared(
+# Each run as one value: 256 rows cost ten times what they hold.
+_RUNS = Prepared(
     text("""
-        SELECT string_agg(leaf_hash, ''::bytea ORDER BY leaf_index) AS hashes
-        FROM audit.entry WHERE leaf_index >= :first AND leaf_index < :end
-    """)
-)
-_NODES = Prepared(
-    text("""
-        SELECT string_agg(hash, ''::bytea ORDER BY position) AS hashes
-        FROM audit.tile_hash
-        WHERE level = :level AND position >= :first AND position < :end
+        SELECT CASE WHEN asked.level = 0 THEN (
+            SELECT string_agg(leaf_hash, ''::bytea ORDER BY leaf_index)
+            FROM audit.entry
+            WHERE leaf_index >= asked.first AND leaf_index < asked.first + asked.count
+        ) ELSE (
+            SELECT string_agg(hash, ''::bytea ORDER BY position) FROM audit.tile_hash
+            WHERE level = asked.level AND position >= asked.first
+                AND position < asked.first + asked.count
+        ) END AS hashes
+        FROM unnest(CAST(:levels AS integer[]), CAST(:firsts AS bigint[]),
+            CAST(:counts AS bigint[])) WITH ORDINALITY
+            AS asked (level, first, count, number)
+        ORDER BY asked.number
     """)
 )
 
 
-async def read_run(connection: Connection, run: HashRun) -> bytes:
-    """The hashes of a run, one after the other."""
-    first, end = run.first, run.first + run.count
-    if run.level == 0:
-        rows = await _LEAVES(connection, first=first, end=end)
-    else:
-        rows = await _NODES(connection, level=run.level, first=first, end=end)
-    return rows[0].hashes or b""
+async def read_runs(connection: Connection, runs: Sequence[HashRun]) -> list[bytes]:
+    """The hashes of each run, one after the other."""
+    rows = await _RUNS(
+        connection,
+        levels=[run.level for run in runs],
+        firsts=[run.first for run in runs],
+        counts=[run.count for run in runs],
+    )
+    return [row.hashes or b"" for row in rows]

@@ -135,11 +135,12 @@ class ServedLog:
         """Parts of the published tree; what is not kept is read, and kept."""
         found = {part: self._kept.find(part, zipped=False) for part in parts}
         loaded = {part: content for part, content in found.items() if content}
-        if len(loaded) < len(found):
+        if missing := [part for part in parts if part not in loaded]:
             async with self._engine.connect() as connection:
-                for part in found.keys() - loaded.keys():
-                    loaded[part] = await _read_part(connection, part)
-                    self._kept.keep(part, loaded[part], zipped=False)
+                read = await _read_parts(connection, missing)
+            for part, content in read.items():
+                self._kept.keep(part, content, zipped=False)
+            loaded |= read
         return loaded
 
     async def _zip(self, part: Part, plain: bytes) -> bytes:
@@ -172,14 +173,22 @@ class _KeptParts:
             self._bytes -= len(dropped)
 
 
-async def _read_part(connection: Connection, part: Part) -> bytes:
+async def _read_parts(
+    connection: Connection, parts: Sequence[Part]
+) -> dict[Part, bytes]:
     """Raises: LookupError where rows are missing; caches would keep it so for a year."""
-    if isinstance(part, Bundle):
-        bodies = await log.read_bodies(connection, part.first, part.width)
-        content, there = encode_bundle(bodies), len(bodies)
-    else:
-        content = await leaves.read_run(connection, part.run)
-        there = len(content) // HASH_BYTES
-    if there != part.width:
-        raise LookupError(f"of {format_tile_path(part)} only {there} are stored")
-    return content
+    tiles = [part for part in parts if not isinstance(part, Bundle)]
+    found: dict[Part, bytes] = {}
+    if tiles:
+        hashes = await leaves.read_runs(connection, [one.run for one in tiles])
+        found.update(zip(tiles, hashes, strict=True))
+    there = {tile: len(content) // HASH_BYTES for tile, content in found.items()}
+    for part in parts:
+        if isinstance(part, Bundle):
+            bodies = await log.read_bodies(connection, part.first, part.width)
+            found[part], there[part] = encode_bundle(bodies), len(bodies)
+    for part in parts:
+        if there[part] != part.width:
+            path = format_tile_path(part)
+            raise LookupError(f"of {path} only {there[part]} are stored")
+    return found

@@ -33,7 +33,7 @@ from registry.settings import Settings, as_environment
 from registry.usecases.prove import prove_leaf
 from registry.usecases.served_log import ServedLog
 
-WRITERS, PROCESSES = 16, 2
+WRITERS, PROCESSES = 64, 2
 WARM_UP_S = 2.0
 START_UP_S = 60.0  # of a writer, at the most
 WATCH_PAUSE_S = 0.02
