@@ -19,6 +19,7 @@ from registry.audit.packed_scores import SITES, TIES, TOTALS
 from registry.audit.packing import (
     DICTIONARY,
     DISCLOSED,
+    SALTED,
     SCORES,
     TEXT,
     WINDOW,
@@ -35,8 +36,8 @@ _LINE = re.compile(
 )
 _DIGEST_BYTES, _ULID_BYTES, _SITE_BYTES = 32, 16, 8
 
-# Of `packed_scores`, behind the form and the salt.
-_FLAGS, _FACTORS, _FACTORS_WINDOW = 17, 5, -10
+# Of `packed_scores`.
+_FACTORS, _FACTORS_WINDOW = 5, -10
 _SEED_BYTES, _TIE_BYTES, _TOTAL_BYTES = 32, 8, 4
 
 Factors = npt.NDArray[np.int64]
@@ -53,7 +54,7 @@ class PackedRankings(NamedTuple):
 def read_packed_value(name: str, packed: bytes) -> object:
     """The value of a disclosure of `packing.pack_disclosure`."""
     if packed[0] == DISCLOSED:
-        return msgspec.json.decode(unpack(packed[_FLAGS:]))
+        return msgspec.json.decode(unpack(packed[SALTED:]))
     return parse_disclosure(unpack_disclosure(name, packed)).value
 
 
@@ -63,10 +64,10 @@ def read_packed_factors(packed: bytes, count: int) -> Factors | None:
     packed: of `packing.pack_disclosure`, the scores. Nothing is computed again that is
     not asked for, such as tie keys.
     """
-    if packed[0] != SCORES or packed[_FLAGS] & SITES or packed[_FLAGS + 1] != count:
+    if packed[0] != SCORES or packed[SALTED] & SITES or packed[SALTED + 1] != count:
         return None
-    begin = _FLAGS + 2 + (_TIE_BYTES * count if packed[_FLAGS] & TIES else _SEED_BYTES)
-    begin += _TOTAL_BYTES * count if packed[_FLAGS] & TOTALS else 0
+    begin = SALTED + 2 + (_TIE_BYTES * count if packed[SALTED] & TIES else _SEED_BYTES)
+    begin += _TOTAL_BYTES * count if packed[SALTED] & TOTALS else 0
     columns = zlib.decompress(packed[begin:], _FACTORS_WINDOW)
     halves = np.frombuffer(columns, np.uint8).reshape(_FACTORS, 2, count)
     factors: Factors = (halves[:, 0].astype(np.int64) << 8 | halves[:, 1]).T

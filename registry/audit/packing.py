@@ -24,6 +24,9 @@ from registry.audit.packed_scores import pack_scores, unpack_scores
 
 PLAIN, TEXT, DISCLOSED, SCORES = range(4)
 _SALT_BYTES, _SALT_LENGTH = 16, 22
+SALTED = 1 + _SALT_BYTES
+"""Bytes before the value of a packed disclosure: its form and its salt."""
+
 _SHORT = 32  # where nothing is gained
 WINDOW, _MEMORY = -12, 4  # 4 KiB, without a header; the smaller, the sooner begun
 
@@ -149,8 +152,7 @@ def pack_opening(
 
 def unpack_disclosure(name: str, packed: bytes, order: Sequence[str] = ()) -> str:
     """The disclosure, character by character."""
-    form, salt = packed[0], packed[1 : 1 + _SALT_BYTES]
-    rest = packed[1 + _SALT_BYTES :]
+    form, salt, rest = packed[0], packed[1:SALTED], packed[SALTED:]
     if form == DISCLOSED:
         return _join(name, salt, unpack(rest))
     if form == SCORES:

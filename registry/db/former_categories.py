@@ -11,14 +11,22 @@ from registry.db.engine import Connection
 
 THEN = text("""
     SELECT DISTINCT ON (site_id) site_id, category FROM disclosure.former_category
-    WHERE until > :at ORDER BY site_id, until
+    WHERE until > :at AND site_id > :after AND site_id <= :last
+    ORDER BY site_id, until
 """)
 
 
-async def categories_then(connection: Connection, at: datetime) -> dict[int, str]:
+async def categories_then(
+    connection: Connection,
+    at: datetime,
+    *,
+    after: int = 0,
+    last: int = 2**63 - 1,
+) -> dict[int, str]:
     """Of sites of which it has changed since: what it was at that instant.
 
-    connection: of a role that may read disclosures.
+    after, last: of sites behind the one, and up to the other. connection: of a role that
+    may read disclosures.
     """
-    rows = await connection.execute(THEN, {"at": at})
+    rows = await connection.execute(THEN, {"at": at, "after": after, "last": last})
     return {row.site_id: row.category for row in rows}

@@ -15,6 +15,7 @@ from sqlalchemy import bindparam, text
 
 from registry.db.column_types import RecordId
 from registry.db.engine import Connection
+from registry.db.former_categories import categories_then
 from registry.db.prepared import Gathered, Prepared
 from registry.fairness.labels import (
     Claims,
@@ -94,13 +95,8 @@ PUT = text("""
 SITE = text("SELECT site_id FROM registry.site WHERE site_id = :site_id")
 
 LISTED = text("""
-    SELECT s.site_id, s.registrable_domain, s.registered_at, coalesce((
-        SELECT f.category FROM disclosure.former_category AS f
-        WHERE f.site_id = s.site_id AND f.until > :at ORDER BY f.until LIMIT 1
-    ), s.category) AS category
-    FROM registry.site AS s
-    WHERE s.registered_at <= :at AND s.site_id > :after
-    ORDER BY s.site_id LIMIT :most
+    SELECT site_id, registrable_domain, category, registered_at FROM registry.site
+    WHERE registered_at <= :at AND site_id > :after ORDER BY site_id LIMIT :most
 """)
 
 
@@ -139,6 +135,8 @@ async def labelled_sites(
     values = {"at": at, "after": after, "most": most}
     rows = (await connection.execute(LISTED, values)).all()
     told = await told_at(connection, at, [row.site_id for row in rows])
+    last = rows[-1].site_id if rows else after
+    former = await categories_then(connection, at, after=after, last=last)
     found = []
     for row in rows:
         ranked = rank_tellers(told.get(row.site_id, ()), at)
@@ -146,7 +144,7 @@ async def labelled_sites(
             LabelledSite(
                 site_id=spell_site_id(row.site_id),
                 domain=row.registrable_domain,
-                category=row.category,
+                category=former.get(row.site_id, row.category),
                 registered_at=row.registered_at,
                 label=settle(ranked, at),
                 claims=compare_claims(ranked),

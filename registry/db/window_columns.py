@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.audit.packed_ranking import read_packed_value
-from registry.audit.packing import DISCLOSED
+from registry.audit.packing import DISCLOSED, SALTED
 from registry.db.equal_texts import Texts
 from registry.db.ranking_bodies import Bodies, read_bodies
 from registry.fairness.arrays import Booleans, Integers, Keys, Numbers
@@ -27,7 +27,6 @@ _TOGETHER = 16  # blocks
 _SITE_BYTES = 8
 _TAIL_BYTES = 5  # of a record's id: what its last eight characters spell
 _KNOWN_MAX = 50_000  # values whose meaning is kept: some 10 MB
-_SALTED = 17  # bytes before the value of a disclosure: its form and its salt
 
 
 Meaning = TypeVar("Meaning")
@@ -84,8 +83,8 @@ class _Values(Generic[Meaning]):
         """Meanings, and which of them each has. A disclosure that is gone says None."""
         texts = Texts.of(column)
         salted = np.zeros(len(column), np.int64)
-        told = texts.lengths > _SALTED
-        salted[told] = _SALTED * (texts.data[texts.at[told]] == DISCLOSED)
+        told = texts.lengths > SALTED
+        salted[told] = SALTED * (texts.data[texts.at[told]] == DISCLOSED)
         values = Texts(texts.data, texts.at + salted, texts.lengths - salted)
         distinct, value = values.distinct()
         if len(self.known) > _KNOWN_MAX:

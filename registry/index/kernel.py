@@ -27,6 +27,10 @@ _ARRAYS = (
 )
 
 
+BOUNDS = np.dtype([(name, "f4") for name in ("window", "sieve", "sketch")])
+"""What a row scores at most, by each of the bounds in turn."""
+
+
 class _Segment(ctypes.Structure):
     _fields_ = [
         *((name, c_int64) for name in _COUNTS),
@@ -49,9 +53,6 @@ class _Query(ctypes.Structure):
         ("origin", c_int32 * 3),
         ("vector", c_int8 * DIMENSIONS),
     ]
-
-
-BOUNDS = np.dtype([(name, "f4") for name in ("window", "sieve", "sketch")])
 
 
 class Effort(ctypes.Structure):

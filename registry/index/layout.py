@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.index.rows import LOCAL, Rows
-from registry.ranking.vectors import unpack_sites
+from registry.ranking.vectors import directions
 
 TOPIC_ROWS = 1_024
 _SAMPLE = 8_192
@@ -53,21 +53,14 @@ def _divide(own: Order, embeddings: Embeddings, count: int) -> list[Order]:
     if count < 2:
         return [own]
     sample = own[_spaced(len(own), _SAMPLE)]
-    centres = _centres(_directions(embeddings[sample]), count)
+    centres = _centres(directions(embeddings[sample]), count)
     chunks = (own[start : start + _CHUNK] for start in range(0, len(own), _CHUNK))
     group = np.concatenate(
-        [np.argmax(_directions(embeddings[one]) @ centres.T, axis=1) for one in chunks]
+        [np.argmax(directions(embeddings[one]) @ centres.T, axis=1) for one in chunks]
     )
     by_group = np.argsort(group, kind="stable")
     ends = np.cumsum(np.bincount(group, minlength=count))[:-1]
     return [own[one] for one in np.split(by_group, ends) if len(one)]
-
-
-def _directions(embeddings: Embeddings) -> Floats:
-    vectors = unpack_sites(embeddings).astype(np.float32)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    directions: Floats = vectors / np.maximum(lengths, 1)
-    return directions
 
 
 def _centres(sample: Floats, count: int) -> Floats:

@@ -77,7 +77,9 @@ def match_compiled(
         return [
             Matching(
                 _best(body, one),
-                set(compress(term_weights, said[number * terms :])),
+                set(
+                    compress(term_weights, said[number * terms : (number + 1) * terms])
+                ),
                 one.actions,
             )
             for number, (body, one) in enumerate(zip(bodies, found, strict=True))

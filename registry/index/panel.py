@@ -15,7 +15,7 @@ from registry.index.constants import Constants
 from registry.index.engine import Bound, engine
 from registry.index.levels import ALL, Level, make_level
 from registry.index.part import Part
-from registry.index.sample import splitmix64
+from registry.index.sample import hash_sites
 from registry.ranking.policy import Policy
 
 PANEL_ROWS = 16_384
@@ -67,7 +67,7 @@ class Panel:
         """Of each part, which of its living rows are on the panel."""
         return tuple(
             (part.alive[: len(part.segment)] != 0)
-            & (_hashes_of(part.segment.site_ids) <= np.uint64(self.cutoff))
+            & (hash_sites(part.segment.site_ids) <= np.uint64(self.cutoff))
             for part in self.parts
         )
 
@@ -81,11 +81,7 @@ def with_members(level: Level, policy: Policy) -> Level:
     living = level.living
     if len(living) <= PANEL_ROWS:
         return level
-    hashes = _hashes_of(level.rows.site_ids[living])
+    hashes = hash_sites(level.rows.site_ids[living])
     cutoff = np.partition(hashes, PANEL_ROWS - 1)[PANEL_ROWS - 1]
     members = level.rows.take(living[hashes <= cutoff]).without_bodies()
     return replace(level, members=make_level(members, policy), cutoff=int(cutoff))
-
-
-def _hashes_of(site_ids: Integers) -> npt.NDArray[np.uint64]:
-    return splitmix64(site_ids.astype(np.uint64))

@@ -16,6 +16,10 @@ def splitmix64(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return mixed ^ (mixed >> np.uint64(31))
 
 
+def hash_sites(site_ids: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
+    return splitmix64(site_ids.astype(np.uint64))
+
+
 def sample_sites(
     site_ids: npt.NDArray[np.int64], seed: bytes, size: int
 ) -> tuple[int, ...]:

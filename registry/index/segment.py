@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from registry.index.inversion import inverted
 from registry.index.rows import GROUPED, LOCAL, Rows, find_hash
-from registry.ranking.vectors import DIMENSIONS, unpack_sites
+from registry.ranking.vectors import DIMENSIONS, directions
 
 Number = TypeVar("Number", bound=np.generic)
 Numbers = npt.NDArray[np.int64]
@@ -57,11 +57,12 @@ class Segment:
     Columns of rows are filled up to whole windows, but for site_ids.
     records: what is read of a row that is looked at closely; see RECORD.
     sketches: what is read of a row that its window's axis does not exclude: the first
-    dimensions of its embedding, plus 8; 2^16 / its length; the number of the group of
-    near places of a local row, else 0; and where the other dimensions point, for the
-    embedding of length 1, along those of the axis and across. along, across: cosine,
-    rounded, and sine, rounded up, of the embedding with the axis. merit: what depth,
-    quality and freshness score as of `as_of_s`, in MERIT_UNIT.
+    dimensions of its embedding, plus 8; 2^16 / its length; and where the others point,
+    of an embedding of length 1, along those of the axis and across.
+    along, across: cosine, rounded, and sine, rounded up, of the embedding with the axis.
+    behind: how far what depth, quality and freshness score as of `as_of_s` is behind
+    window_merit, the best of the window; in BEHIND_UNIT, rounded down, and MERIT_UNIT.
+    cell: number of the group of near places of a local row; else 0.
     containing: rows a term. starts: t + 1. postings: row << 8 | impact.
     column_of, frequent_of: a term's number in columns, shape (d, w * WINDOW), and in
     blocks, shape (f, w + 1), and peaks, shape (f, w); else -1. blocks: where the
@@ -69,8 +70,8 @@ class Segment:
     each window. cell_centre, cell_reach, window_centre, window_reach: the cap of the
     sphere, in radians, that holds the places of local rows. window_axis: shape (w, 128),
     about the direction of the embeddings; window_spread: shape (w, 4), its length, that
-    without its first dimensions, and the least and greatest cosine of an embedding. grouped_rows: those that share their place,
-    ascending.
+    without its first dimensions, and the least and greatest cosine of an embedding.
+    grouped_rows: those that share their place, ascending.
     """
 
     site_ids: npt.NDArray[np.int64]
@@ -244,7 +245,7 @@ def _meanings(rows: Rows) -> dict[str, Any]:
     across = np.zeros(windows * WINDOW, np.uint8)
     for window in range(windows):
         start = window * WINDOW
-        units = _units(rows.embeddings[start : start + WINDOW])
+        units = directions(rows.embeddings[start : start + WINDOW])
         own = slice(start, start + len(units))
         axis[window] = _axis(units)
         cosines, sines = _split(units, axis[window])
@@ -262,13 +263,6 @@ def _meanings(rows: Rows) -> dict[str, Any]:
         "window_axis": axis,
         "window_spread": spread,
     }
-
-
-def _units(embeddings: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
-    """Of length 1, or 0."""
-    vectors = unpack_sites(embeddings).astype(np.float32)
-    vectors /= np.maximum(np.linalg.norm(vectors, axis=1), 1)[:, None]
-    return vectors
 
 
 def _axis(units: npt.NDArray[np.float32]) -> npt.NDArray[np.int8]:

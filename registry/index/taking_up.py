@@ -16,7 +16,7 @@ from registry.index.manifest import Manifest
 from registry.index.publishers import voices_in
 from registry.index.reading import read_rows
 from registry.index.rows import Bodies, Rows
-from registry.index.sample import splitmix64
+from registry.index.sample import hash_sites
 from registry.index.segment import Segment
 from registry.index.segment_file import map_rows, map_segment
 from registry.index.sources import digest_of_code
@@ -74,8 +74,8 @@ def _with_members(level: Level, path: Path) -> Level:
     segment, bodies = map_segment(path)
     rows = level.rows.take(_places(segment, level)).without_bodies()
     members = level_of(replace(rows, bodies=bodies), segment)
-    hashes = splitmix64(segment.site_ids.astype(np.uint64))
-    return replace(level, members=members, cutoff=int(hashes.max()))
+    cutoff = int(hash_sites(segment.site_ids).max())
+    return replace(level, members=members, cutoff=cutoff)
 
 
 def _places(

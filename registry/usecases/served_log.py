@@ -180,15 +180,18 @@ async def _read_parts(
     tiles = [part for part in parts if not isinstance(part, Bundle)]
     found: dict[Part, bytes] = {}
     if tiles:
-        hashes = await leaves.read_runs(connection, [one.run for one in tiles])
-        found.update(zip(tiles, hashes, strict=True))
-    there = {tile: len(content) // HASH_BYTES for tile, content in found.items()}
+        runs = await leaves.read_runs(connection, [tile.run for tile in tiles])
+        for tile, hashes in zip(tiles, runs, strict=True):
+            _verify_whole(tile, len(hashes) // HASH_BYTES)
+            found[tile] = hashes
     for part in parts:
         if isinstance(part, Bundle):
             bodies = await log.read_bodies(connection, part.first, part.width)
-            found[part], there[part] = encode_bundle(bodies), len(bodies)
-    for part in parts:
-        if there[part] != part.width:
-            path = format_tile_path(part)
-            raise LookupError(f"of {path} only {there[part]} are stored")
+            _verify_whole(part, len(bodies))
+            found[part] = encode_bundle(bodies)
     return found
+
+
+def _verify_whole(part: Part, there: int) -> None:
+    if there != part.width:
+        raise LookupError(f"of {format_tile_path(part)} only {there} are stored")

@@ -16,6 +16,7 @@ FIGURES = {
     "bytes_per_ranking",
     "verify_entries_per_s",
     "proof_ms",
+    "proof_kept_ms",
 }
 
 

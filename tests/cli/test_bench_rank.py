@@ -221,7 +221,7 @@ def test_the_command_measures_and_skips_what_is_not_asked_for() -> None:
 def test_the_kernel_alone_is_measured_over_several_segments(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("registry.cli.bench.rank.SEGMENT_SITES", CHUNK)
+    monkeypatch.setattr("registry.cli.bench.kernel_figures.SEGMENT_SITES", CHUNK)
     arguments = ["--sites", str(CHUNK + 600), "--queries", "10", "--kernel-only"]
     done = CliRunner().invoke(rank, [*arguments, "--json"])
     found = json.loads(done.stdout)

@@ -5,8 +5,6 @@ figures stand in a ratio whatever else the machine does. Every sampled answer is
 against a computation of its own over all rows.
 """
 
-import resource
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,31 +16,31 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.cli.bench.effective import effective_weights
+from registry.cli.bench.kernel_figures import (
+    K,
+    compiled_kernel,
+    constants_of,
+    kernel_figures,
+    measure_segments,
+)
 from registry.cli.bench.recomputation import Recomputed, first_places, recompute
 from registry.cli.bench.rivals import has_tantivy, measure_fts5, measure_tantivy
 from registry.cli.bench.scratch import scratch_folder
-from registry.cli.bench.search_cost import bandwidth, bytes_of, bytes_touched
 from registry.cli.bench.sql_rival import measure_sql
-from registry.cli.bench.synthetic import CHUNK, NOW, Registry, make_registry
+from registry.cli.bench.synthetic import CHUNK, Registry, make_registry
 from registry.cli.bench.synthetic_queries import make_queries
 from registry.cli.output import json_option, tell, tell_figures
-from registry.compiled.library import find_library
-from registry.index.constants import Constants, Query, make_constants
-from registry.index.kernel import Bound, Kernel
+from registry.index.constants import Constants, Query
+from registry.index.kernel import Bound
 from registry.index.levels import Level, make_level
-from registry.index.part import Part
-from registry.index.rows import Rows, hash_word, join
-from registry.index.segment import Segment
+from registry.index.rows import Rows, join
 from registry.ranking.encoder import load_encoder
-from registry.ranking.policy import DEFAULT_POLICY, FULL
-from registry.ranking.relevance import idf_milli
+from registry.ranking.policy import DEFAULT_POLICY
 
-K = 20
 CUT = 1_000
 WEIGHED = 500  # requests by which the weights are told
 RIVALS = ("tantivy", "fts5", "sql")
 SQL_SITES_MAX = 200_000
-SEGMENT_SITES = 1_000_000  # whole chunks; a segment holds less than 2^24
 _SMALL = 200_000
 _ROWS_BETWEEN_NEWS = 200_000
 _NO_FIGURES = {
@@ -99,13 +97,13 @@ def rank(
     of the score gives.
     """
     if kernel_only:
-        tell_figures(_measure_segments(sites, queries), as_json=as_json)
+        tell_figures(measure_segments(sites, queries), as_json=as_json)
         return
     bench = _prepare(sites, queries)
     verified = min(queries, verify or (200 if sites <= _SMALL else 30))
     segments = [bench.level.part.segment]
     found: dict[str, Any] = {"sites": sites, "queries": queries}
-    found |= _kernel_figures(bench.bound, segments, bench.searches, bench.build_cpu_s)
+    found |= kernel_figures(bench.bound, segments, bench.searches, bench.build_cpu_s)
     weighed = bench.searches[:WEIGHED]
     found |= effective_weights(bench.bound, weighed, DEFAULT_POLICY)
     tell(f"computing {verified} answers again, over all rows")
@@ -144,16 +142,8 @@ class _Bench:
         return [list(one.request.terms) for one in self.queries]
 
 
-def _kernel() -> Kernel:
-    library = find_library()
-    if library is None:
-        compile_it = f"{Path(sys.executable).name} -m registry.compiled.compile"
-        raise click.ClickException(f"there is no kernel: {compile_it}")
-    return Kernel(library)
-
-
 def _prepare(sites: int, queries: int) -> _Bench:
-    kernel = _kernel()
+    kernel = compiled_kernel()
     registry = make_registry()
     rows = _make_rows(registry, sites)
     started = time.process_time()
@@ -168,7 +158,7 @@ def _prepare(sites: int, queries: int) -> _Bench:
         level=level,
         bound=bound,
         queries=asked,
-        searches=[_constants(bound, sites, one) for one in asked],
+        searches=[constants_of(bound, sites, one) for one in asked],
         build_cpu_s=build_cpu_s,
     )
 
@@ -181,81 +171,6 @@ def _make_rows(registry: Registry, sites: int) -> Rows:
         parts.append(registry.rows(start, stop))
         tell(f"{stop} sites made, {time.process_time():.0f} s of CPU")
     return join(parts)
-
-
-def _constants(bound: Bound, sites: int, query: Query) -> Constants:
-    shares = query.request.weights_bp or dict.fromkeys(query.request.terms, FULL)
-    counts = bound.containing([hash_word(term) for term in shares])
-    weights = {
-        term: idf_milli(sites, count) * share // FULL
-        for (term, share), count in zip(shares.items(), counts, strict=True)
-    }
-    return make_constants(query, weights, NOW, DEFAULT_POLICY)
-
-
-# ---- the kernel ----
-
-
-def _measure_segments(sites: int, queries: int) -> dict[str, Any]:
-    """Each segment's sites are forgotten once it is made."""
-    kernel, registry = _kernel(), make_registry()
-    parts: list[Part] = []
-    asked: Sequence[Query] = ()
-    spent = 0.0
-    for start in range(0, sites, SEGMENT_SITES):
-        rows = registry.rows(start, min(sites, start + SEGMENT_SITES))
-        encoder = load_encoder(DEFAULT_POLICY)
-        asked = asked or make_queries(registry, rows, queries, encoder, DEFAULT_POLICY)
-        started = time.process_time()
-        parts.append(make_level(rows, DEFAULT_POLICY).part)
-        spent += time.process_time() - started
-        tell(f"{start + len(rows)} sites made, {time.process_time():.0f} s of CPU")
-    bound = kernel.bind(parts)
-    searches = [_constants(bound, sites, one) for one in asked]
-    segments = [part.segment for part in parts]
-    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {
-        "sites": sites,
-        "queries": queries,
-        "segments": len(segments),
-        **_kernel_figures(bound, segments, searches, spent),
-        "process_mb_peak": round(resident / 1024),
-    }
-
-
-def _kernel_figures(
-    bound: Bound,
-    segments: Sequence[Segment],
-    searches: Sequence[Constants],
-    build_cpu_s: float,
-) -> dict[str, Any]:
-    for one in searches[:K]:
-        bound.search(one, k=K)
-    spent, touched, looked_at = [], [], []
-    for one in searches:
-        started = time.thread_time()
-        bound.search(one, k=K)
-        spent.append((time.thread_time() - started) * 1000)
-        effort = bound.measure(one, k=K)[2]
-        touched.append(bytes_touched(segments, one, effort))
-        looked_at.append((effort.windows, effort.sketches, effort.records))
-    mean_bytes, per_s = float(np.mean(touched)), bandwidth()
-    windows, sketches, closely = np.rint(np.mean(looked_at, axis=0)).astype(int)
-    size = sum(map(len, segments))
-    return {
-        "kernel_cpu_ms_mean": round(float(np.mean(spent)), 3),
-        "kernel_cpu_ms_p50": round(float(np.percentile(spent, 50)), 3),
-        "kernel_cpu_ms_p99": round(float(np.percentile(spent, 99)), 3),
-        "windows": sum(one.windows for one in segments),
-        "windows_looked_at_mean": int(windows),
-        "rows_sketched_mean": int(sketches),
-        "rows_looked_at_closely_mean": int(closely),
-        "floor_ms": round(mean_bytes / per_s * 1000, 3),
-        "bytes_touched_mean": round(mean_bytes),
-        "bandwidth_gb_per_s": round(per_s / 1e9, 1),
-        "bytes_per_site": round(sum(map(bytes_of, segments)) / size, 1),
-        "build_cpu_s": round(build_cpu_s, 1),
-    }
 
 
 # ---- against the definition ----

@@ -181,8 +181,8 @@ static int64_t search_segment(const segment *in, const query *q, state *s)
 }
 
 /* Fills `list` with all that can be on the page: those at or before the k-th place after
- * the standing `after`, and its equals; and `shown` with those before `after` that share their place. Gives how
- * many, or NO_CAPACITY where either has too little room. */
+ * the standing `after`, and its equals; and `shown` with those before `after` that share
+ * their place. Gives how many, or NO_CAPACITY where either has too little room. */
 int64_t search(const segment *segments, int32_t n, const query *q, int64_t k, int64_t after,
                candidate *list, int64_t capacity, candidate *shown, int64_t *n_shown,
                effort *done)

@@ -82,8 +82,8 @@ static void add_column(uint16_t *restrict lexical, const uint8_t *restrict colum
 }
 
 /* What each row scores at most; 0 for those that are not relevant, or score less than is
- * wanted. apart: what proximity scores at most; then what all but relevance does. Written without a branch, so that it
- * is done for many rows at once. */
+ * wanted. apart: what proximity scores at most; then what all but relevance does. Written
+ * without a branch, so that it is done for many rows at once. */
 FOR_EACH_MACHINE
 static void sift(const sieve *s, const mesh *m, const uint16_t *restrict lexical,
                  const int8_t *restrict along, const uint8_t *restrict across,
