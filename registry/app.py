@@ -16,7 +16,7 @@ from litestar.types import ASGIApp
 from registry import keyring
 from registry.db.engine import Engine, Role, open_engine
 from registry.db.rankings import CountingWriter
-from registry.index.engine import is_compiled
+from registry.index.query.engine import is_compiled
 from registry.index.sources import digest_of_code
 from registry.interfaces.http.envelope import Envelope
 from registry.interfaces.http.limits import BURST, LENIENCE, REFILL_PER_S, TokenBuckets

@@ -28,15 +28,15 @@ from registry.db.profiles import (
     profiles_of,
     source_of,
 )
-from registry.index.builder import Builder, Merge
-from registry.index.levels import SIZES, Level, Sizes
-from registry.index.manifest import Since
-from registry.index.publishers import with_leaders
-from registry.index.reading import read_rows
-from registry.index.rows import Bodies, Rows, rows_of
-from registry.index.runs import Runs, no_source
-from registry.index.shelf import ShelfWriter
-from registry.index.spool import Spool
+from registry.index.building.builder import Builder, Merge
+from registry.index.building.manifest import Since
+from registry.index.building.publishers import with_leaders
+from registry.index.building.shelf import ShelfWriter
+from registry.index.columns.reading import read_rows
+from registry.index.columns.rows import Bodies, Rows, rows_of
+from registry.index.columns.runs import Runs, no_source
+from registry.index.columns.spool import Spool
+from registry.index.segments.levels import SIZES, Level, Sizes
 from registry.ranking.policy import Policy
 from registry.usecases.background import in_background
 from registry.usecases.following import follow

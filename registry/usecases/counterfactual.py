@@ -21,9 +21,9 @@ from registry.fairness.invariance import (
     is_violated,
     slack_of,
 )
-from registry.index.builder import Builder
-from registry.index.constants import Filters, Query
-from registry.index.search import prepare_query, search
+from registry.index.building.builder import Builder
+from registry.index.query.constants import Filters, Query
+from registry.index.query.search import prepare_query, search
 from registry.ranking.profile import Profile, parse_profile
 from registry.sites.identifier import parse_site_id
 from registry.sites.place import Point, centroid_of

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import structlog
 
-from registry.index.array_file import FileDamaged
-from registry.index.builder import Builder
-from registry.index.shelf import ShelfReader
+from registry.index.building.builder import Builder
+from registry.index.building.shelf import ShelfReader
+from registry.index.segments.array_file import FileDamaged
 from registry.ranking.encoder import Encoder
 from registry.ranking.policy import Policy
 

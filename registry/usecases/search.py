@@ -19,10 +19,10 @@ from registry.audit.promise import Promise, sign_promise
 from registry.db.rankings import RankingToLog
 from registry.db.seeds import CommittedSeed
 from registry.errors import Unavailable
-from registry.index.constants import Filters
-from registry.index.engine import is_compiled
-from registry.index.facets import Facets, count_facets
-from registry.index.search import Ranked, prepare_query, search
+from registry.index.query.constants import Filters
+from registry.index.query.engine import is_compiled
+from registry.index.query.facets import Facets, count_facets
+from registry.index.query.search import Ranked, prepare_query, search
 from registry.ranking.explain import FACTOR_NAMES, Facts
 from registry.ranking.policy import Policy
 from registry.ranking.score import Factors

@@ -15,7 +15,7 @@ from registry.db.documents import StoredDocument
 from registry.db.engine import Connection
 from registry.db.invariance import RecentRanking
 from registry.fairness.labels import UNTOLD
-from registry.index.constants import Filters
+from registry.index.query.constants import Filters
 from registry.ranking.profile import Profile
 from registry.usecases.declared import declarations_from
 from registry.usecases.list_site import QUALITY_WINDOW, Lister, summarise_probes

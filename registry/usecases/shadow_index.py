@@ -10,10 +10,10 @@ from datetime import datetime
 from random import Random
 
 from registry.fairness.invariance import Page, Place
-from registry.index.builder import Builder
-from registry.index.constants import Query
-from registry.index.index import Index
-from registry.index.search import search
+from registry.index.building.builder import Builder
+from registry.index.query.constants import Query
+from registry.index.query.index import Index
+from registry.index.query.search import search
 from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile
 from registry.ranking.quality import ProbeFigures

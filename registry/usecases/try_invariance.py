@@ -22,10 +22,10 @@ from registry.fairness.invariance import (
     is_violated,
     slack_of,
 )
-from registry.index.builder import Builder
-from registry.index.constants import Filters, Query
-from registry.index.index import Index
-from registry.index.search import prepare_query
+from registry.index.building.builder import Builder
+from registry.index.query.constants import Filters, Query
+from registry.index.query.index import Index
+from registry.index.query.search import prepare_query
 from registry.ranking.encoder import Encoder
 from registry.ranking.policy import Policy
 from registry.sites.place import Point, cell_of, centroid_of

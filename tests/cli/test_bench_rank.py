@@ -15,9 +15,9 @@ from registry.cli.bench.sql_rival import measure_sql
 from registry.cli.bench.synthetic import CHUNK, NOW, Registry, make_registry
 from registry.cli.bench.synthetic_queries import make_queries
 from registry.cli.bench.synthetic_words import TOPIC_WORDS, draw_ranks
-from registry.index.constants import Constants, make_constants
-from registry.index.engine import is_compiled
-from registry.index.rows import GROUPED, LOCAL, Rows
+from registry.index.columns.rows import GROUPED, LOCAL, Rows
+from registry.index.query.constants import Constants, make_constants
+from registry.index.query.engine import is_compiled
 from registry.ranking.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.vectors import reciprocals, unpack_sites

@@ -12,8 +12,8 @@ from registry.db.engine import Role
 from registry.db.rankings import erase_openings
 from registry.errors import RateLimited, RegistryError
 from registry.fairness.invariance import PERTURBATION
-from registry.index.builder import Builder
-from registry.index.constants import Filters
+from registry.index.building.builder import Builder
+from registry.index.query.constants import Filters
 from registry.ranking.policy import FULL
 from registry.ranking.profile import Profile, parse_profile
 from registry.ranking.quality import ProbeFigures

@@ -11,10 +11,10 @@ import pytest
 
 from registry.db import profiles
 from registry.db.engine import Role
-from registry.index.builder import Builder, Merge
-from registry.index.levels import Level, Sizes
-from registry.index.manifest import MANIFEST, Manifest, Since
-from registry.index.shelf import ShelfWriter
+from registry.index.building.builder import Builder, Merge
+from registry.index.building.manifest import MANIFEST, Manifest, Since
+from registry.index.building.shelf import ShelfWriter
+from registry.index.segments.levels import Level, Sizes
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.profile import Profile, encode_profile, parse_profile
 from registry.usecases import build_index

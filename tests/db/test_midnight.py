@@ -17,8 +17,8 @@ from registry.audit.record import parse_record
 from registry.audit.seed import verify_reveal
 from registry.db.engine import Engine, Role, open_engine
 from registry.errors import Unavailable
-from registry.index.builder import Builder
-from registry.index.constants import Filters
+from registry.index.building.builder import Builder
+from registry.index.query.constants import Filters
 from registry.ranking.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.tlog.note import Algorithm, Signer

@@ -20,7 +20,7 @@ from registry.demo.town.member import Member
 from registry.demo.town.sites import CAST
 from registry.fairness.invariance import PERTURBATIONS
 from registry.identity.declarations import parse_declarations
-from registry.index.constants import Filters
+from registry.index.query.constants import Filters
 from registry.ranking.profile import encode_profile
 from registry.sites.host import parse_host
 from registry.usecases.shadow import cast_shadow

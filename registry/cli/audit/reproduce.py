@@ -25,7 +25,7 @@ from registry.cli.audit.trust import TrustOptions, trust_options
 from registry.cli.audit.verify import follow, state_option
 from registry.cli.output import console, errors, json_option, print_json
 from registry.errors import RegistryError
-from registry.index.array_file import FileDamaged
+from registry.index.segments.array_file import FileDamaged
 from registry.tlog.refusals import LogInvalid
 
 NO_SNAPSHOT = "factors: the registry keeps no index of that time (see --index)"

@@ -13,10 +13,10 @@ import msgspec
 from registry.audit.canonical import JsonValue
 from registry.audit.disclosure import parse_disclosure
 from registry.audit.recomputation import RequestDisclosed, Scored
-from registry.index.constants import Filters
-from registry.index.index import Index
-from registry.index.search import prepare_query, search
-from registry.index.shelf import ShelfReader
+from registry.index.building.shelf import ShelfReader
+from registry.index.query.constants import Filters
+from registry.index.query.index import Index
+from registry.index.query.search import prepare_query, search
 from registry.ranking.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.score import Factors

@@ -34,7 +34,7 @@ from registry.cli.serve import settings_or_exit, verify_port_is_free
 from registry.client import RegistryClient
 from registry.db import crowd, profiles
 from registry.db.engine import Engine, open_engine
-from registry.index.manifest import MANIFEST, Manifest
+from registry.index.building.manifest import MANIFEST, Manifest
 from registry.observability import configure_logging
 from registry.ranking.profile import Profile, encode_profile, parse_profile
 from registry.ranking.text import stem

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.fairness.metrics.effective_weights import contribution_variances
-from registry.index.constants import Constants
-from registry.index.kernel import Bound
+from registry.index.query.constants import Constants
+from registry.index.query.kernel import Bound
 from registry.ranking.explain import FACTOR_NAMES
 from registry.ranking.policy import FULL, Policy
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import psutil
 
-from registry.index.array_file import FileDamaged
-from registry.index.manifest import read_manifest
-from registry.index.taking_up import is_made_here
+from registry.index.building.manifest import read_manifest
+from registry.index.building.taking_up import is_made_here
+from registry.index.segments.array_file import FileDamaged
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.settings import Settings, as_environment
 

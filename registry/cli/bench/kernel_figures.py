@@ -15,12 +15,12 @@ from registry.cli.bench.synthetic import NOW, make_registry
 from registry.cli.bench.synthetic_queries import make_queries
 from registry.cli.output import tell
 from registry.compiled.library import find_library
-from registry.index.constants import Constants, Query, make_constants
-from registry.index.kernel import Bound, Kernel
-from registry.index.levels import make_level
-from registry.index.part import Part
-from registry.index.rows import hash_word
-from registry.index.segment import Segment
+from registry.index.columns.rows import hash_word
+from registry.index.query.constants import Constants, Query, make_constants
+from registry.index.query.kernel import Bound, Kernel
+from registry.index.segments.levels import make_level
+from registry.index.segments.part import Part
+from registry.index.segments.segment import Segment
 from registry.ranking.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY, FULL
 from registry.ranking.relevance import idf_milli

@@ -30,10 +30,10 @@ from registry.cli.bench.sql_rival import measure_sql
 from registry.cli.bench.synthetic import CHUNK, Registry, make_registry
 from registry.cli.bench.synthetic_queries import make_queries
 from registry.cli.output import json_option, tell, tell_figures
-from registry.index.constants import Constants, Query
-from registry.index.kernel import Bound
-from registry.index.levels import Level, make_level
-from registry.index.rows import Rows, join
+from registry.index.columns.rows import Rows, join
+from registry.index.query.constants import Constants, Query
+from registry.index.query.kernel import Bound
+from registry.index.segments.levels import Level, make_level
 from registry.ranking.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.constants import Constants
-from registry.index.rows import HIGHER_TIER, LOCAL, Rows
+from registry.index.columns.rows import HIGHER_TIER, LOCAL, Rows
+from registry.index.query.constants import Constants
 from registry.ranking.freshness import SECONDS_PER_DAY
 from registry.ranking.policy import FULL
 from registry.ranking.relevance import MULTIPLIER_BITS

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from registry.cli.bench.synthetic_words import Language
-from registry.index.rows import Rows
+from registry.index.columns.rows import Rows
 from registry.ranking.text import stem
 
 K = 20

@@ -6,9 +6,9 @@ from dataclasses import fields
 
 import numpy as np
 
-from registry.index.constants import Constants
-from registry.index.kernel import Effort
-from registry.index.segment import RECORD, SKETCH, WINDOW, Segment
+from registry.index.query.constants import Constants
+from registry.index.query.kernel import Effort
+from registry.index.segments.segment import RECORD, SKETCH, WINDOW, Segment
 
 _LARGE_BYTES = 1 << 28
 

@@ -11,8 +11,8 @@ import numpy as np
 from registry.cli.bench.recomputation import NOT_ELIGIBLE, first_places
 from registry.db.embedded import EmbeddedPostgres, start_embedded
 from registry.db.sql_ranking import SqlRanking, SqlSearch, SqlSites, open_sql_ranking
-from registry.index.constants import Constants
-from registry.index.rows import HIGHER_TIER, LOCAL, Rows
+from registry.index.columns.rows import HIGHER_TIER, LOCAL, Rows
+from registry.index.query.constants import Constants
 from registry.ranking.vectors import unpack_sites
 
 _ROWS_AT_ONCE = 20_000

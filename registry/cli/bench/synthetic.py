@@ -23,7 +23,7 @@ from registry.cli.bench.synthetic_words import (
     draw_ranks,
     make_language,
 )
-from registry.index.rows import HIGHER_TIER, LOCAL, Bodies, Rows, join
+from registry.index.columns.rows import HIGHER_TIER, LOCAL, Bodies, Rows, join
 from registry.ranking.freshness import SECONDS_PER_DAY, seconds_of
 from registry.ranking.policy import DEFAULT_POLICY, FULL
 from registry.ranking.proximity import vector_of

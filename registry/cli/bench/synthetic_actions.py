@@ -15,7 +15,7 @@ import numpy as np
 from registry.cli.bench.synthetic import Chunk
 from registry.cli.bench.synthetic_texts import DESCRIPTIONS, NAMES, PARAMETERS
 from registry.cli.bench.synthetic_words import Integers
-from registry.index.runs import Runs, starts_of
+from registry.index.columns.runs import Runs, starts_of
 from registry.ranking.profile import ActionProfile
 from registry.sites.action import Action, Parameter
 

@@ -25,7 +25,7 @@ from registry.cli.bench.synthetic_words import (
     country_name,
 )
 from registry.db.crowd import Ranked
-from registry.index.rows import HIGHER_TIER
+from registry.index.columns.rows import HIGHER_TIER
 from registry.ranking.freshness import seconds_of
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.profile import Profile, encode_profile

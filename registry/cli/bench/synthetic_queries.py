@@ -19,9 +19,9 @@ from registry.cli.bench.synthetic_words import (
     country_name,
     draw_ranks,
 )
-from registry.index.constants import Filters, Query
-from registry.index.rows import Rows
-from registry.index.search import prepare_query
+from registry.index.columns.rows import Rows
+from registry.index.query.constants import Filters, Query
+from registry.index.query.search import prepare_query
 from registry.ranking.encoder import Encoder
 from registry.ranking.policy import Policy
 from registry.sites.place import Point, cell_of

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.rows import hash_keyword, hash_word
+from registry.index.columns.rows import hash_keyword, hash_word
 from registry.ranking.policy import DEFAULT_POLICY, Policy
 from registry.ranking.static_encoder import (
     PROJECTION,

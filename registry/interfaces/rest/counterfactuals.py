@@ -13,7 +13,7 @@ from registry.audit.counterfactual import Inquiry, verify_inquiry
 from registry.audit.refusals import COUNTERFACTUAL_INVALID
 from registry.errors import RateLimited
 from registry.fairness.invariance import HOLDS, PERTURBATIONS, Page
-from registry.index.constants import Filters
+from registry.index.query.constants import Filters
 from registry.interfaces.http.limits import limit_writes
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.refusals import TOO_MANY_REQUESTS

@@ -8,8 +8,8 @@ from litestar import get, post
 from litestar.params import JSONBody, QueryParameter
 
 from registry.errors import Refused
-from registry.index.constants import Filters
-from registry.index.rows import FIELDS
+from registry.index.columns.rows import FIELDS
+from registry.index.query.constants import Filters
 from registry.interfaces.http import refusals
 from registry.interfaces.http.credentials import ANYBODY, Call, asking_operator
 from registry.interfaces.http.cursors import open_cursor, seal_cursor

@@ -6,8 +6,8 @@ from typing import Literal, cast, get_args
 
 import msgspec
 
-from registry.index.facets import ValueCount
-from registry.index.rows import FIELDS
+from registry.index.columns.rows import FIELDS
+from registry.index.query.facets import ValueCount
 from registry.interfaces.rest.entry_views import SiteSummary
 from registry.interfaces.rest.wire import PromiseView, Wire, view_promise
 from registry.ranking.explain import Facts

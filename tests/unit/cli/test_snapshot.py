@@ -6,8 +6,8 @@ import pytest
 
 from registry.audit.disclosure import encode_disclosure
 from registry.cli.audit.snapshot import Snapshot
-from registry.index.builder import Builder
-from registry.index.search import prepare_query, search
+from registry.index.building.builder import Builder
+from registry.index.query.search import prepare_query, search
 from registry.ranking.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.ties import make_seed

@@ -7,8 +7,8 @@ import pytest
 from registry.cli.bench.synthetic import Chunk, make_registry
 from registry.cli.bench.synthetic_entries import Spelling, make_sites
 from registry.db.crowd import Ranked
-from registry.index.reading import read_rows
-from registry.index.rows import Bodies, Rows
+from registry.index.columns.reading import read_rows
+from registry.index.columns.rows import Bodies, Rows
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.profile import encode_profile, parse_profile
 from registry.ranking.text import split_words, stem

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from registry.index.builder import Builder
-from registry.index.constants import Filters, Query
-from registry.index.facets import VALUES_MAX, count_facets
-from registry.index.index import Index
-from registry.index.rows import FIELDS, VALUE_LETTERS, keywords_of
-from registry.index.search import search
+from registry.index.building.builder import Builder
+from registry.index.columns.rows import FIELDS, VALUE_LETTERS, keywords_of
+from registry.index.query.constants import Filters, Query
+from registry.index.query.facets import VALUES_MAX, count_facets
+from registry.index.query.index import Index
+from registry.index.query.search import search
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.policy import FULL
 from registry.ranking.profile import Profile
@@ -163,7 +163,7 @@ def test_a_value_is_told_as_it_is(
 def test_counts_of_many_postings_are_put_together(
     site: MakeProfile, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("registry.index.facets._AT_ONCE", 3)
+    monkeypatch.setattr("registry.index.query.facets._AT_ONCE", 3)
     sites = [
         site(number, category=f"category {number % 12}", formats=(f"f{number % 30}",))
         for number in range(1, 181)

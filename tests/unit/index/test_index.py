@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from registry.index.builder import Builder
-from registry.index.constants import Query
-from registry.index.index import Index
-from registry.index.sample import splitmix64
-from registry.index.search import search
+from registry.index.building.builder import Builder
+from registry.index.query.constants import Query
+from registry.index.query.index import Index
+from registry.index.query.sample import splitmix64
+from registry.index.query.search import search
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.profile import Profile
 from registry.ranking.relevance import Request

@@ -9,11 +9,12 @@ import pytest
 
 from registry.compiled import library
 from registry.compiled.library import find_library
-from registry.index import inversion, runs
-from registry.index.inversion import invert_compiled, invert_plainly
-from registry.index.lookup import Lookup
-from registry.index.rows import Rows, join, rows_of, select
-from registry.index.runs import Runs, join_runs, starts_of
+from registry.index.columns import runs
+from registry.index.columns.rows import Rows, join, rows_of, select
+from registry.index.columns.runs import Runs, join_runs, starts_of
+from registry.index.segments import inversion
+from registry.index.segments.inversion import invert_compiled, invert_plainly
+from registry.index.segments.lookup import Lookup
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.profile import Profile
 

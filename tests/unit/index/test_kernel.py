@@ -14,13 +14,13 @@ import pytest
 
 from registry.compiled.compile import LIBRARY
 from registry.compiled.library import find_library
-from registry.index.constants import Constants
-from registry.index.kernel import Kernel
-from registry.index.layout import order_rows
-from registry.index.oracle import Oracle
-from registry.index.part import BEFORE_ALL, Part
-from registry.index.rows import HIGHER_TIER, LOCAL, Bodies, Rows
-from registry.index.segment import LEAD, WINDOW, build_segment
+from registry.index.columns.rows import HIGHER_TIER, LOCAL, Bodies, Rows
+from registry.index.query.constants import Constants
+from registry.index.query.kernel import Kernel
+from registry.index.query.oracle import Oracle
+from registry.index.segments.layout import order_rows
+from registry.index.segments.part import BEFORE_ALL, Part
+from registry.index.segments.segment import LEAD, WINDOW, build_segment
 from registry.ranking.decay import decay_table
 from registry.ranking.proximity import squared_chords
 from registry.ranking.vectors import reciprocals, unpack_sites

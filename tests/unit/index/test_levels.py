@@ -12,14 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.index import panel, shelf
-from registry.index.builder import Builder, Merge
-from registry.index.constants import Query
-from registry.index.index import Index
-from registry.index.levels import Level, Sizes
-from registry.index.sample import splitmix64
-from registry.index.search import search
-from registry.index.shelf import ShelfReader, ShelfWriter
+from registry.index.building import shelf
+from registry.index.building.builder import Builder, Merge
+from registry.index.building.shelf import ShelfReader, ShelfWriter
+from registry.index.query import panel
+from registry.index.query.constants import Query
+from registry.index.query.index import Index
+from registry.index.query.sample import splitmix64
+from registry.index.query.search import search
+from registry.index.segments.levels import Level, Sizes
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.profile import Profile
 from registry.ranking.relevance import Request

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.compiled.library import find_library
-from registry.index.matching import Match, match_compiled, match_plainly
+from registry.index.query.matching import Match, match_compiled, match_plainly
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.profile import ActionProfile, Profile, encode_profile
 from registry.ranking.quality import ProbeFigures

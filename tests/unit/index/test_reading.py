@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.compiled.library import find_library
-from registry.index import reading
-from registry.index.content import content_of, content_plainly
-from registry.index.reading import read_compiled, read_plainly, read_rows
-from registry.index.rows import Bodies, Rows
-from registry.index.runs import join_runs
+from registry.index.columns import reading
+from registry.index.columns.content import content_of, content_plainly
+from registry.index.columns.reading import read_compiled, read_plainly, read_rows
+from registry.index.columns.rows import Bodies, Rows
+from registry.index.columns.runs import join_runs
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.profile import ActionProfile, Profile, encode_profile
 from registry.ranking.quality import ProbeFigures

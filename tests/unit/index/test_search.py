@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from registry.index.builder import Builder
-from registry.index.constants import Filters, Query
-from registry.index.index import Index
-from registry.index.rows import FIELDS
-from registry.index.search import Ranked, prepare_query, search
+from registry.index.building.builder import Builder
+from registry.index.columns.rows import FIELDS
+from registry.index.query.constants import Filters, Query
+from registry.index.query.index import Index
+from registry.index.query.search import Ranked, prepare_query, search
 from registry.ranking.encoder import Encoder, load_encoder
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.policy import FULL

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from registry.index.builder import Builder
-from registry.index.constants import Filters, Query
-from registry.index.search import Ranked, RankedSite, search
+from registry.index.building.builder import Builder
+from registry.index.query.constants import Filters, Query
+from registry.index.query.search import Ranked, RankedSite, search
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.policy import FULL
 from registry.ranking.profile import Profile

@@ -7,15 +7,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from registry.index import shelf
-from registry.index.array_file import FileDamaged
-from registry.index.builder import Builder
-from registry.index.constants import Query
-from registry.index.index import Index
-from registry.index.levels import SIZES
-from registry.index.manifest import MANIFEST, Since
-from registry.index.search import Ranked, search
-from registry.index.shelf import ShelfReader, ShelfWriter
+from registry.index.building import shelf
+from registry.index.building.builder import Builder
+from registry.index.building.manifest import MANIFEST, Since
+from registry.index.building.shelf import ShelfReader, ShelfWriter
+from registry.index.query.constants import Query
+from registry.index.query.index import Index
+from registry.index.query.search import Ranked, search
+from registry.index.segments.array_file import FileDamaged
+from registry.index.segments.levels import SIZES
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.profile import Profile
 from registry.ranking.relevance import Request

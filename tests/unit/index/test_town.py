@@ -17,9 +17,9 @@ from registry.demo.town.sites import CAST
 from registry.formats.assemble import assemble
 from registry.formats.detect import parse_document, parse_page
 from registry.formats.document import Parsed
-from registry.index.builder import Builder
-from registry.index.index import Index
-from registry.index.search import Ranked, prepare_query, search
+from registry.index.building.builder import Builder
+from registry.index.query.index import Index
+from registry.index.query.search import Ranked, prepare_query, search
 from registry.ranking.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.profile import make_profile

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from registry.index.voices import leaders_of, voices_of
+from registry.index.building.voices import leaders_of, voices_of
 from registry.ranking.capability_depth import is_near_duplicate
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.policy import Policy

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.runs import Runs
+from registry.index.columns.runs import Runs
 
 ALIGNMENT = 64
 SYNCED_BYTES = 1 << 26

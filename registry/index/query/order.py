@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.constants import Constants
-from registry.index.index import Index
-from registry.index.part import BEFORE_ALL
-from registry.index.rows import HIGHER_TIER
+from registry.index.columns.rows import HIGHER_TIER
+from registry.index.query.constants import Constants
+from registry.index.query.index import Index
+from registry.index.segments.part import BEFORE_ALL
 from registry.ranking.ties import OrderKey, tie_key
 from registry.sites.identifier import spell_site_id
 

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.compiled.library import find_library, pointer_to
-from registry.index.rows import Rows
-from registry.index.runs import starts_of
+from registry.index.columns.rows import Rows
+from registry.index.columns.runs import starts_of
 
 DENSE_SHARE = 8
 """A term in more than this part of the rows is a column of a byte a row."""

@@ -11,7 +11,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.rows import LOCAL, Rows
+from registry.index.columns.rows import LOCAL, Rows
 from registry.ranking.vectors import directions
 
 TOPIC_ROWS = 1_024

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.rows import FIELDS, hash_keyword, hash_word, spell_truth
+from registry.index.columns.rows import FIELDS, hash_keyword, hash_word, spell_truth
 from registry.ranking.decay import decay_table
 from registry.ranking.freshness import seconds_of
 from registry.ranking.policy import Policy

@@ -12,7 +12,7 @@ from hashlib import blake2b
 import numpy as np
 
 from registry.compiled.library import find_library, pointer_to
-from registry.index.rows import Bodies
+from registry.index.columns.rows import Bodies
 
 BITS = 2048
 _PIECES = 4

@@ -13,17 +13,17 @@ from datetime import datetime
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.constants import Query, make_constants
-from registry.index.index import Index
-from registry.index.part import Part
-from registry.index.rows import (
+from registry.index.columns.rows import (
     UNKNOWN,
     hash_keyword,
     is_keyword_of,
     keywords_of,
 )
-from registry.index.runs import starts_of
-from registry.index.segment import Segment
+from registry.index.columns.runs import starts_of
+from registry.index.query.constants import Query, make_constants
+from registry.index.query.index import Index
+from registry.index.segments.part import Part
+from registry.index.segments.segment import Segment
 
 VALUES_MAX = 20
 """Values of a field that are told, beside how many sites tell none."""

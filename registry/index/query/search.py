@@ -11,12 +11,12 @@ from datetime import datetime
 import msgspec
 import numpy as np
 
-from registry.index.constants import Constants, Filters, Query, make_constants
-from registry.index.index import Index
-from registry.index.matching import matching_of
-from registry.index.order import Order, Standing
-from registry.index.part import Scored
-from registry.index.sample import sample_sites
+from registry.index.query.constants import Constants, Filters, Query, make_constants
+from registry.index.query.index import Index
+from registry.index.query.matching import matching_of
+from registry.index.query.order import Order, Standing
+from registry.index.query.sample import sample_sites
+from registry.index.segments.part import Scored
 from registry.ranking.encoder import Encoder
 from registry.ranking.explain import Facts, Matching, Told, parse_told
 from registry.ranking.policy import FULL, Policy

@@ -12,9 +12,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.content import BITS, content_of
-from registry.index.index import Index
-from registry.index.levels import (
+from registry.index.columns.content import BITS, content_of
+from registry.index.query.index import Index
+from registry.index.segments.levels import (
     SIZES,
     Level,
     Sizes,
@@ -23,10 +23,10 @@ from registry.index.levels import (
     make_level,
     merge_levels,
 )
-from registry.index.panel import Panel, with_members
-from registry.index.publishers import regroup, with_leaders
-from registry.index.rows import Rows, join, rows_of
-from registry.index.voices import Voice
+from registry.index.query.panel import Panel, with_members
+from registry.index.building.publishers import regroup, with_leaders
+from registry.index.columns.rows import Rows, join, rows_of
+from registry.index.building.voices import Voice
 from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile
 

@@ -10,10 +10,10 @@ from functools import cached_property, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.engine import Bound, engine
-from registry.index.panel import Panel
-from registry.index.part import Part
-from registry.index.rows import Bodies, find_hash, hash_word
+from registry.index.columns.rows import Bodies, find_hash, hash_word
+from registry.index.query.engine import Bound, engine
+from registry.index.query.panel import Panel
+from registry.index.segments.part import Part
 from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile, parse_profile
 from registry.ranking.relevance import idf_milli

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.compiled.library import find_library, pointer_to
-from registry.index.rows import KEYWORD_IMPACT, Bodies, Rows, join, rows_of
-from registry.index.runs import Runs, starts_of
+from registry.index.columns.rows import KEYWORD_IMPACT, Bodies, Rows, join, rows_of
+from registry.index.columns.runs import Runs, starts_of
 from registry.ranking.policy import FULL, Policy
 from registry.ranking.profile import Profile, parse_profile
 from registry.ranking.relevance import IMPACT_FULL

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.segment import Segment
+from registry.index.segments.segment import Segment
 
 BEFORE_ALL = 2**62
 """A standing before every other's."""

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.inversion import inverted
-from registry.index.rows import GROUPED, LOCAL, Rows, find_hash
+from registry.index.columns.rows import GROUPED, LOCAL, Rows, find_hash
+from registry.index.segments.inversion import inverted
 from registry.ranking.vectors import DIMENSIONS, directions
 
 Number = TypeVar("Number", bound=np.generic)

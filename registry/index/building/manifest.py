@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from registry.index.array_file import FileDamaged
+from registry.index.segments.array_file import FileDamaged
 
 MANIFEST = "manifest.json"
 

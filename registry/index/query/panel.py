@@ -11,11 +11,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.constants import Constants
-from registry.index.engine import Bound, engine
-from registry.index.levels import ALL, Level, make_level
-from registry.index.part import Part
-from registry.index.sample import hash_sites
+from registry.index.query.constants import Constants
+from registry.index.query.engine import Bound, engine
+from registry.index.query.sample import hash_sites
+from registry.index.segments.levels import ALL, Level, make_level
+from registry.index.segments.part import Part
 from registry.ranking.policy import Policy
 
 PANEL_ROWS = 16_384

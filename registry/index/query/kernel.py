@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.compiled.library import pointer_to
-from registry.index.constants import Constants
-from registry.index.part import BEFORE_ALL, CANDIDATE, FACTORS, Part
+from registry.index.query.constants import Constants
+from registry.index.segments.part import BEFORE_ALL, CANDIDATE, FACTORS, Part
 from registry.ranking.vectors import DIMENSIONS
 
 NO_CAPACITY, NO_MEMORY = -1, -2

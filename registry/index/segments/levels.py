@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.layout import order_rows
-from registry.index.lookup import Lookup
-from registry.index.part import Part
-from registry.index.rows import Rows, select
-from registry.index.runs import release, starts_of
-from registry.index.segment import Segment, build_segment
+from registry.index.columns.rows import Rows, select
+from registry.index.columns.runs import release, starts_of
+from registry.index.segments.layout import order_rows
+from registry.index.segments.lookup import Lookup
+from registry.index.segments.part import Part
+from registry.index.segments.segment import Segment, build_segment
 from registry.ranking.freshness import days_between, freshnesses
 from registry.ranking.policy import Policy
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from registry.index.array_file import (
+from registry.index.columns.rows import Bodies, Rows
+from registry.index.columns.runs import Runs, no_source, starts_of
+from registry.index.segments.array_file import (
     Array,
     ArrayFile,
     FileDamaged,
     MappedFile,
     map_file,
 )
-from registry.index.rows import Bodies, Rows
-from registry.index.runs import Runs, no_source, starts_of
-from registry.index.segment import RECORD, SKETCH, Segment
+from registry.index.segments.segment import RECORD, SKETCH, Segment
 
 SEGMENT_ARRAYS = tuple(each.name for each in fields(Segment) if each.name != "as_of_s")
 _ROWS = tuple(each.name for each in fields(Rows) if each.name != "bodies")

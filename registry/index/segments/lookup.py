@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from registry.index.runs import Integers, starts_of
+from registry.index.columns.runs import Integers, starts_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.compiled.library import find_library
-from registry.index.constants import Constants
-from registry.index.kernel import Kernel
-from registry.index.oracle import Oracle
-from registry.index.part import BEFORE_ALL, Part
+from registry.index.query.constants import Constants
+from registry.index.query.kernel import Kernel
+from registry.index.query.oracle import Oracle
+from registry.index.segments.part import BEFORE_ALL, Part
 
 
 class Bound(Protocol):

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.constants import Constants
-from registry.index.part import BEFORE_ALL, CANDIDATE, FACTORS, Part
-from registry.index.rows import HIGHER_TIER, LOCAL
+from registry.index.columns.rows import HIGHER_TIER, LOCAL
+from registry.index.query.constants import Constants
+from registry.index.segments.part import BEFORE_ALL, CANDIDATE, FACTORS, Part
 from registry.ranking.decay import look_up
 from registry.ranking.freshness import days_between
 from registry.ranking.policy import FULL

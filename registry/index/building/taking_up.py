@@ -9,16 +9,16 @@ from pathlib import Path
 
 import numpy as np
 
-from registry.index.array_file import FileDamaged, MappedFile, map_file
-from registry.index.builder import Builder
-from registry.index.levels import Level, Sizes, level_of
-from registry.index.manifest import Manifest
-from registry.index.publishers import voices_in
-from registry.index.reading import read_rows
-from registry.index.rows import Bodies, Rows
-from registry.index.sample import hash_sites
-from registry.index.segment import Segment
-from registry.index.segment_file import map_rows, map_segment
+from registry.index.segments.array_file import FileDamaged, MappedFile, map_file
+from registry.index.building.builder import Builder
+from registry.index.segments.levels import Level, Sizes, level_of
+from registry.index.building.manifest import Manifest
+from registry.index.building.publishers import voices_in
+from registry.index.columns.reading import read_rows
+from registry.index.columns.rows import Bodies, Rows
+from registry.index.query.sample import hash_sites
+from registry.index.segments.segment import Segment
+from registry.index.segments.segment_file import map_rows, map_segment
 from registry.index.sources import digest_of_code
 from registry.ranking.policy import Policy
 

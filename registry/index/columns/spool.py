@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.content import BITS, content_of
-from registry.index.rows import Bodies, Rows, join
-from registry.index.runs import Runs, starts_of
+from registry.index.columns.content import BITS, content_of
+from registry.index.columns.rows import Bodies, Rows, join
+from registry.index.columns.runs import Runs, starts_of
 
 
 class Spool:

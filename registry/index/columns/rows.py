@@ -14,7 +14,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.runs import Integers, Number, Runs, join_runs, no_source, starts_of
+from registry.index.columns.runs import (
+    Integers,
+    Number,
+    Runs,
+    join_runs,
+    no_source,
+    starts_of,
+)
 from registry.ranking.freshness import seconds_of
 from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile, encode_profile

@@ -17,22 +17,28 @@ from pathlib import Path
 
 import numpy as np
 
-from registry.index.array_file import (
+from registry.index.segments.array_file import (
     Array,
     ArrayFile,
     FileDamaged,
     map_file,
     write_file,
 )
-from registry.index.builder import Builder
-from registry.index.index import Index
-from registry.index.levels import Level, Sizes
-from registry.index.manifest import MANIFEST, Manifest, Since, publish, read_manifest
-from registry.index.panel import Panel
-from registry.index.part import Part
-from registry.index.rows import Bodies, Rows
-from registry.index.segment import Segment
-from registry.index.segment_file import (
+from registry.index.building.builder import Builder
+from registry.index.query.index import Index
+from registry.index.segments.levels import Level, Sizes
+from registry.index.building.manifest import (
+    MANIFEST,
+    Manifest,
+    Since,
+    publish,
+    read_manifest,
+)
+from registry.index.query.panel import Panel
+from registry.index.segments.part import Part
+from registry.index.columns.rows import Bodies, Rows
+from registry.index.segments.segment import Segment
+from registry.index.segments.segment_file import (
     SEGMENT_ARRAYS,
     map_rows,
     map_segment,
@@ -40,7 +46,7 @@ from registry.index.segment_file import (
     told_of_rows,
 )
 from registry.index.sources import digest_of_code
-from registry.index.taking_up import is_made_here, taken_up
+from registry.index.building.taking_up import is_made_here, taken_up
 from registry.ranking.policy import Policy
 
 LOCK = "lock"
