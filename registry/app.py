@@ -71,6 +71,7 @@ from registry.usecases.lint import Linter
 from registry.usecases.list_site import Lister
 from registry.usecases.listed_entries import ListedEntries
 from registry.usecases.operator_access import OperatorAccess
+from registry.usecases.promiser import Promiser
 from registry.usecases.record_rankings import RankingRecorder
 from registry.usecases.refresh import Allowance
 from registry.usecases.report_queue import ReportQueue
@@ -243,7 +244,8 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         bot=_bot(settings),
     )
     retention = Retention(eraser, timedelta(days=settings.retention_days), chance)
-    working = (follower, entries, *recorders, retention, Watched(api))
+    promiser = searcher.promiser
+    working = (follower, entries, promiser, *recorders, retention, Watched(api))
     tasks = [asyncio.create_task(one.run()) for one in working]
     try:
         yield services
@@ -285,15 +287,16 @@ def _searcher(
     entries: ListedEntries,
 ) -> Searcher:
     """recorders: see `_recorders`."""
-    origin, (recorder, counting) = settings.log_origin, recorders
+    (recorder, counting), chance = recorders, Chance()
+    signer = keyring.load_signer(settings.keys, keyring.PROMISE, settings.log_origin)
     return Searcher(
         follower=follower,
         recorder=recorder,
         counting=counting,
         entries=entries,
         seeds=SeedReader(api, DEFAULT_POLICY.digest, digest_of_code()),
-        promiser=keyring.load_signer(settings.keys, keyring.PROMISE, origin),
-        chance=Chance(),
+        promiser=Promiser(api, signer.private, chance),
+        chance=chance,
     )
 
 

@@ -2,7 +2,7 @@
 
 It alone reads the log's signing key. Any number may run; one sequences, the others
 wait to take over. It ends with exit code 65 when the stored log is not the one that was
-signed: searches go on being recorded, and nothing is published until it is repaired.
+signed: nothing is published, and soon nothing promised, until it is repaired.
 """
 
 import asyncio

@@ -205,6 +205,13 @@ async def leaf_index_of(connection: Connection, record_id: str) -> int | None:
     return (await connection.execute(query)).scalar_one_or_none()
 
 
+async def oldest_pending(connection: Connection) -> datetime | None:
+    """When what is logged next was accepted."""
+    query = text("SELECT accepted_at FROM audit.pending ORDER BY position LIMIT 1")
+    found: datetime | None = (await connection.execute(query)).scalar_one_or_none()
+    return found
+
+
 async def count_pending(connection: Connection) -> int:
     query = text("SELECT count(*) FROM audit.pending")
     found: int = (await connection.execute(query)).scalar_one()

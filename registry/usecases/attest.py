@@ -4,14 +4,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from registry.audit.attestation import Attestation, verify_attestation
-from registry.audit.promise import Promise, sign_promise
+from registry.audit.promise import Promise
 from registry.audit.record import Record, rescore_record
 from registry.db import attestations, log
 from registry.db.engine import Connection
 from registry.errors import Conflict, Forbidden, Refused
-from registry.tlog.note import Signer
 from registry.usecases.accept import accept_record
 from registry.usecases.chance import Chance
+from registry.usecases.promiser import Promiser
 from registry.usecases.refusals import (
     ATTESTATION_BEYOND_LOG,
     ATTESTATION_KNOWN,
@@ -38,13 +38,14 @@ async def accept_attestation(
     attestation: Attestation,
     *,
     auditors: Collection[str],
-    promiser: Signer,
+    promiser: Promiser,
     chance: Chance,
 ) -> Attested:
     """auditors: verifier keys of those whose word is put on record.
 
-    Raises: Refused, Forbidden, Conflict if it is on record already.
+    Raises: Refused, Forbidden, Unavailable, Conflict if it is on record already.
     """
+    promiser.verify_log_moves()
     verify_known(attestation.rescoring.auditor, auditors)
     rescoring = verify_attestation(attestation)
     newest = await log.latest_checkpoint(connection)
@@ -58,6 +59,4 @@ async def accept_attestation(
     if not fresh:
         raise Conflict(ATTESTATION_KNOWN)
     await accept_record(connection, record, now)
-    return Attested(
-        record=record, promise=sign_promise(record.leaf_hash, now, promiser.private)
-    )
+    return Attested(record=record, promise=promiser.promise(record.leaf_hash, now))

@@ -10,7 +10,6 @@ from registry.audit.labelling import (
     digest_source,
     verify_labelling,
 )
-from registry.audit.promise import sign_promise
 from registry.audit.record import label_record
 from registry.audit.refusals import LABEL_INVALID
 from registry.db import labels, notices
@@ -20,11 +19,11 @@ from registry.errors import Conflict, NotFound, Refused
 from registry.fairness.labels import VALID_FOR, ToldLabel
 from registry.sites.identifier import parse_site_id
 from registry.sites.label import spell_percent
-from registry.tlog.note import Signer
 from registry.usecases.accept import accept_record
 from registry.usecases.attest import Attested, verify_known
 from registry.usecases.chance import Chance
 from registry.usecases.notices import make_notice
+from registry.usecases.promiser import Promiser
 from registry.usecases.refusals import LABEL_KNOWN, LABEL_OUT_OF_TIME, SITE_UNKNOWN
 
 MAX_SKEW = timedelta(seconds=60)
@@ -36,14 +35,16 @@ async def accept_label(
     source: str,
     *,
     auditors: Collection[str],
-    promiser: Signer,
+    promiser: Promiser,
     chance: Chance,
 ) -> Attested:
     """source: the text whose digest is signed. auditors: see `accept_attestation`.
 
     connection: of the labeller's role, within a transaction.
-    Raises: Refused, Forbidden, NotFound, Conflict if it is on record already.
+    Raises: Refused, Forbidden, NotFound, Unavailable, Conflict if it is on record
+    already.
     """
+    promiser.verify_log_moves()
     verify_known(signed.labelling.auditor, auditors)
     said = verify_labelling(signed)
     verify_source(source, said)
@@ -67,7 +68,7 @@ async def accept_label(
         raise Conflict(LABEL_KNOWN)
     await accept_record(connection, record, now)
     await notices.save_notices(connection, site_id, [_notice(said)], now)
-    promise = sign_promise(record.leaf_hash, now, promiser.private)
+    promise = promiser.promise(record.leaf_hash, now)
     return Attested(record=record, promise=promise)
 
 

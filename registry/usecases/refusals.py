@@ -181,6 +181,11 @@ LOG_BUSY = ProblemType(
     "The answer could not be put on record, so it was not given",
     "Try again after the seconds that Retry-After names.",
 )
+LOG_STANDS_STILL = ProblemType(
+    "log_stands_still",
+    "What is on record is not being published, so nothing more is promised",
+    "Try again after the seconds that Retry-After names.",
+)
 OPERATOR_UNKNOWN = ProblemType(
     "operator_unknown",
     "No operator has this id",

@@ -15,7 +15,7 @@ import msgspec
 from registry.audit import record as records
 from registry.audit.canonical import JsonValue
 from registry.audit.disclosure import seal
-from registry.audit.promise import Promise, sign_promise
+from registry.audit.promise import Promise
 from registry.db.rankings import RankingToLog
 from registry.db.seeds import CommittedSeed
 from registry.errors import Unavailable
@@ -28,11 +28,11 @@ from registry.ranking.policy import Policy
 from registry.ranking.score import Factors
 from registry.ranking.ties import OrderKey, make_seed
 from registry.sites.identifier import spell_site_id
-from registry.tlog.note import Signer
 from registry.usecases.accept import accepted
 from registry.usecases.chance import Chance
 from registry.usecases.follow_index import IndexFollower
 from registry.usecases.listed_entries import ListedEntries
+from registry.usecases.promiser import Promiser
 from registry.usecases.record_rankings import RankingRecorder
 from registry.usecases.refusals import NOT_READY
 from registry.usecases.todays_seed import SeedReader
@@ -123,7 +123,7 @@ class Searcher:
         counting: RankingRecorder,
         entries: ListedEntries,
         seeds: SeedReader,
-        promiser: Signer,
+        promiser: Promiser,
         chance: Chance,
     ) -> None:
         self.follower = follower
@@ -135,7 +135,11 @@ class Searcher:
         self._chance = chance
 
     async def is_ready(self) -> bool:
-        """The index is loaded, and policy and seed of the day stand in the log."""
+        """The index is loaded, and policy and seed of the day stand in the log.
+
+        Raises: Unavailable if the log stands still.
+        """
+        self.promiser.verify_log_moves()
         return (
             self.follower.is_loaded
             and await self._seeds.find(self._chance.now().date()) is not None
@@ -151,6 +155,7 @@ class Searcher:
 
         Raises: Unavailable if the registry is starting or the log is stalled.
         """
+        self.promiser.verify_log_moves()
         now = self._chance.now()
         going_on = continuation or Continuation(
             request_id=self._chance.ulid(),
@@ -165,7 +170,7 @@ class Searcher:
         record, number = await self._record(
             asked, going_on, seed, ranked, now, operator=operator
         )
-        promise = sign_promise(record.leaf_hash, now, self.promiser.private)
+        promise = self.promiser.promise(record.leaf_hash, now)
         results = _results(ranked, entries, going_on.rank)
         return Answer(
             record=record,

@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 
 from registry.audit import record as records
-from registry.audit.promise import Promise, sign_promise
+from registry.audit.promise import Promise
 from registry.audit.record import parse_record
 from registry.db import log, rankings
 from registry.db.engine import Connection
 from registry.errors import Conflict, Forbidden, NotFound, Refused
 from registry.sites.identifier import parse_site_id
-from registry.tlog.note import Signer
 from registry.usecases.accept import accept_record
 from registry.usecases.chance import Chance
+from registry.usecases.promiser import Promiser
 from registry.usecases.receipts import verify_asker
 from registry.usecases.refusals import (
     RANKING_HAS_SELECTION,
@@ -37,13 +37,14 @@ async def select_site(
     outcome: str | None,
     operator: str | None = None,
     web_key: bytes,
-    promiser: Signer,
+    promiser: Promiser,
     chance: Chance,
 ) -> Selected:
     """site_id: None reports that none was chosen. operator: who tells it, if that is known.
 
-    Raises: NotFound, Forbidden, Refused, Conflict.
+    Raises: NotFound, Forbidden, Refused, Conflict, Unavailable.
     """
+    promiser.verify_log_moves()
     record_id = verify_asker(web_key, ranking_id)
     found = await log.find_record(connection, record_id)
     if found is None or found.record.kind != "ranking":
@@ -67,9 +68,7 @@ async def select_site(
     if not fresh:
         raise Conflict(RANKING_HAS_SELECTION, pointer="/rankingId")
     await accept_record(connection, record, now)
-    return Selected(
-        record=record, promise=sign_promise(record.leaf_hash, now, promiser.private)
-    )
+    return Selected(record=record, promise=promiser.promise(record.leaf_hash, now))
 
 
 def _sequence(value: object) -> tuple[object, ...]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import text
 
 from crawler.context import Context
@@ -42,6 +43,7 @@ from registry.usecases.challenge import issue_challenge
 from registry.usecases.chance import Chance
 from registry.usecases.decide_registration import carry_out
 from registry.usecases.list_site import Lister
+from registry.usecases.promiser import Promiser
 from registry.usecases.published_keys import PublishedKeys
 from registry.usecases.submit_registration import submit_registration
 from registry.usecases.understand import FetchedBody, Understood, understand
@@ -50,6 +52,7 @@ from registry.usecases.verified_statement import verify_signature
 AUDIENCE = "https://registry.example"
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LEASE = timedelta(seconds=60)
+PROMISE_KEY = Ed25519PrivateKey.from_private_bytes(b"p" * 32)
 _numbers = itertools.count(1)
 
 Rows = dict[str, list[Any]]
@@ -211,6 +214,10 @@ class Scene:
     @property
     def api(self) -> Engine:
         return self.engines[Role.API]
+
+    @property
+    def promiser(self) -> Promiser:
+        return Promiser(self.api, PROMISE_KEY, self.chance)
 
     @property
     def crawler(self) -> Engine:

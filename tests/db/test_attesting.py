@@ -20,8 +20,7 @@ from registry.errors import Conflict, Forbidden, Refused, RegistryError
 from registry.tlog.note import Algorithm, Signer, format_vkey
 from registry.usecases.attest import Attested, accept_attestation
 from registry.usecases.sequence import Sequencer, load_edge
-from tests.db.scene import Scene
-from tests.db.test_selecting import PROMISER
+from tests.db.scene import PROMISE_KEY, Scene
 from tests.db.test_sequencing import SIGNER, accept
 
 AUDITOR, STRANGER = (
@@ -69,7 +68,7 @@ async def put_on_record(scene: Scene, attestation: Attestation) -> Attested:
             connection,
             attestation,
             auditors={format_vkey(AUDITOR.verifier_key)},
-            promiser=PROMISER,
+            promiser=scene.promiser,
             chance=scene.chance,
         )
 
@@ -84,7 +83,7 @@ async def test_attestation_is_on_record_for_anyone_to_verify(scene: Scene) -> No
     (body,) = await bodies(scene)
     logged = parse_attestation(parse_record(body))
     assert verify_attestation(logged) == rescoring(mismatch_count=1)
-    public = PROMISER.private.public_key().public_bytes_raw()
+    public = PROMISE_KEY.public_key().public_bytes_raw()
     verify_promise(attested.promise, attested.record.leaf_hash, public)
 
 

@@ -4,6 +4,7 @@ import asyncio
 from base64 import urlsafe_b64decode
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -26,7 +27,6 @@ from tests.db.asgi import open_client
 from tests.db.filled_log import SIGNER, empty_log
 from tests.db.rankings import make_ranking
 from tests.db.scene import Clock, Scene
-from tests.db.test_selecting import PROMISER
 
 KEY = b"w" * 32
 KEPT = timedelta(days=30)
@@ -58,14 +58,11 @@ def eraser(engines: dict[Role, Engine]) -> Engine:
 async def client(
     scene: Scene, engines: dict[Role, Engine]
 ) -> AsyncIterator[httpx.AsyncClient]:
-    class Searcher:
-        promiser = PROMISER
-
     async with open_client(
         api=scene.api,
         eraser=engines[Role.ERASER],
         served=ServedLog(scene.api),
-        searcher=Searcher,
+        searcher=SimpleNamespace(promiser=scene.promiser),
         web_key=KEY,
         chance=scene.chance,
     ) as opened:

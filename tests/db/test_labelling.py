@@ -26,9 +26,8 @@ from registry.sites.label import Label
 from registry.tlog.note import Signer, format_vkey
 from registry.usecases.attest import Attested
 from registry.usecases.labels import accept_label
-from tests.db.scene import NOON, Scene, body_of, understood, wab
+from tests.db.scene import NOON, PROMISE_KEY, Scene, body_of, understood, wab
 from tests.db.test_attesting import AUDITOR, STRANGER
-from tests.db.test_selecting import PROMISER
 
 SOURCE = "https://business-register.example/entries/7"
 LARGE_CHAIN = Label(size="large", independence="chain", chain="alder.example")
@@ -72,7 +71,7 @@ async def put(
             one,
             source,
             auditors={format_vkey(AUDITOR.verifier_key)},
-            promiser=PROMISER,
+            promiser=scene.promiser,
             chance=scene.chance,
             **given,
         )
@@ -97,7 +96,7 @@ async def test_label_is_on_record_for_anyone_to_verify(
     attested = await put(scene, signed(site_id))
     (record,) = await records_of(scene, site_id)
     assert verify_labelling(parse_labelling(record)) == said(site_id)
-    public = PROMISER.private.public_key().public_bytes_raw()
+    public = PROMISE_KEY.public_key().public_bytes_raw()
     verify_promise(attested.promise, attested.record.leaf_hash, public)
 
 

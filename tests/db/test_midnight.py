@@ -9,7 +9,6 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy.engine import URL
 
 from registry.audit.packing import unpack
@@ -21,7 +20,6 @@ from registry.index.building.builder import Builder
 from registry.index.query.constants import Filters
 from registry.ranking.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
-from registry.tlog.note import Algorithm, Signer
 from registry.usecases.commit_ahead import commit_ahead
 from registry.usecases.record_rankings import RankingRecorder
 from registry.usecases.search import Asked, Searcher
@@ -34,11 +32,6 @@ ASKERS = 16
 CODE = f"sha256:{'c' * 64}"
 STEPS, STEP = 12, timedelta(seconds=10)
 DUSK = NOON.replace(hour=23, minute=59)
-PROMISER = Signer(
-    name="registry.example/promise",
-    algorithm=Algorithm.ED25519,
-    private=Ed25519PrivateKey.from_private_bytes(b"p" * 32),
-)
 BREAD = Asked(text="bread", cell=None, filters=Filters(), limit=20)
 
 
@@ -69,7 +62,7 @@ def searcher_of(
         counting=recorder,
         entries=cast("Any", SimpleNamespace(find=find)),
         seeds=SeedReader(scene.api, policy, CODE),
-        promiser=PROMISER,
+        promiser=scene.promiser,
         chance=scene.chance,
     )
 

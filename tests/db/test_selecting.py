@@ -5,7 +5,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.audit.packing import unpack
 from registry.audit.promise import verify_promise
@@ -15,18 +14,12 @@ from registry.db.rankings import RankingWriter, pack_ranking
 from registry.errors import Conflict, Forbidden, NotFound, Refused, RegistryError
 from registry.identity.private_keys import public_key_of
 from registry.sites.identifier import spell_site_id
-from registry.tlog.note import Algorithm, Signer
 from registry.usecases.receipts import is_asker, make_receipt, record_id_of
 from registry.usecases.select import Selected, select_site
 from tests.db.rankings import make_ranking
-from tests.db.scene import Scene
+from tests.db.scene import PROMISE_KEY, Scene
 
 KEY = b"w" * 32
-PROMISER = Signer(
-    name="registry.example/promise",
-    algorithm=Algorithm.ED25519,
-    private=Ed25519PrivateKey.from_private_bytes(b"p" * 32),
-)
 FIRST, SECOND, ELSEWHERE = (spell_site_id(number) for number in (11, 12, 13))
 
 
@@ -48,7 +41,7 @@ async def select(
             site_id=site_id,
             outcome=outcome,
             web_key=KEY,
-            promiser=PROMISER,
+            promiser=scene.promiser,
             chance=scene.chance,
         )
 
@@ -71,7 +64,7 @@ async def test_asker_reports_a_choice_and_it_is_on_record(scene: Scene) -> None:
     record = parse_record(row.body)
     assert record["ranking"] == record_id_of(ranking_id)
     assert (record["site"], record["outcome"]) == (SECOND, "booked")
-    public = public_key_of(PROMISER.private).raw
+    public = public_key_of(PROMISE_KEY).raw
     verify_promise(selected.promise, selected.record.leaf_hash, public)
 
 

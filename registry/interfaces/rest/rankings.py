@@ -8,7 +8,6 @@ from litestar import Request, Response, get, post
 from litestar.params import FromPath
 
 from registry.audit.disclosure import parse_disclosure
-from registry.audit.promise import sign_promise
 from registry.db import log, rankings
 from registry.errors import Forbidden, NotFound
 from registry.interfaces.http.credentials import ANYBODY, Call, asking_operator
@@ -137,17 +136,16 @@ async def erase(
         operator = None
     elif operator is None:
         raise Forbidden(RANKING_NOT_YOURS, pointer="/rankingId")
+    promiser = services.searcher.promiser
+    promiser.verify_log_moves()
     async with services.eraser.begin() as connection:
         erased = await erase_ranking(
             connection, record_id, services.chance, operator=operator
         )
-    promiser = services.searcher.promiser
     return ErasureView(
         id=erased.record_id,
         leaf_hash=erased.leaf_hash.hex(),
-        promise=view_promise(
-            sign_promise(erased.leaf_hash, erased.at, promiser.private)
-        ),
+        promise=view_promise(promiser.promise(erased.leaf_hash, erased.at)),
         leaf_index=erased.leaf_index,
         digests=erased.digests,
         erased_at=erased.at,
