@@ -7,6 +7,7 @@ from typing import Literal
 from registry.sites.place import Place
 from registry.sites.site import LocationClaim, Site
 
+Conformance = Literal["strict", "tolerated"]
 SiteStatus = Literal["active", "unverified", "withdrawn"]
 TrustLevel = Literal["verified", "unverified", "quarantined"]
 Unlisted = Literal["documents_missing", "documents_expired"]
@@ -65,7 +66,7 @@ class SiteEntry:
     site: Site
     conflicts: tuple[Conflict, ...] = ()
     place: Place | None
-    conformance: Literal["strict", "tolerated"]
+    conformance: Conformance
     semantic_hash: bytes
     registered_at: datetime
     updated_at: datetime

@@ -70,6 +70,8 @@ QUERIES: list[tuple[str, str, str | None]] = [
     ("q=a&country=%00", "text_invalid", "country"),
     ("q=a&category=%00", "text_invalid", "category"),
     ("q=a&format=%7f", "text_invalid", "format"),
+    ("q=a&format=none-such", "parameter_invalid", "format"),
+    ("q=a&conformance=loose", "parameter_invalid", "conformance"),
     ("q=a&format=" + "x" * 60, "parameter_invalid", "format"),
     *(
         row

@@ -1,13 +1,15 @@
 """/v1/search: ranked sites, explained, with the receipt of the record."""
 
 import hashlib
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, get_args
 
 import msgspec
 from litestar import get, post
 from litestar.params import JSONBody, QueryParameter
 
 from registry.errors import Refused
+from registry.formats.assemble import PRECEDENCE
 from registry.index.columns.rows import FIELDS
 from registry.index.query.constants import Filters
 from registry.interfaces.http import refusals
@@ -27,6 +29,7 @@ from registry.interfaces.rest.search_answer import (
 from registry.interfaces.rest.sites import DEFAULT_LIMIT, MAX_LIMIT, Cursor, Limit
 from registry.interfaces.rest.wire import Asked
 from registry.observability import SEARCH_SECONDS, SEARCHES
+from registry.sites import entry
 from registry.sites.place import Place, Point, cell_of
 from registry.usecases.receipts import make_receipt
 from registry.usecases.search import Asked as Request
@@ -37,6 +40,7 @@ MAX_NAME_LENGTH = 200
 MAX_FORMAT_LENGTH = 50
 MAX_NONCE_LENGTH = 64
 
+CONFORMANCES = get_args(entry.Conformance)
 _TEXT_FILTERS = tuple(one for one in FIELDS if one != "requires_auth")
 _MAY_BE_EMPTY = frozenset({"city", "nonce"})
 
@@ -67,7 +71,7 @@ Format = Annotated[
     QueryParameter(
         name="format",
         max_length=MAX_FORMAT_LENGTH,
-        description="only sites with a document of this format, such as wab",
+        description=f"only sites with a document of this format: {', '.join(PRECEDENCE)}",
     ),
 ]
 Conformance = Annotated[
@@ -269,10 +273,24 @@ def _parse_facet(told: str) -> FacetName:
     for name in FACETS:
         if name == told.strip():
             return name
-    raise Refused(
+    raise _none_of(FACETS, told, "facets")
+
+
+def _one_of(known: Sequence[str], told: str | None, name: str) -> str | None:
+    """Raises: Refused: what no site can have is a mistake, not a filter."""
+    if told is None:
+        return None
+    value = told.strip().lower()
+    if value not in known:
+        raise _none_of(known, told, name)
+    return value
+
+
+def _none_of(known: Sequence[str], told: str, name: str) -> Refused:
+    return Refused(
         refusals.PARAMETER_INVALID,
-        f"{told[:80]!r} is none of {', '.join(FACETS)}",
-        pointer="facets",
+        f"{told[:80]!r} is none of {', '.join(known)}",
+        pointer=name,
     )
 
 
@@ -302,8 +320,8 @@ def _filters(services: Services, request: SearchRequest, *, located: bool) -> Fi
     return Filters(
         category=request.category.strip().casefold() if request.category else None,
         country=country,
-        format=request.format.strip().lower() if request.format else None,
-        conformance=request.conformance,
+        format=_one_of(PRECEDENCE, request.format, "format"),
+        conformance=_one_of(CONFORMANCES, request.conformance, "conformance"),
         permission=request.permission,
         requires_auth=request.requires_auth,
         action=request.action,
