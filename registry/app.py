@@ -103,6 +103,7 @@ V1 = Router(
         labels.get_disclosures,
         labels.get_labels,
         labels.set_label,
+        lint.get_advice,
         lint.lint_document,
         log.get_consistency,
         log.get_inclusion,

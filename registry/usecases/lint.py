@@ -102,10 +102,10 @@ class Linter:
         report = inspect(body, url=url, content_type=content_type)
         if report.document is None:
             return report
-        return replace(report, advice=self._advise(report.document.site, report.url))
+        site, host = report.document.site, _host_of(report.url)
+        return replace(report, advice=self.advise(site, host))
 
-    def _advise(self, site: Site, url: str) -> tuple[Advice, ...]:
-        host = _host_of(url)
+    def advise(self, site: Site, host: Host) -> tuple[Advice, ...]:
         return advise(
             site,
             host=host.name,

@@ -112,3 +112,31 @@ def test_other_forms_are_of_the_site_and_not_of_a_document(http: httpx.Client) -
     assert expect.problem(answer, 400)["pointer"] == "url"
     answer = http.get("/v1/sites/zaytoun-table.test/document", params={"as": "openapi"})
     assert expect.problem(answer, 400)["pointer"] == "as"
+
+
+def test_advice_of_a_listed_site_is_that_of_its_document(http: httpx.Client) -> None:
+    host = "zaytoun-table.test"
+    told = http.get(f"/v1/sites/{host}/advice").json()
+    expect.members(told, "policy advice")
+    document = http.get(f"/v1/sites/{host}/document").json()
+    report = _lint(http, document["content"], url=document["url"]).json()
+    assert told["advice"] == report["advice"] != []
+    assert told["policy"] == http.get("/v1/policy").json()["digest"]
+
+
+@pytest.mark.parametrize("host", LISTED)
+def test_every_listed_site_gets_advice_that_names_a_factor(
+    http: httpx.Client, host: str
+) -> None:
+    answer = http.get(f"/v1/sites/{host}/advice")
+    assert answer.status_code == 200
+    for advice in answer.json()["advice"]:
+        expect.members(advice, "factor how gain actions count")
+        assert advice["factor"] in {"relevance", "proximity", "capability_depth"}
+
+
+@pytest.mark.parametrize("host", ["nowhere.test", "-", "%00"])
+def test_there_is_no_advice_for_who_is_not_registered(
+    http: httpx.Client, host: str
+) -> None:
+    expect.problem(http.get(f"/v1/sites/{host}/advice"), 404)

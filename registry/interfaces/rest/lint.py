@@ -1,13 +1,14 @@
-"""/v1/lint: what the registry would make of a document. Nothing is fetched or kept."""
+"""What the registry would make of a document, and what would help a listed site."""
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import msgspec
-from litestar import Request, post
+from litestar import Request, get, post
 from litestar.openapi.spec import OpenAPIMediaType, Operation, RequestBody, Schema
-from litestar.params import QueryParameter
+from litestar.params import FromPath, QueryParameter
 
 from registry.errors import Problem, Refused
 from registry.formats.document import MAX_BODY_BYTES, Document
@@ -26,7 +27,10 @@ from registry.interfaces.rest.entry_views import (
     view_conflict,
     view_provenance,
 )
+from registry.interfaces.rest.sites import find_registered
 from registry.interfaces.rest.wire import Wire
+from registry.ranking.advice import Advice
+from registry.sites.host import Host
 from registry.sites.site import Site
 from registry.usecases.lint import Report
 
@@ -57,6 +61,13 @@ class AdviceView(Wire):
     gain: int | None
     actions: tuple[str, ...]
     count: int
+
+
+class SiteAdvice(Wire):
+    """policy: by which the gains are computed. advice: empty where nothing is missing."""
+
+    policy: str
+    advice: tuple[AdviceView, ...]
 
 
 class ClaimedSite(Wire):
@@ -136,7 +147,7 @@ async def lint_document(
         ),
     ] = None,
 ) -> LintReport:
-    """A document that is refused is an answer too: its problem says why."""
+    """Nothing is fetched or kept. What is refused is answered too: its problem says why."""
     if url is not None and resolve_target(url, base="") is None:
         detail = "the address of a document is an absolute https URL"
         raise Refused(refusals.PARAMETER_INVALID, detail, pointer="url")
@@ -147,6 +158,23 @@ async def lint_document(
         return view_report(services.linter.lint(body, **arguments))
     report = await asyncio.to_thread(services.linter.lint, body, **arguments)
     return view_report(report)
+
+
+@get(
+    "/sites/{host:str}/advice",
+    operation_id="getAdvice",
+    summary="What a site could say to stand higher",
+    tags=["sites"],
+    responses=problems(404, 410),
+)
+async def get_advice(host: FromPath[str], services: Injected) -> SiteAdvice:
+    """Only what is missing; nothing that would flatter. Gains are of the factor named."""
+    async with services.api.connect() as connection:
+        entry = await find_registered(connection, host, test_hosts=services.test_hosts)
+    named = Host(entry.host, entry.registrable_domain)
+    advice = services.linter.advise(entry.site, named)
+    policy = services.linter.policy.digest
+    return SiteAdvice(policy=policy, advice=_view_advice(advice))
 
 
 def view_report(report: Report) -> LintReport:
@@ -164,10 +192,13 @@ def view_report(report: Report) -> LintReport:
         links=tuple(LinkView(url=one.url, format=one.format) for one in report.links),
         conflicts=tuple(view_conflict(one) for one in report.conflicts),
         site=view_claims(document.site) if document else None,
-        advice=tuple(
-            msgspec.convert(one, AdviceView, from_attributes=True)
-            for one in report.advice
-        ),
+        advice=_view_advice(report.advice),
+    )
+
+
+def _view_advice(advice: Iterable[Advice]) -> tuple[AdviceView, ...]:
+    return tuple(
+        msgspec.convert(one, AdviceView, from_attributes=True) for one in advice
     )
 
 
