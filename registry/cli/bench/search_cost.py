@@ -37,8 +37,6 @@ def bytes_touched(
 def _bytes_of_bounds(segment: Segment) -> int:
     return (
         segment.window_merit.nbytes
-        + segment.window_centre.nbytes
-        + segment.window_reach.nbytes
         + segment.window_flags.nbytes
         + segment.window_axis.nbytes
         + segment.window_spread.nbytes

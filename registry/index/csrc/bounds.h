@@ -21,6 +21,21 @@ typedef struct {
     float towards, along, across, more;
 } aspect;
 
+/* A row of a window, by its number there, and what its proximity scores at most; in UNIT,
+ * rounded up, with growth. */
+typedef struct {
+    uint16_t at, units;
+} near_row;
+
+/* Where a place is asked from: near rows, those of a window from its start; the best of
+ * them; and what other local rows have at most. neutral: what rows without a place have. */
+typedef struct {
+    uint32_t *starts;
+    near_row *rows;
+    uint16_t *best;
+    uint16_t far, neutral;
+} vicinity;
+
 /* A request in one segment. meaning: of one unit of length. cosine_limit: no embedding
  * reaches more; cosine_most: nor more than FULL. length, rest_length: of the vector, and
  * without its lead. growth: what merits may have gained where a page is asked for as of
@@ -34,8 +49,7 @@ typedef struct {
     int16_t vector[DIMENSIONS], rest[DIMENSIONS]; /* the latter 0 in the lead */
     float lexical_slope, lexical_gain, cosine_gain, meaning_slope, cosine_limit, cosine_most;
     float length, rest_length, growth, origin[3];
-    float *near; /* [cells]: what proximity scores at most, weighted */
-    uint16_t *near_units; /* the same and growth, in UNIT, rounded up */
+    vicinity near;
     void *scratch;
 } run;
 
@@ -76,14 +90,6 @@ static void set_limits(run *r)
     for (int i = 0; i < 3; i++) r->origin[i] = q->located ? q->origin[i] / from : 0;
 }
 
-/* lexical: not capped. cosine: at most FULL. */
-static inline float relevance_bound(const run *r, float lexical, float cosine)
-{
-    lexical = lexical < FULL ? lexical : FULL;
-    float relevance = r->lexical_gain * lexical + r->cosine_gain * cosine + 1;
-    return relevance < FULL ? relevance : FULL;
-}
-
 /* ---- places ---- */
 
 /* Within reach, in radians, of a centre. */
@@ -98,28 +104,6 @@ static float proximity_within(const run *r, const float *centre, float reach)
     return (float)q->near[km <= 0 ? 0 : km < (float)last ? (int32_t)km : last];
 }
 
-/* Weighted. */
-static float proximity_bound(const run *r, int64_t window)
-{
-    float weight = (float)r->asked->weights[1], neutral = (float)r->asked->neutral;
-    uint8_t flags = r->in->window_flags[window];
-    if (!r->asked->located || !(flags & HAS_LOCAL)) return weight * neutral;
-    float best = proximity_within(r, r->in->window_centre + window * 3, r->in->window_reach[window]);
-    return weight * ((flags & HAS_OTHER) && best < neutral ? neutral : best);
-}
-
-static void bound_cells(run *r)
-{
-    float weight = (float)r->asked->weights[1];
-    for (int64_t c = 0; c < r->in->cells; c++) {
-        float best = (float)r->asked->neutral;
-        if (c && r->asked->located)
-            best = proximity_within(r, r->in->cell_centre + c * 3, r->in->cell_reach[c]);
-        r->near[c] = weight * best;
-        r->near_units[c] = (uint16_t)((weight * best + r->growth) / UNIT + 3);
-    }
-}
-
 /* ---- meaning ---- */
 
 static inline float within_one(float cosine)
@@ -127,50 +111,6 @@ static inline float within_one(float cosine)
     return cosine > 1 ? 1 : cosine < -1 ? -1 : cosine;
 }
 
-static inline float root_of(float square) { return square > 0 ? sqrtf(square) : 0; }
-
-static aspect aspect_of(const run *r, int64_t window)
-{
-    const float *spread = r->in->window_spread + window * 4, unit = r->meaning_slope * 65536;
-    int32_t whole, rest;
-    axis_products(r->in->window_axis + window * DIMENSIONS, r->vector, r->rest, &whole, &rest);
-    float along = spread[1] > 0 ? (float)rest / spread[1] : 0;
-    float across = root_of(r->rest_length * r->rest_length - along * along);
-    float half = fabsf(along) / (2 * ALONG_UNIT);
-    aspect a = {0, unit * along / ALONG_UNIT, unit * across / ACROSS_UNIT * MORE,
-                unit * (half + r->rest_length * 0.0015f) * MORE + 1};
-    if (spread[0] > 0 && r->length > 0)
-        a.towards = within_one((float)whole / (spread[0] * r->length));
-    return a;
-}
-
-/* About what an embedding means that is nearest to its axis. */
-static float likely_cosine(const run *r, int64_t window, const aspect *a)
-{
-    float cosine = a->towards * r->in->window_spread[window * 4 + 3] * r->cosine_limit;
-    return cosine < 0 ? 0 : cosine < r->cosine_most ? cosine : r->cosine_most;
-}
-
-/* By how far the request is from the window's axis, and its embeddings at least and at
- * most: cos(a - b) = cos a cos b + sin a sin b. */
-static float cosine_bound(const run *r, int64_t window, float towards)
-{
-    const float *spread = r->in->window_spread + window * 4;
-    if (spread[0] <= 0 || r->length <= 0) return r->cosine_most;
-    float nearest = towards < spread[2] ? spread[2] : towards > spread[3] ? spread[3] : towards;
-    float bound = towards * nearest +
-                  root_of((1 - towards * towards) * (1 - nearest * nearest)) + 0.001f;
-    bound = bound < 0 ? 0 : bound * r->cosine_limit + 1;
-    return bound < FULL ? bound : FULL;
-}
-
-/* product: of the leading dimensions. */
-static inline float row_cosine_bound(const run *r, const aspect *a, const sketch *one, int32_t product)
-{
-    float cosine = (float)product * (float)one->reciprocal * r->meaning_slope +
-                   a->along * (float)one->rest_along + a->across * (float)one->rest_across + a->more;
-    cosine = cosine > 0 ? cosine : 0;
-    return cosine < r->cosine_most ? cosine : r->cosine_most;
-}
+static inline float root_of(float square) { return sqrtf(square > 0 ? square : 0); }
 
 #endif

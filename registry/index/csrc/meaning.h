@@ -59,18 +59,17 @@ static inline __m128i dot_piece(const uint8_t *packed, const int8_t *even, const
     __m128i both = _mm_loadu_si128((const __m128i *)packed);
     __m128i low = _mm_and_si128(both, half);
     __m128i high = _mm_and_si128(_mm_srli_epi16(both, 4), half);
-    /* At most 4 * 15 * 127 a lane: no lane overflows. */
-    __m128i pairs = _mm_add_epi16(
-        _mm_maddubs_epi16(low, _mm_loadu_si128((const __m128i *)even)),
-        _mm_maddubs_epi16(high, _mm_loadu_si128((const __m128i *)odd)));
-    return _mm_madd_epi16(pairs, _mm_set1_epi16(1));
+    /* At most 4 * 15 * 127 a lane: of three pieces no lane overflows. */
+    return _mm_add_epi16(_mm_maddubs_epi16(low, _mm_loadu_si128((const __m128i *)even)),
+                         _mm_maddubs_epi16(high, _mm_loadu_si128((const __m128i *)odd)));
 }
 
 static inline int32_t dot(const uint8_t *packed, const int8_t *even, const int8_t *odd, int bytes)
 {
     __m128i sum = dot_piece(packed, even, odd);
     for (int i = PIECE; i < bytes; i += PIECE)
-        sum = _mm_add_epi32(sum, dot_piece(packed + i, even + i, odd + i));
+        sum = _mm_add_epi16(sum, dot_piece(packed + i, even + i, odd + i));
+    sum = _mm_madd_epi16(sum, _mm_set1_epi16(1));
     sum = _mm_hadd_epi32(sum, sum);
     return _mm_cvtsi128_si32(_mm_hadd_epi32(sum, sum));
 }
@@ -84,16 +83,18 @@ static inline int32_t dot(const uint8_t *packed, const int8_t *even, const int8_
 }
 #endif
 
-/* Of a window's axis with the vector, and with the vector without its lead. */
+/* Of each window's axis with the vector, and with the vector without its lead. */
 FOR_EACH_MACHINE
-static void axis_products(const int8_t *restrict axis, const int16_t *restrict vector,
-                          const int16_t *restrict rest, int32_t *whole, int32_t *beyond)
+static void multiply_axes(const int8_t *restrict axes, int64_t windows, const int16_t *restrict vector,
+                          const int16_t *restrict rest, int32_t *restrict whole, int32_t *restrict beyond)
 {
-    int32_t all = 0, part = 0;
-    for (int i = 0; i < DIMENSIONS; i++) all += axis[i] * vector[i];
-    for (int i = LEAD / 16 * 16; i < DIMENSIONS; i++) part += axis[i] * rest[i];
-    *whole = all;
-    *beyond = part;
+    for (int64_t w = 0; w < windows; w++, axes += DIMENSIONS) {
+        int32_t all = 0, part = 0;
+        for (int i = 0; i < DIMENSIONS; i++) all += axes[i] * vector[i];
+        for (int i = LEAD / 16 * 16; i < DIMENSIONS; i++) part += axes[i] * rest[i];
+        whole[w] = all;
+        beyond[w] = part;
+    }
 }
 
 static inline int32_t lead_product(const sketch *one, const meaning *m)

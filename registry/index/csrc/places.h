@@ -4,10 +4,13 @@
 
 #include <stdlib.h>
 
-#include "segment.h"
+#include "factors.h"
+
+enum { FEW = 8 };
 
 /* least: the standing of the k-th place, or -1 while there are fewer. full_at: entries
- * at which what stands behind it is dropped. */
+ * at which it is found again, and what stands behind it dropped: after a few more, since
+ * all bounds are held against it, and a part more where many are equal. */
 typedef struct {
     candidate *list;
     int64_t count, capacity, full_at, k, least;
@@ -64,8 +67,7 @@ static int add(places *p, const candidate *one)
     if (one->standing < p->least) return 1;
     if (p->count == p->full_at) {
         settle(p);
-        if (p->count * 2 > p->full_at) p->full_at = p->full_at * 4;
-        if (p->full_at > p->capacity) p->full_at = p->capacity;
+        p->full_at = least_of(p->capacity, p->count + FEW + p->count / 4);
         if (one->standing < p->least) return 1;
         if (p->count == p->capacity) return 0;
     }

@@ -2,18 +2,20 @@
  * bound to be none of them.
  *
  * A few windows are taken for a score that the k best reach, then all others that can hold
- * a row of such a score, as they lie in memory. Of a window's rows a sieve lets through
- * those that may score it, by what they say, how far they are from the window's axis, and
- * their merit; of these the leading dimensions of their embeddings are read, half a line
- * of memory a row; what is left is looked at closely, one line a row.
+ * a row of such a score, as they lie in memory; of those that only a row near the user can
+ * save, the near rows. Of a window's rows a sieve lets through those that may score it, by
+ * what they say, how far they are from the window's axis, and their merit; of these the
+ * leading dimensions of their embeddings are read, half a line of memory a row; what is
+ * left is looked at closely, one line a row.
  */
 #include "eligible.h"
+#include "prospects.h"
 
 /* The digest of the sources, by which the caller knows that these structs are its own. */
 const char sources[] = SOURCES;
 
 enum { NO_CAPACITY = -1, NO_MEMORY = -2 };
-enum { BUCKETS = 512, FIRST_WINDOWS = 96 };
+enum { FIRST_WINDOWS = 96 };
 
 /* In how many rows of all segments each term is. */
 void count_containing(const segment *segments, int32_t n, const uint64_t *hashes,
@@ -35,11 +37,8 @@ static int begin(run *r, const segment *in, const query *q)
     r->in = in;
     r->asked = q;
     r->n_terms = r->n_filters = 0;
-    size_t cells = (size_t)in->cells * (sizeof(float) + sizeof(uint16_t)) + 8;
-    if (!(r->scratch = malloc((size_t)parts * each + cells + 1))) return 0;
-    r->near = r->scratch;
-    r->near_units = (uint16_t *)(r->near + in->cells);
-    uint32_t *blocks = (uint32_t *)(r->near + in->cells + (in->cells + 1) / 2);
+    if (!(r->scratch = malloc((size_t)parts * each + 1))) return 0;
+    uint32_t *blocks = r->scratch;
     uint8_t *peaks = (uint8_t *)(blocks + parts * (windows + 1));
     for (int64_t i = 0; i < parts; i++, blocks += windows + 1, peaks += windows) {
         if (i >= q->terms) {
@@ -54,92 +53,36 @@ static int begin(run *r, const segment *in, const query *q)
     }
     split(q->vector, &r->meant);
     set_limits(r);
-    bound_cells(r);
+    r->near.starts = NULL;
     return 1;
 }
 
-/* ---- windows ---- */
-
-/* bounds: of what a row of each window scores; -1 where none can be eligible, or all have
- * been looked at. likely: what the best of each may score, its place aside. */
-typedef struct {
-    float *bounds, *likely;
-    aspect *aspects;
-    int32_t *order;
-    int64_t count;
-} prospects;
-
-static int passes(const run *r, int64_t window)
+static void end(run *r)
 {
-    for (int32_t i = 0; i < r->n_filters; i++)
-        if (!r->filters[i].peaks || !r->filters[i].peaks[window]) return 0;
-    return 1;
-}
-
-static void bound_window(const run *r, int64_t window, prospects *p)
-{
-    const query *q = r->asked;
-    const aspect *a = &p->aspects[window];
-    const float weight = (float)q->weights[0];
-    const float merit = (float)MERIT_UNIT * r->in->window_merit[window];
-    float peak = 0;
-    for (int32_t t = 0; t < r->n_terms; t++)
-        peak += (float)r->terms[t].weight * r->terms[t].peaks[window];
-    float cosine = cosine_bound(r, window, a->towards);
-    float relevance = relevance_bound(r, peak * r->lexical_slope, cosine);
-    if (relevance < (float)q->floor || (peak <= 0 && cosine < (float)q->meaning_only_min)) return;
-    p->bounds[window] = weight * relevance + proximity_bound(r, window) + merit + r->growth + SLACK;
-    p->likely[window] = weight * relevance_bound(r, peak * r->lexical_slope, likely_cosine(r, window, a)) + merit;
-}
-
-static void bound_windows(const run *r, prospects *p)
-{
-    for (int64_t w = 0; w < r->in->windows; w++) {
-        p->bounds[w] = -1;
-        if (!passes(r, w)) continue;
-        p->aspects[w] = aspect_of(r, w);
-        bound_window(r, w, p);
-    }
-}
-
-static int bucket_of(float likely)
-{
-    int bucket = (int)(likely * (BUCKETS / 1.0e8f));
-    return BUCKETS - 1 - (bucket < BUCKETS ? bucket : BUCKETS - 1);
-}
-
-/* About the likeliest first: by buckets. */
-static void order_windows(prospects *p, int64_t windows)
-{
-    int32_t starts[BUCKETS + 1] = {0};
-    for (int64_t w = 0; w < windows; w++)
-        if (p->bounds[w] >= 0) starts[bucket_of(p->likely[w]) + 1]++;
-    for (int b = 0; b < BUCKETS; b++) starts[b + 1] += starts[b];
-    p->count = starts[BUCKETS];
-    for (int64_t w = 0; w < windows; w++)
-        if (p->bounds[w] >= 0) p->order[starts[bucket_of(p->likely[w])]++] = (int32_t)w;
-}
-
-static int make_room(prospects *p, int64_t windows)
-{
-    size_t room = (size_t)(windows + 1);
-    p->bounds = malloc(room * (3 * sizeof(float) + sizeof(aspect)));
-    if (!p->bounds) return 0;
-    p->likely = p->bounds + room;
-    p->order = (int32_t *)(p->likely + room);
-    p->aspects = (aspect *)(p->order + room);
-    return 1;
+    free(r->near.starts);
+    free(r->scratch);
 }
 
 /* ---- segments ---- */
+
+/* All rows of a window, or those that are near, if they may score what is wanted. */
+static void gather(const run *r, int64_t window, const sieve *v, const prospects *p,
+                   contenders *c, state *s)
+{
+    const float least = wanted(s);
+    if (p->bounds[window] >= least)
+        search_window(r, window, v, &p->aspects[window], c, s);
+    else if (p->near[window] >= least)
+        gather_near(r, window, p->peak[window], p->bounds[window], least, c);
+}
 
 /* The likeliest windows, each batch of rows best first, for a score that is to be beaten. */
 static int search_likeliest(const run *r, const sieve *v, prospects *p, contenders *c, state *s)
 {
     for (int64_t i = 0; i < p->count && i < FIRST_WINDOWS; i++) {
         const int64_t window = p->order[i];
-        if (p->bounds[window] >= wanted(s)) search_window(r, window, v, &p->aspects[window], c, s);
-        p->bounds[window] = -1;
+        gather(r, window, v, p, c, s);
+        p->bounds[window] = p->near[window] = -1;
         if (c->count >= CONTENDERS && !look_at_best(r, p->aspects, c, s)) return 0;
     }
     return look_at_best(r, p->aspects, c, s);
@@ -149,10 +92,10 @@ static int search_likeliest(const run *r, const sieve *v, prospects *p, contende
 static int search_others(const run *r, const sieve *v, const prospects *p, contenders *c, state *s)
 {
     for (int64_t window = 0; window < r->in->windows; window++) {
-        if (p->bounds[window] < 0 || p->bounds[window] < wanted(s)) continue;
+        if (p->near[window] < 0) continue;
         if (window + 1 < r->in->windows && p->bounds[window + 1] >= wanted(s))
             fetch_window(r, window + 1);
-        search_window(r, window, v, &p->aspects[window], c, s);
+        gather(r, window, v, p, c, s);
         if (c->count < GROUP) continue;
         if (!look_at(r, p->aspects, c->list, c->count, s)) return 0;
         c->count = 0;
@@ -169,14 +112,14 @@ static int64_t search_segment(const segment *in, const query *q, state *s)
     if (!begin(&r, in, q)) return NO_MEMORY;
     const sieve v = sieve_of(&r);
     c.count = 0;
-    if (make_room(&p, in->windows)) {
-        bound_windows(&r, &p);
+    if (find_near(&r) && make_room(&p, in->windows)) {
+        look_ahead(&r, &p);
         order_windows(&p, in->windows);
         int found = search_likeliest(&r, &v, &p, &c, s) && search_others(&r, &v, &p, &c, s);
         ended = found ? 0 : NO_CAPACITY;
-        free(p.bounds);
+        free(p.aspects);
     }
-    free(r.scratch);
+    end(&r);
     return ended;
 }
 
@@ -187,7 +130,7 @@ int64_t search(const segment *segments, int32_t n, const query *q, int64_t k, in
                candidate *list, int64_t capacity, candidate *shown, int64_t *n_shown,
                effort *done)
 {
-    int64_t first = least_of(capacity, k * 2 + 32);
+    int64_t first = least_of(capacity, k);
     state s = {{list, 0, capacity, first, k, -1},
                {shown, 0, *n_shown, *n_shown, INT64_MAX, -1},
                {0, 0, 0},
@@ -204,14 +147,21 @@ int64_t search(const segment *segments, int32_t n, const query *q, int64_t k, in
     return s.found.count;
 }
 
+static int may_pass(const run *r, int64_t window)
+{
+    for (int32_t i = 0; i < r->n_filters; i++)
+        if (!r->filters[i].peaks || !r->filters[i].peaks[window]) return 0;
+    return 1;
+}
+
 /* Sets those of a segment's rows that are eligible; `eligible` holds 0 for each. */
 int64_t mark_eligible(const segment *in, const query *q, uint8_t *eligible)
 {
     run r;
     if (!begin(&r, in, q)) return NO_MEMORY;
     for (int64_t window = 0; window < in->windows; window++)
-        if (passes(&r, window)) find_eligible(&r, window, eligible);
-    free(r.scratch);
+        if (may_pass(&r, window)) find_eligible(&r, window, eligible);
+    end(&r);
     return 0;
 }
 
@@ -246,17 +196,36 @@ int64_t score_rows(const segment *in, const query *q, const uint32_t *rows, int6
         f->eligible = passed && is_eligible(q, f->relevance, matched, f->cosine);
         f->score = (int64_t)q->weights[0] * f->relevance + standing_apart(q, one);
     }
-    free(r.scratch);
+    end(&r);
     return n;
 }
 
-static void bound_row(const run *r, const prospects *p, int64_t window, const work *w, int i,
-                      row_bounds *out)
+static float sketch_bound(const run *r, const prospects *p, const contender *one)
 {
-    const contender one = {(uint32_t)(window * WINDOW + i), w->bounds[i], w->lexical[i], w->apart[i]};
-    close_row kept = {0, 0, 0};
-    if (one.bound) narrow(r, p->aspects, &one, 1, 0, &kept);
-    *out = (row_bounds){p->bounds[window], (float)one.bound * UNIT, kept.bound};
+    close_row kept = {0, 0, 0, 0};
+    if (one->bound) narrow(r, p->aspects, one, 1, 0, &kept);
+    return kept.bound;
+}
+
+static void bound_window_rows(const run *r, const prospects *p, int64_t window, const work *w,
+                              row_bounds *out)
+{
+    const int64_t first = window * WINDOW, rows = least_of(WINDOW, r->in->rows - first);
+    contenders near;
+    for (int i = 0; i < rows; i++) {
+        const contender one = {(uint32_t)(first + i), w->bounds[i], w->lexical[i], w->apart[i]};
+        out[first + i].window = p->bounds[window];
+        out[first + i].sieve = (float)one.bound * UNIT;
+        out[first + i].sketch = sketch_bound(r, p, &one);
+    }
+    near.count = 0;
+    gather_near(r, window, p->peak[window], p->bounds[window], 0, &near);
+    for (int i = 0; i < near.count; i++) {
+        row_bounds *own = &out[near.list[i].row];
+        const float sketched = sketch_bound(r, p, &near.list[i]);
+        own->window = (float)near.list[i].bound * UNIT;
+        own->sketch = own->sketch < sketched ? own->sketch : sketched;
+    }
 }
 
 /* The bounds of all rows of a segment, for who would see that none is too low; `out` holds 0. */
@@ -267,18 +236,17 @@ int64_t bound_rows(const segment *in, const query *q, row_bounds *out)
     int64_t ended = NO_MEMORY;
     if (!begin(&r, in, q)) return NO_MEMORY;
     const sieve v = sieve_of(&r);
-    if (make_room(&p, in->windows)) {
+    if (find_near(&r) && make_room(&p, in->windows)) {
         ended = in->rows;
-        bound_windows(&r, &p);
+        look_ahead(&r, &p);
         for (int64_t window = 0; window < in->windows; window++) {
             work w;
-            const int64_t first = window * WINDOW, rows = least_of(WINDOW, in->rows - first);
-            if (p.bounds[window] < 0) continue;
+            if (p.near[window] < 0) continue;
             sift_window(&r, window, &v, &p.aspects[window], 0, &w);
-            for (int i = 0; i < rows; i++) bound_row(&r, &p, window, &w, i, out + first + i);
+            bound_window_rows(&r, &p, window, &w, out);
         }
-        free(p.bounds);
+        free(p.aspects);
     }
-    free(r.scratch);
+    end(&r);
     return ended;
 }

@@ -43,7 +43,6 @@ typedef struct {
     const int8_t *along;        /* cosine with the window's axis, in ALONG_UNIT, rounded */
     const uint8_t *across;      /* sine with it, in ACROSS_UNIT, rounded up */
     const uint8_t *behind;      /* the window's merit less the row's, rounded down */
-    const uint16_t *cell;       /* of its place; 0 where the place does not count */
     const uint8_t *alive;
     const uint64_t *hashes;     /* of the terms, ascending */
     const uint32_t *containing; /* rows a term */
@@ -54,11 +53,11 @@ typedef struct {
     const uint8_t *columns;     /* [dense][windows * WINDOW] */
     const uint32_t *blocks;     /* [frequent][windows + 1] from the first posting */
     const uint8_t *peaks;       /* [frequent][windows]: greatest impact */
+    const uint32_t *cell_starts; /* [cells + 1] into cell_rows */
+    const uint32_t *cell_rows;  /* the local rows of each cell, ascending */
     const float *cell_centre;   /* [cells][3], of length 1 */
     const float *cell_reach;    /* from the centre to the farthest place; radians */
     const uint16_t *window_merit; /* the best score of depth, quality and freshness */
-    const float *window_centre; /* [windows][3], of length 1 */
-    const float *window_reach;  /* from the centre to the farthest place; radians */
     const uint8_t *window_flags;
     const int8_t *window_axis;  /* [windows][DIMENSIONS]: a direction */
     const float *window_spread; /* [windows][4]: its length, and that without its lead; the

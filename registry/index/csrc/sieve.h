@@ -37,6 +37,14 @@ static void set_step(const run *r, part *one, float most)
     one->base = (uint16_t)(step < 65535 ? 1 : units(most) + 1);
 }
 
+/* What words score at most that weigh so much together. */
+static uint16_t peak_units(const run *r, float peak)
+{
+    float lexical = peak * r->lexical_slope;
+    lexical = (lexical < FULL ? lexical : FULL) * r->lexical_gain * (float)r->asked->weights[0];
+    return (uint16_t)(peak > 0 ? units(lexical) + 1 : 0);
+}
+
 static sieve sieve_of(run *r)
 {
     const query *q = r->asked;

@@ -29,17 +29,18 @@ static int64_t find_term(const segment *in, uint64_t hash)
 
 /* The blocks of a term that is too rare to have them stored. */
 static void cut_into_blocks(const uint32_t *postings, uint32_t count, int64_t windows,
-                            uint32_t *blocks, uint8_t *peaks)
+                            uint32_t *restrict blocks, uint8_t *restrict peaks)
 {
-    int64_t window = 0;
-    blocks[0] = 0;
+    memset(peaks, 0, (size_t)windows);
+    memset(blocks, 0, (size_t)(windows + 1) * sizeof *blocks);
     for (uint32_t i = 0; i < count; i++) {
-        int64_t own = (int64_t)(postings[i] >> 8) / WINDOW;
-        while (window < own) blocks[++window] = i;
-        uint8_t impact = (uint8_t)postings[i];
-        if (impact > peaks[own]) peaks[own] = impact;
+        const uint32_t window = (postings[i] >> 8) / WINDOW;
+        const uint8_t impact = (uint8_t)postings[i];
+        peaks[window] = impact > peaks[window] ? impact : peaks[window];
+        blocks[window + 1] = i + 1;
     }
-    while (window < windows) blocks[++window] = count;
+    for (int64_t window = 0; window < windows; window++)
+        if (blocks[window + 1] < blocks[window]) blocks[window + 1] = blocks[window];
 }
 
 static void resolve(const segment *in, uint64_t hash, part *one, uint32_t *blocks,
@@ -59,7 +60,6 @@ static void resolve(const segment *in, uint64_t hash, part *one, uint32_t *block
         return;
     }
     uint32_t count = (uint32_t)(in->starts[term + 1] - in->starts[term]);
-    memset(peaks, 0, (size_t)in->windows);
     cut_into_blocks(one->postings, count, in->windows, blocks, peaks);
 }
 

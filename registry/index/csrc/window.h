@@ -4,14 +4,10 @@
 
 #include "places.h"
 #include "sieve.h"
+#include "sketches.h"
+#include "vicinity.h"
 
-/* A row that its window's sieve lets through. bound, lexical, apart: see `sieve.h`. */
-typedef struct {
-    uint32_t row;
-    uint16_t bound, lexical, apart;
-} contender;
-
-enum { CONTENDERS = 512, STEP = 64, STEPS = 65536 / STEP, GROUP = 128 };
+enum { CONTENDERS = 512, STEP = 64, STEPS = 65536 / STEP };
 
 typedef struct {
     contender list[CONTENDERS + WINDOW], sorted[CONTENDERS + WINDOW];
@@ -51,12 +47,14 @@ static void add_block(const part *one, int64_t window, uint16_t most, uint16_t *
 
 static void add_words(const run *r, int64_t window, const sieve *s, work *w)
 {
-    memset(w->lexical, 0, sizeof w->lexical);
     for (int32_t t = 0; t < r->n_terms; t++) {
         const part *one = &r->terms[t];
         if (!one->peaks[window]) continue;
-        if (!one->column) add_block(one, window, s->lexical_most, w->lexical);
-        else add_column(w->lexical, one->column + window * WINDOW, one->step, one->base, s->lexical_most);
+        if (!one->column)
+            add_block(one, window, s->lexical_most, w->lexical);
+        else
+            add_column(w->lexical, one->column + window * WINDOW, one->step, one->base,
+                       s->lexical_most);
     }
 }
 
@@ -82,7 +80,7 @@ static void hold_passing(const run *r, int64_t window, work *w)
 }
 
 /* Which of sixteen numbers are not 0, the first lowest. */
-static inline uint32_t which_hold(const uint16_t *bounds)
+static inline uint64_t which_hold(const uint16_t *bounds)
 {
 #if defined(__SSSE3__)
     const __m128i none = _mm_setzero_si128();
@@ -90,8 +88,8 @@ static inline uint32_t which_hold(const uint16_t *bounds)
     __m128i high = _mm_cmpeq_epi16(_mm_loadu_si128((const __m128i *)(bounds + 8)), none);
     return ~(uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low, high)) & 0xffff;
 #else
-    uint32_t which = 0;
-    for (int i = 0; i < 16; i++) which |= (uint32_t)(bounds[i] != 0) << i;
+    uint64_t which = 0;
+    for (int i = 0; i < 16; i++) which |= (uint64_t)(bounds[i] != 0) << i;
     return which;
 #endif
 }
@@ -100,14 +98,43 @@ static void collect(const run *r, int64_t window, const work *w, contenders *c)
 {
     const uint32_t first = (uint32_t)window * WINDOW;
     contender *next = c->list + c->count;
-    for (int i = 0; i < WINDOW; i += 16) {
-        for (uint32_t which = which_hold(w->bounds + i); which; which &= which - 1) {
-            const int at = i + __builtin_ctz(which);
+    for (int i = 0; i < WINDOW; i += 64) {
+        uint64_t which = 0;
+        for (int part = 0; part < 64; part += 16) which |= which_hold(w->bounds + i + part) << part;
+        for (; which; which &= which - 1) {
+            const int at = i + __builtin_ctzll(which);
             __builtin_prefetch(&r->in->sketches[first + (uint32_t)at]);
             *next++ = (contender){first + (uint32_t)at, w->bounds[at], w->lexical[at], w->apart[at]};
         }
     }
     c->count = (int)(next - c->list);
+}
+
+static int passes_filters(const run *r, uint32_t row)
+{
+    for (int32_t f = 0; f < r->n_filters; f++)
+        if (!impact_of(&r->filters[f], row)) return 0;
+    return 1;
+}
+
+/* Those near rows that may score what is wanted if they say what anyone says in their window
+ * and have the best merit there. peak: what the words of the window weigh at most. others:
+ * the bound of its rows that are not near. */
+static void gather_near(const run *r, int64_t window, float peak, float others, float least,
+                        contenders *c)
+{
+    const vicinity *v = &r->near;
+    const uint16_t lexical = peak_units(r, peak);
+    const float apart_from_place = others - (float)apart_from_near(r, window) * UNIT;
+    const uint16_t merit = (uint16_t)(r->in->window_merit[window] / (UNIT / MERIT_UNIT) + 1);
+    for (uint32_t i = v->starts[window]; i < v->starts[window + 1]; i++) {
+        const uint32_t row = (uint32_t)window * WINDOW + v->rows[i].at;
+        const float bound = apart_from_place + (float)v->rows[i].units * UNIT;
+        if (bound < least || !passes_filters(r, row)) continue;
+        __builtin_prefetch(&r->in->sketches[row]);
+        c->list[c->count++] = (contender){row, (uint16_t)(bound / UNIT + 1), lexical,
+                                          (uint16_t)(v->rows[i].units + merit)};
+    }
 }
 
 /* Best first, by steps. */
@@ -122,37 +149,6 @@ static void sort_contenders(contenders *c)
 
 /* ---- rows ---- */
 
-typedef struct {
-    uint32_t row;
-    int32_t product; /* of the leading dimensions */
-    float bound;
-} close_row;
-
-/* Those of a group of rows that hold by their leading dimensions, best first. */
-static int narrow(const run *r, const aspect *aspects, const contender *group, int size, float least,
-                  close_row *out)
-{
-    const float weight = (float)r->asked->weights[0], full = weight * FULL;
-    const float gain = weight * r->cosine_gain, floor = weight * (float)r->asked->floor;
-    const float alone = (float)r->asked->meaning_only_min;
-    int kept = 0;
-    for (int i = 0; i < size; i++) {
-        const uint32_t row = group[i].row;
-        const sketch *one = &r->in->sketches[row];
-        const int32_t product = lead_product(one, &r->meant);
-        float cosine = row_cosine_bound(r, &aspects[row / WINDOW], one, product);
-        float relevance = (float)group[i].lexical * UNIT + gain * cosine + weight;
-        relevance = relevance < full ? relevance : full;
-        float bound = relevance + (float)group[i].apart * UNIT + SLACK;
-        if (bound < least || relevance < floor || !(group[i].lexical || cosine >= alone)) continue;
-        __builtin_prefetch(&r->in->records[row]);
-        int at = kept++;
-        for (; at > 0 && out[at - 1].bound < bound; at--) out[at] = out[at - 1];
-        out[at] = (close_row){row, product, bound};
-    }
-    return kept;
-}
-
 static int64_t leader_of(const segment *in, uint32_t row)
 {
     int64_t low = 0, high = in->grouped;
@@ -164,16 +160,19 @@ static int64_t leader_of(const segment *in, uint32_t row)
     return in->grouped_leaders[low];
 }
 
-/* Takes the row if it is eligible and may be on the page; 0 where there is no room. */
-static int take_row(const run *r, uint32_t row, int32_t product, state *s)
+/* Takes the row if it is eligible and may be on the page; 0 where there is no room. What it
+ * says is looked up last, and only if its meaning leaves it a chance. */
+static int take_row(const run *r, const close_row *near, state *s)
 {
-    if (!r->in->alive[row]) return 1;
     const query *q = r->asked;
+    const uint32_t row = near->row;
     const record *one = &r->in->records[row];
-    const uint32_t matched = matched_by(r, row);
     s->done.records++;
-    product += rest_product(one, &r->meant);
+    const int32_t product = near->product + rest_product(one, &r->meant);
     const int32_t cosine = cosine_of(q, product, r->in->sketches[row].reciprocal);
+    const float meant = (float)q->weights[0] * (r->cosine_gain * (float)cosine + 1);
+    if (near->apart + meant < wanted(s) || !r->in->alive[row]) return 1;
+    const uint32_t matched = matched_by(r, row);
     const int32_t relevance = relevance_of(q, lexical_of(q, matched), cosine);
     if (!is_eligible(q, relevance, matched, cosine)) return 1;
     const int tier = (one->flags & HIGHER_TIER) != 0;
@@ -186,8 +185,8 @@ static int take_row(const run *r, uint32_t row, int32_t product, state *s)
 
 static int take_rows(const run *r, const close_row *rows, int count, state *s)
 {
-    for (int i = 0; i < count && rows[i].bound >= wanted(s); i++)
-        if (!take_row(r, rows[i].row, rows[i].product, s)) return 0;
+    for (int i = 0; i < count; i++)
+        if (rows[i].bound >= wanted(s) && !take_row(r, &rows[i], s)) return 0;
     return 1;
 }
 
@@ -219,13 +218,17 @@ static int look_at_best(const run *r, const aspect *aspects, contenders *c, stat
     return 1;
 }
 
-static void look_up_places(const run *r, int64_t window, work *w)
+FOR_EACH_MACHINE
+static void fill(uint16_t *restrict column, uint16_t value)
 {
-    const uint16_t *cell = r->in->cell + window * WINDOW;
-    if (r->asked->located && (r->in->window_flags[window] & HAS_LOCAL))
-        for (int i = 0; i < WINDOW; i++) w->apart[i] = r->near_units[cell[i]];
-    else /* all are equally near: cells need not be read */
-        for (int i = 0; i < WINDOW; i++) w->apart[i] = r->near_units[0];
+    for (int i = 0; i < WINDOW; i++) column[i] = value;
+}
+
+static void look_up_places(const run *r, int64_t window, uint16_t *apart)
+{
+    const vicinity *v = &r->near;
+    for (uint32_t i = v->starts[window]; i < v->starts[window + 1]; i++)
+        apart[v->rows[i].at] = v->rows[i].units;
 }
 
 static void fetch(const void *start, size_t bytes)
@@ -240,7 +243,6 @@ static void fetch_window(const run *r, int64_t window)
     fetch(r->in->along + first, WINDOW);
     fetch(r->in->across + first, WINDOW);
     fetch(r->in->behind + first, WINDOW);
-    if (r->asked->located && (r->in->window_flags[window] & HAS_LOCAL)) fetch(r->in->cell + first, WINDOW * sizeof(uint16_t));
     for (int32_t t = 0; t < r->n_terms; t++) {
         const part *one = &r->terms[t];
         if (!one->peaks[window]) continue;
@@ -255,8 +257,10 @@ static void sift_window(const run *r, int64_t window, const sieve *v, const aspe
 {
     const int64_t first = window * WINDOW;
     const segment *in = r->in;
+    fill(w->lexical, 0);
+    fill(w->apart, apart_from_near(r, window));
     add_words(r, window, v, w);
-    look_up_places(r, window, w);
+    look_up_places(r, window, w->apart);
     const mesh m = mesh_of(v, a->towards, in->window_merit[window], least);
     sift(v, &m, w->lexical, in->along + first, in->across + first, in->behind + first, w->apart,
          w->bounds);

@@ -65,7 +65,7 @@ class Index:
         }
 
     def _dead(self, hash_: int) -> int:
-        at = find_hash(self.dead_terms, hash_)
+        at = find_hash(self.dead_terms, hash_) if len(self.dead_terms) else None
         return 0 if at is None else int(self.dead_counts[at])
 
 

@@ -18,10 +18,10 @@ NO_CAPACITY, NO_MEMORY = -1, -2
 TERMS_MAX, FILTERS_MAX = 160, 16  # as in segment.h
 _COUNTS = ("rows", "windows", "terms", "grouped", "cells", "as_of_s")
 _ARRAYS = (
-    *("records", "sketches", "along", "across", "behind", "cell", "alive", "hashes"),
+    *("records", "sketches", "along", "across", "behind", "alive", "hashes"),
     *("containing", "starts", "postings", "column_of", "frequent_of", "columns"),
-    *("blocks", "peaks", "cell_centre", "cell_reach"),
-    *("window_merit", "window_centre", "window_reach"),
+    *("blocks", "peaks", "cell_starts", "cell_rows", "cell_centre", "cell_reach"),
+    "window_merit",
     *("window_flags", "window_axis", "window_spread", "grouped_rows"),
     "grouped_leaders",
 )

@@ -49,6 +49,15 @@ class MappedFile:
     numbers: Mapping[str, int]
 
 
+def aligned_zeros(shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array:
+    """Zeros that lie in memory as they would in a file: pieces of it share no line."""
+    dtype = np.dtype(dtype)
+    size = math.prod(shape) * dtype.itemsize
+    room = np.zeros(size + ALIGNMENT, np.uint8)
+    start = -room.ctypes.data % ALIGNMENT
+    return room[start : start + size].view(dtype).reshape(shape)
+
+
 def write_file(path: Path, content: ArrayFile) -> None:
     """Written beside it and put in its place once it is durable."""
     places: dict[str, tuple[str, tuple[int, ...], int]] = {}

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from registry.compiled.library import find_library, pointer_to
 from registry.index.columns.rows import Rows
 from registry.index.columns.runs import starts_of
+from registry.index.segments.array_file import aligned_zeros
 
 DENSE_SHARE = 8
 """A term in more than this part of the rows is a column of a byte a row."""
@@ -51,7 +52,9 @@ def _empty(
         "postings": np.empty(starts[-1], np.uint32),
         "column_of": _numbers(is_dense),
         "frequent_of": _numbers(is_frequent),
-        "columns": np.zeros((np.count_nonzero(is_dense), windows * width), np.uint8),
+        "columns": aligned_zeros(
+            (int(np.count_nonzero(is_dense)), windows * width), np.uint8
+        ),
         "blocks": np.zeros((frequent, windows + 1), np.uint32),
         "peaks": np.zeros((frequent, windows), np.uint8),
     }

@@ -105,7 +105,9 @@ class Level:
             members = members.without(own)
         said = self.rows.runs_of(self.rows.hashes, numbers).packed()
         counts = self.said_by_dead.copy()
-        np.add.at(counts, np.searchsorted(self.part.segment.hashes, said), 1)
+        distinct, times = np.unique(said, return_counts=True)
+        terms = np.searchsorted(self.part.segment.hashes, distinct)
+        counts[terms] += times.astype(np.int32)
         return replace(
             self,
             part=Part(self.part.segment, alive),

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.index.columns.rows import GROUPED, LOCAL, Rows, find_hash
+from registry.index.columns.runs import starts_of
+from registry.index.segments.array_file import aligned_zeros
 from registry.index.segments.inversion import inverted
 from registry.ranking.vectors import DIMENSIONS, directions
 
@@ -62,13 +64,14 @@ class Segment:
     along, across: cosine, rounded, and sine, rounded up, of the embedding with the axis.
     behind: how far what depth, quality and freshness score as of `as_of_s` is behind
     window_merit, the best of the window; in BEHIND_UNIT, rounded down, and MERIT_UNIT.
-    cell: number of the group of near places of a local row; else 0.
+    cell_rows: the local rows of each group of near places, ascending, those of a group
+    from its cell_starts. cell_centre, cell_reach: the cap of the sphere, in radians, that
+    holds its places.
     containing: rows a term. starts: t + 1. postings: row << 8 | impact.
     column_of, frequent_of: a term's number in columns, shape (d, w * WINDOW), and in
     blocks, shape (f, w + 1), and peaks, shape (f, w); else -1. blocks: where the
     postings of each window start, from the term's first; peaks: the greatest impact in
-    each window. cell_centre, cell_reach, window_centre, window_reach: the cap of the
-    sphere, in radians, that holds the places of local rows. window_axis: shape (w, 128),
+    each window. window_axis: shape (w, 128),
     about the direction of the embeddings; window_spread: shape (w, 4), its length, that
     without its first dimensions, and the least and greatest cosine of an embedding.
     grouped_rows: those that share their place, ascending.
@@ -80,7 +83,6 @@ class Segment:
     along: npt.NDArray[np.int8]
     across: npt.NDArray[np.uint8]
     behind: npt.NDArray[np.uint8]
-    cell: npt.NDArray[np.uint16]
     hashes: npt.NDArray[np.uint64]
     containing: npt.NDArray[np.uint32]
     starts: npt.NDArray[np.int64]
@@ -90,11 +92,11 @@ class Segment:
     columns: npt.NDArray[np.uint8]
     blocks: npt.NDArray[np.uint32]
     peaks: npt.NDArray[np.uint8]
+    cell_starts: npt.NDArray[np.uint32]
+    cell_rows: npt.NDArray[np.uint32]
     cell_centre: npt.NDArray[np.float32]
     cell_reach: npt.NDArray[np.float32]
     window_merit: npt.NDArray[np.uint16]
-    window_centre: npt.NDArray[np.float32]
-    window_reach: npt.NDArray[np.float32]
     window_flags: npt.NDArray[np.uint8]
     window_axis: npt.NDArray[np.int8]
     window_spread: npt.NDArray[np.float32]
@@ -146,21 +148,19 @@ def _merits(merits: Numbers) -> dict[str, Any]:
     behind = (best[:, None] * MERIT_UNIT - windows) // BEHIND_UNIT
     return {
         "window_merit": best.astype(np.uint16),
-        "behind": np.minimum(behind, 255).astype(np.uint8).reshape(-1),
+        "behind": _padded(np.minimum(behind, 255).astype(np.uint8).reshape(-1)),
     }
 
 
 def _padded(column: npt.NDArray[Number]) -> npt.NDArray[Number]:
     """To whole windows."""
-    filled = np.zeros(
-        (-(-len(column) // WINDOW) * WINDOW, *column.shape[1:]), column.dtype
-    )
+    filled = aligned_zeros((-(-len(column) // WINDOW) * WINDOW,), column.dtype)
     filled[: len(column)] = column
     return filled
 
 
 def _records(rows: Rows) -> npt.NDArray[np.void]:
-    records = np.zeros(len(rows), RECORD)
+    records = aligned_zeros((len(rows),), RECORD)
     flags = rows.flags & ~np.uint8(GROUPED)
     flags[np.flatnonzero(rows.leaders)] |= GROUPED
     records["rest"] = rows.embeddings[:, LEAD // 2 :] ^ _OFFSET
@@ -177,24 +177,19 @@ def _records(rows: Rows) -> npt.NDArray[np.void]:
 
 def _places(rows: Rows) -> dict[str, Any]:
     local = (rows.flags & LOCAL) != 0
-    cell = np.zeros(len(rows), np.uint16)
     most = max(CELL_ROWS_MIN, -(-len(rows) // CELLS))
-    for number, own in enumerate(divide(np.flatnonzero(local), rows.vectors, most), 1):
-        cell[own] = number
-    window = np.arange(len(rows)) // WINDOW
-    windows = -(-len(rows) // WINDOW)
-    cells = int(cell.max(initial=0)) + 1
-    cell_centre, cell_reach = _caps(rows.vectors[local], cell[local], cells)
-    centre, reach = _caps(rows.vectors[local], window[local], windows)
+    cells = divide(np.flatnonzero(local), rows.vectors, most)
+    sizes = np.array([len(own) for own in cells], np.int64)
+    cell_rows = np.concatenate([np.empty(0, np.int64), *map(np.sort, cells)])
+    cell = np.repeat(np.arange(len(cells)), sizes)
+    centre, reach = _caps(rows.vectors[cell_rows], cell, len(cells))
     has = _padded(np.where(local, _HAS_LOCAL, _HAS_OTHER).astype(np.uint8))
-    flags = np.bitwise_or.reduce(has.reshape(-1, WINDOW), axis=1)
     return {
-        "cell": _padded(cell),
-        "cell_centre": cell_centre,
-        "cell_reach": cell_reach,
-        "window_centre": centre,
-        "window_reach": reach,
-        "window_flags": flags,
+        "cell_starts": starts_of(sizes).astype(np.uint32),
+        "cell_rows": cell_rows.astype(np.uint32),
+        "cell_centre": centre,
+        "cell_reach": reach,
+        "window_flags": np.bitwise_or.reduce(has.reshape(-1, WINDOW), axis=1),
     }
 
 
@@ -240,9 +235,9 @@ def _meanings(rows: Rows) -> dict[str, Any]:
     windows = -(-len(rows) // WINDOW)
     axis = np.zeros((windows, DIMENSIONS), np.int8)
     spread = np.zeros((windows, 4), np.float32)
-    sketches = np.zeros(windows * WINDOW, SKETCH)
-    along = np.zeros(windows * WINDOW, np.int8)
-    across = np.zeros(windows * WINDOW, np.uint8)
+    sketches = aligned_zeros((windows * WINDOW,), SKETCH)
+    along = aligned_zeros((windows * WINDOW,), np.int8)
+    across = aligned_zeros((windows * WINDOW,), np.uint8)
     for window in range(windows):
         start = window * WINDOW
         units = directions(rows.embeddings[start : start + WINDOW])

@@ -271,6 +271,43 @@ def test_thousands_of_equals_are_all_candidates(kernel: Kernel) -> None:
     assert len(found) == 9000
 
 
+@pytest.fixture(scope="module")
+def crowd() -> Part:
+    """One row in a hundred is at the last of the places; more windows than are likeliest."""
+    rng = np.random.default_rng(4)
+    rows = random_rows(rng, 5 * WINDOW, 1).take(np.arange(120 * WINDOW) % (5 * WINDOW))
+    place = rng.choice(30, len(rows), p=np.append(np.full(29, 0.99 / 29), 0.01))
+    rows = replace(
+        rows,
+        site_ids=np.arange(1, len(rows) + 1),
+        leaders=np.zeros(len(rows), np.int64),
+        flags=np.full(len(rows), LOCAL, np.uint8),
+        vectors=np.rint(PLACES[place] * RADIUS).astype(np.int32),
+    )
+    segment = build_segment(rows, np.full(len(rows), 30_000_000), NOW_S)
+    return Part(segment, np.ones(segment.windows * WINDOW, np.uint8))
+
+
+@pytest.mark.parametrize("number", range(20))
+def test_few_rows_near_the_user_are_found_among_many_that_are_far(
+    kernel: Kernel, crowd: Part, number: int
+) -> None:
+    rng = np.random.default_rng(3000 + number)
+    constants = replace(
+        random_constants(rng),
+        origin=tuple(np.rint(PLACES[29] * RADIUS).astype(int).tolist()),
+        filters=(11,) if number % 2 else (),
+        terms=((int(TERMS[number % 3]), 9000),),
+        lexical_multiplier=(10_000 << 32) // (255 * 9000),
+        meaning_multiplier=0,  # whoever is near and says the words stands before the others
+        floor=1,
+        now_s=NOW_S,
+    )
+    found, _ = kernel.bind([crowd]).search(constants, k=20)
+    expected, _ = Oracle().bind([crowd]).search(constants, k=20)
+    assert as_rows(found) == as_rows(expected)
+
+
 def test_nothing_is_found_in_nothing(kernel: Kernel) -> None:
     constants = random_constants(np.random.default_rng(1))
     assert len(kernel.bind([]).search(constants, k=5, after=BEFORE_ALL)[0]) == 0
