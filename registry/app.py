@@ -83,7 +83,7 @@ logger = structlog.get_logger()
 
 POOLS = (
     (Role.API, 8),
-    (Role.AUDITOR, 2),
+    (Role.AUDITOR, 3),  # a report takes two
     (Role.API, 2),  # of the recorders
     (Role.ERASER, 1),
     (Role.LABELLER, 1),

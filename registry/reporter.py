@@ -40,7 +40,7 @@ logger = structlog.get_logger()
 async def report(settings: Settings) -> None:
     """Until cancelled."""
     chance = Chance()
-    auditor = open_engine(settings.database_url, Role.AUDITOR, pool=1)
+    auditor = open_engine(settings.database_url, Role.AUDITOR, pool=2)
     writer = open_engine(settings.database_url, Role.REPORTER, pool=4)
     signer = keyring.load_signer(settings.keys, keyring.PROMISE, settings.log_origin)
     keeper = Keeper(

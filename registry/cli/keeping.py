@@ -68,7 +68,7 @@ def _keep(month: str, data: Path | None, *, as_json: bool) -> None:
 
 
 async def _kept(settings: Settings, month: date) -> bool:
-    auditor = open_engine(settings.database_url, Role.AUDITOR, pool=1)
+    auditor = open_engine(settings.database_url, Role.AUDITOR, pool=2)
     writer = open_engine(settings.database_url, Role.REPORTER, pool=1)
     signer = keyring.load_signer(settings.keys, keyring.PROMISE, settings.log_origin)
     keeper = Keeper(

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.compiled.library import find_library, pointers_to
-from registry.fairness.arrays import Integers
+from registry.fairness.arrays import Booleans, Integers
 
 _SLOTS_A_TEXT = 2
 
@@ -30,8 +30,21 @@ class Texts:
         """What is None is empty."""
         told = [one or b"" for one in column]
         lengths = np.fromiter(map(len, told), np.int64, len(told))
-        data = np.frombuffer(b"".join(told), np.uint8)
-        return cls(data, np.cumsum(lengths) - lengths, lengths)
+        return cls.behind_each_other(b"".join(told), lengths)
+
+    @classmethod
+    def behind_each_other(cls, data: bytes, lengths: Integers) -> "Texts":
+        """Raises: ValueError where they do not come to the whole."""
+        if lengths.sum() != len(data):
+            raise ValueError(f"{len(data)} bytes of texts, {lengths.sum()} told of")
+        return cls(np.frombuffer(data, np.uint8), np.cumsum(lengths) - lengths, lengths)
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    def only(self, kept: Booleans | slice) -> "Texts":
+        at, lengths = self.at[kept], self.lengths[kept]
+        return Texts(self.data, *map(np.ascontiguousarray, (at, lengths)))
 
     def __getitem__(self, text: int) -> bytes:
         begin = int(self.at[text])

@@ -31,6 +31,9 @@ LABELS = text("""
 """)
 
 
+COUNT = text("SELECT count(*) FROM audit.entry")
+
+
 class FilledSites(NamedTuple):
     """Columns. ids: of sites. The last four are None where a site declared nothing."""
 
@@ -40,6 +43,12 @@ class FilledSites(NamedTuple):
     sizes: Sequence[str]
     independences: Sequence[str]
     commissions: Sequence[float | None]
+
+
+async def count_filled(engine: Engine) -> int:
+    """Rankings that are in the tables so far."""
+    async with engine.connect() as connection:
+        return int((await connection.execute(COUNT)).scalar_one())
 
 
 async def fill_sites(engine: Engine, sites: FilledSites) -> None:

@@ -43,9 +43,6 @@ UNCOVERED = text("""
             AND accepted_at >= :start AND accepted_at < :end AND leaf_index >= :size)
 """)
 
-# All reads of an archive see the same moment.
-SNAPSHOT = text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-
 
 class _Ordered(msgspec.Struct):
     order: tuple[str, ...]
@@ -66,11 +63,6 @@ class LoggedRanking:
     openings: Mapping[str, str]
     eligible: tuple[int, ...]
     selection: tuple[int, int | None] | None
-
-
-async def read_one_moment(connection: Connection) -> None:
-    """To be called before anything is read in the transaction."""
-    await connection.execute(SNAPSHOT)
 
 
 async def has_uncovered(

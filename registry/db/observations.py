@@ -10,61 +10,27 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import numpy as np
 from sqlalchemy import text
 
 from registry.db.engine import Connection, driver_errors
 from registry.db.labels import labels_at
+from registry.db.one_moment import beside, both
 from registry.db.scored_columns import ScoredColumns
 from registry.db.window_columns import WindowColumns
+from registry.db.window_reading import BLOCK, WindowReading
 from registry.fairness.labels import UNTOLD, SiteLabel
 from registry.fairness.window.columns import (
-    NO_SITE,
-    SAMPLED_MAX,
-    SCORED_MAX,
-    UNREPORTED,
     Observed,
-    Scored,
+    Rankings,
     make_sites,
+    renumber,
 )
 from registry.fairness.window.observation import SiteDisclosure
 from registry.fairness.window.site_numbers import SiteNumbers
-from registry.sites.identifier import parse_site_id, spell_site_id
+from registry.sites.identifier import spell_site_id
 
-BLOCK = 4_096  # rankings read at once: some 50 ms of the reader's work
-SAMPLE_MIN = 16  # eligible sites of a ranking that are read at the least
-
-COUNT = text("""
-    SELECT (SELECT count(*) FROM audit.entry WHERE kind = 'ranking'
-            AND accepted_at >= :start AND accepted_at < :end)
-        + (SELECT count(*) FROM audit.pending WHERE kind = 'ranking'
-            AND accepted_at >= :start AND accepted_at < :end)
-""")
-
-# Of a large sample an even part: as many sites as $3 says, around the end of it, from
-# where the last byte of the record's id points.
-RANKINGS = """
-    WITH record AS (
-        SELECT record_id, body FROM audit.entry
-        WHERE kind = 'ranking' AND accepted_at >= $1 AND accepted_at < $2
-        UNION ALL
-        SELECT record_id, body FROM audit.pending
-        WHERE kind = 'ranking' AND accepted_at >= $1 AND accepted_at < $2
-    )
-    SELECT uuid_send(r.record_id), r.body, k.query, k.filters,
-        CASE WHEN length(k.eligible) <= 8 * $3 THEN k.eligible ELSE
-            substring(k.eligible FROM 8 * at.first + 1 FOR 8 * $3)
-            || substring(k.eligible FROM 1
-                FOR greatest(0, 8 * (at.first + $3) - length(k.eligible)))
-        END,
-        k.scores IS NOT NULL,
-        coalesce(s.site_id, CASE WHEN s.record_id IS NULL THEN $4::bigint ELSE $5 END)
-    FROM record AS r
-    LEFT JOIN audit.ranking AS k ON k.record_id = r.record_id
-    LEFT JOIN audit.selection AS s
-        ON s.ranking_id = r.record_id AND s.accepted_at < $2
-    CROSS JOIN LATERAL (SELECT get_byte(uuid_send(r.record_id), 15)
-        * (length(k.eligible) / 8) / 256 AS first) AS at
-"""
+SCORED_BLOCK = 2_048  # rankings whose scores are read at once
 
 SCORES = """
     SELECT uuid_send(k.record_id), r.body, k.scores, k.location
@@ -76,13 +42,10 @@ SCORES = """
     WHERE k.record_id = ANY ($1::uuid[]) AND k.scores IS NOT NULL
 """
 
-# Record ids begin with their time, so the rows beside the entries of a window lie nearly
-# in the order of these: looked up one by one they cost no more than a hash of all that
-# were ever written, need no memory, and come from the first one on.
-PLANNING = text(
-    "SELECT set_config('enable_hashjoin', :allowed, true), "
-    "set_config('enable_mergejoin', :allowed, true)"
-)
+SITE_IDS = text("""
+    SELECT array_agg(site_id ORDER BY site_id) FROM registry.site
+    WHERE registered_at <= :at
+""")
 
 SITES = text("""
     SELECT site_id, registrable_domain, category, registered_at FROM registry.site
@@ -91,48 +54,60 @@ SITES = text("""
 
 
 async def observe(
-    connection: Connection, start: datetime, end: datetime, operator: str = ""
+    connection: Connection,
+    start: datetime,
+    end: datetime,
+    operator: str = "",
+    *,
+    block: int = BLOCK,
 ) -> Observed:
-    """The window [start, end), of one operator or of all."""
-    told = await site_disclosures(connection, end)
-    numbers = SiteNumbers([parse_site_id(one.site_id) for one in told])
-    columns = WindowColumns(numbers, operator)
-    window = {"start": start, "end": end}
-    count = (await connection.execute(COUNT, window)).scalar_one()
-    most = max(SAMPLE_MIN, SAMPLED_MAX // max(1, count))
+    """The window [start, end), of one operator or of all. connection: see `beside`."""
+    ids = (await connection.execute(SITE_IDS, {"at": end})).scalar_one() or []
+    reading = await WindowReading.begin(connection, start, end, block)
+    front = WindowColumns(SiteNumbers(ids), operator)
+    back = WindowColumns(SiteNumbers(ids), operator, backwards=True)
+
+    async def tell_sites_and_read() -> list[SiteDisclosure]:
+        told = await site_disclosures(connection, end)
+        await reading.read(connection, back)
+        return told
+
+    async with beside(connection) as second:
+        told, _ = await both(tell_sites_and_read(), reading.read(second, front))
+        numbers, parts = _join(ids, front, back)
+        scores = ScoredColumns(numbers, front.candidates.and_then(back.candidates))
+        await both(_read_scores(connection, scores, 0), _read_scores(second, scores, 1))
+    scored = scores.joined()
+    unknown = [SiteDisclosure(site_id=spell_site_id(one)) for one in numbers.added]
+    return Observed(parts=parts, scored=scored, sites=make_sites([*told, *unknown]))
+
+
+def _join(
+    ids: Sequence[int], *columns: WindowColumns
+) -> tuple[SiteNumbers, list[Rankings]]:
+    """Sites that are not known are numbered in the order of their ids."""
+    numbers = SiteNumbers(ids)
+    numbers.find(
+        np.array([one for each in columns for one in each.numbers.added], np.int64)
+    )
+    parts = []
+    for each in columns:
+        told = numbers.find(each.numbers.ids)
+        changed = len(each.numbers.added) > 0
+        parts += [renumber(one, told) if changed else one for one in each.finish()]
+    return numbers, parts
+
+
+async def _read_scores(
+    connection: Connection, scores: ScoredColumns, turn: int
+) -> None:
+    """Every second block. Of those whose scores were erased in between nothing is left."""
+    ids = [UUID(bytes=bytes(one)) for one in scores.wanted.ids]
     raw: Any = (await connection.get_raw_connection()).driver_connection
     with driver_errors():
-        await connection.execute(PLANNING, {"allowed": "off"})
-        cursor = await raw.cursor(RANKINGS, start, end, most, UNREPORTED, NO_SITE)
-        await connection.execute(PLANNING, {"allowed": "on"})
-        await _read_blocks(cursor, columns)
-        scored = await _read_scored(raw, columns)
-    unknown = [SiteDisclosure(site_id=spell_site_id(one)) for one in numbers.added]
-    return Observed(
-        parts=columns.parts, scored=scored, sites=make_sites([*told, *unknown])
-    )
-
-
-async def _read_blocks(cursor: Any, columns: WindowColumns) -> None:
-    """The server makes a block ready while the one before is put in columns."""
-    block = await cursor.fetch(BLOCK)
-    while block:
-        following = asyncio.create_task(cursor.fetch(BLOCK))
-        try:
-            await asyncio.to_thread(columns.add, block)
-        finally:
-            block = await following
-
-
-async def _read_scored(raw: Any, columns: WindowColumns) -> Scored:
-    """Of those whose scores were erased in between nothing is left."""
-    wanted = columns.candidates.first(SCORED_MAX)
-    scores = ScoredColumns(columns.numbers, wanted)
-    ids = [UUID(bytes=bytes(one)) for one in wanted.ids]
-    for begin in range(0, len(ids), BLOCK):
-        rows = await raw.fetch(SCORES, ids[begin : begin + BLOCK])
-        await asyncio.to_thread(scores.add, rows)
-    return scores.joined()
+        for begin in range(turn * SCORED_BLOCK, len(ids), 2 * SCORED_BLOCK):
+            rows = await raw.fetch(SCORES, ids[begin : begin + SCORED_BLOCK])
+            await asyncio.to_thread(scores.add, rows)
 
 
 async def site_disclosures(

@@ -6,7 +6,6 @@ where a block has any other, Python reads the whole of it.
 
 import ctypes
 from base64 import urlsafe_b64encode
-from collections.abc import Sequence
 from ctypes import c_int64, c_void_p
 from typing import NamedTuple
 
@@ -44,15 +43,15 @@ class Bodies(NamedTuple):
         )
 
 
-def read_bodies(packed: Sequence[bytes]) -> Bodies:
+def read_bodies(packed: Texts) -> Bodies:
     """packed: of `packing.pack`, ranking records. Raises: ValueError, zlib.error."""
     library = find_library()
     read = None if library is None else read_compiled(packed, library)
     return read_plainly(packed) if read is None else read
 
 
-def read_plainly(packed: Sequence[bytes]) -> Bodies:
-    told = read_packed_rankings(packed)
+def read_plainly(packed: Texts) -> Bodies:
+    told = read_packed_rankings(map(packed.__getitem__, range(len(packed))))
     names = dict.fromkeys(told.operators)
     index = {name: number for number, name in enumerate(names)}
     return Bodies(
@@ -66,7 +65,8 @@ def read_plainly(packed: Sequence[bytes]) -> Bodies:
 
 class _Packed(ctypes.Structure):
     _fields_ = [
-        *(("bytes", c_void_p), ("ends", c_void_p), ("bodies", c_int64)),
+        *((name, c_void_p) for name in ("bytes", "at", "lengths")),
+        ("bodies", c_int64),
         *(("dictionary", c_void_p), ("dictionary_length", c_int64)),
     ]
 
@@ -80,17 +80,16 @@ class _Rankings(ctypes.Structure):
     ]
 
 
-def read_compiled(packed: Sequence[bytes], library: ctypes.CDLL) -> Bodies | None:
+def read_compiled(packed: Texts, library: ctypes.CDLL) -> Bodies | None:
     """None where one is of another form."""
-    bodies = np.frombuffer(b"".join(packed), np.uint8)
-    ends = np.cumsum(np.fromiter(map(len, packed), np.int64, len(packed)))
+    room = int(packed.lengths.sum())
     dictionary = np.frombuffer(DICTIONARY, np.uint8)
     eligible, at, length = (np.empty(len(packed), np.int64) for _ in range(3))
     counts = np.empty(len(packed), np.int32)
-    orders = np.empty(len(bodies) // _SITE_BYTES, np.int64)
-    operators = np.empty(len(bodies), np.uint8)
+    orders = np.empty(room // _SITE_BYTES, np.int64)
+    operators = np.empty(room, np.uint8)
     inwards = _Packed(
-        *(*pointers_to(bodies, ends), len(packed)),
+        *(*pointers_to(packed.data, packed.at, packed.lengths), len(packed)),
         *(*pointers_to(dictionary), len(dictionary)),
     )
     outwards = _Rankings(

@@ -9,10 +9,11 @@ import numpy as np
 from registry.audit.disclosure import parse_disclosure
 from registry.audit.packed_ranking import read_packed_factors, read_packed_value
 from registry.audit.packing import unpack_disclosure
+from registry.db.equal_texts import Texts
 from registry.db.ranking_bodies import read_bodies
 from registry.db.window_columns import Candidates
 from registry.fairness.arrays import Integers
-from registry.fairness.window.columns import Scored
+from registry.fairness.window.columns import SCORED_MAX, Scored
 from registry.fairness.window.site_numbers import SiteNumbers
 from registry.sites.identifier import parse_site_id, spell_site_id
 
@@ -36,8 +37,9 @@ class ScoredColumns:
     """Collects the scores of the wanted rankings, in whatever order they come."""
 
     def __init__(self, numbers: SiteNumbers, wanted: Candidates) -> None:
+        """Of the wanted, the first SCORED_MAX."""
         self._numbers = numbers
-        self._wanted = wanted
+        self.wanted = wanted.first(SCORED_MAX)
         self._found: dict[bytes, _Ranking] = {}
 
     def add(self, rows: Sequence[Sequence[bytes | None]]) -> None:
@@ -47,20 +49,20 @@ class ScoredColumns:
             for record_id, body, scores, location in rows
             if record_id is not None and body is not None and scores is not None
         ]
-        bodies = read_bodies([body for _, body, _, _ in told])
+        bodies = read_bodies(Texts.of([body for _, body, _, _ in told]))
         orders = np.split(bodies.orders, np.cumsum(bodies.counts)[:-1])
         for (record_id, _, scores, location), order in zip(told, orders, strict=False):
             self._found[record_id] = _read(order, scores, location)
 
     def joined(self) -> Scored:
         """In the order in which they are wanted."""
-        ids = [bytes(one) for one in self._wanted.ids]
+        ids = [bytes(one) for one in self.wanted.ids]
         kept = [index for index, one in enumerate(ids) if one in self._found]
         told = [self._found[ids[index]] for index in kept]
         orders = [np.zeros(0, np.int64), *(one.order for one in told)]
         factors = [np.zeros((0, _FACTORS), np.int64), *(one.factors for one in told)]
         return Scored(
-            keys=self._wanted.keys[kept],
+            keys=self.wanted.keys[kept],
             counts=np.array([len(one.factors) for one in told], np.int32),
             sites=self._numbers.find(np.concatenate(orders)),
             factors=np.concatenate(factors),

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import compress
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from registry.audit.packed_ranking import read_packed_value
 from registry.audit.packing import DISCLOSED, SALTED
 from registry.db.equal_texts import Texts
 from registry.db.ranking_bodies import Bodies, read_bodies
+from registry.db.window_rows import Rows
 from registry.fairness.arrays import Booleans, Integers, Keys, Numbers
 from registry.fairness.window.columns import (
     SCORED_MAX,
@@ -27,31 +27,10 @@ _TOGETHER = 16  # blocks
 _SITE_BYTES = 8
 _TAIL_BYTES = 5  # of a record's id: what its last eight characters spell
 _KNOWN_MAX = 50_000  # values whose meaning is kept: some 10 MB
+_NO_END = np.uint64(2**64 - 1)
 
 
 Meaning = TypeVar("Meaning")
-
-
-class Rows(NamedTuple):
-    """Columns, as `observations.RANKINGS` selects them.
-
-    selected: a site, NO_SITE or UNREPORTED.
-    """
-
-    record_id: tuple[bytes, ...] = ()
-    body: tuple[bytes, ...] = ()
-    query: tuple[bytes | None, ...] = ()
-    filters: tuple[bytes | None, ...] = ()
-    eligible: tuple[bytes | None, ...] = ()
-    has_scores: tuple[bool, ...] = ()
-    selected: tuple[int, ...] = ()
-
-    @classmethod
-    def of(cls, rows: Sequence[Sequence[Any]]) -> "Rows":
-        return cls(*zip(*rows, strict=True))
-
-    def only(self, kept: Booleans) -> "Rows":
-        return Rows._make(tuple(compress(column, kept)) for column in self)
 
 
 class Candidates(NamedTuple):
@@ -61,9 +40,23 @@ class Candidates(NamedTuple):
     ids: npt.NDArray[np.void]
     keys: npt.NDArray[np.uint64]
 
+    @classmethod
+    def none(cls) -> "Candidates":
+        return cls(np.zeros(0, np.uint64), np.zeros(0, "V16"), np.zeros(0, np.uint64))
+
     def first(self, most: int) -> "Candidates":
-        order = np.argsort(self.ends, kind="stable")[:most]
-        return Candidates(self.ends[order], self.ids[order], self.keys[order])
+        whole = self.ids.view(">u8").reshape(-1, 2)
+        return self.only(np.lexsort((whole[:, 1], whole[:, 0], self.ends))[:most])
+
+    def only(self, kept: Booleans | Integers) -> "Candidates":
+        return Candidates(self.ends[kept], self.ids[kept], self.keys[kept])
+
+    def and_then(self, others: "Candidates") -> "Candidates":
+        return Candidates(
+            np.append(self.ends, others.ends),
+            np.append(self.ids, others.ids),
+            np.append(self.keys, others.keys),
+        )
 
 
 @dataclass(slots=True)
@@ -77,23 +70,20 @@ class _Values(Generic[Meaning]):
     meaning: Callable[[object], Meaning]
     known: dict[bytes, Meaning] = field(default_factory=dict)
 
-    def read(
-        self, column: Sequence[bytes | None]
-    ) -> tuple[list[Meaning], npt.NDArray[np.intp]]:
+    def read(self, texts: Texts) -> tuple[list[Meaning], npt.NDArray[np.intp]]:
         """Meanings, and which of them each has. A disclosure that is gone says None."""
-        texts = Texts.of(column)
-        salted = np.zeros(len(column), np.int64)
+        salted = np.zeros(len(texts), np.int64)
         told = texts.lengths > SALTED
         salted[told] = SALTED * (texts.data[texts.at[told]] == DISCLOSED)
         values = Texts(texts.data, texts.at + salted, texts.lengths - salted)
         distinct, value = values.distinct()
         if len(self.known) > _KNOWN_MAX:
             self.known.clear()
-        return [self._mean(values[one], column[one]) for one in distinct], value
+        return [self._mean(values[one], texts[one]) for one in distinct], value
 
-    def _mean(self, value: bytes, packed: bytes | None) -> Meaning:
+    def _mean(self, value: bytes, packed: bytes) -> Meaning:
         if value not in self.known:
-            told = None if packed is None else read_packed_value(self.name, packed)
+            told = read_packed_value(self.name, packed) if packed else None
             self.known[value] = self.meaning(told)
         return self.known[value]
 
@@ -102,19 +92,18 @@ class _Values(Generic[Meaning]):
 class WindowColumns:
     """operator: whose rankings are taken; of all, where empty.
 
-    parts: one a block, of as many blocks as have come one together: sums are made fastest
-    where each query comes several times in a part.
+    backwards: blocks come with the last one first. Sixteen blocks that come one after
+    the other become one part: sums are made fastest where each query comes several times
+    in a part.
     """
 
     numbers: SiteNumbers
     operator: str
-    parts: list[Rankings] = field(default_factory=list)
-    _blocks: int = 0
-    candidates: Candidates = field(
-        default_factory=lambda: Candidates(
-            np.zeros(0, np.uint64), np.zeros(0, "V16"), np.zeros(0, np.uint64)
-        )
-    )
+    backwards: bool = False
+    candidates: Candidates = field(default_factory=Candidates.none)
+    _parts: list[Rankings] = field(default_factory=list)
+    _loose: list[Rankings] = field(default_factory=list)
+    _last_end: np.uint64 = _NO_END
     _queries: "_Values[int | None]" = field(
         default_factory=lambda: _Values("query", _query_key)
     )
@@ -122,22 +111,30 @@ class WindowColumns:
         default_factory=lambda: _Values("filters", _category)
     )
 
-    def add(self, rows: Sequence[Sequence[Any]]) -> None:
-        """rows: in the order of the members of `Rows`."""
-        block = Rows.of(rows)
-        told = read_bodies(block.body)
+    def add(self, rows: Rows) -> None:
+        told = read_bodies(rows.body)
         asked = self._asked(told)
         if not asked.any():
             return
         shown = asked & (told.counts > 0)
         if not shown.all():
-            block, told = block.only(shown), told.only(shown)
-        part = self._part(block, told, int(asked.sum() - shown.sum()))
-        self._keep_candidates(block, part)
-        self.parts.append(part)
-        self._blocks += 1
-        if self._blocks % _TOGETHER == 0:
-            self.parts[-_TOGETHER:] = [join_rankings(self.parts[-_TOGETHER:])]
+            rows, told = rows.only(shown), told.only(shown)
+        part = self._part(rows, told, int(asked.sum() - shown.sum()))
+        self._keep_candidates(rows, part)
+        self._loose.append(part)
+        if len(self._loose) == _TOGETHER:
+            self._join()
+
+    def finish(self) -> list[Rankings]:
+        """All parts, in the order of the window."""
+        if self._loose:
+            self._join()
+        return self._parts[::-1] if self.backwards else self._parts
+
+    def _join(self) -> None:
+        parts = self._loose[::-1] if self.backwards else self._loose
+        self._parts.append(join_rankings(parts))
+        self._loose = []
 
     def _asked(self, told: Bodies) -> Booleans:
         if not self.operator:
@@ -169,42 +166,42 @@ class WindowColumns:
         found = np.array([key or 0 for key in keys], np.uint64)[query]
         alone = np.array([key is None for key in keys], np.bool_)[query]
         for row in np.flatnonzero(alone).tolist():
-            found[row] = query_key("", _spell(rows.record_id[row]))
+            found[row] = query_key("", _spell(bytes(rows.ids[row])))
         return found
 
     def _chosen(self, rows: Rows) -> Numbers:
-        selected = np.array(rows.selected, np.int64)
-        chosen = selected.astype(np.int32)
-        named = selected >= 0
-        chosen[named] = self.numbers.find(selected[named])
+        chosen = rows.selected.astype(np.int32)
+        named = rows.selected >= 0
+        chosen[named] = self.numbers.find(rows.selected[named])
         return chosen
 
     def _keep_candidates(self, rows: Rows, part: Rankings) -> None:
-        scored = np.array(rows.has_scores, np.bool_)
-        ids = np.frombuffer(b"".join(rows.record_id), "V16")[scored]
-        kept = self.candidates
-        joined = Candidates(
-            np.append(kept.ends, _ends(ids)),
-            np.append(kept.ids, ids),
-            np.append(kept.keys, part.keys[scored]),
-        )
-        self.candidates = joined
-        if len(joined.ends) > 2 * SCORED_MAX:
-            self.candidates = joined.first(SCORED_MAX)
+        ids = rows.ids[rows.has_scores]
+        found = Candidates(_ends(ids), ids, part.keys[rows.has_scores])
+        found = found.only(found.ends <= self._last_end)
+        self.candidates = self.candidates.and_then(found)
+        if len(self.candidates.ends) > 2 * SCORED_MAX:
+            self.candidates = self.candidates.first(SCORED_MAX)
+            self._last_end = self.candidates.ends[-1]
 
 
 def _sampled(rows: Rows, told: Bodies) -> tuple[Integers, Numbers]:
     """The ids of sites, and how many of each ranking; those of its order without any."""
-    column = rows.eligible
-    if not all(column):
+    texts = rows.eligible
+    if not texts.lengths.all():
         ends = np.cumsum(told.counts)[:-1]
-        orders = [
-            order.tobytes() for order in np.split(told.orders.astype(">i8"), ends)
-        ]
-        column = tuple(one or order for one, order in zip(column, orders, strict=True))
-    texts = Texts.of(column)
+        orders = np.split(told.orders.astype(">i8"), ends)
+        column = (texts[row] or order.tobytes() for row, order in enumerate(orders))
+        texts = Texts.of(list(column))
     counts = (texts.lengths // _SITE_BYTES).astype(np.int32)
-    return texts.data.view(">i8").astype(np.int64), counts
+    return _joined(texts).view(">i8").astype(np.int64), counts
+
+
+def _joined(texts: Texts) -> npt.NDArray[np.uint8]:
+    """The bytes of all, one after the other."""
+    if texts.lengths.sum() == len(texts.data):
+        return texts.data
+    return np.frombuffer(b"".join(texts[one] for one in range(len(texts))), np.uint8)
 
 
 def _name(

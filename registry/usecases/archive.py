@@ -15,6 +15,7 @@ from registry.db.engine import Connection
 from registry.db.former_categories import categories_then
 from registry.db.invariance_runs import tallies_between
 from registry.db.observations import site_disclosures
+from registry.db.one_moment import read_one_moment
 from registry.errors import Refused, Unavailable
 from registry.fairness.report.figures import Window
 from registry.fairness.window.observation import SiteDisclosure
@@ -47,7 +48,7 @@ async def write_archive(
     folder: empty, or not there. key: of the promises. tell: how many rankings were
     written. Raises: Refused, Unavailable.
     """
-    await logged_rankings.read_one_moment(connection)
+    await read_one_moment(connection)
     head = await _covering_checkpoint(connection, window)
     sites = await _sites_then(connection, window.end_at)
     trials = await tallies_between(connection, window.start_at, window.end_at)

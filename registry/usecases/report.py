@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from registry.db import former_categories, invariance_runs, labels, observations
 from registry.db.engine import Connection
-from registry.db.logged_rankings import read_one_moment
+from registry.db.one_moment import read_one_moment
 from registry.errors import Refused
 from registry.fairness.report.build import build_report
 from registry.fairness.report.figures import Algorithm, FairnessReport, Terms, Window
@@ -42,8 +42,9 @@ async def make_report(
     operator: str = "",
     category: str = "",
 ) -> FairnessReport:
-    """connection: of the auditor, who may read labels. operator, category: see `Terms`.
+    """connection: of the auditor, who may read labels; a second is read over beside it.
 
+    operator, category: see `Terms`.
     What was read before in its transaction may be older than the rest.
     """
     if not connection.in_transaction():

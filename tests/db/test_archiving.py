@@ -1,10 +1,12 @@
 """The archive of a window in the database, and that its report is the database's."""
 
+from dataclasses import fields
 from datetime import timedelta
 from operator import mul
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -23,12 +25,13 @@ from registry.audit.disclosure import seal
 from registry.cli import main
 from registry.db import labels as labels_as_told
 from registry.db import log as stored_log
-from registry.db import observations
+from registry.db import observations, window_reading
 from registry.db.column_types import ulid_of
 from registry.db.engine import Role
 from registry.db.rankings import RankingToLog, RankingWriter, pack_ranking
 from registry.errors import Refused, Unavailable
 from registry.fairness.report.figures import Algorithm, FairnessReport, Terms
+from registry.fairness.window.columns import join_rankings
 from registry.identity.keys import PublicKey
 from registry.identity.private_keys import public_key_of
 from registry.index.sources import digest_of_code
@@ -215,12 +218,31 @@ async def test_both_ways_leave_out_the_same_of_large_samples(
             return await make_report(connection, WINDOW, DEFAULT_POLICY)
 
     whole = await told()
-    for module in (observations, observing):
+    for module in (window_reading, observing):
         monkeypatch.setattr(module, "SAMPLED_MAX", 1)
     part = await told()
     algorithm, terms = whole.algorithm, Terms(window=WINDOW)
     assert report_of_archive(found, algorithm, terms, DEFAULT_POLICY) == part
     assert part.dimensions != whole.dimensions
+
+
+async def test_a_window_is_the_same_in_whatever_blocks_it_is_read(
+    scene: Scene, found: Archive
+) -> None:
+    """By two connections at once, each with sites that nobody has registered."""
+
+    async def columns(block: int) -> list[Any]:
+        async with scene.engines[Role.AUDITOR].connect() as connection:
+            read = await observations.observe(
+                connection, WINDOW.start_at, WINDOW.end_at, block=block
+            )
+        whole = (join_rankings(list(read.parts)), read.scored, read.sites)
+        told = [getattr(one, each.name) for one in whole for each in fields(one)]
+        return [one.tolist() if isinstance(one, np.ndarray) else one for one in told]
+
+    at_once = await columns(1_000)
+    for block in (1, 3, 7):
+        assert repr(await columns(block)) == repr(at_once)  # a NaN equals none
 
 
 async def test_the_archive_says_what_the_log_says(

@@ -53,7 +53,7 @@ def compiled(bodies: list[bytes]) -> Bodies | None:
     library = find_library()
     if library is None:
         pytest.skip("nothing is compiled here")
-    return read_compiled(bodies, library)
+    return read_compiled(Texts.of(bodies), library)
 
 
 def assert_same(found: Bodies, expected: Bodies) -> None:
@@ -109,13 +109,13 @@ OTHER = [
 def test_what_is_compiled_reads_as_python_does(bodies: list[bytes]) -> None:
     found = compiled(bodies)
     assert found is not None
-    assert_same(found, read_plainly(bodies))
+    assert_same(found, read_plainly(Texts.of(bodies)))
 
 
 @pytest.mark.parametrize("body", OTHER)
 def test_a_body_of_another_form_is_left_to_python(body: bytes) -> None:
     assert compiled([packed(), body]) is None
-    assert read_plainly([packed(), body]).counts.tolist() == [20, 20]
+    assert read_plainly(Texts.of([packed(), body])).counts.tolist() == [20, 20]
 
 
 def test_a_damaged_body_is_read_as_python_reads_it_or_left() -> None:
@@ -129,7 +129,7 @@ def test_a_damaged_body_is_read_as_python_reads_it_or_left() -> None:
         found = compiled([damaged])
         if found is not None:
             kept += 1
-            assert_same(found, read_plainly([damaged]))
+            assert_same(found, read_plainly(Texts.of([damaged])))
     assert 0 < kept < 3_000
 
 

@@ -1,6 +1,8 @@
 """A window's rows in columns, and the numbers of sites; no database is needed."""
 
 import random
+import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any
@@ -14,7 +16,14 @@ from registry.audit.packing import PLAIN, pack, pack_disclosure
 from registry.audit.record import ranking_record
 from registry.compiled.library import find_library
 from registry.db.window_columns import Candidates, WindowColumns
-from registry.fairness.window.columns import NO_SITE, UNREPORTED, Rankings, gather
+from registry.db.window_rows import Rows
+from registry.fairness.window.columns import (
+    NO_SITE,
+    UNREPORTED,
+    Rankings,
+    gather,
+    join_rankings,
+)
 from registry.fairness.window.observation import (
     ObservedRanking,
     ObservedSelection,
@@ -47,7 +56,21 @@ class Answer:
     salt: str = SALT
 
 
+def rows_of(answers: Sequence[Answer], first: int = 0) -> Rows:
+    """As the server tells a block."""
+    told = [row_of(answer, number) for number, answer in enumerate(answers, first)]
+    heads = b"".join(
+        struct.pack(
+            ">16sq?4i", one[0], one[6], one[5], *(len(text or b"") for text in one[1:5])
+        )
+        for one in told
+    )
+    texts = b"".join(text or b"" for one in told for text in one[1:4])
+    return Rows.of((heads, texts, b"".join(one[4] for one in told)))
+
+
 def row_of(answer: Answer, number: int) -> tuple[Any, ...]:
+    """Id, body, query, filters, sample, whether there are scores, choice."""
     body = ranking_record(
         record_id=name_of(number),
         at=datetime(2026, 11, 20, tzinfo=UTC),
@@ -142,9 +165,9 @@ ANSWERS = [
 @pytest.mark.parametrize("answers", ANSWERS)
 def test_columns_are_those_of_the_rankings_one_by_one(answers: list[Answer]) -> None:
     columns = WindowColumns(SiteNumbers(SITES), "")
-    columns.add([row_of(answer, number) for number, answer in enumerate(answers)])
+    columns.add(rows_of(answers))
     told = [observed(answer, number) for number, answer in enumerate(answers)]
-    (part,), (expected,) = columns.parts, gather(told, DISCLOSURES).parts
+    (part,), (expected,) = columns.finish(), gather(told, DISCLOSURES).parts
     assert_same(part, expected)
 
 
@@ -156,26 +179,25 @@ def test_of_one_operator_only_its_rankings_are_taken(operator: str) -> None:
         for order in (tuple(SITES), ())
     ]
     columns = WindowColumns(SiteNumbers(SITES), operator)
-    columns.add([row_of(answer, number) for number, answer in enumerate(answers)])
+    columns.add(rows_of(answers))
     told = [observed(answer, number) for number, answer in enumerate(answers)]
     (expected,) = gather(told, DISCLOSURES, operator).parts
     if operator == "nobody":
-        assert columns.parts == []
+        assert columns.finish() == []
     else:
-        assert_same(columns.parts[0], expected)
+        assert_same(columns.finish()[0], expected)
 
 
 def test_those_with_scores_that_are_shown_are_candidates() -> None:
     answers = [Answer(), Answer(), Answer(order=()), Answer(), Answer()]
     columns = WindowColumns(SiteNumbers(SITES), "")
     for number in range(0, len(answers), 2):
-        block = enumerate(answers[number : number + 2], number)
-        columns.add([row_of(answer, at) for at, answer in block])
+        columns.add(rows_of(answers[number : number + 2], number))
     kept = columns.candidates.first(9)
     ids = [decode_base32(name_of(number)).to_bytes(16, "big") for number in (0, 4)]
     assert [bytes(one) for one in kept.ids] == ids
     assert kept.ends.tolist() == [int.from_bytes(one[-5:], "big") for one in ids]
-    assert kept.keys.tolist() == [columns.parts[0].keys[0]] * 2
+    assert kept.keys.tolist() == [columns.finish()[0].keys[0]] * 2
 
 
 def test_blocks_in_a_row_become_one_part() -> None:
@@ -188,13 +210,21 @@ def test_blocks_in_a_row_become_one_part() -> None:
         )
         for number in range(34)
     ]
-    rows = [row_of(answer, number) for number, answer in enumerate(answers)]
-    columns, whole = (WindowColumns(SiteNumbers(SITES), "") for _ in range(2))
-    for number in range(0, 34, 2):
-        columns.add(rows[number : number + 2])
-    whole.add(rows[:32])
-    assert [len(part) for part in columns.parts] == [24, 1]
-    assert_same(columns.parts[0], whole.parts[0])
+    columns, backwards, whole = (
+        WindowColumns(SiteNumbers(SITES), "", backwards=one)
+        for one in (False, True, False)
+    )
+    blocks = range(0, 34, 2)
+    for block in blocks:
+        columns.add(rows_of(answers[block : block + 2], block))
+        last = blocks[-1] - block
+        backwards.add(rows_of(answers[last : last + 2], last))
+    whole.add(rows_of(answers))
+    (expected,) = whole.finish()
+    for one, lengths in ((columns, [24, 1]), (backwards, [1, 24])):
+        parts = one.finish()
+        assert [len(part) for part in parts] == lengths
+        assert_same(join_rankings(parts), expected)
 
 
 def test_every_id_has_the_number_of_its_place() -> None:

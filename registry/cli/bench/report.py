@@ -8,6 +8,7 @@ import asyncio
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -18,7 +19,7 @@ from registry.cli.bench.scratch import scratch_folder, scratch_postgres
 from registry.cli.output import errors, json_option, tell_figures
 from registry.db.embedded import EmbeddedPostgres
 from registry.db.engine import open_engine
-from registry.db.filled_window import analyze, fill_rankings, fill_sites
+from registry.db.filled_window import analyze, count_filled, fill_rankings, fill_sites
 from registry.db.migrate import migrate
 
 
@@ -36,10 +37,17 @@ from registry.db.migrate import migrate
     show_default=True,
     help="Of invariance, over the demo's town; see registry.cli.bench.invariance.",
 )
+@click.option(
+    "--keep",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of the database, filled where it is not there yet.",
+)
 @json_option
-def report(rankings: int, sites: int, trials: int, *, as_json: bool) -> None:
+def report(
+    rankings: int, sites: int, trials: int, keep: Path | None, *, as_json: bool
+) -> None:
     """The fairness report of that many rankings of 20 sites: seconds and memory."""
-    with scratch_folder() as folder, scratch_postgres(folder) as server:
+    with scratch_folder(keep) as folder, scratch_postgres(folder) as server:
         found = _measure(server, rankings, sites) | measure_invariance(trials)
     tell_figures(found, as_json=as_json)
 
@@ -55,10 +63,14 @@ def _measure(server: EmbeddedPostgres, rankings: int, sites: int) -> dict[str, A
 
 
 async def _fill(url: str, rankings: int, sites: int) -> None:
-    window = Window.make(rankings, sites)
     engine = open_engine(url)
     try:
         await migrate(engine)
+        if found := await count_filled(engine):
+            if found != rankings:
+                raise click.ClickException(f"the folder has {found} rankings")
+            return
+        window = Window.make(rankings, sites)
         await fill_sites(engine, window.site_rows())
         filled = 0
         async with engine.connect() as connection:

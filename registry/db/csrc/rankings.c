@@ -7,10 +7,10 @@
 enum { TEXT = 1, TEXT_MAX = 4096, DICTIONARY_MAX = 4096, CODE_BITS = 9, DIGITS_MAX = 18 };
 enum { DIGEST_BYTES = 32, ULID_BYTES = 16, SITE_BYTES = 8, END_OF_BLOCK = 256 };
 
-/* body b: bytes[ends[b - 1]] up to bytes[ends[b]]. */
+/* body b: lengths[b] bytes from bytes[at[b]] on. */
 typedef struct {
     const uint8_t *bytes;
-    const int64_t *ends;
+    const int64_t *at, *lengths;
     int64_t bodies;
     const uint8_t *dictionary;
     int64_t dictionary_length;
@@ -191,7 +191,7 @@ static void tell_order(rankings *out, state *s, int64_t b, const uint8_t *order,
 /* Whether body b is one of those that are read here. */
 static int read_one(const packed *in, state *s, int64_t b, rankings *out)
 {
-    const uint8_t *body = in->bytes + (b ? in->ends[b - 1] : 0), *end = in->bytes + in->ends[b];
+    const uint8_t *body = in->bytes + in->at[b], *end = body + in->lengths[b];
     if (end - body < 3 || body[0] != TEXT) return 0;
     const int64_t deflated_length = body[1] << 8 | body[2];
     if (end - body < 3 + deflated_length) return 0;

@@ -9,6 +9,7 @@ rate of 10% they go off in about four of five perfectly fair cases.
 """
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from registry.fairness.invariance import Tally
@@ -27,8 +28,9 @@ from registry.fairness.report.figures import (
     Terms,
 )
 from registry.fairness.report.parities import measure_parity
+from registry.fairness.report.scored import ScoredWindow
 from registry.fairness.report.site_figures import amounts_by_site
-from registry.fairness.report.survey import NO_CLAIMS, survey
+from registry.fairness.report.survey import NO_CLAIMS, Surveyed, survey
 from registry.fairness.report.trials import sum_trials
 from registry.fairness.report.wording import summarise
 from registry.fairness.window.columns import Observed
@@ -41,6 +43,9 @@ _FORMULAS = {
     "topOne": "1 at rank 1, else 0",
 }
 _MODEL_RANKS = 10
+_THREADS = (
+    2  # beside the caller's; what they wait for are loops without the interpreter
+)
 
 
 def build_report(
@@ -60,34 +65,48 @@ def build_report(
     may change between versions (NEP 19): its intervals then move within their noise.
     """
     surveyed = survey(observed, terms, claims)
+    with ThreadPoolExecutor(_THREADS) as threads:
+        report = _fill(surveyed, surveyed.scored_window(policy), algorithm, threads)
+    report = replace(report, invariance=sum_trials(trials))
+    return replace(report, sentences=summarise(report))
+
+
+def _fill(
+    surveyed: Surveyed,
+    scored: ScoredWindow,
+    algorithm: Algorithm,
+    threads: ThreadPoolExecutor,
+) -> FairnessReport:
+    """All that the window tells. Figures that rest on nothing common are made at once."""
+    breakdowns = threads.submit(lambda: tuple(break_down(surveyed, scored)))
+    weights = threads.submit(scored.weigh_factors)
+    ties = threads.submit(scored.audit_ties, surveyed.generator("ties"))
     evidence, by_site = surveyed.weigh(), amounts_by_site(surveyed)
-    scored = surveyed.scored_window(policy)
+    minimum_cell = surveyed.terms.minimum_cell
     comparer = Comparer(
-        evidence=evidence, minimum_cell=terms.minimum_cell, p_values=by_site.p_values
+        evidence=evidence, minimum_cell=minimum_cell, p_values=by_site.p_values
     )
     merit = tuple(scored.compare_merit(surveyed.declared))
-    report = FairnessReport(
+    return FairnessReport(
         version=VERSION,
-        terms=terms,
+        terms=surveyed.terms,
         counts=surveyed.count(evidence.tally),
         algorithm=algorithm,
         dimensions=tuple(map(comparer.compare, surveyed.classes)),
-        commission=average_commissions(evidence, terms.minimum_cell),
+        commission=average_commissions(evidence, minimum_cell),
         concentration=by_site.concentrations(evidence.tally),
         sentences=(),
         definitions=DEFINITIONS,
         position_models=tuple(map(_describe_model, POSITION_MODELS)),
-        breakdowns=tuple(break_down(surveyed, scored)),
+        breakdowns=breakdowns.result(),
         reach=tuple(by_site.reach(evidence.tally)),
         parity=tuple(measure_parity(surveyed, evidence)),
         merit=merit,
         consistency=scored.check_consistency(merit),
-        effective_weights=scored.weigh_factors(),
-        ties=scored.audit_ties(surveyed.generator("ties")),
-        invariance=sum_trials(trials),
+        effective_weights=weights.result(),
+        ties=ties.result(),
         contradictions=tell_contradictions(surveyed, comparer),
     )
-    return replace(report, sentences=summarise(report))
 
 
 def _describe_model(measure: int) -> PositionModel:

@@ -121,6 +121,17 @@ def join_rankings(parts: Sequence[Rankings]) -> Rankings:
     )
 
 
+def renumber(part: Rankings, numbers: Numbers) -> Rankings:
+    """numbers: of each site by the number that it has so far."""
+    chosen = np.where(part.chosen < 0, part.chosen, numbers[part.chosen])
+    return replace(
+        part,
+        returned=numbers[part.returned],
+        sampled=numbers[part.sampled],
+        chosen=chosen,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scored:
     """Rankings with their disclosed factors.

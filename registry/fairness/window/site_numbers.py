@@ -25,6 +25,11 @@ class SiteNumbers:
         self._index()
 
     @property
+    def ids(self) -> Integers:
+        """By number."""
+        return self._ids
+
+    @property
     def added(self) -> list[int]:
         added: list[int] = self._ids[self._known :].tolist()
         return added
