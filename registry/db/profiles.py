@@ -1,20 +1,19 @@
 """SQL of ranking profiles: written at ingest, read by the index as the ranker.
 
-A follower asks for what changed since the snapshot it last saw. Transaction ids tell:
-everything below the oldest running transaction of that snapshot was visible then, so
-rows at or above it are told again, and none is missed whatever the order of commits.
+A follower asks for what changed since the snapshot it last saw: see `snapshots`.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from struct import Struct
 
 from sqlalchemy import bindparam, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
+from registry.db.copied_rows import CopiedRows, Page
 from registry.db.engine import Connection, DriverError, driver_errors
 from registry.db.prepared import Gathered, Prepared
-from registry.db.sites import CURRENT_XID, HORIZON
+from registry.db.sites import CURRENT_XID
+from registry.db.snapshots import Snapshot, Unread
 from registry.db.tables import site, site_profile
 
 
@@ -26,16 +25,7 @@ class ProfileChange:
     profile: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class ProfilePage:
-    """Encoded profiles. starts, lengths: of each in the content."""
-
-    content: bytes
-    starts: Sequence[int]
-    lengths: Sequence[int]
-
-
-TakePage = Callable[[ProfilePage], Awaitable[None]]
+TakePage = Callable[[Page], Awaitable[None]]
 PAGE_BYTES = 1 << 24
 
 SOURCE = text("""
@@ -43,10 +33,19 @@ SOURCE = text("""
     FROM pg_control_system(), pg_control_checkpoint(), pg_database
     WHERE datname = current_database()
 """)
+SNAPSHOT = text("SELECT pg_current_snapshot()::text")
+# By one index, which no row of another transaction is read for.
 CHANGED = text("""
-    SELECT change_xid::text::bigint AS xid, array_agg(site_id) AS site_ids
-    FROM registry.ranking_profile WHERE change_xid >= CAST(:since AS text)::xid8
-    GROUP BY change_xid ORDER BY change_xid
+    SELECT part.number, found.site_id, found.xid
+    FROM unnest(CAST(:first AS text[]), CAST(:end AS text[]), CAST(:site AS bigint[]))
+        WITH ORDINALITY AS part (first_xid, end_xid, end_site, number)
+    CROSS JOIN LATERAL (
+        SELECT site_id, change_xid::text::bigint AS xid FROM registry.ranking_profile
+        WHERE change_xid >= part.first_xid::xid8
+            AND (change_xid, site_id) < (part.end_xid::xid8, part.end_site)
+        ORDER BY change_xid DESC, site_id DESC LIMIT :most
+    ) AS found
+    ORDER BY part.number, found.xid DESC, found.site_id DESC
 """)
 AS_CHANGED = text("""
     SELECT site_id, CASE WHEN listed THEN profile END AS profile
@@ -79,13 +78,13 @@ _SAVE = Prepared(
 )
 
 
-async def horizon_of(connection: Connection) -> int:
-    """What to ask from next time; asked before the changes.
+async def snapshot_of(connection: Connection) -> Snapshot:
+    """What has ended by now; asked before the changes.
 
-    So a row that commits between the two reads is read again.
+    A row that changes between the two reads is told of after the next one.
     """
-    found: int = (await connection.execute(HORIZON)).scalar_one()
-    return found
+    told: str = (await connection.execute(SNAPSHOT)).scalar_one()
+    return Snapshot.parse(told)
 
 
 async def source_of(connection: Connection) -> str:
@@ -94,13 +93,37 @@ async def source_of(connection: Connection) -> str:
     return f"{found.system_identifier}/{found.timeline_id}/{found.database}"
 
 
-async def changed_since(connection: Connection, horizon: int) -> Mapping[int, int]:
-    """The transaction that last changed each site at or after the horizon, ascending."""
-    found = await connection.execute(CHANGED, {"since": str(horizon)})
-    changed: dict[int, int] = {}
-    for row in found:  # of each transaction, be it of many thousand sites
-        changed |= dict.fromkeys(row.site_ids, row.xid)
-    return changed
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """sites: with the transaction that changed each. unread: what is left of a part."""
+
+    sites: Sequence[tuple[int, int]]
+    unread: Sequence[Unread]
+
+
+async def read_changes(
+    connection: Connection, parts: Sequence[Unread], most: int
+) -> Changed:
+    """Of each part at most so many, the newest first."""
+    asked = {
+        "first": [str(part.first) for part in parts],
+        "end": [str(part.end[0]) for part in parts],
+        "site": [part.end[1] for part in parts],
+        "most": most,
+    }
+    sites: list[tuple[int, int]] = []
+    counts = [0] * len(parts)
+    last = [part.end for part in parts]
+    for row in await connection.execute(CHANGED, asked):
+        sites.append((row.site_id, row.xid))
+        counts[row.number - 1] += 1
+        last[row.number - 1] = (row.xid, row.site_id)
+    unread = [
+        Unread(part.first, end)
+        for part, count, end in zip(parts, counts, last, strict=True)
+        if count == most
+    ]
+    return Changed(sites, unread)
 
 
 async def profiles_of(
@@ -116,7 +139,7 @@ async def copy_profiles(connection: Connection, take: TakePage) -> None:
     driver = (await connection.get_raw_connection()).driver_connection
     if driver is None:
         raise DriverError("the connection was closed")
-    copied = _Copied()
+    copied = CopiedRows()
 
     async def receive(piece: bytes) -> None:
         if copied.add(piece) >= PAGE_BYTES:
@@ -127,37 +150,6 @@ async def copy_profiles(connection: Connection, take: TakePage) -> None:
             await driver.execute(NO_LIMIT)
             await driver.copy_from_query(LISTED, output=receive, format="binary")
     await take(copied.page())
-
-
-class _Copied:
-    """What PostgreSQL's binary COPY of one column brings: a header, then the rows."""
-
-    _HEADER_BYTES = 19
-    _ROW = Struct(">hi")  # columns, or -1 at the end; bytes of the first
-
-    def __init__(self) -> None:
-        self._held = bytearray()
-        self._at = self._HEADER_BYTES
-
-    def add(self, piece: bytes) -> int:
-        """How many bytes are held now."""
-        self._held += piece
-        return len(self._held)
-
-    def page(self) -> ProfilePage:
-        """All rows that are whole, which are held no longer."""
-        starts, lengths, at = [], [], self._at
-        while len(self._held) - at >= self._ROW.size:
-            _, length = self._ROW.unpack_from(self._held, at)
-            start = at + self._ROW.size
-            if len(self._held) - start < length:
-                break
-            starts.append(start)
-            lengths.append(length)
-            at = start + length
-        content = bytes(self._held[:at])
-        self._held, self._at = self._held[at:], 0
-        return ProfilePage(content, starts, lengths)
 
 
 async def save_profile(

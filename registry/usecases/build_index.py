@@ -3,36 +3,33 @@
 One process of a machine does so. It goes on from the files of the one before, where
 they are of this database and code; else it reads all profiles. Changes are put out as
 they come, some at a time, so that a new one never waits behind many; what takes long, to
-make one level of several, is done beside, in a thread that yields to all others.
+make one level of several, is done beside.
 
 A profile that was made under another policy is left out: its numbers would stand in one
 order with numbers of another meaning. A crawler makes it anew.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Sequence
 from contextlib import closing
-from itertools import islice
 from pathlib import Path
 
-import numpy as np
 import structlog
 
+from registry.db.copied_rows import Page
 from registry.db.engine import Connection, Engine
 from registry.db.profiles import (
     ProfileChange,
-    ProfilePage,
-    changed_since,
     copy_profiles,
-    horizon_of,
     profiles_of,
+    snapshot_of,
     source_of,
 )
 from registry.index.building.builder import Builder, Merge
-from registry.index.building.manifest import Since
 from registry.index.building.publishers import with_leaders
 from registry.index.building.shelf import ShelfWriter
-from registry.index.columns.reading import read_rows
+from registry.index.columns.reading import Memory, read_rows
 from registry.index.columns.rows import Bodies, Rows, rows_of
 from registry.index.columns.runs import Runs, no_source
 from registry.index.columns.spool import Spool
@@ -40,6 +37,7 @@ from registry.index.segments.levels import SIZES, Level, Sizes
 from registry.ranking.policy import Policy
 from registry.usecases.background import in_background
 from registry.usecases.following import follow
+from registry.usecases.profile_changes import ProfileChanges
 
 PAUSE_S = 0.1
 MERGE_PAUSE_S = 60.0
@@ -48,8 +46,9 @@ MERGE_PAUSE_S = 60.0
 MERGE_NICENESS = 5
 """Not more: changes would wait for a merge that holds the interpreter and has no turn."""
 
-TAKEN_AT_ONCE = 2_000
-"""Changed sites that are put out together: half the newest, half those longest due."""
+TAKEN_MOST, TAKEN_LEAST, TAKING_S = 2_000, 200, 0.2
+"""Changed sites that are put out together: as many as take about so long, for those that
+change meanwhile wait for them."""
 
 logger = structlog.get_logger()
 
@@ -66,9 +65,10 @@ class IndexBuilder:
         self._sizes = sizes
         self._shelf = ShelfWriter(folder)
         self._builder: Builder | None = None
-        self._changes = _Changes("", 0)
+        self._changes = ProfileChanges("", 0)
         self._merging: tuple[Merge, asyncio.Future[Level]] | None = None
         self._merge_after = 0.0
+        self._at_once = TAKEN_MOST
 
     async def run(self) -> None:
         """Follow until cancelled."""
@@ -85,16 +85,11 @@ class IndexBuilder:
                 self._builder = await self._begin(connection)
             while True:
                 await self._changes.look(connection)
-                if taken := self._changes.some():
-                    changed = await profiles_of(connection, taken)
-                    made = await asyncio.to_thread(
-                        self._taken_in, self._builder, changed
-                    )
-                    self._builder = await self._put(made, len(taken))
-                    self._changes.done(taken)
+                if taken := self._changes.some(self._at_once):
+                    self._builder = await self._take(self._builder, taken, connection)
                 await connection.rollback()  # no snapshot is held
                 self._builder = await self._merge_beside(self._builder)
-                if not self._changes.pending:
+                if not self._changes:
                     return
 
     # ---- beginning ----
@@ -102,24 +97,25 @@ class IndexBuilder:
     async def _begin(self, connection: Connection) -> Builder:
         """Raises: OSError, MemoryError."""
         source = await source_of(connection)
-        horizon = await horizon_of(connection)
+        horizon = (await snapshot_of(connection)).oldest
         found = await asyncio.to_thread(self._shelf.find, self._policy, self._sizes)
         if found is not None:
             builder, since = found
             # A database whose horizon fell is an earlier state of itself.
             if since.source == source and since.horizon <= horizon:
-                self._changes = _Changes(source, since.horizon)
+                self._changes = ProfileChanges(source, since.horizon)
                 logger.info("index_taken_up", sites=len(builder.index))
                 return builder
-        self._changes = _Changes(source, horizon)
+        self._changes = ProfileChanges(source, horizon)
         with closing(Spool(self._folder, rows_of([], self._policy))) as spool:
             return await self._build(connection, spool)
 
     async def _build(self, connection: Connection, spool: Spool) -> Builder:
         """From all profiles."""
+        memory = Memory()
 
-        async def take(page: ProfilePage) -> None:
-            await asyncio.to_thread(self._spool, page, spool)
+        async def take(page: Page) -> None:
+            await asyncio.to_thread(self._spool, page, spool, memory)
 
         await copy_profiles(connection, take)
         await connection.rollback()
@@ -127,17 +123,17 @@ class IndexBuilder:
         logger.info("index_built", sites=len(builder.index))
         return await self._put(builder)
 
-    def _spool(self, page: ProfilePage, spool: Spool) -> None:
+    def _spool(self, page: Page, spool: Spool, memory: Memory) -> None:
         bodies = Runs(
-            arrays=(np.frombuffer(page.content, np.uint8),),
+            arrays=(page.content,),
             source=no_source(len(page.starts)),
-            starts=np.array(page.starts, np.int64),
-            lengths=np.array(page.lengths, np.int64),
+            starts=page.starts,
+            lengths=page.lengths,
         )
-        spool.add(self._read(Bodies(bodies)))
+        spool.add(self._read(Bodies(bodies), memory))
 
-    def _read(self, bodies: Bodies) -> Rows:
-        read = read_rows(bodies, self._policy)
+    def _read(self, bodies: Bodies, memory: Memory | None = None) -> Rows:
+        read = read_rows(bodies, self._policy, memory)
         if read.left_out:
             logger.warning(
                 "profiles_of_another_policy",
@@ -151,6 +147,24 @@ class IndexBuilder:
         return Builder.of_rows(rows, voices, spool.content, self._policy, self._sizes)
 
     # ---- changes ----
+
+    async def _take(
+        self, builder: Builder, site_ids: Sequence[int], connection: Connection
+    ) -> Builder:
+        """Put out as they are now."""
+        started = time.monotonic()
+        changed = await profiles_of(connection, site_ids)
+        made = await asyncio.to_thread(self._taken_in, builder, changed)
+        builder = await self._put(made, len(site_ids))
+        self._changes.done(site_ids)
+        self._pace(len(site_ids), time.monotonic() - started)
+        return builder
+
+    def _pace(self, taken: int, took_s: float) -> None:
+        """Half way to as many as would have taken TAKING_S, where all that may were."""
+        if taken == self._at_once or took_s > TAKING_S:
+            aim = (taken + int(taken * TAKING_S / took_s)) // 2
+            self._at_once = min(max(aim, TAKEN_LEAST), TAKEN_MOST)
 
     def _taken_in(self, builder: Builder, changed: Sequence[ProfileChange]) -> Builder:
         bodies = Bodies.of(one.profile for one in changed if one.profile is not None)
@@ -169,14 +183,13 @@ class IndexBuilder:
         if self._merging is None:
             merge = builder.find_merge()
             if merge and asyncio.get_running_loop().time() >= self._merge_after:
-                making = in_background(lambda: self._made(merge), MERGE_NICENESS)
+                making = in_background(
+                    lambda: self._shelf.merged(merge), MERGE_NICENESS
+                )
                 self._merging = merge, making
         elif self._merging[1].done():
             return await self._merged(builder)
         return builder
-
-    def _made(self, merge: Merge) -> Level:
-        return self._shelf.keep(merge.made())
 
     async def finish_merge(self) -> None:
         """Wait for the merge that is under way, if any, and put its result out."""
@@ -188,7 +201,8 @@ class IndexBuilder:
             return builder
         merge, making = self._merging
         try:
-            merged = builder.with_merged(merge, await making)
+            made = await making
+            merged = await asyncio.to_thread(builder.with_merged, merge, made)
         except (OSError, MemoryError) as error:
             logger.warning("index_merge_failed", detail=str(error))
             self._merge_after = asyncio.get_running_loop().time() + MERGE_PAUSE_S
@@ -196,47 +210,3 @@ class IndexBuilder:
             builder = await self._put(merged)
         self._merging = None
         return builder
-
-
-class _Changes:
-    """Which sites have changed and are not yet taken in.
-
-    pending: by site the transaction that changed it, the latest last.
-    """
-
-    def __init__(self, source: str, horizon: int) -> None:
-        """horizon: all below it is in."""
-        self._source = source
-        self._settled = self._horizon = horizon
-        self._seen: Mapping[int, int] = {}
-        self.pending: dict[int, int] = {}
-
-    def since(self, taken: int) -> Since:
-        """What an index holds with so many of those pending."""
-        is_all = taken == len(self.pending)
-        return Since(self._source, self._horizon if is_all else self._settled)
-
-    async def look(self, connection: Connection) -> None:
-        """Who is near the horizon is told again; the same transaction is no change."""
-        horizon = await horizon_of(connection)
-        seen = await changed_since(connection, self._horizon)
-        for site_id, xid in seen.items():
-            if self._seen.get(site_id) != xid:
-                self.pending.pop(site_id, None)
-                self.pending[site_id] = xid
-        self._horizon, self._seen = horizon, seen
-        self._settle()
-
-    def some(self) -> list[int]:
-        half = TAKEN_AT_ONCE // 2
-        newest = islice(reversed(self.pending), half)
-        return list(dict.fromkeys([*newest, *islice(self.pending, half)]))
-
-    def done(self, site_ids: Sequence[int]) -> None:
-        for site_id in site_ids:
-            del self.pending[site_id]
-        self._settle()
-
-    def _settle(self) -> None:
-        if not self.pending:
-            self._settled = self._horizon

@@ -178,9 +178,9 @@ async def test_files_that_are_not_of_this_database_are_made_anew(
 async def test_the_newest_change_is_put_out_before_many_that_wait(
     building: Building, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(build_index, "TAKEN_AT_ONCE", 2)
+    monkeypatch.setattr(build_index, "TAKEN_MOST", 2)
     ids = [await building.site() for _ in range(6)]
-    await building.read()
+    await start_again(building)
     async with building.scene.crawler.begin() as connection:
         for site_id in ids[:5]:
             await profiles.unlist(connection, site_id)

@@ -9,23 +9,38 @@ import pytest
 
 from registry.db import profiles
 from registry.db.engine import Connection, Role
-from registry.db.profiles import ProfileChange, changed_since, horizon_of, profiles_of
+from registry.db.profiles import (
+    ProfileChange,
+    profiles_of,
+    read_changes,
+    snapshot_of,
+)
+from registry.db.snapshots import Snapshot, Unread, ended_between
 from tests.db.scene import Scene
+
+NEVER = Snapshot.at(0)
 
 
 @dataclass(frozen=True)
 class Changes:
     rows: Sequence[ProfileChange]
-    horizon: int
+    seen: Snapshot
     latest: int
 
 
-async def poll(scene: Scene, horizon: int) -> Changes:
+async def poll(scene: Scene, before: Snapshot, *, at_once: int = 1_000) -> Changes:
+    """All that has ended since."""
+    found: dict[int, int] = {}
     async with scene.engines[Role.RANKER].connect() as connection:
-        following = await horizon_of(connection)
-        changed = await changed_since(connection, horizon)
-        rows = await profiles_of(connection, list(changed))
-    return Changes(rows, following, max(changed.values(), default=0))
+        seen = await snapshot_of(connection)
+        parts: Sequence[Unread] = ended_between(before, seen)
+        while parts:
+            changed = await read_changes(connection, parts, at_once)
+            assert not found.keys() & dict(changed.sites).keys(), "told twice"
+            found |= changed.sites
+            parts = changed.unread
+        rows = await profiles_of(connection, list(found))
+    return Changes(rows, seen, max(found.values(), default=0))
 
 
 async def ids(scene: Scene, count: int) -> list[int]:
@@ -38,7 +53,7 @@ async def change(connection: Connection, site_id: int, text: bytes) -> None:
 
 async def test_feed_from_zero_gives_every_profile(scene: Scene) -> None:
     site_ids = await ids(scene, 2)
-    changes = await poll(scene, 0)
+    changes = await poll(scene, NEVER)
     assert set(site_ids) <= {row.site_id for row in changes.rows}
     assert changes.latest > 0
 
@@ -46,53 +61,88 @@ async def test_feed_from_zero_gives_every_profile(scene: Scene) -> None:
 async def test_change_that_commits_after_a_later_one_is_seen(scene: Scene) -> None:
     """A counter of changes would have moved past it at the poll in between."""
     early, late = await ids(scene, 2)
-    horizon = (await poll(scene, 0)).horizon
+    seen = (await poll(scene, NEVER)).seen
     async with scene.crawler.connect() as first, scene.crawler.connect() as second:
         await change(first, early, b"early")
         await change(second, late, b"late")
         await second.commit()
-        between = await poll(scene, horizon)
+        between = await poll(scene, seen)
         assert {row.profile for row in between.rows} >= {b"late"}
         assert b"early" not in {row.profile for row in between.rows}
         await first.commit()
-    after = await poll(scene, between.horizon)
+    after = await poll(scene, between.seen)
     assert b"early" in {row.profile for row in after.rows}
-    settled = await poll(scene, after.horizon)
+    settled = await poll(scene, after.seen)
     assert {row.profile for row in settled.rows} & {b"early", b"late"} == set()
 
 
 async def test_rows_above_the_latest_change_alone_would_be_missed(
     scene: Scene,
 ) -> None:
-    """The control: what a follower of `latest` instead of the horizon would not see."""
+    """The control: what a follower of `latest` instead of snapshots would not see."""
     early, late = await ids(scene, 2)
     async with scene.crawler.connect() as first, scene.crawler.connect() as second:
         await change(first, early, b"early")
         await change(second, late, b"late")
         await second.commit()
-        between = await poll(scene, 0)
+        between = await poll(scene, NEVER)
         await first.commit()
-    naive = await poll(scene, between.latest + 1)
+    naive = await poll(scene, Snapshot.at(between.latest + 1))
     assert b"early" not in {row.profile for row in naive.rows}
 
 
 async def test_rolled_back_change_is_not_seen(scene: Scene) -> None:
     (site_id,) = await ids(scene, 1)
-    horizon = (await poll(scene, 0)).horizon
+    seen = (await poll(scene, NEVER)).seen
     async with scene.crawler.connect() as connection:
         await change(connection, site_id, b"undone")
         await connection.rollback()
-    changes = await poll(scene, horizon)
+    changes = await poll(scene, seen)
     assert b"undone" not in {row.profile for row in changes.rows}
 
 
 async def test_withdrawn_site_comes_as_a_removal(scene: Scene) -> None:
     site = await scene.register()
     site_id = (await scene.entry(site)).site_id
-    horizon = (await poll(scene, 0)).horizon
+    seen = (await poll(scene, NEVER)).seen
     await scene.play(site, act="withdraw")
-    changes = {row.site_id: row.profile for row in (await poll(scene, horizon)).rows}
+    changes = {row.site_id: row.profile for row in (await poll(scene, seen)).rows}
     assert changes == {site_id: None}
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3, 7])
+async def test_a_transaction_of_many_is_read_some_at_a_time(
+    scene: Scene, at_once: int
+) -> None:
+    site_ids = await ids(scene, 6)
+    seen = (await poll(scene, NEVER)).seen
+    async with scene.crawler.begin() as connection:
+        for site_id in site_ids:
+            await change(connection, site_id, b"together")
+    changes = await poll(scene, seen, at_once=at_once)
+    assert sorted(row.site_id for row in changes.rows) == sorted(site_ids)
+
+
+async def test_a_row_that_changed_between_two_pages_is_told_of_later(
+    scene: Scene,
+) -> None:
+    site_ids = sorted(await ids(scene, 3))
+    before = (await poll(scene, NEVER)).seen
+    async with scene.crawler.begin() as connection:
+        for site_id in site_ids:
+            await change(connection, site_id, b"together")
+    async with scene.engines[Role.RANKER].connect() as connection:
+        seen = await snapshot_of(connection)
+        first = await read_changes(connection, ended_between(before, seen), 1)
+        async with scene.crawler.begin() as crawler:
+            await change(crawler, site_ids[0], b"later")
+        rest = await read_changes(connection, first.unread, 5)
+    told = [site_id for site_id, _ in (*first.sites, *rest.sites)]
+    assert told == [site_ids[2], site_ids[1]]
+    later = await poll(scene, seen)
+    assert [(row.site_id, row.profile) for row in later.rows] == [
+        (site_ids[0], b"later")
+    ]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -102,7 +152,7 @@ async def test_follower_among_many_writers_ends_with_the_last_of_each(
     site_ids = await ids(scene, 6)
     rng = random.Random(seed)
     followed: dict[int, bytes | None] = {}
-    horizon = (await poll(scene, 0)).horizon
+    seen = (await poll(scene, NEVER)).seen
 
     async def write(site_id: int) -> None:
         for number in range(8):
@@ -112,9 +162,9 @@ async def test_follower_among_many_writers_ends_with_the_last_of_each(
 
     writing = asyncio.gather(*(write(site_id) for site_id in site_ids[:4]))
     while not writing.done():
-        changes = await poll(scene, horizon)
-        horizon = changes.horizon
+        changes = await poll(scene, seen)
+        seen = changes.seen
         followed |= {row.site_id: row.profile for row in changes.rows}
     await writing
-    followed |= {row.site_id: row.profile for row in (await poll(scene, horizon)).rows}
+    followed |= {row.site_id: row.profile for row in (await poll(scene, seen)).rows}
     assert {followed[site_id] for site_id in site_ids[:4]} == {b"7"}

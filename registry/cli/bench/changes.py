@@ -10,6 +10,7 @@ import asyncio
 import itertools
 import time
 from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
@@ -206,12 +207,19 @@ class _Indexer:
         self.took_s.append(time.perf_counter() - started)
 
     def memory_mb(self) -> int:
-        """Its own: without the files that it has mapped."""
-        return memory_mb(self._process())[0]
+        """Its own and its merge's: without the files that they have mapped."""
+        process = self._process()
+        own = memory_mb(process)[0]
+        for merging in process.children():
+            with suppress(psutil.NoSuchProcess):
+                own += memory_mb(merging)[0]
+        return own
 
     def _cpu_s(self) -> float:
+        """Merges that have ended, too."""
         times = self._process().cpu_times()
-        return float(times.user + times.system)
+        ended = times.children_user + times.children_system
+        return float(times.user + times.system + ended)
 
     def _read_base(self) -> str:
         manifest = msgspec.json.decode(self._manifest.read_bytes(), type=Manifest)
@@ -277,18 +285,24 @@ def _nobodys_words(number: int) -> tuple[str, str]:
 
 
 def _saying(profile: Profile, words: Sequence[str]) -> Profile:
-    """As if they stood everywhere."""
+    """As if they stood everywhere, in place of those of an earlier change."""
     terms = tuple(map(stem, words))
     first, *others = profile.actions
     named = replace(
         first,
-        name_terms=first.name_terms + terms,
-        description_terms=first.description_terms + terms,
-        parameter_terms=first.parameter_terms + terms,
+        name_terms=_own(first.name_terms) + terms,
+        description_terms=_own(first.description_terms) + terms,
+        parameter_terms=_own(first.parameter_terms) + terms,
     )
     return replace(
-        profile, site_terms=profile.site_terms + terms, actions=(named, *others)
+        profile,
+        site_terms=_own(profile.site_terms) + terms,
+        actions=(named, *others),
     )
+
+
+def _own(terms: Sequence[str]) -> tuple[str, ...]:
+    return tuple(one for one in terms if not one.startswith(_NOBODYS))
 
 
 def _told(when: str, found: _Found) -> dict[str, Any]:

@@ -12,8 +12,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from registry.index.building.publishers import regroup, with_leaders
+from registry.index.building.voices import Voice
 from registry.index.columns.content import BITS, content_of
+from registry.index.columns.rows import Rows, join, rows_of
 from registry.index.query.index import Index
+from registry.index.query.panel import Panel, with_members
 from registry.index.segments.levels import (
     SIZES,
     Level,
@@ -23,10 +27,6 @@ from registry.index.segments.levels import (
     make_level,
     merge_levels,
 )
-from registry.index.query.panel import Panel, with_members
-from registry.index.building.publishers import regroup, with_leaders
-from registry.index.columns.rows import Rows, join, rows_of
-from registry.index.building.voices import Voice
 from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile
 

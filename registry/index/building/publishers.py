@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.segments.levels import Level
-from registry.index.columns.rows import Rows, join
 from registry.index.building.voices import Voice, leaders_of, voices_of
+from registry.index.columns.rows import Rows, join
+from registry.index.segments.levels import Level
 from registry.ranking.policy import Policy
 
 Numbers = npt.NDArray[np.int64]

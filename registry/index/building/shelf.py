@@ -10,23 +10,15 @@ import fcntl
 import os
 import secrets
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import replace as replace_members
 
-from registry.index.segments.array_file import (
-    Array,
-    ArrayFile,
-    FileDamaged,
-    map_file,
-    write_file,
-)
-from registry.index.building.builder import Builder
-from registry.index.query.index import Index
-from registry.index.segments.levels import Level, Sizes
+from registry.index.building.builder import Builder, Merge
 from registry.index.building.manifest import (
     MANIFEST,
     Manifest,
@@ -34,9 +26,20 @@ from registry.index.building.manifest import (
     publish,
     read_manifest,
 )
-from registry.index.query.panel import Panel
-from registry.index.segments.part import Part
+from registry.index.building.merging import Job, Made, merge_apart
+from registry.index.building.taking_up import is_made_here, level_at, taken_up
 from registry.index.columns.rows import Bodies, Rows
+from registry.index.query.index import Index
+from registry.index.query.panel import Panel
+from registry.index.segments.array_file import (
+    Array,
+    ArrayFile,
+    FileDamaged,
+    map_file,
+    write_file,
+)
+from registry.index.segments.levels import Level, Sizes
+from registry.index.segments.part import Part
 from registry.index.segments.segment import Segment
 from registry.index.segments.segment_file import (
     SEGMENT_ARRAYS,
@@ -46,13 +49,18 @@ from registry.index.segments.segment_file import (
     told_of_rows,
 )
 from registry.index.sources import digest_of_code
-from registry.index.building.taking_up import is_made_here, taken_up
 from registry.ranking.policy import Policy
 
 LOCK = "lock"
 MAPPED_ROWS = 20_000
 """The rows of a level with more lie in a file as well, for builders alone; those of a
 smaller one are read from its profiles again."""
+
+APART_ROWS = 50_000
+"""A merge of more is made by a process of its own; to start one takes half a second."""
+
+LARGE_BYTES = 1 << 26
+"""To remove a file of more takes so long that it is done beside."""
 
 _PAGE = 4096
 _NEVER = Since()
@@ -101,6 +109,38 @@ class ShelfWriter:
             members=self._kept(level.members) if level.members else None,
         )
 
+    def merged(self, merge: Merge) -> Level:
+        """The level that is made, as it lies in files, which no manifest names yet.
+
+        Takes long; another thread may put indexes out meanwhile. merge: of an index that
+        was put. Raises: OSError, MemoryError.
+        """
+        if sum(len(level.rows) for level in merge.levels) <= APART_ROWS:
+            return self.keep(merge.made())
+        with self._undone_on_failure():
+            return self._merged_apart(merge)
+
+    def _merged_apart(self, merge: Merge) -> Level:
+        state = self._write("state", ArrayFile(self._alive_of(merge.levels), {}))
+        levels = self._manifest_of(merge.levels, merge.policy, state)
+        made = Made(*map(self._begin, ("segment", "rows", "segment")))
+        merge_apart(
+            Job(folder=str(self._folder), policy=merge.policy, levels=levels, made=made)
+        )
+        del self._begun[state]
+        members = {}
+        if (self._folder / made.members).exists():
+            members[made.segment] = made.members
+        found = replace_members(
+            levels,
+            parts=(made.segment,),
+            rows={made.segment: made.rows},
+            members=members,
+        )
+        level = level_at(self._folder, made.segment, found, merge.policy)
+        self._name([level], found)
+        return level
+
     def find(self, policy: Policy, sizes: Sizes) -> tuple[Builder, Since] | None:
         """The builder that put the newest index there, and what it holds.
 
@@ -115,6 +155,7 @@ class ShelfWriter:
         except (FileDamaged, OSError):
             return None
         self._name(builder.levels, manifest)
+        self._named = manifest.files
         return builder, manifest.since
 
     def _name(self, levels: Iterable[Level], manifest: Manifest) -> None:
@@ -124,7 +165,6 @@ class ShelfWriter:
                 members = level.members.part.segment
                 self._names[id(members)] = (members, manifest.members[name])
         self._rows |= manifest.rows
-        self._named = manifest.files
 
     def put(self, builder: Builder, since: Since = _NEVER) -> Builder:
         """Once it returns, readers find this index. Returns: the builder on its files.
@@ -133,7 +173,16 @@ class ShelfWriter:
         """
         with self._undone_on_failure():
             builder = replace(builder, levels=tuple(map(self._kept, builder.levels)))
-            manifest = self._manifest_of(builder, since)
+            manifest = replace_members(
+                self._manifest_of(
+                    builder.levels,
+                    builder.policy,
+                    self._write("state", self._state_of(builder)),
+                ),
+                generation=builder.index.generation,
+                code=digest_of_code(),
+                since=since,
+            )
             publish(self._folder, manifest)
         named = manifest.files
         for name in named:
@@ -142,40 +191,48 @@ class ShelfWriter:
         self._named = named
         return builder
 
-    def _manifest_of(self, builder: Builder, since: Since) -> Manifest:
-        """With a file of its state. builder: all whose levels are kept."""
-        parts = tuple(map(self._name_of, builder.levels))
+    def _manifest_of(
+        self, levels: Sequence[Level], policy: Policy, state: str
+    ) -> Manifest:
+        """What names their files. levels: all that are kept."""
+        parts = tuple(map(self._name_of, levels))
         return Manifest(
-            policy=builder.policy.digest,
-            generation=builder.index.generation,
+            policy=policy.digest,
+            generation="",
             parts=parts,
             rows={name: self._rows[name] for name in parts if name in self._rows},
-            code=digest_of_code(),
-            since=since,
             members={
                 self._name_of(one): self._name_of(one.members)
-                for one in builder.levels
+                for one in levels
                 if one.members
             },
-            state=self._write("state", self._state_of(builder)),
+            state=state,
         )
 
     def _state_of(self, builder: Builder) -> ArrayFile:
         index = builder.index
-        levels = [*builder.levels, *(one.members for one in builder.levels)]
-        alive = {self._name_of(one): one.part.alive for one in levels if one}
         told: dict[str, Array] = {
             "dead_terms": index.dead_terms,
             "dead_counts": index.dead_counts,
             "content": builder.content_bytes(),
         }
         numbers = {"cutoff": index.panel.cutoff, "size": len(index)}
-        return ArrayFile({**alive, **told}, numbers)
+        return ArrayFile({**self._alive_of(builder.levels), **told}, numbers)
 
-    def _write(self, kind: str, content: ArrayFile) -> str:
-        """The name of the file, which is not removed before a manifest named it."""
+    def _alive_of(self, levels: Sequence[Level]) -> dict[str, Array]:
+        """By the name of a segment."""
+        both = [*levels, *(one.members for one in levels)]
+        return {self._name_of(one): one.part.alive for one in both if one}
+
+    def _begin(self, kind: str) -> str:
+        """The name of a file that is not removed before a manifest named it."""
         name = f"{kind}-{secrets.token_hex(8)}"
         self._begun[name] = threading.get_ident()
+        return name
+
+    def _write(self, kind: str, content: ArrayFile) -> str:
+        """The name of the file, see `_begin`."""
+        name = self._begin(kind)
         write_file(self._folder / name, content)
         return name
 
@@ -207,11 +264,29 @@ class ShelfWriter:
             if name not in kept:
                 del self._names[key]
                 self._rows.pop(name, None)
-        for path in self._folder.iterdir():
+        gone = [
+            path
+            for path in self._folder.iterdir()
             # While it is written, a file has more to its name.
-            own = path.name if path.name in {MANIFEST, LOCK} else path.stem
-            if own not in {*kept, MANIFEST, LOCK}:
-                path.unlink(missing_ok=True)
+            if {path.name, path.stem}.isdisjoint({*kept, MANIFEST, LOCK})
+        ]
+        large = [path for path in gone if _size(path) > LARGE_BYTES]
+        _unlink(set(gone).difference(large))
+        if large:
+            threading.Thread(target=_unlink, args=(large,), daemon=True).start()
+
+
+def _size(path: Path) -> int:
+    """0 where it went meanwhile."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _unlink(paths: Iterable[Path]) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)
 
 
 class ShelfReader:

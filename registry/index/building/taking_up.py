@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from registry.index.segments.array_file import FileDamaged, MappedFile, map_file
 from registry.index.building.builder import Builder
-from registry.index.segments.levels import Level, Sizes, level_of
 from registry.index.building.manifest import Manifest
 from registry.index.building.publishers import voices_in
 from registry.index.columns.reading import read_rows
 from registry.index.columns.rows import Bodies, Rows
 from registry.index.query.sample import hash_sites
+from registry.index.segments.array_file import FileDamaged, map_file
+from registry.index.segments.levels import Level, Sizes, level_of
 from registry.index.segments.segment import Segment
 from registry.index.segments.segment_file import map_rows, map_segment
 from registry.index.sources import digest_of_code
@@ -29,15 +29,13 @@ def is_made_here(manifest: Manifest, policy: Policy) -> bool:
 
 def taken_up(folder: Path, manifest: Manifest, policy: Policy, sizes: Sizes) -> Builder:
     """Raises: FileDamaged, OSError."""
-    state = map_file(folder / manifest.state)
-    levels = tuple(
-        _level(folder, name, manifest, state, policy) for name in manifest.parts
-    )
+    levels = levels_in(folder, manifest, policy)
+    content = map_file(folder / manifest.state).arrays["content"]
     builder = Builder(
         policy=policy,
         levels=levels,
         voices=voices_in(levels, policy),
-        content=int.from_bytes(state.arrays["content"].tobytes()),
+        content=int.from_bytes(content.tobytes()),
         sizes=sizes,
     )
     if builder.index.generation != manifest.generation:
@@ -45,9 +43,18 @@ def taken_up(folder: Path, manifest: Manifest, policy: Policy, sizes: Sizes) -> 
     return builder
 
 
-def _level(
-    folder: Path, name: str, manifest: Manifest, state: MappedFile, policy: Policy
-) -> Level:
+def levels_in(folder: Path, manifest: Manifest, policy: Policy) -> tuple[Level, ...]:
+    """Those that it names. Raises: FileDamaged, OSError."""
+    alive = map_file(folder / manifest.state).arrays
+    levels = [level_at(folder, name, manifest, policy) for name in manifest.parts]
+    return tuple(
+        level.without(np.flatnonzero(alive[name][: len(level.rows)] == 0))
+        for name, level in zip(manifest.parts, levels, strict=True)
+    )
+
+
+def level_at(folder: Path, name: str, manifest: Manifest, policy: Policy) -> Level:
+    """One of its parts with all rows alive. Raises: FileDamaged, OSError."""
     segment, bodies = map_segment(folder / name)
     if name in manifest.rows:
         rows = map_rows(folder / manifest.rows[name], bodies)
@@ -58,7 +65,7 @@ def _level(
     level = level_of(rows, segment)
     if name in manifest.members:
         level = _with_members(level, folder / manifest.members[name])
-    return level.without(np.flatnonzero(state.arrays[name][: len(rows)] == 0))
+    return level
 
 
 def _read_again(segment: Segment, bodies: Bodies, policy: Policy) -> Rows:

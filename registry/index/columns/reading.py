@@ -22,6 +22,7 @@ from registry.ranking.relevance import IMPACT_FULL
 from registry.ranking.vectors import SITE_BYTES, reciprocals, unpack_sites
 
 _FIELDS = 8
+_SLOTS, _SLOT_BYTES = 1 << 16, 64
 _PLAIN, _OTHER_FORM = 0, 2
 _NO_MEMORY = -2
 
@@ -34,12 +35,20 @@ class Read:
     left_out: int
 
 
-def read_rows(bodies: Bodies, policy: Policy) -> Read:
-    """Raises: MemoryError."""
+class Memory:
+    """What terms hash to, of bodies that are read one after the other by one thread."""
+
+    def __init__(self) -> None:
+        self.slots = np.zeros((_SLOTS + 1) * _SLOT_BYTES, np.uint8)
+        self.profiles = 0
+
+
+def read_rows(bodies: Bodies, policy: Policy, memory: Memory | None = None) -> Read:
+    """memory: of earlier ones, if there are. Raises: MemoryError."""
     library = find_library()
     if library is None:
         return read_plainly(bodies, policy)
-    return read_compiled(bodies, policy, library)
+    return read_compiled(bodies, policy, library, memory or Memory())
 
 
 def read_plainly(bodies: Bodies, policy: Policy) -> Read:
@@ -79,10 +88,12 @@ class _Columns(ctypes.Structure):
     _fields_ = [(name, c_void_p) for name in _COLUMNS]
 
 
-def read_compiled(bodies: Bodies, policy: Policy, library: ctypes.CDLL) -> Read:
+def read_compiled(
+    bodies: Bodies, policy: Policy, library: ctypes.CDLL, memory: Memory
+) -> Read:
     """See `csrc/profiles.c`. Raises: MemoryError."""
     runs = _in_one_array(bodies.runs)
-    columns, terms = _walk(runs, policy, library)
+    columns, terms = _walk(runs, policy, library, memory)
     status = columns["status"]
     plain = np.flatnonzero(status == _PLAIN)
     rows = _rows(columns, terms, plain, Bodies(runs.take(plain)))
@@ -99,7 +110,7 @@ def _in_one_array(runs: Runs[np.uint8]) -> Runs[np.uint8]:
 
 
 def _walk(
-    runs: Runs[np.uint8], policy: Policy, library: ctypes.CDLL
+    runs: Runs[np.uint8], policy: Policy, library: ctypes.CDLL, memory: Memory
 ) -> tuple[dict[str, npt.NDArray[Any]], int]:
     """Columns of all bodies, and how many terms there are in those that were read."""
     columns = _empty(len(runs), int(runs.lengths.sum()))
@@ -111,10 +122,12 @@ def _walk(
     terms = library.read_profiles(
         *(pointer_to(content), pointer_to(starts), pointer_to(lengths)),
         *(c_int64(len(runs)), c_int64(int(lengths.max(initial=0)))),
+        *(pointer_to(memory.slots), c_int64(memory.profiles)),
         *(ctypes.byref(_rules(policy)), ctypes.byref(told)),
     )
     if terms == _NO_MEMORY:
         raise MemoryError
+    memory.profiles += len(runs)
     return columns, terms
 
 

@@ -109,11 +109,16 @@ static inline text read_text(input *in)
     return (text){at, in->broken ? 0 : (int64_t)size};
 }
 
+/* A text of less than 32 bytes, as short as can be. */
 static inline void expect_key(input *in, const char *key)
 {
-    text found = read_text(in);
-    if (found.length != (int64_t)strlen(key) || memcmp(found.bytes, key, (size_t)found.length))
+    size_t length = strlen(key);
+    if ((size_t)(in->end - in->at) <= length || *in->at != (0xa0 | length) ||
+        memcmp(in->at + 1, key, length)) {
         in->broken = 1;
+        return;
+    }
+    in->at += 1 + length;
 }
 
 static inline int read_truth(input *in)

@@ -7,15 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blake2b.h"
 #include "msgpack.h"
+#include "said.h"
 
 enum { PLAIN, OTHER_POLICY, OTHER_FORM };
-enum { FIELDS = 4, MEMBERS = 21, PROBES = 5, EMBEDDING = 64, HASH_BYTES = 8 };
-enum { CATEGORY, COUNTRY, FORMAT, CONFORMANCE, PERMISSION, REQUIRES_AUTH, ACTION, LANGUAGE };
-enum { LOCAL = 1, HIGHER_TIER = 2, LETTERS_MAX = 200, KEYWORD_BITS = 31 };
-enum { SLOTS = 1 << 17, SLOT_BYTES = 36 };
-enum { NO_MEMORY = -2, RUN = 16 };
+enum { FIELDS = 4, MEMBERS = 21, PROBES = 5, EMBEDDING = 64 };
+enum { LOCAL = 1, HIGHER_TIER = 2, LETTERS_MAX = 200, KEYWORD_BITS = 31,
+       NO_MEMORY = -2 };
 
 #define RADIUS_UNITS 8000000.0
 #define RADIANS (3.14159265358979323846 / 180.0)
@@ -38,69 +36,42 @@ typedef struct {
     uint64_t *hashes;
 } columns;
 
-typedef struct {
-    uint64_t hash;
-    uint32_t fields; /* a bit each */
-} token;
-
-/* What hashes to what, where no other took its slot since. */
-typedef struct {
-    uint64_t hash;
-    uint32_t length; /* plus 1; 0 where nothing is */
-    uint8_t bytes[SLOT_BYTES];
-} slot;
-
-/* spare: room to sort said. */
-typedef struct {
-    slot *slots;
-    token *said, *spare;
-    int64_t count;
-} words;
-
-/* The digest, its first byte the highest. */
-static uint64_t hash_bytes(const uint8_t *bytes, int64_t length)
-{
-    uint64_t h[8], turned = 0;
-    blake2b(h, HASH_BYTES, bytes, length);
-    for (int i = 0; i < 8; i++) turned = turned << 8 | (h[0] >> 8 * i & 255);
-    return turned;
-}
-
 /* ---- terms ---- */
 
-/* As `hash_bytes`, which few have to be asked for: the same terms come again and again. */
-static uint64_t hash_term(slot *slots, const uint8_t *bytes, int64_t length)
+/* As most are: short, and spelled in ASCII. Else nothing is read. */
+static inline int read_plain_word(input *in, words *w, uint32_t fields)
 {
-    uint64_t at = 0xcbf29ce484222325u;
-    if (length > SLOT_BYTES) return hash_bytes(bytes, length);
-    for (int64_t i = 0; i < length; i++) at = (at ^ bytes[i]) * 0x100000001b3u;
-    slot *own = &slots[at >> 32 & (SLOTS - 1)];
-    if (own->length != length + 1 || memcmp(own->bytes, bytes, (size_t)length)) {
-        own->hash = hash_bytes(bytes, length);
-        own->length = (uint32_t)length + 1;
-        memcpy(own->bytes, bytes, (size_t)length);
-    }
-    return own->hash;
+    waiting *one = &w->waiting[w->waits];
+    if (in->end - in->at <= SHORT || (*in->at & 0xe0) != 0xa0) return 0;
+    *one = (waiting){{0}, in->at + 1, NULL, *in->at & 31, fields};
+    spell(one->spelled, one->bytes, one->length);
+    if (!is_ascii(one->spelled)) return 0;
+    one->own = slot_of(w->slots, one->spelled);
+    __builtin_prefetch(one->own, 1);
+    in->at += 1 + one->length;
+    if (++w->waits == WAITING) hear_waiting(w);
+    return 1;
 }
 
 static void read_words(input *in, words *w, int field)
 {
+    uint32_t fields = 1u << field;
     for (uint64_t left = read_array(in); left && !in->broken; left--) {
+        if (read_plain_word(in, w, fields)) continue;
         text word = read_text(in);
-        uint64_t hash = hash_term(w->slots, word.bytes, word.length) & ~(uint64_t)1;
-        w->said[w->count++] = (token){hash, 1u << field};
+        say(w, hash_term(w->slots, word.bytes, word.length) & ~(uint64_t)1, fields);
     }
 }
 
-static void add_keyword(words *w, int field, text value)
+/* Of a field and a value. */
+static uint64_t hash_keyword(slot *slots, int field, text value)
 {
     uint8_t spelled[32 + 4 * LETTERS_MAX];
     size_t name = strlen(NAMES[field]) + 1; /* and a zero */
     memcpy(spelled, NAMES[field], name);
     memcpy(spelled + name, value.bytes, (size_t)value.length);
-    uint64_t hash = hash_term(w->slots, spelled, (int64_t)name + value.length);
-    hash = (hash & ~(uint64_t)KEYWORD_BITS) | (uint64_t)(field << 1 | 1);
-    w->said[w->count++] = (token){hash, 0};
+    uint64_t hash = hash_term(slots, spelled, (int64_t)name + value.length);
+    return (hash & ~(uint64_t)KEYWORD_BITS) | (uint64_t)(field << 1 | 1);
 }
 
 /* Whether it is known. */
@@ -109,13 +80,13 @@ static int offer_keyword(words *w, int field, text value)
     int64_t letters = 0;
     for (int64_t i = 0; i < value.length; i++) letters += (value.bytes[i] & 0xc0) != 0x80;
     if (!letters || letters > LETTERS_MAX) return 0;
-    add_keyword(w, field, value);
+    say(w, hash_keyword(w->slots, field, value), 0);
     return 1;
 }
 
 static void close_keywords(words *w, int field, int known)
 {
-    if (!known) add_keyword(w, field, (text){(const uint8_t *)"", 0});
+    if (!known) say(w, w->unknown[field], 0);
 }
 
 static void read_keyword(input *in, words *w, int field)
@@ -159,73 +130,34 @@ static void read_actions(input *in, words *w)
     }
 }
 
-/* Runs of twice the width of two that ascend. */
-static void merge_runs(const token *from, token *to, int64_t count, int64_t width)
-{
-    for (int64_t start = 0; start < count; start += 2 * width) {
-        int64_t middle = start + width < count ? start + width : count;
-        int64_t end = middle + width < count ? middle + width : count;
-        int64_t left = start, right = middle;
-        for (int64_t i = start; i < end; i++) {
-            int is_left = right == end || (left < middle && from[left].hash <= from[right].hash);
-            to[i] = is_left ? from[left++] : from[right++];
-        }
-    }
-}
-
-static void insert_runs(token *said, int64_t count)
-{
-    for (int64_t i = 1; i < count; i++) {
-        token own = said[i];
-        int64_t at = i, start = i & ~(int64_t)(RUN - 1);
-        for (; at > start && said[at - 1].hash > own.hash; at--) said[at] = said[at - 1];
-        said[at] = own;
-    }
-}
-
-static void sort_by_hash(words *w)
-{
-    insert_runs(w->said, w->count);
-    for (int64_t width = RUN; width < w->count; width *= 2) {
-        merge_runs(w->said, w->spare, w->count, width);
-        token *sorted = w->spare;
-        w->spare = w->said, w->said = sorted;
-    }
-}
-
-/* Each term once, by its hash. */
-static void merge(words *w)
-{
-    int64_t kept = 0;
-    sort_by_hash(w);
-    for (int64_t i = 0; i < w->count; i++) {
-        if (kept && w->said[kept - 1].hash == w->said[i].hash)
-            w->said[kept - 1].fields |= w->said[i].fields;
-        else w->said[kept++] = w->said[i];
-    }
-    w->count = kept;
-}
-
-static int64_t weight_of(token said, const rules *r)
+static int64_t weight_of(uint32_t fields, const rules *r)
 {
     int64_t sum = 0;
     for (int field = 0; field < FIELDS; field++)
-        if (said.fields >> field & 1) sum += r->weights[field];
+        if (fields >> field & 1) sum += r->weights[field];
     return sum;
 }
 
 /* See `relevance.impacts`. */
+static uint8_t impact_of(int64_t weight, int64_t damped, const rules *r)
+{
+    int64_t scaled = weight * r->full * r->pivot;
+    int64_t impact = r->impact_full * scaled / (scaled + damped);
+    return (uint8_t)(impact < 1 ? 1 : impact);
+}
+
 static void write_terms(const words *w, const rules *r, uint64_t *hashes, uint8_t *impacts)
 {
-    int64_t length = 0;
-    for (int64_t i = 0; i < w->count; i++) length += weight_of(w->said[i], r);
+    int64_t weights[1 << FIELDS], length = 0;
+    uint8_t found[1 << FIELDS] = {(uint8_t)r->keyword_impact};
+    for (uint32_t fields = 0; fields < 1 << FIELDS; fields++) weights[fields] = weight_of(fields, r);
+    for (int64_t i = 0; i < w->count; i++) length += weights[w->said[i].fields];
     int64_t damped = r->k1 * ((r->full - r->b) * r->pivot + r->b * length);
     for (int64_t i = 0; i < w->count; i++) {
-        int64_t scaled = weight_of(w->said[i], r) * r->full * r->pivot;
-        int64_t impact = r->impact_full * scaled / (scaled + damped);
-        if (impact < 1) impact = 1;
+        uint32_t fields = w->said[i].fields;
+        if (!found[fields]) found[fields] = impact_of(weights[fields], damped, r);
         hashes[i] = w->said[i].hash;
-        impacts[i] = (uint8_t)(w->said[i].fields ? impact : r->keyword_impact);
+        impacts[i] = found[fields];
     }
 }
 
@@ -320,7 +252,7 @@ static void read_filters(input *in, words *w)
 
 static int read_profile(input *in, const rules *r, columns *c, int64_t row, words *w)
 {
-    w->count = 0;
+    w->count = w->waits = 0, w->profile++;
     int is_own = is_of_policy(in, r);
     read_about(in, c, row, w);
     read_said(in, c, row, w);
@@ -328,19 +260,37 @@ static int read_profile(input *in, const rules *r, columns *c, int64_t row, word
     read_filters(in, w);
     if (in->broken || in->at != in->end) return OTHER_FORM;
     if (!is_own) return OTHER_POLICY;
+    hear_waiting(w);
     merge(w);
     return PLAIN;
 }
 
+/* From a memory of slots and of a line of the cache besides. read: profiles that were. */
+static int open_words(words *w, uint8_t *memory, int64_t read, int64_t longest)
+{
+    size_t room = ((size_t)longest + 16) * sizeof(token);
+    memset(w, 0, sizeof *w);
+    w->slots = (slot *)(((uintptr_t)memory + sizeof(slot) - 1) & ~(uintptr_t)(sizeof(slot) - 1));
+    w->said = malloc(room), w->spare = malloc(room);
+    w->profile = (uint32_t)read;
+    if (!w->said || !w->spare) return 0;
+    for (int field = 0; field < KEYWORDS; field++)
+        w->unknown[field] = hash_keyword(w->slots, field, (text){(const uint8_t *)"", 0});
+    return 1;
+}
+
+static void close_words(words *w) { free(w->said), free(w->spare); }
+
 /* Returns how many terms there are, or NO_MEMORY. There is room for as many as there are
- * bytes, and for eight more a profile; longest: bytes of one. */
+ * bytes, and for eight more a profile; longest: bytes of one. memory, read: see
+ * `open_words`. */
 int64_t read_profiles(const uint8_t *content, const int64_t *starts, const int64_t *lengths,
-                      int64_t count, int64_t longest, const rules *r, columns *c)
+                      int64_t count, int64_t longest, uint8_t *memory, int64_t read,
+                      const rules *r, columns *c)
 {
     int64_t terms = 0;
-    size_t room = ((size_t)longest + 16) * sizeof(token);
-    words w = {calloc(SLOTS, sizeof(slot)), malloc(room), malloc(room), 0};
-    if (!w.slots || !w.said || !w.spare) terms = NO_MEMORY, count = 0;
+    words w;
+    if (!open_words(&w, memory, read, longest)) terms = NO_MEMORY, count = 0;
     for (int64_t row = 0; row < count; row++) {
         const uint8_t *own = content + starts[row];
         input in = {own, own + lengths[row], 0};
@@ -350,6 +300,6 @@ int64_t read_profiles(const uint8_t *content, const int64_t *starts, const int64
         write_terms(&w, r, c->hashes + terms, c->impacts + terms);
         terms += w.count;
     }
-    free(w.slots), free(w.said), free(w.spare);
+    close_words(&w);
     return terms;
 }

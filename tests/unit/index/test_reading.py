@@ -1,5 +1,6 @@
 """The compiled way from encoded profiles to rows and the plain one come to the same."""
 
+import itertools
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
@@ -15,8 +16,13 @@ from hypothesis import strategies as st
 from registry.compiled.library import find_library
 from registry.index.columns import reading
 from registry.index.columns.content import content_of, content_plainly
-from registry.index.columns.reading import read_compiled, read_plainly, read_rows
-from registry.index.columns.rows import Bodies, Rows
+from registry.index.columns.reading import (
+    Memory,
+    read_compiled,
+    read_plainly,
+    read_rows,
+)
+from registry.index.columns.rows import Bodies, Rows, hash_word
 from registry.index.columns.runs import join_runs
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.profile import ActionProfile, Profile, encode_profile
@@ -53,7 +59,7 @@ def assert_same(bodies: Sequence[bytes]) -> None:
     assert library is not None
     given_ = Bodies.of(bodies)
     plain = outcome(lambda: read_plainly(given_, P))
-    assert outcome(lambda: read_compiled(given_, P, library)) == plain
+    assert outcome(lambda: read_compiled(given_, P, library, Memory())) == plain
 
 
 def action(*words: str, name: str = "do") -> ActionProfile:
@@ -145,6 +151,29 @@ def test_profiles_of_all_forms_stand_in_the_order_given(
 
 
 @needs_library
+def test_what_was_read_before_changes_nothing(random_site: MakeRandom) -> None:
+    rng = random.Random(6)
+    pages = [[encode_profile(random_site(rng, n)) for n in range(1, 30)]] * 3
+    pages.append([encode_profile(replace(random_site(rng, 1), site_terms=("x" * 31,)))])
+    memory = Memory()
+    for page in pages:
+        given_ = Bodies.of(page)
+        assert told(read_rows(given_, P, memory).rows) == told(
+            read_rows(given_, P).rows
+        )
+    assert memory.profiles == 88
+
+
+@needs_library
+def test_words_whose_hashes_begin_alike_are_sorted(site: MakeProfile) -> None:
+    """As somebody may choose them, to make sorting slow."""
+    words = (f"w{n}" for n in itertools.count())
+    alike = itertools.islice((one for one in words if hash_word(one) >> 58 == 7), 500)
+    chosen = sorted(alike, key=hash_word, reverse=True)
+    assert_same([encode_profile(replace(site(7), site_terms=tuple(chosen)))])
+
+
+@needs_library
 def test_a_profile_that_is_cut_off_is_left_out(site: MakeProfile) -> None:
     whole = encode_profile(site(7, point=Point(1.5, 2.5), local=True))
     assert_same([whole[:end] for end in range(len(whole))])
@@ -175,3 +204,9 @@ def test_compiled_content_equals_the_plain_one(size: int) -> None:
     joined = Bodies(join_runs([one.runs for one in bodies]))
     assert content_of(joined) == content_plainly(joined)
     assert content_plainly(joined) != content_plainly(bodies[0])
+
+
+@needs_library
+@given(st.lists(st.binary(max_size=400), max_size=12))
+def test_the_content_of_bodies_side_by_side_is_that_of_each(told: list[bytes]) -> None:
+    assert content_of(Bodies.of(told)) == content_plainly(Bodies.of(told))

@@ -1,21 +1,26 @@
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
-from registry.index.building import shelf
+from registry.index.building import merging, shelf
 from registry.index.building.builder import Builder
-from registry.index.building.manifest import MANIFEST, Since
+from registry.index.building.manifest import MANIFEST, Manifest, Since
+from registry.index.building.merging import Job, Made
 from registry.index.building.shelf import ShelfReader, ShelfWriter
 from registry.index.query.constants import Query
 from registry.index.query.index import Index
 from registry.index.query.search import Ranked, search
 from registry.index.segments.array_file import FileDamaged
-from registry.index.segments.levels import SIZES
+from registry.index.segments.levels import SIZES, Sizes
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.profile import Profile
 from registry.ranking.relevance import Request
@@ -179,6 +184,96 @@ def test_a_folder_has_one_writer(builder: Builder, tmp_path: Path) -> None:
     with pytest.raises(BlockingIOError):
         ShelfWriter(tmp_path)
     writer.put(builder)
+
+
+def closed(
+    builder: Builder, random_site: MakeRandom, writer: ShelfWriter, count: int
+) -> Builder:
+    """Of several levels; on the shelf, with some dead rows."""
+    rng = random.Random(9)
+    builder = replace(builder, sizes=Sizes(fresh=1, little=1))
+    for first in range(100, 100 + 3 * count, count):
+        sites = [random_site(rng, n) for n in range(first, first + count)]
+        builder = writer.put(builder.with_changes(sites, [first - 99]))
+    return builder
+
+
+def test_a_level_that_another_process_made_is_what_this_one_makes(
+    builder: Builder,
+    random_site: MakeRandom,
+    now: datetime,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shelf, "APART_ROWS", 0)
+    writer, reader = ShelfWriter(tmp_path), ShelfReader(tmp_path, P)
+    builder = closed(builder, random_site, writer, 5)
+    merge = builder.find_merge()
+    assert merge is not None
+    apart, here = writer.merged(merge), merge.made()
+    assert apart.part.segment.postings.tobytes() == here.part.segment.postings.tobytes()
+    assert np.array_equal(apart.rows.site_ids, here.rows.site_ids)
+    merged = writer.put(builder.with_changes([], [2]).with_merged(merge, apart))
+    same = builder.with_changes([], [2]).with_merged(merge, here)
+    assert len(merged.levels) < len(builder.levels)
+    read = reader.newest()
+    assert read is not None
+    assert answer(read, now) == answer(same.index, now)
+
+
+def test_a_merge_that_was_killed_leaves_nothing(
+    builder: Builder,
+    random_site: MakeRandom,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shelf, "APART_ROWS", 0)
+    writer = ShelfWriter(tmp_path)
+    builder = closed(builder, random_site, writer, 5)
+    merge = builder.find_merge()
+    assert merge is not None
+    files = {path.name for path in tmp_path.iterdir()}
+
+    def die(job: Job) -> None:
+        (tmp_path / f"{job.made.segment}.77").write_bytes(b"half")
+        (tmp_path / job.made.rows).write_bytes(b"whole")
+        raise OSError("a merge ended with -9: ")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shelf, "merge_apart", die)
+        with pytest.raises(OSError, match="-9"):
+            writer.merged(merge)
+    begun = {path.name for path in tmp_path.iterdir()} - files
+    assert len(begun) == 3
+    writer.put(builder.with_changes([], [2]))
+    assert not begun & {path.name for path in tmp_path.iterdir()}
+
+
+def test_a_merge_that_fails_says_why(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="ended with 1: FileNotFoundError"):
+        merging.merge_apart(job_of(tmp_path, "state-gone"))
+
+
+def job_of(folder: Path, state: str) -> Job:
+    return Job(
+        folder=str(folder),
+        policy=P,
+        levels=Manifest(policy="", generation="", parts=(), members={}, state=state),
+        made=Made("segment-1", "rows-1", "segment-2"),
+    )
+
+
+def test_a_merge_ends_with_its_builder(tmp_path: Path) -> None:
+    """Its standard input is closed then, wherever it is in its work."""
+    os.mkfifo(tmp_path / "state")  # what it waits for
+    with subprocess.Popen(
+        [sys.executable, "-m", merging.__name__], stdin=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        job = job_of(tmp_path, "state")
+        process.stdin.write(msgspec.json.encode(job) + b"\n")
+        process.stdin.close()
+        assert process.wait(timeout=60) == 1
 
 
 def change_manifest(folder: Path, **changes: str) -> None:

@@ -1,0 +1,75 @@
+"""Rows that PostgreSQL's binary COPY of one column brings, as they come in pieces.
+
+After a header of 19 bytes each row is two bytes that count its columns, four of the
+length, and so many of the column, which is never NULL; the numbers are big-endian. At the
+end stand two bytes alone.
+"""
+
+from ctypes import c_int64
+from dataclasses import dataclass
+from struct import Struct
+
+import numpy as np
+import numpy.typing as npt
+
+from registry.compiled.library import find_library, pointer_to
+
+HEADER_BYTES = 19
+_ROW = Struct(">hI")
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """starts, lengths: of each row's column in the content."""
+
+    content: npt.NDArray[np.uint8]
+    starts: Integers
+    lengths: Integers
+
+
+class CopiedRows:
+    def __init__(self) -> None:
+        self._held = bytearray()
+        self._at = HEADER_BYTES
+
+    def add(self, piece: bytes) -> int:
+        """How many bytes are held now."""
+        self._held += piece
+        return len(self._held)
+
+    def page(self) -> Page:
+        """All rows that are whole, which are held no longer."""
+        content = np.frombuffer(self._held, np.uint8)
+        starts, lengths = find_rows(content, self._at)
+        if len(starts):
+            end = int(starts[-1] + lengths[-1])
+            self._held, self._at = self._held[end:], 0
+        return Page(content, starts, lengths)
+
+
+def find_rows(held: npt.NDArray[np.uint8], at: int) -> tuple[Integers, Integers]:
+    """Starts and lengths of the columns of all whole rows from there on."""
+    library = find_library()
+    if library is None:
+        return find_plainly(held, at)
+    most = max(len(held) - at, 0) // _ROW.size
+    starts, lengths = np.empty(most, np.int64), np.empty(most, np.int64)
+    library.find_copied_rows.restype = c_int64
+    rows = library.find_copied_rows(
+        *(pointer_to(held), c_int64(len(held)), c_int64(at)),
+        *(pointer_to(starts), pointer_to(lengths)),
+    )
+    return starts[:rows].copy(), lengths[:rows].copy()
+
+
+def find_plainly(held: npt.NDArray[np.uint8], at: int) -> tuple[Integers, Integers]:
+    starts, lengths, told = [], [], held.tobytes()
+    while len(held) - at >= _ROW.size:
+        _, length = _ROW.unpack_from(told, at)
+        if len(held) - at - _ROW.size < length:
+            break
+        starts.append(at + _ROW.size)
+        lengths.append(length)
+        at += _ROW.size + length
+    return np.array(starts, np.int64), np.array(lengths, np.int64)

@@ -1,0 +1,59 @@
+"""What has ended between two looks at a database, told by the ids of transactions.
+
+A follower asks for the rows of exactly these: rows of one that still runs are not even
+looked at, however many it has written, and none is told twice. So none is missed
+whatever the order of commits, and a change is found soon beside a transaction of many.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All below oldest had ended, none from following on had begun; running: between."""
+
+    oldest: int
+    following: int
+    running: frozenset[int] = frozenset()
+
+    @classmethod
+    def parse(cls, told: str) -> "Snapshot":
+        """told: PostgreSQL's `pg_snapshot` as text."""
+        oldest, following, running = told.split(":")
+        ids = frozenset(map(int, running.split(","))) if running else frozenset()
+        return cls(int(oldest), int(following), ids)
+
+    @classmethod
+    def at(cls, horizon: int) -> "Snapshot":
+        """Of a time when all below it had ended, and of none else it is known."""
+        return cls(horizon, horizon)
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Rows that are still to be read: of transactions from `first` on, and before `end`.
+
+    end: a transaction and a site, in this order; that row and all after it are left out.
+    """
+
+    first: int
+    end: tuple[int, int]
+
+
+def ended_between(before: Snapshot, after: Snapshot) -> list[Unread]:
+    """The rows of transactions that ended in between, the oldest first."""
+    single = ((xid, xid + 1) for xid in sorted(before.running - after.running))
+    return [
+        Unread(first, (end, 0))
+        for first, end in (*single, *_gaps(before.following, after))
+        if first < end
+    ]
+
+
+def _gaps(first: int, after: Snapshot) -> Iterator[tuple[int, int]]:
+    """From there on, what lies between those that run."""
+    for running in sorted(xid for xid in after.running if xid >= first):
+        yield first, running
+        first = running + 1
+    yield first, after.following

@@ -1,0 +1,45 @@
+"""Rows of a binary COPY, however they are cut into pieces."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from registry.compiled.library import find_library
+from registry.db.copied_rows import HEADER_BYTES, CopiedRows, find_plainly, find_rows
+
+Columns = st.lists(st.binary(max_size=40), max_size=12)
+
+
+def copied(columns: list[bytes]) -> bytes:
+    rows = (b"\0\1" + len(one).to_bytes(4) + one for one in columns)
+    return bytes(HEADER_BYTES) + b"".join(rows) + b"\xff\xff"
+
+
+@given(columns=Columns, piece=st.integers(1, 60), pages=st.integers(0, 5))
+def test_every_row_comes_once_and_in_order(
+    columns: list[bytes], piece: int, pages: int
+) -> None:
+    rows, whole, found = CopiedRows(), copied(columns), []
+
+    def take() -> None:
+        page = rows.page()
+        for start, length in zip(page.starts, page.lengths, strict=True):
+            found.append(page.content[start : start + length].tobytes())
+
+    for number, start in enumerate(range(0, len(whole), piece)):
+        rows.add(whole[start : start + piece])
+        if pages and number % pages == 0:
+            take()
+    take()
+    assert found == columns
+
+
+@pytest.mark.skipif(find_library() is None, reason="not compiled here")
+@given(st.binary(max_size=200), st.integers(0, 30))
+def test_any_bytes_are_read_alike(held: bytes, at: int) -> None:
+    content = np.frombuffer(held, np.uint8)
+    for one, other in zip(
+        find_rows(content, at), find_plainly(content, at), strict=True
+    ):
+        assert np.array_equal(one, other)
