@@ -13,7 +13,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from crawler import refusals
 from crawler.refusals import UnexpectedStatus
@@ -29,8 +29,7 @@ Outcome = Literal["success", "failure", "none"]
 """none: nothing was learned, for it was we who broke off."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """name: of the host or the domain, or the network's prefix."""
 
     level: Level

@@ -133,7 +133,9 @@ def _spell(target: Target, headers: Mapping[str, str], content: bytes | None) ->
     lines += [f"{name}: {value}" for name, value in headers.items()]
     if content is not None:
         lines.append(f"Content-Length: {len(content)}")
-    if not all(map(_LINE.fullmatch, lines)):
+    said = "".join(lines)
+    is_plain = said.isascii() and said.isprintable()
+    if not is_plain and not all(map(_LINE.fullmatch, lines)):
         raise Refused(refusals.PROTOCOL, "a header field of ours is none")
     return "\r\n".join([*lines, "", ""]).encode("ascii") + (content or b"")
 

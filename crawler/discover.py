@@ -39,7 +39,7 @@ from crawler.visit import (
     VisitLimits,
 )
 from registry.errors import Problem, ProblemType, Refused
-from registry.formats.detect import parse_document
+from registry.formats.detect import open_document, parse_document, read_opened
 from registry.formats.document import Document, Format, Parsed, Rejected
 from registry.formats.html.links import DiscoveryLink, parse_link_header, parse_links
 from registry.identity.dns_record import Status, choose_record, parse_wab_records
@@ -226,17 +226,19 @@ class _Search:
         """A long one off the event loop: it takes a while."""
         if not isinstance(answer, FetchedDocument):
             return None
-        read = partial(
-            parse_document,
-            answer.body,
-            url=answer.final_url,
-            content_type=answer.content_type,
-            site_url=f"{self._origin}/",
-        )
-        is_long = len(answer.body) > _LONG_BYTES
-        parsed = await (
-            asyncio.to_thread(read) if is_long else self._readings.document(read)
-        )
+        told = {
+            "url": answer.final_url,
+            "content_type": answer.content_type,
+            "site_url": f"{self._origin}/",
+        }
+        body = answer.body
+        if len(body) > _LONG_BYTES:
+            parsed = await asyncio.to_thread(parse_document, body, **told)
+        else:
+            parsed = await self._readings.document(
+                partial(open_document, body),
+                lambda opened: read_opened(opened, body, **told),
+            )
         self._parsed[answer.url] = parsed
         return _tell_parsed(answer.final_url, parsed)
 

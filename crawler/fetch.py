@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from crawler import refusals, trace
 from crawler.body import Body, BodyLimits, parse_coding
@@ -89,8 +90,7 @@ class FetcherConfig:
     step_timeout_s: float = 3.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Order:
+class _Order(NamedTuple):
     """What is wanted of one fetch, whatever URL the redirects lead to."""
 
     accept: Sequence[str]

@@ -33,13 +33,15 @@ class Headers:
     def __init__(self, fields: Fields) -> None:
         if len(fields) > MAX_HEADERS:
             raise Refused(refusals.HEADERS_COUNT, f"{len(fields)} headers")
-        self._values: dict[bytes, list[str]] = {}
-        for name, value in fields:
-            text = value.decode("utf-8", "replace").strip()
-            self._values.setdefault(name, []).append(text)
+        self._fields = fields
 
     def all(self, name: str) -> list[str]:
-        return self._values.get(name.encode(), [])
+        wanted = name.encode()
+        return [
+            value.decode("utf-8", "replace").strip()
+            for key, value in self._fields
+            if key == wanted
+        ]
 
     def get(self, name: str) -> str:
         """Its values, joined by commas (RFC 9110, 5.3); "" without any."""

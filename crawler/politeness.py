@@ -11,11 +11,11 @@ import ipaddress
 import random
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import MappingProxyType
+from typing import Self
 
 import structlog
 
@@ -147,27 +147,12 @@ class Politeness:
             for level, limit in self.config.limits.items()
         }
 
-    @asynccontextmanager
-    async def turn(self, host: Host, watch: Stopwatch) -> AsyncIterator["Turn"]:
+    def turn(self, host: Host, watch: Stopwatch) -> "Turn":
         """Around one request and its answer; what is raised in it is its outcome.
 
-        Raises: Refused `breaker_open`, `network_busy`.
+        Entering raises: Refused `breaker_open`, `network_busy`.
         """
-        turn = Turn(self, host, watch)
-        outcome: Outcome = "none"
-        try:
-            await turn.enter(Place("host", host.name))
-            await turn.enter(Place("domain", host.registrable_domain))
-            yield turn
-            outcome = "success"
-        except Refused as refused:
-            outcome = decide_outcome(refused)
-            raise
-        except asyncio.CancelledError:
-            outcome = "failure" if watch.has_expired else "none"
-            raise
-        finally:
-            turn.leave(outcome)
+        return Turn(self, host, watch)
 
     def snapshot(self) -> dict[str, int]:
         """For metrics: circuits by level and state, requests under way, and counts.
@@ -266,6 +251,21 @@ class Turn:
         self._watch = watch
         self._entered: list[Place] = []
 
+    async def __aenter__(self) -> Self:
+        host = self._host
+        try:
+            await self.enter(Place("host", host.name))
+            await self.enter(Place("domain", host.registrable_domain))
+        except BaseException as error:
+            self._leave(self._outcome_of(error))
+            raise
+        return self
+
+    async def __aexit__(
+        self, _: object, raised: BaseException | None, __: object
+    ) -> None:
+        self._leave("success" if raised is None else self._outcome_of(raised))
+
     async def dial(self, address: str) -> None:
         """Before each address is dialled, one after the other.
 
@@ -281,7 +281,13 @@ class Turn:
         await self._politeness.enter(place, self._watch)
         self._entered.append(place)
 
-    def leave(self, outcome: Outcome) -> None:
+    def _outcome_of(self, raised: BaseException) -> Outcome:
+        if isinstance(raised, Refused):
+            return decide_outcome(raised)
+        is_late = isinstance(raised, asyncio.CancelledError) and self._watch.has_expired
+        return "failure" if is_late else "none"
+
+    def _leave(self, outcome: Outcome) -> None:
         while self._entered:
             self._leave_last(outcome)
 

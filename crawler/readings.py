@@ -2,13 +2,13 @@
 
 Reading a document, and understanding what was read, are a millisecond of many small steps
 each. In between the requests of other visits they find the processor's caches full of
-something else, and take a quarter more.
+something else, and take a quarter more; and so do the two halves of reading.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from crawler.group import Group
 
@@ -16,6 +16,7 @@ AT_ONCE = 32
 """So many milliseconds nothing else is done."""
 
 LINGER_S = 0.25
+Opened = TypeVar("Opened")
 Result = TypeVar("Result")
 Read = Callable[[], Any]
 
@@ -24,7 +25,7 @@ class Readings:
     """Two rows, for what is of one kind is done in a row. One for the process."""
 
     def __init__(self) -> None:
-        group = partial(Group[Read, Read], _carry_out, most=AT_ONCE)
+        group = partial(Group[_Steps, Read], _carry_out, most=AT_ONCE)
         self._documents = group(linger_s=LINGER_S)
         # Whose documents were read together come together.
         self._visits = group(linger_s=0)
@@ -35,22 +36,45 @@ class Readings:
         with self._documents.expecting(), self._visits.expecting():
             yield
 
-    async def document(self, read: Callable[[], Result]) -> Result:
-        """Raises: what reading raises."""
-        return await _do(self._documents, read)
+    async def document(
+        self, opened: Callable[[], Opened], read: Callable[[Opened], Result]
+    ) -> Result:
+        """All are opened before the first is read. Raises: what either raises."""
+        found: Result = await _do(self._documents, _Steps(opened, read))
+        return found
 
     async def whole_visit(self, read: Callable[[], Result]) -> Result:
         """All that one brought. Raises: what reading raises."""
-        return await _do(self._visits, read)
+        found: Result = await _do(self._visits, _Steps(read, _same))
+        return found
 
 
-async def _do(group: Group[Read, Read], read: Callable[[], Result]) -> Result:
-    tell: Callable[[], Result] = await group.do(read)
+class _Steps(NamedTuple):
+    """then: of what the first gives."""
+
+    first: Read
+    then: Callable[[Any], Any]
+
+
+def _same(found: Result) -> Result:
+    return found
+
+
+async def _do(group: "Group[_Steps, Read]", steps: _Steps) -> Any:
+    tell = await group.do(steps)
     return tell()
 
 
-async def _carry_out(several: Sequence[Read]) -> list[Read]:
-    return [_outcome(read) for read in several]
+async def _carry_out(several: Sequence[_Steps]) -> list[Read]:
+    begun = [_outcome(one.first) for one in several]
+    return [
+        _outcome(partial(_go_on, tell, one.then))
+        for one, tell in zip(several, begun, strict=True)
+    ]
+
+
+def _go_on(tell: Read, then: Callable[[Any], Any]) -> Any:
+    return then(tell())
 
 
 def _outcome(read: Read) -> Read:

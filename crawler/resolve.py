@@ -6,14 +6,15 @@ the first of them is dialled: one private address among public ones refuses the 
 
 import asyncio
 import socket
-import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 from types import MappingProxyType
+from typing import NamedTuple
 
 import dns.asyncresolver
 import dns.exception
@@ -206,8 +207,18 @@ class Resolver:
         return self._texts
 
 
+class _Asked(NamedTuple):
+    host: str
+    answer: "asyncio.Future[list[str]]"
+    loop: asyncio.AbstractEventLoop
+
+
 class SystemLookup:
-    """The system's resolver (getaddrinfo), on threads of its own."""
+    """The system's resolver (getaddrinfo), on threads of its own.
+
+    They start as they are needed, wait for the next host, and end with the process. An
+    executor's futures and locks take several times as long as the hand-over here.
+    """
 
     def __init__(
         self,
@@ -215,17 +226,49 @@ class SystemLookup:
         ask: Callable[[str], list[str]] | None = None,
     ) -> None:
         """ask: the call that holds a thread."""
-        self._threads = ThreadPoolExecutor(threads, "lookup")
-        self._free = threading.Semaphore(threads)
+        self._most = threads
+        self._started = 0
+        self._busy = 0
         self._ask = ask or _system_addresses
+        self._asked: SimpleQueue[_Asked] = SimpleQueue()
 
     async def __call__(self, host: str) -> list[str]:
         # A look-up in the queue would time out there, as if its own zone were slow.
-        if not self._free.acquire(blocking=False):
+        if self._busy == self._most:
             raise Refused(refusals.NETWORK_BUSY, "every look-up waits for slow zones")
-        asked = self._threads.submit(self._ask, host)
-        asked.add_done_callback(lambda _: self._free.release())
-        return await asyncio.wrap_future(asked)
+        self._busy += 1
+        if self._busy > self._started:
+            self._started += 1
+            Thread(target=self._serve, name="lookup", daemon=True).start()
+        loop = asyncio.get_running_loop()
+        asked = _Asked(host, loop.create_future(), loop)
+        self._asked.put(asked)
+        return await asked.answer
+
+    def _serve(self) -> None:
+        while True:
+            asked = self._asked.get()
+            try:
+                told = partial(_tell, asked.answer, self._ask(asked.host))
+            except Exception as error:  # noqa: BLE001 - it is told to who asked
+                told = partial(_fail, asked.answer, error)
+            with suppress(RuntimeError):  # the loop has ended meanwhile
+                asked.loop.call_soon_threadsafe(self._take_back, told)
+
+    def _take_back(self, told: Callable[[], None]) -> None:
+        """On the loop: the thread is free again, whether or not somebody still waits."""
+        self._busy -= 1
+        told()
+
+
+def _tell(answer: "asyncio.Future[list[str]]", addresses: list[str]) -> None:
+    if not answer.done():
+        answer.set_result(addresses)
+
+
+def _fail(answer: "asyncio.Future[list[str]]", error: Exception) -> None:
+    if not answer.done():
+        answer.set_exception(error)
 
 
 def _system_addresses(host: str) -> list[str]:

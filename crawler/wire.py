@@ -46,6 +46,8 @@ class Wire:
         self._place = -1  # its descriptor, while it is watched
         self._watched_for: Literal["", "bytes", "room"] = ""
         self._step: _Step | None = None
+        self._late_at_s = 0.0
+        self._timer: asyncio.TimerHandle | None = None
 
     async def connect(self, address: str, port: int) -> str:
         """address: a literal one, so that nothing is looked up. Returns: the peer's.
@@ -107,6 +109,8 @@ class Wire:
         if held is None:
             return
         self._leave()
+        if self._timer is not None:
+            self._timer.cancel()
         if self._step is not None:
             _fail(self._step.outcome, ConnectionAbortedError())
         held.close()
@@ -144,15 +148,26 @@ class Wire:
         outcome = self._loop.create_future()
         self._step = _Step(step, outcome)
         self._watch(wanted)
-        timer = self._loop.call_later(self._timeout_s, _fail, outcome, TimeoutError())
+        self._late_at_s = self._loop.time() + self._timeout_s
+        if self._timer is None:
+            self._timer = self._loop.call_at(self._late_at_s, self._look_at_time)
         try:
             return await outcome
         except asyncio.CancelledError:
             self.abort()  # what was read since then nobody has
             raise
         finally:
-            timer.cancel()
             self._step = None
+
+    def _look_at_time(self) -> None:
+        """One timer for all steps: hardly any of them takes as long."""
+        self._timer = None
+        if self._step is None:
+            return
+        if self._loop.time() < self._late_at_s:
+            self._timer = self._loop.call_at(self._late_at_s, self._look_at_time)
+        else:
+            _fail(self._step.outcome, TimeoutError())
 
     def _go_on(self) -> None:
         """The socket is ready. Who waits is woken for the whole, not for each part."""

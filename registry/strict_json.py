@@ -65,8 +65,8 @@ _BOM = b"\xef\xbb\xbf"
 # A string runs to its quote or to the end: an unclosed one is consumed once, not from
 # each of its escaped quotes again.
 _STRING = re.compile(rb'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"?', re.DOTALL)
-_BRACKETS = b"[]{}"
-_NO_BRACKETS = bytes(byte for byte in range(256) if byte not in _BRACKETS)
+_MARKS = b'[]{}"'
+_NO_MARKS = bytes(byte for byte in range(256) if byte not in _MARKS)
 _SQUARE = bytes.maketrans(b"{}", b"[]")
 
 
@@ -102,8 +102,7 @@ def join_pointer(pointer: str, name: str) -> str:
 
 def _check_nesting(body: bytes, max_depth: int) -> None:
     """In some time that grows with the length alone, whatever stands in the body."""
-    brackets = _outside_strings(body).translate(_SQUARE, _NO_BRACKETS)
-    left = brackets
+    left = brackets = _brackets(body)
     for _ in range(max_depth):
         left = left.replace(b"[]", b"")  # the innermost of each branch
     if not left:
@@ -115,10 +114,13 @@ def _check_nesting(body: bytes, max_depth: int) -> None:
             raise Refused(JSON_TOO_DEEP, f"more than {max_depth} levels")
 
 
-def _outside_strings(body: bytes) -> bytes:
+def _brackets(body: bytes) -> bytes:
+    """Those outside of strings, all of them square."""
     if b"\\" in body:
-        return _STRING.sub(b"", body)
-    return b"".join(body.split(b'"')[::2])
+        body = _STRING.sub(b"", body)
+    marks = body.translate(_SQUARE, _NO_MARKS)
+    marks = marks.replace(b'""', b"")  # strings without a bracket
+    return b"".join(marks.split(b'"')[::2]) if b'"' in marks else marks
 
 
 def _decode(body: bytes) -> str:

@@ -43,14 +43,14 @@ class Prepared:
 
     async def __call__(self, connection: "Connection | Gathered", **given: Any) -> Rows:
         """Its rows, none where it is gathered. Raises: DriverError."""
-        arguments = self._arguments(given)
         if isinstance(connection, Gathered):
-            connection.add(self, arguments)
+            connection.add(self, given)
             return []
-        found = await _fetch(connection, self.sql, arguments)
+        found = await _fetch(connection, self.sql, self.arguments(given))
         return [SimpleNamespace(**one) for one in found]
 
-    def _arguments(self, given: dict[str, Any]) -> list[Any]:
+    def arguments(self, given: dict[str, Any]) -> list[Any]:
+        """In the order of the SQL, JSON spelled."""
         values = {**self._fixed, **given}
         for name in self._json:
             if values[name] is not None:
@@ -67,14 +67,17 @@ class Gathered:
     """
 
     def __init__(self) -> None:
-        self._rows: dict[Prepared, list[list[Any]]] = {}
+        self._given: dict[Prepared, list[dict[str, Any]]] = {}
 
-    def add(self, statement: Prepared, arguments: list[Any]) -> None:
-        self._rows.setdefault(statement, []).append(arguments)
+    def add(self, statement: Prepared, given: dict[str, Any]) -> None:
+        self._given.setdefault(statement, []).append(given)
 
     async def carry_out(self, connection: Connection) -> None:
         """Raises: DriverError."""
-        rows, self._rows = self._rows, {}
+        rows = {
+            one: list(map(one.arguments, all_)) for one, all_ in self._given.items()
+        }
+        self._given = {}
         if all(len(several) == 1 for several in rows.values()):
             if rows:
                 sql = _joined(tuple(one.sql for one in rows))

@@ -6,6 +6,7 @@ address with a page. Whatever the bytes, the result is Parsed or Rejected.
 
 import re
 from collections.abc import Callable
+from typing import TypeAlias
 
 from registry.errors import Refused, RegistryError
 from registry.formats import refusals
@@ -65,6 +66,10 @@ _MARK = re.compile(rb'"(wab_version|awp_version|abp)"\s*+:')
 _STARTS_AS_JSON = frozenset(b'{["')
 
 
+Opened: TypeAlias = JsonObject | RegistryError
+"""The JSON of a body, or why it has none."""
+
+
 def parse_document(
     body: bytes, *, url: str, content_type: str = "", site_url: str = ""
 ) -> Parsed | Rejected:
@@ -72,15 +77,36 @@ def parse_document(
 
     url: where it lies. site_url: the crawled site, where the document lies elsewhere.
     """
-    with collector_paused():
-        return _parse(body, Ledger(url=url, site_url=site_url), content_type)
+    return read_opened(
+        open_document(body),
+        body,
+        url=url,
+        content_type=content_type,
+        site_url=site_url,
+    )
 
 
-def _parse(body: bytes, ledger: Ledger, content_type: str) -> Parsed | Rejected:
+def open_document(body: bytes) -> Opened:
+    """The first half of `parse_document`, for who takes it for many before the second."""
     try:
-        if starts_as_markup(body):
-            raise Refused(refusals.PAGE_NOT_DOCUMENT)
-        return Parsed(_read(_parse_object(body), ledger))
+        with collector_paused():
+            if starts_as_markup(body):
+                raise Refused(refusals.PAGE_NOT_DOCUMENT)
+            return _parse_object(body)
+    except RegistryError as error:
+        return error
+
+
+def read_opened(
+    opened: Opened, body: bytes, *, url: str, content_type: str, site_url: str
+) -> Parsed | Rejected:
+    """The second half, of what the first made of the body."""
+    ledger = Ledger(url=url, site_url=site_url)
+    try:
+        if isinstance(opened, RegistryError):
+            raise opened
+        with collector_paused():
+            return Parsed(_read(opened, ledger))
     except RegistryError as error:
         if error.code == JSON_SYNTAX.code:
             error = _explain_syntax(body, content_type) or error

@@ -6,11 +6,11 @@ timestamps, version numbers and members the registry does not know change nothin
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from json.encoder import encode_basestring_ascii as _quoted
-from operator import attrgetter
-from typing import Any
+from operator import attrgetter, call
+from typing import Any, get_type_hints
 
 from registry.sites.site import Site
 
@@ -28,13 +28,11 @@ def _canonical(values: Iterable[Any]) -> list[str]:
 
     No list of a site means anything by its order.
     """
-    return [
-        (_SPELL.get(one.__class__) or _spell_as(one.__class__))(one) for one in values
-    ]
+    return [_SPELL[one.__class__](one) for one in values]
 
 
-def _spell_list(value: Iterable[Any]) -> str:
-    return f"[{','.join(sorted(_canonical(value)))}]"
+def _spell_list(value: Sequence[Any]) -> str:
+    return f"[{','.join(sorted(_canonical(value)))}]" if value else "[]"
 
 
 def _spell_object(value: dict[str, Any]) -> str:
@@ -44,26 +42,38 @@ def _spell_object(value: dict[str, Any]) -> str:
     return f"{{{','.join(map(':'.join, pairs))}}}"
 
 
-def _spell_as(kind: Any) -> Callable[[Any], str]:
-    """How values of another class are spelled; found out once for each."""
-    _SPELL[kind] = _spell_fields(kind) if is_dataclass(kind) else json.dumps
-    return _SPELL[kind]
-
-
 def _spell_fields(kind: Any) -> Callable[[Any], str]:
     """kind: a dataclass of two fields or more, as all of a site's are."""
     names = sorted(field.name for field in fields(kind))
     form = f"{{{','.join(f'{_quoted(name)}:%s' for name in names)}}}"
+    declared = get_type_hints(kind)
+    spell: list[Any] = [_DECLARED.get(declared[name], _spell) for name in names]
     members = attrgetter(*names)
-    return lambda value: form % tuple(_canonical(members(value)))
+    return lambda value: form % tuple(map(call, spell, members(value)))
 
 
-_SPELL: dict[Any, Callable[[Any], str]] = {
-    str: _quoted,
-    bool: {True: "true", False: "false"}.__getitem__,
-    type(None): {None: "null"}.__getitem__,
-    list: _spell_list,
-    tuple: _spell_list,
-    dict: _spell_object,
-}
-"""By class."""
+def _spell(value: Any) -> str:
+    return _SPELL[value.__class__](value)
+
+
+class _Spelling(dict[Any, Callable[[Any], str]]):
+    """By class; how values of another are spelled is found out once."""
+
+    def __missing__(self, kind: Any) -> Callable[[Any], str]:
+        self[kind] = _spell_fields(kind) if is_dataclass(kind) else json.dumps
+        return self[kind]
+
+
+_of_constant = {True: "true", False: "false", None: "null"}.__getitem__
+_SPELL = _Spelling(
+    {
+        str: _quoted,
+        bool: _of_constant,
+        type(None): _of_constant,
+        list: _spell_list,
+        tuple: _spell_list,
+        dict: _spell_object,
+    }
+)
+_DECLARED = {str: _quoted, bool: _of_constant, bool | None: _of_constant}
+"""By what a field is declared to be, which spares a look at the class of its value."""

@@ -11,11 +11,8 @@ from typing import Literal
 from registry.ranking.capability_depth import Capability, capability_depth, richness
 from registry.ranking.encoder import Encoder
 from registry.ranking.policy import Policy
-from registry.ranking.profile import (
-    ActionWords,
-    is_placeless,
-    reading_of,
-)
+from registry.ranking.profile import capability_of, is_placeless
+from registry.ranking.site_words import ActionWords, reading_of
 from registry.sites.action import Action
 from registry.sites.place import Place
 from registry.sites.site import Site
@@ -85,7 +82,7 @@ def _advise_on_proximity(
 
 
 def _advise_on_depth(words: Sequence[ActionWords], policy: Policy) -> Iterator[Advice]:
-    now = capability_depth((each.capability(policy) for each in words), policy)
+    now = capability_depth((capability_of(each, policy) for each in words), policy)
     for omission in _OMISSIONS:
         lacking = [each for each in words if omission.concerns(each, policy)]
         if lacking:
@@ -112,7 +109,7 @@ def _improved(
     words: Sequence[ActionWords], omission: _Omission, policy: Policy
 ) -> Iterator[Capability]:
     for each in words:
-        capability = each.capability(policy)
+        capability = capability_of(each, policy)
         if omission.concerns(each, policy):
             described = len(each.description)
             if omission.say is None:

@@ -6,17 +6,16 @@ richest of them, so that copies bring nothing; digits do not make an action anot
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from itertools import filterfalse, starmap
+from typing import NamedTuple
 
 from registry.ranking.policy import FULL, Policy
 from registry.sites.action import Action
 
 
-@dataclass(frozen=True, slots=True)
-class Capability:
+class Capability(NamedTuple):
     """An action reduced to what depth looks at.
 
     terms: of its name, description and parameters. richness: 0..FULL.
@@ -31,22 +30,23 @@ def richness(action: Action, described_words: int, policy: Policy) -> int:
 
     described_words: distinct content words of the description.
     """
-    typed = [parameter.type != "unknown" for parameter in action.parameters]
-    documented = [bool(parameter.description) for parameter in action.parameters]
+    parameters = action.parameters
+    typed = [each for each in parameters if each.type != "unknown"]
+    documented = [each for each in parameters if each.description]
     described = described_words >= policy.described_words
     return (
         policy.richness_named_bp
         + described * policy.richness_described_bp
-        + _share(typed, policy.richness_typed_bp)
-        + _share(documented, policy.richness_documented_bp)
+        + _share(len(typed), len(parameters), policy.richness_typed_bp)
+        + _share(len(documented), len(parameters), policy.richness_documented_bp)
         + (action.auth_required is not None) * policy.richness_auth_bp
         + (action.sensitivity is not None) * policy.richness_sensitivity_bp
     )
 
 
-def _share(told: Sequence[bool], whole: int) -> int:
+def _share(told: int, parameters: int, whole: int) -> int:
     """Half where there is no parameter: none needed, or none declared."""
-    return whole * sum(told) // len(told) if told else whole // 2
+    return whole * told // parameters if parameters else whole // 2
 
 
 def capability_depth(capabilities: Iterable[Capability], policy: Policy) -> int:
@@ -76,9 +76,10 @@ def distinct_capabilities(
 
 def _richest_by_terms(capabilities: Iterable[Capability]) -> list[Capability]:
     richest: dict[frozenset[str], int] = {}
-    for each in capabilities:
-        terms = frozenset(filterfalse(str.isdecimal, each.terms))
-        richest[terms] = max(each.richness, richest.get(terms, 0))
+    for said, rich in capabilities:
+        has_digits = any(map(str.isdecimal, said))
+        terms = frozenset(filterfalse(str.isdecimal, said)) if has_digits else said
+        richest[terms] = max(rich, richest.get(terms, 0))
     return list(starmap(Capability, richest.items()))
 
 

@@ -86,22 +86,23 @@ class Mask:
     """phrases: sequences of stems, longest first. joined: the same in one word.
 
     marks: stems of single words, which are cut unless the word is an everyday one.
+    first: no text is cut that says none of these stems.
     """
 
     phrases: tuple[tuple[str, ...], ...]
     joined: frozenset[str]
     marks: frozenset[str]
     everyday: Everyday
-    _first: frozenset[str] = field(init=False, repr=False)
+    first: frozenset[str] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         heads = frozenset(phrase[0] for phrase in self.phrases)
-        object.__setattr__(self, "_first", heads | self.joined | self.marks)
+        object.__setattr__(self, "first", heads | self.joined | self.marks)
 
     def cut(self, words: Sequence[str]) -> list[str]:
         """The words without any phrase or mark."""
         terms = stems(words)
-        if self._first.isdisjoint(terms):
+        if self.first.isdisjoint(terms):
             return list(words)
         return self._cut(words, terms)
 

@@ -10,18 +10,18 @@ profiles of two policies can't stand in one order.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
 from registry.ranking.capability_depth import Capability, capability_depth, richness
 from registry.ranking.encoder import Encoder
-from registry.ranking.mask import Everyday, Mask, make_mask
+from registry.ranking.mask import Mask
 from registry.ranking.meaning import SiteWords
 from registry.ranking.policy import Policy
 from registry.ranking.quality import ProbeFigures, quality
-from registry.ranking.spelling import Lexicon, lexicon_of
-from registry.ranking.text import distinct_terms, split_words, stem
-from registry.sites.action import Action
+from registry.ranking.site_words import ActionWords, Reading, reading_of
+from registry.ranking.text import distinct_terms, split_words
 from registry.sites.place import Place, Point
 from registry.sites.site import Site
 
@@ -87,130 +87,102 @@ def parse_profile(body: bytes) -> Profile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ActionWords:
-    """An action's content words a field, masked. plain: its name as `plain_name`.
+class Subject:
+    """What a profile is made of.
 
-    terms: distinct ones of the three fields, in their order.
+    host, registrable_domain: lower-case A-labels, used for masking only.
     """
 
-    action: Action
-    shown: str
-    plain: str
-    name: Sequence[str]
-    description: Sequence[str]
-    parameters: Sequence[str]
-    terms: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
-
-    def capability(self, policy: Policy) -> Capability:
-        return Capability(
-            frozenset().union(*self.terms),
-            richness(self.action, len(self.description), policy),
-        )
+    site: Site
+    site_id: int
+    publisher: int
+    host: str
+    registrable_domain: str
+    formats: Iterable[str]
+    place: Place | None
+    probes: ProbeFigures
+    changed_at: datetime
+    conformance: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """How the texts of a site are read: its own name cut out, then words taken apart.
-
-    In this order, because the name may be written in one word.
-    """
+class _Read:
+    """The texts of a site, as words. mask: of its own name."""
 
     mask: Mask
-    lexicon: Lexicon
-    policy: Policy
-
-    def about(self, site: Site) -> list[str]:
-        said = f"{site.category} \n {site.description}"
-        return self._content(said, self.policy.site_words_max)
-
-    def action(self, action: Action) -> ActionWords:
-        policy = self.policy
-        words = split_words(action.name)
-        kept = self.mask.cut(words)
-        plain = " ".join(kept)
-        said = " \n ".join(
-            [f"{each.name} \n {each.description}" for each in action.parameters]
-        )
-        name = self.lexicon.saying(kept, limit=policy.name_words_max)
-        description = self._content(action.description, policy.description_words_max)
-        parameters = self._content(said, policy.parameter_words_max)
-        return ActionWords(
-            action=action,
-            shown=action.name if kept == words else plain,
-            plain=plain,
-            name=name,
-            description=description,
-            parameters=parameters,
-            terms=(
-                distinct_terms(name),
-                distinct_terms(description),
-                distinct_terms(parameters),
-            ),
-        )
-
-    def _content(self, text: str, limit: int) -> list[str]:
-        kept = self.mask.cut(split_words(text))
-        return self.lexicon.saying(kept, limit=limit)
+    about: Sequence[str]
+    actions: Sequence[ActionWords]
 
 
-def reading_of(
-    name: str,
-    host: str,
-    registrable_domain: str,
-    place: Place | None,
-    *,
-    encoder: Encoder,
-    policy: Policy,
-) -> Reading:
-    """host, registrable_domain: lower-case A-labels, used for masking only."""
-    everyday = Everyday(encoder, policy, place_terms(place))
-    mask = make_mask(name, host, registrable_domain, everyday)
-    return Reading(mask, lexicon_of(encoder, policy), policy)
+def make_profiles(
+    subjects: Sequence[Subject], *, encoder: Encoder, policy: Policy
+) -> list[Profile]:
+    """One each, in their order.
+
+    Each step is taken for all of them before the next: its code and its words stay in
+    the processor's caches, which takes a fifth less than one profile after the other.
+    """
+    readings = [_reading_of(one, encoder, policy) for one in subjects]
+    read = [_read(one.site, how) for one, how in zip(subjects, readings, strict=True)]
+    embeddings = [encoder.encode_site(_site_words(one)) for one in read]
+    depths = [_depth(one.actions, policy) for one in read]
+    return [
+        _put_together(*one, policy)
+        for one in zip(subjects, read, embeddings, depths, strict=True)
+    ]
 
 
 def make_profile(
-    site: Site,
-    *,
-    site_id: int,
-    publisher: int,
-    host: str,
-    registrable_domain: str,
-    formats: Iterable[str],
-    place: Place | None,
-    probes: ProbeFigures,
-    changed_at: datetime,
-    encoder: Encoder,
-    policy: Policy,
-    conformance: str = "",
+    site: Site, *, encoder: Encoder, policy: Policy, **known: Any
 ) -> Profile:
-    """host, registrable_domain: lower-case A-labels, used for masking only."""
-    reading = reading_of(
-        site.name, host, registrable_domain, place, encoder=encoder, policy=policy
+    """known: of the `Subject`."""
+    subject = Subject(site=site, **known)
+    (profile,) = make_profiles([subject], encoder=encoder, policy=policy)
+    return profile
+
+
+def _reading_of(subject: Subject, encoder: Encoder, policy: Policy) -> Reading:
+    return reading_of(
+        subject.site.name,
+        subject.host,
+        subject.registrable_domain,
+        subject.place,
+        encoder=encoder,
+        policy=policy,
     )
+
+
+def _read(site: Site, reading: Reading) -> _Read:
     actions = [reading.action(action) for action in site.actions]
-    about = reading.about(site)
+    return _Read(reading.mask, reading.about(site), actions)
+
+
+def _put_together(
+    subject: Subject, read: _Read, embedding: bytes, depth: int, policy: Policy
+) -> Profile:
+    site, place = subject.site, subject.place
     category = site.category.strip().casefold()
     return Profile(
         policy=policy.digest,
-        site_id=site_id,
-        publisher=publisher,
+        site_id=subject.site_id,
+        publisher=subject.publisher,
         category=category,
         country=_country(site, place),
-        formats=tuple(sorted(set(formats))),
+        formats=tuple(sorted(set(subject.formats))),
         point=place.point if place else None,
         local=place is not None and not is_placeless(category, policy),
-        site_terms=distinct_terms(about),
-        actions=tuple(_action_profile(each) for each in actions),
-        embedding=encoder.encode_site(_site_words(about, actions)),
-        capability_depth=_depth(actions, policy),
-        quality=quality(probes, policy),
-        probes=probes,
-        changed_at=changed_at,
+        site_terms=distinct_terms(read.about),
+        actions=tuple(map(_action_profile, read.actions)),
+        embedding=embedding,
+        capability_depth=depth,
+        quality=quality(subject.probes, policy),
+        probes=subject.probes,
+        changed_at=subject.changed_at,
         commission_tier=0 if site.commission_percent == 0 else 1,
-        conformance=conformance.casefold(),
-        permissions=_granted(site, reading.mask),
+        conformance=subject.conformance.casefold(),
+        permissions=_granted(site, read.mask),
         requires_auth=_requires_auth(site),
-        action_names=_distinct(each.plain for each in actions),
+        action_names=_distinct([each.plain for each in read.actions]),
         languages=_distinct(map(primary_language, site.languages)),
     )
 
@@ -238,19 +210,19 @@ def _granted(site: Site, mask: Mask) -> tuple[str, ...]:
 
 def _requires_auth(site: Site) -> tuple[bool, ...]:
     declared = {action.auth_required for action in site.actions}
-    return tuple(value for value in (False, True) if value in declared)
+    return tuple([value for value in (False, True) if value in declared])
 
 
 def _distinct(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(values) - {""}))
 
 
-def _site_words(about: Sequence[str], actions: Sequence[ActionWords]) -> SiteWords:
+def _site_words(read: _Read) -> SiteWords:
     return SiteWords(
-        about=about,
-        names=[each.name for each in actions],
-        descriptions=[each.description for each in actions],
-        parameters=[each.parameters for each in actions],
+        about=read.about,
+        names=[each.name for each in read.actions],
+        descriptions=[each.description for each in read.actions],
+        parameters=[each.parameters for each in read.actions],
     )
 
 
@@ -265,11 +237,14 @@ def _action_profile(words: ActionWords) -> ActionProfile:
 
 
 def _depth(actions: Sequence[ActionWords], policy: Policy) -> int:
-    return capability_depth((each.capability(policy) for each in actions), policy)
+    return capability_depth([capability_of(one, policy) for one in actions], policy)
 
 
-def place_terms(place: Place | None) -> frozenset[str]:
-    return frozenset(map(stem, split_words(place.name))) if place else frozenset()
+def capability_of(words: ActionWords, policy: Policy) -> Capability:
+    return Capability(
+        frozenset().union(*words.terms),
+        richness(words.action, len(words.description), policy),
+    )
 
 
 def _country(site: Site, place: Place | None) -> str:

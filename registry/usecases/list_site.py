@@ -20,8 +20,9 @@ from registry.ranking.encoder import Encoder
 from registry.ranking.policy import Policy
 from registry.ranking.profile import (
     Profile,
+    Subject,
     encode_profile,
-    make_profile,
+    make_profiles,
     parse_profile,
 )
 from registry.ranking.quality import ProbeFigures, quality
@@ -238,12 +239,17 @@ class Lister:
         found = await probes.probes_of_sites(
             connection, [entry.site_id for entry, _ in several], now - QUALITY_WINDOW
         )
-        for entry, formats in several:
-            figures = summarise_probes(found[entry.site_id])
+        subjects = [
+            subject_of(entry, formats, summarise_probes(found[entry.site_id]))
+            for entry, formats in several
+        ]
+        made = make_profiles(subjects, encoder=self.encoder, policy=self.policy)
+        bodies = map(encode_profile, made)
+        for (entry, _), body in zip(several, bodies, strict=True):
             await profiles.save_profile(
                 writes,
                 entry.site_id,
-                encode_profile(self.profile_of(entry, formats, figures)),
+                body,
                 self.policy.digest,
                 listed=entry.is_listed,
             )
@@ -251,20 +257,26 @@ class Lister:
     def profile_of(
         self, entry: SiteEntry, formats: Iterable[str], figures: ProbeFigures
     ) -> Profile:
-        return make_profile(
-            entry.site,
-            site_id=entry.site_id,
-            publisher=publisher_of(entry.registrable_domain),
-            host=entry.host,
-            registrable_domain=entry.registrable_domain,
-            formats=formats,
-            place=entry.place,
-            probes=figures,
-            changed_at=entry.changed_at,
-            encoder=self.encoder,
-            policy=self.policy,
-            conformance=entry.conformance,
-        )
+        subject = subject_of(entry, formats, figures)
+        (profile,) = make_profiles([subject], encoder=self.encoder, policy=self.policy)
+        return profile
+
+
+def subject_of(
+    entry: SiteEntry, formats: Iterable[str], figures: ProbeFigures
+) -> Subject:
+    return Subject(
+        site=entry.site,
+        site_id=entry.site_id,
+        publisher=publisher_of(entry.registrable_domain),
+        host=entry.host,
+        registrable_domain=entry.registrable_domain,
+        formats=formats,
+        place=entry.place,
+        probes=figures,
+        changed_at=entry.changed_at,
+        conformance=entry.conformance,
+    )
 
 
 async def _say_label(writes: Gathered, found: Found) -> None:

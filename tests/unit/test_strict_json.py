@@ -93,6 +93,35 @@ def test_the_depth_scan_takes_linear_time(unit: bytes) -> None:
     assert_linear(read, 2_000)
 
 
+def _depth_of(text: str) -> int:
+    """Of the brackets outside of strings, one character after the other."""
+    depth = deepest = 0
+    is_string = False
+    for character in text:
+        if character == '"':
+            is_string = not is_string
+        elif not is_string and character in "[]{}":
+            depth += 1 if character in "[{" else -1
+            deepest = max(deepest, depth)
+    return deepest
+
+
+@given(st.text('"[]{}a', max_size=40))
+def test_nothing_deep_outside_of_strings_is_parsed(text: str) -> None:
+    try:
+        parse_json(text.encode(), max_depth=3, max_bytes=100)
+    except RegistryError as refused:
+        if refused.code == "json_too_deep":
+            assert _depth_of(text) > 3
+    else:
+        assert _depth_of(text) <= 3
+
+
+@pytest.mark.parametrize("text", ["[[[]]]", '["[[[["]', '[""]', '["[",""]', '["]]]]"]'])
+def test_brackets_in_strings_do_not_count(text: str) -> None:
+    assert parse_json(text.encode(), max_depth=3, max_bytes=100) == json.loads(text)
+
+
 def _nested(levels: int) -> JsonValue:
     value: JsonValue = []
     for _ in range(levels - 1):

@@ -111,12 +111,12 @@ class _Comparison:
             self._note_type(value, rule, path)
         elif rule.ends_here:
             return
+        elif isinstance(value, str):
+            self._check_text(value, rule, path)
         elif isinstance(value, dict):
             self._check_object(value, rule, path)
         elif isinstance(value, list):
             self._check_array(value, rule, path)
-        elif isinstance(value, str):
-            self._check_text(value, rule, path)
         elif isinstance(value, int | float) and kind is not bool:
             self._check_number(value, rule, path)
 
@@ -128,9 +128,9 @@ class _Comparison:
                 self._note_missing(name, rule, path)
         for name, member in rule.properties.items():
             if name in value:
-                kind = type(value[name])
-                if not (member.ends_here and kind in member.types):
-                    self.check(value[name], member, (path, name))
+                item = value[name]
+                if not (member.ends_here and type(item) in member.types):
+                    self.check(item, member, (path, name))
         if rule.others is not None:
             for name, other in value.items():
                 if self._left <= 0:

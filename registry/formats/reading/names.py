@@ -8,6 +8,8 @@ _MAX_WORD = 40
 def match_key(name: str) -> str:
     """Equal for `searchMenu`, `search_menu`, `search-menu` and `Search menu`."""
     folded = unicodedata.normalize("NFKC", name).casefold()
+    if folded.isalnum():
+        return folded
     return "".join(filter(str.isalnum, folded)) or name
 
 

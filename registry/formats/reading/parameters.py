@@ -58,6 +58,7 @@ _SCHEMA_MARKS: dict[str, type] = {
 }
 _COMBINING = ("anyOf", "oneOf", "allOf")
 _POINTING = frozenset({"$ref", *_COMBINING})
+_CHOOSING = frozenset({"enum", "options", "const", "validation"})
 _DEFINITIONS = frozenset({"$defs", "definitions"})
 
 
@@ -178,7 +179,7 @@ def _from_object(
 ) -> Parameter:
     """schema: the root whose definitions a `$ref` may name."""
     members = declared.members
-    kind, choices = _declared_type(members), _choices(declared)
+    kind, choices = _kind_and_choices(declared)
     if not _POINTING.isdisjoint(members):
         for part in _parts(declared, schema, *_COMBINING):
             if kind == "unknown":
@@ -195,7 +196,17 @@ def _from_object(
 
 
 def _name(declared: str) -> str:
-    return clean_text(declared[:MAX_WORD_CHARACTERS])
+    word = declared[:MAX_WORD_CHARACTERS]
+    return word.strip() if word.isprintable() else clean_text(word)
+
+
+def _kind_and_choices(declared: Reader) -> tuple[str, tuple[str, ...]]:
+    members = declared.members
+    kind = members.get("type")
+    plain = _TYPES.get(kind) if isinstance(kind, str) else None
+    if plain is None:
+        return _declared_type(members), _choices(declared)
+    return plain, _stated_choices(declared)
 
 
 def _parts(declared: Reader, schema: Reader | None, *combining: str) -> list[Reader]:
@@ -244,8 +255,13 @@ def _choices(declared: Reader) -> tuple[str, ...]:
     members = declared.members
     kind = members.get("type")
     inline = _inline_choices(kind) if isinstance(kind, str) else ()
-    if inline:
-        return inline
+    return inline or _stated_choices(declared)
+
+
+def _stated_choices(declared: Reader) -> tuple[str, ...]:
+    members = declared.members
+    if _CHOOSING.isdisjoint(members):
+        return ()
     if "enum" in members or "options" in members:
         return _listed_choices(declared)
     if "const" in members:
@@ -281,7 +297,7 @@ def _spelled(values: Iterable[JsonValue]) -> tuple[str, ...]:
 
 def _spell(value: JsonValue) -> str:
     if isinstance(value, str):
-        return clean_text(value[:MAX_WORD_CHARACTERS])
+        return _name(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):

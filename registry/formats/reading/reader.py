@@ -162,8 +162,10 @@ class Reader:
         for name in names:
             value = members.get(name)
             if isinstance(value, str):
-                is_short = len(value) <= MAX_TEXT_CHARACTERS
-                text = clean_text(value) if is_short else self.child(name).as_text()
+                if value.isprintable() and len(value) <= MAX_TEXT_CHARACTERS:
+                    text = value.strip()
+                else:
+                    text = self.child(name).as_text()
                 if text:
                     return text
             elif value is not None and not self.ledger.is_full:
@@ -211,8 +213,9 @@ class Reader:
             self.expect("an array")
             return []
         self._note_excess(len(self.value), limit)
+        ledger = self.ledger
         return [
-            Reader(item, str(index), self.ledger, self)
+            Reader(item, str(index), ledger, self)
             for index, item in enumerate(self.value[:limit])
         ]
 
@@ -234,7 +237,8 @@ class Reader:
         # The order of members means nothing, so it must not choose who is cut.
         names = list(self.value)
         kept = names if len(names) <= limit else sorted(names)[:limit]
-        return [(name, self.child(name)) for name in kept]
+        members, ledger = self.value, self.ledger
+        return [(name, Reader(members[name], name, ledger, self)) for name in kept]
 
     def target(self, *names: str, base: str = "") -> str | None:
         """The absolute URL in the first named member that is a text.

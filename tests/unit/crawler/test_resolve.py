@@ -1,4 +1,6 @@
+import asyncio
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -6,6 +8,7 @@ import pytest
 from crawler.resolve import (
     Endpoint,
     HostsFile,
+    SystemLookup,
     parse_endpoint,
     parse_hosts_file,
 )
@@ -69,3 +72,39 @@ def test_a_changed_hosts_file_is_read_again_and_a_broken_one_is_not(
         assert dict(hosts) == {"two.test": Endpoint("127.0.0.1", 1002)}
     file.unlink()
     assert hosts["two.test"] == Endpoint("127.0.0.1", 1002)
+
+
+async def test_what_a_look_up_raises_is_told_to_who_asked() -> None:
+    def ask(host: str) -> list[str]:
+        raise OSError(host)
+
+    look_up = SystemLookup(threads=1, ask=ask)
+    for host in ("one.test", "two.test"):  # the thread is there for the next
+        with pytest.raises(OSError, match=host):
+            await look_up(host)
+
+
+async def test_an_answer_that_nobody_waits_for_frees_its_thread() -> None:
+    may_answer = threading.Event()
+
+    def ask(host: str) -> list[str]:
+        may_answer.wait(5)
+        return [host]
+
+    look_up = SystemLookup(threads=1, ask=ask)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await look_up("slow.test")
+    with pytest.raises(Refused, match="slow zones"):
+        await look_up("next.test")
+    may_answer.set()
+    assert await answer_of(look_up, "next.test") == ["next.test"]
+
+
+async def answer_of(look_up: SystemLookup, host: str) -> list[str]:
+    """As soon as a thread is free."""
+    while True:
+        try:
+            return await look_up(host)
+        except Refused:
+            await asyncio.sleep(0.001)

@@ -7,13 +7,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from registry.ranking.encoder import load_encoder
+from registry.ranking.encoder import Encoder, load_encoder
 from registry.ranking.mask import Everyday
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.profile import (
     Profile,
+    Subject,
     encode_profile,
     make_profile,
+    make_profiles,
     parse_profile,
     plain_name,
 )
@@ -348,3 +350,25 @@ def test_own_name_is_cut_from_shown_action_names(profile_of: MakeProfile) -> Non
     )
     shown = [action.name for action in profile_of(site).actions]
     assert shown == ["search", "findShoes"]
+
+
+def test_profiles_made_together_are_those_made_one_by_one(
+    profile_of: MakeProfile, bistro: Site, encoder: Encoder
+) -> None:
+    sites = [bistro, Site(), branded(bistro, "Nike"), shop_of("zorblax")]
+    subjects = [
+        Subject(
+            site=site,
+            site_id=7,
+            publisher=70,
+            host="xq.test",
+            registrable_domain="xq.test",
+            formats=("wab",),
+            place=None,
+            probes=ProbeFigures(),
+            changed_at=datetime(2026, 11, 1, tzinfo=UTC),
+        )
+        for site in sites
+    ]
+    made = make_profiles(subjects, encoder=encoder, policy=DEFAULT_POLICY)
+    assert made == [profile_of(site) for site in sites]
