@@ -1,7 +1,7 @@
 """The process that builds the shared index: `python -m registry.indexer`.
 
 One on each machine that answers searches. It alone needs the ranker's role; the web
-processes map what it puts out.
+processes map what it puts out. Large merges are made by a process that it starts.
 """
 
 import os

@@ -29,7 +29,6 @@ from registry.ranking.spelling import (
     lexicon_of,
     term_weights_bp,
 )
-from registry.ranking.text import typed_words
 from registry.ranking.vectors import RECIPROCAL_BITS, length_in_bits
 
 Integers = npt.NDArray[np.int64]
@@ -63,37 +62,30 @@ class Request:
 
 def parse_request(text: str, encoder: Encoder, policy: Policy) -> Request:
     """A text without a word that says something asks for nothing and finds nothing."""
-    lexicon = lexicon_of(encoder, policy)
     found = _Reading(policy)
-    for shown, word in typed_words(text):
-        parts = lexicon.read(word)
-        if len(parts) == 1:
-            found.add(shown, parts[0])
-        else:
-            for part in parts:
-                found.add(part.word, part)
-    meant = found.meant
-    content = [meant.get(word, word) for word in found.kept] if meant else found.kept
-    meaning = encoder.encode_request(found.sentence, list(content))
+    found.take(lexicon_of(encoder, policy).read(text))
+    kept, meant = found.kept, found.meant
+    content = [meant.get(word, word) for word in kept] if meant else list(kept)
+    meaning = encoder.encode_request(found.sentence, content)
     return Request(
         term_of=found.term_of,
         vector=meaning.vector,
         confidence_bp=meaning.confidence_bp,
         corrected=found.corrected,
-        weights_bp=term_weights_bp(found.kept, meant, policy),
+        weights_bp=term_weights_bp(kept, meant, policy),
     )
 
 
 class _Reading:
     """A request, word by word.
 
-    kept: the first words that say something. meant: instead of those mistyped.
-    sentence: as it was meant, with the words that only hold it together. term_of,
-    corrected: see `Request`.
+    kept: the first words that say something, and their terms. meant: instead of those
+    mistyped. sentence: as it was meant, with the words that only hold it together.
+    term_of, corrected: see `Request`.
     """
 
     def __init__(self, policy: Policy) -> None:
-        self.kept: dict[str, None] = {}
+        self.kept: dict[str, str] = {}
         self.meant: dict[str, str] = {}
         self.sentence: list[str] = []
         self.term_of: dict[str, str] = {}
@@ -101,21 +93,23 @@ class _Reading:
         self._words_max = policy.query_words_max
         self._corrections_max = policy.corrections_max
 
-    def add(self, shown: str, read: ReadWord) -> None:
-        """shown: the word as it was typed but for its case."""
-        word = read.word
-        if read.says and (word in self.kept or self._keep(read)):
-            self.term_of[shown] = read.term
-            if word in self.meant:
-                word = self.corrected[shown] = self.meant[word]
-            self.sentence.append(word)
-        elif read.holds_together:
-            self.sentence.append(word)
+    def take(self, words: Iterable[tuple[str, ReadWord]]) -> None:
+        """words: see `Lexicon.read`."""
+        kept, sentence, term_of = self.kept, self.sentence, self.term_of
+        for shown, read in words:
+            word = read.word
+            if read.says and (word in kept or self._keep(read)):
+                term_of[shown] = read.term
+                if word in self.meant:
+                    word = self.corrected[shown] = self.meant[word]
+                sentence.append(word)
+            elif read.holds_together:
+                sentence.append(word)
 
     def _keep(self, read: ReadWord) -> bool:
         if len(self.kept) >= self._words_max:
             return False
-        self.kept[read.word] = None
+        self.kept[read.word] = read.term
         if read.meant and len(self.meant) < self._corrections_max:
             self.meant[read.word] = read.meant
         return True
@@ -233,14 +227,20 @@ def match_sites(
 
     products: of its vector with the query's. reciprocals: see `vectors`.
     """
-    lexical = matched * lexical_multiplier(term_weights, policy) >> MULTIPLIER_BITS
-    likeness = np.maximum(products, 0) * reciprocals * meaning_multiplier(request)
-    lexical = np.minimum(lexical, FULL)
-    cosine = np.minimum(likeness >> MULTIPLIER_BITS, FULL)
+    lexical = matched * lexical_multiplier(term_weights, policy)
+    lexical >>= MULTIPLIER_BITS
+    np.minimum(lexical, FULL, out=lexical)
+    cosine = np.maximum(products, 0)
+    cosine *= reciprocals
+    cosine *= meaning_multiplier(request)
+    cosine >>= MULTIPLIER_BITS
+    np.minimum(cosine, FULL, out=cosine)
     terms = len(request.terms)
     share = lexical_share_bp(terms, policy)
-    fused = share * lexical + (FULL - share) * cosine
-    relevance = np.minimum(fused // policy.full_relevance_bp, FULL)
+    relevance = share * lexical
+    relevance += (FULL - share) * cosine
+    relevance //= policy.full_relevance_bp
+    np.minimum(relevance, FULL, out=relevance)
     beyond_chance = (matched > 0) | (cosine >= policy.meaning_only_min_bp)
     return Matches(
         lexical=lexical,

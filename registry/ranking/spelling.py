@@ -21,7 +21,7 @@ from registry.ranking.encoder import Encoder
 from registry.ranking.letters import fold, with_plain_vowels
 from registry.ranking.policy import FULL, Policy
 from registry.ranking.remembered import Remembered
-from registry.ranking.text import content_words, stem, word_set
+from registry.ranking.text import LONGEST, may_be_joined, stem, typed_words, word_set
 
 _LINKS = "sn"
 """What a noun may take at its end inside a compound or in the plural."""
@@ -31,11 +31,12 @@ _LINKS = "sn"
 class ReadWord:
     """What a word is in a request, whatever stands beside it.
 
-    says: it says something (see `content_words`). holds_together: it is a word that
-    only does that. meant: see `Lexicon.meant_by`; None where it says nothing.
+    part: the word, if it is one of several that were run together. says: it says
+    something. holds_together: it is a word that only does that. meant: see `Lexicon.meant_by`; None where it says nothing.
     """
 
     word: str
+    part: str | None
     term: str
     says: bool
     holds_together: bool
@@ -51,6 +52,7 @@ class Lexicon:
         closed = {*policy.closed_words, *map(_joined, policy.split_words)}
         self._policy = policy
         self._longest_word = policy.word_letters_max
+        self._stop = word_set(policy.stop_words)
         self._linking = word_set(policy.linking_parts)
         self._parts = word_set(policy.name_parts) | {
             word for word in (*listed, *policy.compound_parts) if len(word) > 3
@@ -67,41 +69,71 @@ class Lexicon:
             self._saying_parts, longest=longest, most=16_384
         )
         self._meant_by = lru_cache(maxsize=4096)(self._correct)
-        self._read_again = lru_cache(maxsize=16_384)(self._read)
+        self._readings = Remembered(self._read_word, longest=longest, most=16_384)
+        self._runs = Remembered(self._read_run, longest=LONGEST, most=16_384)
 
     def parts(self, word: str) -> tuple[str, ...]:
         """The known words that it consists of, or else the word itself."""
         return self._parts_of(word) if len(word) <= self._longest_word else (word,)
 
     def saying(self, words: Iterable[str], *, limit: int) -> list[str]:
-        """As `content_words` of the parts of each."""
+        """The distinct parts that say something, first come first kept."""
         parts = chain.from_iterable(map(self._saying_parts_of.__getitem__, words))
         return list(dict.fromkeys(parts))[:limit]
 
     def _saying_parts(self, word: str) -> tuple[str, ...]:
         parts = self.parts(word)
-        return tuple(content_words(parts, self._policy, limit=len(parts)))
+        return tuple(dict.fromkeys(filter(self._says, parts)))
 
     def meant_by(self, word: str) -> str | None:
         """The listed word that was probably meant; None for a known or other word."""
         return self._meant_by(word) if self._is_short(word) else None
 
-    def read(self, word: str) -> tuple[ReadWord, ...]:
-        """Each of its parts."""
-        return self._read_again(word) if self._is_short(word) else self._read(word)
+    def read(self, text: str) -> Iterable[tuple[str, ReadWord]]:
+        """The words of a request, each as it was typed but for its case.
 
-    def _read(self, word: str) -> tuple[ReadWord, ...]:
-        return tuple(map(self._read_part, self.parts(word)))
+        A part of words that were run together is as it stands among them.
+        """
+        if text.isascii():
+            runs = list(map(self._runs.__getitem__, text.split()))
+            if all(runs):
+                return chain.from_iterable(runs)
+        return self._read_typed(typed_words(text))
 
-    def _read_part(self, word: str) -> ReadWord:
-        says = bool(content_words((word,), self._policy, limit=1))
+    def _read_run(self, run: str) -> tuple[tuple[str, ReadWord], ...]:
+        """() where it has no words, or its last one may belong to what follows."""
+        typed = typed_words(run)
+        if typed and may_be_joined(typed[-1][1]):
+            return ()
+        return tuple(self._read_typed(typed))
+
+    def _read_typed(
+        self, typed: Iterable[tuple[str, str]]
+    ) -> Iterator[tuple[str, ReadWord]]:
+        for shown, word in typed:
+            for read in self._readings[word]:
+                yield read.part or shown, read
+
+    def _read_word(self, word: str) -> tuple[ReadWord, ...]:
+        parts = self.parts(word)
+        return tuple(
+            [self._read_part(part, is_alone=len(parts) == 1) for part in parts]
+        )
+
+    def _read_part(self, word: str, *, is_alone: bool) -> ReadWord:
+        says = self._says(word)
         return ReadWord(
             word=word,
+            part=None if is_alone else word,
             term=stem(word),
             says=says,
-            holds_together=word in word_set(self._policy.stop_words),
+            holds_together=word in self._stop,
             meant=self.meant_by(word) if says else None,
         )
+
+    def _says(self, word: str) -> bool:
+        """Numbers say nothing: counts and prices are boasts, never capabilities."""
+        return self._is_short(word) and word not in self._stop and not word.isdecimal()
 
     def _is_short(self, word: str) -> bool:
         return len(word) <= self._longest_word
@@ -189,27 +221,27 @@ def lexicon_of(encoder: Encoder, policy: Policy) -> Lexicon:
 
 
 def term_weights_bp(
-    words: Iterable[str], corrected: Mapping[str, str], policy: Policy
+    term_of: Mapping[str, str], corrected: Mapping[str, str], policy: Policy
 ) -> dict[str, int]:
     """The weight of each term in basis points: FULL, or shared with what was meant.
 
     Shared, because a site that says both forms must not get more than the word.
     """
     if not corrected:
-        return dict.fromkeys(map(stem, words), FULL)
+        return dict.fromkeys(term_of.values(), FULL)
     weights: dict[str, int] = {}
-    for word in words:
+    for word, term in term_of.items():
         meant = corrected.get(word)
         shares = (
-            {stem(word): FULL}
+            {term: FULL}
             if meant is None
             else {
-                stem(word): FULL - policy.correction_share_bp,
+                term: FULL - policy.correction_share_bp,
                 stem(meant): policy.correction_share_bp,
             }
         )
-        for term, share in shares.items():
-            weights[term] = max(share, weights.get(term, 0))
+        for sought, share in shares.items():
+            weights[sought] = max(share, weights.get(sought, 0))
     return weights
 
 

@@ -11,12 +11,12 @@ order of the words, the machine, or the number of threads.
 """
 
 import hashlib
+from array import array
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import lru_cache
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,10 +25,12 @@ from tokenizers import Tokenizer
 
 from registry.ranking.meaning import Meaning, SiteWords, Words
 from registry.ranking.policy import FULL, Policy
+from registry.ranking.remembered import Remembered
 from registry.ranking.text import meaning_weight, word_set
 from registry.ranking.vectors import DIMENSIONS, quantise_request, quantise_site
 
-Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+"""Whole numbers in them, and sums below 2^53: exact in any order."""
 _TABLE_SCALE = 2048  # entries lie within ±9, with 11 significant bits
 _PROJECTED_SHIFT = 9  # what the projection adds beyond sixteen bits
 _ROWS_AT_ONCE = 4096
@@ -38,46 +40,17 @@ _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 PROJECTION = Path(__file__).with_name("projection.npy")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Pieces:
-    """Of a word. numbers: in the table. weight: what the word carries of a meaning.
+class _Pieces(NamedTuple):
+    """Of a word. numbers: in the table. weights: what each carries of a meaning.
 
-    weights: of each piece. meant: letters that mean something, times full.
+    Both as bytes of an array, which are soonest put together. letters: of all, times
+    their weight. meant: those that mean something, times full.
     """
 
-    numbers: tuple[int, ...]
-    weight: int
-    weights: tuple[int, ...]
-    meant: int
+    numbers: bytes
+    weights: bytes
     letters: int
-
-
-class _Pool:
-    """A weighted sum of pieces; exact, as it stays below 2^53."""
-
-    def __init__(self) -> None:
-        self._numbers: list[int] = []
-        self._weights: list[int] = []
-        self._times: list[int] = []
-
-    def add(self, pieces: _Pieces) -> None:
-        self._numbers += pieces.numbers
-        self._weights += pieces.weights
-
-    def add_times(self, several: Iterable[_Pieces], times: int) -> None:
-        """All that is added must have its times, or nothing."""
-        before = len(self._numbers)
-        for pieces in several:
-            self._numbers += pieces.numbers
-            self._weights += pieces.weights
-        self._times += [times] * (len(self._numbers) - before)
-
-    def total(self, table: npt.NDArray[np.int16]) -> Integers:
-        rows = table.take(self._numbers, axis=0).astype(np.float64)
-        weights = np.array(self._weights, np.float64)
-        if self._times:
-            weights *= self._times
-        return (weights @ rows).astype(np.int64)
+    meant: int
 
 
 class StaticEncoder:
@@ -90,8 +63,11 @@ class StaticEncoder:
         self.digest = f"sha256:{hashlib.sha256(table.tobytes()).hexdigest()}"
         self._table = table
         self._tokenizer = tokenizer
+        self._cutter = tokenizer.model  # a word needs nothing of what comes before it
         self._policy = policy
-        self._pieces_of = lru_cache(maxsize=16_384)(self._cut)
+        self._asking = word_set(policy.asking_words)
+        longest = policy.word_letters_max
+        self._pieces_of = Remembered(self._cut, longest=longest, most=16_384)
 
     def is_one_piece(self, word: str) -> bool:
         found = self._tokenizer.token_to_id(f"{_WORD_START}{word}")
@@ -105,23 +81,15 @@ class StaticEncoder:
         ]
 
     def encode_request(self, sentence: Words, content: Words) -> Meaning:
-        known, policy = frozenset(content), self._policy
-        asking = word_set(policy.asking_words)
-        pool = _Pool()
-        meant = letters = 0
-        for word in dict.fromkeys(sentence):
-            if word in known:
-                pieces = self._pieces_of(word)
-                meant += pieces.weight * pieces.meant
-                letters += pieces.weight * pieces.letters
-            elif word in asking:
-                pieces = self._pieces_of(word)
-            else:
-                continue
-            pool.add(pieces)
-        full = policy.piece_letters_full
+        said = set(content)
+        asked = self._asking.intersection(sentence) - said
+        pieces = [self._pieces_of[word] for word in said]
+        letters = sum([each.letters for each in pieces])
+        meant = sum([each.meant for each in pieces])
+        pieces += [self._pieces_of[word] for word in asked]
+        full = self._policy.piece_letters_full
         return Meaning(
-            vector=quantise_request(pool.total(self._table)),
+            vector=quantise_request(_weights_of(pieces) @ self._rows_of(pieces)),
             confidence_bp=FULL * meant // (letters * full) if letters else 0,
         )
 
@@ -134,27 +102,36 @@ class StaticEncoder:
             (words.descriptions, policy.embedding_description_weight),
             (words.parameters, policy.embedding_parameter_weight),
         )
-        pool = _Pool()
+        pieces: list[_Pieces] = []
+        weights: list[Floats] = []
         for texts, weight in fields:
             words_once = dict.fromkeys(chain.from_iterable(texts))
-            pool.add_times(map(self._pieces_of, words_once), weight)
-        return quantise_site(pool.total(self._table))
+            own = [self._pieces_of[word] for word in words_once]
+            weights.append(_weights_of(own) * weight)
+            pieces += own
+        return quantise_site(np.concatenate(weights) @ self._rows_of(pieces))
 
-    def _cut(self, word: str) -> "_Pieces":
-        encoding = self._tokenizer.encode(word, add_special_tokens=False)
-        texts = [piece.strip(_WORD_START) for piece in encoding.tokens]
-        numbers = tuple(
-            number
-            for text, number in zip(texts, encoding.ids, strict=True)
-            if text and not _is_byte(text)
+    def _rows_of(self, pieces: Iterable[_Pieces]) -> Floats:
+        numbers = b"".join([each.numbers for each in pieces])
+        return self._table.take(np.frombuffer(numbers, np.int64), axis=0).astype(
+            np.float64
         )
+
+    def _cut(self, word: str) -> _Pieces:
+        numbers = array("q")
+        letters = meant = 0
+        for token in self._cutter.tokenize(f"{_WORD_START}{word}"):
+            text = token.value.strip(_WORD_START)
+            letters += len(text)
+            if text and not _is_byte(text):
+                numbers.append(token.id)
+                meant += len(text) * self._meant(text)
         weight = meaning_weight(word, self._policy)
         return _Pieces(
-            numbers=numbers,
-            meant=sum(len(text) * self._meant(text) for text in texts),
-            weight=weight,
-            weights=(weight,) * len(numbers),
-            letters=sum(map(len, texts)),
+            numbers=numbers.tobytes(),
+            weights=array("d", [weight] * len(numbers)).tobytes(),
+            letters=weight * letters,
+            meant=weight * meant,
         )
 
     def _meant(self, text: str) -> int:
@@ -162,7 +139,11 @@ class StaticEncoder:
         full = self._policy.piece_letters_full
         if len(text) == 1:
             return full if "\u4e00" <= text <= "\u9fff" else 0
-        return 0 if _is_byte(text) else min(len(text), full)
+        return min(len(text), full)
+
+
+def _weights_of(pieces: Iterable[_Pieces]) -> Floats:
+    return np.frombuffer(b"".join([each.weights for each in pieces]))
 
 
 def _is_byte(text: str) -> bool:

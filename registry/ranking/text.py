@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
+from string import punctuation
 
 import Stemmer
 
@@ -22,7 +23,7 @@ from registry.ranking.policy import Policy
 from registry.ranking.remembered import Remembered
 from registry.ranking.spelled_words import SPLIT_WORDS
 
-_LONGEST = 64
+LONGEST = 64
 """Letters; longer runs are no words and pass through as they are, to keep caches small."""
 _MARKS = "".join(
     chr(code)
@@ -99,7 +100,7 @@ def _split_unspaced(word: str) -> Iterator[str]:
         yield word[position:]
 
 
-def _spelled_words(text: str) -> Iterator[tuple[str, str, bool]]:
+def _spelled_words(text: str) -> Iterable[tuple[str, str, bool]]:
     """The words, each with whether it hangs on to the one before it."""
     if text.isascii():
         return chain.from_iterable(map(_PLAIN_WORDS.__getitem__, text.split()))
@@ -117,17 +118,21 @@ def _read_words(text: str) -> Iterator[tuple[str, str, bool]]:
             yield word, word, hangs
             continue
         for part in _split_unspaced(unicodedata.normalize("NFC", word)):
-            folded = fold(part) if len(part) <= _LONGEST else part
+            folded = fold(part) if len(part) <= LONGEST else part
             if folded:
                 yield part, folded, hangs
 
 
 def _plain_words(run: str) -> tuple[tuple[str, str, bool], ...]:
     """Of a run without spaces: nothing hangs on across one, and most come often."""
+    bare = run.strip(punctuation)
+    if bare.isalpha() and (bare.islower() or bare[1:].islower()):  # no case changes
+        word = bare.casefold()
+        return ((word, word, False),)
     return tuple(_read_words(run))
 
 
-_PLAIN_WORDS = Remembered(_plain_words, longest=_LONGEST, most=16_384)
+_PLAIN_WORDS = Remembered(_plain_words, longest=LONGEST, most=16_384)
 
 
 def typed_words(text: str) -> list[tuple[str, str]]:
@@ -135,34 +140,28 @@ def typed_words(text: str) -> list[tuple[str, str]]:
 
     `Café's` gives café and cafe; `e-mail` gives email twice.
     """
-    spelled = list(_spelled_words(text))
-    typed = [(shown, word) for shown, word, _ in spelled]
-    if _FIRST_PARTS.isdisjoint([word for _, word in typed]):
-        return typed
-    return list(_put_together(spelled))
-
-
-def _put_together(
-    spelled: Iterable[tuple[str, str, bool]],
-) -> Iterator[tuple[str, str]]:
-    held: tuple[str, str] | None = None
+    spelled = _spelled_words(text)
+    typed: list[tuple[str, str]] = []
+    last = ""
     for shown, word, hangs in spelled:
-        if held and held[1] in _FIRST_PARTS:
-            joined = _joined(held[1], word, hangs=hangs)
-            if joined:
-                held = (joined, joined)
-                continue
-        if held:
-            yield held
-        held = (shown, word)
-    if held:
-        yield held
+        if last in _FIRST_PARTS and (joined := _joined(last, word, hangs=hangs)):
+            typed[-1] = (joined, joined)
+            last = joined
+        else:
+            typed.append((shown, word))
+            last = word
+    return typed
 
 
 def _joined(one: str, other: str, *, hangs: bool) -> str | None:
     return _JOINED.get(f"{one}+{other}") or (
         _JOINED.get(f"{one}-{other}") if hangs else None
     )
+
+
+def may_be_joined(word: str) -> bool:
+    """Whether it is put together with some word that may follow."""
+    return word in _FIRST_PARTS
 
 
 def split_words(text: str) -> list[str]:
@@ -182,7 +181,7 @@ def _words_of_run(run: str) -> tuple[str, ...]:
     return tuple(word for _, word, _ in _read_words(run))
 
 
-_WORDS_OF_RUN = Remembered(_words_of_run, longest=_LONGEST, most=16_384)
+_WORDS_OF_RUN = Remembered(_words_of_run, longest=LONGEST, most=16_384)
 
 
 def stem(word: str) -> str:
@@ -194,7 +193,7 @@ def stems(words: Iterable[str]) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    if len(word) > _LONGEST:
+    if len(word) > LONGEST:
         return word
     script = "LATIN" if word.isascii() else script_of(word)
     if script == "ARABIC":
@@ -206,7 +205,7 @@ def _stem(word: str) -> str:
     return str(_STEMMERS[script].stemWord(word))
 
 
-_STEMS = Remembered(_stem, longest=_LONGEST, most=65_536)
+_STEMS = Remembered(_stem, longest=LONGEST, most=65_536)
 
 
 def _arabic_stem(word: str) -> str:
@@ -229,20 +228,6 @@ def word_set(words: tuple[str, ...]) -> frozenset[str]:
 @lru_cache(maxsize=8)
 def stem_set(words: tuple[str, ...]) -> frozenset[str]:
     return frozenset(map(stem, words))
-
-
-def content_words(words: Iterable[str], policy: Policy, *, limit: int) -> list[str]:
-    """The distinct words that say something, first come first kept.
-
-    Numbers say nothing: counts and prices are boasts, never capabilities.
-    """
-    stop, longest = word_set(policy.stop_words), policy.word_letters_max
-    saying = [
-        word
-        for word in dict.fromkeys(words)
-        if word not in stop and len(word) <= longest and not word.isdecimal()
-    ]
-    return saying[:limit]
 
 
 def is_latin(word: str) -> bool:

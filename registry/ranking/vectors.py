@@ -16,16 +16,19 @@ SITE_BYTES = DIMENSIONS // 2
 SITE_MOST = 7
 REQUEST_MOST = 127
 RECIPROCAL_BITS = 16
+_SUM_LIMIT = 2.0**44
 
 Integers = npt.NDArray[np.int64]
+Whole = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+"""Whole numbers."""
 
 
-def quantise_request(total: Integers) -> bytes:
+def quantise_request(total: Whole) -> bytes:
     """Signed bytes, the largest of them REQUEST_MOST; all zero if total is."""
     return _scaled(total, REQUEST_MOST).tobytes()
 
 
-def quantise_site(total: Integers) -> bytes:
+def quantise_site(total: Whole) -> bytes:
     """SITE_BYTES bytes: two numbers of at most SITE_MOST each, the even one low.
 
     The largest number is scaled to half a step beyond SITE_MOST and cut there, which
@@ -34,13 +37,20 @@ def quantise_site(total: Integers) -> bytes:
     return pack_site(_scaled(total, SITE_MOST))
 
 
-def _scaled(total: Integers, most: int) -> npt.NDArray[np.int8]:
-    """Rounded half up, in whole numbers; |total| < 2^53."""
-    largest = max(1, int(np.abs(total).max()))
-    if largest.bit_length() > 54:
+def _scaled(total: Whole, most: int) -> npt.NDArray[np.int8]:
+    """Rounded half up, exactly: total holds whole numbers, as fractions or not.
+
+    A quotient of two whole numbers, of which the first is below 2^53, is never rounded
+    up to the next whole number.
+    """
+    largest = max(1.0, float(np.maximum.reduce(np.abs(total))))
+    if largest >= _SUM_LIMIT:
         raise ValueError("the sums are too large to be scaled exactly")
-    scaled = ((2 * most + 1) * total + largest) // (2 * largest)
-    return np.minimum(np.maximum(scaled, -most), most).astype(np.int8)
+    scaled = total * (2.0 * most + 1.0)
+    scaled += largest
+    scaled /= 2.0 * largest
+    np.floor(scaled, out=scaled)  # none is below -most
+    return np.minimum(scaled, most, out=scaled).astype(np.int8)
 
 
 def pack_site(vector: npt.NDArray[np.int8]) -> bytes:

@@ -1,12 +1,16 @@
 """`bench relevance`: how well relevance alone finds the right site, on retrieval sets."""
 
 import hashlib
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+# One core is what a request may have: more threads of BLAS would spin beside each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import click
 import numpy as np
@@ -98,39 +102,37 @@ class _Posting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Corpus:
-    """unknown: the idf of a term that no row says."""
+    """unknown: of a term that no row says."""
 
     postings: Mapping[str, _Posting]
     vectors: npt.NDArray[np.float32]
     reciprocals: Integers
-    unknown: int
+    unknown: _Posting
 
     def __len__(self) -> int:
         return len(self.vectors)
 
     def match(self, text: str, encoder: Encoder, policy: Policy) -> Matches:
         request = parse_request(text, encoder, policy)
-        weights = []
+        found = [self.postings.get(term, self.unknown) for term in request.weights_bp]
+        shares = request.weights_bp.values()
+        weights = [
+            each.idf * share // FULL for each, share in zip(found, shares, strict=True)
+        ]
         # All are whole numbers below 2^24, or 2^53 in the sums, so exact in any order.
-        rows, counts = [_NOWHERE], [_NOTHING]
-        for term, share_bp in request.weights_bp.items():
-            found = self.postings.get(term)
-            idf = found.idf if found else self.unknown
-            weights.append(idf * share_bp // FULL)
-            if found:
-                rows.append(found.rows)
-                counts.append(found.counts * weights[-1])
-        matched = np.bincount(
-            np.concatenate(rows), np.concatenate(counts), len(self)
-        ).astype(np.int64)
         vector = np.frombuffer(request.vector, np.int8).astype(np.float32)
         products = (self.vectors @ vector).astype(np.int64)
+        matched = self._matched(found, weights)
         return match_sites(
             matched, products, self.reciprocals, request, weights, policy=policy
         )
 
-
-_NOWHERE, _NOTHING = np.empty(0, np.int64), np.empty(0, np.float64)
+    def _matched(self, found: Sequence[_Posting], weights: Sequence[int]) -> Integers:
+        """Of each row, the sum over the terms that it says of weight times impact."""
+        rows = np.concatenate([self.unknown.rows, *(each.rows for each in found)])
+        counts = np.concatenate([self.unknown.counts, *(each.counts for each in found)])
+        counts *= np.repeat([0, *weights], [0, *(len(each.rows) for each in found)])
+        return np.bincount(rows, counts, len(self)).astype(np.int64)
 
 
 def _corpus(documents: Sequence[Document], encoder: Encoder, policy: Policy) -> _Corpus:
@@ -152,7 +154,11 @@ def _corpus(documents: Sequence[Document], encoder: Encoder, policy: Policy) -> 
         },
         vectors=vectors.astype(np.float32),
         reciprocals=reciprocals(vectors).astype(np.int64),
-        unknown=idf_milli(len(profiles), 0),
+        unknown=_Posting(
+            rows=np.empty(0, np.int64),
+            counts=np.empty(0),
+            idf=idf_milli(len(profiles), 0),
+        ),
     )
 
 

@@ -8,6 +8,7 @@ from registry.ranking.encoder import Encoder, load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.profile import Profile, make_profile
 from registry.ranking.quality import ProbeFigures
+from registry.ranking.spelling import Lexicon, lexicon_of
 from registry.sites.action import Action, Parameter
 from registry.sites.site import Site
 
@@ -34,6 +35,11 @@ BISTRO = Site(
 @pytest.fixture(scope="session")
 def encoder() -> Encoder:
     return load_encoder()
+
+
+@pytest.fixture(scope="session")
+def lexicon(encoder: Encoder) -> Lexicon:
+    return lexicon_of(encoder, DEFAULT_POLICY)
 
 
 @pytest.fixture

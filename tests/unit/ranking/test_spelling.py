@@ -10,15 +10,11 @@ from registry.ranking.policy import DEFAULT_POLICY, FULL
 from registry.ranking.profile import Profile
 from registry.ranking.relevance import Request, parse_request
 from registry.ranking.spelling import Lexicon, lexicon_of, term_weights_bp
+from registry.ranking.text import typed_words
 from registry.sites.action import Action
 from registry.sites.site import Site
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-
-
-@pytest.fixture(scope="session")
-def lexicon(encoder: Encoder) -> Lexicon:
-    return lexicon_of(encoder, DEFAULT_POLICY)
 
 
 def request_of(text: str) -> Request:
@@ -195,9 +191,42 @@ def test_a_correction_shares_the_weight_of_the_word_and_is_told() -> None:
     assert request.terms == ("good", "restur")
 
 
+PLAIN = st.lists(
+    st.sampled_from(
+        [
+            "check",
+            "in",
+            "on",
+            "line",
+            "E-mail",
+            "webSite",
+            "addToCart",
+            "it's",
+            "-",
+            "x_",
+        ]
+    )
+    | st.text(st.characters(max_codepoint=0x7F), max_size=8),
+    max_size=8,
+).map(" ".join)
+
+
+@given(PLAIN)
+def test_words_are_read_run_by_run_as_they_are_all_at_once(text: str) -> None:
+    lexicon = lexicon_of(load_encoder(), DEFAULT_POLICY)
+    *typed, last = typed_words(f"{text} \u00e9")  # which is read as a whole
+    assert last == ("\u00e9", "e")
+    assert typed_words(text) == typed
+    assert [read.word for _, read in lexicon.read(text)] == [
+        part for _, word in typed for part in lexicon.parts(word)
+    ]
+
+
 def test_a_word_that_is_also_typed_right_keeps_its_weight() -> None:
     weights = term_weights_bp(
-        ["resturant", "restaurant"], {"resturant": "restaurant"}, DEFAULT_POLICY
+        {"resturant": "restur", "restaurant": "restaur"},
+        {"resturant": "restaurant"},
+        DEFAULT_POLICY,
     )
     assert weights["restaur"] == FULL
 

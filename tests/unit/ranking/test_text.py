@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from registry.ranking.letters import readable
 from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.spelling import Lexicon
 from registry.ranking.text import (
-    content_words,
     distinct_terms,
     split_words,
     typed_words,
@@ -138,8 +138,10 @@ def test_stop_words_stand_in_the_form_in_which_words_are_compared() -> None:
         "θέλω ένα τραπέζι",
     ],
 )
-def test_grammar_of_the_main_languages_says_nothing(text: str) -> None:
-    assert len(content_words(split_words(text), DEFAULT_POLICY, limit=9)) == 1
+def test_grammar_of_the_main_languages_says_nothing(
+    text: str, lexicon: Lexicon
+) -> None:
+    assert len(lexicon.saying(split_words(text), limit=9)) == 1
 
 
 @pytest.mark.parametrize(
@@ -158,24 +160,24 @@ def test_grammar_of_the_main_languages_says_nothing(text: str) -> None:
         pytest.param("_" * 100_000, 0, id="underscores"),
     ],
 )
-def test_hostile_texts_are_read(text: str, most: int) -> None:
+def test_hostile_texts_are_read(text: str, most: int, lexicon: Lexicon) -> None:
     words = split_words(text)
     assert len(words) <= most
-    assert len(content_words(words, DEFAULT_POLICY, limit=9)) <= 9
+    assert len(lexicon.saying(words, limit=9)) <= 9
 
 
 def test_marks_are_cut_before_they_are_sorted() -> None:
     assert len(readable("a" + "\u0301\u0316" * 50_000)) < 40
 
 
-def test_only_words_that_say_something_are_kept() -> None:
+def test_only_words_that_say_something_are_kept(lexicon: Lexicon) -> None:
     said = split_words("Please find me the best 80,000 deals: " + "x" * 41)
-    assert content_words(said, DEFAULT_POLICY, limit=9) == ["deals"]
+    assert lexicon.saying(said, limit=9) == ["deals"]
 
 
-def test_words_count_once_and_up_to_the_limit() -> None:
+def test_words_count_once_and_up_to_the_limit(lexicon: Lexicon) -> None:
     words = ["pizza"] * 1000 + ["pasta", "wine"]
-    assert content_words(words, DEFAULT_POLICY, limit=2) == ["pizza", "pasta"]
+    assert lexicon.saying(words, limit=2) == ["pizza", "pasta"]
 
 
 @given(st.text(max_size=80))

@@ -50,6 +50,14 @@ def test_a_quantised_vector_points_where_the_sum_did(total: np.ndarray) -> None:
     assert np.abs(site * step - total).max() <= step * 0.5001
 
 
+@given(TOTALS)
+def test_scaling_in_fractions_rounds_as_whole_numbers_do(total: np.ndarray) -> None:
+    largest = max(1, int(np.abs(total).max()))
+    exact = [(255 * int(one) + largest) // (2 * largest) for one in total]
+    assert list(quantise_request(total)) == [min(one, 127) % 256 for one in exact]
+    assert quantise_request(total.astype(np.float64)) == quantise_request(total)
+
+
 def test_nothing_has_no_direction() -> None:
     nothing = np.zeros(DIMENSIONS, np.int64)
     assert quantise_site(nothing) == bytes(SITE_BYTES)
