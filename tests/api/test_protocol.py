@@ -4,8 +4,9 @@ from typing import Any
 import httpx
 import pytest
 
+from registry.tlog.note import format_vkey
 from tests.api import expect
-from tests.api.running import RunningRegistry
+from tests.api.running import AUDITOR, RunningRegistry
 
 READABLE = [
     "/v1/sites/zaytoun-table.test",
@@ -177,8 +178,9 @@ def test_the_policy_says_what_is_weighed(http: httpx.Client) -> None:
 def test_the_log_names_its_keys(registry: RunningRegistry) -> None:
     log = registry.http.get("/v1/log").json()
     keys = "verifierKey formerKeys promiseKey"
-    expect.members(log, f"origin {keys} checkpoint witnesses quorum")
+    expect.members(log, f"origin {keys} checkpoint witnesses quorum auditors")
     assert log["origin"] == registry.settings.log_origin
+    assert log["auditors"] == [format_vkey(AUDITOR.verifier_key)]
     assert registry.http.get(log["checkpoint"]).text.startswith(log["origin"] + "\n")
 
 

@@ -1,4 +1,4 @@
-"""What the registry says of its log: its name, its keys and who watches it."""
+"""What the registry says of its log: its name, its keys, who watches it and whose word it holds."""
 
 from litestar import get
 
@@ -15,7 +15,8 @@ class LogView(Wire):
     formerKeys: those that signed checkpoints before, the oldest first; while a key is
     being replaced, the last of them signs too.
     witnesses: verifier keys of those who cosign; quorum: how many of them have cosigned
-    any checkpoint that is served.
+    any checkpoint that is served. auditors: verifier keys of those whose labels and
+    attestations are put on record now.
     """
 
     origin: str
@@ -25,6 +26,7 @@ class LogView(Wire):
     former_keys: tuple[str, ...]
     witnesses: tuple[str, ...]
     quorum: int
+    auditors: tuple[str, ...]
 
 
 @get(
@@ -45,4 +47,5 @@ async def get_log(services: Injected) -> LogView:
         former_keys=services.former_vkeys,
         witnesses=tuple(format_vkey(one.key) for one in witnessed.witnesses),
         quorum=witnessed.quorum,
+        auditors=tuple(sorted(services.auditors)),
     )
