@@ -239,7 +239,8 @@ class _Changer:
         self._client = client
         self._owner = owner
         self._bodies = itertools.cycle(bodies)
-        self._words = map(_nobodys_words, itertools.count())
+        # A kept registry says those of earlier runs.
+        self._words = map(_nobodys_words, itertools.count(time.time_ns() // 1_000_000))
         self._is_stopping = False
 
     async def run(self, found: _Found) -> None:
@@ -280,7 +281,7 @@ async def _profiles(owner: Engine) -> list[tuple[int, bytes]]:
 
 def _nobodys_words(number: int) -> tuple[str, str]:
     """And of no other number; one alone would not make a site eligible."""
-    spelled = "".join(_LETTERS[int(digit)] for digit in f"{number:06}")
+    spelled = "".join(_LETTERS[int(digit)] for digit in str(number))
     return f"{_NOBODYS}{spelled}f", f"{_NOBODYS}{spelled}g"
 
 
