@@ -10,10 +10,9 @@ from registry.errors import Unavailable
 from registry.identity.private_keys import public_key_of
 from registry.usecases.promiser import STANDSTILL, Promiser
 from registry.usecases.search import Searcher
-from registry.usecases.select import select_site
 from tests.db.rankings import make_ranking
 from tests.db.scene import PROMISE_KEY, Scene
-from tests.db.test_selecting import FIRST, KEY, ask
+from tests.db.test_selecting import FIRST, ask, select
 from tests.db.test_sequencing import drain, empty_log  # noqa: F401 — used by pytest
 
 LATE_S = STANDSTILL.total_seconds() + 1
@@ -68,16 +67,7 @@ async def test_a_selection_is_refused_and_not_recorded(
     scene.clock.advance(seconds=LATE_S)
     await promiser.look()
     with pytest.raises(Unavailable, match="log_stands_still"):
-        async with scene.api.begin() as connection:
-            await select_site(
-                connection,
-                ranking_id=ranking_id,
-                site_id=FIRST,
-                outcome=None,
-                web_key=KEY,
-                promiser=promiser,
-                chance=scene.chance,
-            )
+        await select(scene, ranking_id, FIRST, promiser=promiser)
     assert await pending(scene) == ["ranking", "ranking"]
 
 

@@ -14,6 +14,7 @@ from registry.db.rankings import RankingWriter, pack_ranking
 from registry.errors import Conflict, Forbidden, NotFound, Refused, RegistryError
 from registry.identity.private_keys import public_key_of
 from registry.sites.identifier import spell_site_id
+from registry.usecases.promiser import Promiser
 from registry.usecases.receipts import is_asker, make_receipt, record_id_of
 from registry.usecases.select import Selected, select_site
 from tests.db.rankings import make_ranking
@@ -32,7 +33,12 @@ async def ask(scene: Scene) -> str:
 
 
 async def select(
-    scene: Scene, ranking_id: str, site_id: str | None, outcome: str | None = None
+    scene: Scene,
+    ranking_id: str,
+    site_id: str | None,
+    outcome: str | None = None,
+    *,
+    promiser: Promiser | None = None,
 ) -> Selected:
     async with scene.api.begin() as connection:
         return await select_site(
@@ -41,7 +47,7 @@ async def select(
             site_id=site_id,
             outcome=outcome,
             web_key=KEY,
-            promiser=scene.promiser,
+            promiser=promiser or scene.promiser,
             chance=scene.chance,
         )
 

@@ -19,7 +19,7 @@ from registry.interfaces.http.problems import problems
 from registry.interfaces.http.refusals import TOO_MANY_REQUESTS
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import pointing_into_body, verify_text
-from registry.interfaces.rest.search import MAX_NAME_LENGTH, MAX_QUERY_LENGTH
+from registry.interfaces.rest.search_parameters import MAX_NAME_LENGTH, MAX_QUERY_LENGTH
 from registry.interfaces.rest.wire import Asked, Wire
 from registry.sites.identifier import spell_site_id
 from registry.usecases.attest import verify_known

@@ -25,12 +25,9 @@ from registry.interfaces.rest.policy_text import (
     STATEMENTS,
     WEIGHED,
 )
-from registry.interfaces.rest.search import (
-    MAX_QUERY_LENGTH,
-    SearchRequest,
-    answer_search,
-)
+from registry.interfaces.rest.search import SearchRequest, answer_search
 from registry.interfaces.rest.search_answer import SearchAnswer
+from registry.interfaces.rest.search_parameters import MAX_QUERY_LENGTH
 from registry.interfaces.web.catalogue import PROBLEM_TYPES
 from registry.interfaces.web.rendering import page
 from registry.interfaces.web.wording import (
