@@ -2,7 +2,7 @@
 
 import ctypes
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy.typing as npt
 
@@ -26,4 +26,9 @@ def pointers_to(*arrays: npt.NDArray[Any]) -> tuple[ctypes.c_void_p, ...]:
 
 def pointer_to(array: npt.NDArray[Any]) -> ctypes.c_void_p:
     """To its first item; whoever calls keeps the array alive."""
-    return ctypes.c_void_p(array.ctypes.data)
+    try:
+        # A third of the time of `array.ctypes`, and asked for in every search.
+        first = ctypes.c_char.from_buffer(cast("bytearray", array))
+    except (TypeError, ValueError):  # read only, or empty
+        return ctypes.c_void_p(array.ctypes.data)
+    return ctypes.c_void_p(ctypes.addressof(first))

@@ -81,18 +81,19 @@ class Matching(NamedTuple):
     """How a site matches a request.
 
     best_action: the one that says most of it, of equal ones the first; None if none
-    says any. terms: all of the request that the site says. actions: how many it has.
+    says any. said: of each term of the request a byte, 1 if the site says it. actions:
+    how many it has.
     """
 
     best_action: str | None
-    terms: set[str]
+    said: bytes
     actions: int
 
 
 def what_matches(
     said: Said, term_weights: Mapping[str, int], policy: Policy
 ) -> Matching:
-    """term_weights: of the request."""
+    """term_weights: of the request; their order is that of its terms."""
     among = frozenset(term_weights).intersection
     matched = set(among(said.site_terms))
     best, most = None, 0
@@ -112,7 +113,8 @@ def what_matches(
         )
         if own > most:
             best, most = action.name, own
-    return Matching(best, matched, len(said.actions))
+    told = bytes([term in matched for term in term_weights])
+    return Matching(best, told, len(said.actions))
 
 
 def _sum(terms: Iterable[str], term_weights: Mapping[str, int]) -> int:

@@ -5,6 +5,7 @@ reorders the others, and over many requests equal scores get equal exposure. The
 secret is committed to before the day and revealed after it (`registry.audit.seed`).
 """
 
+from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
 from hmac import digest
@@ -41,10 +42,15 @@ def make_seed(day_secret: bytes, request_id: str, client_nonce: str) -> bytes:
 
 def tie_key(seed: bytes, site_id: str) -> int:
     """0..2^64-1. seed: at most 64 bytes. site_id: in its public spelling."""
+    return tie_keys(seed, (site_id,))[0]
+
+
+def tie_keys(seed: bytes, site_ids: Iterable[str]) -> list[int]:
+    """See `tie_key`."""
     # HMAC as RFC 2104 spells it: twice as fast as `digest`, and asked for every site.
     inner, outer = _padded(seed)
-    spelled = sha256(inner + site_id.encode()).digest()
-    return int.from_bytes(sha256(outer + spelled).digest()[:8], "big")
+    inside = [sha256(inner + site_id.encode()).digest() for site_id in site_ids]
+    return [int.from_bytes(sha256(outer + one).digest()[:8], "big") for one in inside]
 
 
 @lru_cache(maxsize=64)

@@ -7,7 +7,7 @@ walked as they are; else they are parsed. Both come to the same.
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import POINTER, c_char, c_char_p, c_int64
-from itertools import accumulate, compress
+from itertools import accumulate
 
 from registry.compiled.library import find_library
 from registry.ranking.explain import Matching, parse_said, what_matches
@@ -63,23 +63,22 @@ def match_compiled(
 
     def match(bodies: Sequence[bytes]) -> list[Matching]:
         count, terms = len(bodies), len(spelled)
-        said, found = bytearray(count * terms), (_Found * count)()
+        said, found = (c_char * (count * terms))(), (_Found * count)()
         ended = library.match_profiles(
             (c_char_p * count)(*bodies),
             (c_int64 * count)(*map(len, bodies)),
             c_int64(count),
             ctypes.byref(wanted),
             found,
-            (c_char * len(said)).from_buffer(said),
+            said,
         )
         if ended:
             raise ValueError("no encoded profile")
+        told = said.raw
         return [
             Matching(
-                _best(body, one),
-                set(
-                    compress(term_weights, said[number * terms : (number + 1) * terms])
-                ),
+                _best(body, one.best_at, one.best_length),
+                told[number * terms : (number + 1) * terms],
                 one.actions,
             )
             for number, (body, one) in enumerate(zip(bodies, found, strict=True))
@@ -88,7 +87,5 @@ def match_compiled(
     return match
 
 
-def _best(body: bytes, found: _Found) -> str | None:
-    if found.best_at < 0:
-        return None
-    return body[found.best_at : found.best_at + found.best_length].decode()
+def _best(body: bytes, start: int, length: int) -> str | None:
+    return body[start : start + length].decode() if start >= 0 else None

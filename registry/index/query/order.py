@@ -5,7 +5,7 @@ score and tier; the ties are broken here, where a key costs a hash. Sites that s
 place (see `voices`) stand at the best of them, the others behind it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from registry.index.columns.rows import HIGHER_TIER
 from registry.index.query.constants import Constants
 from registry.index.query.index import Index
 from registry.index.segments.part import BEFORE_ALL
-from registry.ranking.ties import OrderKey, tie_key
+from registry.ranking.ties import OrderKey, tie_keys
 from registry.sites.identifier import spell_site_id
 
 
@@ -23,6 +23,15 @@ class Standing(NamedTuple):
     """A site in the order. leader: of the place that it shares, or 0."""
 
     key: OrderKey
+    leader: int
+    part: int
+    row: int
+
+
+class Candidate(NamedTuple):
+    """A row of `part.CANDIDATE`, which tells of its fields."""
+
+    standing: int
     leader: int
     part: int
     row: int
@@ -44,8 +53,9 @@ class Order:
             found, shown = self._index.bound.search(
                 self._constants, k=asked, after=standing
             )
-            heads = list(_heads(self._standings(found), after, _leaders(shown)))
-            is_all = len(set(_places(found))) < asked
+            candidates = _listed(found)
+            heads = list(_heads(self._standings(candidates), after, _leaders(shown)))
+            is_all = len(set(map(_place, candidates))) < asked
             if is_all or len(heads) >= places:
                 return heads[:places]
             # Some were given before, or share a place that was: as many more are needed.
@@ -55,15 +65,15 @@ class Order:
         """The ids of the sites that share the head's place, best first."""
         if not head.leader:
             return ()
-        others = sorted(
-            one.key
+        sharing = [
+            one
             for part in range(len(self._index.parts))
             for one in self._sharing(head.leader, part)
-            if one.key.site_id != head.key.site_id
-        )
-        return tuple(key.site_id for key in others)
+        ]
+        site_ids = [one.key.site_id for one in self._standings(sharing)]
+        return tuple(one for one in site_ids if one != head.key.site_id)
 
-    def _sharing(self, leader: int, part: int) -> Iterator[Standing]:
+    def _sharing(self, leader: int, part: int) -> Iterator[Candidate]:
         """The eligible ones."""
         segment = self._index.parts[part].segment
         rows = segment.grouped_rows[segment.grouped_leaders == leader]
@@ -71,22 +81,26 @@ class Order:
         for row, one in zip(rows.tolist(), scored, strict=True):
             if one["eligible"]:
                 tier = int(segment.records["flags"][row] & HIGHER_TIER > 0)
-                key = self._key(int(one["score"]), tier, int(segment.site_ids[row]))
-                yield Standing(key, leader, part, row)
+                yield Candidate(2 * int(one["score"]) - tier, leader, part, row)
 
-    def _standings(self, found: npt.NDArray[np.void]) -> list[Standing]:
+    def _standings(self, candidates: Sequence[Candidate]) -> list[Standing]:
         """In their order."""
         parts = self._index.parts
-        standings = []
-        for standing, leader, part, row in found.tolist():
-            site_id = int(parts[part].segment.site_ids[row])
-            key = self._key((standing + 1) // 2, standing % 2, site_id)
-            standings.append(Standing(key, leader, part, row))
-        return sorted(standings)
-
-    def _key(self, score: int, tier: int, site_id: int) -> OrderKey:
-        tie = tie_key(self._seed, spell_site_id(site_id))
-        return OrderKey(-score, tier, tie, site_id)
+        site_ids = [
+            parts[one.part].segment.site_ids.item(one.row) for one in candidates
+        ]
+        ties = tie_keys(self._seed, map(spell_site_id, site_ids))
+        return sorted(
+            [
+                Standing(
+                    OrderKey(
+                        -((one.standing + 1) // 2), one.standing % 2, tie, site_id
+                    ),
+                    *one[1:],
+                )
+                for one, tie, site_id in zip(candidates, ties, site_ids, strict=True)
+            ]
+        )
 
 
 def _standing_of(key: OrderKey) -> int:
@@ -97,10 +111,12 @@ def _leaders(shown: npt.NDArray[np.void]) -> set[int]:
     return set(shown["leader"].tolist())
 
 
-def _places(found: npt.NDArray[np.void]) -> Iterable[tuple[int, ...]]:
-    """What tells the place of each."""
-    for _, leader, part, row in found.tolist():
-        yield (leader,) if leader else (part, row)
+def _listed(found: npt.NDArray[np.void]) -> list[Candidate]:
+    return list(map(Candidate._make, found.tolist()))
+
+
+def _place(one: Candidate) -> tuple[int, ...]:
+    return (one.leader,) if one.leader else (one.part, one.row)
 
 
 def _heads(

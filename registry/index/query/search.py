@@ -118,12 +118,13 @@ def _explained(
     scored = _scored(index, constants, page)
     bodies = [index.bodies[one.part][one.row] for one in page]
     matched = matching_of(weights, index.policy)(bodies)
+    words = _words(query.request, weights)
     return tuple(
         RankedSite(
             site_id=one.key.site_id,
             score=one.key.score,
             factors=_factors(own),
-            facts=_facts(parse_told(body), own, matching, query.request),
+            facts=_facts(parse_told(body), own, matching, words),
             order_key=one.key,
             behind=order.behind(one),
         )
@@ -163,11 +164,23 @@ def _factors(scored: Scored) -> Factors:
     )
 
 
-def _facts(told: Told, scored: Scored, matching: Matching, request: Request) -> Facts:
+def _words(request: Request, weights: Mapping[str, int]) -> list[tuple[str, int]]:
+    """The request's words, each with the number of its term among the weights."""
+    numbers = {term: number for number, term in enumerate(weights)}
+    return [
+        (word, numbers[term])
+        for word, term in request.term_of.items()
+        if term in numbers
+    ]
+
+
+def _facts(
+    told: Told, scored: Scored, matching: Matching, words: Sequence[tuple[str, int]]
+) -> Facts:
+    """words: see `_words`."""
+    said = matching.said
     return Facts(
-        matched_terms=tuple(
-            [word for word, term in request.term_of.items() if term in matching.terms]
-        ),
+        matched_terms=tuple([word for word, number in words if said[number]]),
         best_action=matching.best_action,
         lexical_bp=scored.lexical,
         cosine_bp=scored.cosine,

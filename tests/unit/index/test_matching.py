@@ -85,7 +85,7 @@ def test_what_is_no_profile_is_refused_and_never_read_beyond_its_end(
         (matching,) = match([bytes(broken)])
     except ValueError:  # also of a name that is no UTF-8
         return
-    assert matching.terms <= {"oboe", "the"}
+    assert len(matching.said) == 2
     assert matching.actions <= len(body)
 
 
@@ -119,4 +119,4 @@ def test_members_of_every_kind_are_passed_over() -> None:
         "site_terms": ["oboe"],
     }
     (matching,) = compiled({"oboe": 5})([msgspec.msgpack.encode(others)])
-    assert matching == (None, {"oboe"}, 0)
+    assert matching == (None, b"\1", 0)
