@@ -2,6 +2,8 @@
 
 from alembic import op
 
+from migrations.statements import run
+
 revision = "0001"
 down_revision = None
 branch_labels = None
@@ -379,11 +381,3 @@ def downgrade() -> None:
         "DROP SCHEMA registry CASCADE; DROP SCHEMA audit CASCADE;"
         "DROP SCHEMA disclosure CASCADE;"
     )
-
-
-def run(*scripts: str) -> None:
-    """One statement at a time: asyncpg prepares each."""
-    for script in scripts:
-        for statement in script.split(";"):
-            if statement.strip():
-                op.execute(statement)

@@ -2,6 +2,8 @@
 
 from alembic import op
 
+from migrations.statements import run
+
 revision = "0002"
 down_revision = "0001"
 branch_labels = None
@@ -46,11 +48,3 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     run("DROP TABLE registry.notice; DROP TABLE registry.refresh")
-
-
-def run(*scripts: str) -> None:
-    """One statement at a time: asyncpg prepares each."""
-    for script in scripts:
-        for statement in script.split(";"):
-            if statement.strip():
-                op.execute(statement)

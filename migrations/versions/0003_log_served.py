@@ -2,6 +2,8 @@
 
 from alembic import op
 
+from migrations.statements import run
+
 revision = "0003"
 down_revision = "0002"
 branch_labels = None
@@ -91,11 +93,3 @@ def downgrade() -> None:
         "DROP TABLE audit.cosignature; DROP TABLE audit.erasure;"
         "DROP INDEX audit.entry_by_leaf_hash"
     )
-
-
-def run(*scripts: str) -> None:
-    """One statement at a time: asyncpg prepares each."""
-    for script in scripts:
-        for statement in script.split(";"):
-            if statement.strip():
-                op.execute(statement)

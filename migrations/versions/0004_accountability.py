@@ -2,6 +2,8 @@
 
 from alembic import op
 
+from migrations.statements import run
+
 revision = "0004"
 down_revision = "0003"
 branch_labels = None
@@ -56,11 +58,3 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     run("DROP TABLE audit.attestation; ALTER TABLE registry.site DROP COLUMN moderated")
-
-
-def run(*scripts: str) -> None:
-    """One statement at a time: asyncpg prepares each."""
-    for script in scripts:
-        for statement in script.split(";"):
-            if statement.strip():
-                op.execute(statement)

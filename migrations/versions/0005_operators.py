@@ -2,6 +2,8 @@
 
 from alembic import op
 
+from migrations.statements import run
+
 revision = "0005"
 down_revision = "0004"
 branch_labels = None
@@ -86,11 +88,3 @@ def downgrade() -> None:
         "DROP TABLE registry.operator_api_key; DROP TABLE registry.operator_contact;"
         "DROP TABLE registry.operator"
     )
-
-
-def run(*scripts: str) -> None:
-    """One statement at a time: asyncpg prepares each."""
-    for script in scripts:
-        for statement in script.split(";"):
-            if statement.strip():
-                op.execute(statement)

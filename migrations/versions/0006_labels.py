@@ -2,6 +2,8 @@
 
 from alembic import op
 
+from migrations.statements import run
+
 revision = "0006"
 down_revision = "0005"
 branch_labels = None
@@ -112,11 +114,3 @@ def downgrade() -> None:
     op.execute("SET ROLE registry_owner")
     run(BACK)
     op.execute("RESET ROLE")
-
-
-def run(*scripts: str) -> None:
-    """One statement at a time: asyncpg prepares each."""
-    for script in scripts:
-        for statement in script.split(";"):
-            if statement.strip():
-                op.execute(statement)

@@ -2,6 +2,8 @@
 
 from alembic import op
 
+from migrations.statements import run
+
 revision = "0007"
 down_revision = "0006"
 branch_labels = None
@@ -95,11 +97,3 @@ def downgrade() -> None:
         "DROP TABLE audit.kept_form; DROP TABLE audit.kept_report;"
         "DROP TABLE audit.invariance_run"
     )
-
-
-def run(*scripts: str) -> None:
-    """One statement at a time: asyncpg prepares each."""
-    for script in scripts:
-        for statement in script.split(";"):
-            if statement.strip():
-                op.execute(statement)

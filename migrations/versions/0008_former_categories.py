@@ -2,6 +2,8 @@
 
 from alembic import op
 
+from migrations.statements import run
+
 revision = "0008"
 down_revision = "0007"
 branch_labels = None
@@ -57,11 +59,3 @@ def downgrade() -> None:
         "DROP TABLE disclosure.former_category;"
         "DROP FUNCTION disclosure.keep_category()"
     )
-
-
-def run(*scripts: str) -> None:
-    """One statement at a time: asyncpg prepares each."""
-    for script in scripts:
-        for statement in script.split(";"):
-            if statement.strip():
-                op.execute(statement)

@@ -56,7 +56,7 @@ _NOBODYS, _LETTERS = "qzx", "bcdfghjklm"
 @click.option("--rebuilds", type=click.IntRange(1, WITHDRAWN_SHARE - 1), default=2)
 @click.option("--port", type=int, default=PORT, show_default=True)
 @click.option(
-    *("--keep", "--data", "data"),
+    *("--keep", "data"),
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder to make the registry in; each run withdraws sites of it.",
 )

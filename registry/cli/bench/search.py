@@ -49,7 +49,7 @@ _STORED = ("entry", "opening", "eligible_sample")
 @click.option("--workers", type=click.IntRange(min=1), default=2)
 @click.option("--port", type=int, default=PORT, show_default=True)
 @click.option(
-    *("--keep", "--data", "data"),
+    *("--keep", "data"),
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder to make the registry in, or where it lies from the last time.",
 )
