@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 Words = Sequence[str]
 
 
@@ -19,8 +21,7 @@ class SiteWords:
     parameters: Sequence[Words]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Meaning:
+class Meaning(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Of a request. vector: `vectors.DIMENSIONS` signed bytes, not all zero by itself.
 
     confidence_bp: the share of the letters that stand in meaningful pieces of words.

@@ -16,8 +16,10 @@ same for all sites, changes as sites come and go, and is therefore told with an 
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import NamedTuple
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -39,8 +41,7 @@ MULTIPLIER_BITS = 32
 _IDF_SCALE = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A query as the ranker sees it.
 
     term_of: for each word that says something, as it was typed but for its case, the
@@ -52,18 +53,39 @@ class Request:
     term_of: Mapping[str, str]
     vector: bytes
     confidence_bp: int
-    corrected: Mapping[str, str] = field(default_factory=dict)
-    weights_bp: Mapping[str, int] = field(default_factory=dict)
+    corrected: Mapping[str, str] = {}
+    weights_bp: Mapping[str, int] = {}
 
     @property
     def terms(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self.term_of.values()))
 
 
+_IS_PLAIN = attrgetter("is_plain")
+
+
 def parse_request(text: str, encoder: Encoder, policy: Policy) -> Request:
     """A text without a word that says something asks for nothing and finds nothing."""
+    words = lexicon_of(encoder, policy).read(text)
+    term_of = {each.shown: each.term for each in words if each.says}
+    if len(term_of) > policy.query_words_max or not all(map(_IS_PLAIN, words)):
+        return parse_word_by_word(words, encoder, policy)
+    sentence = [each.word for each in words if each.counts]
+    meaning = encoder.encode_request(sentence, list(term_of))
+    return Request(
+        term_of=term_of,
+        vector=meaning.vector,
+        confidence_bp=meaning.confidence_bp,
+        weights_bp=dict.fromkeys(term_of.values(), FULL),
+    )
+
+
+def parse_word_by_word(
+    words: Iterable[ReadWord], encoder: Encoder, policy: Policy
+) -> Request:
+    """Where some are mistyped, are compared otherwise than typed, or are too many."""
     found = _Reading(policy)
-    found.take(lexicon_of(encoder, policy).read(text))
+    found.take(words)
     kept, meant = found.kept, found.meant
     content = [meant.get(word, word) for word in kept] if meant else list(kept)
     meaning = encoder.encode_request(found.sentence, content)
@@ -93,17 +115,17 @@ class _Reading:
         self._words_max = policy.query_words_max
         self._corrections_max = policy.corrections_max
 
-    def take(self, words: Iterable[tuple[str, ReadWord]]) -> None:
-        """words: see `Lexicon.read`."""
+    def take(self, words: Iterable[ReadWord]) -> None:
         kept, sentence, term_of = self.kept, self.sentence, self.term_of
-        for shown, read in words:
-            word = read.word
-            if read.says and (word in kept or self._keep(read)):
+        for read in words:
+            shown, word = read.shown, read.word
+            if not read.says:
+                if read.counts:
+                    sentence.append(word)
+            elif word in kept or self._keep(read):
                 term_of[shown] = read.term
                 if word in self.meant:
                     word = self.corrected[shown] = self.meant[word]
-                sentence.append(word)
-            elif read.holds_together:
                 sentence.append(word)
 
     def _keep(self, read: ReadWord) -> bool:
@@ -185,8 +207,7 @@ def relevance_floor(terms: int, policy: Policy) -> int:
     return policy.relevance_min + missing * policy.relevance_min_step
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Matches:
+class Matches(NamedTuple):
     """Parallel arrays, one entry a site, each 0..FULL.
 
     eligible: relevant enough, and by more than a chance likeness.
@@ -241,10 +262,9 @@ def match_sites(
     relevance += (FULL - share) * cosine
     relevance //= policy.full_relevance_bp
     np.minimum(relevance, FULL, out=relevance)
-    beyond_chance = (matched > 0) | (cosine >= policy.meaning_only_min_bp)
+    eligible = cosine >= policy.meaning_only_min_bp
+    eligible |= matched > 0
+    eligible &= relevance >= relevance_floor(terms, policy)
     return Matches(
-        lexical=lexical,
-        cosine=cosine,
-        relevance=relevance,
-        eligible=(relevance >= relevance_floor(terms, policy)) & beyond_chance,
+        lexical=lexical, cosine=cosine, relevance=relevance, eligible=eligible
     )

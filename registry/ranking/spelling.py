@@ -12,35 +12,48 @@ looked for in both forms, and the answer says so. Only listed words are correcte
 the encoder knows too many pieces and languages to tell a slip from a name.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise, takewhile
+from operator import attrgetter, eq
 
 from registry.ranking.encoder import Encoder
 from registry.ranking.letters import fold, with_plain_vowels
 from registry.ranking.policy import FULL, Policy
 from registry.ranking.remembered import Remembered
-from registry.ranking.text import LONGEST, may_be_joined, stem, typed_words, word_set
+from registry.ranking.text import (
+    LONGEST,
+    compared,
+    joined_with,
+    plain_word,
+    stem,
+    typed_words,
+    word_set,
+)
 
 _LINKS = "sn"
 """What a noun may take at its end inside a compound or in the plural."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False)
 class ReadWord:
-    """What a word is in a request, whatever stands beside it.
+    """What a word is in a request, whatever stands beside it: one object for one word.
 
-    part: the word, if it is one of several that were run together. says: it says
-    something. holds_together: it is a word that only does that. meant: see `Lexicon.meant_by`; None where it says nothing.
+    shown: as it was typed but for its case, or as it stood among words run together.
+    says: it says something. counts: that, or it holds together what does. meant: see
+    `Lexicon.meant_by`; None where it says nothing. is_plain: it is compared as it is
+    shown, and nothing else was meant. joins: see `joined_with`.
     """
 
+    shown: str
     word: str
-    part: str | None
     term: str
     says: bool
-    holds_together: bool
+    counts: bool
     meant: str | None
+    is_plain: bool
+    joins: frozenset[str]
 
 
 class Lexicon:
@@ -54,27 +67,24 @@ class Lexicon:
         self._longest_word = policy.word_letters_max
         self._stop = word_set(policy.stop_words)
         self._linking = word_set(policy.linking_parts)
-        self._parts = word_set(policy.name_parts) | {
-            word for word in (*listed, *policy.compound_parts) if len(word) > 3
-        }
-        self._longest_part = max(map(len, self._parts)) + 1
+        self._parts = _parts(listed, policy)
+        self._shortest_part = min(map(len, self._parts))
+        self._longest_part = max(map(len, self._parts))
         self._known = closed.union(listed, policy.stop_words, _plain_pieces(pieces))
         self._known_stems = frozenset(map(stem, self._known))
         targets = tuple(dict.fromkeys((*listed, *_plurals(listed))))
         self._near = _by_deletion(targets)
         self._alike = _by_letters(targets)
         longest = self._longest_word
-        self._parts_of = lru_cache(maxsize=16_384)(self._take_apart)
         self._saying_parts_of = Remembered(
             self._saying_parts, longest=longest, most=16_384
         )
-        self._meant_by = lru_cache(maxsize=4096)(self._correct)
         self._readings = Remembered(self._read_word, longest=longest, most=16_384)
         self._runs = Remembered(self._read_run, longest=LONGEST, most=16_384)
 
     def parts(self, word: str) -> tuple[str, ...]:
         """The known words that it consists of, or else the word itself."""
-        return self._parts_of(word) if len(word) <= self._longest_word else (word,)
+        return self._take_apart(word) if self._is_short(word) else (word,)
 
     def saying(self, words: Iterable[str], *, limit: int) -> list[str]:
         """The distinct parts that say something, first come first kept."""
@@ -87,48 +97,45 @@ class Lexicon:
 
     def meant_by(self, word: str) -> str | None:
         """The listed word that was probably meant; None for a known or other word."""
-        return self._meant_by(word) if self._is_short(word) else None
+        return self._correct(word) if self._is_short(word) else None
 
-    def read(self, text: str) -> Iterable[tuple[str, ReadWord]]:
-        """The words of a request, each as it was typed but for its case.
-
-        A part of words that were run together is as it stands among them.
-        """
+    def read(self, text: str) -> list[ReadWord]:
+        """The words of a request, in their order."""
         if text.isascii():
-            runs = list(map(self._runs.__getitem__, text.split()))
-            if all(runs):
-                return chain.from_iterable(runs)
-        return self._read_typed(typed_words(text))
+            runs = map(self._runs.__getitem__, text.split())
+            words = list(chain.from_iterable(runs))
+            if not (any(map(_JOINS, words)) and _are_joined(words)):
+                return words
+        return list(self._read_typed(text))
 
-    def _read_run(self, run: str) -> tuple[tuple[str, ReadWord], ...]:
-        """() where it has no words, or its last one may belong to what follows."""
-        typed = typed_words(run)
-        if typed and may_be_joined(typed[-1][1]):
-            return ()
-        return tuple(self._read_typed(typed))
+    def _read_run(self, run: str) -> tuple[ReadWord, ...]:
+        word = plain_word(run)
+        if word is None:
+            return tuple(self._read_typed(run))
+        return self._readings[word]  # marks and capitals say nothing
 
-    def _read_typed(
-        self, typed: Iterable[tuple[str, str]]
-    ) -> Iterator[tuple[str, ReadWord]]:
-        for shown, word in typed:
-            for read in self._readings[word]:
-                yield read.part or shown, read
+    def _read_typed(self, text: str) -> Iterator[ReadWord]:
+        shown = [shown for shown, _ in typed_words(text)]
+        return chain.from_iterable(map(self._readings.__getitem__, shown))
 
-    def _read_word(self, word: str) -> tuple[ReadWord, ...]:
-        parts = self.parts(word)
-        return tuple(
-            [self._read_part(part, is_alone=len(parts) == 1) for part in parts]
-        )
+    def _read_word(self, shown: str) -> tuple[ReadWord, ...]:
+        parts = self.parts(compared(shown))
+        if len(parts) == 1:
+            return (self._read_part(shown, parts[0]),)
+        return tuple([self._read_part(part, part) for part in parts])
 
-    def _read_part(self, word: str, *, is_alone: bool) -> ReadWord:
+    def _read_part(self, shown: str, word: str) -> ReadWord:
         says = self._says(word)
+        meant = self._correct(word) if says else None
         return ReadWord(
+            shown=shown,
             word=word,
-            part=None if is_alone else word,
             term=stem(word),
             says=says,
-            holds_together=word in self._stop,
-            meant=self.meant_by(word) if says else None,
+            counts=says or word in self._stop,
+            meant=meant,
+            is_plain=shown == word and not meant,
+            joins=joined_with(word),
         )
 
     def _says(self, word: str) -> bool:
@@ -144,10 +151,18 @@ class Lexicon:
     def _take_apart(self, word: str) -> tuple[str, ...]:
         if not _is_plain(word) or self.knows(word):
             return (word,)
-        parts = self._fewest_parts(word)
+        parts = self._fewest_parts(word) if self._may_be_parts(word) else ()
         if parts and max(map(len, parts)) > 3:
             return parts
         return (self._with_plain_vowels(word),)
+
+    def _may_be_parts(self, word: str) -> bool:
+        """Whether it begins and ends with a part, as few words do."""
+        lengths = range(self._shortest_part, min(len(word), self._longest_part) + 1)
+        begins = [word[:length] for length in lengths]
+        if self._parts.isdisjoint(begins):
+            return False
+        return not self._parts.isdisjoint([word[-length:] for length in lengths])
 
     def _fewest_parts(self, word: str) -> tuple[str, ...]:
         """Of equally few the one with the longest first part; () if there is none."""
@@ -164,10 +179,8 @@ class Lexicon:
 
     def _is_part(self, word: str, start: int, end: int) -> bool:
         part = word[start:end]
-        return (
-            part in self._parts
-            or (end - start > 4 and part[-1] in _LINKS and part[:-1] in self._parts)
-            or (start > 0 and end < len(word) and part in self._linking)
+        return part in self._parts or (
+            start > 0 and end < len(word) and part in self._linking
         )
 
     def _with_plain_vowels(self, word: str) -> str:
@@ -179,16 +192,15 @@ class Lexicon:
         least = self._policy.correction_letters_min
         if not _is_plain(word) or len(word) < least or self.knows(word):
             return None
-        near = {
-            target
-            for form in (word, *_deletions(word))
-            for target in self._near.get(form, ())
-        }
-        near.update(self._alike.get(frozenset(word), ()))
+        forms = [word, *_deletions(word)]
+        known = () if self._near.keys().isdisjoint(forms) else forms
+        near = set(chain.from_iterable([self._near.get(form, ()) for form in known]))
+        if len(word) >= self._policy.correction_twice_letters_min:
+            near.update(self._alike.get(frozenset(word), ()))
         ranked = [
-            (distance, sorted(target) != sorted(word), target)
+            (slips, sorted(target) != sorted(word), target)
             for target in near
-            if (distance := self._slips(word, target))
+            if (slips := self._slips(word, target))
         ]
         return min(ranked)[2] if ranked else None
 
@@ -198,11 +210,12 @@ class Lexicon:
             return 0
         if word[0] != target[0] and word[:2] != target[1::-1]:
             return 0
-        slips = _distance(word, target)
-        if slips == 1:
+        if is_one_slip(word, target):
             return int(len(word) >= self._letters_for_one(word, target))
         enough = len(word) >= self._policy.correction_twice_letters_min
-        return 2 if slips == 2 and enough and set(word) == set(target) else 0
+        if not enough or set(word) != set(target):
+            return 0
+        return 2 if distance(word, target) == 2 else 0
 
     def _letters_for_one(self, word: str, target: str) -> int:
         """What a word must have, by what happened to it."""
@@ -212,6 +225,14 @@ class Lexicon:
         if len(word) == len(target):
             return policy.correction_replaced_letters_min
         return policy.correction_letters_min + 1
+
+
+_JOINS = attrgetter("joins")
+
+
+def _are_joined(words: Sequence[ReadWord]) -> bool:
+    """Whether some may be put together, so that the text must be read at once."""
+    return any(other.word in one.joins for one, other in pairwise(words) if one.joins)
 
 
 @lru_cache(maxsize=2)
@@ -254,6 +275,14 @@ def _listed_words(policy: Policy) -> tuple[str, ...]:
     )
 
 
+def _parts(listed: Iterable[str], policy: Policy) -> frozenset[str]:
+    """What a word may begin and end with that is taken apart."""
+    nouns = [word for word in (*listed, *policy.compound_parts) if len(word) > 3]
+    plain = {*nouns, *policy.name_parts}
+    linked = [f"{part}{link}" for part in plain if len(part) > 3 for link in _LINKS]
+    return frozenset(plain.union(linked))
+
+
 def _plurals(words: Iterable[str]) -> Iterator[str]:
     return (f"{word}s" for word in words if len(word) > 3 and word[-1] != "s")
 
@@ -274,9 +303,8 @@ def _is_plain(word: str) -> bool:
     return word.isascii() and word.isalpha()
 
 
-def _deletions(word: str) -> Iterator[str]:
-    for index in range(len(word)):
-        yield word[:index] + word[index + 1 :]
+def _deletions(word: str) -> list[str]:
+    return [word[:index] + word[index + 1 :] for index in range(len(word))]
 
 
 def _by_deletion(words: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -299,7 +327,19 @@ def _by_letters(words: Iterable[str]) -> dict[frozenset[str], tuple[str, ...]]:
     return index
 
 
-def _distance(one: str, other: str) -> int:
+def is_one_slip(one: str, other: str) -> bool:
+    """Whether two different words are at a distance of 1."""
+    same = sum([1 for _ in takewhile(bool, map(eq, one, other))])
+    rest, facing = one[same:], other[same:]
+    return (
+        rest[1:] == facing
+        or rest == facing[1:]
+        or rest[1:] == facing[1:]
+        or (rest[:2] == facing[1::-1] and rest[2:] == facing[2:])
+    )
+
+
+def distance(one: str, other: str) -> int:
     """Damerau-Levenshtein, in its form of optimal string alignment."""
     before: list[int] = []
     above = list(range(len(other) + 1))

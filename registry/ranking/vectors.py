@@ -16,7 +16,7 @@ SITE_BYTES = DIMENSIONS // 2
 SITE_MOST = 7
 REQUEST_MOST = 127
 RECIPROCAL_BITS = 16
-_SUM_LIMIT = 2.0**44
+SUM_LIMIT = 2.0**44
 
 Integers = npt.NDArray[np.int64]
 Whole = npt.NDArray[np.int64] | npt.NDArray[np.float64]
@@ -44,7 +44,7 @@ def _scaled(total: Whole, most: int) -> npt.NDArray[np.int8]:
     up to the next whole number.
     """
     largest = max(1.0, float(np.maximum.reduce(np.abs(total))))
-    if largest >= _SUM_LIMIT:
+    if largest >= SUM_LIMIT:
         raise ValueError("the sums are too large to be scaled exactly")
     scaled = total * (2.0 * most + 1.0)
     scaled += largest
@@ -91,5 +91,5 @@ def _reciprocal(square: int) -> int:
 
 def length_in_bits(vector: bytes, bits: int) -> int:
     """2^bits times the length of a request's vector, rounded down."""
-    signed = np.frombuffer(vector, np.int8).astype(np.int64)
-    return math.isqrt(int(signed @ signed) << 2 * bits)
+    signed = np.frombuffer(vector, np.int8).astype(np.float32)
+    return math.isqrt(int(signed.dot(signed)) << 2 * bits)  # the sum is below 2^24

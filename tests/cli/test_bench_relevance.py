@@ -4,10 +4,17 @@ import json
 import math
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
-from registry.cli.bench.relevance import ndcg, relevance
+from registry.cli.bench.corpus import corpus_of
+from registry.cli.bench.relevance import ndcg, profile_of, relevance
+from registry.cli.bench.retrieval_set import Document
+from registry.compiled.library import find_library
+from registry.ranking.encoder import load_encoder
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.relevance import parse_request
 
 SHARED = Path(__file__).parents[3] / "shared" / "bench"
 DOCUMENTS = [
@@ -46,6 +53,38 @@ def test_a_set_that_is_found_whole_gets_full_marks(tmp_path: Path) -> None:
     assert [found[name] for name in figures] == [1.0] * 4
     assert found["ms_per_query"] > 0
     assert found["sets"][0]["queries"] == 3
+
+
+def test_the_time_to_read_is_a_part_of_the_time(tmp_path: Path) -> None:
+    result = CliRunner().invoke(relevance, [str(write_set(tmp_path)), "--json"])
+    found = json.loads(result.stdout)
+    assert 0 < found["read_ms_per_query"] <= found["ms_per_query"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "will it rain tomorrow",
+        "reserve a table, convert the euros and tell the forecast",
+        "resturant tabel",
+        "quantum chromodynamics",
+        "",
+    ],
+)
+def test_rows_are_scored_to_the_same_bits_compiled_or_not(text: str) -> None:
+    library = find_library()
+    if library is None:
+        pytest.skip("nothing was compiled here")
+    encoder = load_encoder()
+    documents = [msgspec.convert(each, Document) for each in DOCUMENTS] * 5
+    corpus = corpus_of(
+        [profile_of(one, encoder, DEFAULT_POLICY) for one in documents], DEFAULT_POLICY
+    )
+    request = parse_request(text, encoder, DEFAULT_POLICY)
+    plain = corpus.match_plainly(request, DEFAULT_POLICY)
+    compiled = corpus.match_compiled(request, DEFAULT_POLICY, library)
+    for name in ("lexical", "cosine", "relevance", "eligible"):
+        assert getattr(compiled, name).tolist() == getattr(plain, name).tolist()
 
 
 def test_several_sets_are_told_one_by_one_and_on_average(tmp_path: Path) -> None:

@@ -8,7 +8,12 @@ from hypothesis import strategies as st
 from registry.ranking.encoder import Encoder, load_encoder
 from registry.ranking.meaning import SiteWords
 from registry.ranking.policy import DEFAULT_POLICY
-from registry.ranking.static_encoder import PROJECTION, load_table, project
+from registry.ranking.static_encoder import (
+    PROJECTION,
+    load_table,
+    load_tokenizer,
+    project,
+)
 from registry.ranking.vectors import DIMENSIONS, SITE_BYTES, unpack_sites
 from tests.unit.ranking.make_projection import make_projection, static_vectors
 
@@ -98,6 +103,17 @@ def test_another_table_than_the_policys_is_refused() -> None:
     other = replace(DEFAULT_POLICY, encoder_digest="sha256:0")
     with pytest.raises(RuntimeError, match="another encoder"):
         load_encoder(other)
+
+
+def test_a_word_of_the_vocabulary_is_one_piece_by_the_tokenizer() -> None:
+    """So it needs no cutting."""
+    tokenizer = load_tokenizer()
+    words = {word for word in tokenizer.get_vocab() if word.startswith("\u2581")}
+    cut = {
+        word: [piece.value for piece in tokenizer.model.tokenize(word)]
+        for word in words
+    }
+    assert cut == {word: [word] for word in words}
 
 
 def test_the_shipped_projection_keeps_what_one_made_anew_would() -> None:

@@ -8,8 +8,15 @@ from hypothesis import strategies as st
 from registry.ranking.encoder import Encoder, load_encoder
 from registry.ranking.policy import DEFAULT_POLICY, FULL
 from registry.ranking.profile import Profile
-from registry.ranking.relevance import Request, parse_request
-from registry.ranking.spelling import Lexicon, lexicon_of, term_weights_bp
+from registry.ranking.relevance import Request, parse_request, parse_word_by_word
+from registry.ranking.spelled_words import SPLIT_WORDS
+from registry.ranking.spelling import (
+    Lexicon,
+    distance,
+    is_one_slip,
+    lexicon_of,
+    term_weights_bp,
+)
 from registry.ranking.text import typed_words
 from registry.sites.action import Action
 from registry.sites.site import Site
@@ -217,9 +224,59 @@ def test_words_are_read_run_by_run_as_they_are_all_at_once(text: str) -> None:
     *typed, last = typed_words(f"{text} \u00e9")  # which is read as a whole
     assert last == ("\u00e9", "e")
     assert typed_words(text) == typed
-    assert [read.word for _, read in lexicon.read(text)] == [
+    assert [read.word for read in lexicon.read(text)] == [
         part for _, word in typed for part in lexicon.parts(word)
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        pytest.param("check in", "checkin", id="two runs"),
+        pytest.param("Check, in!", "checkin", id="with marks"),
+        pytest.param("check - in", "checkin", id="a run without words between"),
+        pytest.param("check out", "check out", id="only with a hyphen"),
+        pytest.param("sign up-load", "signup load", id="before words that are joined"),
+        pytest.param("check in-", "checkin", id="hangs on nothing"),
+        pytest.param("check", "check", id="nothing follows"),
+        pytest.param("in check", "in check", id="the other way round"),
+    ],
+)
+def test_words_of_two_runs_are_put_together(
+    lexicon: Lexicon, text: str, words: str
+) -> None:
+    assert [read.word for read in lexicon.read(text)] == words.split()
+
+
+@pytest.mark.parametrize("pair", SPLIT_WORDS)
+def test_every_word_in_two_is_read_as_one(lexicon: Lexicon, pair: str) -> None:
+    joined = pair.replace("+", "").replace("-", "")
+    spaced, hung = pair.replace("+", " "), pair.replace("+", "-")
+    for text in (hung, hung.upper(), spaced, f"{spaced}, {spaced}"):
+        assert {read.word for read in lexicon.read(text)} == {joined}
+
+
+def test_a_word_is_one_object_whatever_stands_around_it(lexicon: Lexicon) -> None:
+    (plain,) = lexicon.read("weather")
+    assert lexicon.read("Weather? (WEATHER) weather's") == [plain] * 3
+
+
+MISTYPED = st.sampled_from(["resturant", "caf\u00e9", "zuerich", "addtocart", "dentst"])
+
+
+@given(st.lists(PLAIN | MISTYPED, max_size=8).map(" ".join))
+def test_a_request_is_read_as_it_is_word_by_word(text: str) -> None:
+    encoder = load_encoder()
+    words = lexicon_of(encoder, DEFAULT_POLICY).read(text)
+    assert parse_request(text, encoder, DEFAULT_POLICY) == parse_word_by_word(
+        words, encoder, DEFAULT_POLICY
+    )
+
+
+@given(st.text("abc", min_size=1, max_size=5), st.text("abc", min_size=1, max_size=5))
+def test_one_slip_is_a_distance_of_one(one: str, other: str) -> None:
+    if one != other:
+        assert is_one_slip(one, other) == (distance(one, other) == 1)
 
 
 def test_a_word_that_is_also_typed_right_keeps_its_weight() -> None:

@@ -1,5 +1,6 @@
 """The forward pass on made-up weights; the real ones where they are installed."""
 
+import hashlib
 import random
 from collections.abc import Sequence
 from functools import cache
@@ -99,3 +100,23 @@ def test_the_real_one_knows_what_is_alike() -> None:
 def test_the_real_one_cuts_endless_texts() -> None:
     words = ["bread"] * 5000
     assert any(installed().encode_request(words, words).vector)
+
+
+@pytest.mark.parametrize(
+    ("text", "digest"),
+    [
+        pytest.param("how do i bake bread at home", "298db4c8f8b6d5dc", id="a request"),
+        pytest.param(
+            "寻找北京的餐厅 \u202e مطعم 🍞", "0e438781e045f134", id="many scripts"
+        ),
+        pytest.param(
+            "bread, butter; jam " * 60, "13b1ab96323cfb1c", id="more than is read"
+        ),
+    ],
+)
+def test_the_real_one_gives_the_same_bits_on_every_machine(
+    text: str, digest: str
+) -> None:
+    words = text.split()
+    vector = installed().encode_request(words, ["bread"]).vector
+    assert hashlib.sha256(vector).hexdigest()[:16] == digest
