@@ -21,7 +21,10 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """starts, lengths: of each row's column in the content."""
+    """starts, lengths: of each row's column in the content.
+
+    The content is there until more is added: the next page takes its room.
+    """
 
     content: npt.NDArray[np.uint8]
     starts: Integers
@@ -29,23 +32,37 @@ class Page:
 
 
 class CopiedRows:
-    def __init__(self) -> None:
-        self._held = bytearray()
+    """room: bytes that a page is about to have; it grows where they are not enough."""
+
+    def __init__(self, room: int = 0) -> None:
+        self._room = np.empty(room + room // 8, np.uint8)
+        self._begin, self._end = 0, 0
         self._at = HEADER_BYTES
 
     def add(self, piece: bytes) -> int:
         """How many bytes are held now."""
-        self._held += piece
-        return len(self._held)
+        if self._begin:
+            self._move_to_front()
+        end = self._end + len(piece)
+        if end > len(self._room):
+            self._room = np.concatenate([self._room, np.empty(end, np.uint8)])
+        self._room[self._end : end] = np.frombuffer(piece, np.uint8)
+        self._end = end
+        return end
 
     def page(self) -> Page:
         """All rows that are whole, which are held no longer."""
-        content = np.frombuffer(self._held, np.uint8)
+        content = self._room[self._begin : self._end]
         starts, lengths = find_rows(content, self._at)
         if len(starts):
-            end = int(starts[-1] + lengths[-1])
-            self._held, self._at = self._held[end:], 0
+            self._begin += int(starts[-1] + lengths[-1])
+            self._at = 0
         return Page(content, starts, lengths)
+
+    def _move_to_front(self) -> None:
+        rest = self._room[self._begin : self._end].copy()
+        self._room[: len(rest)] = rest
+        self._begin, self._end = 0, len(rest)
 
 
 def find_rows(held: npt.NDArray[np.uint8], at: int) -> tuple[Integers, Integers]:

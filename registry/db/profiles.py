@@ -13,7 +13,7 @@ from registry.db.copied_rows import CopiedRows, Page
 from registry.db.engine import Connection, DriverError, driver_errors
 from registry.db.prepared import Gathered, Prepared
 from registry.db.sites import CURRENT_XID
-from registry.db.snapshots import Snapshot, Unread
+from registry.db.snapshots import Unread
 from registry.db.tables import site, site_profile
 
 
@@ -26,14 +26,13 @@ class ProfileChange:
 
 
 TakePage = Callable[[Page], Awaitable[None]]
-PAGE_BYTES = 1 << 24
+PAGE_BYTES = 1 << 22
 
 SOURCE = text("""
     SELECT system_identifier, timeline_id, pg_database.oid AS database
     FROM pg_control_system(), pg_control_checkpoint(), pg_database
     WHERE datname = current_database()
 """)
-SNAPSHOT = text("SELECT pg_current_snapshot()::text")
 # By one index, which no row of another transaction is read for.
 CHANGED = text("""
     SELECT part.number, found.site_id, found.xid
@@ -76,15 +75,6 @@ _SAVE = Prepared(
         },
     )
 )
-
-
-async def snapshot_of(connection: Connection) -> Snapshot:
-    """What has ended by now; asked before the changes.
-
-    A row that changes between the two reads is told of after the next one.
-    """
-    told: str = (await connection.execute(SNAPSHOT)).scalar_one()
-    return Snapshot.parse(told)
 
 
 async def source_of(connection: Connection) -> str:
@@ -139,7 +129,7 @@ async def copy_profiles(connection: Connection, take: TakePage) -> None:
     driver = (await connection.get_raw_connection()).driver_connection
     if driver is None:
         raise DriverError("the connection was closed")
-    copied = CopiedRows()
+    copied = CopiedRows(PAGE_BYTES)
 
     async def receive(piece: bytes) -> None:
         if copied.add(piece) >= PAGE_BYTES:

@@ -23,6 +23,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine import Connection
 from registry.db.prepared import Gathered, Prepared
+from registry.db.snapshots import Snapshot, ended_between, snapshot_of
 from registry.db.tables import site, site_key
 from registry.identity.key_source import KeyReference
 from registry.identity.key_trust import KnownKey
@@ -41,8 +42,12 @@ CURRENT_XID = func.pg_current_xact_id()
 
 
 def _upsert(table: Table, *keys: str, **computed: Any) -> Prepared:
-    """Its parameters are the columns, all of which it writes, but for those computed."""
-    names = [column.name for column in table.c if column.name not in computed]
+    """Its parameters are the columns, all of which it writes, but for those computed.
+
+    What PostgreSQL computes itself is not written.
+    """
+    written = (column.name for column in table.c if column.computed is None)
+    names = [name for name in written if name not in computed]
     named: dict[str, Any] = {name: bindparam(name) for name in names}
     statement = insert(table).values(**named, **computed)
     return Prepared(
@@ -72,17 +77,24 @@ _KEYS = Prepared(
         site_key.c.site_id == func.any(bindparam("site_ids", type_=ARRAY(BigInteger)))
     )
 )
-HORIZON = text("SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint")
-_CHANGED = text("""
-    SELECT site_id FROM registry.site
-    WHERE change_xid >= CAST(CAST(:since AS text) AS xid8)
-""")
+_CHANGED = Prepared(
+    text("""
+        SELECT found.site_id
+        FROM unnest(CAST(:first AS text[]), CAST(:end AS text[])) AS part (first, ended)
+        CROSS JOIN LATERAL (
+            SELECT site_id FROM registry.site
+            WHERE change_xid >= part.first::xid8 AND change_xid < part.ended::xid8
+            LIMIT :most
+        ) AS found
+        LIMIT :most
+    """)
+)
 _OF_IDS = site.c.site_id == func.any(bindparam("site_ids", type_=ARRAY(BigInteger)))
 _SHORT = Prepared(
     select(
         *(site.c.site_id, site.c.host, site.c.status),
         *(site.c.unlisted_for, site.c.moderated),
-        cast(site.c.listing, Text).label("listing"),
+        cast(site.c.short, Text).label("short"),
     ).where(_OF_IDS)
 )
 _SAVE_SITE = _upsert(site, "site_id", change_xid=CURRENT_XID)
@@ -97,29 +109,19 @@ class _Listing(msgspec.Struct):
     conflicts: tuple[Conflict, ...] = ()
 
 
-class _ShortAction(msgspec.Struct):
+class _Short(msgspec.Struct, array_like=True):
+    """What PostgreSQL keeps of a listing for lists and answers: see `tables.SHORT`."""
+
     name: str
+    category: str
+    location: LocationClaim | None
+    place: Place | None
+    commission_percent: float | None
+    is_independent: bool | None
+    action_names: tuple[str, ...]
 
 
-class _ShortSite(msgspec.Struct):
-    """Of `Site`."""
-
-    name: str = ""
-    category: str = ""
-    location: LocationClaim | None = None
-    commission_percent: float | None = None
-    is_independent: bool | None = None
-    actions: tuple[_ShortAction, ...] = ()
-
-
-class _ShortListing(msgspec.Struct):
-    """Of `_Listing`."""
-
-    site: _ShortSite
-    place: Place | None = None
-
-
-_read_short = msgspec.json.Decoder(_ShortListing).decode
+_read_short = msgspec.json.Decoder(_Short).decode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,22 +177,28 @@ async def find_sites(
 async def find_short(
     connection: Connection, site_ids: Sequence[int]
 ) -> list[ShortEntry]:
-    """Of those that are there; of what they list only that much is read."""
+    """Of those that are there."""
     return [_short(row) for row in await _SHORT(connection, site_ids=list(site_ids))]
 
 
 async def changed_since(
-    connection: Connection, horizon: int | None
-) -> tuple[list[int], int]:
-    """The ids of sites changed at or after the horizon, and what to ask from next time.
+    connection: Connection, before: Snapshot, most: int
+) -> tuple[list[int], Snapshot]:
+    """The ids of sites that changed since then, and when that was asked.
 
-    horizon: None asks for the first one only. See `registry.db.profiles` for how.
+    Of more than `most` some are told: whoever gets as many knows that there are others.
     """
-    following: int = (await connection.execute(HORIZON)).scalar_one()
-    if horizon is None:
-        return [], following
-    rows = await connection.execute(_CHANGED, {"since": str(horizon)})
-    return list(rows.scalars()), following
+    seen = await snapshot_of(connection)
+    parts = ended_between(before, seen)
+    if not parts:
+        return [], seen
+    rows = await _CHANGED(
+        connection,
+        first=[str(part.first) for part in parts],
+        end=[str(part.end[0]) for part in parts],
+        most=most,
+    )
+    return [row.site_id for row in rows], seen
 
 
 async def list_sites(
@@ -320,9 +328,8 @@ async def save_key(connection: Connection, site_id: int, key: StoredKey) -> None
 
 
 def _short(row: Any) -> ShortEntry:
-    listing = _read_short(row.listing)
-    own = listing.site
-    city, country = shown_place(listing.place, own.location)
+    own = _read_short(row.short)
+    city, country = shown_place(own.place, own.location)
     return ShortEntry(
         site_id=row.site_id,
         host=row.host,
@@ -330,7 +337,7 @@ def _short(row: Any) -> ShortEntry:
         category=own.category,
         city=city,
         country=country,
-        action_names=tuple([action.name for action in own.actions]),
+        action_names=own.action_names,
         commission_percent=own.commission_percent,
         is_independent=own.is_independent,
         trust_level=trust_level(row.status, row.unlisted_for, row.moderated),

@@ -8,6 +8,13 @@ whatever the order of commits, and a change is found soon beside a transaction o
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sqlalchemy import text
+
+from registry.db.engine import Connection
+from registry.db.prepared import Prepared
+
+_SNAPSHOT = Prepared(text("SELECT pg_current_snapshot()::text AS told"))
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
@@ -39,6 +46,15 @@ class Unread:
 
     first: int
     end: tuple[int, int]
+
+
+async def snapshot_of(connection: Connection) -> Snapshot:
+    """What has ended by now; asked before the changes.
+
+    A row that changes between the two reads is told of after the next one.
+    """
+    (row,) = await _SNAPSHOT(connection)
+    return Snapshot.parse(row.told)
 
 
 def ended_between(before: Snapshot, after: Snapshot) -> list[Unread]:

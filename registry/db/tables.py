@@ -9,6 +9,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Computed,
     Date,
     DateTime,
     Float,
@@ -57,6 +58,20 @@ def _lease() -> list[Column[object]]:
     ]
 
 
+SHORT = """
+jsonb_insert(
+    '[]'
+    || coalesce(listing #> '{site,name}', '""')
+    || coalesce(listing #> '{site,category}', '""')
+    || coalesce(listing #> '{site,location}', 'null')
+    || coalesce(listing -> 'place', 'null')
+    || coalesce(listing #> '{site,commission_percent}', 'null')
+    || coalesce(listing #> '{site,is_independent}', 'null'),
+    '{-1}', jsonb_path_query_array(listing, '$.site.actions[*].name'), true
+)
+"""
+"""What answers show of a listing; a part of kilobytes that are not read for it."""
+
 site = Table(
     "site",
     metadata,
@@ -81,6 +96,7 @@ site = Table(
     Column("unlisted_for", Text),
     Column("moderated", Text),
     _change_xid(),
+    Column("short", JSONB, Computed(SHORT, persisted=True)),
     schema="registry",
 )
 

@@ -23,9 +23,9 @@ from registry.db.profiles import (
     ProfileChange,
     copy_profiles,
     profiles_of,
-    snapshot_of,
     source_of,
 )
+from registry.db.snapshots import snapshot_of
 from registry.index.building.builder import Builder, Merge
 from registry.index.building.publishers import with_leaders
 from registry.index.building.shelf import ShelfWriter

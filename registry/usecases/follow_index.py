@@ -11,7 +11,7 @@ from registry.index.segments.array_file import FileDamaged
 from registry.ranking.encoder import Encoder
 from registry.ranking.policy import Policy
 
-PAUSE_S = 0.1
+PAUSE_S, UNREADABLE_PAUSE_S = 0.03, 0.1
 
 logger = structlog.get_logger()
 
@@ -29,17 +29,24 @@ class IndexFollower:
     async def run(self) -> None:
         """Follow until cancelled."""
         while True:
-            # Its pages are touched first, which takes a while where a base is new.
-            await asyncio.to_thread(self.catch_up)
-            await asyncio.sleep(PAUSE_S)
+            pause_s = PAUSE_S
+            if self._shelf.is_changed():
+                # Its pages are touched first, which takes a while where a base is new.
+                is_read = await asyncio.to_thread(self.catch_up)
+                pause_s = PAUSE_S if is_read else UNREADABLE_PAUSE_S
+            await asyncio.sleep(pause_s)
 
-    def catch_up(self) -> None:
-        """Take the newest index. A file that can't be read leaves the one before."""
+    def catch_up(self) -> bool:
+        """Take the newest index. A file that can't be read leaves the one before.
+
+        Returns: whether it could be read.
+        """
         try:
             newest = self._shelf.newest()
         except (FileDamaged, OSError) as error:
             logger.warning("index_unreadable", detail=str(error))
-            return
+            return False
         if newest is not None:
             self.index = newest
             self.is_loaded = True
+        return True

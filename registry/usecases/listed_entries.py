@@ -1,25 +1,28 @@
 """Entries of listed sites as answers show them, kept in memory until they change.
 
 Those that concurrent answers lack are read together, over one connection that is held
-for it; the next callers gather meanwhile. So an answer costs a part of a round trip.
+for it; the next callers gather meanwhile. So an answer costs a part of a round trip. The
+same connection is asked now and then which sites have changed.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 import structlog
 
 from registry.db import sites
 from registry.db.engine import Connection, DatabaseError, Engine, reading
+from registry.db.snapshots import Snapshot, snapshot_of
 from registry.sites.entry import ShortEntry
-from registry.usecases.following import follow
 
-MAX_KEPT = 100_000
-"""Half a kilobyte each."""
+KEPT_BYTES = 96 << 20
+ENTRY_BYTES = 140
+"""What keeping an entry costs besides its own bytes."""
 
-FORGOTTEN_AT_ONCE = 1_000
+CHANGED_MOST = 10_000
+"""Where more sites changed at once, all entries are forgotten."""
+
 PAUSE_S = 0.25
 RECONNECT_PAUSE_S = 0.2
 
@@ -32,67 +35,121 @@ class _Waiting:
     shown: asyncio.Future[dict[int, bytes]]
 
 
+class KeptEntries:
+    """The last that were read, in so many bytes."""
+
+    def __init__(self, most: int = KEPT_BYTES) -> None:
+        self._most = most
+        self._bytes = 0
+        self._entries: dict[int, bytes] = {}
+
+    def find(self, site_ids: Iterable[int]) -> dict[int, bytes]:
+        kept = self._entries
+        return {site_id: kept[site_id] for site_id in site_ids if site_id in kept}
+
+    def keep(self, shown: dict[int, bytes]) -> None:
+        self.forget(shown)
+        self._entries |= shown
+        self._bytes += sum(map(len, shown.values())) + ENTRY_BYTES * len(shown)
+        while self._bytes > self._most:
+            self.forget([next(iter(self._entries))])
+
+    def forget(self, site_ids: Iterable[int]) -> None:
+        for site_id in site_ids:
+            entry = self._entries.pop(site_id, None)
+            if entry is not None:
+                self._bytes -= len(entry) + ENTRY_BYTES
+
+    def forget_all(self) -> None:
+        self._entries.clear()
+        self._bytes = 0
+
+
 class ListedEntries:
     """What an answer shows of its sites; `run` reads them and forgets what has changed.
 
     engine: of the API's role: what is shown is nothing that the ranker may read.
-    show: an entry in the form in which it goes out.
+    show: an entry in the form in which it goes out. changed_most: see CHANGED_MOST.
     """
 
-    def __init__(self, engine: Engine, show: Callable[[ShortEntry], bytes]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        show: Callable[[ShortEntry], bytes],
+        changed_most: int = CHANGED_MOST,
+    ) -> None:
         self._engine = reading(engine)
         self._show = show
-        self._kept: dict[int, bytes] = {}
-        self._horizon: int | None = None
+        self._changed_most = changed_most
+        self._kept = KeptEntries()
+        self._seen: Snapshot | None = None
+        self._is_due = True
+        self._next_look: asyncio.TimerHandle | None = None
         self._waiting: list[_Waiting] = []
         self._arrival = asyncio.Event()
 
     async def run(self) -> None:
-        """Until cancelled."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._read_wanted())
-            group.create_task(
-                follow(self.forget_changed, pause_s=PAUSE_S, lost="entries_feed_lost")
-            )
-
-    async def forget_changed(self) -> None:
-        async with self._engine.connect() as connection:
-            changed, horizon = await sites.changed_since(connection, self._horizon)
-        if self._horizon is None:
-            self._kept.clear()
-        self._horizon = horizon
-        for site_id in changed:
-            self._kept.pop(site_id, None)
+        """Until cancelled; over a new connection after a failure."""
+        is_lost = False
+        while True:
+            is_new = True
+            try:
+                async with self._engine.connect() as connection:
+                    while True:
+                        await self.serve(connection)
+                        is_new = is_lost = False
+                        await self._arrival.wait()
+            except (DatabaseError, OSError) as error:
+                if not is_lost:
+                    kind = type(error).__name__
+                    logger.warning("entries_connection_lost", kind=kind)
+                is_lost, self._is_due = True, True
+                if is_new:
+                    self._turn_away(error)
+                    await asyncio.sleep(RECONNECT_PAUSE_S)
 
     async def find(self, site_ids: Sequence[int]) -> dict[int, bytes]:
         """Those of the ids that are registered. Raises: DatabaseError, OSError."""
-        kept = self._kept
-        found = {site_id: kept[site_id] for site_id in site_ids if site_id in kept}
-        missing = [site_id for site_id in site_ids if site_id not in found]
-        if missing:
+        found = self._kept.find(site_ids)
+        if len(found) < len(site_ids):
+            missing = [site_id for site_id in site_ids if site_id not in found]
             shown = asyncio.get_running_loop().create_future()
             self._waiting.append(_Waiting(missing, shown))
             self._arrival.set()
             found |= await shown
         return found
 
-    async def _read_wanted(self) -> None:
-        """Over a new connection after a failure; callers are told of one on a new one."""
-        while True:
-            await self._arrival.wait()
-            is_new = True
-            try:
-                async with self._engine.connect() as connection:
-                    while True:
-                        await self._arrival.wait()
-                        await self._read(connection)
-                        is_new = False
-            except (DatabaseError, OSError) as error:
-                logger.warning("entries_connection_lost", kind=type(error).__name__)
-                if is_new:
-                    _turn_away(self._waiting, error)
-                    self._forget(len(self._waiting))
-                    await asyncio.sleep(RECONNECT_PAUSE_S)
+    async def serve(self, connection: Connection) -> None:
+        """Forget what has changed, if that is due, and read all that is waited for."""
+        while self._is_due or self._waiting:
+            if self._is_due:
+                await self._forget_changed(connection)
+            if self._waiting:
+                await self._read(connection)
+        self._arrival.clear()
+
+    async def _forget_changed(self, connection: Connection) -> None:
+        """Nothing is read meanwhile, so what is kept was read before it or after."""
+        before = self._seen
+        if before is None:
+            self._seen = await snapshot_of(connection)
+        else:
+            found = await sites.changed_since(connection, before, self._changed_most)
+            changed, self._seen = found
+            # A database whose horizon fell is an earlier state of itself.
+            if len(changed) >= self._changed_most or self._seen.oldest < before.oldest:
+                self._kept.forget_all()
+            self._kept.forget(changed)
+        self._is_due = False
+        if self._next_look is not None:
+            self._next_look.cancel()
+        loop = asyncio.get_running_loop()
+        self._next_look = loop.call_later(PAUSE_S, self.look_again)
+
+    def look_again(self) -> None:
+        """Whether something changed, with what is served next."""
+        self._is_due = True
+        self._arrival.set()
 
     async def _read(self, connection: Connection) -> None:
         """What waits now; it goes on waiting if that fails."""
@@ -100,27 +157,15 @@ class ListedEntries:
         wanted = {site_id for one in batch for site_id in one.site_ids}
         entries = await sites.find_short(connection, list(wanted))
         shown = {entry.site_id: self._show(entry) for entry in entries}
-        self._keep(shown)
+        self._kept.keep(shown)
+        del self._waiting[: len(batch)]
         for one in batch:
             own = {each: shown[each] for each in one.site_ids if each in shown}
             if not one.shown.done():
                 one.shown.set_result(own)
-        self._forget(len(batch))
 
-    def _forget(self, count: int) -> None:
-        """The first of those who wait."""
-        del self._waiting[:count]
-        if not self._waiting:
-            self._arrival.clear()
-
-    def _keep(self, shown: dict[int, bytes]) -> None:
-        if len(self._kept) > MAX_KEPT:
-            for site_id in list(islice(self._kept, FORGOTTEN_AT_ONCE)):
-                del self._kept[site_id]
-        self._kept |= shown
-
-
-def _turn_away(batch: list[_Waiting], error: Exception) -> None:
-    for one in batch:
-        if not one.shown.done():
-            one.shown.set_exception(error)
+    def _turn_away(self, error: Exception) -> None:
+        turned, self._waiting = self._waiting, []
+        for one in turned:
+            if not one.shown.done():
+                one.shown.set_exception(error)

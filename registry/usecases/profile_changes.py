@@ -7,12 +7,15 @@ waits for another's.
 from collections.abc import Sequence
 
 from registry.db.engine import Connection
-from registry.db.profiles import read_changes, snapshot_of
-from registry.db.snapshots import Snapshot, Unread, ended_between
+from registry.db.profiles import read_changes
+from registry.db.snapshots import Snapshot, Unread, ended_between, snapshot_of
 from registry.index.building.manifest import Since
 
 READ_AT_ONCE = 1_000
 """Changed sites that are read of a transaction before it is looked for newer ones."""
+
+FEW = 50
+"""So many new ones go ahead of those that wait, alone: they are put out in no time."""
 
 
 class ProfileChanges:
@@ -24,6 +27,8 @@ class ProfileChanges:
         self._settled = horizon
         self._seen = Snapshot.at(horizon)
         self._unread: list[Unread] = []
+        self._ahead: Sequence[int] = ()
+        self._went_ahead = False
         self.pending: dict[int, int] = {}
 
     def __bool__(self) -> bool:
@@ -44,11 +49,20 @@ class ProfileChanges:
             changed = await read_changes(connection, [*old, *new], READ_AT_ONCE)
             self.pending |= changed.sites
             self._unread = [*self._unread[len(old) :], *changed.unread]
+            self._ahead = _few(new, changed.sites)
         self._seen = seen
         self._settle()
 
     def some(self, most: int) -> Sequence[int]:
-        """So many sites at most: half the newest, and half those longest due."""
+        """So many sites at most: half the newest, and half those longest due.
+
+        Every other time, if a few are new, these alone: so they need not wait until
+        many are put out, nor the many for them.
+        """
+        ahead, self._ahead = self._ahead, ()
+        self._went_ahead = 0 < len(ahead) <= most and not self._went_ahead
+        if self._went_ahead:
+            return ahead
         in_order = sorted(self.pending, key=self.pending.__getitem__)
         newest, longest = in_order[-(most - most // 2) :], in_order[: most // 2]
         return list(dict.fromkeys([*newest, *longest]))
@@ -61,3 +75,12 @@ class ProfileChanges:
     def _settle(self) -> None:
         if not self:
             self._settled = self._seen.oldest
+
+
+def _few(parts: Sequence[Unread], changed: Sequence[tuple[int, int]]) -> Sequence[int]:
+    """The changed sites, told with their transactions, of parts that have only a few."""
+    found: list[int] = []
+    for part in parts:
+        own = [site for site, xid in changed if part.first <= xid < part.end[0]]
+        found += own if len(own) <= FEW else []
+    return found

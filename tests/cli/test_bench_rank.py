@@ -229,4 +229,5 @@ def test_the_kernel_alone_is_measured_over_several_segments(
     assert done.exit_code == 0
     assert (found["sites"], found["segments"]) == (CHUNK + 600, 2)
     assert found["kernel_cpu_ms_mean"] > 0
+    assert 0 < found["serving_mb"] < found["making_mb"]
     assert "verified" not in found

@@ -13,9 +13,10 @@ from registry.db.profiles import (
     ProfileChange,
     profiles_of,
     read_changes,
-    snapshot_of,
 )
-from registry.db.snapshots import Snapshot, Unread, ended_between
+from registry.db.snapshots import Snapshot, Unread, ended_between, snapshot_of
+from registry.usecases import profile_changes
+from registry.usecases.profile_changes import ProfileChanges
 from tests.db.scene import Scene
 
 NEVER = Snapshot.at(0)
@@ -168,3 +169,36 @@ async def test_follower_among_many_writers_ends_with_the_last_of_each(
     await writing
     followed |= {row.site_id: row.profile for row in (await poll(scene, seen)).rows}
     assert {followed[site_id] for site_id in site_ids[:4]} == {b"7"}
+
+
+async def test_a_few_new_changes_go_ahead_of_many_but_not_twice_in_a_row(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(profile_changes, "FEW", 2)
+    many, new = await ids(scene, 5), await ids(scene, 2)
+    async with scene.engines[Role.RANKER].connect() as connection:
+        feed = ProfileChanges("", (await snapshot_of(connection)).oldest)
+
+    async def look() -> Sequence[int]:
+        async with scene.engines[Role.RANKER].connect() as connection:
+            await feed.look(connection)
+        taken = feed.some(3)
+        feed.done(taken)
+        return taken
+
+    async with scene.crawler.begin() as connection:
+        for site_id in many:
+            await change(connection, site_id, b"together")
+    assert len(set(await look()) & set(many)) == 3
+    await _change_alone(scene, new[0])
+    assert await look() == [new[0]]
+    await _change_alone(scene, new[1])
+    third = await look()
+    assert len(third) == 3
+    assert new[1] in third
+    assert not feed
+
+
+async def _change_alone(scene: Scene, site_id: int) -> None:
+    async with scene.crawler.begin() as connection:
+        await change(connection, site_id, b"alone")

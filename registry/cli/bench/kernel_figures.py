@@ -1,6 +1,9 @@
 """What the kernel takes: CPU of a search, what it looks at, and bytes."""
 
+import json
+import pickle
 import resource
+import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -10,6 +13,7 @@ from typing import Any
 import click
 import numpy as np
 
+from registry.cli.bench.scratch import scratch_folder
 from registry.cli.bench.search_cost import bandwidth, bytes_of, bytes_touched
 from registry.cli.bench.synthetic import NOW, make_registry
 from registry.cli.bench.synthetic_queries import make_queries
@@ -18,15 +22,18 @@ from registry.compiled.library import find_library
 from registry.index.columns.rows import hash_word
 from registry.index.query.constants import Constants, Query, make_constants
 from registry.index.query.kernel import Bound, Kernel
+from registry.index.segments.array_file import write_file
 from registry.index.segments.levels import make_level
-from registry.index.segments.part import Part
 from registry.index.segments.segment import Segment
+from registry.index.segments.segment_file import told_of
 from registry.ranking.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY, FULL
 from registry.ranking.relevance import idf_milli
 
 K = 20
 SEGMENT_SITES = 1_000_000  # whole chunks; a segment holds less than 2^24
+SEGMENTS, QUERIES = "*.segment", "queries"
+"""Files of who only answers."""
 
 
 def compiled_kernel() -> Kernel:
@@ -49,37 +56,51 @@ def constants_of(bound: Bound, sites: int, query: Query) -> Constants:
 
 
 def measure_segments(sites: int, queries: int) -> dict[str, Any]:
-    """Each segment's sites are forgotten once it is made."""
-    kernel, registry = compiled_kernel(), make_registry()
-    encoder = load_encoder(DEFAULT_POLICY)
-    parts: list[Part] = []
-    asked: Sequence[Query] = ()
-    spent = 0.0
-    for start in range(0, sites, SEGMENT_SITES):
-        rows = registry.rows(start, min(sites, start + SEGMENT_SITES))
-        asked = asked or make_queries(registry, rows, queries, encoder, DEFAULT_POLICY)
-        started = time.process_time()
-        parts.append(make_level(rows, DEFAULT_POLICY).part)
-        spent += time.process_time() - started
-        tell(f"{start + len(rows)} sites made, {time.process_time():.0f} s of CPU")
-    bound = kernel.bind(parts)
-    searches = [constants_of(bound, sites, one) for one in asked]
-    segments = [part.segment for part in parts]
+    """Each segment's sites are forgotten once it is written; another process answers.
+
+    serving_mb: what that process takes at most, the mapped files with it.
+    making_mb: what this one took.
+    """
+    with scratch_folder() as folder:
+        build_cpu_s = _write_segments(folder, sites, queries)
+        command = [sys.executable, "-m", "registry.cli.bench.serving_once"]
+        run = subprocess.run(  # noqa: S603 — this Python
+            [*command, str(folder)], stdout=subprocess.PIPE, check=True
+        )
+        segments = len(list(folder.glob(SEGMENTS)))
     resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
         "sites": sites,
         "queries": queries,
-        "segments": len(segments),
-        **kernel_figures(bound, segments, searches, spent),
-        "process_mb_peak": round(resident / 1024),
+        "segments": segments,
+        **json.loads(run.stdout),
+        "build_cpu_s": round(build_cpu_s, 1),
+        "making_mb": resident // 1024,
     }
+
+
+def _write_segments(folder: Path, sites: int, queries: int) -> float:
+    """And the requests. Gives what building the segments took, seconds of CPU."""
+    registry, encoder = make_registry(), load_encoder(DEFAULT_POLICY)
+    spent = 0.0
+    for number, start in enumerate(range(0, sites, SEGMENT_SITES)):
+        rows = registry.rows(start, min(sites, start + SEGMENT_SITES))
+        if not start:
+            asked = make_queries(registry, rows, queries, encoder, DEFAULT_POLICY)
+            (folder / QUERIES).write_bytes(pickle.dumps(asked))
+        started = time.process_time()
+        level = make_level(rows, DEFAULT_POLICY)
+        spent += time.process_time() - started
+        file = told_of(level.part.segment, level.rows.bodies.runs)
+        write_file(folder / SEGMENTS.replace("*", f"{number:04}"), file)
+        tell(f"{start + len(rows)} sites made, {time.process_time():.0f} s of CPU")
+    return spent
 
 
 def kernel_figures(
     bound: Bound,
     segments: Sequence[Segment],
     searches: Sequence[Constants],
-    build_cpu_s: float,
 ) -> dict[str, Any]:
     for one in searches[:K]:
         bound.search(one, k=K)
@@ -106,5 +127,4 @@ def kernel_figures(
         "bytes_touched_mean": round(mean_bytes),
         "bandwidth_gb_per_s": round(per_s / 1e9, 1),
         "bytes_per_site": round(sum(map(bytes_of, segments)) / size, 1),
-        "build_cpu_s": round(build_cpu_s, 1),
     }

@@ -54,6 +54,15 @@ def read_manifest(folder: Path) -> Manifest | None:
         raise FileDamaged(f"{MANIFEST} is none: {error}") from error
 
 
+def stamp_of(folder: Path) -> tuple[int, ...]:
+    """Another with every manifest; empty where none can be seen."""
+    try:
+        told = (folder / MANIFEST).stat()
+    except OSError:
+        return ()
+    return told.st_ino, told.st_mtime_ns, told.st_size
+
+
 def publish(folder: Path, manifest: Manifest) -> None:
     """What it names is durable before."""
     made = folder / f"{MANIFEST}.new"

@@ -21,9 +21,7 @@ def with_leaders(
 
     rows: all the sites of each publisher that has any among them.
     """
-    by_id = np.argsort(rows.site_ids, kind="stable")
-    publishers, counts = np.unique(rows.publishers, return_counts=True)
-    several = by_id[np.isin(rows.publishers[by_id], publishers[counts > 1])]
+    several = _of_several(rows)
     of = rows.publishers[several].tolist()
     voices = voices_of(of, [_said(rows, number) for number in several], known, policy)
     first = np.array(leaders_of(of, voices), np.int64)
@@ -32,6 +30,16 @@ def with_leaders(
     leading, followers = np.unique(led, return_counts=True)
     leaders[several] = np.where(np.isin(led, leading[followers > 1]), led, 0)
     return replace(rows, leaders=leaders), voices
+
+
+def _of_several(rows: Rows) -> Numbers:
+    """The rows of publishers with several sites, in the order of the sites' ids."""
+    by_publisher = np.argsort(rows.publishers)
+    publishers = rows.publishers[by_publisher]
+    is_next = np.append(publishers[1:] == publishers[:-1], False)[: len(rows)]
+    several: Numbers = by_publisher[is_next | np.roll(is_next, 1)]
+    by_id: Numbers = several[np.argsort(rows.site_ids[several])]
+    return by_id
 
 
 def voices_in(levels: Sequence[Level], policy: Policy) -> Mapping[int, Voice]:

@@ -25,6 +25,7 @@ from registry.index.building.manifest import (
     Since,
     publish,
     read_manifest,
+    stamp_of,
 )
 from registry.index.building.merging import Job, Made, merge_apart
 from registry.index.building.taking_up import is_made_here, level_at, taken_up
@@ -296,7 +297,12 @@ class ShelfReader:
         self._folder = folder
         self._policy = policy
         self._seen: Manifest | None = None
+        self._stamp: tuple[int, ...] = ()
         self._segments: dict[str, tuple[Segment, Bodies]] = {}
+
+    def is_changed(self) -> bool:
+        """Whether there may be an index that was not read; to ask takes no time."""
+        return stamp_of(self._folder) != self._stamp
 
     def newest(self) -> Index | None:
         """None where there is none of this policy, or the one that was given before.
@@ -304,6 +310,12 @@ class ShelfReader:
         Raises: FileDamaged, OSError, also where a file went while it was opened: the
         next manifest is there then.
         """
+        stamp = stamp_of(self._folder)
+        index = self._read_newest()
+        self._stamp = stamp
+        return index
+
+    def _read_newest(self) -> Index | None:
         manifest = read_manifest(self._folder)
         if manifest is None or manifest == self._seen:
             return None

@@ -4,6 +4,7 @@ What lies there is what the same code, policy and database came to. Whether the 
 is the same is for others to tell.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from registry.index.building.publishers import voices_in
 from registry.index.columns.reading import read_rows
 from registry.index.columns.rows import Bodies, Rows
 from registry.index.query.sample import hash_sites
-from registry.index.segments.array_file import FileDamaged, map_file
+from registry.index.segments.array_file import Array, FileDamaged, map_file
 from registry.index.segments.levels import Level, Sizes, level_of
 from registry.index.segments.segment import Segment
 from registry.index.segments.segment_file import map_rows, map_segment
@@ -29,13 +30,13 @@ def is_made_here(manifest: Manifest, policy: Policy) -> bool:
 
 def taken_up(folder: Path, manifest: Manifest, policy: Policy, sizes: Sizes) -> Builder:
     """Raises: FileDamaged, OSError."""
-    levels = levels_in(folder, manifest, policy)
-    content = map_file(folder / manifest.state).arrays["content"]
+    state = map_file(folder / manifest.state).arrays
+    levels = _levels(folder, manifest, state, policy)
     builder = Builder(
         policy=policy,
         levels=levels,
         voices=voices_in(levels, policy),
-        content=int.from_bytes(content.tobytes()),
+        content=int.from_bytes(state["content"].tobytes()),
         sizes=sizes,
     )
     if builder.index.generation != manifest.generation:
@@ -45,7 +46,14 @@ def taken_up(folder: Path, manifest: Manifest, policy: Policy, sizes: Sizes) -> 
 
 def levels_in(folder: Path, manifest: Manifest, policy: Policy) -> tuple[Level, ...]:
     """Those that it names. Raises: FileDamaged, OSError."""
-    alive = map_file(folder / manifest.state).arrays
+    state = map_file(folder / manifest.state).arrays
+    return _levels(folder, manifest, state, policy)
+
+
+def _levels(
+    folder: Path, manifest: Manifest, alive: Mapping[str, Array], policy: Policy
+) -> tuple[Level, ...]:
+    """alive: of each part, which of its rows live."""
     levels = [level_at(folder, name, manifest, policy) for name in manifest.parts]
     return tuple(
         level.without(np.flatnonzero(alive[name][: len(level.rows)] == 0))

@@ -8,7 +8,7 @@ say what they said is not looked at again: nobody's subdomains hold up the other
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,12 @@ import numpy.typing as npt
 
 from registry.ranking.policy import FULL, Policy
 
+FEW_SITES = 16
+"""Of so few each is compared with each leader by itself, which costs less then."""
+
 TermIds = npt.NDArray[np.int64]
+FindLeader = Callable[[int], int]
+"""From a site's position to that of the one whose place it shares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +72,43 @@ def leaders_of(publishers: Sequence[int], voices: Mapping[int, Voice]) -> list[i
 def _voice(said: tuple[bytes, ...], known: Voice | None, policy: Policy) -> Voice:
     if known is not None and known.said == said:
         return known
+    find = (
+        _among_few(said, policy) if len(said) <= FEW_SITES else _at_once(said, policy)
+    )
+    first: dict[bytes, int] = {}  # copies are found without comparing
+    for position, own in enumerate(said):
+        if own not in first:
+            first[own] = find(position)
+    return Voice(said, tuple(first[own] for own in said))
+
+
+def _among_few(said: tuple[bytes, ...], policy: Policy) -> FindLeader:
+    words = [frozenset(memoryview(own).cast("Q")) for own in said]
+    leading: list[int] = []
+
+    def find(position: int) -> int:
+        own = words[position]
+        common = [len(own & words[leader]) for leader in leading]
+        for leader, shared in zip(leading, common, strict=True):
+            union = len(words[leader]) + len(own) - shared
+            if shared * FULL >= policy.duplicate_site_bp * union:
+                return leader
+        if len(leading) < policy.publisher_places_max:
+            leading.append(position)
+            return position
+        return leading[common.index(max(common))]
+
+    return find
+
+
+def _at_once(said: tuple[bytes, ...], policy: Policy) -> FindLeader:
     hashes, ids = np.unique(
         np.frombuffer(b"".join(said), np.uint64), return_inverse=True
     )
     ends = np.cumsum([len(own) // hashes.itemsize for own in said])
     terms = np.split(ids, ends[:-1])
     places = _Places(len(hashes), policy)
-    first: dict[bytes, int] = {}  # copies are found without comparing
-    for position, own in enumerate(said):
-        if own not in first:
-            first[own] = places.find(terms[position], position)
-    return Voice(said, tuple(first[own] for own in said))
+    return lambda position: places.find(terms[position], position)
 
 
 class _Places:

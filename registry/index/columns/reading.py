@@ -19,10 +19,10 @@ from registry.index.columns.runs import Runs, starts_of
 from registry.ranking.policy import FULL, Policy
 from registry.ranking.profile import Profile, parse_profile
 from registry.ranking.relevance import IMPACT_FULL
-from registry.ranking.vectors import SITE_BYTES, reciprocals, unpack_sites
+from registry.ranking.vectors import SITE_BYTES
 
 _FIELDS = 8
-_SLOTS, _SLOT_BYTES = 1 << 16, 64
+_SLOTS, _SLOT_BYTES = 1 << 18, 64
 _PLAIN, _OTHER_FORM = 0, 2
 _NO_MEMORY = -2
 
@@ -79,8 +79,8 @@ class _Rules(ctypes.Structure):
 
 
 _COLUMNS = (
-    *("site_ids", "publishers", "lengths", "depth", "quality", "changed_s"),
-    *("flags", "embeddings", "status", "impacts", "vectors", "hashes"),
+    *("site_ids", "publishers", "lengths", "depth", "quality", "reciprocals"),
+    *("changed_s", "flags", "embeddings", "status", "impacts", "vectors", "hashes"),
 )
 
 
@@ -140,6 +140,7 @@ def _empty(count: int, size: int) -> dict[str, npt.NDArray[Any]]:
         "lengths": np.zeros(count, np.int64),
         "depth": np.zeros(count, np.uint16),
         "quality": np.zeros(count, np.uint16),
+        "reciprocals": np.zeros(count, np.uint16),
         "changed_s": np.zeros(count, np.uint32),
         "flags": np.zeros(count, np.uint8),
         "embeddings": np.zeros((count, SITE_BYTES), np.uint8),
@@ -176,16 +177,13 @@ def _rows(
     plain: npt.NDArray[np.int64],
     bodies: Bodies,
 ) -> Rows:
-    embeddings = columns["embeddings"][plain]
     names = (
         *("site_ids", "publishers", "depth", "quality", "changed_s", "flags"),
-        "vectors",
+        *("vectors", "embeddings", "reciprocals"),
     )
     return Rows(
         **{name: columns[name][plain] for name in names},
         leaders=np.zeros(len(plain), np.int64),
-        embeddings=embeddings,
-        reciprocals=reciprocals(unpack_sites(embeddings)),
         bodies=bodies,
         starts=starts_of(columns["lengths"][plain]),
         # Copied: there was room for many more.

@@ -15,10 +15,10 @@ static const float EARTH_KM = 6371.0088f;
 static const float MORE = 1.00001f;
 static const float RECIPROCALS = 65536 + 64; /* which are rounded */
 
-/* What a window's axis tells of a request. towards: their cosine. A row's dimensions
- * beyond the lead mean at most along * rest_along + across * rest_across + more. */
+/* What a window's axis tells of a request: a row's dimensions beyond the lead mean at most
+ * along * rest_along + across * rest_across + more. */
 typedef struct {
-    float towards, along, across, more;
+    float along, across, more;
 } aspect;
 
 /* A row of a window, by its number there, and what its proximity scores at most; in UNIT,

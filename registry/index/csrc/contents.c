@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "blake2b.h"
-#include "blake2b_four.h"
 
 enum { WORDS = 8, PIECES = 4, DIGEST = 64 };
 
@@ -45,89 +44,20 @@ static void add_one(uint64_t *sum, const uint8_t *bytes, int64_t length)
     add(sum, number);
 }
 
-#if HAS_FOUR
+/* Side by side where the processor has vectors: four words wide in two fifths of the time,
+ * eight in a sixth. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define HAS_VECTORS 1
 
-/* left: bytes that were not hashed, or -1 where there is no more to hash. */
-typedef struct {
-    const uint8_t *at;
-    int64_t done, left;
-    uint8_t last[BLOCK];
-} lane;
+#define LANES 4
+#define NAMED(name) name##_four
+#define WITH_VECTORS __attribute__((target("avx2")))
+#include "contents_lanes.h"
 
-static void begin(lane *own, four *h, int number, bodies *b)
-{
-    own->left = -1;
-    if (b->next == b->count) return;
-    own->at = b->arrays[b->source[b->next]] + b->starts[b->next];
-    own->done = 0, own->left = b->lengths[b->next++];
-    for (int i = 0; i < WORDS; i++) h[i][number] = IV[i];
-    h[0][number] ^= 0x01010000 ^ DIGEST;
-}
-
-/* The next block of a lane. Returns whether it is the last. */
-static int take_block(lane *own, const uint8_t **block)
-{
-    *block = own->at;
-    if (own->left > BLOCK) {
-        own->at += BLOCK, own->done += BLOCK, own->left -= BLOCK;
-        return 0;
-    }
-    memset(own->last, 0, BLOCK);
-    if (own->left > 0) memcpy(own->last, own->at, (size_t)own->left);
-    *block = own->last;
-    own->done += own->left;
-    return 1;
-}
-
-/* The pieces of a number side by side. */
-WITH_VECTORS static void add_pieces(uint64_t *sum, const uint64_t *digest)
-{
-    uint8_t seeds[PIECES][BLOCK] = {{0}};
-    const uint8_t *blocks[PIECES];
-    uint64_t number[WORDS * PIECES];
-    four h[WORDS], hashed = {0}, is_last = ~hashed;
-    hashed += DIGEST + 1;
-    for (int i = 0; i < WORDS; i++) h[i] = (four){IV[i], IV[i], IV[i], IV[i]};
-    h[0] ^= 0x01010000 ^ DIGEST;
-    for (int piece = 0; piece < PIECES; piece++) {
-        blocks[piece] = seeds[piece];
-        write_little(seeds[piece], digest);
-        seeds[piece][DIGEST] = (uint8_t)piece;
-    }
-    compress_four(h, blocks, &hashed, &is_last);
-    for (int i = 0; i < WORDS * PIECES; i++) number[i] = h[i % WORDS][i / WORDS];
-    add(sum, number);
-}
-
-WITH_VECTORS static void end(lane *own, four *h, int number, bodies *b, uint64_t *sum)
-{
-    uint64_t digest[WORDS];
-    for (int i = 0; i < WORDS; i++) digest[i] = h[i][number];
-    add_pieces(sum, digest);
-    begin(own, h, number, b);
-}
-
-/* Whoever comes to an end takes the next body. */
-WITH_VECTORS static void add_by_four(bodies *b, uint64_t *sum)
-{
-    lane lanes[LANES] = {{0}};
-    const uint8_t *blocks[LANES];
-    four h[WORDS] = {{0}}, hashed = {0}, is_last = {0};
-    for (int i = 0; i < LANES; i++) begin(&lanes[i], h, i, b);
-    for (int busy = LANES; busy;) {
-        for (int i = 0; i < LANES; i++) {
-            is_last[i] = take_block(&lanes[i], &blocks[i]) ? UINT64_MAX : 0;
-            hashed[i] = (uint64_t)lanes[i].done;
-        }
-        compress_four(h, blocks, &hashed, &is_last);
-        busy = 0;
-        for (int i = 0; i < LANES; i++) {
-            if (is_last[i] && lanes[i].left >= 0) end(&lanes[i], h, i, b, sum);
-            busy += lanes[i].left >= 0;
-        }
-    }
-}
-
+#define LANES 8
+#define NAMED(name) name##_eight
+#define WITH_VECTORS __attribute__((target("avx512f,avx512vl,prefer-vector-width=512")))
+#include "contents_lanes.h"
 #endif
 
 void sum_contents(const uint8_t *const *arrays, const uint16_t *source,
@@ -135,11 +65,10 @@ void sum_contents(const uint8_t *const *arrays, const uint16_t *source,
                   uint64_t *sum)
 {
     bodies b = {arrays, source, starts, lengths, count, 0};
-#if HAS_FOUR
-    if (can_four()) {
-        add_by_four(&b, sum);
-        return;
-    }
+#ifdef HAS_VECTORS
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+        return add_all_eight(&b, sum);
+    if (__builtin_cpu_supports("avx2")) return add_all_four(&b, sum);
 #endif
     for (; b.next < count; b.next++)
         add_one(sum, arrays[source[b.next]] + starts[b.next], lengths[b.next]);

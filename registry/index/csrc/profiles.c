@@ -13,7 +13,7 @@
 enum { PLAIN, OTHER_POLICY, OTHER_FORM };
 enum { FIELDS = 4, MEMBERS = 21, PROBES = 5, EMBEDDING = 64 };
 enum { LOCAL = 1, HIGHER_TIER = 2, LETTERS_MAX = 200, KEYWORD_BITS = 31,
-       NO_MEMORY = -2 };
+       RECIPROCAL_BITS = 16, NO_MEMORY = -2 };
 
 #define RADIUS_UNITS 8000000.0
 #define RADIANS (3.14159265358979323846 / 180.0)
@@ -29,7 +29,7 @@ typedef struct {
 
 typedef struct {
     int64_t *site_ids, *publishers, *lengths;
-    uint16_t *depth, *quality;
+    uint16_t *depth, *quality, *reciprocals;
     uint32_t *changed_s;
     uint8_t *flags, *embeddings, *status, *impacts;
     int32_t *vectors;
@@ -163,6 +163,25 @@ static void write_terms(const words *w, const rules *r, uint64_t *hashes, uint8_
 
 /* ---- profiles ---- */
 
+static int half_of(uint8_t byte) { return (int8_t)(byte << 4) >> 4; }
+
+/* See `vectors.reciprocals`. The root of less than 2^35 is right but for its last place. */
+static uint16_t reciprocal_of(const uint8_t *embedding)
+{
+    int64_t square = 0;
+    for (int i = 0; i < EMBEDDING; i++) {
+        int even = half_of(embedding[i]), odd = (int8_t)embedding[i] >> 4;
+        square += even * even + odd * odd;
+    }
+    if (!square) return 0;
+    int64_t from = ((int64_t)1 << (2 * RECIPROCAL_BITS + 2)) / square;
+    int64_t root = (int64_t)sqrt((double)from);
+    while (root * root > from) root--;
+    while ((root + 1) * (root + 1) <= from) root++;
+    int64_t rounded = (root + 1) / 2;
+    return (uint16_t)(rounded > UINT16_MAX ? UINT16_MAX : rounded);
+}
+
 static int read_point(input *in, int32_t *vector)
 {
     memset(vector, 0, 3 * sizeof *vector);
@@ -226,7 +245,9 @@ static void read_said(input *in, columns *c, int64_t row, words *w)
     expect_key(in, "embedding");
     if (read_number(in, 2) != (0xc400 | EMBEDDING)) in->broken = 1;
     const uint8_t *embedding = pass(in, EMBEDDING);
-    if (!in->broken) memcpy(&c->embeddings[EMBEDDING * row], embedding, EMBEDDING);
+    if (in->broken) return;
+    memcpy(&c->embeddings[EMBEDDING * row], embedding, EMBEDDING);
+    c->reciprocals[row] = reciprocal_of(embedding);
 }
 
 static void read_factors(input *in, columns *c, int64_t row)

@@ -15,7 +15,6 @@
 const char sources[] = SOURCES;
 
 enum { NO_CAPACITY = -1, NO_MEMORY = -2 };
-enum { FIRST_WINDOWS = 96 };
 
 /* In how many rows of all segments each term is. */
 void count_containing(const segment *segments, int32_t n, const uint64_t *hashes,
@@ -71,7 +70,7 @@ static void gather(const run *r, int64_t window, const sieve *v, const prospects
 {
     const float least = wanted(s);
     if (p->bounds[window] >= least)
-        search_window(r, window, v, &p->aspects[window], c, s);
+        search_window(r, window, v, p->towards[window], c, s);
     else if (p->near[window] >= least)
         gather_near(r, window, p->peak[window], p->bounds[window], least, c);
 }
@@ -88,13 +87,21 @@ static int search_likeliest(const run *r, const sieve *v, prospects *p, contende
     return look_at_best(r, p->aspects, c, s);
 }
 
+/* The first from there on that may hold a row of such a score; else `windows`. */
+static int64_t next_window(const prospects *p, int64_t window, int64_t windows, float least)
+{
+    while (window < windows && p->near[window] < least) window++;
+    return window;
+}
+
 /* The others as they lie in memory, which is several times as fast. */
 static int search_others(const run *r, const sieve *v, const prospects *p, contenders *c, state *s)
 {
-    for (int64_t window = 0; window < r->in->windows; window++) {
-        if (p->near[window] < 0) continue;
-        if (window + 1 < r->in->windows && p->bounds[window + 1] >= wanted(s))
-            fetch_window(r, window + 1);
+    int64_t next = next_window(p, 0, r->in->windows, wanted(s));
+    while (next < r->in->windows) {
+        const int64_t window = next;
+        next = next_window(p, window + 1, r->in->windows, wanted(s));
+        if (next < r->in->windows) fetch_window(r, next);
         gather(r, window, v, p, c, s);
         if (c->count < GROUP) continue;
         if (!look_at(r, p->aspects, c->list, c->count, s)) return 0;
@@ -242,7 +249,7 @@ int64_t bound_rows(const segment *in, const query *q, row_bounds *out)
         for (int64_t window = 0; window < in->windows; window++) {
             work w;
             if (p.near[window] < 0) continue;
-            sift_window(&r, window, &v, &p.aspects[window], 0, &w);
+            sift_window(&r, window, &v, p.towards[window], 0, &w);
             bound_window_rows(&r, &p, window, &w, out);
         }
         free(p.aspects);

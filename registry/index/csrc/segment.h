@@ -60,7 +60,7 @@ typedef struct {
     const uint16_t *window_merit; /* the best score of depth, quality and freshness */
     const uint8_t *window_flags;
     const int8_t *window_axis;  /* [windows][DIMENSIONS]: a direction */
-    const float *window_spread; /* [windows][4]: its length, and that without its lead; the
+    const float *window_spread; /* [4][windows]: its length, and that without its lead; the
                                  * least and the greatest cosine of an embedding with it */
     const uint32_t *grouped_rows; /* ascending */
     const int64_t *grouped_leaders;

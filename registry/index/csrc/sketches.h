@@ -81,7 +81,6 @@ static int narrow(const run *r, const aspect *aspects, const contender *group, i
     for (int i = 0; i < size; i++) {
         if (b.bound[i] <= 0) continue;
         __builtin_prefetch(&r->in->records[group[i].row]);
-        __builtin_prefetch(&r->in->alive[group[i].row]);
         const float apart = (float)(group[i].lexical + group[i].apart) * UNIT + SLACK;
         out[kept++] = (close_row){group[i].row, b.product[i], b.bound[i], apart};
     }

@@ -33,14 +33,19 @@ static void cut_into_blocks(const uint32_t *postings, uint32_t count, int64_t wi
 {
     memset(peaks, 0, (size_t)windows);
     memset(blocks, 0, (size_t)(windows + 1) * sizeof *blocks);
+    uint32_t last = 0, peak = 0, end = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t window = (postings[i] >> 8) / WINDOW;
-        const uint8_t impact = (uint8_t)postings[i];
-        peaks[window] = impact > peaks[window] ? impact : peaks[window];
+        const uint32_t window = (postings[i] >> 8) / WINDOW, impact = postings[i] & 255;
+        peak &= 0u - (window == last); /* no branch, which would be guessed wrong */
+        peak = impact > peak ? impact : peak;
+        last = window;
+        peaks[window] = (uint8_t)peak;
         blocks[window + 1] = i + 1;
     }
-    for (int64_t window = 0; window < windows; window++)
-        if (blocks[window + 1] < blocks[window]) blocks[window + 1] = blocks[window];
+    for (int64_t window = 0; window < windows; window++) {
+        end = blocks[window + 1] > end ? blocks[window + 1] : end;
+        blocks[window + 1] = end;
+    }
 }
 
 static void resolve(const segment *in, uint64_t hash, part *one, uint32_t *blocks,

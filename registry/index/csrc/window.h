@@ -252,7 +252,7 @@ static void fetch_window(const run *r, int64_t window)
 }
 
 /* The bounds of a window's rows, and what they come from; 0 where a row is ruled out. */
-static void sift_window(const run *r, int64_t window, const sieve *v, const aspect *a, float least,
+static void sift_window(const run *r, int64_t window, const sieve *v, float towards, float least,
                         work *w)
 {
     const int64_t first = window * WINDOW;
@@ -261,19 +261,19 @@ static void sift_window(const run *r, int64_t window, const sieve *v, const aspe
     fill(w->apart, apart_from_near(r, window));
     add_words(r, window, v, w);
     look_up_places(r, window, w->apart);
-    const mesh m = mesh_of(v, a->towards, in->window_merit[window], least);
+    const mesh m = mesh_of(v, towards, in->window_merit[window], least);
     sift(v, &m, w->lexical, in->along + first, in->across + first, in->behind + first, w->apart,
          w->bounds);
     for (int64_t i = in->rows - first; i < WINDOW; i++) w->bounds[i] = 0;
     if (r->n_filters) hold_passing(r, window, w);
 }
 
-static void search_window(const run *r, int64_t window, const sieve *v, const aspect *a, contenders *c,
+static void search_window(const run *r, int64_t window, const sieve *v, float towards, contenders *c,
                           state *s)
 {
     work w;
     s->done.windows++;
-    sift_window(r, window, v, a, wanted(s), &w);
+    sift_window(r, window, v, towards, wanted(s), &w);
     collect(r, window, &w, c);
 }
 

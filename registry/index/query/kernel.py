@@ -2,7 +2,7 @@
 
 import ctypes
 from collections.abc import Sequence
-from ctypes import c_int8, c_int32, c_int64, c_void_p
+from ctypes import c_int8, c_int32, c_int64, c_uint64, c_void_p
 from functools import lru_cache
 from typing import Any
 
@@ -197,19 +197,26 @@ class _Question:
     def __init__(self, constants: Constants) -> None:
         if len(constants.terms) > TERMS_MAX or len(constants.filters) > FILTERS_MAX:
             raise ValueError("more terms or filters than a request can have")
-        self._kept: tuple[npt.NDArray[Any], ...] = (
-            np.array([term for term, _ in constants.terms], np.uint64),
-            np.array([weight for _, weight in constants.terms], np.int32),
-            np.array(constants.filters, np.uint64),
+        hashes = [term for term, _ in constants.terms]
+        weights = [weight for _, weight in constants.terms]
+        # Of few numbers, an array of ctypes is made in half the time of NumPy's.
+        lists: tuple[ctypes.Array[Any], ...] = (
+            (c_uint64 * len(hashes))(*hashes),
+            (c_int32 * len(weights))(*weights),
+            (c_uint64 * len(constants.filters))(*constants.filters),
+        )
+        tables: tuple[npt.NDArray[Any], ...] = (
             constants.squared_chords,
             constants.near,
             constants.fresh,
         )
+        self._kept = (lists, tables)
         self.struct = _Query(
             constants.lexical_multiplier,
             constants.meaning_multiplier,
             constants.now_s,
-            *(pointer_to(array) for array in self._kept),
+            *map(ctypes.addressof, lists),
+            *map(pointer_to, tables),
             len(constants.terms),
             len(constants.filters),
             len(constants.squared_chords),

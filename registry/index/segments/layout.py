@@ -3,7 +3,8 @@
 It decides how much a search can leave out, never what it finds. Rows with a place that
 counts and rows without are each divided by meaning into topics, and a topic's rows are
 sorted by merit; so the embeddings of a window point about one way, and few merits are in
-it. Where a row is, its cell tells: see `segment`.
+it. No window begins with one topic and ends with another: what a topic has beyond whole
+windows, its least, lies behind all topics. Where a row is, its cell tells: see `segment`.
 """
 
 import math
@@ -12,11 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.index.columns.rows import LOCAL, Rows
+from registry.index.segments.segment import WINDOW
 from registry.ranking.vectors import directions
 
-TOPIC_ROWS = 1_024
-_SAMPLE = 8_192
-_ROUNDS = 4
+TOPIC_ROWS = 768
+_SAMPLE = 4_096
+_ROUNDS = 10
 _CHUNK = 65_536
 """Rows whose vectors are unpacked at once."""
 
@@ -30,12 +32,15 @@ def order_rows(
 ) -> Order:
     """The rows' numbers, in an order for `build_segment`."""
     local = (rows.flags & LOCAL) != 0
-    ordered = [
+    topics = [
         topic[np.argsort(-merits[topic], kind="stable")]
         for own in (np.flatnonzero(local), np.flatnonzero(~local))
         for topic in _topics(own, rows.embeddings, topic_rows)
     ]
-    return np.concatenate([np.empty(0, np.int64), *ordered])
+    ends = [len(topic) // WINDOW * WINDOW for topic in topics]
+    both = list(zip(topics, ends, strict=True))
+    whole, left = [one[:end] for one, end in both], [one[end:] for one, end in both]
+    return np.concatenate([np.empty(0, np.int64), *whole, *left])
 
 
 def _topics(own: Order, embeddings: Embeddings, topic_rows: int) -> list[Order]:

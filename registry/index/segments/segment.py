@@ -72,7 +72,7 @@ class Segment:
     blocks, shape (f, w + 1), and peaks, shape (f, w); else -1. blocks: where the
     postings of each window start, from the term's first; peaks: the greatest impact in
     each window. window_axis: shape (w, 128),
-    about the direction of the embeddings; window_spread: shape (w, 4), its length, that
+    about the direction of the embeddings; window_spread: shape (4, w), its length, that
     without its first dimensions, and the least and greatest cosine of an embedding.
     grouped_rows: those that share their place, ascending.
     """
@@ -234,7 +234,7 @@ def _caps(
 def _meanings(rows: Rows) -> dict[str, Any]:
     windows = -(-len(rows) // WINDOW)
     axis = np.zeros((windows, DIMENSIONS), np.int8)
-    spread = np.zeros((windows, 4), np.float32)
+    spread = np.zeros((4, windows), np.float32)
     sketches = aligned_zeros((windows * WINDOW,), SKETCH)
     along = aligned_zeros((windows * WINDOW,), np.int8)
     across = aligned_zeros((windows * WINDOW,), np.uint8)
@@ -248,7 +248,7 @@ def _meanings(rows: Rows) -> dict[str, Any]:
         along[own], across[own] = _rounded(cosines, sines)
         sketches["rest_along"][own], sketches["rest_across"][own] = _rounded(*beyond)
         lengths = [np.linalg.norm(axis[window, first:] * 1.0) for first in (0, LEAD)]
-        spread[window] = *lengths, cosines.min(), cosines.max()
+        spread[:, window] = *lengths, cosines.min(), cosines.max()
     sketches["lead"][: len(rows)] = rows.embeddings[:, : LEAD // 2] ^ _OFFSET
     sketches["reciprocal"][: len(rows)] = rows.reciprocals
     return {
