@@ -6,11 +6,11 @@ decoys keep the number of digests from telling which members there were.
 """
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from binascii import b2a_base64
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-
-import msgspec
+from typing import NamedTuple
 
 from registry.audit.canonical import JsonValue, canonical_json
 from registry.audit.refusals import DISCLOSURE_MALFORMED, DISCLOSURE_UNKNOWN
@@ -19,6 +19,7 @@ from registry.identity import base64url
 
 SALT_BYTES = 16
 _DECOY_BYTES = 32
+_FROM_STANDARD = bytes.maketrans(b"+/", b"-_")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,23 +61,64 @@ def digest_disclosure(disclosure: str) -> str:
     return base64url.encode(sha256(disclosure.encode()).digest())
 
 
+class SealedValues(NamedTuple):
+    """Disclosures and their salts in the order of the values, the rest sorted.
+
+    digests: as the record spells them, decoys among them. hashes: the same, 32 bytes.
+    """
+
+    disclosures: Sequence[bytes]
+    salts: Sequence[bytes]
+    digests: Sequence[bytes]
+    hashes: Sequence[bytes]
+
+
+def seal_spelled(
+    values: Mapping[str, bytes], random_bytes: Callable[[int], bytes], width: int
+) -> SealedValues:
+    """values: canonical JSON. width: the fixed number of digests, at least len(values).
+
+    random_bytes: cryptographically secure; called once.
+    """
+    count = len(values)
+    if count > width:
+        raise ValueError(f"{count} values do not fit into {width} digests")
+    salted = SALT_BYTES * count
+    chance = random_bytes(salted + _DECOY_BYTES * (width - count))
+    salts = [chance[at : at + SALT_BYTES] for at in range(0, salted, SALT_BYTES)]
+    disclosures = [
+        _spell(b'["%b",%b,%b]' % (_spell(salt), canonical_json(name), value))
+        for salt, (name, value) in zip(salts, values.items(), strict=True)
+    ]
+    decoys = range(salted, len(chance), _DECOY_BYTES)
+    hashed = [*disclosures, *[chance[at : at + _DECOY_BYTES] for at in decoys]]
+    hashes = [sha256(one).digest() for one in hashed]
+    digests = dict(sorted((_spell(one), one) for one in hashes))
+    return SealedValues(disclosures, salts, list(digests), list(digests.values()))
+
+
 def seal(
     values: Mapping[str, JsonValue],
     random_bytes: Callable[[int], bytes],
     width: int,
 ) -> Sealed:
-    """width: the fixed number of digests, at least len(values).
-
-    random_bytes: cryptographically secure; called once for each digest.
-    """
-    if len(values) > width:
-        raise ValueError(f"{len(values)} values do not fit into {width} digests")
-    openings = tuple(
-        _seal(random_bytes(SALT_BYTES), name, value) for name, value in values.items()
+    """See `seal_spelled`."""
+    spelled = {name: canonical_json(value) for name, value in values.items()}
+    sealed = seal_spelled(spelled, random_bytes, width)
+    openings = (
+        SealedOpening(
+            name=name,
+            value=values[name],
+            disclosure=disclosure.decode(),
+            salt=salt,
+            spelled=spelled[name],
+        )
+        for name, disclosure, salt in zip(
+            values, sealed.disclosures, sealed.salts, strict=True
+        )
     )
-    decoys = [_decoy(random_bytes(_DECOY_BYTES)) for _ in range(width - len(values))]
-    digests = sorted([*(opening.digest for opening in openings), *decoys])
-    return Sealed(digests=tuple(digests), openings=openings)
+    digests = tuple(one.decode() for one in sealed.digests)
+    return Sealed(digests=digests, openings=tuple(openings))
 
 
 def parse_disclosure(disclosure: str) -> Opening:
@@ -100,13 +142,6 @@ def verify_disclosure(disclosure: str, sd_digests: Collection[str]) -> Opening:
     return opening
 
 
-def _seal(salt: bytes, name: str, value: JsonValue) -> SealedOpening:
-    spelled = canonical_json(value)
-    disclosure = encode_disclosure(base64url.encode(salt), name, msgspec.Raw(spelled))
-    return SealedOpening(
-        name=name, value=value, disclosure=disclosure, salt=salt, spelled=spelled
-    )
-
-
-def _decoy(randomness: bytes) -> str:
-    return base64url.encode(sha256(randomness).digest())
+def _spell(raw: bytes) -> bytes:
+    """base64url, without the text that `base64url.encode` makes of it."""
+    return b2a_base64(raw, newline=False).rstrip(b"=").translate(_FROM_STANDARD)

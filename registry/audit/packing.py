@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from registry.audit.packed_scores import pack_scores, unpack_scores
 
 PLAIN, TEXT, DISCLOSED, SCORES = range(4)
+_PLAIN, _TEXT, _DISCLOSED, _SCORES = (bytes([form]) for form in range(4))
 _SALT_BYTES, _SALT_LENGTH = 16, 22
 SALTED = 1 + _SALT_BYTES
 """Bytes before the value of a packed disclosure: its form and its salt."""
@@ -53,7 +54,7 @@ _RUNS = {
 """By the length of a string: the mark of the run that it may be, and whether it is."""
 _BEFORE_DIGEST = b"sha256:"
 _AS_MARKED = {mark: bytes([mark]) for mark in (1, 2, 3)} | {4: _BEFORE_DIGEST + b"\4"}
-_MARKS = (b"\1", b"\2", b"\3", b"\4")
+_MARKS = b"\1\2\3\4"
 _MARK = re.compile(b"[\1-\4]")
 _BYTES = (0, 32, 16, 8, 32)  # of a run, by its mark
 _RFC_4648 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
@@ -64,30 +65,39 @@ _FROM_STANDARD = bytes.maketrans(b"+/", b"-_")
 _TO_STANDARD = bytes.maketrans(b"-_", b"+/")
 
 
+# Begun with once: to copy it is a fifth of what it takes to begin.
+_BEGUN = zlib.compressobj(6, zlib.DEFLATED, WINDOW, _MEMORY, zdict=DICTIONARY)
+
+
 def pack(data: bytes) -> bytes:
-    if len(data) < _SHORT or any(mark in data for mark in _MARKS):
-        return bytes([PLAIN]) + data
+    if len(data) < _SHORT or len(data.translate(None, _MARKS)) < len(data):
+        return _PLAIN + data
     text, runs = _take_runs(data)
-    deflate = zlib.compressobj(6, zlib.DEFLATED, WINDOW, _MEMORY, zdict=DICTIONARY)
+    packed = _pack_text(text, runs)
+    return packed if packed and len(packed) <= len(data) else _PLAIN + data
+
+
+def _pack_text(text: bytes, runs: Sequence[bytes]) -> bytes | None:
+    """Form 1, of a text whose runs are marked and decoded; None if it is too long."""
+    deflate = _BEGUN.copy()
     deflated = deflate.compress(text) + deflate.flush()
-    parts = [bytes([TEXT]), (len(deflated) % 2**16).to_bytes(2, "big"), deflated, *runs]
-    packed = b"".join(parts)
-    if len(packed) <= len(data) and len(deflated) < 2**16:
-        return packed
-    return bytes([PLAIN]) + data
+    if len(deflated) >= 2**16:
+        return None
+    return b"".join((_TEXT, len(deflated).to_bytes(2, "big"), deflated, *runs))
 
 
 def _take_runs(data: bytes) -> tuple[bytes, list[bytes]]:
     """The text with marks in their places, and what was there."""
     # Cut at the quotes: to look for runs from each character takes twice as long.
     pieces, runs = data.split(b'"'), []
-    for number, piece in enumerate(pieces[1:-1], start=1):
-        if len(piece) in _RUNS:
-            mark, is_run = _RUNS[len(piece)]
-            if is_run(piece):
-                runs.append(_decode(mark, piece))
+    last = len(pieces) - 1
+    for number, length in enumerate(map(len, pieces)):
+        if length in _RUNS and 0 < number < last:
+            mark, is_run = _RUNS[length]
+            if is_run(pieces[number]):
+                runs.append(_decode(mark, pieces[number]))
                 pieces[number] = _AS_MARKED[mark]
-    return b'"'.join(pieces), runs
+    return (b'"'.join(pieces) if runs else data), runs
 
 
 def unpack(packed: bytes) -> bytes:
@@ -145,9 +155,13 @@ def pack_opening(
     seed: bytes | None = None,
 ) -> bytes:
     """As the disclosure of it would be packed. salt: 16 bytes. value: canonical JSON."""
-    if name == "scores" and (packed := pack_scores(value, order, seed)):
-        return bytes([SCORES]) + salt + packed
-    return bytes([DISCLOSED]) + salt + pack(value)
+    scores = pack_scores(value, order, seed) if name == "scores" else None
+    return pack_value(salt, value, scores)
+
+
+def pack_value(salt: bytes, value: bytes, scores: bytes | None = None) -> bytes:
+    """scores: of `packed_scores`, to be kept in the place of the value."""
+    return _SCORES + salt + scores if scores else _DISCLOSED + salt + pack(value)
 
 
 def unpack_disclosure(name: str, packed: bytes, order: Sequence[str] = ()) -> str:

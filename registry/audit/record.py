@@ -69,7 +69,7 @@ def format_minute(at: datetime) -> str:
     """The instant as records carry it, cut to the minute."""
     if at.tzinfo is None:
         raise ValueError("an instant needs its time zone")
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%MZ")
+    return at.astimezone(UTC).isoformat()[:16] + "Z"
 
 
 def ranking_record(

@@ -9,7 +9,7 @@ from typing import Any
 import asyncpg
 import msgspec
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, EmulatedDBAPIException, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 Connection = AsyncConnection
@@ -36,18 +36,19 @@ class DriverError(DatabaseError):
     """What the driver raised where SQLAlchemy did not stand between."""
 
 
-# The last is what a statement meets that starts while the server hangs up; SQLAlchemy
-# does not know it (`open_engine`).
+# The third is what a statement meets that starts while the server hangs up; SQLAlchemy
+# does not know it (`open_engine`). The last is what its dialect makes of the others.
 _DRIVER_ERRORS = (
     asyncpg.PostgresError,
     asyncpg.InterfaceError,
     asyncpg.InternalClientError,
+    EmulatedDBAPIException,
 )
 
 
 @contextmanager
 def driver_errors() -> Iterator[None]:
-    """Raises: DriverError for whatever asyncpg raises."""
+    """Raises: DriverError for whatever the driver raises."""
     try:
         yield
     except _DRIVER_ERRORS as error:

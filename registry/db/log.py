@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, Row, bindparam, insert, select, text
+from sqlalchemy import Row, insert, select, text
 
 from registry.db.engine import Connection, DatabaseError
+from registry.db.prepared import Prepared
 from registry.db.tables import checkpoint, entry, pending, tile_hash
 
 SEQUENCER_LOCK = 0x5EC0E4CE  # any constant; both sides of the advisory lock share it
@@ -101,7 +102,7 @@ PEEK = text(
 async def peek_pending(connection: Connection, limit: int) -> list[PendingLeaf]:
     """The oldest of what waits; it stays there until `append` moves it."""
     rows = await connection.execute(PEEK, {"limit": limit})
-    return [PendingLeaf(row.position, row.leaf_hash) for row in rows]
+    return [PendingLeaf(*row) for row in rows]
 
 
 async def try_sequencer_lock(connection: Connection) -> bool:
@@ -111,24 +112,32 @@ async def try_sequencer_lock(connection: Connection) -> bool:
     return bool(locked.scalar_one())
 
 
-# The bodies never leave the server.
-MOVE = text("""
+# The bodies never leave the server, and all of a step is one round trip.
+APPEND = Prepared(
+    text("""
     WITH taken AS (
         DELETE FROM audit.pending WHERE position = ANY (CAST(:positions AS bigint[]))
         RETURNING *
+    ), moved AS (
+        INSERT INTO audit.entry
+            (leaf_index, record_id, kind, body, leaf_hash, accepted_at)
+        SELECT CAST(:first AS bigint) - 1 + row_number() OVER (ORDER BY position),
+            record_id, kind, body, leaf_hash, accepted_at FROM taken
+        RETURNING 1
+    ), filled AS (
+        INSERT INTO audit.tile_hash (level, position, hash) SELECT * FROM unnest(
+            CAST(:levels AS smallint[]), CAST(:places AS bigint[]),
+            CAST(:hashes AS bytea[])
+        )
+    ), signed AS (
+        INSERT INTO audit.checkpoint (size, root, note, published_at) VALUES (
+            CAST(:size AS bigint), CAST(:root AS bytea), CAST(:note AS text),
+            CAST(:published_at AS timestamptz)
+        )
     )
-    INSERT INTO audit.entry
-        (leaf_index, record_id, kind, body, leaf_hash, accepted_at)
-    SELECT :first - 1 + row_number() OVER (ORDER BY position),
-        record_id, kind, body, leaf_hash, accepted_at FROM taken
-""").bindparams(bindparam("first", type_=BigInteger))
-
-FILL = text("""
-    INSERT INTO audit.tile_hash (level, position, hash) SELECT * FROM unnest(
-        CAST(:levels AS smallint[]), CAST(:positions AS bigint[]),
-        CAST(:hashes AS bytea[])
-    )
-""")
+    SELECT count(*) AS count FROM moved
+    """)
+)
 
 
 async def end_when_idle(connection: Connection, after_s: int) -> None:
@@ -142,28 +151,31 @@ async def append(
     first_index: int,
     leaves: Sequence[PendingLeaf],
     tile_hashes: Sequence[tuple[int, int, bytes]],
+    covering: StoredCheckpoint,
 ) -> None:
-    """Move what waits to entries from `first_index` on; write the hashes they fill.
+    """Move what waits to entries from `first_index` on, below a new checkpoint.
 
-    leaves: as `peek_pending` gave them. tile_hashes: level, position, hash.
-    Raises: TurnLost if another sequencer has moved some of them, DatabaseError.
+    leaves: as `peek_pending` gave them. tile_hashes: level, position, hash of those
+    that they fill. Raises: TurnLost if another sequencer has moved some of them,
+    DatabaseError; then nothing may be committed. Its transaction has begun already.
     """
-    taken = [one.position for one in leaves]
-    moved = await connection.execute(MOVE, {"positions": taken, "first": first_index})
-    if moved.rowcount != len(leaves):
-        raise TurnLost(f"{moved.rowcount} of {len(leaves)} records were still there")
-    if tile_hashes:
-        levels, positions, hashes = zip(*tile_hashes, strict=True)
-        filled = {"levels": levels, "positions": positions, "hashes": hashes}
-        await connection.execute(FILL, filled)
-
-
-async def save_checkpoint(connection: Connection, one: StoredCheckpoint) -> None:
-    await connection.execute(
-        insert(checkpoint).values(
-            size=one.size, root=one.root, note=one.note, published_at=one.published_at
-        )
+    levels, places, hashes = (
+        zip(*tile_hashes, strict=True) if tile_hashes else ((),) * 3
     )
+    (moved,) = await APPEND(
+        connection,
+        positions=[one.position for one in leaves],
+        first=first_index,
+        levels=levels,
+        places=places,
+        hashes=hashes,
+        size=covering.size,
+        root=covering.root,
+        note=covering.note,
+        published_at=covering.published_at,
+    )
+    if moved.count != len(leaves):
+        raise TurnLost(f"{moved.count} of {len(leaves)} records were still there")
 
 
 async def latest_checkpoint(connection: Connection) -> StoredCheckpoint | None:

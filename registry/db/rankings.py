@@ -5,7 +5,7 @@ A ranking has one row beside its record. Each disclosure is a column of it, pack
 """
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,39 +15,23 @@ from sqlalchemy import Row, select, text
 from sqlalchemy.dialects.postgresql import insert
 from typing_extensions import override
 
-from registry.audit.disclosure import SealedOpening
-from registry.audit.packing import pack, pack_opening, unpack_disclosure
+from registry.audit.packing import pack, unpack_disclosure
+from registry.audit.ranked_answer import DISCLOSED, AnswerOnRecord
 from registry.audit.record import Record, counted
 from registry.db.column_types import Packed, uuid_of
 from registry.db.engine import Connection, DatabaseError, driver_errors
-from registry.db.log import AcceptedRecord
 from registry.db.tables import entry, pending, ranking, selection
-
-DISCLOSURES = ("query", "location", "filters", "request", "scores", "terms")
-"""The columns that hold them; another name needs another column."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankingToLog:
-    """A ranking record with its erasable part.
-
-    openings: of `DISCLOSURES`, each once. eligible: a uniform sample of the eligible
-    sites. tie_seed: of the request; without it the tie keys are kept one by one.
-    operator: for whom it is counted; None: nobody.
-    """
-
-    record: AcceptedRecord
-    openings: Sequence[SealedOpening]
-    eligible: Sequence[int]
-    tie_seed: bytes | None = None
-    operator: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RankingRow:
-    """What is stored of a ranking. values: the parameters of `RECORD`."""
+    """What is stored of a ranking.
 
-    ranking: RankingToLog
+    operator: for whom it is counted. values: the parameters of `RECORD_ONE`.
+    """
+
+    record: Record
+    operator: str | None
     values: tuple[object, ...]
 
 
@@ -55,8 +39,22 @@ class _Ordered(msgspec.Struct):
     order: tuple[str, ...] = ()
 
 
-# Both rows or neither, in one round trip: a statement by itself is a transaction.
-RECORD = """
+FEW = 8
+"""Rankings; beyond it one statement for all is less work than one for each."""
+
+# Both rows of a ranking or neither, and all rankings of a batch or none: what goes out
+# in one round trip is a transaction by itself.
+RECORD_ONE = """
+    WITH recorded AS (
+        INSERT INTO audit.pending (record_id, kind, body, leaf_hash, accepted_at)
+        VALUES ($1, $2, $3, $4, $5)
+    )
+    INSERT INTO audit.ranking
+        (record_id, query, location, filters, request, scores, terms, eligible)
+    VALUES ($1, $6, $7, $8, $9, $10, $11, $12)
+"""
+
+RECORD_MANY = """
     WITH recorded AS (
         INSERT INTO audit.pending (record_id, kind, body, leaf_hash, accepted_at)
         SELECT * FROM unnest(
@@ -89,7 +87,7 @@ SAVE_COUNTS = """
 
 
 class RankingWriter:
-    """Commits many rankings in one statement.
+    """Commits many rankings in one round trip.
 
     Its connection is its own: nothing else may run on it. `write` returns once the
     batch is durable (`synchronous_commit` is on). When it raises, the batch is whole or
@@ -98,6 +96,7 @@ class RankingWriter:
 
     def __init__(self, driver: Any) -> None:
         self._driver = driver
+        self.is_broken_off = False
 
     @classmethod
     async def over(cls, connection: Connection) -> "RankingWriter":
@@ -107,14 +106,18 @@ class RankingWriter:
     async def write(self, batch: Sequence[RankingRow]) -> Sequence[int | None]:
         """The numbers of the rankings: these have none. Raises: DatabaseError, OSError."""
         with driver_errors():
-            await self._insert(one.values for one in batch)
+            await self._insert([one.values for one in batch])
         return [None] * len(batch)
 
-    async def _insert(self, rows: Iterable[tuple[object, ...]]) -> None:
-        await self._driver.execute(RECORD, *zip(*rows, strict=True))
+    async def _insert(self, rows: Sequence[tuple[object, ...]]) -> None:
+        if len(rows) <= FEW:
+            await self._driver.executemany(RECORD_ONE, rows)
+        else:
+            await self._driver.execute(RECORD_MANY, *zip(*rows, strict=True))
 
-    def abort(self) -> None:
-        """Break the connection off, so that a `write` that hangs on it ends."""
+    def break_off(self) -> None:
+        """End the connection, and with it a `write` that hangs on it."""
+        self.is_broken_off = True
         self._driver.terminate()
 
 
@@ -128,15 +131,15 @@ class CountingWriter(RankingWriter):
 
     @override
     async def write(self, batch: Sequence[RankingRow]) -> Sequence[int | None]:
-        operators = sorted({str(one.ranking.operator) for one in batch})
+        operators = sorted({str(one.operator) for one in batch})
         with driver_errors():
             async with self._driver.transaction():
                 found = await self._driver.fetch(LOCK_COUNTS, operators)
                 if len(found) < len(operators):
                     raise CounterMissing(f"{len(operators) - len(found)} have none")
                 counts = {row["operator_id"]: row["rankings"] for row in found}
-                numbers = [_next(counts, str(one.ranking.operator)) for one in batch]
-                await self._insert(map(_numbered, batch, numbers))
+                numbers = [_next(counts, str(one.operator)) for one in batch]
+                await self._insert(list(map(_numbered, batch, numbers)))
                 await self._driver.execute(
                     SAVE_COUNTS, list(counts), list(counts.values())
                 )
@@ -149,10 +152,7 @@ def _next(counts: dict[str, int], operator: str) -> int:
 
 
 def _numbered(row: RankingRow, number: int) -> tuple[object, ...]:
-    accepted = row.ranking.record
-    record = counted(
-        Record(id=accepted.record_id, kind="ranking", body=accepted.body), number
-    )
+    record = counted(row.record, number)
     identity, kind, _, _, *rest = row.values
     return (identity, kind, pack(record.body), record.leaf_hash, *rest)
 
@@ -165,8 +165,8 @@ async def openings_of(connection: Connection, record_id: str) -> dict[str, str]:
 
 def _unpack(row: Row[Any]) -> dict[str, str]:
     """row: the disclosures' columns, and the record's body."""
-    order = _order_of(row.body)
-    packed = {name: getattr(row, name) for name in DISCLOSURES}
+    order = msgspec.json.decode(row.body, type=_Ordered).order
+    packed = {name: getattr(row, name) for name in DISCLOSED}
     return {
         name: unpack_disclosure(name, value, order)
         for name, value in packed.items()
@@ -233,26 +233,14 @@ async def _find(connection: Connection, record_id: str) -> Row[Any] | None:
     return None
 
 
-def pack_ranking(one: RankingToLog) -> RankingRow:
-    """Raises: ValueError on a disclosure without a column, or twice the same."""
-    record, order = one.record, _order_of(one.record.body)
-    packed = {
-        each.name: pack_opening(each.name, each.salt, each.spelled, order, one.tie_seed)
-        for each in one.openings
-    }
-    if len(packed) != len(one.openings) or not packed.keys() <= set(DISCLOSURES):
-        raise ValueError(f"no columns for the disclosures {sorted(packed)}")
+def row_of(one: AnswerOnRecord) -> RankingRow:
     values = (
-        uuid_of(record.record_id),
-        record.kind,
-        None if one.operator else pack(record.body),  # of theirs once they are counted
-        record.leaf_hash,
-        record.accepted_at,
-        *map(packed.get, DISCLOSURES),
-        struct.pack(f">{len(one.eligible)}q", *one.eligible),
+        uuid_of(one.record.id),
+        one.record.kind,
+        one.packed,
+        one.leaf_hash,
+        one.at,
+        *one.openings,
+        one.sample,
     )
-    return RankingRow(one, values)
-
-
-def _order_of(body: bytes) -> tuple[str, ...]:
-    return msgspec.json.decode(body, type=_Ordered).order
+    return RankingRow(one.record, one.operator, values)

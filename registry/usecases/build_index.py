@@ -33,6 +33,7 @@ from registry.index.columns.reading import Memory, read_rows
 from registry.index.columns.rows import Bodies, Rows, rows_of
 from registry.index.columns.runs import Runs, no_source
 from registry.index.columns.spool import Spool
+from registry.index.segments.array_file import HEAD_ROOM
 from registry.index.segments.levels import SIZES, Level, Sizes
 from registry.ranking.policy import Policy
 from registry.usecases.background import in_background
@@ -107,7 +108,11 @@ class IndexBuilder:
                 logger.info("index_taken_up", sites=len(builder.index))
                 return builder
         self._changes = ProfileChanges(source, horizon)
-        with closing(Spool(self._folder, rows_of([], self._policy))) as spool:
+        none = rows_of([], self._policy)
+        with (
+            self._shelf.laying() as bodies,
+            closing(Spool(self._folder, none, bodies, HEAD_ROOM)) as spool,
+        ):
             return await self._build(connection, spool)
 
     async def _build(self, connection: Connection, spool: Spool) -> Builder:

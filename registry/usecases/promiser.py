@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.audit.promise import Promise, sign_promise
 from registry.db import log
-from registry.db.engine import Engine
+from registry.db.engine import Engine, reading
 from registry.errors import Unavailable
 from registry.usecases.chance import Chance
 from registry.usecases.following import follow
@@ -38,7 +38,7 @@ class Promiser:
         await follow(self.look, pause_s=PAUSE_S, lost="log_not_watched")
 
     async def look(self) -> None:
-        async with self._engine.connect() as connection:
+        async with reading(self._engine).connect() as connection:
             oldest = await log.oldest_pending(connection)
         waits_since = oldest or self._chance.now()
         self._stands_still = self._chance.now() - waits_since > STANDSTILL

@@ -9,17 +9,17 @@ may be locked by another process, and the others do not wait for that.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from typing import NamedTuple
 
 import structlog
 
+from registry.audit.ranked_answer import AnswerOnRecord
 from registry.db.engine import DatabaseError, Engine
 from registry.db.rankings import (
     RankingRow,
-    RankingToLog,
     RankingWriter,
-    pack_ranking,
+    row_of,
 )
 from registry.errors import Unavailable
 from registry.usecases.refusals import LOG_BUSY
@@ -33,8 +33,7 @@ WRITE_TIMEOUT_S = 5.0
 logger = structlog.get_logger()
 
 
-@dataclass(slots=True)
-class _Waiting:
+class _Waiting(NamedTuple):
     """durable: the ranking's number among those of its operator, or None."""
 
     ranking: RankingRow
@@ -63,18 +62,19 @@ class RankingRecorder:
         self._write_timeout_s = write_timeout_s
         self._waiting: list[_Waiting] = []
         self._arrival = asyncio.Event()
+        self._is_writing = False
         self._ended = False
 
-    async def record(self, ranking: RankingToLog) -> int | None:
+    async def record(self, ranking: AnswerOnRecord) -> int | None:
         """The ranking's number, if it is counted, once the record is durable.
 
         Raises: Unavailable if it may not be.
         """
         if self._ended or len(self._waiting) >= MAX_WAITING:
             raise _busy()
-        packed = pack_ranking(ranking)  # while the batch before is being committed
+        row = row_of(ranking)  # made while the batch before is being committed
         durable: asyncio.Future[int | None] = asyncio.Future()
-        self._waiting.append(_Waiting(packed, durable))
+        self._waiting.append(_Waiting(row, durable))
         self._arrival.set()
         return await durable
 
@@ -95,50 +95,55 @@ class RankingRecorder:
     async def _write_batches(self) -> None:
         async with self._engine.connect() as connection:
             writer = await self._kind.over(connection)
+            writing = asyncio.create_task(self._write_while_they_come(writer))
             try:
-                while True:
-                    await self._arrival.wait()
-                    await self._write(writer, self._take(MAX_BATCH))
+                await asyncio.wait({writing})
+                writing.result()
             finally:
+                await self._end(writing, writer)
                 # Whatever ended it, what the connection was doing is unknown.
                 await connection.invalidate()
 
+    async def _write_while_they_come(self, writer: RankingWriter) -> None:
+        """A task by itself, which nobody cancels while the server is at work."""
+        while not writer.is_broken_off:
+            await self._arrival.wait()
+            await self._write(writer, self._take(MAX_BATCH))
+
     async def _write(self, writer: RankingWriter, batch: list[_Waiting]) -> None:
         """Nobody is told of a record that is not durable."""
-        writing = asyncio.ensure_future(writer.write([one.ranking for one in batch]))
+        loop = asyncio.get_running_loop()
+        late = loop.call_later(self._write_timeout_s, writer.break_off)
+        self._is_writing = True
         try:
-            numbers = await _end_in_time(writing, writer, self._write_timeout_s)
+            numbers = await writer.write([one.ranking for one in batch])
         except BaseException:
             _turn_away(batch)
             raise
-        self._on_batch(len(batch))
+        finally:
+            self._is_writing = False
+            late.cancel()
         for one, number in zip(batch, numbers, strict=True):
             if not one.durable.done():
                 one.durable.set_result(number)
+        self._on_batch(len(batch))
+
+    async def _end(self, writing: asyncio.Task[None], writer: RankingWriter) -> None:
+        """Nobody waits any more. A write is broken off where it stands.
+
+        To cancel it instead would wait for the server, and it is the server that hangs.
+        """
+        if self._is_writing:
+            writer.break_off()
+        else:
+            writing.cancel()
+        await asyncio.gather(writing, return_exceptions=True)
 
     def _take(self, most: int) -> list[_Waiting]:
         batch, self._waiting = self._waiting[:most], self._waiting[most:]
         if not self._waiting:
             self._arrival.clear()
         return batch
-
-
-async def _end_in_time(
-    writing: asyncio.Future[Sequence[int | None]],
-    writer: RankingWriter,
-    timeout_s: float,
-) -> Sequence[int | None]:
-    """Wait for the write; break it off when it is late or nobody waits any more.
-
-    To cancel it instead would wait for the server, and it is the server that hangs.
-    """
-    try:
-        await asyncio.wait({writing}, timeout=timeout_s)
-    finally:
-        if not writing.done():
-            writer.abort()
-            await asyncio.wait({writing})
-    return writing.result()
 
 
 def _turn_away(batch: list[_Waiting]) -> None:

@@ -5,7 +5,7 @@ then is the answer handed out. Whatever fails before the commit leaves no answer
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
@@ -14,9 +14,9 @@ import msgspec
 
 from registry.audit import record as records
 from registry.audit.canonical import JsonValue
-from registry.audit.disclosure import seal
+from registry.audit.packed_scores import ScoreColumns
 from registry.audit.promise import Promise
-from registry.db.rankings import RankingToLog
+from registry.audit.ranked_answer import RankedAnswer, Request, put_on_record
 from registry.db.seeds import CommittedSeed
 from registry.errors import Unavailable
 from registry.index.query.constants import Filters
@@ -28,7 +28,6 @@ from registry.ranking.policy import Policy
 from registry.ranking.score import Factors
 from registry.ranking.ties import OrderKey, make_seed
 from registry.sites.identifier import spell_site_id
-from registry.usecases.accept import accepted
 from registry.usecases.chance import Chance
 from registry.usecases.follow_index import IndexFollower
 from registry.usecases.listed_entries import ListedEntries
@@ -40,8 +39,6 @@ from registry.usecases.todays_seed import SeedReader
 SMALL_INDEX = {True: 200_000, False: 2_000}
 """Sites, with and without the compiled kernel; below it a thread costs more than it
 leaves the event loop to others."""
-DISCLOSED = ("query", "location", "filters", "request", "scores", "terms")
-DIGESTS = 8  # in every record: those of the disclosures, the rest decoys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,33 +234,31 @@ class Searcher:
         operator: str | None,
     ) -> tuple[records.Record, int | None]:
         """The record, once it is durable, and the number an operator's count gave it."""
-        order = [spell_site_id(one.site_id) for one in ranked.sites]
-        sealed = seal(
-            _disclosures(asked, going_on, ranked, order),
+        ranking = put_on_record(
+            RankedAnswer(
+                record_id=self._chance.ulid(),
+                at=now,
+                operator=operator,
+                policy=self.follower.policy.digest,
+                snapshot=ranked.generation,
+                seed_index=seed.leaf_index,
+                eligible=ranked.eligible,
+                sample=ranked.eligible_sample,
+                scores=_scores(ranked),
+                tie_seed=_tie_seed(seed, going_on),
+                query=asked.text,
+                cell=asked.cell,
+                filters=_filters(asked.filters),
+                request=Request(
+                    going_on.request_id, going_on.nonce, going_on.at, going_on.after
+                ),
+                terms=ranked.term_weights,
+            ),
             self._chance.random_bytes,
-            DIGESTS,
-        )
-        record = records.ranking_record(
-            record_id=self._chance.ulid(),
-            at=now,
-            operator=operator or records.ANONYMOUS,
-            policy=self.follower.policy.digest,
-            snapshot=ranked.generation,
-            seed_index=seed.leaf_index,
-            eligible_count=ranked.eligible,
-            order=order,
-            sd_digests=sealed.digests,
         )
         recorder = self._counting if operator else self._recorder
-        number = await recorder.record(
-            RankingToLog(
-                record=accepted(record, now),
-                openings=sealed.openings,
-                eligible=ranked.eligible_sample,
-                tie_seed=_tie_seed(seed, going_on),
-                operator=operator,
-            )
-        )
+        number = await recorder.record(ranking)
+        record = ranking.record
         return record if number is None else records.counted(record, number), number
 
 
@@ -287,46 +282,20 @@ def _results(
 _IN_ORDER = attrgetter(*FACTOR_NAMES)
 
 
-class _Scored(msgspec.Struct, gc=False):
-    """The members of one site in `scores`, in the order of their names."""
-
-    factors: tuple[int, int, int, int, int]
-    score: int
-    site: str
-    tie: str
+def _filters(given: Filters) -> dict[str, JsonValue]:
+    """Those that are set."""
+    told = msgspec.to_builtins(given)
+    return {name: value for name, value in told.items() if value is not None}
 
 
-def _disclosures(
-    asked: Asked, going_on: Continuation, ranked: Ranked, order: Sequence[str]
-) -> dict[str, JsonValue]:
-    """The personal part, erasable: what was asked, from where, and what it scored."""
-    return {
-        "query": asked.text,
-        "location": asked.cell,
-        "filters": {
-            name: value
-            for name, value in msgspec.to_builtins(asked.filters).items()
-            if value is not None
-        },
-        "request": {
-            "id": going_on.request_id,
-            "nonce": going_on.nonce,
-            "at": going_on.at.isoformat(),
-            "after": [str(part) for part in going_on.after],
-        },
-        "scores": _scores(ranked, order),
-        "terms": dict(ranked.term_weights),
-    }
-
-
-def _scores(ranked: Ranked, order: Sequence[str]) -> msgspec.Raw:
-    scored = [
-        _Scored(
-            _IN_ORDER(one.factors), one.score, site, f"{one.order_key.tie_key:016x}"
-        )
-        for one, site in zip(ranked.sites, order, strict=True)
-    ]
-    return msgspec.Raw(msgspec.json.encode(scored))
+def _scores(ranked: Ranked) -> ScoreColumns:
+    sites = ranked.sites
+    return ScoreColumns(
+        sites=[one.site_id for one in sites],
+        factors=[_IN_ORDER(one.factors) for one in sites],
+        totals=[one.score for one in sites],
+        ties=[one.order_key.tie_key for one in sites],
+    )
 
 
 def _tie_seed(seed: CommittedSeed, going_on: Continuation) -> bytes:

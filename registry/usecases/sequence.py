@@ -97,8 +97,8 @@ class Sequencer:
             if not leaves:
                 return edge
             appended, placed = edge.append([leaf.leaf_hash for leaf in leaves])
-            await log.append(connection, edge.size, leaves, placed)
-            await log.save_checkpoint(connection, self._checkpoint(appended))
+            covering = self._checkpoint(appended)
+            await log.append(connection, edge.size, leaves, placed, covering)
         return appended
 
     def _checkpoint(self, edge: TreeEdge) -> log.StoredCheckpoint:

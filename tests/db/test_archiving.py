@@ -28,7 +28,7 @@ from registry.db import log as stored_log
 from registry.db import observations, window_reading
 from registry.db.column_types import ulid_of
 from registry.db.engine import Role
-from registry.db.rankings import RankingToLog, RankingWriter, pack_ranking
+from registry.db.rankings import RankingWriter
 from registry.errors import Refused, Unavailable
 from registry.fairness.report.figures import Algorithm, FairnessReport, Terms
 from registry.fairness.window.columns import join_rankings
@@ -48,6 +48,7 @@ from registry.usecases.archived_report import report_of_archive
 from registry.usecases.receipts import make_receipt
 from registry.usecases.report import make_report
 from registry.usecases.sequence import Sequencer, load_edge
+from tests.db.rankings import MadeRanking
 from tests.db.scene import NOON, Scene
 from tests.db.test_labelling import put as put_label
 from tests.db.test_labelling import signed
@@ -68,7 +69,7 @@ async def kept() -> dict[str, Any]:
     return {}
 
 
-def make_ranking(scene: Scene, number: int, ids: list[int]) -> RankingToLog:
+def make_ranking(scene: Scene, number: int, ids: list[int]) -> MadeRanking:
     now = scene.chance.now()
     order = [] if number % 13 == 12 else ids[number % 2 :] + ids[: number % 2]
     spelled = list(map(spell_site_id, order))
@@ -105,7 +106,7 @@ def make_ranking(scene: Scene, number: int, ids: list[int]) -> RankingToLog:
         order=spelled,
         sd_digests=sealed.digests,
     )
-    return RankingToLog(
+    return MadeRanking(
         record=accepted(record, now),
         openings=sealed.openings,
         eligible=[*ids, *range(1000, 1030 + number)] if order else [],
@@ -130,7 +131,7 @@ async def play(scene: Scene) -> None:
         writer = await RankingWriter.over(connection)
         for number in range(COUNT):
             one = make_ranking(scene, number, ids)
-            await writer.write([pack_ranking(one)])
+            await writer.write([one.row])
             scene.clock.advance(minutes=44, seconds=7.25)
             if number % 3 == 1:
                 receipt = make_receipt(WEB_KEY, one.record.record_id)

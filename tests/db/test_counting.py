@@ -12,15 +12,17 @@ from sqlalchemy.engine import URL
 from registry.audit import record as records
 from registry.audit.conduct import Conduct
 from registry.audit.packing import unpack
+from registry.audit.ranked_answer import put_on_record
 from registry.db import operators
 from registry.db.column_types import uuid_of
 from registry.db.engine import Engine, Role, open_engine
-from registry.db.rankings import CountingWriter, RankingToLog, openings_of
+from registry.db.rankings import CountingWriter, openings_of
 from registry.errors import Unavailable
 from registry.usecases.record_rankings import RankingRecorder
-from tests.db.rankings import add_operator, make_ranking, numbered
+from tests.db.rankings import MadeRanking, add_operator, make_ranking, numbered
 from tests.db.scene import Scene
 from tests.db.test_recording import BACKENDS, running
+from tests.unit.audit.answers import make_answer
 
 HOLD = "SELECT 1 FROM audit.operator_count WHERE operator_id = :id FOR UPDATE"
 
@@ -42,7 +44,7 @@ async def new_operator(scene: Scene) -> str:
         return await add_operator(connection, scene.clock())
 
 
-def ask(scene: Scene, operator: str) -> RankingToLog:
+def ask(scene: Scene, operator: str) -> MadeRanking:
     """A ranking that this operator asked for, not yet counted."""
     return make_ranking(scene.chance, operator=operator)
 
@@ -65,9 +67,9 @@ async def count_of(scene: Scene, operator: str) -> int:
     return found.rankings
 
 
-async def acknowledged(recorder: RankingRecorder, one: RankingToLog) -> int | None:
+async def acknowledged(recorder: RankingRecorder, one: MadeRanking) -> int | None:
     try:
-        return await recorder.record(one)
+        return await recorder.record(one.on_record)
     except Unavailable:
         return None
 
@@ -78,8 +80,8 @@ async def test_number_is_in_the_record_that_is_hashed_and_stored(
     operator = await new_operator(scene)
     first, second = ask(scene, operator), ask(scene, operator)
     async with running(counting(writers[0])) as recorder:
-        assert await recorder.record(first) == 1
-        assert await recorder.record(second) == 2
+        assert await recorder.record(first.on_record) == 1
+        assert await recorder.record(second.on_record) == 2
     told = numbered(second, 2)
     assert (await stored(scene, operator))[1] == told.body
     assert records.parse_record(told.body)["opn"] == 2
@@ -93,6 +95,17 @@ async def test_number_is_in_the_record_that_is_hashed_and_stored(
     assert found == {each.name: each.disclosure for each in second.openings}
 
 
+async def test_answer_put_on_record_is_packed_with_its_number(
+    scene: Scene, writers: list[Engine]
+) -> None:
+    operator = await new_operator(scene)
+    answer = make_answer(record_id=scene.chance.ulid(), operator=operator)
+    made = put_on_record(answer, scene.chance.random_bytes)
+    async with running(counting(writers[0])) as recorder:
+        assert await recorder.record(made) == 1
+    assert await stored(scene, operator) == [records.counted(made.record, 1).body]
+
+
 async def test_two_processes_at_once_count_without_gap_or_double_in_order(
     scene: Scene, writers: list[Engine]
 ) -> None:
@@ -104,7 +117,7 @@ async def test_two_processes_at_once_count_without_gap_or_double_in_order(
     ):
         given = await asyncio.gather(
             *(
-                (one, other)[number % 2].record(ranking)
+                (one, other)[number % 2].record(ranking.on_record)
                 for number, ranking in enumerate(asked)
             )
         )
@@ -126,7 +139,7 @@ async def test_auditors_are_content_with_the_numbers(
     operator = await new_operator(scene)
     async with running(counting(writers[0])) as recorder:
         await asyncio.gather(
-            *(recorder.record(ask(scene, operator)) for _ in range(20))
+            *(recorder.record(ask(scene, operator).on_record) for _ in range(20))
         )
     bodies = await stored(scene, operator)
     broken: list[str] = []
@@ -144,14 +157,14 @@ async def test_cancelled_caller_leaves_no_gap(
     operator = await new_operator(scene)
     async with running(counting(writers[0])) as recorder:
         calls = [
-            asyncio.create_task(recorder.record(ask(scene, operator)))
+            asyncio.create_task(recorder.record(ask(scene, operator).on_record))
             for _ in range(40)
         ]
         await asyncio.sleep(0)
         for call in calls[::3]:
             call.cancel()
         await asyncio.gather(*calls, return_exceptions=True)
-        await recorder.record(ask(scene, operator))
+        await recorder.record(ask(scene, operator).on_record)
     found = numbers(await stored(scene, operator))
     assert found == list(range(1, await count_of(scene, operator) + 1))
     assert {call.result() for call in calls if not call.cancelled()} <= set(found)
@@ -163,7 +176,7 @@ async def test_failed_transaction_leaves_no_gap(
     operator = await new_operator(scene)
     one = ask(scene, operator)
     async with running(counting(writers[0])) as recorder:
-        assert await recorder.record(one) == 1
+        assert await recorder.record(one.on_record) == 1
         assert await acknowledged(recorder, one) is None, "its id is taken"
         async with asyncio.timeout(10):
             while (
@@ -219,10 +232,12 @@ async def test_anonymous_rankings_do_not_wait_for_a_counter(
         scene.api.begin() as holding,
     ):
         await holding.execute(text(HOLD), {"id": operator})
-        waiting = asyncio.create_task(recorder.record(ask(scene, operator)))
+        waiting = asyncio.create_task(recorder.record(ask(scene, operator).on_record))
         async with asyncio.timeout(3):
             for _ in range(20):
-                assert await anonymous.record(make_ranking(scene.chance)) is None
+                assert (
+                    await anonymous.record(make_ranking(scene.chance).on_record) is None
+                )
         assert not waiting.done()
         await holding.rollback()
         assert await waiting == 1
@@ -249,7 +264,7 @@ async def test_whoever_has_no_counter_is_not_counted(
     operator = await new_operator(scene)
     async with running(counting(writers[0])) as recorder:
         with suppress(Unavailable):
-            await recorder.record(ask(scene, "nobody"))
+            await recorder.record(ask(scene, "nobody").on_record)
             pytest.fail("it was counted")
         async with asyncio.timeout(10):
             while await acknowledged(recorder, ask(scene, operator)) is None:

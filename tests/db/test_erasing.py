@@ -15,7 +15,7 @@ from registry.audit.record import parse_record
 from registry.db import log, rankings
 from registry.db.engine import Engine, Role
 from registry.db.log import LoggedRecord
-from registry.db.rankings import RankingToLog, RankingWriter, pack_ranking
+from registry.db.rankings import RankingWriter
 from registry.errors import Conflict, NotFound
 from registry.identity import base64url
 from registry.tlog.proof import parse_log_proof, verify_log_proof
@@ -25,7 +25,7 @@ from registry.usecases.sequence import Sequencer, load_edge
 from registry.usecases.served_log import ServedLog
 from tests.db.asgi import open_client
 from tests.db.filled_log import SIGNER, empty_log
-from tests.db.rankings import make_ranking
+from tests.db.rankings import MadeRanking, make_ranking
 from tests.db.scene import Clock, Scene
 
 KEY = b"w" * 32
@@ -69,7 +69,7 @@ async def client(
         yield opened
 
 
-async def record(scene: Scene, count: int = 1) -> list[RankingToLog]:
+async def record(scene: Scene, count: int = 1) -> list[MadeRanking]:
     made = [
         make_ranking(
             scene.chance,
@@ -79,9 +79,7 @@ async def record(scene: Scene, count: int = 1) -> list[RankingToLog]:
         for _ in range(count)
     ]
     async with scene.api.connect() as connection:
-        await (await RankingWriter.over(connection)).write(
-            [pack_ranking(one) for one in made]
-        )
+        await (await RankingWriter.over(connection)).write([one.row for one in made])
     return made
 
 
@@ -121,7 +119,7 @@ async def everything(scene: Scene) -> bytes:
     return told
 
 
-def salts_of(ranking: RankingToLog) -> list[bytes]:
+def salts_of(ranking: MadeRanking) -> list[bytes]:
     """As they are spelled, and as bytes."""
     spelled = []
     for disclosure in (one.disclosure for one in ranking.openings):

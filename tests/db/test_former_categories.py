@@ -11,7 +11,7 @@ from registry.archive.reading import open_archive
 from registry.db import labels
 from registry.db.engine import Role
 from registry.db.former_categories import categories_then
-from registry.db.rankings import RankingWriter, pack_ranking
+from registry.db.rankings import RankingWriter
 from registry.fairness.report.figures import FairnessReport
 from registry.identity.private_keys import public_key_of
 from registry.ranking.policy import DEFAULT_POLICY
@@ -106,7 +106,7 @@ async def test_report_of_a_past_window_comes_out_again_and_from_a_later_archive(
     ]
     async with scene.api.connect() as connection:
         writer = await RankingWriter.over(connection)
-        await writer.write([pack_ranking(one) for one in rankings])
+        await writer.write([one.row for one in rankings])
     scene.clock.advance(hours=1)
     await publish(scene)
     before = await report(scene, **asked)

@@ -80,3 +80,12 @@ async def test_what_is_gathered_is_written_once_and_together(
         await writes.carry_out(connection)  # nothing is left
         assert await profiles.profile_of(connection, entry.site_id) == b"x"
     assert (await scene.entry(owner_of_site)).seq == 7
+
+
+async def test_transaction_that_can_not_begin_fails_as_any_statement_does(
+    scene: Scene, owner_of_site: SiteOwner
+) -> None:
+    async with scene.crawler.connect() as connection:
+        (await connection.get_raw_connection()).driver_connection.terminate()  # type: ignore[union-attr]
+        with pytest.raises(DatabaseError):
+            await sites.find_site(connection, owner_of_site.host.name)

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from registry.audit.canonical import JsonValue
 from registry.db.engine import Engine, Role
-from registry.db.rankings import RankingWriter, pack_ranking
+from registry.db.rankings import RankingWriter
 from registry.errors import Refused
 from registry.fairness.report.figures import Comparison, FairnessReport
 from registry.ranking.policy import DEFAULT_POLICY
@@ -69,7 +69,7 @@ async def play(scene: Scene) -> None:
     empty = [make_ranking(scene.chance, [], eligible=[]) for _ in range(2)]
     async with scene.api.connect() as connection:
         await (await RankingWriter.over(connection)).write(
-            [pack_ranking(one) for one in (*asked, *empty)]
+            [one.row for one in (*asked, *empty)]
         )
     for ranking, choice in zip(asked, choices, strict=False):
         receipt = make_receipt(KEY, ranking.record.record_id)
@@ -172,7 +172,7 @@ async def test_answers_outside_the_window_do_not_count(
     scene.clock.advance(days=5)
     later = make_ranking(scene.chance, [], eligible=[])
     async with scene.api.connect() as connection:
-        await (await RankingWriter.over(connection)).write([pack_ranking(later)])
+        await (await RankingWriter.over(connection)).write([later.row])
     assert (await report_of(scene)).counts == report.counts
     assert (await report_of(scene, days=6)).counts.empty_rankings == 3
 

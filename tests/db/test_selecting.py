@@ -10,7 +10,7 @@ from registry.audit.packing import unpack
 from registry.audit.promise import verify_promise
 from registry.audit.record import parse_record
 from registry.db.column_types import uuid_of
-from registry.db.rankings import RankingWriter, pack_ranking
+from registry.db.rankings import RankingWriter
 from registry.errors import Conflict, Forbidden, NotFound, Refused, RegistryError
 from registry.identity.private_keys import public_key_of
 from registry.sites.identifier import spell_site_id
@@ -28,7 +28,7 @@ async def ask(scene: Scene) -> str:
     """The id that the asker of a ranking of FIRST and SECOND was given."""
     ranking = make_ranking(scene.chance, [11, 12], eligible=[11, 12, 13])
     async with scene.api.connect() as connection:
-        await (await RankingWriter.over(connection)).write([pack_ranking(ranking)])
+        await (await RankingWriter.over(connection)).write([ranking.row])
     return make_receipt(KEY, ranking.record.record_id)
 
 

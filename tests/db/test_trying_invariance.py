@@ -12,7 +12,7 @@ from registry.cli.bench.invariance import with_leak
 from registry.cli.invariance import invariance
 from registry.db import profiles
 from registry.db.engine import Role
-from registry.db.rankings import RankingWriter, pack_ranking
+from registry.db.rankings import RankingWriter
 from registry.demo.requests import OTHERS
 from registry.demo.town.declarations import declare
 from registry.demo.town.documents.build import build_document
@@ -61,7 +61,7 @@ async def ask(scene: Scene, site_ids: list[int]) -> None:
     erased = make_ranking(scene.chance, site_ids[:3], disclosed={"location": "u33d"})
     async with scene.api.connect() as connection:
         await (await RankingWriter.over(connection)).write(
-            [pack_ranking(one) for one in (*rankings, erased)]
+            [one.row for one in (*rankings, erased)]
         )
 
 

@@ -86,7 +86,7 @@ async def write(order: dict[str, Any]) -> None:
             operator = order["operator"] if number % 2 else None
             one = make_ranking(Chance(), operator=operator)
             try:
-                count = await (counting if operator else recorder).record(one)
+                count = await (counting if operator else recorder).record(one.on_record)
             except Unavailable:
                 await asyncio.sleep(RETRY_PAUSE_S)
                 continue

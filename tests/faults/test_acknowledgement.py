@@ -48,7 +48,7 @@ async def lost_records(
         while True:
             one = make_ranking(Chance())
             with suppress(Unavailable):
-                await recorder.record(one)
+                await recorder.record(one.on_record)
                 acknowledged.append(one.record.leaf_hash)
             await asyncio.sleep(0)
 

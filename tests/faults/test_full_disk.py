@@ -93,7 +93,7 @@ async def test_full_disk_refuses_records_and_loses_none(
     async def record() -> bool:
         one = make_ranking(Chance())
         try:
-            await recorder.record(one)
+            await recorder.record(one.on_record)
         except Unavailable:
             return False
         acknowledged.append(one.record.leaf_hash)

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from multiprocessing.queues import Queue
 from multiprocessing.synchronize import Barrier
 
+from registry.audit.ranked_answer import AnswerOnRecord
 from registry.cli.bench.load import Latencies
 from registry.cli.bench.log_rankings import Stock
 from registry.db.engine import Role, open_engine
-from registry.db.rankings import RankingToLog
 from registry.errors import Unavailable
 from registry.usecases.chance import Chance
 from registry.usecases.record_rankings import RankingRecorder
@@ -105,7 +105,7 @@ async def _recording(url: str, written: Written) -> AsyncIterator[RankingRecorde
 
 async def _call(
     recorder: RankingRecorder,
-    rankings: Iterator[RankingToLog],
+    rankings: Iterator[AnswerOnRecord],
     ends_at: float,
     written: Written,
 ) -> None:

@@ -30,12 +30,14 @@ from registry.index.building.manifest import (
 from registry.index.building.merging import Job, Made, merge_apart
 from registry.index.building.taking_up import is_made_here, level_at, taken_up
 from registry.index.columns.rows import Bodies, Rows
+from registry.index.columns.runs import file_of
 from registry.index.query.index import Index
 from registry.index.query.panel import Panel
 from registry.index.segments.array_file import (
     Array,
     ArrayFile,
     FileDamaged,
+    Laid,
     map_file,
     write_file,
 )
@@ -82,6 +84,7 @@ class ShelfWriter:
         self._rows: dict[str, str] = {}  # by the name of the segment
         self._begun: dict[str, int] = {}  # and the thread that did
         self._named: set[str] = set()
+        self._laid: Path | None = None
 
     def close(self) -> None:
         """Another may write there then."""
@@ -98,9 +101,7 @@ class ShelfWriter:
     def _kept(self, level: Level) -> Level:
         if id(level.part.segment) in self._names:
             return level
-        name = self._write(
-            "segment", told_of(level.part.segment, level.rows.bodies.runs)
-        )
+        name = self._write_segment(level)
         segment, bodies = map_segment(self._folder / name)
         self._names[id(segment)] = (segment, name)
         return replace(
@@ -109,6 +110,30 @@ class ShelfWriter:
             part=Part(segment, level.part.alive),
             members=self._kept(level.members) if level.members else None,
         )
+
+    def _write_segment(self, level: Level) -> str:
+        segment, bodies = level.part.segment, level.rows.bodies.runs
+        laid = self._laid
+        if laid is None or file_of(bodies.arrays[0]) != laid:
+            return self._write("segment", told_of(segment, bodies))
+        self._laid = None
+        told = told_of(segment, bodies, Laid(laid, len(bodies.arrays[0])))
+        write_file(laid.with_suffix(""), told)
+        return laid.stem
+
+    @contextmanager
+    def laying(self) -> Iterator[Path]:
+        """A file for profiles, from HEAD_ROOM on, that becomes the segment of their rows.
+
+        Where that comes to nothing, it goes with the next index.
+        """
+        name = self._begin("segment")
+        self._laid = self._folder.resolve() / f"{name}.{os.getpid()}"
+        try:
+            yield self._laid
+        finally:
+            self._laid = None
+            self._begun.pop(name, None)
 
     def merged(self, merge: Merge) -> Level:
         """The level that is made, as it lies in files, which no manifest names yet.

@@ -5,6 +5,7 @@ import mmap
 from collections.abc import Iterator, Sequence
 from ctypes import c_int64, c_void_p
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -29,6 +30,16 @@ def starts_of(lengths: Integers) -> Integers:
 def no_source(count: int) -> npt.NDArray[np.uint16]:
     """Of so many runs in one array; takes no memory."""
     return np.broadcast_to(np.uint16(0), count)
+
+
+def file_of(array: npt.NDArray[Any]) -> Path | None:
+    """The one in which it lies, if it is all that is mapped of that."""
+    base: Any = array.base
+    while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
+        base = base.base
+    if not isinstance(base, np.memmap) or base.filename is None:
+        return None
+    return Path(base.filename)
 
 
 def release(array: npt.NDArray[Any]) -> None:

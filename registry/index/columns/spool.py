@@ -1,16 +1,23 @@
-"""Rows as they are read, in bounded memory: what they say waits in files without a name."""
+"""Rows as they are read, in bounded memory: what they say waits in files without a name.
 
+Their profiles lie where they stay, in the file that becomes their segment.
+"""
+
+import os
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from registry.index.columns.content import BITS, content_of
 from registry.index.columns.rows import Bodies, Rows, join
-from registry.index.columns.runs import Runs, starts_of
+from registry.index.columns.runs import Integers, Runs, no_source, starts_of
+
+SYNCED_BYTES = 1 << 26
+"""Made durable so many at once: all at once would hold up other writers."""
 
 
 class Spool:
@@ -19,14 +26,15 @@ class Spool:
     content: of all rows, see `content`.
     """
 
-    def __init__(self, folder: Path, none: Rows) -> None:
-        """none: rows of no sites."""
+    def __init__(self, folder: Path, none: Rows, bodies: Path, begin: int) -> None:
+        """none: rows of no sites. bodies: the file for profiles, from `begin` on."""
         self._bare = [none]
-        self._said: list[npt.NDArray[np.int64]] = []
-        self._sizes: list[npt.NDArray[np.int64]] = []
-        self._hashes = _Column(folder, none.hashes.dtype)
-        self._impacts = _Column(folder, none.impacts.dtype)
-        self._bodies = _Column(folder, np.dtype(np.uint8))
+        self._said: list[Integers] = []
+        self._starts: list[Integers] = []
+        self._sizes: list[Integers] = []
+        self._hashes = _Column(_nameless(folder), none.hashes.dtype)
+        self._impacts = _Column(_nameless(folder), none.impacts.dtype)
+        self._bodies = _Column(bodies.open("w+b"), np.dtype(np.uint8), bodies, begin)
         self.content = 0
 
     def add(self, rows: Rows) -> None:
@@ -34,10 +42,20 @@ class Spool:
         self.content = (self.content + content_of(rows.bodies)) % (1 << BITS)
         self._bare.append(rows.without_words())
         self._said.append(np.diff(rows.starts))
-        self._sizes.append(rows.bodies.runs.lengths)
         self._hashes.add(rows.hashes)
         self._impacts.add(rows.impacts)
-        self._bodies.add(rows.bodies.runs.packed())
+        self._add_bodies(rows.bodies.runs)
+
+    def _add_bodies(self, bodies: Runs[np.uint8]) -> None:
+        """With what lies between them, where they come in one array."""
+        if not len(bodies):
+            return
+        if len(bodies.arrays) > 1:
+            bodies = Runs.of(starts_of(bodies.lengths), bodies.packed())
+        first, last = int(bodies.starts[0]), int(bodies.starts[-1] + bodies.lengths[-1])
+        self._starts.append(bodies.starts + (self._bodies.size - first))
+        self._sizes.append(bodies.lengths)
+        self._bodies.add(bodies.arrays[0][first:last])
 
     def close(self) -> None:
         """What is mapped stays."""
@@ -53,23 +71,55 @@ class Spool:
             starts=starts_of(np.concatenate([none, *self._said])),
             hashes=self._hashes.mapped(),
             impacts=self._impacts.mapped(),
-            bodies=Bodies(Runs.of(starts_of(sizes), self._bodies.mapped())),
+            bodies=Bodies(
+                Runs(
+                    arrays=(self._bodies.mapped(),),
+                    source=no_source(len(sizes)),
+                    starts=np.concatenate([none, *self._starts]),
+                    lengths=sizes,
+                )
+            ),
         )
 
 
+def _nameless(folder: Path) -> IO[bytes]:
+    return TemporaryFile(dir=folder)
+
+
 class _Column:
-    def __init__(self, folder: Path, dtype: np.dtype[Any]) -> None:
-        self._file = TemporaryFile(dir=folder)  # noqa: SIM115 — closed by the spool
+    """size: bytes that it has, from `begin` on in its file."""
+
+    def __init__(
+        self,
+        file: IO[bytes],
+        dtype: np.dtype[Any],
+        path: Path | None = None,
+        begin: int = 0,
+    ) -> None:
+        """path: of the file, if it has one."""
+        self._file = file
+        self._path = path
         self._dtype = dtype
+        self._begin = begin
+        self._unsynced = 0
+        self.size = 0
+        file.seek(begin)
 
     def add(self, items: npt.NDArray[Any]) -> None:
         items.tofile(self._file)
+        self.size += items.nbytes
+        self._unsynced += items.nbytes if self._begin else 0
+        if self._unsynced >= SYNCED_BYTES:
+            os.fdatasync(self._file.fileno())
+            self._unsynced = 0
 
     def close(self) -> None:
         self._file.close()
 
     def mapped(self) -> npt.NDArray[Any]:
         self._file.flush()
-        if not self._file.tell():
+        if not self.size:
             return np.empty(0, self._dtype)
-        return np.asarray(np.memmap(self._file, self._dtype, mode="r"))
+        lies_in = self._path or self._file
+        made = np.memmap(lies_in, self._dtype, mode="r", offset=self._begin)
+        return np.asarray(made)

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ SYNCED_BYTES = 1 << 26
 PIECE_BYTES = 1 << 23
 """Written so many at once: what they are read from lies anywhere in mapped files."""
 
+HEAD_ROOM = 1 << 14
+"""Bytes before the first array where that lies there before the others are known."""
+
 _MAGIC = b"fairidx1"
 _HEAD = len(_MAGIC) + 8
 
@@ -36,10 +39,21 @@ Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
+class Laid:
+    """So many bytes that lie in a file already, from HEAD_ROOM on: its first array."""
+
+    path: Path
+    size: int
+
+
+Told = Array | Runs[Any] | Laid
+
+
+@dataclass(frozen=True, slots=True)
 class ArrayFile:
     """numbers: small values that go with the arrays. Runs are read as one array."""
 
-    arrays: Mapping[str, Array | Runs[Any]]
+    arrays: Mapping[str, Told]
     numbers: Mapping[str, int]
 
 
@@ -70,31 +84,46 @@ def write_file(path: Path, content: ArrayFile) -> None:
     header = json.dumps(
         {"arrays": places, "numbers": dict(content.numbers), "size": size}
     ).encode()
-    made = path.with_name(f"{path.name}.{os.getpid()}")
-    with made.open("wb") as file:
+    laid = next((one for one in content.arrays.values() if isinstance(one, Laid)), None)
+    if laid is not None:
+        header = header.ljust(HEAD_ROOM - _HEAD)
+    made = laid.path if laid else path.with_name(f"{path.name}.{os.getpid()}")
+    with made.open("r+b" if laid else "wb") as file:
         file.write(_MAGIC + len(header).to_bytes(8, "little") + header)
-        base, unsynced = _first(len(header)), 0
-        for name, array in content.arrays.items():
-            file.seek(base + places[name][2])
-            for piece in _pieces(array):
-                piece.tofile(file)
-                unsynced += piece.nbytes
-                if unsynced >= SYNCED_BYTES:
-                    os.fdatasync(file.fileno())
-                    unsynced = 0
+        base = _first(len(header))
+        starts = {name: base + start for name, (_, _, start) in places.items()}
+        _write_arrays(file, content.arrays, starts)
         file.truncate(base + size)
         file.flush()
         os.fsync(file.fileno())
     made.replace(path)
 
 
-def _kind(array: Array | Runs[Any]) -> tuple[np.dtype[Any], tuple[int, ...]]:
+def _write_arrays(
+    file: BinaryIO, arrays: Mapping[str, Told], starts: Mapping[str, int]
+) -> None:
+    unsynced = 0
+    for name, array in arrays.items():
+        file.seek(starts[name])
+        for piece in _pieces(array):
+            piece.tofile(file)
+            unsynced += piece.nbytes
+            if unsynced >= SYNCED_BYTES:
+                os.fdatasync(file.fileno())
+                unsynced = 0
+
+
+def _kind(array: Told) -> tuple[np.dtype[Any], tuple[int, ...]]:
+    if isinstance(array, Laid):
+        return np.dtype(np.uint8), (array.size,)
     if isinstance(array, Runs):
         return array.arrays[0].dtype, (int(array.lengths.sum()),)
     return array.dtype, array.shape
 
 
-def _pieces(array: Array | Runs[Any]) -> Iterator[Array]:
+def _pieces(array: Told) -> Iterator[Array]:
+    if isinstance(array, Laid):
+        return
     if isinstance(array, Runs):
         yield from array.pieces(PIECE_BYTES // array.arrays[0].itemsize)
         return

@@ -12,9 +12,9 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from registry.index.columns.directions import directions
 from registry.index.columns.rows import LOCAL, Rows
 from registry.index.segments.segment import WINDOW
-from registry.ranking.vectors import directions
 
 TOPIC_ROWS = 768
 _SAMPLE = 4_096

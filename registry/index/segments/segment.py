@@ -10,11 +10,12 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from registry.index.columns.directions import directions
 from registry.index.columns.rows import GROUPED, LOCAL, Rows, find_hash
 from registry.index.columns.runs import starts_of
 from registry.index.segments.array_file import aligned_zeros
 from registry.index.segments.inversion import inverted
-from registry.ranking.vectors import DIMENSIONS, directions
+from registry.ranking.vectors import DIMENSIONS
 
 Number = TypeVar("Number", bound=np.generic)
 Numbers = npt.NDArray[np.int64]

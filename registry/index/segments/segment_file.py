@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,9 @@ from registry.index.segments.array_file import (
     Array,
     ArrayFile,
     FileDamaged,
+    Laid,
     MappedFile,
+    Told,
     map_file,
 )
 from registry.index.segments.segment import RECORD, SKETCH, Segment
@@ -22,12 +23,17 @@ SEGMENT_ARRAYS = tuple(each.name for each in fields(Segment) if each.name != "as
 _ROWS = tuple(each.name for each in fields(Rows) if each.name != "bodies")
 
 
-def told_of(segment: Segment, bodies: Runs[np.uint8]) -> ArrayFile:
-    arrays: dict[str, Array | Runs[Any]] = {
-        name: getattr(segment, name) for name in SEGMENT_ARRAYS
-    }
-    arrays["body_starts"] = starts_of(bodies.lengths)[:-1]
-    arrays["body_lengths"], arrays["body_content"] = bodies.lengths, bodies
+def told_of(
+    segment: Segment, bodies: Runs[np.uint8], laid: Laid | None = None
+) -> ArrayFile:
+    """laid: the file in which the bodies lie, if the segment is to be that file."""
+    content: Told = bodies
+    starts = starts_of(bodies.lengths)[:-1]
+    if laid is not None:
+        content, starts = laid, bodies.starts
+    arrays: dict[str, Told] = {"body_content": content, "body_starts": starts}
+    arrays["body_lengths"] = bodies.lengths
+    arrays |= {name: getattr(segment, name) for name in SEGMENT_ARRAYS}
     return ArrayFile(arrays, {"as_of_s": segment.as_of_s})
 
 

@@ -8,6 +8,7 @@ from litestar import Request, Response, get, post
 from litestar.params import FromPath
 
 from registry.audit.disclosure import parse_disclosure
+from registry.audit.ranked_answer import DISCLOSED
 from registry.db import log, rankings
 from registry.errors import Forbidden, NotFound
 from registry.interfaces.http.credentials import ANYBODY, Call, asking_operator
@@ -19,7 +20,6 @@ from registry.interfaces.rest.wire import PromiseView, Wire, view_promise
 from registry.usecases.erase import erase_ranking
 from registry.usecases.receipts import is_asker, record_id_of
 from registry.usecases.refusals import RANKING_NOT_YOURS, RANKING_UNKNOWN
-from registry.usecases.search import DISCLOSED
 
 
 class OpeningView(Wire):
