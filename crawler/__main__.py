@@ -40,7 +40,6 @@ from registry.db.engine import DatabaseError, Engine, Role, open_engine
 from registry.observability import configure_logging
 from registry.process import run_until_stopped
 from registry.ranking.encoder import load_encoder
-from registry.ranking.policy import DEFAULT_POLICY
 from registry.settings import Settings, read_settings
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.chance import Chance
@@ -93,8 +92,8 @@ def make_context(settings: Settings, engine: Engine) -> Context:
         robots=RobotsCache(fetcher),
         lister=Lister(
             gazetteer=Gazetteer.load(),
-            encoder=load_encoder(),
-            policy=DEFAULT_POLICY,
+            encoder=load_encoder(settings.policy),
+            policy=settings.policy,
         ),
         chance=Chance(),
         draw=random.SystemRandom().random,

@@ -58,7 +58,7 @@ from registry.interfaces.web import directory, files, openapi, pages, site_page
 from registry.observability import BATCH_RECORDS, configure_logging
 from registry.process import calm_collector
 from registry.ranking.encoder import Encoder, load_encoder
-from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.policy import Policy
 from registry.ranking.proximity import squared_chords
 from registry.ranking.spelling import lexicon_of
 from registry.settings import Settings, read_settings
@@ -213,8 +213,9 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
     url, keys, chance = settings.database_url, settings.keys, Chance()
     engines = [open_engine(url, role, pool=pool) for role, pool in POOLS]
     api, auditor, writer, eraser, labeller = engines
-    encoder, gazetteer = _ready_ranking(), Gazetteer.load()
-    follower = IndexFollower(settings.index, encoder, DEFAULT_POLICY)
+    policy, gazetteer = settings.policy, Gazetteer.load()
+    encoder = _ready_ranking(policy)
+    follower = IndexFollower(settings.index, encoder, policy)
     entries = ListedEntries(api, show_summary)
     recorders = _recorders(writer)
     searcher = _searcher(settings, api, follower, recorders, entries)
@@ -228,7 +229,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         searcher=searcher,
         operators=OperatorAccess(api, chance),
         gazetteer=gazetteer,
-        linter=Linter(gazetteer=gazetteer, encoder=encoder, policy=DEFAULT_POLICY),
+        linter=Linter(gazetteer=gazetteer, encoder=encoder, policy=policy),
         origin=settings.origin,
         test_hosts=settings.allow_loopback,
         log_vkey=keyring.load_vkey(keys, keyring.LOG),
@@ -263,13 +264,13 @@ def _counterfactuals(
     return Counterfactuals(auditor, lister, follower, chance)
 
 
-def _ready_ranking() -> Encoder:
+def _ready_ranking(policy: Policy) -> Encoder:
     """Make now what the first search would wait for."""
     if not is_compiled():
         logger.warning("ranking_by_numpy", reason="the kernel is not compiled here")
     squared_chords()
-    encoder = load_encoder()
-    lexicon_of(encoder, DEFAULT_POLICY)
+    encoder = load_encoder(policy)
+    lexicon_of(encoder, policy)
     return encoder
 
 
@@ -295,7 +296,7 @@ def _searcher(
         recorder=recorder,
         counting=counting,
         entries=entries,
-        seeds=SeedReader(api, DEFAULT_POLICY.digest, digest_of_code()),
+        seeds=SeedReader(api, settings.policy.digest, digest_of_code()),
         promiser=Promiser(api, signer.private, chance),
         chance=chance,
     )

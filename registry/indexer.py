@@ -12,7 +12,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 from registry.db.engine import Role, open_engine
 from registry.observability import configure_logging
 from registry.process import run_until_stopped
-from registry.ranking.policy import DEFAULT_POLICY
 from registry.settings import Settings, read_settings
 from registry.usecases.build_index import IndexBuilder
 
@@ -21,7 +20,7 @@ async def build(settings: Settings) -> None:
     """Until cancelled."""
     engine = open_engine(settings.database_url, Role.RANKER, pool=1)
     try:
-        await IndexBuilder(engine, settings.index, DEFAULT_POLICY).run()
+        await IndexBuilder(engine, settings.index, settings.policy).run()
     finally:
         await engine.dispose()
 

@@ -19,7 +19,6 @@ from registry.db.engine import DatabaseError, Role, open_engine
 from registry.index.sources import digest_of_code
 from registry.observability import configure_logging
 from registry.process import run_until_stopped
-from registry.ranking.policy import DEFAULT_POLICY
 from registry.settings import Settings, read_settings
 from registry.usecases.chance import Chance
 from registry.usecases.commit_ahead import commit_ahead
@@ -38,7 +37,7 @@ async def publish(settings: Settings) -> None:
     chance = Chance()
     signer = keyring.load_signer(settings.keys, keyring.LOG, settings.log_origin)
     retiring = keyring.load_retiring_signer(settings.keys, settings.log_origin)
-    commit = partial(commit_ahead, engine, DEFAULT_POLICY, digest_of_code(), chance)
+    commit = partial(commit_ahead, engine, settings.policy, digest_of_code(), chance)
     scheduler = AsyncIOScheduler(timezone="UTC")
     scheduler.add_job(commit, "interval", minutes=COMMIT_AHEAD_MINUTES)
     try:

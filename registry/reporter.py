@@ -8,7 +8,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 
 # More threads of BLAS would spin beside serving, at the priority of the process.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -22,7 +22,7 @@ from registry.db.turns import REPORTS_TURN, TRIALS_TURN, take_turn
 from registry.observability import configure_logging
 from registry.process import run_until_stopped
 from registry.ranking.encoder import load_encoder
-from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.policy import Policy
 from registry.settings import Settings, read_settings
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.background import NICENESS
@@ -46,14 +46,14 @@ async def report(settings: Settings) -> None:
     keeper = Keeper(
         auditor=auditor,
         writer=writer,
-        policy=DEFAULT_POLICY,
+        policy=settings.policy,
         key=signer.private,
         chance=chance,
     )
     trials = DailyTrials(
         auditor=auditor,
         writer=writer,
-        make_lister=make_lister,
+        make_lister=partial(make_lister, settings.policy),
         chance=chance,
         trials=settings.invariance_trials,
         hour=settings.invariance_hour,
@@ -81,10 +81,10 @@ async def report(settings: Settings) -> None:
 
 
 @cache
-def make_lister() -> Lister:
+def make_lister(policy: Policy) -> Lister:
     """Not before there is something to try: it takes a second, and much memory."""
     return Lister(
-        gazetteer=Gazetteer.load(), encoder=load_encoder(), policy=DEFAULT_POLICY
+        gazetteer=Gazetteer.load(), encoder=load_encoder(policy), policy=policy
     )
 
 

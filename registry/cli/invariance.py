@@ -13,7 +13,7 @@ from registry.cli.serve import settings_or_exit
 from registry.db.engine import DatabaseError, Role, open_engine
 from registry.fairness.invariance import HOLDS, PERTURBATIONS, InvarianceResult
 from registry.ranking.encoder import load_encoder
-from registry.ranking.policy import DEFAULT_POLICY
+from registry.settings import Settings
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.chance import Chance
 from registry.usecases.list_site import Lister
@@ -34,7 +34,7 @@ def invariance(trials: int, seed: int, *, as_json: bool) -> None:
     """
     with reached_database(settings_or_exit()) as reached:
         try:
-            shadow = asyncio.run(_read(reached.database_url))
+            shadow = asyncio.run(_read(reached))
         except (DatabaseError, OSError) as error:
             raise click.ClickException(
                 f"the database can't be read: {error}"
@@ -56,11 +56,13 @@ def invariance(trials: int, seed: int, *, as_json: bool) -> None:
         raise SystemExit(1 if found.violations else 2)
 
 
-async def _read(url: str) -> Shadow:
+async def _read(settings: Settings) -> Shadow:
     lister = Lister(
-        gazetteer=Gazetteer.load(), encoder=load_encoder(), policy=DEFAULT_POLICY
+        gazetteer=Gazetteer.load(),
+        encoder=load_encoder(settings.policy),
+        policy=settings.policy,
     )
-    engine = open_engine(url, Role.AUDITOR, pool=1)
+    engine = open_engine(settings.database_url, Role.AUDITOR, pool=1)
     try:
         async with engine.connect() as connection:
             return await cast_shadow(connection, lister, Chance().now())

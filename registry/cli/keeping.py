@@ -16,7 +16,6 @@ from registry.cli.serve import settings_or_exit
 from registry.db.engine import DatabaseError, Role, open_engine
 from registry.errors import RegistryError
 from registry.fairness.forms.rows import spell_instant
-from registry.ranking.policy import DEFAULT_POLICY
 from registry.settings import Settings
 from registry.usecases.chance import Chance
 from registry.usecases.keep_report import Keeper, parse_month, window_of_month
@@ -74,7 +73,7 @@ async def _kept(settings: Settings, month: date) -> bool:
     keeper = Keeper(
         auditor=auditor,
         writer=writer,
-        policy=DEFAULT_POLICY,
+        policy=settings.policy,
         key=signer.private,
         chance=Chance(),
     )

@@ -28,7 +28,6 @@ from registry.fairness.report.figures import Algorithm, FairnessReport, Terms
 from registry.identity.detached_jws import REPORT_TYP, sign_detached
 from registry.index.sources import digest_of_code
 from registry.process import calm_collector
-from registry.ranking.policy import DEFAULT_POLICY
 from registry.usecases.archived_report import report_of_archive, window_of_archive
 
 SIGNATURE_SUFFIX = ".jws"
@@ -127,15 +126,14 @@ def signature_beside(file: Path) -> Path:
 def _make(folder: Path, operator: str, category: str) -> FairnessReport:
     """By the policy and the code that run here."""
     calm_collector()
-    algorithm = Algorithm(
-        policy_digest=DEFAULT_POLICY.digest, code_digest=digest_of_code()
-    )
+    policy = settings_or_exit().policy
+    algorithm = Algorithm(policy_digest=policy.digest, code_digest=digest_of_code())
     try:
         found = open_archive(folder)
         terms = Terms(
             window=window_of_archive(found), operator=operator, category=category
         )
-        return report_of_archive(found, algorithm, terms, DEFAULT_POLICY)
+        return report_of_archive(found, algorithm, terms, policy)
     except RegistryError as refused:
         raise click.ClickException(f"{refused}. {refused.problem.fix}") from refused
 

@@ -21,6 +21,7 @@ from registry.db.engine import open_engine
 from registry.db.migrate import migrate
 from registry.observability import configure_logging
 from registry.process import stop_requested
+from registry.ranking.encoder import is_installed
 from registry.settings import Settings, SettingsInvalid, as_environment, read_settings
 
 READY_TIMEOUT_S = 60.0
@@ -65,6 +66,11 @@ async def _serve(settings: Settings) -> None:
 async def running_service(settings: Settings) -> AsyncIterator[Settings]:
     """The service, started; stopped in the end. Gives the settings it runs with."""
     verify_port_is_free(settings.host, settings.port)
+    if not is_installed(settings.policy):
+        raise click.ClickException(
+            f"the weights of the encoder {settings.encoder} are not installed; for all "
+            "processes alike: make encoder"
+        )
     settings.data.mkdir(parents=True, exist_ok=True)
     postgres = None
     if not settings.database_url:

@@ -12,16 +12,18 @@ from typing import Protocol
 from registry.ranking.meaning import Meaning, SiteWords, Words
 from registry.ranking.policy import DEFAULT_POLICY, TRANSFORMER_POLICY, Policy
 from registry.ranking.static_encoder import load_static_encoder
-from registry.ranking.transformer_encoder import load_transformer_encoder
+from registry.ranking.transformer_encoder import has_weights, load_transformer_encoder
 
 
 class Encoder(Protocol):
     """Shared by threads, and read-only after its load.
 
-    digest: of all that decides what its vectors are, as "sha256:…".
+    digest: of all that decides what its vectors are, as "sha256:…". is_quick: a request
+    takes less than a millisecond, so that an event loop may wait for it.
     """
 
     digest: str
+    is_quick: bool
 
     def __hash__(self) -> int:
         """Caches of what is derived from an encoder ask for it."""
@@ -43,6 +45,11 @@ _LOADERS: Mapping[str, Callable[[Policy], Encoder]] = {
     DEFAULT_POLICY.encoder: load_static_encoder,
     TRANSFORMER_POLICY.encoder: load_transformer_encoder,
 }
+
+
+def is_installed(policy: Policy) -> bool:
+    """Whether the files are there that the policy's encoder is made of."""
+    return policy.encoder != TRANSFORMER_POLICY.encoder or has_weights()
 
 
 @cache

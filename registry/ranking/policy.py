@@ -6,6 +6,7 @@ and strings only, so fractions are basis points: 10,000 stands for 1.
 """
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 
@@ -326,3 +327,9 @@ TRANSFORMER_POLICY = replace(
     encoder_digest="sha256:2861d122f2eab2bf564ea7952b835c2476fd0fb0d4ec3291b6d2a57cb85431db",
 )
 """For registries that install the optional encoder; its sites need other profiles."""
+
+POLICIES: Mapping[str, Policy] = {
+    "static": DEFAULT_POLICY,
+    "minilm": TRANSFORMER_POLICY,
+}
+"""By the encoder that an operator chooses."""

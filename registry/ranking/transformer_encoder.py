@@ -47,6 +47,8 @@ _TEXTS_MOST = 16
 class TransformerEncoder:
     """Shared and read-only after its load."""
 
+    is_quick = False
+
     def __init__(
         self,
         outputs_of: "Outputs",
@@ -136,6 +138,10 @@ def load_transformer_encoder(policy: Policy) -> TransformerEncoder:
         load_static_encoder(policy),
         f"sha256:{_digest(files)}",
     )
+
+
+def has_weights() -> bool:
+    return find_spec(_PACKAGE) is not None
 
 
 def load_outputs() -> Outputs:

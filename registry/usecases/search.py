@@ -192,18 +192,15 @@ class Searcher:
     async def _rank(
         self, asked: Asked, going_on: Continuation, seed: CommittedSeed
     ) -> tuple[Ranked, Facets]:
-        """Off the event loop once the index is large enough to be felt."""
-        index, policy = self.follower.index, self.follower.policy
-        query = prepare_query(
-            asked.text,
-            self.follower.encoder,
-            policy,
-            cell=asked.cell,
-            filters=asked.filters,
-        )
+        """Off the event loop where the index or the encoder is felt."""
+        index, encoder = self.follower.index, self.follower.encoder
+        policy = self.follower.policy
         tie_seed = _tie_seed(seed, going_on)
 
         def rank() -> tuple[Ranked, Facets]:
+            query = prepare_query(
+                asked.text, encoder, policy, cell=asked.cell, filters=asked.filters
+            )
             ranked = search(
                 index,
                 query,
@@ -219,7 +216,7 @@ class Searcher:
                 index, query, weights, now=at, fields=asked.facets
             )
 
-        if len(index) < SMALL_INDEX[is_compiled()]:
+        if encoder.is_quick and len(index) < SMALL_INDEX[is_compiled()]:
             return rank()
         return await asyncio.to_thread(rank)
 

@@ -4,6 +4,7 @@ import json
 import stat
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from registry.cli import main
@@ -57,6 +58,20 @@ def test_a_registry_that_is_away_is_told_in_one_line() -> None:
     assert asked.exit_code == 1
     assert "can't be reached" in asked.output
     assert "Traceback" not in asked.output
+
+
+def test_an_encoder_without_its_weights_is_refused_before_anything_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("registry.cli.serve.is_installed", lambda _: False)
+    started = CliRunner().invoke(
+        main,
+        ["serve", "--port", "18093", "--data", str(tmp_path)],
+        env={"FAIR_REGISTRY_ENCODER": "minilm"},
+    )
+    assert started.exit_code == 1
+    assert "make encoder" in started.output
+    assert not any(tmp_path.iterdir())
 
 
 def test_development_mode_on_a_public_address_is_refused(tmp_path: Path) -> None:

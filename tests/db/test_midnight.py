@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from datetime import timedelta
+from threading import get_ident
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -19,6 +20,7 @@ from registry.errors import Unavailable
 from registry.index.building.builder import Builder
 from registry.index.query.constants import Filters
 from registry.ranking.encoder import load_encoder
+from registry.ranking.meaning import Meaning
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.usecases.commit_ahead import commit_ahead
 from registry.usecases.record_rankings import RankingRecorder
@@ -152,3 +154,27 @@ async def test_policy_that_is_not_in_the_log_ranks_nothing(
     running.cancel()
     with suppress(asyncio.CancelledError):
         await running
+
+
+async def test_a_slow_encoder_does_not_hold_up_the_event_loop(
+    scene: Scene, writer: Engine
+) -> None:
+    """It is asked on a thread of its own."""
+    quick, asked_on = load_encoder(), set[int]()
+
+    class Slow:
+        is_quick = False
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(quick, name)
+
+        def encode_request(self, *words: Any) -> Meaning:
+            asked_on.add(get_ident())
+            return quick.encode_request(*words)
+
+    recorder = RankingRecorder(writer)
+    searcher = searcher_of(scene, recorder)
+    searcher.follower.encoder = Slow()
+    await play(scene, searcher, recorder)
+    assert asked_on
+    assert get_ident() not in asked_on

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from registry.ranking.policy import DEFAULT_POLICY, TRANSFORMER_POLICY
 from registry.settings import Settings, SettingsInvalid, as_environment, read_settings
 
 W1 = "witness.example/w1+b7ca19fe+BCk0ypSnkfID73RCwbtw1vTZbpRfImqHwhNn+5t4pM5j"
@@ -14,6 +15,13 @@ def test_nothing_set_gives_a_registry_on_loopback() -> None:
     assert settings.origin == "http://127.0.0.1:8080"
     assert settings.log_origin == "127.0.0.1:8080"
     assert not settings.allow_loopback
+
+
+def test_the_encoder_chooses_the_policy() -> None:
+    assert read_settings({}).policy is DEFAULT_POLICY
+    chosen = read_settings({"FAIR_REGISTRY_ENCODER": "minilm"})
+    assert chosen.policy is TRANSFORMER_POLICY
+    assert read_settings(as_environment(chosen)).policy is TRANSFORMER_POLICY
 
 
 def test_what_is_given_wins_over_the_environment() -> None:
@@ -69,6 +77,7 @@ def test_what_is_given_wins_over_the_environment() -> None:
         ),
         ({"RETENTION_DAYS": "-1"}, "RETENTION_DAYS"),
         ({"RETENTION_DAYS": "36501"}, "RETENTION_DAYS"),
+        ({"ENCODER": "bert"}, "ENCODER"),
     ],
 )
 def test_a_setting_that_can_not_be_is_refused_by_name(

@@ -33,7 +33,6 @@ from registry.fairness.forms.comparison import Figure, figures_of
 from registry.fairness.forms.json_object import format_json
 from registry.fairness.report.figures import Terms
 from registry.identity.detached_jws import REPORT_TYP, verify_detached
-from registry.ranking.policy import DEFAULT_POLICY
 from registry.usecases.archived_report import report_of_archive, window_of_archive
 
 IMPOSSIBLE = 2
@@ -212,8 +211,7 @@ def _compute(
 ) -> Reproduction:
     """Raises: RegistryError, where the archive is as the log says and yet unreadable."""
     try:
-        told.check_policy(DEFAULT_POLICY)
-        report = report_of_archive(archive, told.algorithm, told.terms, DEFAULT_POLICY)
+        report = report_of_archive(archive, told.algorithm, told.terms, told.policy)
     except RegistryError as refused:
         if not held.differences:
             raise

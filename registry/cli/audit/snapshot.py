@@ -18,7 +18,7 @@ from registry.index.query.constants import Filters
 from registry.index.query.index import Index
 from registry.index.query.search import prepare_query, search
 from registry.ranking.encoder import load_encoder
-from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.policy import POLICIES
 from registry.ranking.score import Factors
 from registry.ranking.ties import OrderKey, make_seed
 from registry.sites.identifier import spell_site_id
@@ -49,7 +49,8 @@ class Snapshot:
     @classmethod
     def load(cls, folder: Path) -> "Snapshot":
         """folder: `index` in a registry's data folder. Raises: OSError, FileDamaged."""
-        return cls(ShelfReader(folder, DEFAULT_POLICY).newest())
+        found = (ShelfReader(folder, one).newest() for one in POLICIES.values())
+        return cls(next((index for index in found if index is not None), None))
 
     def search_again(
         self,
@@ -78,7 +79,7 @@ def _found(
     request = msgspec.convert(values["request"], RequestDisclosed, strict=False)
     query = prepare_query(
         str(values["query"]),
-        load_encoder(),
+        load_encoder(index.policy),
         index.policy,
         cell=None if values["location"] is None else str(values["location"]),
         filters=msgspec.convert(values["filters"], Filters),

@@ -10,7 +10,7 @@ from registry.archive.refusals import REPORT_NOT_REPRODUCIBLE
 from registry.errors import Refused
 from registry.fairness.inference.bootstrap import MINIMUM_REPLICATES
 from registry.fairness.report.figures import VERSION, Algorithm, Terms, Window
-from registry.ranking.policy import Policy
+from registry.ranking.policy import POLICIES, Policy
 
 MAX_REPLICATES = 10 * MINIMUM_REPLICATES
 
@@ -58,11 +58,14 @@ class ToldReport:
             told = f"the archive is of {window.start_at} to {window.end_at}"
             raise Refused(REPORT_NOT_REPRODUCIBLE, told)
 
-    def check_policy(self, policy: Policy) -> None:
-        """Raises: Refused, if it was made under another one."""
-        if self.algorithm.policy_digest != policy.digest:
-            told = f"it is of the policy {self.algorithm.policy_digest}"
-            raise Refused(REPORT_NOT_REPRODUCIBLE, told)
+    @property
+    def policy(self) -> Policy:
+        """Under which it was made. Raises: Refused, if that is none of this software's."""
+        for one in POLICIES.values():
+            if one.digest == self.algorithm.policy_digest:
+                return one
+        told = f"it is of the policy {self.algorithm.policy_digest}"
+        raise Refused(REPORT_NOT_REPRODUCIBLE, told)
 
 
 def parse_report(body: bytes) -> ToldReport:

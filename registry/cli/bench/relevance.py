@@ -21,7 +21,7 @@ from registry.cli.bench.retrieval_set import Document, RetrievalSet, read_set
 from registry.cli.output import console, json_option, print_json
 from registry.process import calm_collector
 from registry.ranking.encoder import Encoder, load_encoder
-from registry.ranking.policy import DEFAULT_POLICY, TRANSFORMER_POLICY, Policy
+from registry.ranking.policy import POLICIES, Policy
 from registry.ranking.profile import Profile, make_profile
 from registry.ranking.quality import ProbeFigures
 from registry.ranking.relevance import Matches, parse_request
@@ -29,7 +29,6 @@ from registry.sites.action import Action, Parameter
 from registry.sites.site import Site
 
 Integers = npt.NDArray[np.int64]
-POLICIES = {"static": DEFAULT_POLICY, "minilm": TRANSFORMER_POLICY}
 CUT = 10
 _HOST = "site.example"
 _LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)

@@ -1,5 +1,6 @@
 from copy import deepcopy
 from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -7,9 +8,10 @@ import pytest
 from registry.audit.disclosure import encode_disclosure
 from registry.cli.audit.snapshot import Snapshot
 from registry.index.building.builder import Builder
+from registry.index.building.shelf import ShelfWriter
 from registry.index.query.search import prepare_query, search
 from registry.ranking.encoder import load_encoder
-from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.policy import DEFAULT_POLICY, TRANSFORMER_POLICY
 from registry.ranking.ties import make_seed
 from registry.sites.identifier import spell_site_id
 from tests.unit.index.conftest import NOW, PLAIN
@@ -96,3 +98,12 @@ def test_sites_that_the_search_does_not_find_are_told(index, members, values):
     other = {**values, "query": "zzzz"}
     found = Snapshot(index).search_again(members, disclose(other), None)
     assert "finds none" in found.missing
+
+
+def test_an_index_of_either_policy_is_taken(tmp_path: Path) -> None:
+    made = Builder.build([], TRANSFORMER_POLICY)
+    writer = ShelfWriter(tmp_path)
+    writer.put(made)
+    disclosed = {"policy": TRANSFORMER_POLICY.digest, "snap": "of another time"}
+    found = Snapshot.load(tmp_path).search_again(disclosed, [], None)
+    assert found.missing == "factors: the index at hand is of another time"
