@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
+from registry.audit.ranked_answer import DISCLOSED
 from registry.audit.record import parse_record
 from registry.db import log, rankings
 from registry.db.engine import Engine, Role
@@ -147,7 +148,7 @@ async def test_no_table_holds_the_salts_or_the_query_any_more(
     assert not any(salt in left for salt in salts_of(other))
     assert QUERY.encode() not in left
     # What is kept may be kept deflated, so that nothing is left at all is looked at too.
-    disclosed = ", ".join(rankings.DISCLOSURES)
+    disclosed = ", ".join(DISCLOSED)
     kept = await scene.sql(
         f"SELECT 1 FROM audit.ranking WHERE num_nonnulls({disclosed}) > 0"
     )
