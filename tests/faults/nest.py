@@ -67,7 +67,7 @@ def hatch(order: dict[str, Any], gazetteer: Gazetteer, encoder: Encoder) -> None
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.environ.update(order["environment"])
     Gazetteer.load = lambda: gazetteer  # type: ignore[method-assign]
-    process.load_encoder = lambda: encoder
+    process.load_encoder = lambda _: encoder
     if order["unfenced"]:
         tasks.complete_all = complete_unfenced
     try:
