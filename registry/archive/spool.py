@@ -7,11 +7,16 @@ more than one of them.
 from collections.abc import Collection, Iterator
 from dataclasses import fields
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from registry.fairness.window.columns import Rankings
+
+_HEADERS = Lock()
+"""NumPy reads them by `ast`, which CPython 3.11 may not do in two threads at a time: the
+depth that it counts is one for all (SystemError)."""
 
 
 class SpooledParts(Collection[Rankings]):
@@ -53,7 +58,8 @@ class SpooledParts(Collection[Rankings]):
 
 def _map(file: Path) -> Any:
     """As a plain array, which costs no more to look at than one in memory."""
-    try:
-        return np.asarray(np.load(file, mmap_mode="r"))
-    except ValueError:  # nothing to map: an array without entries
-        return np.load(file)
+    with _HEADERS:
+        try:
+            return np.asarray(np.load(file, mmap_mode="r"))
+        except ValueError:  # nothing to map: an array without entries
+            return np.load(file)

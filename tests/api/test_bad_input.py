@@ -354,7 +354,7 @@ def test_a_bad_parameter_is_refused(http: httpx.Client, path: str, code: str) ->
         "/tile/0/0",
         "/tile/0/000.p/0",
         "/tile/0/000.p/256",
-        "/tile/0/000.p/255",
+        "/tile/0/999.p/255",
         "/tile/0/000.p/" + "9" * 3000,
         "/tile/0/" + "x999/" * 500 + "999",
         "/tile/entries/x000/000",
