@@ -6,7 +6,6 @@ decoys keep the number of digests from telling which members there were.
 """
 
 import json
-from binascii import b2a_base64
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -19,7 +18,6 @@ from registry.identity import base64url
 
 SALT_BYTES = 16
 _DECOY_BYTES = 32
-_FROM_STANDARD = bytes.maketrans(b"+/", b"-_")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,15 +60,11 @@ def digest_disclosure(disclosure: str) -> str:
 
 
 class SealedValues(NamedTuple):
-    """Disclosures and their salts in the order of the values, the rest sorted.
-
-    digests: as the record spells them, decoys among them. hashes: the same, 32 bytes.
-    """
+    """disclosures, salts: in the order of the values. digests: as in `Sealed`."""
 
     disclosures: Sequence[bytes]
     salts: Sequence[bytes]
     digests: Sequence[bytes]
-    hashes: Sequence[bytes]
 
 
 def seal_spelled(
@@ -86,15 +80,15 @@ def seal_spelled(
     salted = SALT_BYTES * count
     chance = random_bytes(salted + _DECOY_BYTES * (width - count))
     salts = [chance[at : at + SALT_BYTES] for at in range(0, salted, SALT_BYTES)]
+    spell = base64url.encode_to_bytes
     disclosures = [
-        _spell(b'["%b",%b,%b]' % (_spell(salt), canonical_json(name), value))
+        spell(b'["%b",%b,%b]' % (spell(salt), canonical_json(name), value))
         for salt, (name, value) in zip(salts, values.items(), strict=True)
     ]
     decoys = range(salted, len(chance), _DECOY_BYTES)
     hashed = [*disclosures, *[chance[at : at + _DECOY_BYTES] for at in decoys]]
-    hashes = [sha256(one).digest() for one in hashed]
-    digests = dict(sorted((_spell(one), one) for one in hashes))
-    return SealedValues(disclosures, salts, list(digests), list(digests.values()))
+    digests = sorted([spell(sha256(one).digest()) for one in hashed])
+    return SealedValues(disclosures, salts, digests)
 
 
 def seal(
@@ -140,8 +134,3 @@ def verify_disclosure(disclosure: str, sd_digests: Collection[str]) -> Opening:
     if opening.digest not in sd_digests:
         raise Refused(DISCLOSURE_UNKNOWN)
     return opening
-
-
-def _spell(raw: bytes) -> bytes:
-    """base64url, without the text that `base64url.encode` makes of it."""
-    return b2a_base64(raw, newline=False).rstrip(b"=").translate(_FROM_STANDARD)

@@ -17,10 +17,11 @@ length. JSON holds no control characters, so none is taken for one.
 import re
 import zlib
 from base64 import b32encode
-from binascii import a2b_base64, a2b_hex, b2a_base64
+from binascii import a2b_base64, a2b_hex
 from collections.abc import Sequence
 
 from registry.audit.packed_scores import pack_scores, unpack_scores
+from registry.identity import base64url
 
 PLAIN, TEXT, DISCLOSED, SCORES = range(4)
 _PLAIN, _TEXT, _DISCLOSED, _SCORES = (bytes([form]) for form in range(4))
@@ -61,7 +62,6 @@ _RFC_4648 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _CROCKFORD_DIGITS = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _TO_INT = bytes.maketrans(_CROCKFORD_DIGITS, b"0123456789abcdefghijklmnopqrstuv")
 _FROM_RFC = bytes.maketrans(_RFC_4648, _CROCKFORD_DIGITS)
-_FROM_STANDARD = bytes.maketrans(b"+/", b"-_")
 _TO_STANDARD = bytes.maketrans(b"-_", b"+/")
 
 
@@ -73,17 +73,12 @@ def pack(data: bytes) -> bytes:
     if len(data) < _SHORT or len(data.translate(None, _MARKS)) < len(data):
         return _PLAIN + data
     text, runs = _take_runs(data)
-    packed = _pack_text(text, runs)
-    return packed if packed and len(packed) <= len(data) else _PLAIN + data
-
-
-def _pack_text(text: bytes, runs: Sequence[bytes]) -> bytes | None:
-    """Form 1, of a text whose runs are marked and decoded; None if it is too long."""
     deflate = _BEGUN.copy()
     deflated = deflate.compress(text) + deflate.flush()
     if len(deflated) >= 2**16:
-        return None
-    return b"".join((_TEXT, len(deflated).to_bytes(2, "big"), deflated, *runs))
+        return _PLAIN + data
+    packed = b"".join((_TEXT, len(deflated).to_bytes(2, "big"), deflated, *runs))
+    return packed if len(packed) <= len(data) else _PLAIN + data
 
 
 def _take_runs(data: bytes) -> tuple[bytes, list[bytes]]:
@@ -130,7 +125,7 @@ def _decode(mark: int, run: bytes) -> bytes:
 
 def _encode(mark: int, value: bytes) -> bytes:
     if mark == 1:
-        return _spell(value)
+        return base64url.encode_to_bytes(value)
     if mark == 4:
         return value.hex().encode()
     length = 26 if mark == 2 else 13
@@ -185,14 +180,10 @@ def _split(name: str, disclosure: str) -> tuple[bytes, bytes]:
 
 
 def _join(name: str, salt: bytes, value: bytes) -> str:
-    array = b'["%b","%b",%b]' % (_spell(salt), name.encode(), value)
-    return _spell(array).decode()
+    array = b'["%b","%b",%b]' % (base64url.encode_to_bytes(salt), name.encode(), value)
+    return base64url.encode(array)
 
 
 def _read(spelled: bytes) -> bytes:
     """Of anything else than base64url anything, or ValueError."""
     return a2b_base64(spelled.translate(_TO_STANDARD) + b"==")
-
-
-def _spell(raw: bytes) -> bytes:
-    return b2a_base64(raw, newline=False).rstrip(b"=").translate(_FROM_STANDARD)

@@ -12,7 +12,12 @@ _STANDARD_TO_URL = str.maketrans("+/", "-_")
 
 
 def encode(raw: bytes) -> str:
-    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode("ascii")
+    return encode_to_bytes(raw).decode("ascii")
+
+
+def encode_to_bytes(raw: bytes) -> bytes:
+    """For who puts it together with other bytes."""
+    return base64.urlsafe_b64encode(raw).rstrip(b"=")
 
 
 def decode(text: str) -> bytes:

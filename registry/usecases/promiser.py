@@ -29,7 +29,7 @@ class Promiser:
         self, engine: Engine, private: Ed25519PrivateKey, chance: Chance
     ) -> None:
         self.private = private
-        self._engine = engine
+        self._engine = reading(engine)
         self._chance = chance
         self._stands_still = False
 
@@ -38,7 +38,7 @@ class Promiser:
         await follow(self.look, pause_s=PAUSE_S, lost="log_not_watched")
 
     async def look(self) -> None:
-        async with reading(self._engine).connect() as connection:
+        async with self._engine.connect() as connection:
             oldest = await log.oldest_pending(connection)
         waits_since = oldest or self._chance.now()
         self._stands_still = self._chance.now() - waits_since > STANDSTILL

@@ -162,10 +162,17 @@ class Searcher:
             rank=0,
         )
         seed = await self._seed_of(going_on.at)
-        ranked, facets = await self._rank(asked, going_on, seed)
+        tie_seed = make_seed(seed.secret, going_on.request_id, going_on.nonce)
+        ranked, facets = await self._rank(asked, going_on, tie_seed)
         entries = await self._entries.find([one.site_id for one in ranked.sites])
         record, number = await self._record(
-            asked, going_on, seed, ranked, now, operator=operator
+            asked,
+            going_on,
+            ranked,
+            now,
+            seed_index=seed.leaf_index,
+            tie_seed=tie_seed,
+            operator=operator,
         )
         promise = self.promiser.promise(record.leaf_hash, now)
         results = _results(ranked, entries, going_on.rank)
@@ -190,12 +197,11 @@ class Searcher:
         return seed
 
     async def _rank(
-        self, asked: Asked, going_on: Continuation, seed: CommittedSeed
+        self, asked: Asked, going_on: Continuation, tie_seed: bytes
     ) -> tuple[Ranked, Facets]:
         """Off the event loop where the index or the encoder is felt."""
         index, encoder = self.follower.index, self.follower.encoder
         policy = self.follower.policy
-        tie_seed = _tie_seed(seed, going_on)
 
         def rank() -> tuple[Ranked, Facets]:
             query = prepare_query(
@@ -224,10 +230,11 @@ class Searcher:
         self,
         asked: Asked,
         going_on: Continuation,
-        seed: CommittedSeed,
         ranked: Ranked,
         now: datetime,
         *,
+        seed_index: int,
+        tie_seed: bytes,
         operator: str | None,
     ) -> tuple[records.Record, int | None]:
         """The record, once it is durable, and the number an operator's count gave it."""
@@ -238,11 +245,11 @@ class Searcher:
                 operator=operator,
                 policy=self.follower.policy.digest,
                 snapshot=ranked.generation,
-                seed_index=seed.leaf_index,
+                seed_index=seed_index,
                 eligible=ranked.eligible,
                 sample=ranked.eligible_sample,
                 scores=_scores(ranked),
-                tie_seed=_tie_seed(seed, going_on),
+                tie_seed=tie_seed,
                 query=asked.text,
                 cell=asked.cell,
                 filters=_filters(asked.filters),
@@ -293,10 +300,6 @@ def _scores(ranked: Ranked) -> ScoreColumns:
         totals=[one.score for one in sites],
         ties=[one.order_key.tie_key for one in sites],
     )
-
-
-def _tie_seed(seed: CommittedSeed, going_on: Continuation) -> bytes:
-    return make_seed(seed.secret, going_on.request_id, going_on.nonce)
 
 
 def _following(going_on: Continuation, ranked: Ranked) -> Continuation | None:
