@@ -166,16 +166,11 @@ class Searcher:
         ranked, facets = await self._rank(asked, going_on, tie_seed)
         entries = await self._entries.find([one.site_id for one in ranked.sites])
         record, number = await self._record(
-            asked,
-            going_on,
-            ranked,
-            now,
+            *(asked, going_on, ranked, now),
             seed_index=seed.leaf_index,
             tie_seed=tie_seed,
             operator=operator,
         )
-        promise = self.promiser.promise(record.leaf_hash, now)
-        results = _results(ranked, entries, going_on.rank)
         return Answer(
             record=record,
             number=number,
@@ -185,8 +180,8 @@ class Searcher:
             is_exact=ranked.is_exact,
             corrected=ranked.corrected,
             facets=facets,
-            results=results,
-            promise=promise,
+            results=_results(ranked, entries, going_on.rank),
+            promise=self.promiser.promise(record.leaf_hash, now),
             following=_following(going_on, ranked),
         )
 
