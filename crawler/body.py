@@ -6,6 +6,7 @@ from typing import Literal
 
 from crawler import refusals
 from registry.errors import ProblemType, Refused
+from registry.formats.document import MAX_BODY_BYTES, MAX_WIRE_BYTES
 
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
 _RATIO_FROM_BYTES = 4096  # short bodies of one repeated letter compress honestly
@@ -20,8 +21,8 @@ class BodyLimits:
     truncate: what exceeds the sizes is cut off, not refused.
     """
 
-    wire_bytes: int = 256 * 1024
-    decoded_bytes: int = 512 * 1024
+    wire_bytes: int = MAX_WIRE_BYTES
+    decoded_bytes: int = MAX_BODY_BYTES
     ratio: int = 64
     truncate: bool = False
 

@@ -21,6 +21,7 @@ COMMANDS = {
     "archive": "registry.cli.archiving:archive",
     "invariance": "registry.cli.invariance:invariance",
     "moderate": "registry.cli.moderating:moderate_site",
+    "lookalikes": "registry.cli.moderating:tell_lookalikes",
     "bench": "registry.cli.bench:bench",
     "db": "registry.cli.preparing:db",
     "keyring": "registry.cli.preparing:make_keyring",

@@ -9,10 +9,10 @@ import msgspec
 
 from registry import keyring
 from registry.archive.manifest import Manifest
-from registry.cli.crawling import reached_database
+from registry.cli.database import database_or_exit, reached_database
 from registry.cli.output import console, errors, json_option, print_json
 from registry.cli.serve import settings_or_exit
-from registry.db.engine import DatabaseError, Role, open_engine
+from registry.db.engine import Role, open_engine
 from registry.errors import RegistryError
 from registry.fairness.report.figures import Window
 from registry.identity.private_keys import PrivateKey
@@ -45,23 +45,24 @@ def archive(
     """
     settings = settings_or_exit(data=data)
     try:
-        signer = keyring.load_signer(
-            settings.keys, keyring.PROMISE, settings.log_origin
-        )
         now = datetime.now(UTC)
         window = window_of_minutes(_parse(start), _parse(end), now)
-        with reached_database(settings) as reached:
+        with (
+            reached_database(settings) as reached,
+            database_or_exit("the archive was not written"),
+        ):
+            signer = keyring.load_signer(
+                settings.keys, keyring.PROMISE, settings.log_origin
+            )
             url = reached.database_url
             written = asyncio.run(_write(url, window, folder, signer.private))
     except RegistryError as refused:
         raise click.ClickException(f"{refused}. {refused.problem.fix}") from refused
-    except (DatabaseError, OSError) as error:
-        raise click.ClickException(f"the archive was not written: {error}") from error
     if as_json:
         print_json(msgspec.to_builtins(written))
         return
     console.print(
-        f"{folder}: {written.rankings} rankings in {len(written.files) - 1} days, "
+        f"{folder}: {written.rankings} rankings in {len(written.names)} days, "
         f"{written.erased} of them erased, {written.selections} choices, "
         f"{written.sites} sites",
         soft_wrap=True,

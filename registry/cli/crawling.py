@@ -12,7 +12,6 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import replace
 from typing import Any
 
 import click
@@ -21,11 +20,11 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from registry.cli.database import reached_database
 from registry.cli.output import console
 from registry.cli.serve import settings_or_exit
 from registry.cli.supervise import end_with_parent
 from registry.cli.tracing import Teller, duration, harmless
-from registry.db.embedded import start_embedded
 from registry.observability import configure_logging
 from registry.settings import Settings, as_environment
 
@@ -71,28 +70,6 @@ def crawl(
         with reached_database(settings) as reached:
             raise SystemExit(_visit(reached, [*arguments, "--store"], as_json=as_json))
     raise SystemExit(_visit(settings, arguments, as_json=as_json))
-
-
-@contextmanager
-def reached_database(settings: Settings) -> Iterator[Settings]:
-    """Settings with the URL of the database, which runs in here.
-
-    Raises: click.ClickException if there is none.
-    """
-    if settings.database_url:
-        yield settings
-        return
-    if not (settings.data / "postgres").is_dir():
-        raise click.ClickException(
-            f"there is no registry in {settings.data}: start one with serve, or name "
-            "its database in FAIR_REGISTRY_DATABASE_URL"
-        )
-    postgres = start_embedded(settings.data)
-    try:
-        url = postgres.url().render_as_string(hide_password=False)
-        yield replace(settings, database_url=url)
-    finally:
-        postgres.close()
 
 
 @contextmanager

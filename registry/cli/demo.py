@@ -4,9 +4,8 @@ import asyncio
 import json
 import shutil
 import sys
-import time
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +18,14 @@ from registry.cli.audit.verify import verify_log
 from registry.cli.reporting import tell_report
 from registry.cli.searching import render_result
 from registry.cli.serve import running_service, settings_or_exit, until_ready
+from registry.cli.town import beside_town, register_site
 from registry.client import ProblemAnswered, RegistryClient
 from registry.demo.requests import NONSENSE, OTHERS, SHOWN, Request, choose
 from registry.demo.town.server import Town, TownSite
-from registry.identity.jws import sign_compact
 from registry.observability import configure_logging
 from registry.process import stop_requested
 from registry.settings import Settings
 
-LIFETIME_S = 600
 MARKER = "demo"  # an empty file in a folder that a demo made
 AT_ONCE = 12
 PROBED_TIMEOUT_S = 30.0
@@ -338,7 +336,8 @@ class Demo:
 
     async def _stay_open(self, service: Settings) -> None:
         origin = service.origin
-        self._told.print(f"""
+        self._told.print(
+            f"""
 [bold]The registry serves on.[/] Ctrl-C ends it.
   {origin}/            search, explained
   {origin}/openapi     the API
@@ -347,7 +346,9 @@ Try:
   curl '{origin}/v1/sites'
   curl '{origin}/checkpoint'
   .venv/bin/fair-registry audit verify {origin}
-  .venv/bin/fair-registry search --city Berlin repair my bicycle""")
+  .venv/bin/fair-registry search --registry {origin} --city Berlin repair my bicycle""",
+            soft_wrap=True,
+        )
         await stop_requested().wait()
 
     def _heading(self, text: str) -> None:
@@ -364,34 +365,3 @@ Try:
 
     def _fail(self, what: str) -> None:
         self._outcome.failures.append(what)
-
-
-def beside_town(settings: Settings, town: Town) -> Settings:
-    """The settings under which the registry finds an open town."""
-    return replace(
-        settings,
-        hosts_file=town.hosts_file,
-        ca_file=town.ca_file,
-        dns=town.dns_address,
-    )
-
-
-async def register_site(
-    client: RegistryClient, town: Town, site: TownSite
-) -> tuple[dict[str, Any], float]:
-    """What its owner does; the decision, and the seconds from submission to it."""
-    challenge = await client.challenge(site.host)
-    town.publish_keys(site.host)
-    now = int(time.time())
-    payload = {
-        **challenge["payload"],
-        **site.declarations,
-        "docs": [{"url": url} for url in site.document_urls],
-        "iat": now,
-        "exp": now + LIFETIME_S,
-    }
-    token = sign_compact(payload, site.private_key)
-    started = time.monotonic()
-    submitted = await client.submit(token)
-    decided = await client.decided(submitted["id"])
-    return decided, time.monotonic() - started

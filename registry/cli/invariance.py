@@ -7,10 +7,10 @@ import msgspec
 from rich.progress import Progress
 from rich.table import Table
 
-from registry.cli.crawling import reached_database
+from registry.cli.database import database_or_exit, reached_database
 from registry.cli.output import console, errors, json_option, print_json
 from registry.cli.serve import settings_or_exit
-from registry.db.engine import DatabaseError, Role, open_engine
+from registry.db.engine import Role, open_engine
 from registry.fairness.invariance import HOLDS, PERTURBATIONS, InvarianceResult
 from registry.ranking.encoder import load_encoder
 from registry.settings import Settings
@@ -32,13 +32,11 @@ def invariance(trials: int, seed: int, *, as_json: bool) -> None:
     otherwise. Reads the database as the auditor and writes nothing. Ends with exit code
     1 if a trial failed, and with 2 if there was nothing to try.
     """
-    with reached_database(settings_or_exit()) as reached:
-        try:
-            shadow = asyncio.run(_read(reached))
-        except (DatabaseError, OSError) as error:
-            raise click.ClickException(
-                f"the database can't be read: {error}"
-            ) from error
+    with (
+        reached_database(settings_or_exit()) as reached,
+        database_or_exit("the database can't be read"),
+    ):
+        shadow = asyncio.run(_read(reached))
     with Progress(console=errors, transient=True) as progress:
         task = progress.add_task("Trials", total=trials)
         found = try_invariance(

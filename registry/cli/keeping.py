@@ -10,10 +10,10 @@ from typing import Any, TypeVar, cast
 import click
 
 from registry import keyring
-from registry.cli.crawling import reached_database
+from registry.cli.database import database_or_exit, reached_database
 from registry.cli.output import console, print_json
 from registry.cli.serve import settings_or_exit
-from registry.db.engine import DatabaseError, Role, open_engine
+from registry.db.engine import Role, open_engine
 from registry.errors import RegistryError
 from registry.fairness.forms.rows import spell_instant
 from registry.settings import Settings
@@ -55,11 +55,10 @@ def _keep(month: str, data: Path | None, *, as_json: bool) -> None:
     first_day = parsed_month(month)
     with reached_database(settings_or_exit(data=data)) as settings:
         try:
-            is_new = asyncio.run(_kept(settings, first_day))
+            with database_or_exit("the report is not kept"):
+                is_new = asyncio.run(_kept(settings, first_day))
         except RegistryError as refused:
             raise click.ClickException(f"{refused}. {refused.problem.fix}") from refused
-        except (DatabaseError, OSError) as error:
-            raise click.ClickException(f"the report is not kept: {error}") from error
     if as_json:
         print_json({"month": month, "isNew": is_new})
     else:

@@ -1,5 +1,7 @@
 """A group of commands, each imported only when it is called.
 
+A file or folder that can't be used ends any of them in one line that names it.
+
 The service, the benches and the archive need half a second of imports that somebody who
 signs a registration should not wait for.
 """
@@ -9,6 +11,7 @@ from importlib import import_module
 from typing import Any
 
 import click
+from typing_extensions import override
 
 
 class LazyGroup(click.Group):
@@ -30,3 +33,13 @@ class LazyGroup(click.Group):
         module, _, attribute = self._found_at[cmd_name].partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         return command
+
+    @override
+    def invoke(self, ctx: click.Context) -> Any:
+        """Raises: click.ClickException."""
+        try:
+            return super().invoke(ctx)
+        except OSError as error:
+            if error.filename is None:
+                raise
+            raise click.ClickException(str(error)) from error

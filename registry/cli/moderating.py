@@ -1,4 +1,4 @@
-"""`moderate`: taking a site out of all answers, on public record."""
+"""`moderate`: taking a site out of all answers, on public record; `lookalikes`."""
 
 import asyncio
 from typing import get_args
@@ -6,13 +6,13 @@ from typing import get_args
 import click
 
 from registry.audit.members import ModerationAct
-from registry.cli.crawling import reached_database
+from registry.cli.database import database_or_exit, reached_database
 from registry.cli.output import console, errors, json_option, print_json
 from registry.cli.serve import settings_or_exit
 from registry.db.engine import Role, open_engine
 from registry.errors import RegistryError
 from registry.usecases.chance import Chance
-from registry.usecases.moderate import ModeratedSite, moderate
+from registry.usecases.moderate import ModeratedSite, lookalikes, moderate
 
 ACTS: tuple[ModerationAct, ...] = get_args(ModerationAct)
 
@@ -34,7 +34,8 @@ def moderate_site(act: ModerationAct, host: str, reason: str, *, as_json: bool) 
     """
     with reached_database(settings_or_exit()) as reached:
         try:
-            done = asyncio.run(_moderate(reached.database_url, act, host, reason))
+            with database_or_exit(f"nothing is done to {host}"):
+                done = asyncio.run(_moderate(reached.database_url, act, host, reason))
         except RegistryError as refused:
             problem = refused.problem
             errors.print(f"[red]{problem.code}[/]: {problem.detail}", soft_wrap=True)
@@ -54,5 +55,33 @@ async def _moderate(
     try:
         async with engine.begin() as connection:
             return await moderate(connection, host, act, reason, Chance())
+    finally:
+        await engine.dispose()
+
+
+@click.command(name="lookalikes")
+@json_option
+def tell_lookalikes(*, as_json: bool) -> None:
+    """Domains that look like one registered before, for a person to look at.
+
+    Such names are legal, and most are honest: nothing follows from it by itself.
+    """
+    with (
+        reached_database(settings_or_exit()) as reached,
+        database_or_exit("they are not found"),
+    ):
+        groups = asyncio.run(_lookalikes(reached.database_url))
+    if as_json:
+        print_json(groups)
+    else:
+        for group in groups:
+            console.print("  ".join(group), soft_wrap=True)
+
+
+async def _lookalikes(url: str) -> list[tuple[str, ...]]:
+    engine = open_engine(url, Role.MODERATOR, pool=1)
+    try:
+        async with engine.connect() as connection:
+            return await lookalikes(connection)
     finally:
         await engine.dispose()

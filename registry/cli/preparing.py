@@ -9,10 +9,9 @@ import asyncio
 import click
 
 from registry import keyring
+from registry.cli.database import migrate_or_exit
 from registry.cli.output import console
 from registry.cli.serve import settings_or_exit
-from registry.db.engine import DatabaseError, open_engine
-from registry.db.migrate import migrate
 
 
 @click.group()
@@ -29,12 +28,7 @@ def migrate_database() -> None:
             "FAIR_REGISTRY_DATABASE_URL is not set. The embedded database needs no "
             "command: serve migrates it."
         )
-    try:
-        asyncio.run(_migrate(url))
-    except (DatabaseError, OSError) as error:
-        raise click.ClickException(
-            f"the database can't be migrated: {error}"
-        ) from error
+    asyncio.run(migrate_or_exit(url))
     console.print("The schema is the newest.")
 
 
@@ -56,11 +50,3 @@ def make_keyring(*, rotate_log: bool) -> None:
             raise click.ClickException(str(error)) from error
     vkey = keyring.load_vkey(settings.keys, keyring.LOG)
     console.print(f"The log's verifier key: {vkey}", soft_wrap=True)
-
-
-async def _migrate(url: str) -> None:
-    engine = open_engine(url)
-    try:
-        await migrate(engine)
-    finally:
-        await engine.dispose()

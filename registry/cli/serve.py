@@ -13,12 +13,11 @@ import click
 import structlog
 
 from registry import keyring
+from registry.cli.database import database_or_exit, migrate_or_exit, url_of
 from registry.cli.output import console
 from registry.cli.supervise import Supervisor, parts_of_service
 from registry.client import RegistryClient
 from registry.db.embedded import EmbeddedPostgres, StartFailed, start_embedded
-from registry.db.engine import open_engine
-from registry.db.migrate import migrate
 from registry.observability import configure_logging
 from registry.process import stop_requested
 from registry.ranking.encoder import is_installed
@@ -74,12 +73,13 @@ async def running_service(settings: Settings) -> AsyncIterator[Settings]:
     settings.data.mkdir(parents=True, exist_ok=True)
     postgres = None
     if not settings.database_url:
-        postgres = start_embedded(settings.data)
+        with database_or_exit("the database does not start"):
+            postgres = start_embedded(settings.data)
         postgres.create_database()
-        url = postgres.url().render_as_string(hide_password=False)
-        settings = replace(settings, database_url=url)
+        settings = replace(settings, database_url=url_of(postgres))
     try:
-        await prepare(settings)
+        await migrate_or_exit(settings.database_url)
+        keyring.create_keyring(settings.keys, settings.log_origin)
         parts = parts_of_service(
             settings.host,
             settings.port,
@@ -129,16 +129,6 @@ async def keep_running(postgres: EmbeddedPostgres) -> None:
             await asyncio.to_thread(postgres.start)
         except StartFailed as error:
             logger.error("database_start_failed", detail=str(error))  # noqa: TRY400 — it is tried again
-
-
-async def prepare(settings: Settings) -> None:
-    """The newest schema, and the keys."""
-    engine = open_engine(settings.database_url)
-    try:
-        await migrate(engine)
-    finally:
-        await engine.dispose()
-    keyring.create_keyring(settings.keys, settings.log_origin)
 
 
 async def until_ready(url: str) -> None:

@@ -35,6 +35,10 @@ DATABASE = "fair_registry"
 START_TIMEOUT_S = 120.0  # after a crash the server first replays what was written
 RETRY_PAUSE_S = 0.2
 
+_SETTINGS = {"max_wal_size": "4GB"}
+"""Unlike PostgreSQL's own. max_wal_size: at 1 GB a change of many sites has checkpoint
+after checkpoint, each of which logs every page whole again and holds up commits."""
+
 
 class StartFailed(OSError):
     """The server does not start; its own log in the folder tells why."""
@@ -60,6 +64,15 @@ class EmbeddedPostgres:
         )
         if "found" not in found:
             self._server.psql(f"CREATE DATABASE {name} TEMPLATE {template};")
+
+    def configure(self) -> None:
+        """By `_SETTINGS`, which the folder then keeps."""
+        kept = (self._folder / "postgresql.auto.conf").read_text()
+        for name, value in _SETTINGS.items():
+            if name not in kept:
+                self._server.psql(
+                    f"ALTER SYSTEM SET {name} = '{value}'; SELECT pg_reload_conf();"
+                )
 
     def cpu_s(self) -> float:
         """What it has spent so far; of connections that were closed, all the same."""
@@ -106,6 +119,7 @@ def start_embedded(folder: Path) -> EmbeddedPostgres:
     folder.mkdir(parents=True, exist_ok=True)
     found = EmbeddedPostgres(data, get_server(data, cleanup_mode="stop", start=False))
     found.start()
+    found.configure()
     return found
 
 

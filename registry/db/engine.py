@@ -1,6 +1,6 @@
 """Engines: one a role, so that the database itself keeps each part to its rights."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from functools import lru_cache
@@ -108,7 +108,19 @@ def open_engine(url: URL | str, role: Role | None = None, *, pool: int = 5) -> E
     dbapi: Any = engine.dialect.dbapi
     translated = dbapi._asyncpg_error_translate  # noqa: SLF001 — there is no other way in
     translated[asyncpg.InternalClientError] = dbapi.InterfaceError
+    for step in ("setup_asyncpg_json_codec", "setup_asyncpg_jsonb_codec"):
+        setattr(engine.dialect, step, _set_up(getattr(engine.dialect, step)))
     return engine
+
+
+def _set_up(step: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:
+    """Of a new connection: the server may hang up between two of these steps."""
+
+    async def set_up(connection: Any) -> None:
+        with driver_errors():
+            await step(connection)
+
+    return set_up
 
 
 @lru_cache(maxsize=4)  # a process has one or two, and each visit asks

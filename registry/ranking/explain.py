@@ -1,15 +1,15 @@
 """Why a site stands where it stands: the facts, and why it beat the next one."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
+from operator import sub
 from typing import Literal, NamedTuple
 
 import msgspec
 
 from registry.ranking.policy import Policy
 from registry.ranking.quality import ProbeFigures
-from registry.ranking.score import Factors
+from registry.ranking.score import Contributions
 from registry.ranking.ties import OrderKey
 
 FactorName = Literal[
@@ -121,33 +121,26 @@ def _sum(terms: Iterable[str], term_weights: Mapping[str, int]) -> int:
     return sum([term_weights[term] for term in terms])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advantage:
+class Advantage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Why one site stands before the next.
 
-    reason: the factor that contributed most to the lead, or what broke the tie.
-    lead: difference of the scores. by_factor: of the contributions, in FACTOR_NAMES'
-    order; a negative one speaks for the other site.
+    reason: the factor that contributed most to the lead, or what broke the tie. lead:
+    difference of the scores.
     """
 
     reason: Reason
     lead: int
-    by_factor: tuple[int, ...]
 
 
 def why_ahead(
-    first: tuple[Factors, OrderKey], second: tuple[Factors, OrderKey], policy: Policy
+    first: tuple[Contributions, OrderKey], second: tuple[Contributions, OrderKey]
 ) -> Advantage:
     """first: stands before second."""
-    (factors, key), (others, other_key) = first, second
-    ours, theirs = factors.contributions(policy), others.contributions(policy)
-    by_factor = tuple(a - b for a, b in zip(ours, theirs, strict=True))
-    lead = sum(by_factor)
-    reason: Reason
-    if lead > 0:
+    (ours, key), (theirs, other_key) = first, second
+    if lead := other_key.negative_score - key.negative_score:
+        by_factor = list(map(sub, ours, theirs))
         reason = FACTOR_NAMES[by_factor.index(max(by_factor))]
-    elif key.commission_tier != other_key.commission_tier:
-        reason = "commission"
-    else:
-        reason = "tie"
-    return Advantage(reason=reason, lead=lead, by_factor=by_factor)
+        return Advantage(reason=reason, lead=lead)
+    if key.commission_tier != other_key.commission_tier:
+        return Advantage(reason="commission", lead=0)
+    return Advantage(reason="tie", lead=0)

@@ -22,12 +22,8 @@ def seconds_of(at: datetime) -> int:
     return (at - _EPOCH) // timedelta(seconds=1)
 
 
-def days_since(changed_s: Integers, now: datetime) -> Integers:
-    """Whole days; a change that seems to lie ahead of the clock is of today."""
-    return days_between(changed_s, seconds_of(now))
-
-
 def days_between(changed_s: Integers, now_s: int) -> Integers:
+    """Whole days; a change that seems to lie ahead of the clock is of today."""
     return np.maximum(now_s - changed_s, 0) // SECONDS_PER_DAY
 
 

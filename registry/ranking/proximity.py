@@ -11,12 +11,12 @@ chords, so that every machine finds the same kilometre.
 
 import math
 from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from registry.ranking.decay import decay_table, look_up
-from registry.ranking.policy import Policy
+from registry.ranking.decay import look_up
 from registry.sites.place import EARTH_RADIUS_KM, Point
 
 Integers = npt.NDArray[np.int64]
@@ -53,12 +53,16 @@ def distances_km(vectors: Integers, origin: Vector) -> Integers:
 
 
 def proximities(
-    distance_km: Integers, local: npt.NDArray[np.bool_], policy: Policy
-) -> Integers:
-    """0..FULL a site. local: the site has a place and its category is bound to it."""
-    table = decay_table(policy.distance_scale_km)
-    near = look_up(table, distance_km)
-    return np.where(local, near, np.int64(policy.proximity_neutral))
+    distance_km: npt.NDArray[Any],
+    local: npt.NDArray[np.bool_],
+    near: npt.NDArray[np.int32],
+    neutral: int,
+) -> npt.NDArray[np.int32]:
+    """0..FULL a site. local: the site has a place and its category is bound to it.
+
+    near: of `decay_table`, by kilometres. neutral: of who is not local.
+    """
+    return np.where(local, look_up(near, distance_km), np.int32(neutral))
 
 
 def distance_band(distance_km: int) -> str:

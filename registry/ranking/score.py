@@ -5,6 +5,7 @@ import msgspec
 from registry.ranking.policy import Policy
 
 MAX_SCORE = 100_000_000
+Contributions = tuple[int, int, int, int, int]
 
 
 class Factors(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -16,7 +17,7 @@ class Factors(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     quality: int
     freshness: int
 
-    def contributions(self, policy: Policy) -> tuple[int, int, int, int, int]:
+    def contributions(self, policy: Policy) -> Contributions:
         """Weight · factor each; their sum is the score."""
         weights = policy.weights
         return (

@@ -68,13 +68,6 @@ def unpack_sites(packed: npt.NDArray[np.uint8]) -> npt.NDArray[np.int8]:
     return vectors
 
 
-def directions(packed: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
-    """The vectors at length 1, or 0; to order and to bound by, never to score."""
-    vectors = unpack_sites(packed).astype(np.float32)
-    vectors /= np.maximum(np.linalg.norm(vectors, axis=1), 1)[:, None]
-    return vectors
-
-
 def reciprocals(vectors: npt.NDArray[np.int8]) -> npt.NDArray[np.uint16]:
     """2^16 over each vector's length, rounded; 0 for a vector that is all zero."""
     squares = np.square(vectors, dtype=np.int64).sum(axis=1)

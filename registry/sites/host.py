@@ -5,7 +5,6 @@ nontransitional), must lie below a known public suffix, and may be neither an ad
 in any spelling that a URL parser would take for one (WHATWG URL, "ends in a number")
 nor a special-use name (RFC 6761 and the IANA registry).
 """
-# ruff: noqa: RUF001  the table of confusables is made of ambiguous characters
 
 import re
 import unicodedata
@@ -27,7 +26,7 @@ _SPECIAL_TLDS = frozenset(
     {"alt", "arpa", "example", "internal", "invalid", "local", "localhost", "onion"}
     | {"corp", "home", "intranet", "lan", "localdomain", "mail", "private", TEST_TLD}
 )
-_DOTS = ".。．｡"  # every character that IDNA takes for a dot
+_DOTS = ".。．｡"  # noqa: RUF001 — every character that IDNA takes for a dot
 _JOINERS = "\u200c\u200d"
 _URL_DELIMITERS = re.compile(r"[\s:/?#@\\\[\]]")
 _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
@@ -124,59 +123,3 @@ def _shown(text: str) -> str:
 @cache
 def _public_suffixes() -> PublicSuffixList:
     return PublicSuffixList(accept_unknown=False)
-
-
-# What looks alike in lower case in common fonts. Expanding m and w, not contracting
-# rn and vv, gives one skeleton to every spelling.
-_CONFUSABLES = str.maketrans(
-    {
-        "0": "o",
-        "1": "l",
-        "m": "rn",
-        "w": "vv",
-        # Latin
-        "ı": "i",
-        "ɑ": "a",
-        "ɡ": "g",
-        "ł": "l",
-        "ø": "o",
-        "đ": "d",
-        "ħ": "h",
-        "þ": "p",
-        "æ": "ae",
-        "œ": "oe",
-        # Cyrillic; the last line are those that look like small capitals
-        **dict(zip("аеіјһԁԛорсухѕӏѵ", "aeijhdqopcyxslv", strict=True)),
-        **dict(zip("вктнз", "bkth3", strict=True)),
-        "м": "rn",
-        "ԝ": "vv",
-        # Greek
-        **dict(zip("αικνορτυχγησ", "aikvoptuxyno", strict=True)),
-        "ω": "vv",
-        # Armenian
-        **dict(zip("օսհոզց", "ouhnqg", strict=True)),
-    }
-)
-
-
-def confusable_skeleton(host: str) -> str:
-    """A key that look-alike hosts share; for review, never for refusal or identity.
-
-    host: A-labels. After the manner of UTS #39, section 4, but coarser and smaller:
-    accents are dropped, and only the commonest confusables of Latin, Cyrillic, Greek
-    and Armenian are folded. It misses rarer characters, other scripts, leetspeak
-    (5 for s), inserted hyphens and look-alikes that exist only in capitals (I for l);
-    and it groups honest names such as öl.example and ol.example. The result is not
-    itself a host name.
-    """
-    return ".".join(_skeleton_of_label(label) for label in host.split("."))
-
-
-def _skeleton_of_label(label: str) -> str:
-    try:
-        shown = idna.ulabel(label)
-    except (idna.IDNAError, UnicodeError):
-        shown = label
-    folded = unicodedata.normalize("NFKD", shown.casefold())
-    bare = "".join(c for c in folded if unicodedata.category(c) != "Mn")
-    return bare.translate(_CONFUSABLES)

@@ -110,8 +110,8 @@ class IndexBuilder:
         self._changes = ProfileChanges(source, horizon)
         none = rows_of([], self._policy)
         with (
-            self._shelf.laying() as bodies,
-            closing(Spool(self._folder, none, bodies, HEAD_ROOM)) as spool,
+            self._shelf.laying() as laid,
+            closing(Spool(self._folder, none, *laid, HEAD_ROOM)) as spool,
         ):
             return await self._build(connection, spool)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import structlog
 
 from registry.index.building.builder import Builder
-from registry.index.building.shelf import ShelfReader
+from registry.index.building.shelf_reader import ShelfReader
 from registry.index.segments.array_file import FileDamaged
 from registry.ranking.encoder import Encoder
 from registry.ranking.policy import Policy

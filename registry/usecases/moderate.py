@@ -15,6 +15,7 @@ from registry.db.engine import Connection
 from registry.errors import Conflict, NotFound
 from registry.sites.entry import Moderated, SiteEntry
 from registry.sites.identifier import spell_site_id
+from registry.sites.lookalikes import find_lookalikes
 from registry.usecases.accept import accept_record
 from registry.usecases.chance import Chance
 from registry.usecases.notices import make_notice
@@ -95,3 +96,11 @@ async def _take_effect(
             return None
         case "appeal-denied":
             return entry.moderated
+
+
+async def lookalikes(connection: Connection) -> list[tuple[str, ...]]:
+    """Registrable domains that look like each other, those that came first before.
+
+    connection: of the moderator's role.
+    """
+    return find_lookalikes(await moderation.domains_by_age(connection))

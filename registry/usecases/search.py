@@ -23,7 +23,7 @@ from registry.index.query.constants import Filters
 from registry.index.query.engine import is_compiled
 from registry.index.query.facets import Facets, count_facets
 from registry.index.query.search import Ranked, prepare_query, search
-from registry.ranking.explain import FACTOR_NAMES, Facts
+from registry.ranking.explain import FACTOR_NAMES, Advantage, Facts
 from registry.ranking.policy import Policy
 from registry.ranking.score import Factors
 from registry.ranking.ties import OrderKey, make_seed
@@ -74,7 +74,7 @@ class Continuation(msgspec.Struct, frozen=True, array_like=True):
 class RankedEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """score: 0..10^8. entry: of the site, as it is shown. facts: behind the factors.
 
-    behind: near-duplicates of the same publisher, best first.
+    behind: near-duplicates of the same publisher, best first. ahead: of the next place.
     """
 
     rank: int
@@ -83,6 +83,7 @@ class RankedEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     factors: Factors
     facts: Facts
     behind: tuple[str, ...]
+    ahead: Advantage | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,6 +273,7 @@ def _results(
             factors=one.factors,
             facts=one.facts,
             behind=tuple(map(spell_site_id, one.behind)),
+            ahead=one.ahead,
         )
         for position, one in enumerate(ranked.sites, start=1)
         if one.site_id in entries

@@ -39,6 +39,7 @@ from registry.usecases.build_index import IndexBuilder
 from registry.usecases.chance import Chance
 from registry.usecases.commit_ahead import commit_ahead
 from registry.usecases.sequence import Sequencer
+from tests.waiting import awaited
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -61,7 +62,6 @@ AUDITOR = Signer(  # whom the registry knows
     private=Ed25519PrivateKey.from_private_bytes(b"a" * 32),
 )
 LIFETIME_S = 600
-READY_TIMEOUT_S = 180.0
 
 
 class RunningRegistry:
@@ -106,13 +106,20 @@ class RunningRegistry:
         return self.http.post("/v1/registrations", content=token, headers=headers)
 
     def decided(self, registration_id: str) -> Json:
-        deadline = time.monotonic() + READY_TIMEOUT_S
-        while time.monotonic() < deadline:
+        def look() -> Json | None:
             found: Json = self.http.get(f"/v1/registrations/{registration_id}").json()
-            if found["status"] != "verifying":
-                return found
-            time.sleep(0.05)
-        raise TimeoutError(registration_id)
+            return found if found["status"] != "verifying" else None
+
+        return awaited(f"the decision of {registration_id}", look)
+
+    def published(self, ranking_id: str) -> Json:
+        """The ranking, once it stands in the log."""
+
+        def look() -> Json | None:
+            found: Json = self.http.get(f"/v1/rankings/{ranking_id}").json()
+            return found if found["leafIndex"] is not None else None
+
+        return awaited(f"{ranking_id} in the log", look)
 
     def search(self, q: str = "book a table for two", **given: Any) -> Json:
         answer = self.http.get("/v1/search", params={"q": q, **given})
@@ -203,13 +210,12 @@ def web_process(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def until_ready(origin: str) -> None:
-    deadline = time.monotonic() + READY_TIMEOUT_S
-    while time.monotonic() < deadline:
+    def is_ready() -> bool:
         with contextlib.suppress(httpx.TransportError):
-            if httpx.get(f"{origin}/health/ready").status_code == 200:
-                return
-        time.sleep(0.05)
-    raise TimeoutError(origin)
+            return httpx.get(f"{origin}/health/ready").status_code == 200
+        return False
+
+    awaited(f"{origin} to be ready", is_ready)
 
 
 def free_port() -> int:
@@ -230,10 +236,10 @@ def settle(registry: RunningRegistry) -> None:
     for registration_id in submitted:
         decided = registry.decided(registration_id)
         assert decided["status"] == "active", decided
-    deadline = time.monotonic() + READY_TIMEOUT_S
-    while registry.search("book a table for two")["ranking"]["eligible"] < 3:
-        assert time.monotonic() < deadline, "the index does not follow"
-        time.sleep(0.05)
+    awaited(
+        "the index to follow",
+        lambda: registry.search("book a table for two")["ranking"]["eligible"] >= 3,
+    )
 
 
 @contextlib.contextmanager

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import time
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
@@ -23,8 +22,9 @@ from registry.usecases.list_site import Lister
 from registry.usecases.try_daily import DailyTrials
 from tests.api import expect
 from tests.api.expect import Json
-from tests.api.running import READY_TIMEOUT_S, RunningRegistry
+from tests.api.running import RunningRegistry
 from tests.api.test_report_forms import TYPES, signing_key
+from tests.waiting import awaited
 
 MONTHS = ("2026-08", "2026-09", "2026-10")
 TRIALS = 20
@@ -35,13 +35,13 @@ def kept(registry: RunningRegistry, gazetteer: Gazetteer) -> RunningRegistry:
     """Three months are kept and published, and the trials of the day are made."""
     lister = Lister(gazetteer=gazetteer, encoder=load_encoder(), policy=DEFAULT_POLICY)
     registry.run(keep(registry, lister))
-    deadline = time.monotonic() + READY_TIMEOUT_S
-    while time.monotonic() < deadline:
+
+    def are_published() -> bool:
         listed = registry.http.get("/v1/reports").json()["reports"]
-        if all(one["leafIndex"] is not None for one in listed):
-            return registry
-        time.sleep(0.05)
-    raise TimeoutError(listed)
+        return all(one["leafIndex"] is not None for one in listed)
+
+    awaited("the reports in the log", are_published)
+    return registry
 
 
 async def keep(registry: RunningRegistry, lister: Lister) -> None:

@@ -5,7 +5,6 @@ import io
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -253,15 +252,11 @@ def test_auditor_labels_a_site_by_one_command(
     assert told["told"][0]["observedOn"] == "2026-01-02"
 
 
-def record_when_published(http: httpx.Client, record_id: str) -> Any:
-    return http.get(f"/v1/records/{record_id}").json()["record"]
-
-
 def test_record_of_a_label_verifies_from_the_log_alone(http: httpx.Client) -> None:
     answer = http.post(
         "/v1/labels", json=body(http, Label(size="large"), host="pati-lantern.test")
     )
-    record = record_when_published(http, answer.json()["id"])
+    record = http.get(f"/v1/records/{answer.json()['id']}").json()["record"]
     assert verify_labelling(parse_labelling(record)).label == Label(size="large")
 
 

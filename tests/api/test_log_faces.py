@@ -1,7 +1,6 @@
 """The log's faces of the running registry: proofs, erasure, files for a CDN."""
 
 import json
-import time
 from pathlib import Path
 
 import httpx
@@ -14,8 +13,8 @@ from registry.tlog.note import VerifierKey, parse_vkey
 from registry.tlog.proof import parse_log_proof, verify_log_proof
 from tests.api import expect
 from tests.api.running import RunningRegistry
+from tests.waiting import awaited
 
-PATIENCE_S = 60.0
 UNKNOWN = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 
 
@@ -24,15 +23,15 @@ def log_key(http: httpx.Client) -> VerifierKey:
 
 
 def published_proof(http: httpx.Client, path: str) -> httpx.Response:
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
+    def look() -> httpx.Response | None:
         answer = http.get(path)
         if answer.status_code == 200:
             return answer
         expect.problem(answer, 409, "record_pending")
         assert answer.headers["Retry-After"] == "1"
-        time.sleep(0.05)
-    raise TimeoutError(path)
+        return None
+
+    return awaited(path, look)
 
 
 def test_a_ranking_is_proved_as_text_and_as_json(registry: RunningRegistry) -> None:

@@ -649,15 +649,6 @@ def test_signatures_for_others_are_passed_over(registry: RunningRegistry) -> Non
 # --- what is the operator's own ---
 
 
-def published(registry: RunningRegistry, record_id: str) -> None:
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        if registry.http.get(f"/v1/rankings/{record_id}/proof").status_code == 200:
-            return
-        time.sleep(0.05)
-    pytest.fail("the ranking is not published")
-
-
 def test_operator_erases_what_it_asked_for_by_the_public_id(
     operator: Operator,
 ) -> None:
@@ -665,7 +656,7 @@ def test_operator_erases_what_it_asked_for_by_the_public_id(
     other.register()
     answer = search(registry, operator.bearer)
     public = answer["ranking"]["id"].partition(".")[0]
-    published(registry, public)
+    registry.published(public)
     path = f"/v1/rankings/{public}/erase"
     expect.problem(registry.http.post(path), 403, "ranking_not_yours")
     refused = registry.http.post(path, auth=other.bearer)
@@ -679,7 +670,7 @@ def test_nobodys_ranking_is_not_erased_by_an_operator(operator: Operator) -> Non
     registry = operator.registry
     whole = search(registry)["ranking"]["id"]
     public = whole.partition(".")[0]
-    published(registry, public)
+    registry.published(public)
     refused = registry.http.post(f"/v1/rankings/{public}/erase", auth=operator.bearer)
     expect.problem(refused, 403, "ranking_not_yours")
     erased = registry.http.post(f"/v1/rankings/{whole}/erase", auth=operator.bearer)

@@ -1,5 +1,6 @@
 """The pages in a browser, without JavaScript, wide and narrow, light and dark."""
 
+import re
 from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -101,6 +102,13 @@ async def test_the_contributions_shown_add_up_to_the_score(opened: Opener) -> No
     adds = await table.locator("tbody td:nth-child(4)").all_inner_texts()
     score = float(caption.removeprefix("Score ").removesuffix(" of 100"))
     assert sum(map(float, adds)) == pytest.approx(score, abs=0.3)
+
+
+async def test_what_put_a_site_before_the_next_is_said(opened: Opener) -> None:
+    page = await opened(SEARCH)
+    told = await page.locator(".results .lead").all_inner_texts()
+    assert len(told) == await page.locator(".results > li").count() - 1
+    assert re.match(r"Ahead of the next by \d+\.\d, most of all in [a-z ]+\.", told[0])
 
 
 async def test_an_unknown_city_is_said_where_it_was_typed(opened: Opener) -> None:

@@ -2,15 +2,12 @@
 
 import asyncio
 import json
-import time
 from pathlib import Path
 from typing import Any
 
 from registry.client import RegistryClient
 from tests.api.running import LISTED, RunningRegistry
 from tests.cli.audited import run, run_json
-
-PATIENCE_S = 20.0
 
 
 def ask(registry: RunningRegistry, promises: Path) -> list[dict[str, Any]]:
@@ -27,25 +24,13 @@ def ask(registry: RunningRegistry, promises: Path) -> list[dict[str, Any]]:
     return asyncio.run(work())
 
 
-def published(registry: RunningRegistry, ranking_id: str) -> dict[str, Any]:
-    """The ranking, once it stands in the log."""
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
-        answer = registry.http.get(f"/v1/rankings/{ranking_id}")
-        found: dict[str, Any] = answer.json()
-        if found["leafIndex"] is not None:
-            return found
-        time.sleep(0.05)
-    raise TimeoutError(ranking_id)
-
-
 def test_everything_that_is_answered_can_be_audited(
     registry: RunningRegistry, tmp_path: Path
 ) -> None:
     promises, state = tmp_path / "promises.jsonl", tmp_path / "state.json"
     answers = ask(registry, promises)
     ids = [one["ranking"]["id"] for one in answers]
-    found = [published(registry, one) for one in ids]
+    found = [registry.published(one) for one in ids]
 
     code, told = run_json("verify", registry.origin, "--state", state)
     assert (code, told["verified"]) == (0, True), told

@@ -50,7 +50,8 @@ def searches(made: Registry, rows: Rows) -> list[Constants]:
 
 
 def columns(rows: Rows) -> dict[str, list[object]]:
-    named = (each.name for each in fields(rows) if each.name != "bodies")
+    others = {"bodies", "runs"}
+    named = (each.name for each in fields(rows) if each.name not in others)
     return {name: getattr(rows, name).tolist() for name in named}
 
 
@@ -215,6 +216,23 @@ def test_the_command_measures_and_skips_what_is_not_asked_for() -> None:
     assert 0 < found["cut1000_recall_at_20"] <= 1
     assert found["tantivy_cpu_ms_mean"] is found["sql_ms_mean"] is None
     assert "sql: skipped, not asked for" in done.stderr
+
+
+@pytest.mark.skipif(not is_compiled(), reason="the kernel is not compiled here")
+def test_the_ratio_to_tantivy_is_of_the_same_requests(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[list[str]] = []
+    monkeypatch.setattr("registry.cli.bench.rank.has_tantivy", lambda: True)
+    monkeypatch.setattr("registry.cli.bench.rank.load_tantivy", lambda *_: asked.append)
+    arguments = ["--sites", "2000", "--queries", "40", "--rival", "tantivy", "--json"]
+    done = CliRunner().invoke(rank, arguments)
+    found = json.loads(done.stdout)
+
+    assert done.exit_code == 0
+    assert len(asked) == 40 + 20
+    assert found["tantivy_cpu_ms_mean"] is not None
+    assert found["mean_ratio_to_tantivy"] > 0
 
 
 @pytest.mark.skipif(not is_compiled(), reason="the kernel is not compiled here")

@@ -3,9 +3,11 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from registry.cli import main
 
@@ -33,6 +35,26 @@ def test_each_name_of_the_tables_is_a_command_of_that_name() -> None:
     for path, command in found.items():
         assert isinstance(command, click.Command), path
         assert command.name == path[-1]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param(["keygen", "--out", "{file}/key.pem"], id="keygen"),
+        pytest.param(["serve", "--data", "{file}/data", "--port", "18095"], id="serve"),
+        pytest.param(["demo", "--data", "{file}/data"], id="demo"),
+    ],
+)
+def test_folder_that_can_not_be_is_told_in_one_line(
+    call: list[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    run = CliRunner().invoke(main, [word.format(file=file) for word in call])
+    assert run.exit_code == 1
+    assert run.output.startswith("Error: ")
+    assert str(file) in run.output
+    assert run.output.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """`report --month` and `--keep`, and `audit counterfactual`, against a running registry."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,8 @@ from click.testing import CliRunner, Result
 
 from registry.cli import main
 from registry.identity.private_keys import private_key_pem
-from tests.api.running import AUDITOR, LISTED, READY_TIMEOUT_S, RunningRegistry
+from tests.api.running import AUDITOR, LISTED, RunningRegistry
+from tests.waiting import awaited
 
 MONTH = "2026-06"
 
@@ -56,12 +56,8 @@ def test_a_file_is_told_to_be_the_one_that_was_kept(
 
 
 def until_published(registry: RunningRegistry, month: str) -> None:
-    deadline = time.monotonic() + READY_TIMEOUT_S
-    while time.monotonic() < deadline:
-        if "X-Leaf-Index" in registry.http.get(f"/v1/reports/{month}").headers:
-            return
-        time.sleep(0.05)
-    raise TimeoutError(month)
+    path = f"/v1/reports/{month}"
+    awaited(path, lambda: "X-Leaf-Index" in registry.http.get(path).headers)
 
 
 def test_a_month_is_a_window(registry: RunningRegistry) -> None:

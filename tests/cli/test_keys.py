@@ -5,11 +5,15 @@ import stat
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from registry.cli import main
 from registry.identity.jwk import parse_jwks
 from registry.identity.jws import parse_compact, verify_jws
+from registry.identity.private_keys import private_key_pem
+from registry.settings import read_settings
+from registry.tlog.note import parse_vkey
+from tests.unit.identity.fixed_keys import fixed_key
 
 
 def test_a_made_key_signs_what_its_published_half_verifies(tmp_path: Path) -> None:
@@ -51,6 +55,37 @@ def test_a_payload_that_is_no_json_is_told_so(tmp_path: Path) -> None:
     assert "no JSON" in signed.output
 
 
+def verifier_key_of(key: Path, name: str) -> Result:
+    options = ["--key", str(key), "--name", name]
+    return CliRunner().invoke(main, ["audit", "verifier-key", *options])
+
+
+@pytest.fixture
+def auditor_key(tmp_path: Path) -> Path:
+    key = tmp_path / "auditor.pem"
+    key.write_bytes(private_key_pem(fixed_key("Ed25519")))
+    return key
+
+
+def test_an_auditors_verifier_key_is_one_that_a_registry_takes(
+    auditor_key: Path,
+) -> None:
+    told = verifier_key_of(auditor_key, "auditor.example")
+    assert told.exit_code == 0, told.output
+    assert parse_vkey(told.stdout.strip()).name == "auditor.example"
+    environment = {"FAIR_REGISTRY_AUDITORS": told.stdout.strip()}
+    assert read_settings(environment).auditors == told.stdout.strip()
+
+
+@pytest.mark.parametrize("name", ["", "two words", "a+b"])
+def test_a_name_that_no_verifier_key_has_is_refused(
+    auditor_key: Path, name: str
+) -> None:
+    told = verifier_key_of(auditor_key, name)
+    assert told.exit_code == 1
+    assert "no spaces and no plus" in told.output
+
+
 def test_a_registry_that_is_away_is_told_in_one_line() -> None:
     asked = CliRunner().invoke(
         main, ["search", "--registry", "http://127.0.0.1:9", "bread"]
@@ -60,26 +95,54 @@ def test_a_registry_that_is_away_is_told_in_one_line() -> None:
     assert "Traceback" not in asked.output
 
 
-def test_an_encoder_without_its_weights_is_refused_before_anything_starts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(["serve", "--port", "18093"], id="serve"),
+        pytest.param(["db", "migrate"], id="migrate"),
+        pytest.param(["invariance"], id="invariance"),
+        pytest.param(["moderate", "delist", "a.io", "--reason", "spam"], id="moderate"),
+        pytest.param(["lookalikes"], id="lookalikes"),
+    ],
+)
+def test_a_database_that_is_away_is_told_in_one_line(
+    command: list[str], tmp_path: Path
+) -> None:
+    environment = {
+        "FAIR_REGISTRY_DATA": str(tmp_path),
+        "FAIR_REGISTRY_DATABASE_URL": "postgresql://owner@127.0.0.1:9/away",
+    }
+    asked = CliRunner().invoke(main, command, env=environment)
+    assert asked.exit_code == 1
+    assert asked.output.startswith("Error: ")
+    assert "Connect call failed" in asked.output
+    assert asked.output.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "environment", "told"),
+    [
+        pytest.param(
+            [], {"FAIR_REGISTRY_ENCODER": "minilm"}, "make encoder", id="no-weights"
+        ),
+        pytest.param(
+            ["--host", "0.0.0.0"],
+            {"FAIR_REGISTRY_ALLOW_LOOPBACK": "1"},
+            "ALLOW_LOOPBACK",
+            id="development-in-public",
+        ),
+    ],
+)
+def test_what_can_not_be_served_is_refused_before_anything_starts(
+    options: list[str],
+    environment: dict[str, str],
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("registry.cli.serve.is_installed", lambda _: False)
-    started = CliRunner().invoke(
-        main,
-        ["serve", "--port", "18093", "--data", str(tmp_path)],
-        env={"FAIR_REGISTRY_ENCODER": "minilm"},
-    )
+    command = ["serve", "--port", "18093", "--data", str(tmp_path), *options]
+    started = CliRunner().invoke(main, command, env=environment)
     assert started.exit_code == 1
-    assert "make encoder" in started.output
-    assert not any(tmp_path.iterdir())
-
-
-def test_development_mode_on_a_public_address_is_refused(tmp_path: Path) -> None:
-    started = CliRunner().invoke(
-        main,
-        ["serve", "--host", "0.0.0.0", "--data", str(tmp_path)],
-        env={"FAIR_REGISTRY_ALLOW_LOOPBACK": "1"},
-    )
-    assert started.exit_code == 1
-    assert "ALLOW_LOOPBACK" in started.output
+    assert told in started.output
     assert not any(tmp_path.iterdir())

@@ -28,7 +28,10 @@ from tests.unit.archive.archived import (
     WINDOW,
     archived,
     disclosures,
+    invented,
+    missing,
     played,
+    reordered,
     write,
 )
 
@@ -134,23 +137,6 @@ def test_a_changed_figure_is_told(log, honest, report, tmp_path):
         "dimensions/size/classes/smallBusiness/comparisons/logarithmic/share/value",
         "sentences/0",
     ]
-
-
-def missing(town):
-    del town.rows[10]
-
-
-def invented(town):
-    """In the place of a choice."""
-    other = played(COUNT).rows[20]
-    other.leaf_index = next(row.selection_index for row in town.rows if row.chosen)
-    town.rows.append(other)
-    town.rows.sort(key=lambda row: row.leaf_index)
-
-
-def reordered(town):
-    row = next(row for row in town.rows[40:] if len(row.returned) == 3)
-    row.returned.reverse()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """A visit's requests follow each other on a connection, which ends with the visit."""
 
 import asyncio
-from collections.abc import Callable
 
 import psutil
 import pytest
@@ -13,6 +12,7 @@ from crawler.head import ANY_TYPE
 from crawler.politeness import TOWARDS_OURSELVES, Politeness
 from registry.errors import Refused
 from tests.crawler.net import HOST, Handler, Net, read_request
+from tests.waiting import until
 
 ROOT = f"https://{HOST}"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
@@ -152,10 +152,4 @@ async def test_nothing_is_open_after_the_visit(net: Net) -> None:
     with keeping_connections():
         await asyncio.gather(*(fetch(fetcher, f"/{n}") for n in range(4)))
         assert sockets() > before
-    await settled(lambda: sockets() == before)
-
-
-async def settled(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
-        while not holds():
-            await asyncio.sleep(0.01)
+    await until("no more sockets are open", lambda: sockets() == before)

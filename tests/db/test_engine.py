@@ -1,15 +1,19 @@
 """Whatever the driver raises arrives as an error that those who wait for it know."""
 
+from typing import Any
+
 import asyncpg
 import pytest
 from sqlalchemy import text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import InterfaceError
 
+from registry.db.embedded import EmbeddedPostgres
 from registry.db.engine import (
     ROLES_LOG_IN,
     DatabaseError,
     DriverError,
+    Engine,
     Role,
     is_away,
     open_engine,
@@ -51,6 +55,25 @@ async def test_statement_that_starts_while_the_server_hangs_up_is_a_database_err
     await engine.dispose()
 
 
+async def test_connection_that_ends_while_it_is_set_up_is_a_database_error(
+    database: URL,
+) -> None:
+    """Else whoever connects again after one would end."""
+    engine = open_engine(database, Role.API)
+    dialect: Any = engine.dialect
+    async with engine.connect() as connection:
+        adapted: Any = (await connection.get_raw_connection()).dbapi_connection
+        adapted.driver_connection.terminate()
+        for step in (
+            dialect.setup_asyncpg_json_codec,
+            dialect.setup_asyncpg_jsonb_codec,
+        ):
+            with pytest.raises(DatabaseError, match="connection is closed"):
+                await step(adapted)
+        await connection.invalidate()
+    await engine.dispose()
+
+
 async def test_login_of_a_socket_address_takes_the_role(database: URL) -> None:
     """As over TCP: only the embedded server lets each role log in itself."""
     plain = database.difference_update_query(ROLES_LOG_IN)
@@ -61,3 +84,12 @@ async def test_login_of_a_socket_address_takes_the_role(database: URL) -> None:
             users = await connection.execute(text("SELECT session_user, current_user"))
             assert tuple(users.one()) == (login, Role.API.value)
         await engine.dispose()
+
+
+async def test_embedded_server_has_room_for_its_log_from_the_start(
+    postgres: EmbeddedPostgres, owner: Engine
+) -> None:
+    """Set once, and kept by the folder."""
+    postgres.configure()
+    async with owner.connect() as connection:
+        assert await connection.scalar(text("SHOW max_wal_size")) == "4GB"

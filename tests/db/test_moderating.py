@@ -12,8 +12,9 @@ from registry.db import sites
 from registry.db.engine import Role
 from registry.errors import Conflict, NotFound, Refused
 from registry.sites.entry import Moderated
+from registry.sites.host import Host
 from registry.sites.identifier import spell_site_id
-from registry.usecases.moderate import ModeratedSite, moderate
+from registry.usecases.moderate import ModeratedSite, lookalikes, moderate
 from tests.db.scene import Scene, SiteOwner
 
 
@@ -167,3 +168,16 @@ async def test_without_its_record_nothing_takes_effect(scene: Scene) -> None:
     entry = await scene.entry(site)
     assert entry.is_listed
     assert await is_ranked(scene, entry.site_id)
+
+
+async def test_domain_that_looks_like_an_older_one_is_shown_to_the_moderator(
+    scene: Scene,
+) -> None:
+    names = ("four-moon.test", "f0ur-rnoon.test", "four-m00n.test")
+    for name in names:
+        last = await scene.register(host=Host(name, name))
+        scene.clock.advance(minutes=1)
+    await scene.play(last, act="withdraw")
+    async with scene.engines[Role.MODERATOR].connect() as connection:
+        groups = await lookalikes(connection)
+    assert [one for one in groups if names[0] in one] == [names[:2]]

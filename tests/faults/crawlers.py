@@ -2,34 +2,23 @@
 
 import asyncio
 import json
-import os
-import signal
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
+import psutil
 from sqlalchemy import text
 
 from registry.db.engine import Engine
 from tests.crawler.net import Page, read_request
 from tests.db.scene import wab
+from tests.faults.nest import Nest
 
-PATIENCE_S = 180.0
-PAUSE_S = 0.02
 ROBOTS = Page(b"", "text/plain")
 DOCUMENT = Page(json.dumps(wab()).encode(), headers={"ETag": '"1"'})
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    """Raises: TimeoutError."""
-    async with asyncio.timeout(PATIENCE_S):
-        while not holds():
-            await asyncio.sleep(PAUSE_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,32 +71,18 @@ def _name(user_agent: str) -> str:
 
 
 class Crawlers:
-    """Starts them and sends them signals; see `nest`. settings: of all of them."""
+    """Starts them and sends them signals. settings: of all of them, as of `Settings`."""
 
-    def __init__(
-        self, nest: asyncio.subprocess.Process, settings: dict[str, object]
-    ) -> None:
+    def __init__(self, nest: Nest, **settings: object) -> None:
+        self.until = nest.until
         self._nest = nest
         self._settings = settings
-        self._pids: dict[str, int] = {}
-
-    @classmethod
-    async def open(cls, folder: Path, **settings: object) -> "Crawlers":
-        """settings: names as of `Settings`."""
-        with (folder / "crawlers.log").open("ab") as log:
-            nest = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "tests.faults.nest"),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=log,
-                cwd=Path(__file__).parents[2],
-            )
-        return cls(nest, settings)
+        self._alive: dict[str, psutil.Process] = {}
 
     @property
     def names(self) -> Iterator[str]:
         """The longest alive first."""
-        yield from self._pids
+        yield from self._alive
 
     async def start(
         self, name: str, *, unfenced: bool = False, **settings: object
@@ -118,27 +93,22 @@ class Crawlers:
             "public_url": f"http://{name}.test",
         }
         environment = {f"FAIR_REGISTRY_{k.upper()}": str(v) for k, v in given.items()}
-        order = json.dumps({"environment": environment, "unfenced": unfenced})
-        assert self._nest.stdin
-        assert self._nest.stdout
-        self._nest.stdin.write(f"{order}\n".encode())
-        async with asyncio.timeout(PATIENCE_S):
-            self._pids[name] = int(await self._nest.stdout.readline())
+        self._alive[name] = await self._nest.hatch(environment, unfenced=unfenced)
 
-    def signal(self, name: str, number: signal.Signals) -> None:
-        os.kill(self._pids[name], number)
-        if number == signal.SIGKILL:
-            del self._pids[name]
+    def pause(self, name: str) -> None:
+        self._alive[name].suspend()
+
+    def go_on(self, name: str) -> None:
+        self._alive[name].resume()
+
+    def kill(self, name: str) -> None:
+        """With signal 9, which no process can catch."""
+        with suppress(psutil.NoSuchProcess):
+            self._alive.pop(name).kill()
 
     def kill_all(self) -> None:
         for name in list(self.names):
-            with suppress(ProcessLookupError):
-                self.signal(name, signal.SIGKILL)
-
-    async def close(self) -> None:
-        self.kill_all()
-        self._nest.kill()
-        await self._nest.communicate()
+            self.kill(name)
 
 
 RECORDING = (

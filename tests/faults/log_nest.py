@@ -1,18 +1,11 @@
-"""A process that has read all that the log's writers read, and forks them.
+"""A nest of what writes the log.
 
-To import everything takes a second, which a test that starts forty of them does not
-have. A publisher is `registry.publisher.main`; a writer is the recorder of the web
-processes under sixteen callers, who tell of each record that was acknowledged.
-
-Each line of standard input is one order, a JSON object; the answer is the pid.
+A publisher is `registry.publisher.main`; a writer is the recorder of the web processes
+under sixteen callers, who tell of each record that was acknowledged.
 """
 
 import asyncio
-import json
 import os
-import signal
-import sys
-from contextlib import suppress
 from typing import Any
 
 from typing_extensions import override
@@ -24,6 +17,7 @@ from registry.errors import Unavailable
 from registry.usecases.chance import Chance
 from registry.usecases.record_rankings import RankingRecorder, _Waiting
 from tests.db.rankings import make_ranking, numbered
+from tests.faults.nest import fork_on_order
 
 CALLERS = 16
 RETRY_PAUSE_S = 0.02
@@ -41,34 +35,11 @@ class EarlyRecorder(RankingRecorder):
         await super()._write(writer, batch)
 
 
-def main() -> None:
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the killed
-    pids = []
-    for line in sys.stdin:
-        pid = os.fork()
-        if pid == 0:
-            hatch(json.loads(line))
-        pids.append(pid)
-        sys.stdout.write(f"{pid}\n")
-        sys.stdout.flush()
-    for pid in pids:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-
-
-def hatch(order: dict[str, Any]) -> None:
-    """Never returns."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    sys.stdin.close()
-    os.dup2(2, 1)  # the answers to orders are the nest's alone
-    os.environ.update(order["environment"])
-    try:
-        if order["what"] == "publisher":
-            publisher.main()
-        else:
-            asyncio.run(write(order))
-    finally:
-        os._exit(0)
+def live(order: dict[str, Any]) -> None:
+    if order["what"] == "publisher":
+        publisher.main()
+    else:
+        asyncio.run(write(order))
 
 
 async def write(order: dict[str, Any]) -> None:
@@ -98,4 +69,4 @@ async def write(order: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    fork_on_order(live)

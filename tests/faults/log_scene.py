@@ -5,24 +5,20 @@ takes none of it back, as it takes back no answer that has left.
 """
 
 import asyncio
-import json
-import os
-import signal
-import sys
 from collections import defaultdict
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import psutil
 from sqlalchemy import text
+from sqlalchemy.engine import URL
 
 from registry import keyring
 from registry.audit.ranking_line import parse_ranking_line
 from registry.db import log, operators
-from registry.db.embedded import EmbeddedPostgres
 from registry.db.engine import Connection, DatabaseError, Engine, open_engine
 from registry.db.migrate import migrate
 from registry.settings import Settings, as_environment
@@ -31,10 +27,10 @@ from registry.tlog.edge import TreeEdge
 from registry.tlog.merkle import leaf_hash, tree_root
 from registry.tlog.note import VerifierKey, parse_vkey, verify_note
 from tests.db.rankings import add_operator
-from tests.faults.service import lost_or_doubled, postmaster_of
+from tests.faults.nest import Nest
+from tests.faults.service import lost_or_doubled
+from tests.waiting import PAUSE_S
 
-PATIENCE_S = 120.0
-PAUSE_S = 0.02
 HOLDER = text("""
     SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
@@ -44,11 +40,8 @@ HOLDER = text("""
 class LogScene:
     """served: every checkpoint that anyone could have been given, note by note."""
 
-    def __init__(
-        self, folder: Path, postgres: EmbeddedPostgres, database: str, nest: Any
-    ) -> None:
-        self.postgres = postgres
-        self.url = postgres.url(database).render_as_string(hide_password=False)
+    def __init__(self, folder: Path, url: URL, nest: Nest) -> None:
+        self.url = url.render_as_string(hide_password=False)
         self.settings = Settings(data=folder, database_url=self.url)
         self.owner: Engine = open_engine(self.url, pool=3)
         self.served: set[str] = set()
@@ -72,31 +65,17 @@ class LogScene:
         await self.owner.dispose()
 
     async def start_publisher(self) -> psutil.Process:
-        return await self._hatch({"what": "publisher"})
+        return await self._nest.hatch(as_environment(self.settings), what="publisher")
 
     async def start_writer(self, *, early: bool = False) -> psutil.Process:
-        order = {"what": "writer", "url": self.url, "early": early}
-        operator = None if early else self.operator
-        return await self._hatch(
-            {**order, "operator": operator, "told": str(self.told)}
+        return await self._nest.hatch(
+            as_environment(self.settings),
+            what="writer",
+            url=self.url,
+            early=early,
+            operator=None if early else self.operator,
+            told=str(self.told),
         )
-
-    async def _hatch(self, order: dict[str, Any]) -> psutil.Process:
-        environment = as_environment(self.settings)
-        line = json.dumps({**order, "environment": environment}) + "\n"
-        self._nest.stdin.write(line.encode())
-        await self._nest.stdin.drain()
-        return psutil.Process(int(await self._nest.stdout.readline()))
-
-    async def kill_postgres(self) -> None:
-        """With all its children, and start it again."""
-        postmaster = postmaster_of(self.postgres._folder)
-        for process in [postmaster, *postmaster.children()]:
-            with suppress(psutil.NoSuchProcess):
-                process.kill()
-        while self.postgres.is_running():
-            await asyncio.sleep(PAUSE_S)
-        await asyncio.to_thread(self.postgres.start)
 
     def acknowledged(self) -> dict[str, list[bytes]]:
         """By caller, in the order of their acknowledgement. A torn line was never sent."""
@@ -112,10 +91,13 @@ class LogScene:
 
     async def goes_on(self, more: int = 20) -> None:
         """More records are acknowledged, and another checkpoint is signed."""
-        enough, seen = self.count_acknowledged() + more, len(self.served)
-        async with asyncio.timeout(PATIENCE_S):
-            while self.count_acknowledged() < enough or len(self.served) == seen:
-                await asyncio.sleep(PAUSE_S)
+        # The last one of a publisher that was killed may only be seen by now.
+        enough, signed = self.count_acknowledged() + more, len(self.served) + 2
+
+        def went_on() -> bool:
+            return self.count_acknowledged() >= enough and len(self.served) >= signed
+
+        await self._nest.until(f"{more} more are acknowledged and published", went_on)
 
     async def _see_checkpoints(self) -> None:
         while True:
@@ -133,12 +115,14 @@ class LogScene:
 
     async def drained(self) -> list[bytes]:
         """The leaves of the whole log, once nothing waits for it."""
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                async with self.owner.connect() as connection:
-                    if not await log.count_pending(connection):
-                        return await _leaves(connection)
-                await asyncio.sleep(PAUSE_S)
+
+        async def nothing_waits() -> bool:
+            async with self.owner.connect() as connection:
+                return not await log.count_pending(connection)
+
+        await self._nest.until("no record waits for the log", nothing_waits)
+        async with self.owner.connect() as connection:
+            return await _leaves(connection)
 
     def lost_or_doubled(self, leaves: Sequence[bytes]) -> list[bytes]:
         every = [leaf for one in self.acknowledged().values() for leaf in one]
@@ -205,28 +189,3 @@ async def _leaves(connection: Connection) -> list[bytes]:
     assert leaves == await log.read_hashes(connection, 0, 0, 2**40)
     assert len(leaves) == size
     return leaves
-
-
-@asynccontextmanager
-async def open_nest() -> AsyncIterator[Any]:
-    nest = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.faults.log_nest"),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        cwd=Path(__file__).parents[2],
-    )
-    try:
-        yield nest
-    finally:
-        assert nest.stdin
-        nest.stdin.close()
-        await nest.wait()
-
-
-def pause(process: psutil.Process) -> None:
-    os.kill(process.pid, signal.SIGSTOP)
-
-
-def go_on(process: psutil.Process) -> None:
-    os.kill(process.pid, signal.SIGCONT)

@@ -1,80 +1,100 @@
-"""A process that has read all that a crawler reads at its start, and forks crawlers.
+"""A process that has read all that its children read, and forks them on order.
 
-To import everything and to read the tables takes seconds, which a test that starts fifty
-crawlers does not have. What runs is `crawler.__main__.main`, as of `python -m crawler`.
-
-Each line of standard input is one order, a JSON object; the answer is the pid.
+To import everything and to read the tables takes seconds, which a test that starts
+fifty processes does not have. Each line of the nest's standard input is one order, a
+JSON object; the answer is the pid. A child lives until it is killed. One that ends by
+itself leaves the reason in a file, which a kill -9 never does.
 """
 
+import asyncio
 import json
 import os
 import signal
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import replace
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
-from sqlalchemy import select
+import psutil
 
-import crawler.__main__ as process
-from registry.db import tasks
-from registry.db.engine import Connection
-from registry.db.tables import task as task_table
-from registry.db.tasks import Completion, Lease
-from registry.ranking.encoder import Encoder, load_encoder
-from registry.sites.gazetteer import Gazetteer
-
-complete_all = tasks.complete_all
+from tests.waiting import PATIENCE_S, until
 
 
-async def complete_unfenced(
-    connection: Connection, several: Sequence[Completion]
-) -> frozenset[Lease]:
-    """As if the fence were not asked for: under whichever there is."""
-    written = set()
-    for one in several:
-        fence = await connection.execute(
-            select(task_table.c.fence).where(
-                task_table.c.site_id == one.task.site_id,
-                task_table.c.kind == one.task.kind,
+class Nest:
+    """The test's end of it. folder: of what the children log, and of why they ended."""
+
+    def __init__(self, process: asyncio.subprocess.Process, folder: Path) -> None:
+        self._process = process
+        self._log = folder / "nest.log"
+        self._ended = folder / "ended"
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, module: str, folder: Path) -> AsyncIterator["Nest"]:
+        """module: what runs `fork_on_order`. In the end it and its children are killed."""
+        with (folder / "nest.log").open("ab") as log:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", module),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=log,
+                cwd=Path(__file__).parents[2],
+                start_new_session=True,
             )
-        )
-        current = replace(one.task, fence=fence.scalar_one())
-        await complete_all(connection, [replace(one, task=current)])
-        written.add(one.task.lease)
-    return frozenset(written)
+        try:
+            yield cls(process, folder)
+        finally:
+            assert process.stdin
+            process.stdin.close()
+            await process.wait()
+
+    async def hatch(
+        self, environment: dict[str, str], **order: object
+    ) -> psutil.Process:
+        """Raises: AssertionError, TimeoutError."""
+        told = {**order, "environment": environment, "ended": str(self._ended)}
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(f"{json.dumps(told)}\n".encode())
+        async with asyncio.timeout(PATIENCE_S):
+            pid = await self._process.stdout.readline()
+        assert pid, f"the nest has ended:\n{self._log.read_text()}"
+        return psutil.Process(int(pid))
+
+    async def until(
+        self, what: str, holds: Callable[[], bool | Awaitable[bool]]
+    ) -> None:
+        """As `waiting.until`; a child that has ended by itself breaks it."""
+        await until(what, holds, broken=self._why_one_ended)
+
+    def _why_one_ended(self) -> str:
+        return self._ended.read_text() if self._ended.exists() else ""
 
 
-def main() -> None:
-    gazetteer, encoder = Gazetteer.load(), load_encoder()
+def fork_on_order(live: Callable[[dict[str, Any]], object]) -> None:
+    """The nest's own end. Until standard input ends, which ends it and its children."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the killed
-    pids = []
     for line in sys.stdin:
         pid = os.fork()
         if pid == 0:
-            hatch(json.loads(line), gazetteer, encoder)
-        pids.append(pid)
+            _hatch(live, json.loads(line))
         sys.stdout.write(f"{pid}\n")
         sys.stdout.flush()
-    for pid in pids:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    os.killpg(0, signal.SIGKILL)
 
 
-def hatch(order: dict[str, Any], gazetteer: Gazetteer, encoder: Encoder) -> None:
+def _hatch(live: Callable[[dict[str, Any]], object], order: dict[str, Any]) -> None:
     """Never returns."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    os.environ.update(order["environment"])
-    Gazetteer.load = lambda: gazetteer  # type: ignore[method-assign]
-    process.load_encoder = lambda _: encoder
-    if order["unfenced"]:
-        tasks.complete_all = complete_unfenced
+    os.dup2(2, 1)  # the answers to orders are the nest's alone
+    environment = order.pop("environment")
+    os.environ.update(environment)
     try:
-        process.main()
+        live(order)
     finally:
-        os._exit(0)
-
-
-if __name__ == "__main__":
-    main()
+        reason = traceback.format_exc() if sys.exc_info()[0] else "it was through"
+        with Path(order["ended"]).open("a") as ended:
+            ended.write(f"a process of the nest ended ({order}): {reason}\n")
+        os._exit(1)

@@ -23,6 +23,8 @@ from registry.tlog.checkpoint import Checkpoint, verify_checkpoint
 from registry.tlog.follow import follow_log
 from registry.tlog.merkle import leaf_hash, tree_root
 from registry.tlog.note import VerifierKey, parse_vkey
+from tests.faults.postgres import postmaster_of
+from tests.waiting import until
 
 SITES = (
     "zaytoun-table.test",
@@ -32,8 +34,6 @@ SITES = (
     "lingua-ferry.test",
     "paper-otter.test",
 )
-PATIENCE_S = 180.0
-PAUSE_S = 0.05
 RETRY_PAUSE_S = 0.2
 STOPS_WITHIN_S = 60.0
 UNANSWERED = (httpx.TransportError, httpx.HTTPStatusError, ProblemAnswered)
@@ -46,15 +46,12 @@ def free_port() -> int:
         return port
 
 
-def postmaster_of(folder: Path) -> psutil.Process:
-    return psutil.Process(int((folder / "postmaster.pid").read_text().split()[0]))
-
-
 class Service:
     """A registry on one data folder; `start` may be called again after its end."""
 
     def __init__(self, data: Path, town: Town) -> None:
         self.data = data
+        self.postgres = data / "postgres"
         self.town = town
         self.port = free_port()
         self.origin = f"http://127.0.0.1:{self.port}"
@@ -80,21 +77,17 @@ class Service:
         await self.until_ready()
 
     async def until_ready(self) -> None:
-        async with self.client() as client, asyncio.timeout(PATIENCE_S):
-            while not await client.is_ready():
-                assert self.process.is_running(), self.log
-                await asyncio.sleep(PAUSE_S)
+        async with self.client() as client:
+            await until("it is ready", client.is_ready, broken=self._why_it_ended)
 
     def client(self) -> RegistryClient:
         return RegistryClient(self.origin, timeout_s=10)
 
-    @property
-    def log(self) -> str:
-        return (self.data / "serve.log").read_text()
-
-    @property
-    def postmaster(self) -> psutil.Process:
-        return postmaster_of(self.data / "postgres")
+    def _why_it_ended(self) -> str:
+        assert self._process
+        if self._process.returncode is None:
+            return ""
+        return f"it ended:\n{(self.data / 'serve.log').read_text()}"
 
     @property
     def process(self) -> psutil.Process:
@@ -116,7 +109,7 @@ class Service:
 
     def processes(self) -> list[psutil.Process]:
         """All that serve has started, the database among them."""
-        postmaster = self.postmaster
+        postmaster = postmaster_of(self.postgres)
         mine = self.process.children(recursive=True)
         return [*mine, postmaster, *postmaster.children()]
 
@@ -188,12 +181,13 @@ async def until_found(service: Service, host: str) -> None:
     """A search for what the site does returns it."""
     member = next(member for member in CAST if member.host == host)
     wanted = member.actions[0].description
-    async with service.client() as client, asyncio.timeout(PATIENCE_S):
-        while True:
+    async with service.client() as client:
+
+        async def is_found() -> bool:
             results = (await client.search(q=wanted))["results"]
-            if host in [one["site"]["host"] for one in results]:
-                return
-            await asyncio.sleep(PAUSE_S)
+            return host in [one["site"]["host"] for one in results]
+
+        await until(f"{host} is found", is_found)
 
 
 class Traffic:
@@ -223,9 +217,11 @@ class Traffic:
     async def works_again(self, more: int = 25) -> None:
         """The service answers and publishes as before."""
         enough, seen = len(self.acknowledged) + more, len(self.checkpoints)
-        async with asyncio.timeout(PATIENCE_S):
-            while len(self.acknowledged) < enough or len(self.checkpoints) == seen:
-                await asyncio.sleep(PAUSE_S)
+
+        def works() -> bool:
+            return len(self.acknowledged) >= enough and len(self.checkpoints) > seen
+
+        await until(f"{more} more are answered and a checkpoint is new", works)
 
     async def _ask(self, number: int) -> None:
         async with self._service.client() as client:

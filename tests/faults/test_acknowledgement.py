@@ -1,15 +1,16 @@
 """That the harness notices a loss: the same faults, against recorders that are wrong."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 
 import pytest
 from sqlalchemy import text
 from sqlalchemy.engine import URL
 from typing_extensions import override
 
-from registry.db.embedded import EmbeddedPostgres, start_embedded
+from registry.db.embedded import EmbeddedPostgres
 from registry.db.engine import Engine, Role, open_engine
 from registry.db.migrate import migrate
 from registry.db.rankings import RankingWriter
@@ -17,7 +18,9 @@ from registry.errors import Unavailable
 from registry.usecases.chance import Chance
 from registry.usecases.record_rankings import RankingRecorder, _Waiting
 from tests.db.rankings import make_ranking
-from tests.faults.service import lost_or_doubled, postmaster_of
+from tests.faults.postgres import kill_and_start
+from tests.faults.service import lost_or_doubled
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 CALLERS, ROUNDS = 16, 4
@@ -52,13 +55,16 @@ async def lost_records(
                 acknowledged.append(one.record.leaf_hash)
             await asyncio.sleep(0)
 
+    async def another(count: int) -> None:
+        enough = len(acknowledged) + count
+        await until(
+            f"{count} more are acknowledged", lambda: len(acknowledged) >= enough
+        )
+
     tasks = [asyncio.create_task(recorder.run())]
     tasks += [asyncio.create_task(call()) for _ in range(CALLERS)]
     for _ in range(ROUNDS):
-        enough = len(acknowledged) + 200
-        async with asyncio.timeout(90):
-            while len(acknowledged) < enough:
-                await asyncio.sleep(0.01)
+        await another(200)
         await break_it()
     for task in reversed(tasks):
         task.cancel()
@@ -86,19 +92,9 @@ async def test_cut_connection_loses_what_is_acknowledged_before_the_commit(
     assert (lost > 0) is loses
 
 
-@pytest.fixture(scope="module")
-def own_postgres(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[EmbeddedPostgres]:
-    """A server of its own, since it is to be killed."""
-    server = start_embedded(tmp_path_factory.mktemp("killed"))
-    server.create_database()
-    yield server
-    server.close()
-
-
 @pytest.fixture
 async def killed(own_postgres: EmbeddedPostgres) -> AsyncIterator[Engine]:
+    own_postgres.create_database()
     engine = open_engine(own_postgres.url())
     await migrate(engine)
     async with engine.begin() as connection:
@@ -117,20 +113,14 @@ async def test_killed_postgres_loses_what_it_did_not_commit_synchronously(
     *,
     loses: bool,
 ) -> None:
-    async def kill_and_start() -> None:
-        postmaster = postmaster_of(own_postgres._folder)
-        for process in [postmaster, *postmaster.children()]:
-            process.kill()
-        while own_postgres.is_running():
-            await asyncio.sleep(0.01)
-        await asyncio.to_thread(own_postgres.start)
-
     setting = f"ALTER ROLE registry_api SET synchronous_commit = {synchronous_commit}"
     async with killed.begin() as connection:
         await connection.execute(text(setting))
     writer = open_engine(own_postgres.url(), Role.API, pool=1)
     recorder = RankingRecorder(writer)
-    acknowledged, lost = await lost_records(recorder, killed, kill_and_start)
+    acknowledged, lost = await lost_records(
+        recorder, killed, partial(kill_and_start, own_postgres)
+    )
     await writer.dispose()
     assert acknowledged >= 200 * ROUNDS
     assert (lost > 0) is loses

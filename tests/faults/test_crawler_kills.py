@@ -4,7 +4,6 @@ and whoever lost a lease writes nothing.
 
 import asyncio
 import random
-import signal
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
@@ -21,15 +20,13 @@ from registry.usecases.list_site import Lister
 from tests.crawler.net import Net
 from tests.db.scene import Clock, Scene
 from tests.faults.crawlers import (
-    PATIENCE_S,
-    PAUSE_S,
     Crawlers,
     Ledger,
     SlowHosts,
     completed_twice,
     overtaken,
-    until,
 )
+from tests.faults.nest import Nest
 
 pytestmark = pytest.mark.slow
 
@@ -73,28 +70,28 @@ async def module_stage(
 ) -> AsyncIterator[Stage]:
     folder = tmp_path_factory.mktemp("crawlers")
     net, hosts = Net(folder), SlowHosts(DELAY_S)
-    crawlers = await Crawlers.open(
-        folder,
-        database_url=database.render_as_string(hide_password=False),
-        allow_loopback=1,
-        ca_file=net.ca_file,
-        hosts_file=folder / "hosts",
-        crawl_lease_s=round(LEASE.total_seconds()),
-    )
     lister = Lister(gazetteer=gazetteer, encoder=load_encoder(), policy=DEFAULT_POLICY)
     scene = Scene(engines, owner, lister, Clock(datetime.now(UTC)))
     names = [(await scene.register()).host.name for _ in range(HOSTS)]
     port = await net.serve(hosts, *names)
     lines = [f"{name} 127.0.0.1:{port}\n" for name in names]
     (folder / "hosts").write_text("".join(lines))
-    yield Stage(
-        scene=scene,
-        hosts=hosts,
-        all_hosts=set(names),
-        ledger=await Ledger.open(owner),
-        crawlers=crawlers,
-    )
-    await crawlers.close()
+    async with Nest.open("tests.faults.crawler_nest", folder) as nest:
+        crawlers = Crawlers(
+            nest,
+            database_url=database.render_as_string(hide_password=False),
+            allow_loopback=1,
+            ca_file=net.ca_file,
+            hosts_file=folder / "hosts",
+            crawl_lease_s=round(LEASE.total_seconds()),
+        )
+        yield Stage(
+            scene=scene,
+            hosts=hosts,
+            all_hosts=set(names),
+            ledger=await Ledger.open(owner),
+            crawlers=crawlers,
+        )
     await net.close()
 
 
@@ -121,8 +118,8 @@ async def kill_again_and_again(crawlers: Crawlers, hosts: SlowHosts) -> float:
         def working() -> list[str]:
             return [name for name in crawlers.names if hosts.waited_for_by(name)]
 
-        await until(lambda: len(working()) > 1)
-        crawlers.signal(working()[0], signal.SIGKILL)
+        await crawlers.until("two are in a visit", lambda: len(working()) > 1)
+        crawlers.kill(working()[0])
         killed_s = time.monotonic()
         await start(crawlers, number)
         await asyncio.sleep(random.uniform(0, DELAY_S))
@@ -136,10 +133,15 @@ async def test_each_host_is_visited_in_time_though_crawlers_are_killed(
     for number in range(CRAWLERS):
         await start(crawlers, number)
     await stage.make_due(HOSTS)
-    await until(lambda: all(hosts.asked_by(name) for name in crawlers.names))
+    await crawlers.until(
+        "each crawler has asked", lambda: all(map(hosts.asked_by, crawlers.names))
+    )
     began_at = datetime.now(UTC)
     last_kill_s = await kill_again_and_again(crawlers, hosts)
-    await until(lambda: hosts.asked_since(last_kill_s) == stage.all_hosts)
+    await crawlers.until(
+        "each host was asked since the last kill",
+        lambda: hosts.asked_since(last_kill_s) == stage.all_hosts,
+    )
 
     changes = await stage.ledger.changes()
     leases = [one for one in changes if one.is_lease and one.ready_at >= began_at]
@@ -168,19 +170,26 @@ async def outlive_a_lease(
     slow = "slow-unfenced" if unfenced else "slow"
     await stage.make_due(1)
     await crawlers.start(slow, crawl_at_once=1, unfenced=unfenced)
-    await until(lambda: bool(stage.hosts.waited_for_by(slow)))
-    crawlers.signal(slow, signal.SIGSTOP)
+    await crawlers.until(
+        "the slow one visits", lambda: bool(stage.hosts.waited_for_by(slow))
+    )
+    crawlers.pause(slow)
     await crawlers.start("heir")
-    async with asyncio.timeout(PATIENCE_S):
-        while not await ledger.completions():
-            await asyncio.sleep(PAUSE_S)
-        crawlers.signal("heir", signal.SIGKILL)
-        leases = len(await ledger.leases())
-        crawlers.signal(slow, signal.SIGCONT)
-        # With one place it leases again only when it is through with this visit.
-        while len(await ledger.leases()) == leases:
-            await stage.make_due(1)
-            await asyncio.sleep(PAUSE_S)
+
+    async def heir_is_through() -> bool:
+        return bool(await ledger.completions())
+
+    await crawlers.until("the heir has made the visit", heir_is_through)
+    crawlers.kill("heir")
+    leases = len(await ledger.leases())
+    crawlers.go_on(slow)
+
+    async def slow_one_leases_again() -> bool:
+        """With one place it does only when it is through with this visit."""
+        await stage.make_due(1)
+        return len(await ledger.leases()) > leases
+
+    await crawlers.until("the slow one leases again", slow_one_leases_again)
     return completed_twice(await ledger.changes())
 
 

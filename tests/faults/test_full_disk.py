@@ -20,11 +20,12 @@ from registry.usecases.record_rankings import RankingRecorder
 from registry.usecases.sequence import Sequencer
 from tests.db.rankings import make_ranking
 from tests.db.test_sequencing import SIGNER
-from tests.faults.service import lost_or_doubled, postmaster_of
+from tests.faults.postgres import postmaster_of
+from tests.faults.service import lost_or_doubled
+from tests.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.slow
 WAL_SEGMENT_BYTES = 16 << 20
-PATIENCE_S = 90.0
 
 # Four rows fill a page.
 FILL = """
@@ -102,13 +103,15 @@ async def test_full_disk_refuses_records_and_loses_none(
     assert await record()
     await fill_the_disk(owner)
     refused = 0
-    async with asyncio.timeout(PATIENCE_S):
-        while refused < 3:  # a page with room may take a few more
-            refused += not await record()
+
+    async def third_is_refused() -> bool:
+        nonlocal refused
+        refused += not await record()
+        return refused == 3  # a page with room may take a few more
+
+    await until("three records were refused", third_is_refused)
     await asyncio.to_thread(restart, small_disk)  # and now there is room
-    async with asyncio.timeout(PATIENCE_S):
-        while not await record():
-            await asyncio.sleep(0.1)
+    await until("a record is taken again", record)
     leaves = await published(owner, len(acknowledged))
     for task in running:
         task.cancel()
@@ -126,13 +129,13 @@ def restart(server: EmbeddedPostgres) -> None:
 
 
 async def published(owner: Engine, count: int) -> list[bytes]:
-    async with asyncio.timeout(PATIENCE_S):
-        while True:
-            async with owner.connect() as connection:
-                rows = await connection.execute(
-                    text("SELECT leaf_hash FROM audit.entry")
-                )
-                leaves = list(rows.scalars())
-            if len(leaves) >= count:
-                return leaves
-            await asyncio.sleep(0.1)
+    leaves: list[bytes] = []
+
+    async def are_enough() -> bool:
+        async with owner.connect() as connection:
+            rows = await connection.execute(text("SELECT leaf_hash FROM audit.entry"))
+            leaves[:] = rows.scalars()
+        return len(leaves) >= count
+
+    await until(f"{count} records are published", are_enough)
+    return leaves

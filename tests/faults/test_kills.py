@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
+from tests.faults.postgres import kill_postgres
 from tests.faults.service import (
     SITES,
     Service,
@@ -57,9 +58,7 @@ def kill(service: Service, what: str) -> None:
         case "worker":
             service.web_worker().kill()
         case "postgres":
-            postmaster = service.postmaster
-            for process in [postmaster, *postmaster.children()]:
-                process.kill()
+            kill_postgres(service.postgres)
         case argument:
             service.part(argument).kill()
 
@@ -116,14 +115,12 @@ async def test_database_that_is_gone_for_30_s_is_told_with_503_and_retry_after(
     service: Service,
 ) -> None:
     """Not one answer without a record, no other refusal, nobody waits for long."""
-    control = service.data / "postgres" / "global" / "pg_control"
+    control = service.postgres / "global" / "pg_control"
     hidden = control.with_name("hidden")
     async with Traffic(service) as traffic:
         await traffic.works_again()
     control.rename(hidden)  # it can't be started without
-    postmaster = service.postmaster
-    for process in [postmaster, *postmaster.children()]:
-        process.kill()
+    kill_postgres(service.postgres)
     try:
         statuses = await ask_for(service, GONE_S)
     finally:

@@ -2,19 +2,20 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
 
 import psutil
 import pytest
 
 from registry import keyring
-from registry.db.embedded import EmbeddedPostgres, start_embedded
+from registry.db.embedded import EmbeddedPostgres
 from registry.tlog.checkpoint import parse_checkpoint
 from registry.tlog.note import VerifierKey, parse_vkey, verify_note
-from tests.faults.log_scene import LogScene, go_on, open_nest, pause
+from tests.faults.log_scene import LogScene
+from tests.faults.nest import Nest
+from tests.faults.postgres import kill_and_start
 
 pytestmark = pytest.mark.slow
 KILLS, POSTGRES_KILLS = 20, 5
@@ -22,29 +23,20 @@ EARLY_KILLS = 8
 
 
 @pytest.fixture(scope="module")
-def own_postgres(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[EmbeddedPostgres]:
-    """A server of its own, since it is to be killed."""
-    server = start_embedded(tmp_path_factory.mktemp("killed"))
-    yield server
-    server.close()
-
-
-@pytest.fixture(scope="module")
-async def nest() -> AsyncIterator[Any]:
-    async with open_nest() as found:
+async def nest(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Nest]:
+    folder = tmp_path_factory.mktemp("nest")
+    async with Nest.open("tests.faults.log_nest", folder) as found:
         yield found
 
 
 @pytest.fixture
 async def scene(
-    own_postgres: EmbeddedPostgres, nest: Any, tmp_path_factory: pytest.TempPathFactory
+    own_postgres: EmbeddedPostgres, nest: Nest, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[LogScene]:
     folder = tmp_path_factory.mktemp("log")
     name = folder.name.replace("-", "_")
     own_postgres.create_database(name)
-    async with LogScene(folder, own_postgres, name, nest) as found:
+    async with LogScene(folder, own_postgres.url(name), nest) as found:
         yield found
 
 
@@ -56,7 +48,7 @@ async def kill(*processes: psutil.Process) -> None:
 
 
 async def test_kill_9_of_writers_sequencers_and_postgres_loses_and_doubles_nothing(
-    scene: LogScene,
+    scene: LogScene, own_postgres: EmbeddedPostgres
 ) -> None:
     dice = random.Random(6)
     writer = await scene.start_writer()
@@ -68,7 +60,7 @@ async def test_kill_9_of_writers_sequencers_and_postgres_loses_and_doubles_nothi
         await kill(publishers.pop(dice.randrange(2)))
         publishers.append(await scene.start_publisher())
         if number % (KILLS // POSTGRES_KILLS) == 0:
-            await scene.kill_postgres()
+            await kill_and_start(own_postgres)
         await scene.goes_on()
     await kill(writer)
     await scene.verify()
@@ -99,15 +91,15 @@ async def test_sequencer_that_stands_still_is_replaced_and_can_not_fork_the_log(
     await scene.goes_on()
     second = await scene.start_publisher()
     held_by = await scene.holder()
-    pause(first)
+    first.suspend()
     await scene.goes_on()  # perhaps by what it signed before
     await scene.goes_on(200)
     assert await scene.holder() not in {0, held_by}
-    go_on(first)
+    first.resume()
     await scene.goes_on(200)
-    pause(second)
+    second.suspend()
     await scene.goes_on(200)
-    go_on(second)
+    second.resume()
     await kill(writer)
     await scene.verify()
     await kill(first, second)

@@ -13,6 +13,7 @@ COMMANDS = {
     "evidence": "registry.cli.audit.promises:evidence",
     "report-signature": "registry.cli.audit.report_signature:report_signature",
     "reproduce-report": "registry.cli.audit.reproduce_report:reproduce_report",
+    "verifier-key": "registry.cli.audit.auditor_key:verifier_key",
     "label": "registry.cli.audit.label:label",
     "counterfactual": "registry.cli.audit.counterfactual:counterfactual",
     "kept-report": "registry.cli.audit.kept_report:kept_report",

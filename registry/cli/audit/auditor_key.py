@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.errors import RegistryError
 from registry.identity.private_keys import load_private_key
-from registry.tlog.note import Algorithm, Signer
+from registry.tlog.note import Algorithm, Signer, format_vkey
 
 AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
 
@@ -32,8 +32,20 @@ def signer_of(key: Path, name: str) -> Signer:
     """Raises: click.ClickException."""
     try:
         private = load_private_key(key.read_bytes())
+        if not isinstance(private, Ed25519PrivateKey):
+            raise click.ClickException(f"{key} holds no Ed25519 key")
+        signer = Signer(name=name, algorithm=Algorithm.ED25519, private=private)
+        format_vkey(signer.verifier_key)  # a name that no verifier key has is refused
     except RegistryError as refused:
         raise click.ClickException(refused.problem.detail) from refused
-    if not isinstance(private, Ed25519PrivateKey):
-        raise click.ClickException(f"{key} holds no Ed25519 key")
-    return Signer(name=name, algorithm=Algorithm.ED25519, private=private)
+    return signer
+
+
+@click.command("verifier-key")
+@auditor_options
+def verifier_key(key: Path, name: str) -> None:
+    """Tell the verifier key of your key, for FAIR_REGISTRY_AUDITORS of a registry.
+
+    NAME is a name of your own, such as your domain.
+    """
+    click.echo(format_vkey(signer_of(key, name).verifier_key))

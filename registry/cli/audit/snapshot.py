@@ -13,7 +13,7 @@ import msgspec
 from registry.audit.canonical import JsonValue
 from registry.audit.disclosure import parse_disclosure
 from registry.audit.recomputation import RequestDisclosed, Scored
-from registry.index.building.shelf import ShelfReader
+from registry.index.building.shelf_reader import ShelfReader
 from registry.index.query.constants import Filters
 from registry.index.query.index import Index
 from registry.index.query.search import prepare_query, search

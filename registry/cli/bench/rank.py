@@ -1,7 +1,8 @@
 """`bench rank`: what an exact ranking costs, by the kernel and beside others.
 
-All is measured in one run over one made-up registry, in CPU time of one thread, so that
-figures stand in a ratio whatever else the machine does. Every sampled answer is held
+All is measured in one run over one made-up registry, in CPU time of one thread. The
+kernel and tantivy are asked in turns, so that their figures stand in a ratio although the
+machine's pace changes: see `turns`. Every sampled answer is held
 against a computation of its own over all rows.
 """
 
@@ -22,18 +23,21 @@ from registry.cli.bench.kernel_figures import (
     constants_of,
     kernel_figures,
     measure_segments,
+    search_first,
 )
 from registry.cli.bench.recomputation import Recomputed, first_places, recompute
-from registry.cli.bench.rivals import has_tantivy, measure_fts5, measure_tantivy
+from registry.cli.bench.rivals import has_tantivy, load_tantivy, measure_fts5
 from registry.cli.bench.scratch import scratch_folder
 from registry.cli.bench.sql_rival import measure_sql
 from registry.cli.bench.synthetic import CHUNK, Registry, make_registry
 from registry.cli.bench.synthetic_queries import make_queries
+from registry.cli.bench.turns import Asked, milliseconds_in_turns
 from registry.cli.output import json_option, tell, tell_figures
 from registry.index.columns.rows import Rows, join
 from registry.index.query.constants import Constants, Query
 from registry.index.query.kernel import Bound
-from registry.index.segments.levels import Level, make_level
+from registry.index.segments.levels import make_level
+from registry.index.segments.segment import Segment
 from registry.ranking.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 
@@ -44,7 +48,6 @@ SQL_SITES_MAX = 200_000
 _SMALL = 200_000
 _ROWS_BETWEEN_NEWS = 200_000
 _NO_FIGURES = {
-    "tantivy": ("tantivy_cpu_ms_mean", "mean_ratio_to_tantivy"),
     "fts5": ("fts5_ms_mean",),
     "sql": ("sql_ms_mean", "sql_cpu_ms_mean", "sql_mismatches"),
 }
@@ -102,9 +105,8 @@ def rank(
         return
     bench = _prepare(sites, queries)
     verified = min(queries, verify or (200 if sites <= _SMALL else 30))
-    segments = [bench.level.part.segment]
     found: dict[str, Any] = {"sites": sites, "queries": queries}
-    found |= kernel_figures(bench.bound, segments, bench.searches)
+    found |= _beside_tantivy(bench, asked)
     found["build_cpu_s"] = round(bench.build_cpu_s, 1)
     weighed = bench.searches[:WEIGHED]
     found |= effective_weights(bench.bound, weighed, DEFAULT_POLICY)
@@ -112,10 +114,6 @@ def rank(
     again = recompute(bench.rows, bench.searches[:verified])
     found |= _verified(bench, again) | _cut(bench.rows, again)
     found |= _rivals(bench, asked, min(sample, queries), again)
-    ratio_to = found["tantivy_cpu_ms_mean"]
-    if ratio_to:
-        ratio = found["kernel_cpu_ms_mean"] / ratio_to
-        found["mean_ratio_to_tantivy"] = round(ratio, 2)
     tell_figures(found, as_json=as_json)
     if found["mismatches"] or found["sql_mismatches"]:
         raise SystemExit(1)
@@ -126,18 +124,15 @@ def rank(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Bench:
-    """searches: the constants of each query."""
+    """rows: in the segment's order, and what they say too. searches: of each query."""
 
     registry: Registry
-    level: Level
+    segment: Segment
+    rows: Rows
     bound: Bound
     queries: Sequence[Query]
     searches: Sequence[Constants]
     build_cpu_s: float
-
-    @property
-    def rows(self) -> Rows:
-        return self.level.rows
 
     @property
     def words(self) -> list[list[str]]:
@@ -154,10 +149,12 @@ def _prepare(sites: int, queries: int) -> _Bench:
     tell(f"built in {build_cpu_s:.1f} s of CPU")
     bound = kernel.bind([level.part])
     encoder = load_encoder(DEFAULT_POLICY)
-    asked = make_queries(registry, level.rows, queries, encoder, DEFAULT_POLICY)
+    ordered = join([level.rows])
+    asked = make_queries(registry, ordered, queries, encoder, DEFAULT_POLICY)
     return _Bench(
         registry=registry,
-        level=level,
+        segment=level.part.segment,
+        rows=ordered,
         bound=bound,
         queries=asked,
         searches=[constants_of(bound, sites, one) for one in asked],
@@ -173,6 +170,29 @@ def _make_rows(registry: Registry, sites: int) -> Rows:
         parts.append(registry.rows(start, stop))
         tell(f"{stop} sites made, {time.process_time():.0f} s of CPU")
     return join(parts)
+
+
+def _beside_tantivy(bench: _Bench, asked: Sequence[str]) -> dict[str, Any]:
+    """The kernel's figures, and those of tantivy if it is asked."""
+    searchers: list[Asked] = [(search_first(bench.bound), bench.searches)]
+    with scratch_folder() as folder:
+        if _is_asked("tantivy", asked, len(bench.rows)):
+            tell("tantivy: loading")
+            rival = load_tantivy(folder, bench.rows, bench.registry.language)
+            searchers.append((rival, bench.words))
+        own, *others = milliseconds_in_turns(*searchers)
+    found = kernel_figures(own, bench.bound, [bench.segment], bench.searches)
+    return found | _ratio(own, *others)
+
+
+def _ratio(own: Sequence[float], rival: Sequence[float] = ()) -> dict[str, Any]:
+    if not rival:
+        return dict.fromkeys(("tantivy_cpu_ms_mean", "mean_ratio_to_tantivy"))
+    return {
+        "tantivy_cpu_ms_mean": round(float(np.mean(rival)), 3),
+        "tantivy_cpu_ms_p99": round(float(np.percentile(rival, 99)), 3),
+        "mean_ratio_to_tantivy": round(float(np.mean(own) / np.mean(rival)), 2),
+    }
 
 
 # ---- against the definition ----
@@ -217,14 +237,20 @@ def _rivals(
     bench: _Bench, asked: Sequence[str], sample: int, again: Recomputed
 ) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for rival in RIVALS:
-        found |= dict.fromkeys(_NO_FIGURES[rival])
-        if reason := _reason_to_skip(rival, asked, len(bench.rows)):
-            tell(f"{rival}: skipped, {reason}")
+    for rival, figures in _NO_FIGURES.items():
+        found |= dict.fromkeys(figures)
+        if not _is_asked(rival, asked, len(bench.rows)):
             continue
         with scratch_folder() as folder:
             found |= _MEASURES[rival](bench, folder, sample, again)
     return found
+
+
+def _is_asked(rival: str, asked: Sequence[str], sites: int) -> bool:
+    reason = _reason_to_skip(rival, asked, sites)
+    if reason:
+        tell(f"{rival}: skipped, {reason}")
+    return reason is None
 
 
 def _reason_to_skip(rival: str, asked: Sequence[str], sites: int) -> str | None:
@@ -235,16 +261,6 @@ def _reason_to_skip(rival: str, asked: Sequence[str], sites: int) -> str | None:
     if rival == "sql" and not asked and sites > SQL_SITES_MAX:
         return f"loading takes long; ask for it with --rival {rival}"
     return None
-
-
-def _tantivy(bench: _Bench, folder: Path, _: int, __: Recomputed) -> dict[str, Any]:
-    tell("tantivy: loading")
-    language = bench.registry.language
-    spent = measure_tantivy(folder, bench.rows, language, bench.words)
-    return {
-        "tantivy_cpu_ms_mean": round(float(np.mean(spent)), 3),
-        "tantivy_cpu_ms_p99": round(float(np.percentile(spent, 99)), 3),
-    }
 
 
 def _fts5(bench: _Bench, folder: Path, sample: int, _: Recomputed) -> dict[str, Any]:
@@ -269,7 +285,6 @@ def _sql(bench: _Bench, folder: Path, sample: int, again: Recomputed) -> dict[st
 
 
 _MEASURES: dict[str, Callable[[_Bench, Path, int, Recomputed], dict[str, Any]]] = {
-    "tantivy": _tantivy,
     "fts5": _fts5,
     "sql": _sql,
 }

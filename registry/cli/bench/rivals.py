@@ -7,7 +7,6 @@ the request. Their own order is not judged here, only what it costs.
 import importlib
 import importlib.util
 import sqlite3
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from registry.cli.bench.synthetic_words import Language
+from registry.cli.bench.turns import milliseconds_in_turns
 from registry.index.columns.rows import Rows
 from registry.ranking.text import stem
 
@@ -30,10 +30,10 @@ def has_tantivy() -> bool:
     return importlib.util.find_spec("tantivy") is not None
 
 
-def measure_tantivy(
-    folder: Path, rows: Rows, language: Language, requests: Sequence[Words]
-) -> list[float]:
-    """CPU milliseconds a request, of one thread; the index is in files, as ours is."""
+def load_tantivy(
+    folder: Path, rows: Rows, language: Language
+) -> Callable[[Words], None]:
+    """What searches, in one thread; the index is in files, as ours is."""
     tantivy: Any = importlib.import_module("tantivy")  # not a dependency of the service
     schema = tantivy.SchemaBuilder().add_text_field("said", index_option="freq").build()
     index = tantivy.Index(schema, path=str(folder))
@@ -53,13 +53,13 @@ def measure_tantivy(
         ]
         searcher.search(tantivy.Query.boolean_query(anything), K, count=False)
 
-    return _milliseconds(search, requests)
+    return search
 
 
 def measure_fts5(
     folder: Path, rows: Rows, language: Language, requests: Sequence[Words]
 ) -> list[float]:
-    """As for tantivy."""
+    """CPU milliseconds a request."""
     with closing(sqlite3.connect(folder / "fts5.db", isolation_level=None)) as database:
         database.execute("PRAGMA journal_mode = off")
         database.execute("CREATE VIRTUAL TABLE site USING fts5(said, content='')")
@@ -76,19 +76,7 @@ def measure_fts5(
                 (anything, K),
             ).fetchall()
 
-        return _milliseconds(search, requests)
-
-
-def _milliseconds(
-    search: Callable[[Words], None], requests: Sequence[Words]
-) -> list[float]:
-    search(requests[0])
-    spent = []
-    for words in requests:
-        started = time.thread_time()
-        search(words)
-        spent.append((time.thread_time() - started) * 1000)
-    return spent
+        return milliseconds_in_turns((search, requests))[0]
 
 
 def _texts(rows: Rows, language: Language) -> Iterator[str]:

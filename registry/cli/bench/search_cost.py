@@ -38,7 +38,9 @@ def _bytes_of_bounds(segment: Segment) -> int:
     return (
         segment.window_merit.nbytes
         + segment.window_flags.nbytes
-        + segment.window_axis.nbytes
+        + segment.axes.nbytes
+        + segment.axis_lengths.nbytes
+        + segment.axis_of.nbytes
         + segment.window_spread.nbytes
     )
 

@@ -9,9 +9,9 @@ import click
 
 from registry.cli.bench.load import Latencies, drive
 from registry.cli.bench.scratch import scratch_folder
-from registry.cli.demo import beside_town, register_site
 from registry.cli.output import json_option, tell_figures
 from registry.cli.serve import running_service, settings_or_exit, until_ready
+from registry.cli.town import beside_town, register_site
 from registry.client import RegistryClient
 from registry.demo.requests import OTHERS, SHOWN
 from registry.demo.town.server import Town

@@ -20,23 +20,6 @@ _BLOCK_CELLS = 500_000
 _ROUNDING = 1e-12
 
 
-def permutation_p_value(
-    values: Floats,
-    in_group: Booleans,
-    strata: Integers,
-    rng: np.random.Generator,
-    shuffles: int = _SHUFFLES,
-) -> float:
-    """How often the group's mean is as far from the rest's as it is now, 0..1.
-
-    values, in_group, strata: one per item. A group of none or of all has the value 1.
-    """
-    found = permutation_p_values(
-        values[:, None], in_group[:, None], strata, rng, shuffles
-    )
-    return float(found[0, 0])
-
-
 def permutation_p_values(
     values: Floats,
     in_groups: Booleans,
@@ -44,9 +27,11 @@ def permutation_p_values(
     rng: np.random.Generator,
     shuffles: int = _SHUFFLES,
 ) -> Floats:
-    """Of each group in each kind of value, all from the same shuffles.
+    """How often a group's mean is as far from the rest's as it is now, 0..1.
 
-    values: (items, kinds). in_groups: (items, groups). Returns (groups, kinds).
+    Of each group in each kind of value, all from the same shuffles. A group of none or
+    of all has the value 1. values: (items, kinds). in_groups: (items, groups). strata:
+    (items,). Returns (groups, kinds).
     """
     if len(values) > EXACT_MAX:
         return normal_p_values(values, in_groups, strata)

@@ -12,10 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from registry.fairness.arrays import Floats, Integers
+from registry.fairness.arrays import Floats, Integers, group_means
 from registry.fairness.inference.bootstrap import Clusters
 from registry.fairness.metrics.effective_weights import same_length
-from registry.fairness.metrics.expected_exposure import target_exposures
 from registry.fairness.window.classes import Classes
 from registry.fairness.window.columns import Scored
 from registry.fairness.window.position import logarithmic_weights
@@ -88,6 +87,23 @@ def expected_exposure_sums(
         ]
         np.add.at(sums, cluster_of[rankings[first]], np.stack(rows, axis=1))
     return sums
+
+
+def target_exposures(merits: Integers, weights: Floats) -> Floats:
+    """What fair shuffling gives: items of equal merit share their ranks evenly.
+
+    merits, and what is returned: (lists, n), all of one length.
+    """
+    lists, length = merits.shape
+    order = np.argsort(-merits, axis=1, kind="stable")
+    ranked = np.take_along_axis(merits, order, axis=1)
+    starts = np.ones((lists, length), np.bool_)
+    starts[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
+    grade = np.cumsum(starts.ravel()) - 1
+    by_grade = group_means(np.tile(weights, lists), grade, int(starts.sum()))
+    target = np.empty((lists, length))
+    np.put_along_axis(target, order, by_grade[grade].reshape(lists, length), axis=1)
+    return target
 
 
 def _mean_exposures(

@@ -1,6 +1,7 @@
 """Parity: how far the attention of classes is from their eligible shares.
 
-AWRF over the whole window, NDKL as the mean over rankings (see `divergence`).
+AWRF over the whole window, NDKL as the mean over rankings. Sources: Raj & Ekstrand 2022,
+Geyik et al. 2019.
 """
 
 import numpy as np

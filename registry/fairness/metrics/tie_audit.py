@@ -1,13 +1,9 @@
 """Tie audit: the places of sites of equal score against those of a fair shuffle.
 
-Two tests. Where the same sites tie again and again, the frequency of each place is held
-against the uniform one by chi-square. In a window, where each tie has other sites, the
-places of each site over its ties are held against their mean, and the distance of all
-sites together against that of shuffled ties.
+In a window each tie has other sites. So the places of each site over its ties are held
+against their mean, and the distance of all sites together against that of shuffled ties.
 """
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -93,40 +89,6 @@ def shuffle_p_value(
         for _ in range(shuffles)
     )
     return (1 + as_far) / (1 + shuffles)
-
-
-def place_frequencies(orders: Sequence[Sequence[int]], items: int) -> Integers:
-    """How often each item took each place: shape (items, items). orders: of 0..items-1."""
-    counts = np.zeros((items, items), np.int64)
-    for order in orders:
-        counts[list(order), np.arange(items)] += 1
-    return counts
-
-
-def uniform_p_value(frequencies: Integers) -> float:
-    """Of a fair shuffle, by chi-square with (k - 1)² degrees of freedom.
-
-    Rows and columns both have fixed sums, hence Pearson's statistic times (k - 1) / k.
-    """
-    items = len(frequencies)
-    expected = frequencies.sum() / (items * items)
-    pearson = float((np.square(frequencies - expected) / expected).sum())
-    return chi_square_tail(pearson * (items - 1) / items, (items - 1) ** 2)
-
-
-def chi_square_tail(statistic: float, freedom: int) -> float:
-    """P(X >= statistic). Abramowitz & Stegun 26.4.4 and 26.4.5."""
-    if statistic <= 0:
-        return 1.0
-    half = statistic / 2
-    if freedom % 2:
-        tail, order = math.erfc(math.sqrt(half)), 0.5
-    else:
-        tail, order = math.exp(-half), 1.0
-    while order < freedom / 2:
-        tail += math.exp(order * math.log(half) - half - math.lgamma(order + 1))
-        order += 1
-    return min(1.0, tail)
 
 
 def _shuffled_places(runs: Runs, rng: np.random.Generator) -> Integers:

@@ -14,7 +14,6 @@ from registry.fairness.metrics.effective_weights import (
     VARIANCES,
     weight_sums,
 )
-from registry.fairness.metrics.exposure import largest_gap
 from registry.fairness.metrics.merit import (
     DISPARITY,
     EXPOSURE,
@@ -249,7 +248,7 @@ def _largest_gaps(merit: Sequence[MeritComparison]) -> dict[str, float]:
         if cell.exposure_to_merit and cell.name not in {UNKNOWN, "smallBusiness"}:
             ratios.setdefault(cell.dimension, []).append(cell.exposure_to_merit.value)
     return {
-        dimension: round_figure(largest_gap(np.array(values)))
+        dimension: round_figure(max(values) - min(values))
         for dimension, values in ratios.items()
         if len(values) > 1
     }

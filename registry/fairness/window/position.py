@@ -1,7 +1,7 @@
 """Position-bias models: the attention that each rank of a list gets.
 
-Sources: Järvelin & Kekäläinen 2002 (logarithmic), the TREC fair ranking track (its first
-two ranks weigh the same), Moffat & Zobel 2008 (rank-biased precision).
+Sources: Järvelin & Kekäläinen 2002 (logarithmic), Moffat & Zobel 2008 (rank-biased
+precision).
 """
 
 import numpy as np
@@ -12,12 +12,6 @@ from registry.fairness.arrays import Floats
 def logarithmic_weights(depth: int) -> Floats:
     """1 / log2(1 + rank)."""
     weights: Floats = 1 / np.log2(np.arange(2.0, depth + 2))
-    return weights
-
-
-def trec_weights(depth: int) -> Floats:
-    """1 / log2(max(rank, 2)): the first two ranks weigh the same."""
-    weights: Floats = 1 / np.log2(np.maximum(np.arange(1.0, depth + 1), 2))
     return weights
 
 

@@ -23,7 +23,7 @@ def with_leaders(
     """
     several = _of_several(rows)
     of = rows.publishers[several].tolist()
-    voices = voices_of(of, [_said(rows, number) for number in several], known, policy)
+    voices = voices_of(of, _said(rows, several), known, policy)
     first = np.array(leaders_of(of, voices), np.int64)
     leaders = np.zeros(len(rows), np.int64)
     led = rows.site_ids[several[first]]
@@ -110,8 +110,8 @@ def _heard(
     return {**heard, **spoken}
 
 
-def _said(rows: Rows, number: int) -> bytes:
-    """The hashes of its words, ascending."""
-    own = rows.hashes[rows.starts[number] : rows.starts[number + 1]]
-    words: npt.NDArray[np.uint64] = own[own % 2 == 0]
-    return words.tobytes()
+def _said(rows: Rows, numbers: Numbers) -> list[bytes]:
+    """The hashes of the words of each, ascending."""
+    runs = rows.runs_of(rows.hashes, numbers)
+    said = map(runs.__getitem__, range(len(runs)))
+    return [np.sort(own[own % 2 == 0]).tobytes() for own in said]

@@ -1,4 +1,4 @@
-"""The shelf: the newest index as files, put there by one process, searched by many.
+"""The shelf: the newest index as files, put there by one process, read by many.
 
 A manifest names the files of an index and takes the place of the one before in one
 step; what it names is durable before. So whoever reads it finds a whole index, whatever
@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 from msgspec.structs import replace as replace_members
 
 from registry.index.building.builder import Builder, Merge
@@ -25,27 +24,22 @@ from registry.index.building.manifest import (
     Since,
     publish,
     read_manifest,
-    stamp_of,
 )
 from registry.index.building.merging import Job, Made, merge_apart
 from registry.index.building.taking_up import is_made_here, level_at, taken_up
-from registry.index.columns.rows import Bodies, Rows
+from registry.index.columns.rows import Rows
 from registry.index.columns.runs import file_of
-from registry.index.query.index import Index
-from registry.index.query.panel import Panel
 from registry.index.segments.array_file import (
     Array,
     ArrayFile,
     FileDamaged,
     Laid,
-    map_file,
     write_file,
 )
 from registry.index.segments.levels import Level, Sizes
 from registry.index.segments.part import Part
 from registry.index.segments.segment import Segment
 from registry.index.segments.segment_file import (
-    SEGMENT_ARRAYS,
     map_rows,
     map_segment,
     told_of,
@@ -65,7 +59,6 @@ APART_ROWS = 50_000
 LARGE_BYTES = 1 << 26
 """To remove a file of more takes so long that it is done beside."""
 
-_PAGE = 4096
 _NEVER = Since()
 
 
@@ -84,7 +77,7 @@ class ShelfWriter:
         self._rows: dict[str, str] = {}  # by the name of the segment
         self._begun: dict[str, int] = {}  # and the thread that did
         self._named: set[str] = set()
-        self._laid: Path | None = None
+        self._laid: tuple[Path, ...] = ()
 
     def close(self) -> None:
         """Another may write there then."""
@@ -113,27 +106,35 @@ class ShelfWriter:
 
     def _write_segment(self, level: Level) -> str:
         segment, bodies = level.part.segment, level.rows.bodies.runs
-        laid = self._laid
-        if laid is None or file_of(bodies.arrays[0]) != laid:
-            return self._write("segment", told_of(segment, bodies))
-        self._laid = None
-        told = told_of(segment, bodies, Laid(laid, len(bodies.arrays[0])))
-        write_file(laid.with_suffix(""), told)
-        return laid.stem
+        laid = self._laid_of(bodies.arrays[0])
+        return self._write("segment", told_of(segment, bodies, laid), laid)
 
     @contextmanager
-    def laying(self) -> Iterator[Path]:
-        """A file for profiles, from HEAD_ROOM on, that becomes the segment of their rows.
+    def laying(self) -> Iterator[tuple[Path, Path]]:
+        """Files for profiles and hashes, from HEAD_ROOM on.
 
-        Where that comes to nothing, it goes with the next index.
+        They become those of a segment and its rows. Where that comes to nothing, they go
+        with the next index.
         """
-        name = self._begin("segment")
-        self._laid = self._folder.resolve() / f"{name}.{os.getpid()}"
+        names = self._begin("segment"), self._begin("rows")
+        segment, rows = (
+            self._folder.resolve() / f"{name}.{os.getpid()}" for name in names
+        )
+        self._laid = segment, rows
         try:
-            yield self._laid
+            yield segment, rows
         finally:
-            self._laid = None
-            self._begun.pop(name, None)
+            self._laid = ()
+            for name in names:
+                self._begun.pop(name, None)
+
+    def _laid_of(self, array: Array) -> Laid | None:
+        """Where it lies in a file of `laying`, which becomes another's."""
+        path = file_of(array)
+        if path is None or path not in self._laid:
+            return None
+        self._laid = tuple(one for one in self._laid if one != path)
+        return Laid(path, array)
 
     def merged(self, merge: Merge) -> Level:
         """The level that is made, as it lies in files, which no manifest names yet.
@@ -256,9 +257,9 @@ class ShelfWriter:
         self._begun[name] = threading.get_ident()
         return name
 
-    def _write(self, kind: str, content: ArrayFile) -> str:
-        """The name of the file, see `_begin`."""
-        name = self._begin(kind)
+    def _write(self, kind: str, content: ArrayFile, laid: Laid | None = None) -> str:
+        """The name of the file, see `_begin`. laid: what is to be that file."""
+        name = laid.path.stem if laid else self._begin(kind)
         write_file(self._folder / name, content)
         return name
 
@@ -281,7 +282,9 @@ class ShelfWriter:
         """In a file of their own. segment: its name."""
         if len(rows) <= MAPPED_ROWS:
             return rows
-        name = self._rows[segment] = self._write("rows", told_of_rows(rows))
+        laid = self._laid_of(rows.hashes)
+        name = self._write("rows", told_of_rows(rows, laid), laid)
+        self._rows[segment] = name
         return map_rows(self._folder / name, rows.bodies)
 
     def _remove_others(self, named: set[str]) -> None:
@@ -313,75 +316,3 @@ def _size(path: Path) -> int:
 def _unlink(paths: Iterable[Path]) -> None:
     for path in paths:
         path.unlink(missing_ok=True)
-
-
-class ShelfReader:
-    """Keeps what is mapped while the next index names it too."""
-
-    def __init__(self, folder: Path, policy: Policy) -> None:
-        self._folder = folder
-        self._policy = policy
-        self._seen: Manifest | None = None
-        self._stamp: tuple[int, ...] = ()
-        self._segments: dict[str, tuple[Segment, Bodies]] = {}
-
-    def is_changed(self) -> bool:
-        """Whether there may be an index that was not read; to ask takes no time."""
-        return stamp_of(self._folder) != self._stamp
-
-    def newest(self) -> Index | None:
-        """None where there is none of this policy, or the one that was given before.
-
-        Raises: FileDamaged, OSError, also where a file went while it was opened: the
-        next manifest is there then.
-        """
-        stamp = stamp_of(self._folder)
-        index = self._read_newest()
-        self._stamp = stamp
-        return index
-
-    def _read_newest(self) -> Index | None:
-        manifest = read_manifest(self._folder)
-        if manifest is None or manifest == self._seen:
-            return None
-        if manifest.policy != self._policy.digest:
-            return None
-        self._segments = {name: self._segment(name) for name in manifest.segments}
-        index = self._assemble(manifest)
-        self._seen = manifest
-        return index
-
-    def _segment(self, name: str) -> tuple[Segment, Bodies]:
-        if name in self._segments:
-            return self._segments[name]
-        segment, bodies = map_segment(self._folder / name)
-        for array in SEGMENT_ARRAYS:
-            _touch(getattr(segment, array))
-        return segment, bodies
-
-    def _assemble(self, manifest: Manifest) -> Index:
-        state = map_file(self._folder / manifest.state)
-        parts = {
-            name: Part(segment, state.arrays[name])
-            for name, (segment, _) in self._segments.items()
-        }
-        return Index(
-            policy=self._policy,
-            generation=manifest.generation,
-            parts=tuple(parts[name] for name in manifest.parts),
-            bodies=tuple(self._segments[name][1] for name in manifest.parts),
-            dead_terms=state.arrays["dead_terms"],
-            dead_counts=state.arrays["dead_counts"],
-            panel=Panel(
-                parts=tuple(
-                    parts[manifest.members.get(name, name)] for name in manifest.parts
-                ),
-                cutoff=state.numbers["cutoff"],
-                size=state.numbers["size"],
-            ),
-        )
-
-
-def _touch(array: Array) -> None:
-    """Have its pages at hand before the first search needs them."""
-    array.reshape(-1).view(np.uint8)[::_PAGE].max(initial=0)

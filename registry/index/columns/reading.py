@@ -36,11 +36,21 @@ class Read:
 
 
 class Memory:
-    """What terms hash to, of bodies that are read one after the other by one thread."""
+    """What terms hash to, of bodies that are read one after the other by one thread.
+
+    hashes, impacts: room for those of some bodies, whose pages are at hand for the next.
+    """
 
     def __init__(self) -> None:
         self.slots = np.zeros((_SLOTS + 1) * _SLOT_BYTES, np.uint8)
         self.profiles = 0
+        self.hashes = np.empty(0, np.uint64)
+        self.impacts = np.empty(0, np.uint8)
+
+    def make_room(self, terms: int) -> None:
+        if len(self.hashes) < terms:
+            self.hashes = np.empty(terms, np.uint64)
+            self.impacts = np.empty(terms, np.uint8)
 
 
 def read_rows(bodies: Bodies, policy: Policy, memory: Memory | None = None) -> Read:
@@ -113,7 +123,9 @@ def _walk(
     runs: Runs[np.uint8], policy: Policy, library: ctypes.CDLL, memory: Memory
 ) -> tuple[dict[str, npt.NDArray[Any]], int]:
     """Columns of all bodies, and how many terms there are in those that were read."""
-    columns = _empty(len(runs), int(runs.lengths.sum()))
+    # Each term has a byte of a body at least, but for unknown values.
+    memory.make_room(int(runs.lengths.sum()) + _FIELDS * len(runs))
+    columns = _empty(len(runs), memory)
     told = _Columns(**{name: columns[name].ctypes.data for name in _COLUMNS})
     content = np.ascontiguousarray(runs.arrays[0])
     starts = np.ascontiguousarray(runs.starts)
@@ -131,9 +143,7 @@ def _walk(
     return columns, terms
 
 
-def _empty(count: int, size: int) -> dict[str, npt.NDArray[Any]]:
-    """size: bytes of all bodies; each term has one at least, but for unknown values."""
-    room = size + _FIELDS * count
+def _empty(count: int, memory: Memory) -> dict[str, npt.NDArray[Any]]:
     return {
         "site_ids": np.zeros(count, np.int64),
         "publishers": np.zeros(count, np.int64),
@@ -145,9 +155,9 @@ def _empty(count: int, size: int) -> dict[str, npt.NDArray[Any]]:
         "flags": np.zeros(count, np.uint8),
         "embeddings": np.zeros((count, SITE_BYTES), np.uint8),
         "status": np.zeros(count, np.uint8),
-        "impacts": np.empty(room, np.uint8),
+        "impacts": memory.impacts,
         "vectors": np.zeros((count, 3), np.int32),
-        "hashes": np.empty(room, np.uint64),
+        "hashes": memory.hashes,
     }
 
 
@@ -186,7 +196,7 @@ def _rows(
         leaders=np.zeros(len(plain), np.int64),
         bodies=bodies,
         starts=starts_of(columns["lengths"][plain]),
-        # Copied: there was room for many more.
+        # Copied: the next bodies take the room.
         hashes=columns["hashes"][:terms].copy(),
         impacts=columns["impacts"][:terms].copy(),
     )

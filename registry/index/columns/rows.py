@@ -110,7 +110,8 @@ class Rows:
     embeddings: shape (n, 64), two signed four-bit numbers a
     byte, the even dimension in the low half. reciprocals: 2^16 / length of each.
     bodies: what explanations tell of. starts: the terms of row i are
-    starts[i]:starts[i + 1] of hashes and impacts, which are 1..255.
+    starts[k]:starts[k + 1] of hashes and impacts, which are 1..255; k is runs[i], or i
+    where there are no runs. So rows are put in order without what they say.
     """
 
     site_ids: npt.NDArray[np.int64]
@@ -127,6 +128,7 @@ class Rows:
     starts: npt.NDArray[np.int64]
     hashes: npt.NDArray[np.uint64]
     impacts: npt.NDArray[np.uint8]
+    runs: Integers | None = None
 
     def __len__(self) -> int:
         return len(self.site_ids)
@@ -135,27 +137,49 @@ class Rows:
         """The rows of these numbers, in this order."""
         return select([self], order)
 
+    def in_order(self, order: npt.NDArray[np.int64]) -> "Rows":
+        """All rows; what they say stays where it is."""
+        return Rows(
+            **{name: getattr(self, name)[order] for name in _COLUMNS},
+            bodies=Bodies(self.bodies.runs.take(order)),
+            starts=self.starts,
+            hashes=self.hashes,
+            impacts=self.impacts,
+            runs=order if self.runs is None else self.runs[order],
+        )
+
     def without_bodies(self) -> "Rows":
         return replace(self, bodies=Bodies.of([b""] * len(self)))
 
     def without_words(self) -> "Rows":
         """And without bodies."""
-        return select([self], np.arange(len(self)), bare=True)
+        return replace(self, **_nothing_said(len(self)))
 
     def runs_of(self, items: npt.NDArray[Number], numbers: Integers) -> Runs[Number]:
         """Of the rows of these numbers. items: hashes or impacts."""
-        starts = self.starts[numbers]
+        runs = numbers if self.runs is None else self.runs[numbers]
+        starts = self.starts[runs]
         return Runs(
             arrays=(items,),
             source=no_source(len(numbers)),
             starts=starts,
-            lengths=self.starts[numbers + 1] - starts,
+            lengths=self.starts[runs + 1] - starts,
         )
 
 
 def join(parts: Sequence[Rows]) -> Rows:
     """The rows of all parts, one after the other; at least one part."""
-    return select(parts, np.arange(sum(map(len, parts))))
+    hashes, impacts = _said_by([(part, np.arange(len(part))) for part in parts])
+    return Rows(
+        **{
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in _COLUMNS
+        },
+        bodies=Bodies(join_runs([part.bodies.runs for part in parts])),
+        starts=starts_of(hashes.lengths),
+        hashes=hashes.packed(),
+        impacts=impacts.packed(),
+    )
 
 
 def select(parts: Sequence[Rows], numbers: Integers, *, bare: bool = False) -> Rows:
@@ -178,8 +202,7 @@ def select(parts: Sequence[Rows], numbers: Integers, *, bare: bool = False) -> R
     }
     if bare:
         return Rows(**columns, **_nothing_said(len(numbers)))
-    hashes = join_runs([part.runs_of(part.hashes, own) for part, own in chosen])
-    impacts = join_runs([part.runs_of(part.impacts, own) for part, own in chosen])
+    hashes, impacts = _said_by(chosen)
     bodies = join_runs([part.bodies.runs.take(own) for part, own in chosen])
     return Rows(
         **columns,
@@ -190,19 +213,31 @@ def select(parts: Sequence[Rows], numbers: Integers, *, bare: bool = False) -> R
     )
 
 
+def _said_by(
+    chosen: Sequence[tuple[Rows, Integers]],
+) -> tuple[Runs[np.uint64], Runs[np.uint8]]:
+    """Hashes and impacts of these rows of each part."""
+    return (
+        join_runs([part.runs_of(part.hashes, own) for part, own in chosen]),
+        join_runs([part.runs_of(part.impacts, own) for part, own in chosen]),
+    )
+
+
 _COLUMNS = tuple(
     each.name
     for each in fields(Rows)
-    if each.name not in {"bodies", "starts", "hashes", "impacts"}
+    if each.name not in {"bodies", "starts", "hashes", "impacts", "runs"}
 )
 
 
 def _nothing_said(count: int) -> dict[str, Any]:
+    starts = np.zeros(count + 1, np.int64)
     return {
-        "bodies": Bodies.of([b""] * count),
-        "starts": np.zeros(count + 1, np.int64),
+        "bodies": Bodies(Runs.of(starts, np.empty(0, np.uint8))),
+        "starts": starts,
         "hashes": np.empty(0, np.uint64),
         "impacts": np.empty(0, np.uint8),
+        "runs": None,
     }
 
 
@@ -232,11 +267,20 @@ def rows_of(profiles: Sequence[Profile], policy: Policy) -> Rows:
 
 
 def _terms(profile: Profile, policy: Policy) -> dict[int, int]:
-    """The impact of each term, by its hash, ascending."""
-    words = {hash_word(term): own for term, own in impacts(profile, policy).items()}
+    """The impact of each term, by its hash: words as they are said first, then keywords."""
+    impact_of = impacts(profile, policy)
+    words = {hash_word(term): impact_of[term] for term in _said(profile)}
     hashes = (hash_keyword(*keyword) for keyword in keywords_of(profile))
     keywords = dict.fromkeys(hashes, KEYWORD_IMPACT)
-    return dict(sorted((words | keywords).items()))
+    return words | keywords
+
+
+def _said(profile: Profile) -> Iterator[str]:
+    yield from profile.site_terms
+    for action in profile.actions:
+        yield from action.name_terms
+        yield from action.description_terms
+        yield from action.parameter_terms
 
 
 def keywords_of(profile: Profile) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,7 @@
-"""Rows as they are read, in bounded memory: what they say waits in files without a name.
+"""Rows as they are read, in bounded memory: what they say lies in files.
 
-Their profiles lie where they stay, in the file that becomes their segment.
+Profiles and hashes lie where they stay, in what become the files of their segment and of
+its rows; impacts wait in a file without a name.
 """
 
 import os
@@ -16,8 +17,9 @@ from registry.index.columns.content import BITS, content_of
 from registry.index.columns.rows import Bodies, Rows, join
 from registry.index.columns.runs import Integers, Runs, no_source, starts_of
 
-SYNCED_BYTES = 1 << 26
-"""Made durable so many at once: all at once would hold up other writers."""
+SYNCED_BYTES = 1 << 22
+"""Made durable so many at once: the more there are, the longer a commit of the database
+waits for them, where both are on one disk."""
 
 
 class Spool:
@@ -26,13 +28,15 @@ class Spool:
     content: of all rows, see `content`.
     """
 
-    def __init__(self, folder: Path, none: Rows, bodies: Path, begin: int) -> None:
-        """none: rows of no sites. bodies: the file for profiles, from `begin` on."""
+    def __init__(
+        self, folder: Path, none: Rows, bodies: Path, hashes: Path, begin: int
+    ) -> None:
+        """none: rows of no sites. bodies, hashes: files for these, from `begin` on."""
         self._bare = [none]
         self._said: list[Integers] = []
         self._starts: list[Integers] = []
         self._sizes: list[Integers] = []
-        self._hashes = _Column(_nameless(folder), none.hashes.dtype)
+        self._hashes = _Column(hashes.open("w+b"), none.hashes.dtype, hashes, begin)
         self._impacts = _Column(_nameless(folder), none.impacts.dtype)
         self._bodies = _Column(bodies.open("w+b"), np.dtype(np.uint8), bodies, begin)
         self.content = 0

@@ -7,6 +7,7 @@
 
 #include "factors.h"
 #include "meaning.h"
+#include "room.h"
 #include "terms.h"
 
 enum { UNIT = 4096 }; /* of a score up to 1e8, in 16-bit bounds */
@@ -50,7 +51,7 @@ typedef struct {
     float lexical_slope, lexical_gain, cosine_gain, meaning_slope, cosine_limit, cosine_most;
     float length, rest_length, growth, origin[3];
     vicinity near;
-    void *scratch;
+    room left;
 } run;
 
 /* What a row says: impacts times weights. */

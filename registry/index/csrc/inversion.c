@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NO_CAPACITY = -1, NO_MEMORY = -2 };
+enum { NO_CAPACITY = -1, NO_MEMORY = -2, LINE = 64, AHEAD = 2 };
 
 typedef struct {
     uint64_t hash;
     uint32_t number; /* plus 1; 0 where nothing is */
+    uint32_t rows;
 } slot;
 
 typedef struct {
@@ -67,8 +68,7 @@ int64_t number_terms(const uint64_t *said, int64_t count, uint32_t *numbers,
                 terms = NO_CAPACITY;
                 break;
             }
-            hashes[terms] = found->hash = said[i];
-            containing[terms++] = 0;
+            hashes[terms++] = found->hash = said[i];
             found->number = (uint32_t)terms;
             if (terms * 2 > (int64_t)1 << t.bits) {
                 if (!double_table(&t)) {
@@ -79,33 +79,80 @@ int64_t number_terms(const uint64_t *said, int64_t count, uint32_t *numbers,
             }
         }
         numbers[i] = found->number - 1;
-        containing[numbers[i]]++;
+        found->rows++;
     }
+    for (uint64_t i = 0; i < (uint64_t)1 << t.bits; i++)
+        if (t.slots[i].number) containing[t.slots[i].number - 1] = t.slots[i].rows;
     free(t.slots);
     return terms;
 }
 
-/* next: where the next posting of each term goes. blocks: counts, to be summed up. */
-void place_terms(const uint32_t *numbers, const uint8_t *impacts, const int64_t *starts,
-                 int64_t rows, int64_t window, int64_t *next, const int32_t *column_of,
-                 const int32_t *frequent_of, uint32_t *postings, uint8_t *columns,
-                 uint32_t *blocks, uint8_t *peaks)
+/* Where the next posting of a term goes; its column; and its number among the frequent. */
+typedef struct {
+    int64_t next;
+    int32_t column, frequent;
+} term;
+
+/* What a frequent term has in one window. */
+typedef struct {
+    uint32_t postings;
+    uint8_t peak;
+} block;
+
+static void place(uint32_t row, const uint32_t *numbers, const uint8_t *impacts, int64_t count,
+                  int64_t room, term *terms, block *own, uint32_t *postings, uint8_t *columns)
+{
+    for (int64_t i = 0; i < count; i++) {
+        term *of = &terms[numbers[i]];
+        if (of->frequent >= 0) {
+            block *in = &own[of->frequent];
+            in->postings++;
+            if (impacts[i] > in->peak) in->peak = impacts[i];
+        }
+        if (of->column >= 0) columns[of->column * room + row] = impacts[i];
+        else postings[of->next++] = row << 8 | impacts[i];
+    }
+}
+
+/* Rows lie anywhere, so each is asked for before it is needed. */
+static void ask_for(const uint32_t *numbers, const uint8_t *impacts, int64_t count)
+{
+    for (int64_t i = 0; i < count; i += LINE / 4) __builtin_prefetch(numbers + i);
+    for (int64_t i = 0; i < count; i += LINE) __builtin_prefetch(impacts + i);
+}
+
+/* starts, lengths: of the terms of each row. firsts: where the postings of each term go.
+ * blocks: counts, to be summed up. Returns 0, or NO_MEMORY. */
+int64_t place_terms(const uint32_t *numbers, const uint8_t *impacts, const int64_t *starts,
+                    const int64_t *lengths, int64_t rows, int64_t window, const int64_t *firsts,
+                    const int32_t *column_of, const int32_t *frequent_of, int64_t count,
+                    int64_t frequent, uint32_t *postings, uint8_t *columns, uint32_t *blocks,
+                    uint8_t *peaks)
 {
     int64_t windows = (rows + window - 1) / window;
-    for (int64_t row = 0; row < rows; row++) {
-        int64_t own = row / window;
-        for (int64_t i = starts[row]; i < starts[row + 1]; i++) {
-            uint32_t term = numbers[i];
-            int64_t frequent = frequent_of[term], column = column_of[term];
-            if (frequent >= 0) {
-                blocks[frequent * (windows + 1) + own + 1]++;
-                uint8_t *peak = &peaks[frequent * windows + own];
-                if (impacts[i] > *peak) *peak = impacts[i];
-            }
-            if (column >= 0) columns[column * windows * window + row] = impacts[i];
-            else postings[next[term]++] = (uint32_t)row << 8 | impacts[i];
+    term *terms = malloc((size_t)(count + 1) * sizeof *terms);
+    block *own = malloc((size_t)(frequent + 1) * sizeof *own);
+    if (!terms || !own) {
+        free(terms), free(own);
+        return NO_MEMORY;
+    }
+    for (int64_t i = 0; i < count; i++) terms[i] = (term){firsts[i], column_of[i], frequent_of[i]};
+    for (int64_t w = 0; w < windows; w++) {
+        int64_t end = (w + 1) * window < rows ? (w + 1) * window : rows;
+        memset(own, 0, (size_t)frequent * sizeof *own);
+        for (int64_t row = w * window; row < end; row++) {
+            int64_t next = row + AHEAD < rows ? row + AHEAD : row;
+            ask_for(numbers + starts[next], impacts + starts[next], lengths[next]);
+            place((uint32_t)row, numbers + starts[row], impacts + starts[row], lengths[row],
+                  windows * window, terms, own, postings, columns);
+        }
+        for (int64_t f = 0; f < frequent; f++) {
+            blocks[f * (windows + 1) + w + 1] = own[f].postings;
+            peaks[f * windows + w] = own[f].peak;
         }
     }
+    free(terms), free(own);
+    return 0;
 }
 
 /* Runs of items one after the other. arrays: where they lie; source: in which of them;

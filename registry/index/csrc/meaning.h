@@ -83,17 +83,17 @@ static inline int32_t dot(const uint8_t *packed, const int8_t *even, const int8_
 }
 #endif
 
-/* Of each window's axis with the vector, and with the vector without its lead. */
+/* Of each axis with the vector, and with the vector without its lead. */
 FOR_EACH_MACHINE
-static void multiply_axes(const int8_t *restrict axes, int64_t windows, const int16_t *restrict vector,
+static void multiply_axes(const int8_t *restrict axes, int64_t n, const int16_t *restrict vector,
                           const int16_t *restrict rest, int32_t *restrict whole, int32_t *restrict beyond)
 {
-    for (int64_t w = 0; w < windows; w++, axes += DIMENSIONS) {
+    for (int64_t axis = 0; axis < n; axis++, axes += DIMENSIONS) {
         int32_t all = 0, part = 0;
         for (int i = 0; i < DIMENSIONS; i++) all += axes[i] * vector[i];
         for (int i = LEAD / 16 * 16; i < DIMENSIONS; i++) part += axes[i] * rest[i];
-        whole[w] = all;
-        beyond[w] = part;
+        whole[axis] = all;
+        beyond[axis] = part;
     }
 }
 

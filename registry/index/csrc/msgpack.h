@@ -84,6 +84,12 @@ static inline const uint8_t *pass(input *in, uint64_t size)
 static inline int is_utf8(const uint8_t *at, const uint8_t *end)
 {
     while (at < end) {
+        uint64_t eight = 0x80;
+        if (end - at >= 8) memcpy(&eight, at, sizeof eight);
+        if (!(eight & 0x8080808080808080u)) {
+            at += 8;
+            continue;
+        }
         uint8_t first = *at++;
         if (first < 0x80) continue;
         int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
@@ -109,10 +115,12 @@ static inline text read_text(input *in)
     return (text){at, in->broken ? 0 : (int64_t)size};
 }
 
-/* A text of less than 32 bytes, as short as can be. */
-static inline void expect_key(input *in, const char *key)
+/* A text of less than 32 bytes, as short as can be. The key is a literal: so its length is
+ * known where it is compared. */
+#define expect_key(in, key) expect_text(in, key, sizeof key - 1)
+
+static inline void expect_text(input *in, const char *key, size_t length)
 {
-    size_t length = strlen(key);
     if ((size_t)(in->end - in->at) <= length || *in->at != (0xa0 | length) ||
         memcmp(in->at + 1, key, length)) {
         in->broken = 1;

@@ -12,8 +12,8 @@
 
 enum { PLAIN, OTHER_POLICY, OTHER_FORM };
 enum { FIELDS = 4, MEMBERS = 21, PROBES = 5, EMBEDDING = 64 };
-enum { LOCAL = 1, HIGHER_TIER = 2, LETTERS_MAX = 200, KEYWORD_BITS = 31,
-       RECIPROCAL_BITS = 16, NO_MEMORY = -2 };
+enum { LOCAL = 1, HIGHER_TIER = 2, LETTERS_MAX = 200,
+       KEYWORD_MAX = 32 + 4 * LETTERS_MAX, RECIPROCAL_BITS = 16, NO_MEMORY = -2 };
 
 #define RADIUS_UNITS 8000000.0
 #define RADIANS (3.14159265358979323846 / 180.0)
@@ -46,8 +46,7 @@ static inline int read_plain_word(input *in, words *w, uint32_t fields)
     *one = (waiting){{0}, in->at + 1, NULL, *in->at & 31, fields};
     spell(one->spelled, one->bytes, one->length);
     if (!is_ascii(one->spelled)) return 0;
-    one->own = slot_of(w->slots, one->spelled);
-    __builtin_prefetch(one->own, 1);
+    ask_for_slot(w, one);
     in->at += 1 + one->length;
     if (++w->waits == WAITING) hear_waiting(w);
     return 1;
@@ -59,19 +58,17 @@ static void read_words(input *in, words *w, int field)
     for (uint64_t left = read_array(in); left && !in->broken; left--) {
         if (read_plain_word(in, w, fields)) continue;
         text word = read_text(in);
-        say(w, hash_term(w->slots, word.bytes, word.length) & ~(uint64_t)1, fields);
+        wait_for(w, word.bytes, word.length, fields);
     }
 }
 
-/* Of a field and a value. */
-static uint64_t hash_keyword(slot *slots, int field, text value)
+/* A field and a value; returns the length. */
+static int64_t spell_keyword(uint8_t *spelled, int field, text value)
 {
-    uint8_t spelled[32 + 4 * LETTERS_MAX];
     size_t name = strlen(NAMES[field]) + 1; /* and a zero */
     memcpy(spelled, NAMES[field], name);
     memcpy(spelled + name, value.bytes, (size_t)value.length);
-    uint64_t hash = hash_term(slots, spelled, (int64_t)name + value.length);
-    return (hash & ~(uint64_t)KEYWORD_BITS) | (uint64_t)(field << 1 | 1);
+    return (int64_t)name + value.length;
 }
 
 /* Whether it is known. */
@@ -80,13 +77,14 @@ static int offer_keyword(words *w, int field, text value)
     int64_t letters = 0;
     for (int64_t i = 0; i < value.length; i++) letters += (value.bytes[i] & 0xc0) != 0x80;
     if (!letters || letters > LETTERS_MAX) return 0;
-    say(w, hash_keyword(w->slots, field, value), 0);
+    uint8_t spelled[KEYWORD_MAX];
+    say_keyword(w, spelled, spell_keyword(spelled, field, value), field);
     return 1;
 }
 
 static void close_keywords(words *w, int field, int known)
 {
-    if (!known) say(w, w->unknown[field], 0);
+    if (!known) tag(w, w->unknown[field]);
 }
 
 static void read_keyword(input *in, words *w, int field)
@@ -118,15 +116,13 @@ static void read_truths(input *in, words *w, int field)
 
 static void read_actions(input *in, words *w)
 {
-    static const char *const fields[] = {"name_terms", "description_terms", "parameter_terms"};
     for (uint64_t left = read_array(in); left && !in->broken; left--) {
         expect_map(in, FIELDS);
         expect_key(in, "name");
         read_text(in);
-        for (int field = 0; field < FIELDS - 1 && !in->broken; field++) {
-            expect_key(in, fields[field]);
-            read_words(in, w, field);
-        }
+        expect_key(in, "name_terms"), read_words(in, w, 0);
+        expect_key(in, "description_terms"), read_words(in, w, 1);
+        expect_key(in, "parameter_terms"), read_words(in, w, 2);
     }
 }
 
@@ -146,11 +142,12 @@ static uint8_t impact_of(int64_t weight, int64_t damped, const rules *r)
     return (uint8_t)(impact < 1 ? 1 : impact);
 }
 
-static void write_terms(const words *w, const rules *r, uint64_t *hashes, uint8_t *impacts)
+/* weights: of each set of fields. */
+static void write_terms(const words *w, const rules *r, const int64_t *weights, uint64_t *hashes,
+                        uint8_t *impacts)
 {
-    int64_t weights[1 << FIELDS], length = 0;
+    int64_t length = 0;
     uint8_t found[1 << FIELDS] = {(uint8_t)r->keyword_impact};
-    for (uint32_t fields = 0; fields < 1 << FIELDS; fields++) weights[fields] = weight_of(fields, r);
     for (int64_t i = 0; i < w->count; i++) length += weights[w->said[i].fields];
     int64_t damped = r->k1 * ((r->full - r->b) * r->pivot + r->b * length);
     for (int64_t i = 0; i < w->count; i++) {
@@ -206,9 +203,10 @@ static uint16_t read_factor(input *in)
 
 static void pass_probes(input *in)
 {
-    static const char *const counts[] = {"probes", "answers", "successes"};
     expect_map(in, PROBES);
-    for (int i = 0; i < 3; i++) expect_key(in, counts[i]), read_natural(in);
+    expect_key(in, "probes"), read_natural(in);
+    expect_key(in, "answers"), read_natural(in);
+    expect_key(in, "successes"), read_natural(in);
     expect_key(in, "median_ms");
     if (!is_nil(in)) read_natural(in);
     expect_key(in, "observed_at");
@@ -273,16 +271,18 @@ static void read_filters(input *in, words *w)
 
 static int read_profile(input *in, const rules *r, columns *c, int64_t row, words *w)
 {
-    w->count = w->waits = 0, w->profile++;
+    w->count = w->tagged = w->waits = w->repeats = 0, w->profile++;
     int is_own = is_of_policy(in, r);
     read_about(in, c, row, w);
     read_said(in, c, row, w);
+    hear_waiting(w);
     read_factors(in, c, row);
     read_filters(in, w);
     if (in->broken || in->at != in->end) return OTHER_FORM;
     if (!is_own) return OTHER_POLICY;
-    hear_waiting(w);
-    merge(w);
+    memcpy(w->said + w->count, w->tags, (size_t)w->tagged * sizeof(token));
+    w->count += w->tagged;
+    if (w->repeats) drop_repeated(w);
     return PLAIN;
 }
 
@@ -292,15 +292,18 @@ static int open_words(words *w, uint8_t *memory, int64_t read, int64_t longest)
     size_t room = ((size_t)longest + 16) * sizeof(token);
     memset(w, 0, sizeof *w);
     w->slots = (slot *)(((uintptr_t)memory + sizeof(slot) - 1) & ~(uintptr_t)(sizeof(slot) - 1));
-    w->said = malloc(room), w->spare = malloc(room);
+    w->said = malloc(room), w->tags = malloc(room), w->spare = malloc(room);
     w->profile = (uint32_t)read;
-    if (!w->said || !w->spare) return 0;
-    for (int field = 0; field < KEYWORDS; field++)
-        w->unknown[field] = hash_keyword(w->slots, field, (text){(const uint8_t *)"", 0});
+    if (!w->said || !w->tags || !w->spare) return 0;
+    for (int field = 0; field < KEYWORDS; field++) {
+        uint8_t spelled[KEYWORD_MAX];
+        int64_t length = spell_keyword(spelled, field, (text){(const uint8_t *)"", 0});
+        w->unknown[field] = marked(hash_bytes(spelled, length), field);
+    }
     return 1;
 }
 
-static void close_words(words *w) { free(w->said), free(w->spare); }
+static void close_words(words *w) { free(w->said), free(w->tags), free(w->spare); }
 
 /* Returns how many terms there are, or NO_MEMORY. There is room for as many as there are
  * bytes, and for eight more a profile; longest: bytes of one. memory, read: see
@@ -309,8 +312,9 @@ int64_t read_profiles(const uint8_t *content, const int64_t *starts, const int64
                       int64_t count, int64_t longest, uint8_t *memory, int64_t read,
                       const rules *r, columns *c)
 {
-    int64_t terms = 0;
+    int64_t weights[1 << FIELDS], terms = 0;
     words w;
+    for (uint32_t fields = 0; fields < 1 << FIELDS; fields++) weights[fields] = weight_of(fields, r);
     if (!open_words(&w, memory, read, longest)) terms = NO_MEMORY, count = 0;
     for (int64_t row = 0; row < count; row++) {
         const uint8_t *own = content + starts[row];
@@ -318,7 +322,7 @@ int64_t read_profiles(const uint8_t *content, const int64_t *starts, const int64
         c->status[row] = (uint8_t)read_profile(&in, r, c, row, &w);
         c->lengths[row] = c->status[row] == PLAIN ? w.count : 0;
         if (c->status[row] != PLAIN) continue;
-        write_terms(&w, r, c->hashes + terms, c->impacts + terms);
+        write_terms(&w, r, weights, c->hashes + terms, c->impacts + terms);
         terms += w.count;
     }
     close_words(&w);

@@ -4,30 +4,40 @@
 
 #include "vicinity.h"
 
-enum { BUCKETS = 512, FIRST_WINDOWS = 96 };
+enum { BUCKETS = 512, FIRST_WINDOWS = 48 };
 static const float NONE = -1.0e9f; /* of a score: whatever is added, it is below 0 */
 
-/* An entry a window. towards: the cosine of the request with its axis. whole, beyond: see
- * `multiply_axes`. peak: what the words of the request weigh at most. bounds: of what a row
+/* An entry a window, but of whole, beyond, turned and facing, which have one an axis. towards,
+ * facing: the cosine of the request with the axis. aspects, turned: what it tells. whole,
+ * beyond: see `multiply_axes`. peak: what the words of the request weigh at most. bounds: of what a row
  * scores that is not near; below 0 where none can be eligible, or all have been looked at.
- * near: of all rows. likely: what the best may score. order: the likeliest of those that can
- * hold an eligible row, best first; count: of these. */
+ * near: of all rows. likely: what the best may score. order: windows to be looked at, at
+ * first the likeliest, best first; count: of these. */
 typedef struct {
-    aspect *aspects;
-    float *towards, *peak, *bounds, *near, *likely;
+    aspect *aspects, *turned;
+    float *towards, *facing, *peak, *bounds, *near, *likely;
     int32_t *whole, *beyond, *order;
     uint16_t *buckets;
     int64_t count;
 } prospects;
 
-static int make_room(prospects *p, int64_t windows)
+static size_t prospects_bytes(const segment *in)
 {
-    const size_t room = (size_t)windows + 1;
-    const size_t each = sizeof(aspect) + 5 * sizeof(float) + 3 * sizeof(int32_t) + sizeof(uint16_t);
-    p->aspects = malloc(room * each);
+    const size_t of_axis = sizeof(aspect) + sizeof(float) + 2 * sizeof(int32_t);
+    const size_t each = sizeof(aspect) + 5 * sizeof(float) + sizeof(int32_t) + sizeof(uint16_t);
+    return ((size_t)in->windows + 1) * (of_axis + each);
+}
+
+/* 0 where there is no room. */
+static int lay_out(prospects *p, run *r)
+{
+    const size_t room = (size_t)r->in->windows + 1;
+    p->aspects = take(&r->left, prospects_bytes(r->in));
     if (!p->aspects) return 0;
-    p->towards = (float *)(p->aspects + room);
-    p->peak = p->towards + room;
+    p->turned = p->aspects + room;
+    p->towards = (float *)(p->turned + room);
+    p->facing = p->towards + room;
+    p->peak = p->facing + room;
     p->bounds = p->peak + room;
     p->near = p->bounds + room;
     p->likely = p->near + room;
@@ -45,22 +55,23 @@ static void add_peaks(float weight, const uint8_t *restrict peaks, int64_t windo
 }
 
 FOR_EACH_MACHINE
-static void set_aspects(const run *r, int64_t windows, const int32_t *restrict whole,
+static void set_aspects(const run *r, const int32_t *restrict whole,
                         const int32_t *restrict beyond, float *restrict towards,
                         aspect *restrict out)
 {
-    const float *restrict lengths = r->in->window_spread, *restrict beyond_lead = lengths + windows;
+    const int64_t axes = r->in->n_axes;
+    const float *restrict lengths = r->in->axis_lengths, *restrict beyond_lead = lengths + axes;
     const float unit = r->meaning_slope * 65536, length = r->length > 0 ? r->length : 1;
     const float rest = r->rest_length;
-    for (int64_t w = 0; w < windows; w++) {
-        const float along = (float)beyond[w] / (beyond_lead[w] > 0 ? beyond_lead[w] : 1);
+    for (int64_t i = 0; i < axes; i++) {
+        const float along = (float)beyond[i] / (beyond_lead[i] > 0 ? beyond_lead[i] : 1);
         const float across = root_of(rest * rest - along * along);
         const float half = fabsf(along) / (2 * ALONG_UNIT);
-        const float of_axis = lengths[w] > 0 ? lengths[w] : 1;
-        towards[w] = within_one((float)whole[w] / (of_axis * length));
-        out[w].along = unit * along / ALONG_UNIT;
-        out[w].across = unit * across / ACROSS_UNIT * MORE;
-        out[w].more = unit * (half + rest * 0.0015f) * MORE + 1;
+        const float of_axis = lengths[i] > 0 ? lengths[i] : 1;
+        towards[i] = within_one((float)whole[i] / (of_axis * length));
+        out[i].along = unit * along / ALONG_UNIT;
+        out[i].across = unit * across / ACROSS_UNIT * MORE;
+        out[i].more = unit * (half + rest * 0.0015f) * MORE + 1;
     }
 }
 
@@ -91,8 +102,7 @@ static void bound_windows(const run *r, int64_t windows, const float *restrict t
                           float *restrict likely)
 {
     const segment *in = r->in;
-    const float *restrict lengths = in->window_spread;
-    const float *restrict least = lengths + 2 * windows, *restrict greatest = lengths + 3 * windows;
+    const float *restrict least = in->window_spread, *restrict greatest = least + windows;
     const uint8_t *restrict flags = in->window_flags;
     const uint16_t *restrict merits = in->window_merit, *restrict best = r->near.best;
     const float weight = (float)r->asked->weights[0], slope = r->lexical_slope;
@@ -102,7 +112,6 @@ static void bound_windows(const run *r, int64_t windows, const float *restrict t
     const int32_t neutral = r->near.neutral, far = r->near.far;
     for (int64_t w = 0; w < windows; w++) {
         float cosine = cosine_bound(towards[w], least[w], greatest[w], limit);
-        cosine = lengths[w] > 0 ? cosine : most;
         const float hoped = likely_cosine(towards[w], greatest[w], limit, most);
         float lexical = peak[w] * slope;
         lexical = by_words * (lexical < FULL ? lexical : FULL) + 1;
@@ -131,14 +140,25 @@ static void rule_out(const part *filter, int64_t windows, float *restrict bounds
         if (!filter->peaks || !filter->peaks[w]) bounds[w] = near[w] = -1;
 }
 
+/* Of each axis, then of each window. */
+static void take_bearings(const run *r, prospects *p)
+{
+    const segment *in = r->in;
+    multiply_axes(in->axes, in->n_axes, r->vector, r->rest, p->whole, p->beyond);
+    set_aspects(r, p->whole, p->beyond, p->facing, p->turned);
+    for (int64_t w = 0; w < in->windows; w++) {
+        p->aspects[w] = p->turned[in->axis_of[w]];
+        p->towards[w] = p->facing[in->axis_of[w]];
+    }
+}
+
 static void look_ahead(const run *r, prospects *p)
 {
     const int64_t windows = r->in->windows;
     memset(p->peak, 0, (size_t)windows * sizeof *p->peak);
     for (int32_t t = 0; t < r->n_terms; t++)
         add_peaks((float)r->terms[t].weight, r->terms[t].peaks, windows, p->peak);
-    multiply_axes(r->in->window_axis, windows, r->vector, r->rest, p->whole, p->beyond);
-    set_aspects(r, windows, p->whole, p->beyond, p->towards, p->aspects);
+    take_bearings(r, p);
     bound_windows(r, windows, p->towards, p->peak, p->bounds, p->near, p->likely);
     for (int32_t f = 0; f < r->n_filters; f++)
         rule_out(&r->filters[f], windows, p->bounds, p->near);
@@ -166,6 +186,7 @@ static void order_windows(prospects *p, int64_t windows)
     p->count = starts[last];
     for (int64_t w = 0; w < windows; w++)
         if (p->buckets[w] < last) p->order[starts[p->buckets[w]]++] = (int32_t)w;
+    p->count = least_of(p->count, FIRST_WINDOWS);
 }
 
 #endif

@@ -1,5 +1,5 @@
-/* The terms that a profile says: what they hash to, and each once, in the order of their
- * hashes. The same terms come again and again, so few are hashed. */
+/* The terms that a profile says: what they hash to, and each once, where it is said first.
+ * The same terms come again and again, so few are hashed. */
 #ifndef SAID_H
 #define SAID_H
 
@@ -11,24 +11,28 @@
 
 enum { CATEGORY, COUNTRY, FORMAT, CONFORMANCE, PERMISSION, REQUIRES_AUTH, ACTION, LANGUAGE,
        KEYWORDS };
-enum { SLOT_BITS = 18, SPELLED = 4, SHORT = 8 * SPELLED, HASH_BYTES = 8 };
-enum { RUN = 16, BUCKET_BITS = 6, MOVES = 8, WAITING = 64 };
+enum { SLOT_BITS = 18, SPELLED = 4, SHORT = 8 * SPELLED, HASH_BYTES = 8, FIELD_BITS = 31 };
+enum { WAITING = 64 };
+
+#define KEYWORD 0x80000000u
+#define REPEATED UINT32_MAX
 
 typedef struct {
     uint64_t hash;
     uint32_t fields; /* a bit each */
+    uint32_t place;  /* while repeated ones are looked for */
 } token;
 
 /* What a term of up to SHORT bytes hashes to, where no other took its slot since. profile,
- * place: which profile said it last, and where in `words.said`; it is no keyword then. */
+ * place: which profile said it last, and where in `words.said`. */
 typedef struct {
     uint64_t spelled[SPELLED], hash;
-    uint32_t length; /* plus 1; 0 where nothing is */
+    uint32_t length; /* plus 1, and KEYWORD for one; 0 where nothing is */
     uint32_t profile, place;
     uint32_t unused[3]; /* to a whole line of the cache */
 } slot;
 
-/* A word whose slot is on its way from memory. */
+/* A word whose slot is on its way from memory, or that has none. */
 typedef struct {
     uint64_t spelled[SPELLED];
     const uint8_t *bytes;
@@ -36,13 +40,15 @@ typedef struct {
     uint32_t length, fields;
 } waiting;
 
-/* spare: room to sort said. profile: a number of its own, from 1. unknown: the keyword of
- * each field without a value. */
+/* tags: keywords, to stand behind the words. spare: room to sort said. profile: a number of
+ * its own, from 1. repeats: whether a term may be told of twice. unknown: the keyword of each
+ * field without a value. */
 typedef struct {
     slot *slots;
-    token *said, *spare;
-    int64_t count;
+    token *said, *tags, *spare;
+    int64_t count, tagged;
     uint32_t profile;
+    int repeats;
     uint64_t unknown[KEYWORDS];
     int waits;
     waiting waiting[WAITING];
@@ -83,55 +89,96 @@ static inline slot *slot_of(slot *slots, const uint64_t *spelled)
     return &slots[(mixed ^ mixed >> 32) * keys[0] >> (64 - SLOT_BITS)];
 }
 
-/* The slot of a term of up to SHORT bytes, which few have to be hashed for: the same terms
- * come again and again. */
-static inline slot *fill(slot *own, const uint64_t *spelled, const uint8_t *bytes,
-                         int64_t length)
+/* Has the slot hold a term of up to SHORT bytes. kind: KEYWORD or 0. */
+static inline void fill(words *w, slot *own, const uint64_t *spelled, const uint8_t *bytes,
+                        uint32_t length, uint32_t kind)
 {
-    uint64_t differs = (uint64_t)own->length ^ (uint64_t)(length + 1);
+    uint64_t differs = own->length ^ ((length + 1) | kind);
     for (int i = 0; i < SPELLED; i++) differs |= own->spelled[i] ^ spelled[i];
-    if (differs) {
-        memcpy(own->spelled, spelled, sizeof own->spelled);
-        own->hash = hash_bytes(bytes, length);
-        own->length = (uint32_t)length + 1;
-        own->profile = 0;
-    }
-    return own;
-}
-
-/* As `hash_bytes`, wherever the term lies. */
-static uint64_t hash_term(slot *slots, const uint8_t *bytes, int64_t length)
-{
-    uint8_t padded[SHORT] = {0};
-    uint64_t spelled[SPELLED];
-    if (length > SHORT) return hash_bytes(bytes, length);
-    memcpy(padded, bytes, (size_t)length);
-    spell(spelled, padded, length);
-    return fill(slot_of(slots, spelled), spelled, padded, length)->hash;
+    if (!differs) return;
+    if (own->profile == w->profile) w->repeats = 1; /* who was there may come again */
+    memcpy(own->spelled, spelled, sizeof own->spelled);
+    own->hash = hash_bytes(bytes, length);
+    own->length = (length + 1) | kind;
+    own->profile = 0;
 }
 
 static void say(words *w, uint64_t hash, uint32_t fields)
 {
-    w->said[w->count++] = (token){hash, fields};
+    w->said[w->count++] = (token){hash & ~(uint64_t)1, fields, 0};
 }
 
-static inline void say_term(words *w, slot *own, uint32_t fields)
+static inline void say_word(words *w, const waiting *one)
 {
+    slot *own = one->own;
+    if (!own) {
+        w->repeats = 1;
+        say(w, hash_bytes(one->bytes, one->length), one->fields);
+        return;
+    }
+    fill(w, own, one->spelled, one->bytes, one->length, 0);
     if (own->profile == w->profile) {
-        w->said[own->place].fields |= fields;
+        w->said[own->place].fields |= one->fields;
         return;
     }
     own->profile = w->profile, own->place = (uint32_t)w->count;
-    say(w, own->hash & ~(uint64_t)1, fields);
+    say(w, own->hash, one->fields);
 }
 
 static void hear_waiting(words *w)
 {
-    for (waiting *one = w->waiting; w->waits; one++, w->waits--)
-        say_term(w, fill(one->own, one->spelled, one->bytes, one->length), one->fields);
+    for (int i = 0; i < w->waits; i++) say_word(w, &w->waiting[i]);
+    w->waits = 0;
 }
 
-/* ---- in order ---- */
+static inline void ask_for_slot(words *w, waiting *one)
+{
+    one->own = slot_of(w->slots, one->spelled);
+    __builtin_prefetch(one->own, 1);
+}
+
+/* A word wherever it lies. */
+static void wait_for(words *w, const uint8_t *bytes, int64_t length, uint32_t fields)
+{
+    waiting *one = &w->waiting[w->waits];
+    *one = (waiting){{0}, bytes, NULL, (uint32_t)length, fields};
+    if (length <= SHORT) {
+        uint8_t padded[SHORT] = {0};
+        memcpy(padded, bytes, (size_t)length);
+        spell(one->spelled, padded, length);
+        ask_for_slot(w, one);
+    }
+    if (++w->waits == WAITING) hear_waiting(w);
+}
+
+static void tag(words *w, uint64_t hash) { w->tags[w->tagged++] = (token){hash, 0, 0}; }
+
+/* The hash of a keyword tells its field. */
+static inline uint64_t marked(uint64_t hash, int field)
+{
+    return (hash & ~(uint64_t)FIELD_BITS) | (uint64_t)(field << 1 | 1);
+}
+
+/* bytes: of its field and value. */
+static void say_keyword(words *w, const uint8_t *bytes, int64_t length, int field)
+{
+    uint8_t padded[SHORT] = {0};
+    uint64_t spelled[SPELLED];
+    if (length > SHORT) {
+        w->repeats = 1;
+        tag(w, marked(hash_bytes(bytes, length), field));
+        return;
+    }
+    memcpy(padded, bytes, (size_t)length);
+    spell(spelled, padded, length);
+    slot *own = slot_of(w->slots, spelled);
+    fill(w, own, spelled, padded, (uint32_t)length, KEYWORD);
+    if (own->profile == w->profile) return;
+    own->profile = w->profile;
+    tag(w, marked(own->hash, field));
+}
+
+/* ---- each once ---- */
 
 /* Runs of twice the width of two that ascend. */
 static void merge_runs(const token *from, token *to, int64_t count, int64_t width)
@@ -147,72 +194,37 @@ static void merge_runs(const token *from, token *to, int64_t count, int64_t widt
     }
 }
 
-static void insert_runs(token *said, int64_t count)
-{
-    for (int64_t i = 1; i < count; i++) {
-        token own = said[i];
-        int64_t at = i, start = i & ~(int64_t)(RUN - 1);
-        for (; at > start && said[at - 1].hash > own.hash; at--) said[at] = said[at - 1];
-        said[at] = own;
-    }
-}
-
 static void swap_rooms(words *w)
 {
     token *said = w->said;
     w->said = w->spare, w->spare = said;
 }
 
-static void sort_by_merging(words *w)
+/* Those that are alike stay in their order. */
+static void sort_by_hash(words *w)
 {
-    insert_runs(w->said, w->count);
-    for (int64_t width = RUN; width < w->count; width *= 2) {
+    for (int64_t width = 1; width < w->count; width *= 2) {
         merge_runs(w->said, w->spare, w->count, width);
         swap_rooms(w);
     }
 }
 
-/* By the first bits of their hashes, so that few are far from their places. */
-static void scatter(words *w)
+/* Each term where it was said first. */
+static void drop_repeated(words *w)
 {
-    uint32_t next[(1 << BUCKET_BITS) + 1] = {0};
-    for (int64_t i = 0; i < w->count; i++) next[(w->said[i].hash >> (64 - BUCKET_BITS)) + 1]++;
-    for (int i = 0; i < 1 << BUCKET_BITS; i++) next[i + 1] += next[i];
-    for (int64_t i = 0; i < w->count; i++)
-        w->spare[next[w->said[i].hash >> (64 - BUCKET_BITS)]++] = w->said[i];
-    swap_rooms(w);
-}
-
-/* Whether it came to an end: not where many are far from their places, as hashes are that
- * somebody chose. */
-static int insert_all(token *said, int64_t count)
-{
-    int64_t left = MOVES * count;
-    for (int64_t i = 1; i < count && left >= 0; i++) {
-        token own = said[i];
-        int64_t at = i;
-        for (; at && said[at - 1].hash > own.hash; at--, left--) said[at] = said[at - 1];
-        said[at] = own;
-    }
-    return left >= 0;
-}
-
-static void sort_by_hash(words *w)
-{
-    scatter(w);
-    if (!insert_all(w->said, w->count)) sort_by_merging(w);
-}
-
-/* Each term once, by its hash. */
-static void merge(words *w)
-{
-    int64_t kept = 0;
+    int64_t count = w->count, kept = 0;
+    for (int64_t i = 0; i < count; i++) w->said[i].place = (uint32_t)i;
     sort_by_hash(w);
-    for (int64_t i = 0; i < w->count; i++) {
-        if (kept && w->said[kept - 1].hash == w->said[i].hash)
-            w->said[kept - 1].fields |= w->said[i].fields;
-        else w->said[kept++] = w->said[i];
+    token *first = w->said;
+    for (int64_t i = 0; i < count; i++) {
+        token *own = &w->said[i];
+        int is_first = !i || own->hash != first->hash;
+        if (is_first) first = own;
+        else w->spare[first->place].fields |= own->fields;
+        w->spare[own->place] = (token){own->hash, own->fields, is_first ? own->place : REPEATED};
     }
+    for (int64_t i = 0; i < count; i++)
+        if (w->spare[i].place != REPEATED) w->said[kept++] = w->spare[i];
     w->count = kept;
 }
 

@@ -14,7 +14,7 @@
 /* The digest of the sources, by which the caller knows that these structs are its own. */
 const char sources[] = SOURCES;
 
-enum { NO_CAPACITY = -1, NO_MEMORY = -2 };
+enum { NO_CAPACITY = -1, NO_ROOM = -2 };
 
 /* In how many rows of all segments each term is. */
 void count_containing(const segment *segments, int32_t n, const uint64_t *hashes,
@@ -29,17 +29,36 @@ void count_containing(const segment *segments, int32_t n, const uint64_t *hashes
     }
 }
 
-static int begin(run *r, const segment *in, const query *q)
+/* Where the windows of a term or a filter start, and their peaks. */
+static size_t part_bytes(const segment *in)
 {
-    int64_t parts = (int64_t)q->terms + q->filters, windows = in->windows;
-    size_t each = (size_t)(windows + 1) * sizeof(uint32_t) + (size_t)windows;
+    return in_lines((size_t)(in->windows + 1) * sizeof(uint32_t)) + in_lines((size_t)in->windows);
+}
+
+/* What any request may take of room, in the segment that takes most. */
+int64_t room_bytes(const segment *segments, int32_t n)
+{
+    size_t most = 0;
+    for (const segment *in = segments; in < segments + n; in++) {
+        size_t bytes = (MAX_TERMS + MAX_FILTERS) * part_bytes(in);
+        bytes += in_lines((size_t)in->cells * sizeof(float));
+        bytes += in_lines(vicinity_bytes(in, (size_t)in->rows / NEAR_SHARE));
+        bytes += in_lines(prospects_bytes(in));
+        most = bytes > most ? bytes : most;
+    }
+    return (int64_t)most;
+}
+
+static int begin(run *r, const segment *in, const query *q, room own)
+{
     r->in = in;
     r->asked = q;
     r->n_terms = r->n_filters = 0;
-    if (!(r->scratch = malloc((size_t)parts * each + 1))) return 0;
-    uint32_t *blocks = r->scratch;
-    uint8_t *peaks = (uint8_t *)(blocks + parts * (windows + 1));
-    for (int64_t i = 0; i < parts; i++, blocks += windows + 1, peaks += windows) {
+    r->left = own;
+    for (int64_t i = 0; i < q->terms + q->filters; i++) {
+        uint32_t *blocks = take(&r->left, (size_t)(in->windows + 1) * sizeof *blocks);
+        uint8_t *peaks = take(&r->left, (size_t)in->windows);
+        if (!blocks || !peaks) return 0;
         if (i >= q->terms) {
             resolve(in, q->filter_hashes[i - q->terms], &r->filters[r->n_filters++], blocks, peaks);
             continue;
@@ -52,14 +71,7 @@ static int begin(run *r, const segment *in, const query *q)
     }
     split(q->vector, &r->meant);
     set_limits(r);
-    r->near.starts = NULL;
     return 1;
-}
-
-static void end(run *r)
-{
-    free(r->near.starts);
-    free(r->scratch);
 }
 
 /* ---- segments ---- */
@@ -75,59 +87,61 @@ static void gather(const run *r, int64_t window, const sieve *v, const prospects
         gather_near(r, window, p->peak[window], p->bounds[window], least, c);
 }
 
-/* The likeliest windows, each batch of rows best first, for a score that is to be beaten. */
-static int search_likeliest(const run *r, const sieve *v, prospects *p, contenders *c, state *s)
+/* The likeliest windows, for a score that is to be beaten: their rows best first, as soon as
+ * they are enough. Gives the number of windows, or NO_CAPACITY. */
+static int64_t search_likeliest(const run *r, const sieve *v, prospects *p, contenders *c, state *s)
 {
-    for (int64_t i = 0; i < p->count && i < FIRST_WINDOWS; i++) {
-        const int64_t window = p->order[i];
-        gather(r, window, v, p, c, s);
-        p->bounds[window] = p->near[window] = -1;
-        if (c->count >= CONTENDERS && !look_at_best(r, p->aspects, c, s)) return 0;
-    }
-    return look_at_best(r, p->aspects, c, s);
+    int64_t i = 0;
+    for (; i < p->count && c->count < CONTENDERS; i++)
+        gather(r, p->order[i], v, p, c, s);
+    return look_at_best(r, p->aspects, c, s) ? i : NO_CAPACITY;
 }
 
-/* The first from there on that may hold a row of such a score; else `windows`. */
-static int64_t next_window(const prospects *p, int64_t window, int64_t windows, float least)
+/* Windows in the order given; 0 where there is no room. */
+static int search_windows(const run *r, const int32_t *windows, int64_t count, const sieve *v,
+                          const prospects *p, contenders *c, state *s)
 {
-    while (window < windows && p->near[window] < least) window++;
-    return window;
-}
-
-/* The others as they lie in memory, which is several times as fast. */
-static int search_others(const run *r, const sieve *v, const prospects *p, contenders *c, state *s)
-{
-    int64_t next = next_window(p, 0, r->in->windows, wanted(s));
-    while (next < r->in->windows) {
-        const int64_t window = next;
-        next = next_window(p, window + 1, r->in->windows, wanted(s));
-        if (next < r->in->windows) fetch_window(r, next);
-        gather(r, window, v, p, c, s);
+    for (int64_t i = 0; i < count; i++) {
+        gather(r, windows[i], v, p, c, s);
         if (c->count < GROUP) continue;
         if (!look_at(r, p->aspects, c->list, c->count, s)) return 0;
         c->count = 0;
     }
-    return look_at(r, p->aspects, c->list, c->count, s);
+    return 1;
 }
 
-static int64_t search_segment(const segment *in, const query *q, state *s)
+/* Instead of the likeliest windows all others that may hold a row of such a score, as they
+ * lie in memory, which is several times as fast. */
+static void list_others(prospects *p, int64_t windows, float least)
+{
+    for (int64_t i = 0; i < p->count; i++) p->near[p->order[i]] = NONE;
+    p->count = 0;
+    for (int64_t w = 0; w < windows; w++) {
+        p->order[p->count] = (int32_t)w;
+        p->count += p->near[w] >= least; /* no branch, which would be guessed wrong */
+    }
+}
+
+static int search_in_order(const run *r, const sieve *v, prospects *p, contenders *c, state *s)
+{
+    const int64_t seen = search_likeliest(r, v, p, c, s);
+    if (seen < 0 || !search_windows(r, p->order + seen, p->count - seen, v, p, c, s)) return 0;
+    list_others(p, r->in->windows, wanted(s));
+    return search_windows(r, p->order, p->count, v, p, c, s) &&
+           look_at(r, p->aspects, c->list, c->count, s);
+}
+
+static int64_t search_segment(const segment *in, const query *q, room own, state *s)
 {
     run r;
     prospects p;
     contenders c;
-    int64_t ended = NO_MEMORY;
-    if (!begin(&r, in, q)) return NO_MEMORY;
+    if (!begin(&r, in, q, own) || !find_near(&r) || !lay_out(&p, &r)) return NO_ROOM;
     const sieve v = sieve_of(&r);
     c.count = 0;
-    if (find_near(&r) && make_room(&p, in->windows)) {
-        look_ahead(&r, &p);
-        order_windows(&p, in->windows);
-        int found = search_likeliest(&r, &v, &p, &c, s) && search_others(&r, &v, &p, &c, s);
-        ended = found ? 0 : NO_CAPACITY;
-        free(p.aspects);
-    }
-    end(&r);
-    return ended;
+    look_ahead(&r, &p);
+    order_windows(&p, in->windows);
+    return search_in_order(&r, &v, &p, &c, s) ? 0 : NO_CAPACITY;
 }
 
 /* Fills `list` with all that can be on the page: those at or before the k-th place after
@@ -135,17 +149,16 @@ static int64_t search_segment(const segment *in, const query *q, state *s)
  * their place. Gives how many, or NO_CAPACITY where either has too little room. */
 int64_t search(const segment *segments, int32_t n, const query *q, int64_t k, int64_t after,
                candidate *list, int64_t capacity, candidate *shown, int64_t *n_shown,
-               effort *done)
+               effort *done, room own)
 {
-    int64_t first = least_of(capacity, k);
-    state s = {{list, 0, capacity, first, k, -1},
-               {shown, 0, *n_shown, *n_shown, INT64_MAX, -1},
+    state s = {{list, 0, capacity, least_of(capacity, k + FEW), k, -1, 0},
+               {shown, 0, *n_shown, *n_shown, INT64_MAX, -1, 0},
                {0, 0, 0},
                after,
                0};
     for (int32_t i = 0; i < n; i++) {
         s.number = (uint32_t)i;
-        int64_t ended = search_segment(&segments[i], q, &s);
+        int64_t ended = search_segment(&segments[i], q, own, &s);
         if (ended) return ended;
     }
     settle(&s.found);
@@ -162,13 +175,12 @@ static int may_pass(const run *r, int64_t window)
 }
 
 /* Sets those of a segment's rows that are eligible; `eligible` holds 0 for each. */
-int64_t mark_eligible(const segment *in, const query *q, uint8_t *eligible)
+int64_t mark_eligible(const segment *in, const query *q, uint8_t *eligible, room own)
 {
     run r;
-    if (!begin(&r, in, q)) return NO_MEMORY;
+    if (!begin(&r, in, q, own)) return NO_ROOM;
     for (int64_t window = 0; window < in->windows; window++)
         if (may_pass(&r, window)) find_eligible(&r, window, eligible);
-    end(&r);
     return 0;
 }
 
@@ -179,10 +191,11 @@ typedef struct {
 } row_bounds;
 
 /* The factors of single rows. */
-int64_t score_rows(const segment *in, const query *q, const uint32_t *rows, int64_t n, factors *out)
+int64_t score_rows(const segment *in, const query *q, const uint32_t *rows, int64_t n, factors *out,
+                   room own)
 {
     run r;
-    if (!begin(&r, in, q)) return NO_MEMORY;
+    if (!begin(&r, in, q, own)) return NO_ROOM;
     for (int64_t i = 0; i < n; i++) {
         const record *one = &in->records[rows[i]];
         factors *f = &out[i];
@@ -203,7 +216,6 @@ int64_t score_rows(const segment *in, const query *q, const uint32_t *rows, int6
         f->eligible = passed && is_eligible(q, f->relevance, matched, f->cosine);
         f->score = (int64_t)q->weights[0] * f->relevance + standing_apart(q, one);
     }
-    end(&r);
     return n;
 }
 
@@ -236,24 +248,18 @@ static void bound_window_rows(const run *r, const prospects *p, int64_t window, 
 }
 
 /* The bounds of all rows of a segment, for who would see that none is too low; `out` holds 0. */
-int64_t bound_rows(const segment *in, const query *q, row_bounds *out)
+int64_t bound_rows(const segment *in, const query *q, row_bounds *out, room own)
 {
     run r;
     prospects p;
-    int64_t ended = NO_MEMORY;
-    if (!begin(&r, in, q)) return NO_MEMORY;
+    if (!begin(&r, in, q, own) || !find_near(&r) || !lay_out(&p, &r)) return NO_ROOM;
     const sieve v = sieve_of(&r);
-    if (find_near(&r) && make_room(&p, in->windows)) {
-        ended = in->rows;
-        look_ahead(&r, &p);
-        for (int64_t window = 0; window < in->windows; window++) {
-            work w;
-            if (p.near[window] < 0) continue;
-            sift_window(&r, window, &v, p.towards[window], 0, &w);
-            bound_window_rows(&r, &p, window, &w, out);
-        }
-        free(p.aspects);
+    look_ahead(&r, &p);
+    for (int64_t window = 0; window < in->windows; window++) {
+        work w;
+        if (p.near[window] < 0) continue;
+        sift_window(&r, window, &v, p.towards[window], 0, &w);
+        bound_window_rows(&r, &p, window, &w, out);
     }
-    end(&r);
-    return ended;
+    return in->rows;
 }

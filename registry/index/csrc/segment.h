@@ -36,7 +36,7 @@ typedef struct {
 } record;
 
 typedef struct {
-    int64_t rows, windows, terms, grouped, cells;
+    int64_t rows, windows, terms, grouped, cells, n_axes;
     int64_t as_of_s;            /* of the merits */
     const record *records;
     const sketch *sketches;     /* [windows * WINDOW] */
@@ -59,9 +59,11 @@ typedef struct {
     const float *cell_reach;    /* from the centre to the farthest place; radians */
     const uint16_t *window_merit; /* the best score of depth, quality and freshness */
     const uint8_t *window_flags;
-    const int8_t *window_axis;  /* [windows][DIMENSIONS]: a direction */
-    const float *window_spread; /* [4][windows]: its length, and that without its lead; the
-                                 * least and the greatest cosine of an embedding with it */
+    const int8_t *axes;         /* [n_axes][DIMENSIONS]: directions */
+    const float *axis_lengths;  /* [2][n_axes]: and those without their lead */
+    const int32_t *axis_of;     /* [windows]: number of its axis */
+    const float *window_spread; /* [2][windows]: the least and the greatest cosine of an
+                                 * embedding with its axis */
     const uint32_t *grouped_rows; /* ascending */
     const int64_t *grouped_leaders;
 } segment;

@@ -29,6 +29,7 @@ typedef struct {
     float along[GROUP], across[GROUP], more[GROUP], bound[GROUP];
 } brief;
 
+FOR_EACH_MACHINE
 static void read_sketches(const run *r, const aspect *aspects, const contender *group, int size,
                           brief *b)
 {

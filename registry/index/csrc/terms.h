@@ -73,9 +73,13 @@ static uint8_t impact_of(const part *one, uint32_t row)
     if (one->column) return one->column[row];
     if (!one->postings) return 0;
     uint32_t low = one->blocks[row / WINDOW], end = one->blocks[row / WINDOW + 1];
-    for (; low < end; low++)
-        if (one->postings[low] >> 8 == row) return (uint8_t)one->postings[low];
-    return 0;
+    const uint32_t *from = one->postings + low; /* halved without a branch */
+    for (uint32_t count = end - low; count > 1;) {
+        const uint32_t half = count / 2;
+        from = from[half] >> 8 <= row ? from + half : from;
+        count -= half;
+    }
+    return low < end && *from >> 8 == row ? (uint8_t)*from : 0;
 }
 
 #endif

@@ -63,7 +63,14 @@ static uint16_t apart_from_near(const run *r, int64_t window)
     return (flags & HAS_OTHER) && v->neutral > v->far ? v->neutral : v->far;
 }
 
-/* 0 where there is no memory. */
+static size_t vicinity_bytes(const segment *in, size_t rows)
+{
+    const vicinity *v = NULL;
+    const size_t windows = (size_t)in->windows;
+    return (windows + 2) * sizeof *v->starts + windows * sizeof *v->best + rows * sizeof *v->rows;
+}
+
+/* 0 where there is no room. */
 static int find_near(run *r)
 {
     const segment *in = r->in;
@@ -71,22 +78,20 @@ static int find_near(run *r)
     const size_t windows = (size_t)in->windows, cells = r->asked->located ? (size_t)in->cells : 0;
     uint32_t rows = 0;
     int first = LEVELS;
-    float *proximity = malloc((cells + 1) * sizeof *proximity);
+    float *proximity = take(&r->left, cells * sizeof *proximity);
     if (!proximity) return 0;
     for (size_t c = 0; c < cells; c++)
         proximity[c] = proximity_within(r, in->cell_centre + c * 3, in->cell_reach[c]);
     if (cells) first = first_near_level(in, proximity, &rows);
     v->neutral = v->far = near_units(r, (float)r->asked->neutral);
     if (r->asked->located) v->far = near_units(r, (float)first * (FULL + 1) / LEVELS);
-    v->starts = calloc(1, (windows + 2) * sizeof *v->starts + windows * sizeof *v->best +
-                              rows * sizeof *v->rows);
-    if (v->starts) {
-        v->best = (uint16_t *)(v->starts + windows + 2);
-        v->rows = (near_row *)(v->best + windows);
-        if (rows) place_near(r, proximity, first, v);
-    }
-    free(proximity);
-    return v->starts != NULL;
+    v->starts = take(&r->left, vicinity_bytes(in, rows));
+    if (!v->starts) return 0;
+    memset(v->starts, 0, vicinity_bytes(in, 0));
+    v->best = (uint16_t *)(v->starts + windows + 2);
+    v->rows = (near_row *)(v->best + windows);
+    if (rows) place_near(r, proximity, first, v);
+    return 1;
 }
 
 #endif

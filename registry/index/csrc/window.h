@@ -180,7 +180,7 @@ static int take_row(const run *r, const close_row *near, state *s)
     candidate taken = {2 * score - tier, 0, s->number, row};
     if (one->flags & GROUPED) taken.leader = leader_of(r->in, row);
     if (taken.standing > s->after) return !taken.leader || add(&s->shown, &taken);
-    return add(&s->found, &taken);
+    return insert(&s->found, &taken);
 }
 
 static int take_rows(const run *r, const close_row *rows, int count, state *s)
@@ -229,26 +229,6 @@ static void look_up_places(const run *r, int64_t window, uint16_t *apart)
     const vicinity *v = &r->near;
     for (uint32_t i = v->starts[window]; i < v->starts[window + 1]; i++)
         apart[v->rows[i].at] = v->rows[i].units;
-}
-
-static void fetch(const void *start, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch((const char *)start + i);
-}
-
-/* Has a window's columns on their way. */
-static void fetch_window(const run *r, int64_t window)
-{
-    const int64_t first = window * WINDOW;
-    fetch(r->in->along + first, WINDOW);
-    fetch(r->in->across + first, WINDOW);
-    fetch(r->in->behind + first, WINDOW);
-    for (int32_t t = 0; t < r->n_terms; t++) {
-        const part *one = &r->terms[t];
-        if (!one->peaks[window]) continue;
-        if (one->column) fetch(one->column + first, WINDOW);
-        else __builtin_prefetch(one->postings + one->blocks[window]);
-    }
 }
 
 /* The bounds of a window's rows, and what they come from; 0 where a row is ruled out. */

@@ -1,8 +1,10 @@
 """The compiled kernel: `csrc`, bound by ctypes, which releases the GIL for a call."""
 
 import ctypes
+import struct
+import threading
 from collections.abc import Sequence
-from ctypes import c_int8, c_int32, c_int64, c_uint64, c_void_p
+from ctypes import c_int32, c_int64, c_size_t, c_void_p
 from functools import lru_cache
 from typing import Any
 
@@ -11,19 +13,19 @@ import numpy.typing as npt
 
 from registry.compiled.library import pointer_to
 from registry.index.query.constants import Constants
+from registry.index.segments.array_file import aligned_zeros
 from registry.index.segments.part import BEFORE_ALL, CANDIDATE, FACTORS, Part
 from registry.ranking.vectors import DIMENSIONS
 
-NO_CAPACITY, NO_MEMORY = -1, -2
+NO_CAPACITY, NO_ROOM = -1, -2
 TERMS_MAX, FILTERS_MAX = 160, 16  # as in segment.h
-_COUNTS = ("rows", "windows", "terms", "grouped", "cells", "as_of_s")
+_COUNTS = ("rows", "windows", "terms", "grouped", "cells", "n_axes", "as_of_s")
 _ARRAYS = (
     *("records", "sketches", "along", "across", "behind", "alive", "hashes"),
     *("containing", "starts", "postings", "column_of", "frequent_of", "columns"),
     *("blocks", "peaks", "cell_starts", "cell_rows", "cell_centre", "cell_reach"),
-    "window_merit",
-    *("window_flags", "window_axis", "window_spread", "grouped_rows"),
-    "grouped_leaders",
+    *("window_merit", "window_flags", "axes", "axis_lengths", "axis_of"),
+    *("window_spread", "grouped_rows", "grouped_leaders"),
 )
 
 
@@ -38,27 +40,35 @@ class _Segment(ctypes.Structure):
     ]
 
 
-class _Query(ctypes.Structure):
-    _fields_ = [
-        *((name, c_int64) for name in ("lexical_multiplier", "meaning_multiplier")),
-        ("now_s", c_int64),
-        *((name, c_void_p) for name in ("term_hashes", "term_weights")),
-        *((name, c_void_p) for name in ("filter_hashes", "squared_chords")),
-        *((name, c_void_p) for name in ("near", "fresh")),
-        *((name, c_int32) for name in ("terms", "filters", "chords")),
-        *((name, c_int32) for name in ("near_size", "fresh_size")),
-        *((name, c_int32) for name in ("lexical_share", "full_relevance", "floor")),
-        *((name, c_int32) for name in ("meaning_only_min", "located", "neutral")),
-        ("weights", c_int32 * 5),
-        ("origin", c_int32 * 3),
-        ("vector", c_int8 * DIMENSIONS),
-    ]
+_QUERY = struct.Struct(f"@3q6P19i{DIMENSIONS}s4x")
+"""`query` of `csrc/segment.h`."""
 
 
 class Effort(ctypes.Structure):
     """What a search looked at: windows, rows' sketches, and rows closely."""
 
     _fields_ = [(name, c_int64) for name in ("windows", "sketches", "records")]
+
+
+class _Room(ctypes.Structure):
+    _fields_ = [("next", c_void_p), ("left", c_size_t)]
+
+
+class _Rooms(threading.local):
+    """What a thread's searches work in, kept for the next one: see `csrc/room.h`."""
+
+    def __init__(self) -> None:
+        self._kept = aligned_zeros((0,), np.uint8)
+        self._room = _Room()
+
+    def of(self, size: int) -> _Room:
+        if self._room.left < size:
+            self._kept = aligned_zeros((size,), np.uint8)
+            self._room = _Room(pointer_to(self._kept), size)
+        return self._room
+
+
+_rooms = _Rooms()
 
 
 class Kernel:
@@ -72,15 +82,19 @@ class Kernel:
         )
         self._library.search.argtypes = (
             *(c_void_p, c_int32, c_void_p, c_int64, c_int64),
-            *(c_void_p, c_int64, c_void_p, c_void_p, c_void_p),
+            *(c_void_p, c_int64, c_void_p, c_void_p, c_void_p, _Room),
         )
         self._library.search.restype = c_int64
-        self._library.mark_eligible.argtypes = (c_void_p, c_void_p, c_void_p)
+        self._library.mark_eligible.argtypes = (c_void_p, c_void_p, c_void_p, _Room)
         self._library.mark_eligible.restype = c_int64
         self._library.score_rows.argtypes = (
-            *(c_void_p, c_void_p, c_void_p, c_int64, c_void_p),
+            *(c_void_p, c_void_p, c_void_p, c_int64, c_void_p, _Room),
         )
         self._library.score_rows.restype = c_int64
+        self._library.bound_rows.argtypes = (c_void_p, c_void_p, c_void_p, _Room)
+        self._library.bound_rows.restype = c_int64
+        self._library.room_bytes.argtypes = (c_void_p, c_int32)
+        self._library.room_bytes.restype = c_int64
 
     def bind(self, parts: Sequence[Part]) -> "Bound":
         return Bound(self._library, tuple(parts))
@@ -93,6 +107,7 @@ class Bound:
         self._library = library
         self._parts = parts
         self._segments = (_Segment * max(1, len(parts)))(*map(_segment_of, parts))
+        self._room_bytes: int = library.room_bytes(self._segments, len(parts))
 
     def containing(self, hashes: Sequence[int]) -> list[int]:
         """See `engine.Bound`."""
@@ -126,7 +141,7 @@ class Bound:
             count = self._library.search(
                 self._segments,
                 len(self._parts),
-                ctypes.byref(_question(constants).struct),
+                _question(constants).address,
                 k,
                 after,
                 pointer_to(found),
@@ -134,8 +149,9 @@ class Bound:
                 pointer_to(shown),
                 ctypes.byref(shown_count),
                 ctypes.byref(effort),
+                _rooms.of(self._room_bytes),
             )
-            if count == NO_MEMORY:
+            if count == NO_ROOM:
                 raise MemoryError
             if count != NO_CAPACITY:
                 return found[:count], shown[: shown_count.value], effort
@@ -150,10 +166,11 @@ class Bound:
         eligible = np.zeros(len(self._parts[part].segment), np.bool_)
         ended = self._library.mark_eligible(
             ctypes.byref(self._segments[part]),
-            ctypes.byref(question.struct),
+            question.address,
             pointer_to(eligible),
+            _rooms.of(self._room_bytes),
         )
-        if ended == NO_MEMORY:
+        if ended == NO_ROOM:
             raise MemoryError
         return eligible
 
@@ -166,12 +183,13 @@ class Bound:
         scored = np.empty(len(rows), FACTORS)
         ended = self._library.score_rows(
             ctypes.byref(self._segments[part]),
-            ctypes.byref(question.struct),
+            question.address,
             pointer_to(rows),
             len(rows),
             pointer_to(scored),
+            _rooms.of(self._room_bytes),
         )
-        if ended == NO_MEMORY:
+        if ended == NO_ROOM:
             raise MemoryError
         return scored
 
@@ -183,55 +201,73 @@ class Bound:
         bounds = np.zeros(len(self._parts[part].segment), BOUNDS)
         ended = self._library.bound_rows(
             ctypes.byref(self._segments[part]),
-            ctypes.byref(_question(constants).struct),
+            _question(constants).address,
             pointer_to(bounds),
+            _rooms.of(self._room_bytes),
         )
-        if ended == NO_MEMORY:
+        if ended == NO_ROOM:
             raise MemoryError
         return bounds
 
 
 class _Question:
-    """Constants as the kernel's struct; keeps the arrays alive that it points to."""
+    """Constants as the kernel's struct, with its lists behind it; keeps its tables alive."""
 
     def __init__(self, constants: Constants) -> None:
         if len(constants.terms) > TERMS_MAX or len(constants.filters) > FILTERS_MAX:
             raise ValueError("more terms or filters than a request can have")
-        hashes = [term for term, _ in constants.terms]
-        weights = [weight for _, weight in constants.terms]
-        # Of few numbers, an array of ctypes is made in half the time of NumPy's.
-        lists: tuple[ctypes.Array[Any], ...] = (
-            (c_uint64 * len(hashes))(*hashes),
-            (c_int32 * len(weights))(*weights),
-            (c_uint64 * len(constants.filters))(*constants.filters),
-        )
+        terms, filters = len(constants.terms), len(constants.filters)
         tables: tuple[npt.NDArray[Any], ...] = (
             constants.squared_chords,
             constants.near,
             constants.fresh,
         )
-        self._kept = (lists, tables)
-        self.struct = _Query(
+        lists = struct.Struct(f"@{terms + filters}Q{terms}i")
+        room = bytearray(_QUERY.size + lists.size)
+        self._kept = tables, room
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(room))
+        hashes = self.address + _QUERY.size
+        _QUERY.pack_into(
+            *(room, 0),
             constants.lexical_multiplier,
             constants.meaning_multiplier,
             constants.now_s,
-            *map(ctypes.addressof, lists),
-            *map(pointer_to, tables),
-            len(constants.terms),
-            len(constants.filters),
-            len(constants.squared_chords),
-            len(constants.near),
-            len(constants.fresh),
+            *(hashes, hashes + 8 * (terms + filters), hashes + 8 * terms),
+            *map(_address_of, tables),
+            *(terms, filters, *map(len, tables)),
             constants.lexical_share_bp,
             constants.full_relevance_bp,
             constants.floor,
             constants.meaning_only_min_bp,
             constants.origin is not None,
             constants.neutral,
-            constants.weights,
-            constants.origin or (0, 0, 0),
-            (c_int8 * DIMENSIONS).from_buffer_copy(constants.vector),
+            *constants.weights,
+            *(constants.origin or (0, 0, 0)),
+            constants.vector,
         )
+        lists.pack_into(
+            *(room, _QUERY.size),
+            *(term for term, _ in constants.terms),
+            *constants.filters,
+            *(weight for _, weight in constants.terms),
+        )
+
+
+_tables: dict[int, tuple[npt.NDArray[Any], int]] = {}
+_TABLES_MAX = 64
+
+
+def _address_of(table: npt.NDArray[Any]) -> int:
+    """Each search has the same few, and NumPy takes several microseconds to tell.
+
+    They are kept with it, so that no other can have their number.
+    """
+    known = _tables.get(id(table))
+    if known is None:
+        if len(_tables) >= _TABLES_MAX:
+            _tables.clear()
+        known = _tables[id(table)] = table, pointer_to(table).value or 0
+    return known[1]
 
 
 _question = lru_cache(maxsize=64)(_Question)
@@ -250,6 +286,7 @@ def _segment_of(part: Part) -> _Segment:
         len(segment.hashes),
         len(segment.grouped_rows),
         len(segment.cell_reach),
+        len(segment.axes),
         segment.as_of_s,
         *(pointer_to(array) for array in arrays.values()),
     )

@@ -15,7 +15,7 @@ from registry.index.segments.part import BEFORE_ALL, CANDIDATE, FACTORS, Part
 from registry.ranking.decay import look_up
 from registry.ranking.freshness import days_between
 from registry.ranking.policy import FULL
-from registry.ranking.proximity import distances_km
+from registry.ranking.proximity import distances_km, proximities
 from registry.ranking.vectors import DIMENSIONS
 
 Integers = npt.NDArray[np.int64]
@@ -88,10 +88,11 @@ class BoundOracle:
         fused += (FULL - share) * scored["cosine"].astype(np.int64)
         scored["relevance"] = np.minimum(fused // constants.full_relevance_bp, FULL)
         scored["km"] = _kilometres(part, constants)
-        near = look_up(constants.near, scored["km"])
         local = (records["flags"] & LOCAL) != 0
         located = local & (constants.origin is not None)
-        scored["proximity"] = np.where(located, near, constants.neutral)
+        scored["proximity"] = proximities(
+            scored["km"], located, constants.near, constants.neutral
+        )
         scored["depth"] = records["depth"]
         scored["quality"] = records["quality"]
         changed_s = records["changed_s"].astype(np.int64)

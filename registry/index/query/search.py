@@ -7,6 +7,7 @@ order, and pages of one request fit together without a gap or a double.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 
 import msgspec
 import numpy as np
@@ -18,7 +19,14 @@ from registry.index.query.order import Order, Standing
 from registry.index.query.sample import sample_sites
 from registry.index.segments.part import Scored
 from registry.ranking.encoder import Encoder
-from registry.ranking.explain import Facts, Matching, Told, parse_told
+from registry.ranking.explain import (
+    Advantage,
+    Facts,
+    Matching,
+    Told,
+    parse_told,
+    why_ahead,
+)
 from registry.ranking.policy import FULL, Policy
 from registry.ranking.proximity import distance_band
 from registry.ranking.relevance import Request, parse_request
@@ -27,7 +35,10 @@ from registry.ranking.ties import OrderKey
 
 
 class RankedSite(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One place of an answer. behind: ids of the sites that share it, best first."""
+    """One place of an answer. behind: ids of the sites that share it, best first.
+
+    ahead: of the next place; None where there is none.
+    """
 
     site_id: int
     score: int
@@ -35,6 +46,7 @@ class RankedSite(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     facts: Facts
     order_key: OrderKey
     behind: tuple[int, ...]
+    ahead: Advantage | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +107,7 @@ def search(
         is_exact=eligible.is_exact,
         has_more=len(standings) > k,
         sites=_explained(
-            index, query, constants, order, standings[:k], weights=weights
+            index, query, constants, order, standings, k=k, weights=weights
         ),
         eligible_sample=sample_sites(
             eligible.site_ids, seed, index.policy.eligible_sample
@@ -111,11 +123,15 @@ def _explained(
     query: Query,
     constants: Constants,
     order: Order,
-    page: Sequence[Standing],
+    standings: Sequence[Standing],
     *,
+    k: int,
     weights: Mapping[str, int],
 ) -> tuple[RankedSite, ...]:
-    scored = _scored(index, constants, page)
+    """The first k of them; what stands behind these is compared with the last."""
+    page = standings[:k]
+    scored = _scored(index, constants, standings)
+    factors = list(map(_factors, scored))
     bodies = [index.bodies[one.part][one.row] for one in page]
     matched = matching_of(weights, index.policy)(bodies)
     words = _words(query.request, weights)
@@ -123,13 +139,29 @@ def _explained(
         RankedSite(
             site_id=one.key.site_id,
             score=one.key.score,
-            factors=_factors(own),
-            facts=_facts(parse_told(body), own, matching, words),
+            factors=own,
+            facts=_facts(parse_told(body), figures, matching, words),
             order_key=one.key,
             behind=order.behind(one),
+            ahead=ahead,
         )
-        for one, own, body, matching in zip(page, scored, bodies, matched, strict=True)
+        for one, own, body, figures, matching, ahead in zip(
+            *(page, factors, bodies, scored, matched),
+            _advantages(standings, factors, index.policy),
+            strict=False,
+        )
     )
+
+
+def _advantages(
+    standings: Sequence[Standing], factors: Sequence[Factors], policy: Policy
+) -> list[Advantage | None]:
+    """Of each over the next."""
+    told = [
+        (own.contributions(policy), one.key)
+        for own, one in zip(factors, standings, strict=True)
+    ]
+    return [*(why_ahead(*pair) for pair in pairwise(told)), None]
 
 
 def _term_weights(index: Index, request: Request) -> dict[str, int]:

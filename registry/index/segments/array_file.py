@@ -16,11 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.index.columns.runs import Runs
+from registry.index.columns.spool import SYNCED_BYTES
 
 ALIGNMENT = 64
-SYNCED_BYTES = 1 << 26
-"""Made durable so many at once: a large file all at once would hold up other writers."""
-
 PIECE_BYTES = 1 << 23
 """Written so many at once: what they are read from lies anywhere in mapped files."""
 
@@ -40,10 +38,10 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """So many bytes that lie in a file already, from HEAD_ROOM on: its first array."""
+    """An array that lies in a file already, from HEAD_ROOM on: the first there."""
 
     path: Path
-    size: int
+    array: Array
 
 
 Told = Array | Runs[Any] | Laid
@@ -115,7 +113,7 @@ def _write_arrays(
 
 def _kind(array: Told) -> tuple[np.dtype[Any], tuple[int, ...]]:
     if isinstance(array, Laid):
-        return np.dtype(np.uint8), (array.size,)
+        return _kind(array.array)
     if isinstance(array, Runs):
         return array.arrays[0].dtype, (int(array.lengths.sum()),)
     return array.dtype, array.shape

@@ -24,6 +24,7 @@ FREQUENT_WINDOWS = 4
 
 _NO_CAPACITY, _NO_MEMORY = -1, -2
 _ROOM = 1 << 18
+_PLACED = ("postings", "columns", "blocks", "peaks")
 Integers = npt.NDArray[np.int64]
 Columns = dict[str, npt.NDArray[Any]]
 
@@ -75,17 +76,20 @@ def invert_compiled(rows: Rows, window: int, library: ctypes.CDLL) -> Columns:
     made = _empty(hashes[order], counts[order], len(rows), window)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    arrays: list[npt.NDArray[Any]] = [
-        *(made["starts"][place], made["column_of"][place], made["frequent_of"][place]),
-        *(made[name] for name in ("postings", "columns", "blocks", "peaks")),
-    ]
-    said = (np.ascontiguousarray(one) for one in (numbers, rows.impacts, rows.starts))
-    kept = list(said)
-    library.place_terms(
+    of_terms = [made[name][place] for name in ("starts", "column_of", "frequent_of")]
+    spans = rows.runs_of(numbers, np.arange(len(rows)))
+    said = (numbers, rows.impacts, spans.starts, spans.lengths)
+    kept = [np.ascontiguousarray(one) for one in said]
+    library.place_terms.restype = c_int64
+    placed = library.place_terms(
         *map(pointer_to, kept),
         *(c_int64(len(rows)), c_int64(window)),
-        *map(pointer_to, arrays),
+        *map(pointer_to, of_terms),
+        *(c_int64(len(order)), c_int64(len(made["peaks"]))),
+        *map(pointer_to, (made[name] for name in _PLACED)),
     )
+    if placed == _NO_MEMORY:
+        raise MemoryError
     np.cumsum(made["blocks"], axis=1, out=made["blocks"])
     return made
 
@@ -129,7 +133,10 @@ def _postings(
     hashes = np.sort(rows.hashes)
     hashes = hashes[np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)]]
     term = np.searchsorted(hashes, rows.hashes)
-    row = np.repeat(np.arange(len(rows), dtype=np.uint32), np.diff(rows.starts))
+    own = np.arange(len(rows), dtype=np.uint32)
+    if rows.runs is not None:
+        own[rows.runs] = own.copy()
+    row = np.repeat(own, np.diff(rows.starts))
     # One sort of numbers, by term and row, is several times as fast as one of places.
     packed = term.astype(np.uint64) << np.uint64(32)
     packed |= row << np.uint32(8) | rows.impacts

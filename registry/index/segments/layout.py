@@ -12,19 +12,17 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.columns.directions import directions
 from registry.index.columns.rows import LOCAL, Rows
+from registry.index.columns.unpacking import AT_ONCE, Floats, unpacked
 from registry.index.segments.segment import WINDOW
 
 TOPIC_ROWS = 768
 _SAMPLE = 4_096
 _ROUNDS = 10
-_CHUNK = 65_536
-"""Rows whose vectors are unpacked at once."""
+_UNIT = 1 << 16
+"""The length of a centre: products with embeddings stay exact."""
 
 Order = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float32]
-Embeddings = npt.NDArray[np.uint8]
 
 
 def order_rows(
@@ -35,7 +33,7 @@ def order_rows(
     topics = [
         topic[np.argsort(-merits[topic], kind="stable")]
         for own in (np.flatnonzero(local), np.flatnonzero(~local))
-        for topic in _topics(own, rows.embeddings, topic_rows)
+        for topic in _topics(own, rows, topic_rows)
     ]
     ends = [len(topic) // WINDOW * WINDOW for topic in topics]
     both = list(zip(topics, ends, strict=True))
@@ -43,41 +41,54 @@ def order_rows(
     return np.concatenate([np.empty(0, np.int64), *whole, *left])
 
 
-def _topics(own: Order, embeddings: Embeddings, topic_rows: int) -> list[Order]:
+def _topics(own: Order, rows: Rows, topic_rows: int) -> list[Order]:
     """Groups of like meaning of about so many rows, in two steps, each of k-means."""
     subjects = round(math.sqrt(len(own) / topic_rows))
     return [
         topic
-        for subject in _divide(own, embeddings, subjects)
-        for topic in _divide(subject, embeddings, round(len(subject) / topic_rows))
+        for subject in _divide(own, rows, subjects)
+        for topic in _divide(subject, rows, round(len(subject) / topic_rows))
     ]
 
 
-def _divide(own: Order, embeddings: Embeddings, count: int) -> list[Order]:
+def _divide(own: Order, rows: Rows, count: int) -> list[Order]:
     """Groups of like meaning, by k-means (Lloyd 1982) over a sample."""
     if count < 2:
         return [own]
     sample = own[_spaced(len(own), _SAMPLE)]
-    centres = _centres(directions(embeddings[sample]), count)
-    chunks = (own[start : start + _CHUNK] for start in range(0, len(own), _CHUNK))
-    group = np.concatenate(
-        [np.argmax(directions(embeddings[one]) @ centres.T, axis=1) for one in chunks]
+    centres = _centres(
+        unpacked(rows.embeddings[sample]), rows.reciprocals[sample], count
     )
-    by_group = np.argsort(group, kind="stable")
+    chunks = (own[start : start + AT_ONCE] for start in range(0, len(own), AT_ONCE))
+    group = np.concatenate(
+        [_nearest(unpacked(rows.embeddings[one]), centres) for one in chunks]
+    )
+    by_group = np.argsort(group.astype(np.int16), kind="stable")
     ends = np.cumsum(np.bincount(group, minlength=count))[:-1]
     return [own[one] for one in np.split(by_group, ends) if len(one)]
 
 
-def _centres(sample: Floats, count: int) -> Floats:
-    centres = sample[_spaced(len(sample), count)]
+def _centres(sample: Floats, reciprocals: npt.NDArray[np.uint16], count: int) -> Floats:
+    """Directions; reciprocals: of the lengths, so that each of the sample counts alike."""
+    weights = (reciprocals >> 4).astype(np.float32)  # their sums stay exact
+    centres = _scaled(sample[_spaced(len(sample), count)])
     for _ in range(_ROUNDS):
-        nearest = np.argmax(sample @ centres.T, axis=1)
+        nearest = _nearest(sample, centres)
         # A product of matrices is many times as fast as adding at places.
-        own = (nearest == np.arange(len(centres))[:, None]).astype(np.float32)
-        sums = own @ sample
-        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-        centres = np.where(lengths > 0, sums / np.maximum(lengths, 1e-6), centres)
+        sums = ((nearest == np.arange(len(centres))[:, None]) * weights) @ sample
+        centres = np.where(sums.any(axis=1, keepdims=True), _scaled(sums), centres)
     return centres
+
+
+def _nearest(vectors: Floats, centres: Floats) -> Order:
+    nearest: Order = np.argmax(vectors @ centres.T, axis=1)
+    return nearest
+
+
+def _scaled(sums: Floats) -> Floats:
+    lengths = np.linalg.norm(sums.astype(np.float64), axis=1, keepdims=True)
+    scaled: Floats = np.rint(sums * (_UNIT / np.maximum(lengths, 1))).astype(np.float32)
+    return scaled
 
 
 def _spaced(length: int, count: int) -> Order:

@@ -132,18 +132,21 @@ def merge_levels(levels: Sequence[Level], policy: Policy) -> Level:
 
 def _make(parts: Sequence[Rows], numbers: Numbers, policy: Policy) -> Level:
     """Of the rows of these numbers, counted through all parts."""
-    # What rows say is most of them: it is gathered once, in the order that is found.
-    bare = select(parts, numbers, bare=True)
+    # What rows say is most of them: it is gathered once, in the order that is found, and
+    # not at all where the rows are those of one part.
+    is_one = len(parts) == 1 and len(numbers) == len(parts[0])
+    bare = parts[0] if is_one else select(parts, numbers, bare=True)
     # Freshness only falls: as of the newest change no row has less than it ever will.
     as_of_s = int(bare.changed_s.max(initial=0))
     merits = _merits(bare, as_of_s, policy)
     order = order_rows(bare, merits)
     del bare
-    rows = select(parts, numbers[order])
+    rows = parts[0].in_order(order) if is_one else select(parts, numbers[order])
+    made = level_of(rows, build_segment(rows, merits[order], as_of_s))
     for part in parts:
         release(part.hashes)
         release(part.impacts)
-    return level_of(rows, build_segment(rows, merits[order], as_of_s))
+    return made
 
 
 def level_of(rows: Rows, segment: Segment) -> Level:

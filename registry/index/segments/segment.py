@@ -4,21 +4,24 @@ Rows lie in windows of WINDOW, each with bounds by which a search leaves out wha
 stand on its page. The kernel reads these arrays as they are: see `csrc/segment.h`.
 """
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.columns.directions import directions
 from registry.index.columns.rows import GROUPED, LOCAL, Rows, find_hash
 from registry.index.columns.runs import starts_of
+from registry.index.columns.unpacking import AT_ONCE, Floats, unpacked
 from registry.index.segments.array_file import aligned_zeros
 from registry.index.segments.inversion import inverted
 from registry.ranking.vectors import DIMENSIONS
 
 Number = TypeVar("Number", bound=np.generic)
 Numbers = npt.NDArray[np.int64]
+Doubles = npt.NDArray[np.float64]
 WINDOW = 256
 LEAD = 56
 """Leading dimensions of an embedding, which alone decide on most rows."""
@@ -27,6 +30,9 @@ CELLS, CELL_ROWS_MIN = 1024, 16
 """Groups of near places, so many at most, and rows in one."""
 
 ROWS_MAX = 1 << 24
+ALIKE = 0.98
+"""Cosine of two windows' directions from which on they share an axis; those of a topic do."""
+
 MERIT_UNIT, BEHIND_UNIT = 1024, 65_536
 SKETCH = np.dtype(
     [
@@ -72,9 +78,10 @@ class Segment:
     column_of, frequent_of: a term's number in columns, shape (d, w * WINDOW), and in
     blocks, shape (f, w + 1), and peaks, shape (f, w); else -1. blocks: where the
     postings of each window start, from the term's first; peaks: the greatest impact in
-    each window. window_axis: shape (w, 128),
-    about the direction of the embeddings; window_spread: shape (4, w), its length, that
-    without its first dimensions, and the least and greatest cosine of an embedding.
+    each window. axes: shape (a, 128), each about the direction of the embeddings of some
+    windows; axis_lengths: shape (2, a), whole and without their first dimensions; axis_of:
+    the number of a window's. window_spread: shape (2, w), the least and the greatest
+    cosine of an embedding with it.
     grouped_rows: those that share their place, ascending.
     """
 
@@ -99,7 +106,9 @@ class Segment:
     cell_reach: npt.NDArray[np.float32]
     window_merit: npt.NDArray[np.uint16]
     window_flags: npt.NDArray[np.uint8]
-    window_axis: npt.NDArray[np.int8]
+    axes: npt.NDArray[np.int8]
+    axis_lengths: npt.NDArray[np.float32]
+    axis_of: npt.NDArray[np.int32]
     window_spread: npt.NDArray[np.float32]
     grouped_rows: npt.NDArray[np.uint32]
     grouped_leaders: npt.NDArray[np.int64]
@@ -179,14 +188,14 @@ def _records(rows: Rows) -> npt.NDArray[np.void]:
 def _places(rows: Rows) -> dict[str, Any]:
     local = (rows.flags & LOCAL) != 0
     most = max(CELL_ROWS_MIN, -(-len(rows) // CELLS))
-    cells = divide(np.flatnonzero(local), rows.vectors, most)
-    sizes = np.array([len(own) for own in cells], np.int64)
+    own = np.flatnonzero(local)
+    cells = divide(own, np.ascontiguousarray(rows.vectors[own].T), most)
+    starts = starts_of(np.array([len(own) for own in cells], np.int64))
     cell_rows = np.concatenate([np.empty(0, np.int64), *map(np.sort, cells)])
-    cell = np.repeat(np.arange(len(cells)), sizes)
-    centre, reach = _caps(rows.vectors[cell_rows], cell, len(cells))
+    centre, reach = _caps(rows.vectors[cell_rows], starts)
     has = _padded(np.where(local, _HAS_LOCAL, _HAS_OTHER).astype(np.uint8))
     return {
-        "cell_starts": starts_of(sizes).astype(np.uint32),
+        "cell_starts": starts.astype(np.uint32),
         "cell_rows": cell_rows.astype(np.uint32),
         "cell_centre": centre,
         "cell_reach": reach,
@@ -194,97 +203,138 @@ def _places(rows: Rows) -> dict[str, Any]:
     }
 
 
-def divide(
-    numbers: Numbers, vectors: npt.NDArray[np.int32], most: int
-) -> list[Numbers]:
-    """Rows in halves along the longest side, and these again, to at most so many."""
+def divide(numbers: Numbers, places: npt.NDArray[np.int32], most: int) -> list[Numbers]:
+    """Rows in halves along the longest side, and these again, to at most so many.
+
+    places: shape (3, n), of those rows.
+    """
     if len(numbers) <= most:
         return [numbers] if len(numbers) else []
-    own = vectors[numbers]
-    side = int(np.argmax(np.ptp(own, axis=0)))
+    side = int(np.argmax(np.ptp(places, axis=1)))
     middle = len(numbers) // 2
-    halves = np.argpartition(own[:, side], middle)
+    order = np.argpartition(places[side], middle)
     return [
-        *divide(numbers[halves[:middle]], vectors, most),
-        *divide(numbers[halves[middle:]], vectors, most),
+        cell
+        for half in (order[:middle], order[middle:])
+        for cell in divide(numbers[half], places[:, half], most)
     ]
 
 
 def _caps(
-    vectors: npt.NDArray[np.int32], groups: npt.NDArray[Any], count: int
+    vectors: npt.NDArray[np.int32], starts: Numbers
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """Centre of each group of places, and its reach in radians."""
-    places = vectors / np.maximum(np.linalg.norm(vectors, axis=1), 1)[:, None]
-    # Not `at`, which holds the interpreter from a builder's other threads.
-    order = np.argsort(groups, kind="stable")
-    present, starts = np.unique(groups[order], return_index=True)
-    middle = np.zeros((count, 3))
-    middle[present] = np.add.reduceat(places[order], starts)
+    """Centre of each group of places, and its reach in radians.
+
+    starts: of the groups, of which none is empty, and the end of the last.
+    """
+    if len(starts) == 1:
+        return np.empty((0, 3), np.float32), np.empty(0, np.float32)
+    places = vectors.astype(np.float64)
+    places /= np.maximum(np.sqrt(_squares(places)), 1)[:, None]
+    middle = np.add.reduceat(places, starts[:-1])
     # Places all around the globe have no middle; any centre reaches them all.
-    middle[np.linalg.norm(middle, axis=1) < 1e-6] = (0, 0, 1)
-    centre = (middle / np.linalg.norm(middle, axis=1)[:, None]).astype(np.float32)
+    middle[_squares(middle) < 1e-12] = (0, 0, 1)
+    centre = (middle / np.sqrt(_squares(middle))[:, None]).astype(np.float32)
     unit = centre.astype(np.float64)
-    unit /= np.linalg.norm(unit, axis=1)[:, None]
-    inner = np.einsum("ij,ij->i", places, unit[groups])
-    reach = np.zeros(count)
-    away = np.arccos(np.clip(inner, -1, 1))
-    reach[present] = np.maximum.reduceat(away[order], starts)
-    return centre, reach.astype(np.float32)
+    unit /= np.sqrt(_squares(unit))[:, None]
+    inner = np.einsum("ij,ij->i", places, np.repeat(unit, np.diff(starts), axis=0))
+    farthest = np.minimum.reduceat(inner, starts[:-1])
+    return centre, np.arccos(np.clip(farthest, -1, 1)).astype(np.float32)
 
 
 def _meanings(rows: Rows) -> dict[str, Any]:
     windows = -(-len(rows) // WINDOW)
-    axis = np.zeros((windows, DIMENSIONS), np.int8)
-    spread = np.zeros((4, windows), np.float32)
+    axes: list[npt.NDArray[np.int8]] = []
+    axis_of = np.zeros(windows, np.int32)
+    spread = np.zeros((2, windows), np.float32)
     sketches = aligned_zeros((windows * WINDOW,), SKETCH)
     along = aligned_zeros((windows * WINDOW,), np.int8)
     across = aligned_zeros((windows * WINDOW,), np.uint8)
-    for window in range(windows):
-        start = window * WINDOW
-        units = directions(rows.embeddings[start : start + WINDOW])
-        own = slice(start, start + len(units))
-        axis[window] = _axis(units)
-        cosines, sines = _split(units, axis[window])
-        beyond = _split(units[:, LEAD:], axis[window, LEAD:])
+    for own in _pieces(len(rows)):
+        some = slice(own.start // WINDOW, -(-own.stop // WINDOW))
+        vectors = unpacked(rows.embeddings[own]).reshape(
+            some.stop - some.start, -1, DIMENSIONS
+        )
+        middles = _middles(vectors, rows.reciprocals[own])
+        axis_of[some] = [_number_of_axis(middle, axes) for middle in middles]
+        axis = np.array([axes[number] for number in axis_of[some]], np.float32)
+        lengths = np.maximum(np.sqrt(_squares(vectors)), 1)
+        cosines, sines = _split(vectors, lengths, axis)
+        beyond = _split(vectors[:, :, LEAD:], lengths, axis[:, LEAD:])
         along[own], across[own] = _rounded(cosines, sines)
         sketches["rest_along"][own], sketches["rest_across"][own] = _rounded(*beyond)
-        lengths = [np.linalg.norm(axis[window, first:] * 1.0) for first in (0, LEAD)]
-        spread[:, window] = *lengths, cosines.min(), cosines.max()
+        spread[:, some] = cosines.min(axis=1), cosines.max(axis=1)
     sketches["lead"][: len(rows)] = rows.embeddings[:, : LEAD // 2] ^ _OFFSET
     sketches["reciprocal"][: len(rows)] = rows.reciprocals
     return {
         "sketches": sketches,
         "along": along,
         "across": across,
-        "window_axis": axis,
+        **_axes(axes),
+        "axis_of": axis_of,
         "window_spread": spread,
     }
 
 
-def _axis(units: npt.NDArray[np.float32]) -> npt.NDArray[np.int8]:
-    """About their direction."""
-    middle = units.sum(axis=0)
-    axis: npt.NDArray[np.int8] = np.rint(
-        127 * middle / max(np.abs(middle).max(), 1e-6)
-    ).astype(np.int8)
-    return axis
+def _pieces(count: int) -> Iterator[slice]:
+    """Rows of some whole windows each, and those that are left."""
+    whole = count - count % WINDOW
+    for start in range(0, whole, AT_ONCE):
+        yield slice(start, min(start + AT_ONCE, whole))
+    if whole < count:
+        yield slice(whole, count)
 
 
-def _split(
-    vectors: npt.NDArray[np.float32], axis: npt.NDArray[np.int8]
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """The part of each along the axis, and the length of what is across it."""
-    direction = axis.astype(np.float32)
-    direction /= max(float(np.linalg.norm(direction)), 1)
-    along = vectors @ direction
-    across = np.linalg.norm(vectors - along[:, None] * direction, axis=1)
-    return along, across
+def _middles(vectors: Floats, reciprocals: npt.NDArray[np.uint16]) -> Doubles:
+    """About the direction of each window. vectors: shape (windows, rows, DIMENSIONS)."""
+    # Halved, so that no sum of so many is beyond what floats tell exactly.
+    weights = (reciprocals >> 1).astype(np.float32).reshape(len(vectors), 1, -1)
+    middles: Doubles = (weights @ vectors)[:, 0].astype(np.float64)
+    return middles
+
+
+def _number_of_axis(
+    middle: npt.NDArray[np.float64], axes: list[npt.NDArray[np.int8]]
+) -> int:
+    """Of the last of the axes if that will do, or of another one."""
+    if axes:
+        last = axes[-1].astype(np.float64)
+        lengths = math.sqrt(float(middle @ middle) * float(last @ last))
+        if float(middle @ last) > ALIKE * lengths:
+            return len(axes) - 1
+    most = max(float(np.abs(middle).max()), 1.0)
+    axes.append(np.rint(127 * middle / most).astype(np.int8))
+    return len(axes) - 1
+
+
+def _axes(axes: list[npt.NDArray[np.int8]]) -> dict[str, Any]:
+    numbers = np.array(axes, np.int8).reshape(-1, DIMENSIONS)
+    both = (numbers.astype(np.float32), numbers[:, LEAD:].astype(np.float32))
+    lengths = np.sqrt([_squares(one) for one in both])
+    return {"axes": numbers, "axis_lengths": lengths.astype(np.float32)}
+
+
+def _split(vectors: Floats, lengths: Doubles, axes: Floats) -> tuple[Doubles, Doubles]:
+    """Of vectors at length 1: the part along their axis, the length of what is across.
+
+    lengths: of the vectors, or of longer ones of which they are parts.
+    """
+    inner = (vectors @ axes[:, :, None])[:, :, 0].astype(np.float64)
+    of_axes = np.maximum(_squares(axes), 1)[:, None]
+    scale = lengths * np.sqrt(of_axes)
+    return inner / scale, np.sqrt(_squares(vectors) * of_axes - inner**2) / scale
+
+
+def _squares(vectors: Floats | Doubles) -> Doubles:
+    """Of the lengths."""
+    squares: Doubles = np.einsum("...i,...i", vectors, vectors).astype(np.float64)
+    return squares
 
 
 def _rounded(
-    along: npt.NDArray[np.float32], across: npt.NDArray[np.float32]
+    along: Doubles, across: Doubles
 ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.uint8]]:
     """The nearest, and no less."""
     near = np.rint(np.clip(along, -1, 1) * _ALONG_UNIT).astype(np.int8)
     most = np.ceil(np.minimum(across + 1e-6, 1) * _ACROSS_UNIT).astype(np.uint8)
-    return near, most
+    return near.reshape(-1), most.reshape(-1)

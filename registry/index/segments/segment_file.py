@@ -20,7 +20,9 @@ from registry.index.segments.array_file import (
 from registry.index.segments.segment import RECORD, SKETCH, Segment
 
 SEGMENT_ARRAYS = tuple(each.name for each in fields(Segment) if each.name != "as_of_s")
-_ROWS = tuple(each.name for each in fields(Rows) if each.name != "bodies")
+_ROWS = tuple(
+    each.name for each in fields(Rows) if each.name not in {"hashes", "bodies", "runs"}
+)
 
 
 def told_of(
@@ -53,14 +55,20 @@ def map_segment(path: Path) -> tuple[Segment, Bodies]:
     return segment, Bodies(bodies)
 
 
-def told_of_rows(rows: Rows) -> ArrayFile:
-    """But for their profiles."""
-    return ArrayFile({name: getattr(rows, name) for name in _ROWS}, {})
+def told_of_rows(rows: Rows, laid: Laid | None = None) -> ArrayFile:
+    """But for their profiles. laid: the file in which the hashes lie, as above."""
+    arrays: dict[str, Told] = {"hashes": laid or rows.hashes}
+    arrays |= {name: getattr(rows, name) for name in _ROWS}
+    if rows.runs is not None:
+        arrays["runs"] = rows.runs
+    return ArrayFile(arrays, {})
 
 
 def map_rows(path: Path, bodies: Bodies) -> Rows:
     """Raises: FileDamaged, OSError."""
-    return Rows(**_chosen(path, map_file(path), _ROWS), bodies=bodies)
+    file = map_file(path)
+    arrays = _chosen(path, file, ("hashes", *_ROWS))
+    return Rows(**arrays, bodies=bodies, runs=file.arrays.get("runs"))
 
 
 def _chosen(path: Path, file: MappedFile, names: Iterable[str]) -> dict[str, Array]:

@@ -10,7 +10,7 @@ from registry.index.columns.rows import FIELDS
 from registry.index.query.facets import ValueCount
 from registry.interfaces.rest.entry_views import SiteSummary
 from registry.interfaces.rest.wire import PromiseView, Wire, view_promise
-from registry.ranking.explain import Facts
+from registry.ranking.explain import FACTOR_NAMES, Advantage, Facts
 from registry.ranking.policy import Policy
 from registry.ranking.quality import ProbeFigures
 from registry.ranking.score import Factors
@@ -126,16 +126,43 @@ class FactorsView(Wire, gc=False):
     freshness: FreshnessFactor
 
 
+Reason = Literal[
+    "relevance",
+    "proximity",
+    "capabilityDepth",
+    "quality",
+    "freshness",
+    "commission",
+    "tie",
+]
+_REASONS: Mapping[str, Reason] = dict(
+    zip((*FACTOR_NAMES, "commission", "tie"), get_args(Reason), strict=True)
+)
+
+
+class AheadView(Wire, gc=False):
+    """Why it stands before the next place. lead: difference of the scores.
+
+    reason: the factor that contributed most to the lead; without a lead what broke the
+    tie, a commission that is declared to be zero or the lot.
+    """
+
+    reason: Reason
+    lead: int
+
+
 class ResultView(Wire, gc=False):
     """score: 0..100000000, the sum of the contributions.
 
-    behind: ids of near-duplicates of the same publisher that share this place.
+    ahead: null for the last of all. behind: ids of near-duplicates of the same publisher
+    that share this place.
     """
 
     rank: int
     score: int
     site: SiteSummary
     factors: FactorsView
+    ahead: AheadView | None
     behind: tuple[str, ...]
 
 
@@ -206,8 +233,13 @@ def _view_result(one: RankedEntry, policy: Policy) -> ResultView:
         score=one.score,
         site=site,
         factors=view_factors(one.factors, one.facts, policy),
+        ahead=_view_advantage(one.ahead) if one.ahead else None,
         behind=one.behind,
     )
+
+
+def _view_advantage(ahead: Advantage) -> AheadView:
+    return AheadView(reason=_REASONS[ahead.reason], lead=ahead.lead)
 
 
 def view_factors(factors: Factors, facts: Facts, policy: Policy) -> FactorsView:

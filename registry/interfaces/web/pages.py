@@ -35,6 +35,7 @@ from registry.interfaces.web.wording import (
     describe_changes,
     describe_site,
     explain_factors,
+    explain_lead,
 )
 
 PAGE_RESULTS = 10
@@ -119,6 +120,7 @@ def _told(answer: SearchAnswer, asked: Mapping[str, str]) -> dict[str, Any]:
     for result in told["results"]:
         result["about"] = describe_site(result["site"])
         result["factors"] = explain_factors(result["factors"])
+        result["lead"] = explain_lead(result["ahead"])
     following = answer.next_cursor
     return {
         "answer": told,

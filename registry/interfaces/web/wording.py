@@ -75,6 +75,16 @@ def explain_factors(factors: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
+def explain_lead(ahead: Mapping[str, Any] | None) -> str:
+    """Why a site stands before the next; nothing for the last."""
+    if ahead is None:
+        return ""
+    if title := TITLES.get(ahead["reason"]):
+        points = f"{ahead['lead'] / 1_000_000:.1f}"
+        return f"Ahead of the next by {points}, most of all in {title.lower()}"
+    return f"Equal to the next; before it {_TIE_BROKEN[ahead['reason']]}"
+
+
 def _relevance(facts: Facts) -> str:
     action = facts["bestAction"]
     terms = ", ".join(facts["matchedTerms"])
@@ -121,6 +131,8 @@ _STATUS = {
     "quarantined": "taken out of answers by the registry, for the time being",
     "delisted": "taken out by the registry",
 }
+
+_TIE_BROKEN = {"commission": "as it declares a commission of zero", "tie": "by lot"}
 
 _BECAUSE: Mapping[str, Callable[[Facts], str]] = {
     "relevance": _relevance,

@@ -193,6 +193,23 @@ def played(count=500):
     return copy.deepcopy(_played(count))
 
 
+def missing(town):
+    del town.rows[10]
+
+
+def invented(town):
+    """In the place of a choice."""
+    other = copy.deepcopy(town.rows[20])
+    other.leaf_index = next(row.selection_index for row in town.rows if row.chosen)
+    town.rows.append(other)
+    town.rows.sort(key=lambda row: row.leaf_index)
+
+
+def reordered(town):
+    row = next(row for row in town.rows[40:] if len(row.returned) == 3)
+    row.returned.reverse()
+
+
 def disclosures():
     return [
         SiteDisclosure(

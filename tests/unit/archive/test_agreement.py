@@ -5,7 +5,7 @@ import pytest
 from registry.archive.agreement import MAX_DIFFERENCES, Agreement
 from registry.archive.rows import archive_ranking
 from registry.audit.disclosure import encode_disclosure
-from tests.unit.archive.archived import played
+from tests.unit.archive.archived import invented, missing, played, reordered
 
 COUNT = 200
 START, END = "2026-11-20T00:00Z", "2026-11-21T00:00Z"
@@ -43,22 +43,6 @@ def test_records_outside_the_window_are_no_matter():
     found = compared(town, start=start, end=end)
     assert found.differences == []
     assert 0 < found.rankings < COUNT
-
-
-def missing(town):
-    del town.rows[10]
-
-
-def invented(town):
-    other = played(COUNT).rows[20]
-    other.leaf_index = next(row.selection_index for row in town.rows if row.chosen)
-    town.rows.append(other)
-    town.rows.sort(key=lambda row: row.leaf_index)
-
-
-def reordered(town):
-    row = next(row for row in town.rows[40:] if len(row.returned) == 3)
-    row.returned.reverse()
 
 
 def asked_otherwise(town):

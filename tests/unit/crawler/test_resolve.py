@@ -13,6 +13,7 @@ from crawler.resolve import (
     parse_hosts_file,
 )
 from registry.errors import Refused
+from tests.waiting import PATIENCE_S, PAUSE_S
 
 
 def test_a_hosts_file_tells_where_names_lead() -> None:
@@ -103,8 +104,9 @@ async def test_an_answer_that_nobody_waits_for_frees_its_thread() -> None:
 
 async def answer_of(look_up: SystemLookup, host: str) -> list[str]:
     """As soon as a thread is free."""
-    while True:
-        try:
-            return await look_up(host)
-        except Refused:
-            await asyncio.sleep(0.001)
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            try:
+                return await look_up(host)
+            except Refused:
+                await asyncio.sleep(PAUSE_S)

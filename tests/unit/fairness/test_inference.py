@@ -13,7 +13,7 @@ from registry.fairness.inference.bootstrap import (
 )
 from registry.fairness.inference.permutation import (
     normal_p_values,
-    permutation_p_value,
+    permutation_p_values,
 )
 from registry.fairness.inference.rates import (
     Interval,
@@ -25,6 +25,12 @@ from registry.fairness.inference.rates import (
 
 def generator(seed=7):
     return np.random.default_rng(seed)
+
+
+def permutation_p_value(values, in_group, strata, rng, shuffles=2_000):
+    """Of one group and one kind of value."""
+    columns = values[:, None], in_group[:, None]
+    return permutation_p_values(*columns, strata, rng, shuffles)[0, 0]
 
 
 def ratio_interval(hits, keys, seed=7, most=CLUSTERS_MAX):

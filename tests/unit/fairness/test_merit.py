@@ -5,17 +5,6 @@ import pytest
 
 from registry.fairness.arrays import shares
 from registry.fairness.inference.bootstrap import make_clusters
-from registry.fairness.metrics.divergence import (
-    attention_weighted_rank_fairness,
-    normalised_discounted_kl,
-)
-from registry.fairness.metrics.expected_exposure import (
-    exposure_disparity,
-    exposure_loss,
-    exposure_relevance,
-    target_exposure,
-    target_exposures,
-)
 from registry.fairness.metrics.merit import (
     DISPARITY,
     EXPOSURE,
@@ -26,11 +15,20 @@ from registry.fairness.metrics.merit import (
     expected_exposure_sums,
     inequity_of_attention,
     merit_sums,
+    target_exposures,
 )
 from registry.fairness.metrics.parity import awrf_of_sums, ndkl_sums
 from registry.fairness.window.classes import Classes
 from registry.fairness.window.columns import Scored
 from registry.fairness.window.position import logarithmic_weights
+from tests.unit.fairness.plain import (
+    attention_weighted_rank_fairness,
+    exposure_disparity,
+    exposure_loss,
+    exposure_relevance,
+    normalised_discounted_kl,
+    target_exposure,
+)
 
 EVEN = np.array([0.5, 0.5])
 
@@ -69,7 +67,7 @@ def test_awrf_of_sums_is_that_of_their_shares():
 
 def test_targets_of_many_lists_are_those_of_each():
     rng = np.random.default_rng(1)
-    merits = rng.integers(0, 3, (20, 6)).astype(float)
+    merits = rng.integers(0, 3, (20, 6))
     weights = logarithmic_weights(6)
     together = target_exposures(merits, weights)
     for row, merit in zip(together, merits, strict=True):

@@ -1,14 +1,13 @@
+import math
+
 import numpy as np
 import pytest
 
 from registry.fairness.metrics.tie_audit import (
     Runs,
-    chi_square_tail,
-    place_frequencies,
     shuffle_p_value,
     tied_runs,
     tiers_of,
-    uniform_p_value,
 )
 from registry.fairness.window.columns import Scored
 from registry.ranking.ties import make_seed, tie_key
@@ -20,6 +19,40 @@ SEEDS = 20_000
 def order_of(seed, sites):
     keys = [(tie_key(seed, site), index) for index, site in enumerate(sites)]
     return [index for _, index in sorted(keys)]
+
+
+def place_frequencies(orders, items):
+    """How often each item took each place: shape (items, items). orders: of 0..items-1."""
+    counts = np.zeros((items, items), np.int64)
+    for order in orders:
+        counts[list(order), np.arange(items)] += 1
+    return counts
+
+
+def uniform_p_value(frequencies):
+    """Of a fair shuffle, by chi-square with (k - 1)² degrees of freedom.
+
+    Rows and columns both have fixed sums, hence Pearson's statistic times (k - 1) / k.
+    """
+    items = len(frequencies)
+    expected = frequencies.sum() / (items * items)
+    pearson = (np.square(frequencies - expected) / expected).sum()
+    return chi_square_tail(pearson * (items - 1) / items, (items - 1) ** 2)
+
+
+def chi_square_tail(statistic, freedom):
+    """P(X >= statistic). Abramowitz & Stegun 26.4.4 and 26.4.5."""
+    if statistic <= 0:
+        return 1.0
+    half = statistic / 2
+    if freedom % 2:
+        tail, order = math.erfc(math.sqrt(half)), 0.5
+    else:
+        tail, order = math.exp(-half), 1.0
+    while order < freedom / 2:
+        tail += math.exp(order * math.log(half) - half - math.lgamma(order + 1))
+        order += 1
+    return min(1.0, tail)
 
 
 def test_tied_sites_take_every_place_as_often_over_20000_seeds():

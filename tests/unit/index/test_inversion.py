@@ -93,6 +93,27 @@ def test_inversion_has_every_posting_of_every_row() -> None:
     assert (made["column_of"] < 0).any()
 
 
+@pytest.mark.parametrize("is_compiled", [True, False])
+def test_rows_in_another_order_need_not_be_copied(
+    is_compiled: bool, site: MakeProfile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not is_compiled:
+        monkeypatch.setattr(inversion, "find_library", lambda: None)
+    terms = ((f"own {n}", f"of some {n % 50}", "of all") for n in range(600))
+    rows = rows_of([site(n, site_terms=own) for n, own in enumerate(terms, 1)], P)
+    order = np.random.default_rng(1).permutation(600)
+    again = np.random.default_rng(2).permutation(600)
+    copied = rows.take(order).take(again)
+    ordered = rows.in_order(order).in_order(again)
+    assert ordered.hashes is rows.hashes
+    expected = inversion.inverted(copied, 64)
+    for name, found in inversion.inverted(ordered, 64).items():
+        assert found.tobytes() == expected[name].tobytes(), name
+    for one in (ordered.take(np.arange(600)), join([ordered])):
+        assert one.hashes.tolist() == copied.hashes.tolist()
+        assert one.starts.tolist() == copied.starts.tolist()
+
+
 def postings_of(made: dict[str, Any]) -> list[tuple[int, int, int]]:
     found = []
     for term, hash_ in enumerate(made["hashes"].tolist()):

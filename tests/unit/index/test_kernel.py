@@ -6,6 +6,7 @@ of nothing, pages of yesterday.
 """
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -30,7 +31,7 @@ NOW_S = 1_795_000_000
 DAY_S = 86_400
 UNIT = 4096  # of the score, see `csrc/bounds.h`
 DRAWS = int(os.environ.get("FAIR_REGISTRY_DRAWS", "120"))
-"""Requests of each of the three corpora; docs/benchmarks.md tells of more."""
+"""Requests of each of the four corpora; docs/benchmarks.md tells of more."""
 
 RADIUS = 8_000_000
 NEAR = decay_table(100).astype(np.int32)
@@ -96,13 +97,16 @@ def random_rows(rng: np.random.Generator, n: int, first_id: int) -> Rows:
     )
 
 
-def random_part(rng: np.random.Generator, n: int, first_id: int) -> Part:
+def random_part(
+    rng: np.random.Generator, n: int, first_id: int, topic_rows: int = WINDOW // 2
+) -> Part:
+    """topic_rows: more than a window, and windows of a topic share their axis."""
     rows = random_rows(rng, n, first_id)
     as_of_s = NOW_S - DAY_S
     days = np.maximum(as_of_s - rows.changed_s.astype(np.int64), 0) // DAY_S
     fresh = FRESH[np.minimum(days, len(FRESH) - 1)].astype(np.int64)
     merits = 1500 * (rows.depth.astype(np.int64) + rows.quality) + 1000 * fresh
-    order = order_rows(rows, merits, topic_rows=WINDOW // 2)
+    order = order_rows(rows, merits, topic_rows=topic_rows)
     segment = build_segment(rows.take(order), merits[order], as_of_s)
     alive = np.zeros(segment.windows * WINDOW, np.uint8)
     alive[:n] = rng.random(n) < 0.95
@@ -153,13 +157,22 @@ class Pair:
     oracle: Oracle
 
 
-@pytest.fixture(scope="module", params=[1, 2, 3])
+SIZES = {
+    1: [3 * WINDOW + 17],
+    2: [25 * WINDOW, 31],
+    3: [1, WINDOW, 24 * WINDOW],
+    4: [25 * WINDOW, 6 * WINDOW],
+}
+TOPIC_ROWS = {4: 6 * WINDOW}
+
+
+@pytest.fixture(scope="module", params=SIZES)
 def pair(kernel: Kernel, request: pytest.FixtureRequest) -> Pair:
     rng = np.random.default_rng(request.param)
-    sizes = {1: [3 * WINDOW + 17], 2: [25 * WINDOW, 31], 3: [1, WINDOW, 24 * WINDOW]}
+    topic_rows = TOPIC_ROWS.get(request.param, WINDOW // 2)
     parts = [
-        random_part(rng, n, 1 + 100_000 * number)
-        for number, n in enumerate(sizes[request.param])
+        random_part(rng, n, 1 + 100_000 * number, topic_rows)
+        for number, n in enumerate(SIZES[request.param])
     ]
     return Pair(parts, kernel, Oracle())
 
@@ -205,7 +218,8 @@ def test_no_embedding_means_more_than_its_window_and_its_sketch_tell(
     number: int,
 ) -> None:
     rng = np.random.default_rng(number)
-    segment = random_part(rng, 5 * WINDOW + 9, 1).segment
+    topic_rows = (1 + number % 2 * 11) * WINDOW // 2
+    segment = random_part(rng, 5 * WINDOW + 9, 1, topic_rows).segment
     lead = segment.sketches["lead"][: len(segment)]
     packed = np.concatenate([lead, segment.records["rest"]], axis=1)
     numbers = np.stack([packed & 15, packed >> 4], axis=2).reshape(len(packed), 128)
@@ -216,13 +230,24 @@ def test_no_embedding_means_more_than_its_window_and_its_sketch_tell(
     beyond = (segment.sketches["rest_along"], segment.sketches["rest_across"])
     for first, (along, across) in ((0, columns), (LEAD, beyond)):
         asked = toward[first:] / np.linalg.norm(toward[first:])
-        axis = segment.window_axis[:, first:].astype(float)
+        axis = segment.axes[segment.axis_of, first:].astype(float)
         axis /= np.linalg.norm(axis, axis=1)[:, None]
         cosine = np.repeat(axis @ asked, WINDOW)[: len(units)]
         sine = np.sqrt(np.maximum(0, 1 - cosine**2))
         bound = cosine * along[: len(units)] / 127 + np.abs(cosine) / 254
         bound += sine * across[: len(units)] / 255 + 1e-5
         assert np.all(units[:, first:] @ asked <= bound)
+
+
+def test_windows_of_a_topic_share_their_axis_and_others_have_their_own() -> None:
+    topics = random_part(np.random.default_rng(4), 25 * WINDOW, 1, 6 * WINDOW).segment
+    mixed = random_part(np.random.default_rng(2), 25 * WINDOW, 1).segment
+    for segment in (topics, mixed):
+        numbers = segment.axis_of.tolist()
+        assert sorted(set(numbers)) == list(range(len(segment.axes)))
+        assert numbers == sorted(numbers)
+    assert len(topics.axes) < 15
+    assert len(mixed.axes) > 20
 
 
 def test_no_row_has_more_merit_than_its_window_and_its_column_tell() -> None:
@@ -306,6 +331,32 @@ def test_few_rows_near_the_user_are_found_among_many_that_are_far(
     found, _ = kernel.bind([crowd]).search(constants, k=20)
     expected, _ = Oracle().bind([crowd]).search(constants, k=20)
     assert as_rows(found) == as_rows(expected)
+
+
+def test_threads_that_search_at_a_time_do_not_share_their_room(pair: Pair) -> None:
+    fast = pair.kernel.bind(pair.parts)
+    asked = [random_constants(np.random.default_rng(number)) for number in range(40)]
+    alone = [as_rows(fast.search(one, k=20)[0]) for one in asked]
+    with ThreadPoolExecutor(4) as threads:
+        beside = [threads.submit(fast.search, one, k=20) for one in asked * 5]
+        found = [as_rows(one.result()[0]) for one in beside]
+    assert found == alone * 5
+
+
+def test_the_largest_request_has_room(pair: Pair) -> None:
+    rng = np.random.default_rng(6)
+    terms = [(int(TERMS[number % len(TERMS)]), 90) for number in range(160)]
+    constants = replace(
+        random_constants(rng),
+        terms=tuple(terms),
+        filters=(11,) * 16,
+        lexical_multiplier=(10_000 << 32) // (255 * 90 * 160),
+        origin=tuple(np.rint(PLACES[0] * RADIUS).astype(int).tolist()),
+    )
+    fast, slow = pair.kernel.bind(pair.parts), pair.oracle.bind(pair.parts)
+    found, _ = fast.search(constants, k=20)
+    assert as_rows(found) == as_rows(slow.search(constants, k=20)[0])
+    assert len(found) > 0
 
 
 def test_nothing_is_found_in_nothing(kernel: Kernel) -> None:

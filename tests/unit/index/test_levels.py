@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from registry.index.building import shelf
 from registry.index.building.builder import Builder, Merge
-from registry.index.building.shelf import ShelfReader, ShelfWriter
+from registry.index.building.shelf import ShelfWriter
+from registry.index.building.shelf_reader import ShelfReader
 from registry.index.query import panel
 from registry.index.query.constants import Query
 from registry.index.query.index import Index

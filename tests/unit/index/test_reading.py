@@ -39,6 +39,7 @@ needs_library = pytest.mark.skipif(library is None, reason="not compiled here")
 def told(rows: Rows) -> dict[str, Any]:
     columns = {each.name: getattr(rows, each.name) for each in fields(rows)}
     bodies = columns.pop("bodies")
+    assert columns.pop("runs") is None
     found: dict[str, Any] = {
         name: (str(array.dtype), array.shape, array.tobytes())
         for name, array in columns.items()
@@ -83,6 +84,12 @@ CHANGES: list[Any] = [
     pytest.param({"action_names": ("ж" * 200, "ж" * 201)}, id="the longest value"),
     pytest.param({"category": "", "country": "", "formats": ("", "wab")}, id="unknown"),
     pytest.param({"requires_auth": (False, True)}, id="truths"),
+    pytest.param({"site_terms": ("x" * 33, "a", "x" * 33)}, id="a long word again"),
+    pytest.param(
+        {"site_terms": tuple(f"w{n}" for n in range(9000)) * 2}, id="many words again"
+    ),
+    pytest.param({"formats": ("wab", "a2a", "wab")}, id="a keyword again"),
+    pytest.param({"languages": ("ж" * 99, "b", "ж" * 99)}, id="a long keyword again"),
     pytest.param({"point": Point(31.95, 35.93), "local": True}, id="local"),
     pytest.param({"point": Point(-90, -180), "local": True}, id="a pole"),
     pytest.param({"point": Point(31.95, 35.93)}, id="located, but not local"),
@@ -165,7 +172,7 @@ def test_what_was_read_before_changes_nothing(random_site: MakeRandom) -> None:
 
 
 @needs_library
-def test_words_whose_hashes_begin_alike_are_sorted(site: MakeProfile) -> None:
+def test_words_whose_hashes_begin_alike_are_read_alike(site: MakeProfile) -> None:
     """As somebody may choose them, to make sorting slow."""
     words = (f"w{n}" for n in itertools.count())
     alike = itertools.islice((one for one in words if hash_word(one) >> 58 == 7), 500)

@@ -15,7 +15,8 @@ from registry.index.building import merging, shelf
 from registry.index.building.builder import Builder
 from registry.index.building.manifest import MANIFEST, Manifest, Since
 from registry.index.building.merging import Job, Made
-from registry.index.building.shelf import ShelfReader, ShelfWriter
+from registry.index.building.shelf import ShelfWriter
+from registry.index.building.shelf_reader import ShelfReader
 from registry.index.query.constants import Query
 from registry.index.query.index import Index
 from registry.index.query.search import Ranked, search

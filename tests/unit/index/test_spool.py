@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from registry.index.building import shelf
 from registry.index.building.builder import Builder
-from registry.index.building.shelf import ShelfReader, ShelfWriter
+from registry.index.building.shelf import ShelfWriter
+from registry.index.building.shelf_reader import ShelfReader
 from registry.index.columns.rows import Bodies, Rows, rows_of
 from registry.index.columns.runs import Runs, no_source
 from registry.index.columns.spool import Spool
@@ -48,21 +50,22 @@ def spooled(spool: Spool, profiles: list[Profile]) -> Rows:
     return spool.rows()
 
 
-def test_a_base_takes_the_file_in_which_its_profiles_were_laid(
-    tmp_path: Path, profiles: list[Profile]
+def test_a_base_takes_the_files_in_which_it_was_laid(
+    tmp_path: Path, profiles: list[Profile], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(shelf, "MAPPED_ROWS", 10)
     writer, reader = ShelfWriter(tmp_path), ShelfReader(tmp_path, P)
     with writer.laying() as laid:
-        spool = Spool(tmp_path, rows_of([], P), laid, HEAD_ROOM)
+        spool = Spool(tmp_path, rows_of([], P), *laid, HEAD_ROOM)
         made = Builder.of_rows(spooled(spool, profiles), {}, spool.content, P)
         spool.close()
-        before = laid.stat().st_ino
+        before = {path.stat().st_ino for path in laid}
         kept = writer.put(made)
     read = reader.newest()
     assert read is not None
     assert read.profiles() == {one.site_id: one for one in profiles}
     assert read.generation == Builder.build(profiles, P).index.generation
-    assert before in {path.stat().st_ino for path in tmp_path.iterdir()}
+    assert before <= {path.stat().st_ino for path in tmp_path.iterdir()}
     changed = writer.put(kept.with_changes([], [1]))
     assert len(changed.index.profiles()) == len(profiles) - 1
 
@@ -72,18 +75,18 @@ def test_what_was_laid_in_vain_goes_with_the_next_index(
 ) -> None:
     writer = ShelfWriter(tmp_path)
     with writer.laying() as laid:
-        spool = Spool(tmp_path, rows_of([], P), laid, HEAD_ROOM)
+        spool = Spool(tmp_path, rows_of([], P), *laid, HEAD_ROOM)
         spooled(spool, profiles)
         spool.close()
-    assert laid.exists()
+    assert all(path.exists() for path in laid)
     writer.put(Builder.build(profiles, P))
-    assert not laid.exists()
+    assert not any(path.exists() for path in laid)
 
 
 def test_a_base_of_no_sites_needs_no_file(tmp_path: Path) -> None:
     writer, reader = ShelfWriter(tmp_path), ShelfReader(tmp_path, P)
     with writer.laying() as laid:
-        spool = Spool(tmp_path, rows_of([], P), laid, HEAD_ROOM)
+        spool = Spool(tmp_path, rows_of([], P), *laid, HEAD_ROOM)
         made = Builder.of_rows(spooled(spool, []), {}, spool.content, P)
         spool.close()
         writer.put(made)

@@ -15,7 +15,7 @@ from registry.ranking.explain import (
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.profile import ActionProfile, Profile, encode_profile
 from registry.ranking.quality import ProbeFigures
-from registry.ranking.score import Factors
+from registry.ranking.score import Contributions, Factors
 from registry.ranking.ties import OrderKey
 
 FACTORS = Factors(
@@ -97,19 +97,33 @@ def said_of(*actions: tuple[str, ...], about: tuple[str, ...] = ()) -> Said:
     return parse_said(encoded)
 
 
+def standing(factors: Factors, **given: int) -> tuple[Contributions, OrderKey]:
+    return factors.contributions(DEFAULT_POLICY), key(factors, **given)
+
+
 @pytest.mark.parametrize("factor", FACTOR_NAMES)
 def test_the_factor_that_made_the_lead_is_named(factor: str) -> None:
     behind = replace(FACTORS, **{factor: getattr(FACTORS, factor) - 10})
-    advantage = why_ahead(
-        (FACTORS, key(FACTORS)), (behind, key(behind)), DEFAULT_POLICY
-    )
+    advantage = why_ahead(standing(FACTORS), standing(behind))
     assert advantage.reason == factor
-    assert advantage.lead == sum(advantage.by_factor) > 0
+    assert advantage.lead == FACTORS.score(DEFAULT_POLICY) - behind.score(
+        DEFAULT_POLICY
+    )
 
 
 def test_equals_are_told_apart_by_commission_and_then_by_lot() -> None:
-    first = (FACTORS, key(FACTORS, tier=0))
-    second = (FACTORS, key(FACTORS, tier=1))
-    third = (FACTORS, key(FACTORS, tier=1, tie=6))
-    assert why_ahead(first, second, DEFAULT_POLICY).reason == "commission"
-    assert why_ahead(second, third, DEFAULT_POLICY).reason == "tie"
+    first = standing(FACTORS, tier=0)
+    second = standing(FACTORS, tier=1)
+    third = standing(FACTORS, tier=1, tie=6)
+    assert why_ahead(first, second).reason == "commission"
+    assert why_ahead(second, third).reason == "tie"
+
+
+def test_of_several_factors_the_one_that_contributed_most_is_named() -> None:
+    """Ten of freshness are less than six of relevance, and some may speak against it."""
+    behind = replace(FACTORS, relevance=FACTORS.relevance - 6)
+    behind = replace(
+        behind, freshness=FACTORS.freshness - 10, quality=1 + behind.quality
+    )
+    advantage = why_ahead(standing(FACTORS), standing(behind))
+    assert (advantage.reason, advantage.lead) == ("relevance", 24_000 + 10_000 - 1_500)

@@ -4,14 +4,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.ranking.freshness import days_since, freshnesses, seconds_of
+from registry.ranking.freshness import days_between, freshnesses, seconds_of
 from registry.ranking.policy import DEFAULT_POLICY, FULL
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def freshness(age: timedelta) -> int:
-    days = days_since(np.array([seconds_of(NOW - age)]), NOW)
+    days = days_between(np.array([seconds_of(NOW - age)]), seconds_of(NOW))
     return int(freshnesses(days, DEFAULT_POLICY)[0])
 
 

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from registry.ranking.decay import decay_table
 from registry.ranking.policy import DEFAULT_POLICY, FULL
 from registry.ranking.proximity import (
     distance_band,
@@ -31,9 +32,15 @@ def test_whole_kilometres_agree_with_the_haversine(a: Point, b: Point) -> None:
     assert kilometres(a, b) == kilometres(b, a)
 
 
+def proximity(km: list[int], *, local: bool) -> list[int]:
+    near = decay_table(DEFAULT_POLICY.distance_scale_km).astype(np.int32)
+    bound = np.full(len(km), local)
+    values = proximities(np.array(km), bound, near, DEFAULT_POLICY.proximity_neutral)
+    return values.tolist()
+
+
 def test_proximity_falls_with_distance_to_nothing() -> None:
-    distances = np.array([0, 1, 30, 69, 70, 300, 1500, 20_015])
-    values = proximities(distances, np.ones(8, np.bool_), DEFAULT_POLICY).tolist()
+    values = proximity([0, 1, 30, 69, 70, 300, 1500, 20_015], local=True)
     assert values[0] == FULL
     assert values[-1] == 0
     assert values == sorted(values, reverse=True)
@@ -41,8 +48,8 @@ def test_proximity_falls_with_distance_to_nothing() -> None:
 
 
 def test_sites_bound_to_no_place_get_the_neutral_value() -> None:
-    values = proximities(np.array([0, 9000]), np.zeros(2, np.bool_), DEFAULT_POLICY)
-    assert values.tolist() == [DEFAULT_POLICY.proximity_neutral] * 2
+    values = proximity([0, 9000], local=False)
+    assert values == [DEFAULT_POLICY.proximity_neutral] * 2
 
 
 @pytest.mark.parametrize(
