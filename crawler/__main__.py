@@ -18,21 +18,16 @@ import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from crawler import metrics, once, progress
-from crawler.bot_auth import BotAuth
 from crawler.canaries import Canaries, canaries_at
 from crawler.context import Context
-from crawler.fetch import Fetcher, FetcherConfig, Sign
-from crawler.politeness import TOWARDS_OURSELVES, Politeness, PolitenessConfig
-from crawler.resolve import (
-    HostsFile,
-    Resolver,
-    ResolverConfig,
-    parse_endpoint,
-)
+from crawler.http.bot_auth import BotAuth
+from crawler.http.fetch import Fetcher, FetcherConfig, Sign
+from crawler.http.resolve import HostsFile, Resolver, ResolverConfig, parse_endpoint
+from crawler.http.watched_fetcher import WatchedFetcher
+from crawler.restraint.politeness import TOWARDS_OURSELVES, Politeness, PolitenessConfig
 from crawler.revisits import Revisits
 from crawler.robots_cache import RobotsCache
 from crawler.survey import PAUSE_S, survey
-from crawler.watched_fetcher import WatchedFetcher
 from crawler.worker import Worker, spare_the_collector
 from registry import keyring
 from registry.db import challenges

@@ -13,9 +13,10 @@ from functools import partial
 import structlog
 
 from crawler import metrics
-from crawler.fetch import Fetcher
-from crawler.head import ANY_TYPE
-from crawler.probe import ProbeResult
+from crawler.http.exchange import Wanted
+from crawler.http.fetch import Fetcher
+from crawler.http.head import ANY_TYPE
+from crawler.probes.outcome import ProbeResult
 from crawler.refusals import OWN_LINE, UnexpectedStatus
 from registry.errors import Refused
 
@@ -92,7 +93,7 @@ def canaries_at(fetcher: Fetcher, urls: Sequence[str]) -> Sequence[Canary]:
 
 async def _is_there(fetcher: Fetcher, url: str) -> bool:
     try:
-        await fetcher.fetch(url, accept=ANY_TYPE)
+        await fetcher.fetch(url, Wanted(accept=ANY_TYPE))
     except UnexpectedStatus as refused:
         return refused.status < 500
     except Refused:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from crawler.canaries import Canaries
-from crawler.fetch import Fetcher
+from crawler.http.fetch import Fetcher
 from crawler.ledger import Ledger
 from crawler.readings import Readings
 from crawler.revisits import Revisits

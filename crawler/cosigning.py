@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 
 import structlog
 
-from crawler.body import BodyLimits
-from crawler.connection import keeping_connections
-from crawler.fetch import Fetcher
+from crawler.http.body import BodyLimits
+from crawler.http.connection import keeping_connections
+from crawler.http.fetch import Fetcher
 from registry.db import cosignatures, log
 from registry.db.cosignatures import StoredCosignature
 from registry.db.engine import Connection, DatabaseError, Engine, reading

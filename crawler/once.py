@@ -14,14 +14,14 @@ import msgspec
 
 from crawler import refusals, trace
 from crawler.context import Context
-from crawler.discover import discover
-from crawler.discovery import Discovery
-from crawler.evidence import fetched_bodies, problems_of
-from crawler.fetch import Fetcher
+from crawler.discovery.found import Discovery
+from crawler.discovery.search import discover
+from crawler.http.fetch import Fetcher
 from crawler.revisits import Revisits
 from crawler.robots_cache import RobotsCache
 from crawler.schedule import next_retry_at
-from crawler.visiting import carry_out_task
+from crawler.tasks.by_kind import carry_out_task
+from crawler.tasks.handover import fetched_bodies
 from registry.db import frontier, sites, tasks
 from registry.errors import Problem, Refused, RegistryError
 from registry.identity.declarations import Declarations
@@ -107,7 +107,7 @@ def write_event(out: TextIO, event: trace.Event) -> None:
 
 def _judge(discovery: Discovery, host: Host, now: datetime) -> bool:
     """What a crawler would make of it, and when it would come again."""
-    given = problems_of(discovery)
+    given = discovery.problems
     failed = discovery.failures[0].problem.code if discovery.is_outage else ""
     try:
         understood = understand(

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
 from crawler import refusals, robots, trace
-from crawler.body import BodyLimits
-from crawler.fetch import Fetched, Fetcher
-from crawler.guard import RedirectRule, Target
-from crawler.head import ANY_TYPE
+from crawler.http.body import BodyLimits
+from crawler.http.exchange import Fetched, Wanted
+from crawler.http.fetch import Fetcher
+from crawler.http.guard import RedirectRule, Target
+from crawler.http.head import ANY_TYPE
 from crawler.robots import Robots
 from registry.errors import Refused
 
@@ -27,11 +28,16 @@ _RETRY_WITHOUT_S = (
 _HOST_SIZE = 1000
 _LONG = 16 * 1024
 
-# One byte more than is read shows that the last line may be cut.
-_LIMITS = BodyLimits(
-    wire_bytes=robots.MAX_BYTES + 1, decoded_bytes=robots.MAX_BYTES + 1, truncate=True
+_WANTED = Wanted(
+    accept=ANY_TYPE,
+    redirects=RedirectRule(limit=5, within="any"),
+    # One byte more than is read shows that the last line may be cut.
+    limits=BodyLimits(
+        wire_bytes=robots.MAX_BYTES + 1,
+        decoded_bytes=robots.MAX_BYTES + 1,
+        truncate=True,
+    ),
 )
-_REDIRECTS = RedirectRule(limit=5, within="any")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +128,7 @@ async def load_robots(fetcher: Fetcher, host: str) -> Robots:
             raise Refused(refusals.REDIRECT_CROSS_SITE, detail)
 
     try:
-        fetched = await fetcher.fetch(
-            asked.url,
-            accept=ANY_TYPE,
-            redirects=_REDIRECTS,
-            limits=_LIMITS,
-            permit=permit,
-        )
+        fetched = await fetcher.fetch(asked.url, _WANTED, permit=permit)
     except Refused as refused:
         problem = refused.problem
         trace.tell(

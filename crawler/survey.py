@@ -8,7 +8,7 @@ import structlog
 
 from crawler import metrics
 from crawler.context import Context
-from crawler.politeness import Politeness
+from crawler.restraint.politeness import Politeness
 from registry.db import frontier
 from registry.db.engine import DatabaseError, Engine
 from registry.sites.change_history import ChangeHistory

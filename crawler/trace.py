@@ -84,7 +84,7 @@ class RobotsApply(Event, frozen=True, kw_only=True):
 
 
 class Asked(Event, frozen=True, kw_only=True):
-    """found_by: see `visit.FoundBy`. conditional: what is stored may still hold."""
+    """found_by: see `found.FoundBy`. conditional: what is stored may still hold."""
 
     url: str
     found_by: str

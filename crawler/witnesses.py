@@ -10,8 +10,8 @@ import sys
 
 from crawler.__main__ import make_resolver
 from crawler.cosigning import Cosigning
-from crawler.fetch import Fetcher, FetcherConfig
-from crawler.politeness import TOWARDS_OURSELVES, Politeness
+from crawler.http.fetch import Fetcher, FetcherConfig
+from crawler.restraint.politeness import TOWARDS_OURSELVES, Politeness
 from registry.db.engine import Role, open_engine
 from registry.observability import configure_logging
 from registry.process import run_until_stopped

@@ -18,8 +18,8 @@ import structlog
 
 from crawler import metrics
 from crawler.context import Context
-from crawler.registering import decide_one
-from crawler.visiting import carry_out_task
+from crawler.tasks.by_kind import carry_out_task
+from crawler.tasks.registration import decide_one
 from registry.db import frontier, registrations, tasks
 from registry.db.engine import DatabaseError
 from registry.db.tasks import Task

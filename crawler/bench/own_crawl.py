@@ -15,8 +15,8 @@ from crawler.bench.effort import Effort, Meter
 from crawler.bench.loopback import resolve_to_loopback
 from crawler.bench.tls_sites import Crowd
 from crawler.context import Context
-from crawler.fetch import Fetcher, FetcherConfig
-from crawler.resolve import Endpoint, Resolver, ResolverConfig
+from crawler.http.fetch import Fetcher, FetcherConfig
+from crawler.http.resolve import Endpoint, Resolver, ResolverConfig
 from crawler.robots_cache import RobotsCache
 from crawler.worker import Worker, spare_the_collector
 from registry.db import crowd as crowd_in_db

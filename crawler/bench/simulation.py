@@ -15,13 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from crawler.allocation import (
-    MAX_RECRAWL,
-    MIN_RECRAWL,
-    USUAL,
-    VISITS_PER_DAY,
-    allocate,
-)
+from crawler.allocation import MAX_RECRAWL, MIN_RECRAWL, USUAL, VISITS_PER_DAY, allocate
 from crawler.schedule import RECRAWL_SPREAD
 from registry.sites.change_history import ChangeHistory, Floats
 

@@ -17,11 +17,12 @@ from pathlib import Path
 import psutil
 import trustme
 
-from crawler.fetch import Fetched, Fetcher, FetcherConfig
-from crawler.head import JSON_TYPES
-from crawler.politeness import TOWARDS_OURSELVES, Politeness
+from crawler.http.exchange import Fetched, Wanted
+from crawler.http.fetch import Fetcher, FetcherConfig
+from crawler.http.head import JSON_TYPES
+from crawler.http.resolve import Endpoint, Resolver, ResolverConfig
 from crawler.refusals import DEADLINE
-from crawler.resolve import Endpoint, Resolver, ResolverConfig
+from crawler.restraint.politeness import TOWARDS_OURSELVES, Politeness
 from registry.errors import Refused
 
 DRIP_PAUSE_S = 0.5
@@ -59,7 +60,7 @@ async def fetch_good(fetcher: Fetcher, hosts: Sequence[str], at_once: int) -> li
 
     async def fetch(host: str) -> int:
         async with slots:
-            fetched = await fetcher.fetch(f"https://{host}/", accept=JSON_TYPES)
+            fetched = await fetcher.fetch(f"https://{host}/", Wanted(accept=JSON_TYPES))
         return fetched.elapsed_ms if isinstance(fetched, Fetched) else 0
 
     return await asyncio.gather(*map(fetch, hosts))
@@ -78,7 +79,7 @@ async def swarm(
         await asyncio.sleep(fetcher.config.deadline_s * place / len(hosts))
         while True:
             try:
-                await fetcher.fetch(f"https://{host}/", accept=JSON_TYPES)
+                await fetcher.fetch(f"https://{host}/", Wanted(accept=JSON_TYPES))
             except Refused as refused:
                 ends.append(refused.code)
             else:

@@ -18,10 +18,10 @@ from litestar.testing import AsyncTestClient
 
 from crawler import allocation, robots_cache, schedule
 from crawler.__main__ import make_sign
-from crawler.body import BodyLimits
-from crawler.guard import RedirectRule, parse_target
+from crawler.discovery.visit import VisitLimits
+from crawler.http.body import BodyLimits
+from crawler.http.guard import RedirectRule, parse_target
 from crawler.robots import parse_robots
-from crawler.visit import VisitLimits
 from registry import keyring
 from registry.app import _bot
 from registry.errors import Refused

@@ -20,9 +20,9 @@ import dns.resolver
 import dns.rrset
 import trustme
 
-from crawler.fetch import Fetcher, FetcherConfig
-from crawler.politeness import TOWARDS_OURSELVES, Politeness
-from crawler.resolve import AddressLookup, Endpoint, Resolver, ResolverConfig
+from crawler.http.fetch import Fetcher, FetcherConfig
+from crawler.http.resolve import AddressLookup, Endpoint, Resolver, ResolverConfig
+from crawler.restraint.politeness import TOWARDS_OURSELVES, Politeness
 
 USER_AGENT = "FairRegistryBot/1.0 (+https://registry.example/bot)"
 HOST = "shop.test"

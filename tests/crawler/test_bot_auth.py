@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 import pytest
 
 from crawler.__main__ import make_sign
-from crawler.bot_auth import BotAuth
-from crawler.fetch import Fetcher
-from crawler.head import ANY_TYPE
+from crawler.http.bot_auth import BotAuth
+from crawler.http.exchange import Wanted
+from crawler.http.fetch import Fetcher
+from crawler.http.head import ANY_TYPE
 from crawler.robots_cache import RobotsCache
 from registry.errors import Refused
 from registry.identity.jwk import parse_jwks
@@ -49,7 +50,7 @@ def verify(request: Request, host: str) -> Parameters:
 async def test_a_server_can_verify_who_asks(net: Net) -> None:
     site = HonestSite({"/a": Page()})
     await net.serve(site)
-    await signing(net).fetch(f"https://{HOST}/a", accept=ANY_TYPE)
+    await signing(net).fetch(f"https://{HOST}/a", Wanted(accept=ANY_TYPE))
     (request,) = site.requests
     assert request.headers["host"] == HOST
     assert verify(request, HOST)["created"] == NOW
@@ -59,7 +60,7 @@ async def test_no_two_requests_bear_the_same_signature(net: Net) -> None:
     site = HonestSite({"/a": Page()})
     await net.serve(site)
     for _ in range(2):
-        await signing(net).fetch(f"https://{HOST}/a", accept=ANY_TYPE)
+        await signing(net).fetch(f"https://{HOST}/a", Wanted(accept=ANY_TYPE))
     first, second = (verify(request, HOST)["nonce"] for request in site.requests)
     assert first != second
 
@@ -70,7 +71,7 @@ async def test_where_a_redirect_leads_gets_a_signature_of_its_own(net: Net) -> N
     here.pages["/a"] = Page(status="301 Moved", headers=moved)
     await net.serve(here, HOST)
     await net.serve(there, WWW)
-    await signing(net).fetch(f"https://{HOST}/a", accept=ANY_TYPE)
+    await signing(net).fetch(f"https://{HOST}/a", Wanted(accept=ANY_TYPE))
     (asked,), (led,) = here.requests, there.requests
     verify(asked, HOST)
     verify(led, WWW)
@@ -92,6 +93,6 @@ async def test_robots_txt_is_asked_for_with_a_signature_too(net: Net) -> None:
 async def test_without_the_setting_nothing_is_signed(net: Net) -> None:
     site = HonestSite({"/a": Page()})
     await net.serve(site)
-    await net.fetcher().fetch(f"https://{HOST}/a", accept=ANY_TYPE)
+    await net.fetcher().fetch(f"https://{HOST}/a", Wanted(accept=ANY_TYPE))
     assert not SIGNATURE & site.requests[0].headers.keys()
     assert make_sign(read_settings({})) is None

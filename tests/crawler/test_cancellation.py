@@ -12,10 +12,11 @@ from dataclasses import replace
 import psutil
 import pytest
 
-from crawler.fetch import Fetcher
-from crawler.head import JSON_TYPES
-from crawler.politeness import LIMITS, TOWARDS_OURSELVES, Limit, Politeness
-from crawler.resolve import Endpoint
+from crawler.http.exchange import Wanted
+from crawler.http.fetch import Fetcher
+from crawler.http.head import JSON_TYPES
+from crawler.http.resolve import Endpoint
+from crawler.restraint.politeness import LIMITS, TOWARDS_OURSELVES, Limit, Politeness
 from registry.errors import Refused
 from tests.crawler.net import Handler, HonestSite, Net, Page, read_request, silent
 
@@ -86,7 +87,7 @@ async def hosts_of_all_kinds(
 
 async def fetch_hastily(fetcher: Fetcher, url: str, cut_s: float, *, hard: bool) -> str:
     """Cut off by a deadline, as a visit is, or hard, as at the end of the process."""
-    task = asyncio.ensure_future(fetcher.fetch(url, accept=JSON_TYPES))
+    task = asyncio.ensure_future(fetcher.fetch(url, Wanted(accept=JSON_TYPES)))
     try:
         if hard:
             await asyncio.wait([task], timeout=cut_s)
@@ -105,7 +106,7 @@ async def fetch_hastily(fetcher: Fetcher, url: str, cut_s: float, *, hard: bool)
 async def time_of_good_ones(fetcher: Fetcher) -> float:
     """Seconds of as many as are at work at once; a busy machine takes longer."""
     started_s = time.monotonic()
-    fetches = (fetcher.fetch(GOOD, accept=JSON_TYPES) for _ in range(AT_ONCE))
+    fetches = (fetcher.fetch(GOOD, Wanted(accept=JSON_TYPES)) for _ in range(AT_ONCE))
     await asyncio.gather(*fetches)
     return time.monotonic() - started_s
 
@@ -149,4 +150,4 @@ async def test_fetches_cut_off_at_random_leave_nothing_behind(net: Net) -> None:
         assert ends["cut off"] > FETCHES // 4
         assert await left_behind(descriptors, tasks) == (0, 0)
         assert fetcher.config.politeness.snapshot()["under_way"] == 0
-        assert await fetcher.fetch(GOOD, accept=JSON_TYPES)
+        assert await fetcher.fetch(GOOD, Wanted(accept=JSON_TYPES))

@@ -4,14 +4,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from crawler.discover import discover
-from crawler.discovery import Discovery
-from crawler.evidence import fetched_bodies, problems_of
-from crawler.fetch import Fetched, Fetcher
-from crawler.head import MAX_LINK_CHARACTERS, Validators
-from crawler.resolve import Endpoint
+from crawler.discovery.found import Discovery
+from crawler.discovery.search import discover
+from crawler.discovery.visit import VisitLimits
+from crawler.http.exchange import Fetched, Wanted
+from crawler.http.fetch import Fetcher
+from crawler.http.head import MAX_LINK_CHARACTERS, Validators
+from crawler.http.resolve import Endpoint
 from crawler.robots_cache import RobotsCache
-from crawler.visit import VisitLimits
+from crawler.tasks.handover import fetched_bodies
 from registry.sites.host import parse_host
 from tests.crawler.net import HOST, HonestSite, Net, Page, silent
 
@@ -291,7 +292,9 @@ async def test_link_headers_are_kept_whole_and_within_bounds(net: Net) -> None:
     await net.serve(HonestSite(pages))
     links = {}
     for path in pages:
-        fetched = await net.fetcher().fetch(ROOT + path, accept=("application/json",))
+        fetched = await net.fetcher().fetch(
+            ROOT + path, Wanted(accept=("application/json",))
+        )
         assert isinstance(fetched, Fetched)
         links[path] = fetched.links
     assert links == {
@@ -382,7 +385,7 @@ async def test_a_dangling_reference_is_told_and_no_failure(
     await net.serve(site)
     found = await visit(net.fetcher())
     assert (codes(found), notes(found)) == ([], ["reference_dangling"])
-    assert found.notes[0] in problems_of(found)
+    assert found.notes[0] in found.problems
     detail = found.notes[0].detail
     assert detail.startswith(f"{ROOT}{MCP_MANIFEST} points to {ROOT}{CATALOGUE}, ")
     assert why in detail
@@ -684,7 +687,7 @@ async def test_each_problem_names_its_address(net: Net) -> None:
     declared = tuple(ROOT + path for path in pages)
     found = await visit(net.fetcher(), declared=declared)
     assert fetched_bodies(found) == []
-    assert sorted(problem.detail for problem in problems_of(found)) == [
+    assert sorted(problem.detail for problem in found.problems) == [
         f"{ROOT}/a.json: the server answered 500",
         f"{ROOT}/b.json: it is image/png",
     ]

@@ -12,10 +12,11 @@ from collections.abc import Awaitable, Callable, Sequence
 import pytest
 import trustme
 
-from crawler.fetch import Fetched, Fetcher, FetcherConfig
-from crawler.head import JSON_TYPES
+from crawler.http.exchange import Fetched, Wanted
+from crawler.http.fetch import Fetcher, FetcherConfig
+from crawler.http.head import JSON_TYPES
+from crawler.http.resolve import Endpoint, Resolver, ResolverConfig, SystemLookup
 from crawler.refusals import UnexpectedStatus
-from crawler.resolve import Endpoint, Resolver, ResolverConfig, SystemLookup
 from registry.errors import Refused
 from registry.formats.detect import parse_document
 from registry.formats.document import Rejected
@@ -36,7 +37,7 @@ URL = f"https://{HOST}/doc.json"
 
 async def code_of(fetcher: Fetcher, url: str = URL) -> str:
     with pytest.raises(Refused) as refused:
-        await fetcher.fetch(url, accept=JSON_TYPES)
+        await fetcher.fetch(url, Wanted(accept=JSON_TYPES))
     return refused.value.code
 
 
@@ -187,7 +188,7 @@ async def test_a_redirect_within_the_site_is_followed_without_cookies(
     first.headers["Set-Cookie"] = "session=1"
     site = HonestSite({"/doc.json": first, "/new": Page(b'{"a":1}')})
     await net.serve(site, HOST, host)
-    fetched = await net.fetcher().fetch(URL, accept=JSON_TYPES)
+    fetched = await net.fetcher().fetch(URL, Wanted(accept=JSON_TYPES))
     assert isinstance(fetched, Fetched)
     assert (fetched.url, fetched.body) == (f"https://{host}/new", b'{"a":1}')
     assert [request.headers["host"] for request in site.requests] == [HOST, host]
@@ -281,7 +282,7 @@ EARLY_HINTS = b"HTTP/1.1 103 Early Hints\r\n\r\n"
 )
 async def test_a_sound_answer_is_taken(net: Net, answered: bytes) -> None:
     await net.serve(raw(answered))
-    fetched = await net.fetcher().fetch(URL, accept=JSON_TYPES)
+    fetched = await net.fetcher().fetch(URL, Wanted(accept=JSON_TYPES))
     assert isinstance(fetched, Fetched)
     assert fetched.body == b"{}"
 
@@ -446,7 +447,7 @@ async def test_a_malformed_answer_is_refused(
 @pytest.mark.parametrize("body", [b"", b'{"a":1,"a":2}', b"[" * 8000 + b"]" * 8000])
 async def test_bad_json_arrives_whole_and_is_rejected(net: Net, body: bytes) -> None:
     await net.serve(raw(answer(body=body)))
-    fetched = await net.fetcher().fetch(URL, accept=JSON_TYPES)
+    fetched = await net.fetcher().fetch(URL, Wanted(accept=JSON_TYPES))
     assert isinstance(fetched, Fetched)
     assert fetched.body == body
     assert isinstance(parse_document(fetched.body, url=URL), Rejected)
@@ -456,5 +457,5 @@ async def test_a_status_is_told_with_its_retry_after(net: Net) -> None:
     page = Page(b"", status="503 Busy", headers={"Retry-After": "120"})
     await net.serve(HonestSite({"/doc.json": page}))
     with pytest.raises(UnexpectedStatus) as refused:
-        await net.fetcher().fetch(URL, accept=JSON_TYPES)
+        await net.fetcher().fetch(URL, Wanted(accept=JSON_TYPES))
     assert (refused.value.status, refused.value.retry_after) == (503, "120")

@@ -6,10 +6,11 @@ import psutil
 import pytest
 
 from crawler import refusals
-from crawler.connection import keeping_connections
-from crawler.fetch import Fetched, Fetcher
-from crawler.head import ANY_TYPE
-from crawler.politeness import TOWARDS_OURSELVES, Politeness
+from crawler.http.connection import keeping_connections
+from crawler.http.exchange import Fetched, Wanted
+from crawler.http.fetch import Fetcher
+from crawler.http.head import ANY_TYPE
+from crawler.restraint.politeness import TOWARDS_OURSELVES, Politeness
 from registry.errors import Refused
 from tests.crawler.net import HOST, Handler, Net, read_request
 from tests.waiting import until
@@ -45,7 +46,7 @@ class KeepingSite:
 
 async def fetch(fetcher: Fetcher, path: str) -> str:
     try:
-        found = await fetcher.fetch(f"{ROOT}{path}", accept=ANY_TYPE)
+        found = await fetcher.fetch(f"{ROOT}{path}", Wanted(accept=ANY_TYPE))
     except Refused as refused:
         return refused.code
     assert isinstance(found, Fetched)

@@ -12,16 +12,18 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
 from crawler import metrics, survey
-from crawler.breakers import RULES
 from crawler.canaries import Canaries
-from crawler.discover import discover
-from crawler.fetch import Fetcher
-from crawler.head import JSON_TYPES, Validators
-from crawler.politeness import LIMITS, Politeness, PolitenessConfig
-from crawler.probe import ProbeTarget, probe
-from crawler.prove import fetch_evidence
+from crawler.control.places import fetch_evidence
+from crawler.discovery.search import discover
+from crawler.http.exchange import Wanted
+from crawler.http.fetch import Fetcher
+from crawler.http.head import ANY_TYPE, JSON_TYPES, Validators
+from crawler.http.watched_fetcher import WatchedFetcher
+from crawler.probes.asking import probe
+from crawler.probes.targets import ProbeTarget
+from crawler.restraint.breakers import RULES
+from crawler.restraint.politeness import LIMITS, Politeness, PolitenessConfig
 from crawler.robots_cache import RobotsCache
-from crawler.watched_fetcher import WatchedFetcher
 from registry.errors import Refused
 from registry.sites.host import parse_host
 from registry.usecases.chance import utc_now
@@ -82,10 +84,10 @@ async def test_each_request_is_counted_by_what_came_of_it(
         before = figures(await read(port))
         for url in (*(ROOT + path for path in pages), "https://other.test/"):
             try:
-                await fetcher.fetch(url, accept=JSON_TYPES)
+                await fetcher.fetch(url, Wanted(accept=JSON_TYPES))
             except Refused:
                 continue
-        await fetcher.fetch(f"{ROOT}/ok", accept=JSON_TYPES, conditional=known)
+        await fetcher.fetch(f"{ROOT}/ok", Wanted(accept=JSON_TYPES, conditional=known))
         found = await grown(before, port)
     assert {name: count for name, count in found.items() if "fetches" in name} == {
         "fetches_total ok": 1,
@@ -122,7 +124,11 @@ async def test_probes_and_proofs_are_counted_by_what_they_found(
         before = figures(await read(port))
         for path in ("/up", "/gone"):
             await Canaries().vouched(
-                probe(fetcher, robots, ProbeTarget(url=ROOT + path))
+                probe(
+                    fetcher,
+                    robots,
+                    ProbeTarget(url=ROOT + path, wanted=Wanted(accept=ANY_TYPE)),
+                )
             )
         await fetch_evidence(fetcher, host)
         found = await grown(before, port)
@@ -140,7 +146,7 @@ async def test_circuits_are_told_by_level_and_state(net: Net) -> None:
         before = figures(await read(port))
         for _ in range(6):
             with pytest.raises(Refused):
-                await fetcher.fetch(f"{ROOT}/", accept=JSON_TYPES)
+                await fetcher.fetch(f"{ROOT}/", Wanted(accept=JSON_TYPES))
         survey.note_circuits(politeness)
         found = await grown(before, port)
     assert found["circuits host open"] == 1

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crawler import once
-from crawler.fetch import Fetcher
+from crawler.http.fetch import Fetcher
 from registry.usecases.chance import Chance
 from tests.crawler.net import HOST, HonestSite, Net, Page
 from tests.db.scene import wab

@@ -3,11 +3,12 @@
 import asyncio
 from collections import Counter
 
-from crawler.breakers import RULES, BreakerRule
-from crawler.fetch import Fetcher
-from crawler.head import JSON_TYPES
-from crawler.politeness import LIMITS, Limit, Politeness, PolitenessConfig
-from crawler.resolve import Endpoint
+from crawler.http.exchange import Wanted
+from crawler.http.fetch import Fetcher
+from crawler.http.head import JSON_TYPES
+from crawler.http.resolve import Endpoint
+from crawler.restraint.breakers import RULES, BreakerRule
+from crawler.restraint.politeness import LIMITS, Limit, Politeness, PolitenessConfig
 from registry.errors import Refused
 from tests.crawler.net import HOST, HonestSite, Net, Page
 
@@ -28,7 +29,7 @@ def make(*, opens_at: int = 10**6, **limits: Limit) -> Politeness:
 
 async def outcome_of(fetcher: Fetcher, host: str = HOST) -> str:
     try:
-        await fetcher.fetch(f"https://{host}/doc.json", accept=JSON_TYPES)
+        await fetcher.fetch(f"https://{host}/doc.json", Wanted(accept=JSON_TYPES))
     except Refused as refused:
         return refused.code
     return "fetched"

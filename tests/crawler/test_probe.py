@@ -4,12 +4,14 @@ from itertools import pairwise
 
 import pytest
 
-from crawler import bridge
-from crawler.breakers import RULES, BreakerRule
-from crawler.head import Validators
-from crawler.politeness import LIMITS, Politeness, PolitenessConfig
-from crawler.probe import Outcome, check_bridge, document_at, ping_of, probe
-from crawler.resolve import Endpoint
+from crawler.http.head import Validators
+from crawler.http.resolve import Endpoint
+from crawler.probes import bridge
+from crawler.probes.asking import check_bridge, probe
+from crawler.probes.outcome import Outcome
+from crawler.probes.targets import document_at, ping_of
+from crawler.restraint.breakers import RULES, BreakerRule
+from crawler.restraint.politeness import LIMITS, Politeness, PolitenessConfig
 from crawler.robots_cache import RobotsCache
 from tests.crawler.net import HOST, HonestSite, Net, Page, raw, silent
 from tests.unit.crawler.test_bridge import RESULTS, response

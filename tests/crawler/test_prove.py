@@ -3,7 +3,8 @@ import base64
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from crawler.prove import PublishedKeys, PublishedPins, Unread, fetch_evidence
+from crawler.control.evidence import PublishedKeys, PublishedPins, Unread
+from crawler.control.places import fetch_evidence
 from registry.identity.jwk import jwks_document
 from registry.identity.keys import PublicKey
 from registry.sites.host import parse_host

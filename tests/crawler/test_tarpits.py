@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from crawler.fetch import Fetcher
-from crawler.head import JSON_TYPES
-from crawler.politeness import Politeness
+from crawler.http.exchange import Wanted
+from crawler.http.fetch import Fetcher
+from crawler.http.head import JSON_TYPES
+from crawler.restraint.politeness import Politeness
 from registry.errors import Refused
 from tests.crawler.net import Handler, HonestSite, Net, Page, read_request
 
@@ -44,7 +45,7 @@ async def fetch_all(
         end = "fetched"
         async with slots:
             try:
-                await fetcher.fetch(f"https://{host}/", accept=JSON_TYPES)
+                await fetcher.fetch(f"https://{host}/", Wanted(accept=JSON_TYPES))
             except Refused as refused:
                 end = refused.code
         ends[host.partition("-")[0]][end] += 1

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import text
 
 from crawler.context import Context
-from crawler.fetch import Fetcher
+from crawler.http.fetch import Fetcher
 from crawler.robots_cache import RobotsCache
 from registry.db import registrations, sites
 from registry.db.engine import Connection, Engine, Role

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from crawler.visiting import carry_out_task
+from crawler.tasks.by_kind import carry_out_task
 from registry.db import tasks
 from registry.db.engine import Role
 from registry.db.tasks import Task

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from crawler.robots_cache import RobotsCache
-from crawler.visiting import carry_out_task
+from crawler.tasks.by_kind import carry_out_task
 from registry.db import notices
 from registry.db.engine import Role
 from registry.db.notices import KEPT, Notice, StoredNotice

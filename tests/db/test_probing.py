@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from crawler import bridge
 from crawler.canaries import Canaries
-from crawler.politeness import LIMITS, Limit, Politeness, PolitenessConfig
+from crawler.http.exchange import Wanted
+from crawler.probes import bridge
+from crawler.restraint.politeness import LIMITS, Limit, Politeness, PolitenessConfig
 from crawler.robots_cache import RobotsCache
 from registry.db import sites
 from tests.crawler.net import Net, Page
@@ -85,7 +86,9 @@ async def test_what_we_do_not_ask_is_no_failure_of_the_site(
     visited.context = replace(
         visited.context, fetcher=fetcher, robots=RobotsCache(fetcher)
     )
-    await fetcher.fetch(f"https://{visited.owner.host.name}/robots.txt", accept=["*/*"])
+    await fetcher.fetch(
+        f"https://{visited.owner.host.name}/robots.txt", Wanted(accept=["*/*"])
+    )
     for _ in range(4):
         await visited.visit(kind)  # type: ignore[arg-type]
     outcome = await visited.outcome(kind)  # type: ignore[arg-type]

@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from crawler.breakers import RULES, BreakerRule
 from crawler.context import Context
-from crawler.politeness import Politeness, PolitenessConfig
-from crawler.registering import decide_one
+from crawler.restraint.breakers import RULES, BreakerRule
+from crawler.restraint.politeness import Politeness, PolitenessConfig
+from crawler.tasks.registration import decide_one
 from registry.db.registrations import Registration
 from registry.identity.document_signature import sign_document
 from registry.identity.jwk import jwks_document

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from crawler.visiting import carry_out_task
+from crawler.tasks.by_kind import carry_out_task
 from registry.db import documents, notices, profiles, sites, tasks
 from registry.db.documents import StoredDocument
 from registry.db.engine import Role

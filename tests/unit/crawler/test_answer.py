@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crawler.answer import MAX_HEAD_BYTES, Answer, Incoming
+from crawler.http.answer import MAX_HEAD_BYTES, Answer, Incoming
 from registry.errors import Refused
 
 Reading = tuple[int, list[tuple[bytes, bytes]], bytes, bool]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.body import Body, BodyLimits, Coding, parse_coding
+from crawler.http.body import Body, BodyLimits, Coding, parse_coding
 from registry.errors import Refused
 
 SMALL = BodyLimits(wire_bytes=1000, decoded_bytes=10_000)

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler import refusals
-from crawler.breakers import (
+from crawler.refusals import UnexpectedStatus, UnexpectedType
+from crawler.restraint.breakers import (
     RULES,
     BreakerRule,
     Breakers,
@@ -15,7 +16,6 @@ from crawler.breakers import (
     State,
     decide_outcome,
 )
-from crawler.refusals import UnexpectedStatus, UnexpectedType
 from registry.errors import Refused
 
 HOST = Place("host", "shop.io")

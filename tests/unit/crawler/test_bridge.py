@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from crawler.bridge import METHODS, Method, verify_answer, verify_pong
+from crawler.probes.bridge import METHODS, Method, verify_answer, verify_pong
 from registry.errors import Refused
 
 URL = "https://shop.io/api/wab/ping"

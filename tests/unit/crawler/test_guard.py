@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.guard import (
+from crawler.http.guard import (
     RedirectRule,
     Target,
     decide_redirect,

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.pace import Pace
+from crawler.restraint.pace import Pace
 from registry.errors import Refused
 
 

@@ -6,11 +6,17 @@ from dataclasses import replace
 import pytest
 
 from crawler import refusals
-from crawler.breakers import RULES, BreakerRule
-from crawler.politeness import Limit, Politeness, PolitenessConfig, Turn, network_of
+from crawler.discovery.visit import VisitLimits
 from crawler.refusals import UnexpectedStatus
+from crawler.restraint.breakers import RULES, BreakerRule
+from crawler.restraint.politeness import (
+    Limit,
+    Politeness,
+    PolitenessConfig,
+    Turn,
+    network_of,
+)
 from crawler.stopwatch import Stopwatch
-from crawler.visit import VisitLimits
 from registry.errors import Refused
 from registry.sites.host import Host
 

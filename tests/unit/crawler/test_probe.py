@@ -1,7 +1,8 @@
 import pytest
 
 from crawler import refusals
-from crawler.probe import Outcome, decide_outcome, ping_of
+from crawler.probes.outcome import Outcome, decide_outcome
+from crawler.probes.targets import ping_of
 from crawler.refusals import UnexpectedStatus, UnexpectedType
 from registry.errors import Refused
 from registry.sites.refusals import IP_LITERAL

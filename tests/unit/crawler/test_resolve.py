@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.resolve import (
+from crawler.http.resolve import (
     Endpoint,
     HostsFile,
     SystemLookup,

@@ -5,9 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from crawler import refusals
-from crawler.discovery import Discovery
-from crawler.troubles import compare_crawl, troubles_of
-from crawler.visit import Failure, FoundBy
+from crawler.discovery.found import Discovery, Failure, FoundBy
+from crawler.tasks.troubles import compare_crawl, troubles_of
 from registry.errors import Problem, ProblemType, Refused
 from registry.identity.refusals import DOCUMENT_SIGNATURE_EXPIRED
 from registry.usecases.understand import NoDocument

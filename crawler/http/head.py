@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from crawler import refusals
-from crawler.answer import Fields
+from crawler.http.answer import Fields
 from crawler.refusals import UnexpectedType
 from registry.errors import Refused
 
@@ -17,6 +17,8 @@ _HTTP_DATE = re.compile(r"[A-Za-z0-9 ,:+-]{1,64}")
 ANY_TYPE = ("*/*",)
 JSON_TYPES = ("application/json",)
 HTML_TYPES = ("text/html", "application/xhtml+xml")
+# Files without a suffix are often served as text or bytes.
+DOCUMENT_TYPES = (*JSON_TYPES, "text/json", "text/plain", "application/octet-stream")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

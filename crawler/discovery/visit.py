@@ -1,78 +1,36 @@
 """One visit to a host: each address asked once, within bounds, and what came of it.
 
-Where to look, and when it is enough, is `crawler.discover`'s business.
+Where to look, and when it is enough, is `search`'s business.
 """
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from crawler import refusals, trace
-from crawler.body import BodyLimits
-from crawler.fetch import Fetched, Fetcher, NotModified
-from crawler.head import HTML_TYPES, JSON_TYPES, Validators, media_type_of
+from crawler.discovery.found import Failure, FetchedDocument, FoundBy
+from crawler.http.body import BodyLimits
+from crawler.http.exchange import Fetched, NotModified, Wanted
+from crawler.http.fetch import Fetcher
+from crawler.http.head import DOCUMENT_TYPES, HTML_TYPES, Validators, media_type_of
 from crawler.refusals import UnexpectedStatus, UnexpectedType
 from crawler.robots_cache import RobotsCache
 from crawler.stopwatch import Stopwatch
-from registry.errors import Problem, Refused
+from registry.errors import Refused
 from registry.formats.html.markup import starts_as_markup
 from registry.sites.host import Host
 
-FoundBy = Literal[
-    "declared", "well_known", "page", "linked", "dns", "referenced", "known"
-]
-"""linked: by a page. referenced: by a document that only points to another. known:
-nowhere pointed to any more, but stored from an earlier visit."""
-
-# Files without a suffix are often served as text or bytes.
-DOCUMENT_TYPES = (*JSON_TYPES, "text/json", "text/plain", "application/octet-stream")
-PAGE_LIMITS = BodyLimits(truncate=True)
+DOCUMENT = Wanted(accept=DOCUMENT_TYPES)
+PAGE = Wanted(accept=HTML_TYPES, limits=BodyLimits(truncate=True))
+PAGE_OR_DOCUMENT = replace(PAGE, accept=(*DOCUMENT_TYPES, *HTML_TYPES))
 _TURNED_AWAY = frozenset({429, 503})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchedDocument:
-    """url: as it was asked for; final_url: where the redirects ended.
-
-    links: its Link headers.
-    """
-
-    url: str
-    final_url: str
-    found_by: FoundBy
-    body: bytes
-    content_type: str
-    validators: Validators
-    links: tuple[str, ...]
-    fetched_at: datetime
-    elapsed_ms: int
-
-    @property
-    def is_page(self) -> bool:
-        """For `parse_page`, not for `parse_document`."""
-        return media_type_of(self.content_type) in HTML_TYPES
 
 
 Answer: TypeAlias = FetchedDocument | NotModified | None
 """None: nothing is there, or a failure that is noted."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
-    """retry_after: the header as it came, or "". may_pass: it is worth another try.
-
-    retry_after_s: what our own restraint asks for.
-    """
-
-    url: str
-    found_by: FoundBy
-    problem: Problem
-    retry_after: str = ""
-    may_pass: bool = False
-    retry_after_s: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,8 +78,7 @@ class Visit:
         self,
         url: str,
         found_by: FoundBy,
-        accept: Sequence[str] = DOCUMENT_TYPES,
-        limits: BodyLimits | None = None,
+        wanted: Wanted = DOCUMENT,
     ) -> Answer:
         """Who asks a second time shares the answer to the first. Never raises Refused."""
         if url in self._answers:
@@ -129,7 +86,7 @@ class Visit:
         shared: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._answers[url] = shared
         try:
-            answer = await self._ask(url, found_by, accept, limits)
+            answer = await self._ask(url, found_by, wanted)
             shared.set_result(answer)
         finally:
             shared.cancel()  # for who waits; without effect where there is a result
@@ -170,8 +127,7 @@ class Visit:
         self,
         url: str,
         found_by: FoundBy,
-        accept: Sequence[str],
-        limits: BodyLimits | None,
+        wanted: Wanted,
     ) -> Answer:
         async with self._slots:
             # Asked only now: while this one waited, the host may have turned us away.
@@ -187,8 +143,9 @@ class Visit:
             )
             watch = Stopwatch()
             try:
-                fetched = await self._fetch(url, known, accept, limits, watch)
-                return self._accept(url, found_by, fetched, accept)
+                asked = replace(wanted, conditional=known)
+                fetched = await self._fetch(url, asked, watch)
+                return self._accept(url, found_by, fetched, wanted.accept)
             except Refused as refused:
                 self._take(url, found_by, refused, watch.elapsed_ms)
                 return None
@@ -196,9 +153,7 @@ class Visit:
     async def _fetch(
         self,
         url: str,
-        known: Validators,
-        accept: Sequence[str],
-        limits: BodyLimits | None,
+        wanted: Wanted,
         watch: Stopwatch,
     ) -> Fetched | NotModified:
         if self._requests_left <= 0:
@@ -206,12 +161,7 @@ class Visit:
         self._requests_left -= 1
         await self._robots.permit(self._fetcher.target_of(url))
         return await self._fetcher.fetch(
-            url,
-            accept=accept,
-            conditional=known,
-            limits=limits,
-            permit=self._robots.permit,
-            watch=watch,
+            url, wanted, permit=self._robots.permit, watch=watch
         )
 
     def _accept(

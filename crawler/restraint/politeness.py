@@ -20,7 +20,7 @@ from typing import Self
 import structlog
 
 from crawler import metrics, refusals
-from crawler.breakers import (
+from crawler.restraint.breakers import (
     RULES,
     BreakerRule,
     Breakers,
@@ -30,7 +30,7 @@ from crawler.breakers import (
     State,
     decide_outcome,
 )
-from crawler.pace import Pace
+from crawler.restraint.pace import Pace
 from crawler.stopwatch import Stopwatch
 from registry.errors import Refused
 from registry.sites.host import Host
@@ -59,7 +59,7 @@ LIMITS: Mapping[Level, Limit] = MappingProxyType(
         "network": Limit(at_once=32, per_s=50, burst=100),
     }
 )
-# Less would end a visit halfway by our own restraint; see `visit.VisitLimits`.
+# Less would end a visit halfway by our own restraint; see `discovery.visit.VisitLimits`.
 _BURST_OF_A_VISIT = 24
 _UNBOUNDED = Limit(at_once=10**6, per_s=1e9, burst=10**6)
 _draw = random.SystemRandom().random

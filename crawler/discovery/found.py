@@ -1,14 +1,58 @@
-"""What one visit brought."""
+"""What one visit to a host brought, and what it did not. Pure."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
+from crawler.http.head import HTML_TYPES, Validators, media_type_of
 from crawler.schedule import parse_retry_after
-from crawler.visit import Failure, FetchedDocument
 from registry.errors import Problem
 from registry.formats.document import Parsed, Rejected
+
+FoundBy = Literal[
+    "declared", "well_known", "page", "linked", "dns", "referenced", "known"
+]
+"""linked: by a page. referenced: by a document that only points to another. known:
+nowhere pointed to any more, but stored from an earlier visit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchedDocument:
+    """url: as it was asked for; final_url: where the redirects ended.
+
+    links: its Link headers.
+    """
+
+    url: str
+    final_url: str
+    found_by: FoundBy
+    body: bytes
+    content_type: str
+    validators: Validators
+    links: tuple[str, ...]
+    fetched_at: datetime
+    elapsed_ms: int
+
+    @property
+    def is_page(self) -> bool:
+        """For `parse_page`, not for `parse_document`."""
+        return media_type_of(self.content_type) in HTML_TYPES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """retry_after: the header as it came, or "". may_pass: it is worth another try.
+
+    retry_after_s: what our own restraint asks for.
+    """
+
+    url: str
+    found_by: FoundBy
+    problem: Problem
+    retry_after: str = ""
+    may_pass: bool = False
+    retry_after_s: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +82,15 @@ class Discovery:
         """The longest that a Retry-After asked for; None where none did."""
         asked = (parse_retry_after(one.retry_after, now) for one in self.failures)
         return max((one for one in asked if one is not None), default=None)
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        """Each of a failure names the address that failed."""
+        failed = [
+            replace(failure.problem, detail=f"{failure.url}: {failure.problem.detail}")
+            for failure in self.failures
+        ]
+        return [*failed, *self.notes]
 
     @property
     def outcome(self) -> Literal["fetched", "unchanged", "outage", "nothing"]:

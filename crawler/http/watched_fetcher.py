@@ -1,11 +1,10 @@
 """A fetcher that counts what comes of its requests; see `metrics`."""
 
-from typing import Any
-
 from typing_extensions import override
 
 from crawler import metrics
-from crawler.fetch import Fetched, Fetcher, NotModified
+from crawler.http.exchange import Fetched, NotModified, Wanted
+from crawler.http.fetch import Fetcher, Permit
 from crawler.refusals import UnexpectedStatus
 from crawler.stopwatch import Stopwatch
 from registry.errors import Refused
@@ -13,11 +12,18 @@ from registry.errors import Refused
 
 class WatchedFetcher(Fetcher):
     @override
-    async def fetch(self, url: str, **wanted: Any) -> Fetched | NotModified:
-        watch = wanted["watch"] = wanted.get("watch") or Stopwatch()
+    async def fetch(
+        self,
+        url: str,
+        wanted: Wanted,
+        *,
+        permit: Permit | None = None,
+        watch: Stopwatch | None = None,
+    ) -> Fetched | NotModified:
+        watch = watch or Stopwatch()
         outcome = "broken_off"
         try:
-            answer = await super().fetch(url, **wanted)
+            answer = await super().fetch(url, wanted, permit=permit, watch=watch)
             outcome = _outcome(answer)
         except Refused as refused:
             outcome = _code(refused)

@@ -1,24 +1,23 @@
 """Proof of control: reading the public keys where only a site's operator can write.
 
 Three places (see `registry.identity.key_source`): the key set on the host, the WAB
-record of its registrable domain, and the pin record of the host. That a place could not
-be read and that it holds no key are two things: only the latter can cost a site a key.
+record of its registrable domain, and the pin record of the host.
 
 robots.txt is not asked here: it speaks to crawlers, and a key is read at its owner's
 request, once a registration is signed.
 """
 
 import asyncio
-from dataclasses import dataclass
-from typing import Literal
 
 from crawler import metrics
-from crawler.fetch import Fetched, Fetcher
-from crawler.guard import RedirectRule
-from crawler.head import JSON_TYPES
+from crawler.control.evidence import Evidence, PublishedKeys, PublishedPins, Unread
+from crawler.http.exchange import Fetched, Wanted
+from crawler.http.fetch import Fetcher
+from crawler.http.guard import RedirectRule
+from crawler.http.head import JSON_TYPES
+from crawler.http.resolve import Resolver
 from crawler.refusals import may_pass
-from crawler.resolve import Resolver
-from registry.errors import Problem, Refused
+from registry.errors import Refused
 from registry.identity.dns_record import parse_pins, parse_wab_records
 from registry.identity.jwk import parse_jwks
 from registry.identity.key_source import (
@@ -28,71 +27,9 @@ from registry.identity.key_source import (
     verify_key_set_origin,
     wab_record_name,
 )
-from registry.identity.keys import PublicKey
 from registry.sites.host import Host
 
-_SAME_HOST = RedirectRule(within="host")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedKeys:
-    """A place that was read; it may hold no key. source_url: an https or dns URL."""
-
-    source_url: str
-    keys: tuple[PublicKey, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedPins:
-    """kids: the thumbprints that the host allows; none allows all."""
-
-    source_url: str
-    kids: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unread:
-    """A place that could not be read, or holds what is no key set or record.
-
-    may_pass: it is worth another try. retry_after_s: but not before.
-    """
-
-    source_url: str
-    problem: Problem
-    may_pass: bool = False
-    retry_after_s: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    key_set: PublishedKeys | Unread
-    wab_record: PublishedKeys | Unread
-    pins: PublishedPins | Unread
-
-    @property
-    def published(self) -> tuple[PublishedKeys, ...]:
-        """The places with keys that were read."""
-        places = (self.key_set, self.wab_record)
-        return tuple(place for place in places if isinstance(place, PublishedKeys))
-
-    @property
-    def unread(self) -> tuple[Unread, ...]:
-        places = (self.key_set, self.wab_record, self.pins)
-        return tuple(place for place in places if isinstance(place, Unread))
-
-    @property
-    def outcome(self) -> Literal["keys", "none", "unread"]:
-        if any(place.keys for place in self.published):
-            return "keys"
-        return "unread" if self.unread else "none"
-
-    def find(self, kid: str) -> tuple[PublishedKeys, PublicKey] | None:
-        """The key and where it stands; in the key set rather than in the DNS."""
-        for place in self.published:
-            for key in place.keys:
-                if key.kid == kid:
-                    return place, key
-        return None
+_KEY_SET = Wanted(accept=JSON_TYPES, redirects=RedirectRule(within="host"))
 
 
 async def fetch_evidence(fetcher: Fetcher, host: Host) -> Evidence:
@@ -111,7 +48,7 @@ async def fetch_evidence(fetcher: Fetcher, host: Host) -> Evidence:
 async def fetch_key_set(fetcher: Fetcher, host: Host) -> PublishedKeys | Unread:
     url = key_set_url(host)
     try:
-        fetched = await fetcher.fetch(url, accept=JSON_TYPES, redirects=_SAME_HOST)
+        fetched = await fetcher.fetch(url, _KEY_SET)
         verify_key_set_origin(host, fetched.url)
         body = fetched.body if isinstance(fetched, Fetched) else b""
         return PublishedKeys(source_url=url, keys=parse_jwks(body))

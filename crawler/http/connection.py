@@ -1,8 +1,8 @@
 """HTTP/1.1 requests, each over a connection to an address that was vetted just before.
 
-`crawler.answer` reads what comes; it knows nothing of sockets. Where `keeping_connections` is around
-them, the requests to one host follow each other on a connection: a visit asks for
-robots.txt and for documents, and the handshake costs more than all of them. Nothing
+`answer` reads what comes; it knows nothing of sockets. Where `keeping_connections` is
+around them, the requests to one host follow each other on a connection: a visit asks
+for robots.txt and for documents, and the handshake costs more than all of them. Nothing
 outlives the visit, so there is no pool that a cancelled fetch could drain.
 """
 
@@ -17,11 +17,11 @@ from functools import cache
 import certifi
 
 from crawler import refusals
-from crawler.answer import Answer, Fields, Incoming
-from crawler.guard import Target
-from crawler.politeness import Turn
-from crawler.resolve import Resolver
-from crawler.wire import Unreached, Wire
+from crawler.http.answer import Answer, Fields, Incoming
+from crawler.http.guard import Target
+from crawler.http.resolve import Resolver
+from crawler.http.wire import Unreached, Wire
+from crawler.restraint.politeness import Turn
 from registry.errors import Refused
 
 _DIAL_AT_MOST = 3

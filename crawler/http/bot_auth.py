@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from crawler.guard import Target
+from crawler.http.guard import Target
 from registry.identity.web_bot_auth import NONCE_BYTES, SignatureAgent
 from registry.usecases.chance import Chance
 

@@ -12,10 +12,11 @@ import structlog
 
 from crawler import refusals
 from crawler.context import Context
-from crawler.discover import discover
-from crawler.discovery import Discovery
-from crawler.evidence import fetched_bodies, problems_of, published_keys
-from crawler.prove import Evidence, fetch_evidence
+from crawler.control.evidence import Evidence
+from crawler.control.places import fetch_evidence
+from crawler.discovery.found import Discovery
+from crawler.discovery.search import discover
+from crawler.tasks.handover import fetched_bodies, published_keys
 from registry.db import registrations
 from registry.db.registrations import Registration
 from registry.errors import Problem, RegistryError
@@ -103,7 +104,7 @@ async def _read_documents(
         declarations=statement.declarations,
         pinned=tuple(verified.published.keys.values()),
         site_url=f"https://{statement.host.name}/",
-        problems=problems_of(discovery),
+        problems=discovery.problems,
         now=now,
     )
 

@@ -5,18 +5,14 @@ from functools import partial
 from typing import Any
 
 from crawler.context import Context
-from crawler.discover import discover
-from crawler.discovery import Discovery
-from crawler.evidence import fetched_bodies, problems_of
-from crawler.head import HTML_TYPES, Validators, media_type_of
+from crawler.discovery.found import Discovery
+from crawler.discovery.search import discover
+from crawler.http.head import HTML_TYPES, Validators, media_type_of
 from crawler.ledger import Finished, Stored
-from crawler.postponing import postpone
-from crawler.schedule import (
-    decide_missing,
-    decide_unconditional,
-    next_retry_at,
-)
-from crawler.troubles import compare_crawl, troubles_of
+from crawler.schedule import decide_missing, decide_unconditional, next_retry_at
+from crawler.tasks.handover import fetched_bodies
+from crawler.tasks.postpone import postpone
+from crawler.tasks.troubles import compare_crawl, troubles_of
 from registry.db import documents, notices, sites, tasks
 from registry.db.documents import StoredDocument
 from registry.db.tasks import Completion, Task
@@ -101,7 +97,7 @@ class _Crawl:
                 if one.known.standing == "trusted"
             ],
             site_url=f"https://{self._entry.host}/",
-            problems=problems_of(self._discovery),
+            problems=self._discovery.problems,
             now=self._now,
         )
 

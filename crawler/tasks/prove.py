@@ -8,14 +8,16 @@ from datetime import timedelta
 from typing import Any
 
 from crawler import refusals
-from crawler.bridge import Method
 from crawler.context import Context
-from crawler.evidence import published_keys
-from crawler.postponing import postpone
-from crawler.probe import ProbeResult, check_bridge
-from crawler.probing import bridge_of
-from crawler.prove import Evidence, fetch_evidence
+from crawler.control.evidence import Evidence
+from crawler.control.places import fetch_evidence
+from crawler.probes.asking import check_bridge
+from crawler.probes.bridge import Method
+from crawler.probes.outcome import ProbeResult
+from crawler.probes.targets import bridge_of
 from crawler.schedule import REPROOF_STRIKES, Reproof, decide_reproof
+from crawler.tasks.handover import published_keys
+from crawler.tasks.postpone import postpone
 from registry.db import notices, sites, tasks
 from registry.db.notices import Notice
 from registry.db.tasks import Task

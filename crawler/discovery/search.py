@@ -22,22 +22,15 @@ from functools import partial
 from typing import Any
 
 from crawler import metrics, refusals, trace
-from crawler.connection import keeping_connections
-from crawler.discovery import Discovery
-from crawler.fetch import Fetcher, NotModified
-from crawler.head import HTML_TYPES, Validators
+from crawler.discovery.found import Discovery, FetchedDocument, FoundBy
+from crawler.discovery.visit import PAGE, PAGE_OR_DOCUMENT, Answer, Visit, VisitLimits
+from crawler.http.connection import keeping_connections
+from crawler.http.exchange import NotModified, Wanted
+from crawler.http.fetch import Fetcher
+from crawler.http.head import Validators
 from crawler.readings import Readings
 from crawler.robots import Robots
 from crawler.robots_cache import RobotsCache
-from crawler.visit import (
-    DOCUMENT_TYPES,
-    PAGE_LIMITS,
-    Answer,
-    FetchedDocument,
-    FoundBy,
-    Visit,
-    VisitLimits,
-)
 from registry.errors import Problem, ProblemType, Refused
 from registry.formats.detect import open_document, parse_document, read_opened
 from registry.formats.document import Document, Format, Parsed, Rejected
@@ -161,7 +154,7 @@ class _Search:
         if url.lower().endswith(".json"):
             await self._read(url, "declared")
         else:
-            await self._read_page(url, "declared", (*DOCUMENT_TYPES, *HTML_TYPES))
+            await self._read_page(url, "declared", PAGE_OR_DOCUMENT)
 
     async def _read_first(self, promised: Format, paths: Sequence[str]) -> None:
         for path in paths:
@@ -192,9 +185,9 @@ class _Search:
     # --- pages ---
 
     async def _read_page(
-        self, url: str, found_by: FoundBy, accept: Sequence[str] = HTML_TYPES
+        self, url: str, found_by: FoundBy, wanted: Wanted = PAGE
     ) -> None:
-        page = await self._visit.ask(url, found_by, accept, PAGE_LIMITS)
+        page = await self._visit.ask(url, found_by, wanted)
         if not isinstance(page, FetchedDocument) or not page.is_page:
             await self._recognise(page)
             return

@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 from crawler.context import Context
-from crawler.crawling import crawl
-from crawler.probing import probe_quality
-from crawler.proving import prove_control
+from crawler.tasks.crawl import crawl
+from crawler.tasks.probe import probe_quality
+from crawler.tasks.prove import prove_control
 from registry.db import sites
 from registry.db.tasks import Task, TaskKind
 from registry.sites.entry import SiteEntry

@@ -3,10 +3,10 @@
 Every outbound HTTP request of the project is made here: the URL gate before any I/O,
 vetted addresses, redirects by hand and each through the same gates, one deadline around
 everything, and a body that can not outgrow its limits. Cookies, credentials and proxies
-do not exist. See `crawler.guard` for the rules and `crawler.refusals` for the outcomes.
+do not exist. See `guard` for the rules and `crawler.refusals` for the outcomes.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crawler import refusals, trace
-from crawler.body import Body, BodyLimits, parse_coding
-from crawler.connection import Response, StaleConnection, ask, make_tls_context
-from crawler.guard import RedirectRule, Target, decide_redirect, parse_target
-from crawler.head import (
+from crawler.http.body import Body, BodyLimits, parse_coding
+from crawler.http.connection import Response, StaleConnection, ask, make_tls_context
+from crawler.http.exchange import Fetched, NotModified, Wanted
+from crawler.http.guard import Target, decide_redirect, parse_target
+from crawler.http.head import (
     MAX_LINK_CHARACTERS,
     Headers,
     Validators,
@@ -26,9 +27,9 @@ from crawler.head import (
     spell_accept,
     verify_type,
 )
-from crawler.politeness import Politeness
+from crawler.http.resolve import Resolver
 from crawler.refusals import UnexpectedStatus
-from crawler.resolve import Resolver
+from crawler.restraint.politeness import Politeness
 from crawler.stopwatch import Stopwatch
 from registry.errors import Refused
 
@@ -39,33 +40,6 @@ Permit = Callable[[Target], Awaitable[None]]
 
 Sign = Callable[[Target], Mapping[str, str]]
 """The header fields that prove who asks the target."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fetched:
-    """A 200 and its whole body.
-
-    url: where the redirects ended. content_type: as sent, parameters included, or "".
-    elapsed_ms: of the whole fetch, redirects included, our own waiting not. truncated:
-    only by such limits.
-    links: its Link headers (RFC 8288), as many as fit MAX_LINK_CHARACTERS.
-    """
-
-    url: str
-    body: bytes
-    content_type: str
-    validators: Validators
-    elapsed_ms: int
-    truncated: bool = False
-    links: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotModified:
-    """A 304 to a conditional request: what is stored still holds."""
-
-    url: str
-    elapsed_ms: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,13 +65,9 @@ class FetcherConfig:
 
 
 class _Order(NamedTuple):
-    """What is wanted of one fetch, whatever URL the redirects lead to."""
+    """One fetch, whatever URL the redirects lead to."""
 
-    accept: Sequence[str]
-    headers: Mapping[str, str]
-    conditional: Validators
-    redirects: RedirectRule
-    limits: BodyLimits
+    wanted: Wanted
     permit: Permit | None
     watch: Stopwatch
 
@@ -123,19 +93,13 @@ class Fetcher:
     async def fetch(
         self,
         url: str,
+        wanted: Wanted,
         *,
-        accept: Sequence[str],
-        headers: Mapping[str, str] | None = None,
-        conditional: Validators | None = None,
-        redirects: RedirectRule | None = None,
-        limits: BodyLimits | None = None,
         permit: Permit | None = None,
         watch: Stopwatch | None = None,
     ) -> Fetched | NotModified:
         """Fetch a document.
 
-        accept: media types, the best first; JSON takes application/*+json with it.
-        headers: more of them, of the protocol that is spoken.
         permit: asked of where redirects lead; the caller has asked of the URL itself.
         watch: tells how long a refused fetch took.
 
@@ -143,15 +107,7 @@ class Fetcher:
         conditional request, 304; Refused, by a kind of `crawler.refusals` or
         `registry.sites.refusals`, in every other case.
         """
-        order = _Order(
-            accept=accept,
-            headers=headers or {},
-            conditional=conditional or Validators(),
-            redirects=redirects or RedirectRule(),
-            limits=limits or BodyLimits(),
-            permit=permit,
-            watch=watch or Stopwatch(),
-        )
+        order = _Order(wanted, permit, watch or Stopwatch())
         target = self.target_of(url)
         try:
             async with order.watch.running(self.config.deadline_s):
@@ -221,7 +177,7 @@ class Fetcher:
             target = decide_redirect(
                 target,
                 answer.location,
-                rule=order.redirects,
+                rule=order.wanted.redirects,
                 seen=seen,
                 allow_test=self._allow_test,
             )
@@ -256,12 +212,12 @@ class Fetcher:
             headers = Headers(response.headers)
             if response.status in _REDIRECTS:
                 return _Redirect(headers.get("location"))
-            if response.status == 304 and order.conditional != Validators():
+            if response.status == 304 and order.wanted.conditional != Validators():
                 return NotModified(url=target.url, elapsed_ms=order.watch.elapsed_ms)
             if response.status != 200:
                 raise UnexpectedStatus(response.status, headers.get("retry-after")[:64])
-            content_type = verify_type(headers.all("content-type"), order.accept)
-            body = await _read(response, headers, order.limits)
+            content_type = verify_type(headers.all("content-type"), order.wanted.accept)
+            body = await _read(response, headers, order.wanted.limits)
         return Fetched(
             url=target.url,
             body=body.finish(),
@@ -275,15 +231,15 @@ class Fetcher:
     def _request_headers(self, target: Target, order: _Order) -> dict[str, str]:
         headers = {
             "User-Agent": self.config.user_agent,
-            "Accept": spell_accept(order.accept),
+            "Accept": spell_accept(order.wanted.accept),
             "Accept-Encoding": "gzip",
-            **order.headers,
+            **order.wanted.headers,
         }
         # One of the two: servers that get both compare the stronger anyway.
-        if order.conditional.etag:
-            headers["If-None-Match"] = order.conditional.etag
-        elif order.conditional.last_modified:
-            headers["If-Modified-Since"] = order.conditional.last_modified
+        if order.wanted.conditional.etag:
+            headers["If-None-Match"] = order.wanted.conditional.etag
+        elif order.wanted.conditional.last_modified:
+            headers["If-Modified-Since"] = order.wanted.conditional.last_modified
         if self.config.sign:
             headers |= self.config.sign(target)
         return headers

@@ -1,12 +1,7 @@
 """From what a visit brought to what the registry's use cases take."""
 
-from collections.abc import Sequence
-from dataclasses import replace
-
-from crawler.discovery import Discovery
-from crawler.prove import Evidence, PublishedPins
-from crawler.visit import FetchedDocument
-from registry.errors import Problem
+from crawler.control.evidence import Evidence, PublishedPins
+from crawler.discovery.found import Discovery, FetchedDocument
 from registry.formats.document import Parsed, Rejected
 from registry.identity.key_source import KeyReference
 from registry.usecases.published_keys import PublishedKeys
@@ -30,15 +25,6 @@ def fetched_bodies(discovery: Discovery) -> list[FetchedBody]:
         _body(document, discovery.parsed.get(document.url))
         for document in discovery.documents
     ]
-
-
-def problems_of(discovery: Discovery) -> Sequence[Problem]:
-    """Each of a failure names the address that failed."""
-    failed = [
-        replace(failure.problem, detail=f"{failure.url}: {failure.problem.detail}")
-        for failure in discovery.failures
-    ]
-    return [*failed, *discovery.notes]
 
 
 def _body(document: FetchedDocument, parsed: Parsed | Rejected | None) -> FetchedBody:

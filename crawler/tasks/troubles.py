@@ -10,9 +10,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from crawler import refusals
-from crawler.discovery import Discovery
-from crawler.evidence import problems_of
-from crawler.visit import Failure
+from crawler.discovery.found import Discovery, Failure
 from registry.errors import Problem
 from registry.formats.refusals import PAGE_WITHOUT_TOOLS
 from registry.identity.refusals import DOCUMENT_SIGNATURE_EXPIRED
@@ -111,7 +109,7 @@ def _of_documents(discovery: Discovery, found: Found) -> Iterator[Condition]:
         left_out = found.left_out
     else:
         left_out = found.problems if found else ()
-    told = set(problems_of(discovery))
+    told = set(discovery.problems)
     for problem in left_out:
         url = url_of(problem)
         if problem in told or problem.code == PAGE_WITHOUT_TOOLS.code:

@@ -22,7 +22,7 @@ import dns.name
 import dns.resolver
 
 from crawler import refusals, trace
-from crawler.guard import HTTPS_PORT, Network, verify_address
+from crawler.http.guard import HTTPS_PORT, Network, verify_address
 from registry.errors import ProblemType, Refused
 from registry.sites.host import TEST_TLD, parse_host
 

@@ -3,14 +3,15 @@
 from datetime import datetime
 
 from crawler.context import Context
-from crawler.head import HTML_TYPES, Validators
-from crawler.probe import ProbeTarget, document_at, ping_of, probe
+from crawler.http.exchange import Wanted
+from crawler.http.head import HTML_TYPES, Validators
+from crawler.probes.asking import probe
+from crawler.probes.targets import ProbeTarget, bridge_of, document_at, ping_of
 from crawler.schedule import first_probe_at, next_probe_at
 from registry.db import documents, notices, sites, tasks
 from registry.db.documents import StoredDocument
 from registry.db.probes import StoredProbe
 from registry.db.tasks import Task
-from registry.formats.wab.transports import EXECUTE
 from registry.sites.entry import SiteEntry
 from registry.usecases.notices import compare_probe
 
@@ -69,7 +70,9 @@ def probe_target(entry: SiteEntry, stored: list[StoredDocument]) -> ProbeTarget:
     if base_url:
         return ping_of(base_url)
     if not stored:
-        return ProbeTarget(url=f"https://{entry.host}/", accept=HTML_TYPES)
+        return ProbeTarget(
+            url=f"https://{entry.host}/", wanted=Wanted(accept=HTML_TYPES)
+        )
     first = stored[0]
     return document_at(
         first.url,
@@ -78,14 +81,3 @@ def probe_target(entry: SiteEntry, stored: list[StoredDocument]) -> ProbeTarget:
         body=first.body,
         stored=Validators(etag=first.etag, last_modified=first.last_modified),
     )
-
-
-def bridge_of(entry: SiteEntry) -> str:
-    """The base URL of its WAB bridge, "" where it has none of its own."""
-    for action in entry.site.actions:
-        for call in action.calls:
-            if call.format == "wab" and call.transport == "http":
-                base_url, found, _ = call.target.rpartition(EXECUTE)
-                if found and not call.off_origin:
-                    return base_url
-    return ""

@@ -1,0 +1,113 @@
+"""What of a site is probed, and what it promised to answer. Pure."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from crawler import refusals
+from crawler.http.exchange import Fetched, Wanted
+from crawler.http.head import (
+    DOCUMENT_TYPES,
+    HTML_TYPES,
+    JSON_TYPES,
+    Validators,
+    media_type_of,
+)
+from crawler.probes import bridge
+from registry.errors import Refused
+from registry.formats.detect import parse_document, parse_page
+from registry.formats.document import Parsed
+from registry.formats.wab.transports import EXECUTE
+from registry.sites.entry import SiteEntry
+
+_OF_A_BRIDGE = Wanted(accept=JSON_TYPES, headers=bridge.HEADERS)
+
+Expect = Callable[[Fetched], None]
+"""Raises: Refused `bridge_answer`, `document_other`."""
+
+
+def _expect_nothing(answer: Fetched) -> None:
+    """Any answer of the accepted types will do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeTarget:
+    """wanted: names the promised answer's types. expect: what it must be."""
+
+    url: str
+    wanted: Wanted
+    expect: Expect = _expect_nothing
+
+
+def bridge_of(entry: SiteEntry) -> str:
+    """The base URL of its WAB bridge, "" where it has none of its own."""
+    for action in entry.site.actions:
+        for call in action.calls:
+            if call.format == "wab" and call.transport == "http":
+                base_url, found, _ = call.target.rpartition(EXECUTE)
+                if found and not call.off_origin:
+                    return base_url
+    return ""
+
+
+def ping_of(base_url: str) -> ProbeTarget:
+    """base_url: absolute, `transport.http.base_url` of a WAB document."""
+    return ProbeTarget(
+        url=_method_url(base_url, "ping"),
+        wanted=_OF_A_BRIDGE,
+        expect=lambda answer: bridge.verify_pong(answer.body, answer.url),
+    )
+
+
+def document_at(
+    url: str,
+    *,
+    promised: str,
+    content_type: str,
+    body: bytes,
+    stored: Validators,
+) -> ProbeTarget:
+    """The document that was crawled there: the same bytes, or others of its format.
+
+    promised: the format.
+    """
+    is_page = media_type_of(content_type) in HTML_TYPES
+    return ProbeTarget(
+        url=url,
+        wanted=Wanted(
+            accept=HTML_TYPES if is_page else DOCUMENT_TYPES, conditional=stored
+        ),
+        expect=partial(_expect_format, promised=promised, body=body, is_page=is_page),
+    )
+
+
+def exactly(method: bridge.Method, base_url: str) -> ProbeTarget:
+    """One method of a bridge, whose answer must be that of WAB 1.0 to the letter."""
+    return ProbeTarget(
+        url=_method_url(base_url, method),
+        wanted=_OF_A_BRIDGE,
+        expect=lambda answer: bridge.verify_answer(method, answer.body, answer.url),
+    )
+
+
+def _method_url(base_url: str, method: bridge.Method) -> str:
+    return f"{base_url.rstrip('/')}/{method}"
+
+
+def _expect_format(
+    answer: Fetched,
+    *,
+    promised: str,
+    body: bytes,
+    is_page: bool,
+) -> None:
+    if answer.body == body:
+        return
+    parse = parse_page if is_page else parse_document
+    parsed = parse(answer.body, url=answer.url)
+    if not isinstance(parsed, Parsed):
+        detail = f"{answer.url}: {parsed.problem.detail}"
+        raise Refused(refusals.DOCUMENT_OTHER, detail)
+    if parsed.document.format != promised:
+        detail = f"{answer.url}: it is {parsed.document.format}, not {promised}"
+        raise Refused(refusals.DOCUMENT_OTHER, detail)
