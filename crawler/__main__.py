@@ -31,7 +31,7 @@ from crawler.survey import PAUSE_S, survey
 from crawler.worker import Worker, spare_the_collector
 from registry import keyring
 from registry.db import challenges
-from registry.db.engine import DatabaseError, Engine, Role, open_engine
+from registry.db.engine import DatabaseError, Engine, Role, engine_at
 from registry.observability import configure_logging
 from registry.process import run_until_stopped
 from registry.ranking.encoder import load_encoder
@@ -151,10 +151,9 @@ async def watched(
 
 async def crawl(settings: Settings, *, shows_progress: bool = False) -> None:
     """Until cancelled."""
-    engine = open_engine(settings.database_url, Role.CRAWLER, pool=8)
-    context = make_context(settings, engine)
-    spare_the_collector()
-    try:
+    async with engine_at(settings.database_url, Role.CRAWLER, pool=8) as engine:
+        context = make_context(settings, engine)
+        spare_the_collector()
         async with (
             hourly_work(context),
             watched(settings, context, shows_progress=shows_progress),
@@ -164,8 +163,6 @@ async def crawl(settings: Settings, *, shows_progress: bool = False) -> None:
                 at_once=settings.crawl_at_once,
                 lease=timedelta(seconds=settings.crawl_lease_s),
             ).run()
-    finally:
-        await engine.dispose()
 
 
 async def visit_once(settings: Settings, arguments: argparse.Namespace) -> bool:
@@ -179,16 +176,13 @@ async def visit_once(settings: Settings, arguments: argparse.Namespace) -> bool:
             test_hosts=settings.allow_loopback,
             write=sys.stdout,
         )
-    engine = open_engine(settings.database_url, Role.CRAWLER)
-    try:
+    async with engine_at(settings.database_url, Role.CRAWLER) as engine:
         return await once.carry_out(
             make_context(settings, engine),
             arguments.once,
             lease=timedelta(seconds=settings.crawl_lease_s),
             write=sys.stdout,
         )
-    finally:
-        await engine.dispose()
 
 
 def run_once(settings: Settings, arguments: argparse.Namespace) -> bool:

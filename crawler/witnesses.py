@@ -12,7 +12,7 @@ from crawler.__main__ import make_resolver
 from crawler.cosigning import Cosigning
 from crawler.http.fetch import Fetcher, FetcherConfig
 from crawler.restraint.politeness import TOWARDS_OURSELVES, Politeness
-from registry.db.engine import Role, open_engine
+from registry.db.engine import Role, engine_at
 from registry.observability import configure_logging
 from registry.process import run_until_stopped
 from registry.settings import Settings, read_settings
@@ -22,7 +22,6 @@ POOL = 4
 
 async def cosign(settings: Settings) -> None:
     """Until cancelled."""
-    engine = open_engine(settings.database_url, Role.COSIGNER, pool=POOL)
     fetcher = Fetcher(
         FetcherConfig(
             user_agent=settings.user_agent,
@@ -32,12 +31,10 @@ async def cosign(settings: Settings) -> None:
             ca_file=settings.ca_file,
         )
     )
-    try:
+    async with engine_at(settings.database_url, Role.COSIGNER, pool=POOL) as engine:
         await Cosigning(
             engine, fetcher, settings.witness_list, quorum=settings.witness_quorum
         ).run()
-    finally:
-        await engine.dispose()
 
 
 def main() -> None:

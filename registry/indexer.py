@@ -9,7 +9,7 @@ import os
 # More threads of BLAS would spin beside serving, at the priority of the process.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from registry.db.engine import Role, open_engine
+from registry.db.engine import Role, engine_at
 from registry.observability import configure_logging
 from registry.process import run_until_stopped
 from registry.settings import Settings, read_settings
@@ -18,11 +18,8 @@ from registry.usecases.build_index import IndexBuilder
 
 async def build(settings: Settings) -> None:
     """Until cancelled."""
-    engine = open_engine(settings.database_url, Role.RANKER, pool=1)
-    try:
+    async with engine_at(settings.database_url, Role.RANKER, pool=1) as engine:
         await IndexBuilder(engine, settings.index, settings.policy).run()
-    finally:
-        await engine.dispose()
 
 
 def main() -> None:

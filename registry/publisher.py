@@ -15,7 +15,7 @@ import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from registry import keyring
-from registry.db.engine import DatabaseError, Role, open_engine
+from registry.db.engine import DatabaseError, Role, engine_at
 from registry.index.sources import digest_of_code
 from registry.observability import configure_logging
 from registry.process import run_until_stopped
@@ -33,21 +33,22 @@ logger = structlog.get_logger()
 
 async def publish(settings: Settings) -> None:
     """Until cancelled. Raises: LogDamaged."""
-    engine = open_engine(settings.database_url, Role.PUBLISHER)
     chance = Chance()
     signer = keyring.load_signer(settings.keys, keyring.LOG, settings.log_origin)
     retiring = keyring.load_retiring_signer(settings.keys, settings.log_origin)
-    commit = partial(commit_ahead, engine, settings.policy, digest_of_code(), chance)
     scheduler = AsyncIOScheduler(timezone="UTC")
-    scheduler.add_job(commit, "interval", minutes=COMMIT_AHEAD_MINUTES)
-    try:
-        await _commit_first(commit)
-        scheduler.start()
-        await Sequencer(engine, signer, chance.now, retiring).run()
-    finally:
-        if scheduler.running:
-            scheduler.shutdown(wait=False)
-        await engine.dispose()
+    async with engine_at(settings.database_url, Role.PUBLISHER) as engine:
+        commit = partial(
+            commit_ahead, engine, settings.policy, digest_of_code(), chance
+        )
+        scheduler.add_job(commit, "interval", minutes=COMMIT_AHEAD_MINUTES)
+        try:
+            await _commit_first(commit)
+            scheduler.start()
+            await Sequencer(engine, signer, chance.now, retiring).run()
+        finally:
+            if scheduler.running:
+                scheduler.shutdown(wait=False)
 
 
 async def _commit_first(commit: Callable[[], Awaitable[None]]) -> None:

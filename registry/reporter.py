@@ -17,7 +17,7 @@ import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from registry import keyring
-from registry.db.engine import DatabaseError, Engine, Role, open_engine
+from registry.db.engine import DatabaseError, Engine, Role, engine_at
 from registry.db.turns import REPORTS_TURN, TRIALS_TURN, take_turn
 from registry.observability import configure_logging
 from registry.process import run_until_stopped
@@ -39,9 +39,23 @@ logger = structlog.get_logger()
 
 async def report(settings: Settings) -> None:
     """Until cancelled."""
+    url = settings.database_url
+    async with (
+        engine_at(url, Role.AUDITOR, pool=2) as auditor,
+        engine_at(url, Role.REPORTER, pool=4) as writer,
+    ):
+        scheduler = _hourly_work(settings, auditor, writer)
+        scheduler.start()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            scheduler.shutdown(wait=False)
+
+
+def _hourly_work(
+    settings: Settings, auditor: Engine, writer: Engine
+) -> AsyncIOScheduler:
     chance = Chance()
-    auditor = open_engine(settings.database_url, Role.AUDITOR, pool=2)
-    writer = open_engine(settings.database_url, Role.REPORTER, pool=4)
     signer = keyring.load_signer(settings.keys, keyring.PROMISE, settings.log_origin)
     keeper = Keeper(
         auditor=auditor,
@@ -71,13 +85,7 @@ async def report(settings: Settings) -> None:
             misfire_grace_time=None,
             args=(writer, turn, work),
         )
-    scheduler.start()
-    try:
-        await asyncio.Event().wait()
-    finally:
-        scheduler.shutdown(wait=False)
-        await auditor.dispose()
-        await writer.dispose()
+    return scheduler
 
 
 @cache

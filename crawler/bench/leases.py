@@ -16,7 +16,7 @@ from typing import Any
 
 from registry.db import crowd, tasks
 from registry.db.embedded import start_embedded
-from registry.db.engine import Engine, Role, open_engine
+from registry.db.engine import Engine, Role, engine_at
 from registry.db.migrate import migrate
 from registry.db.tasks import Task
 from registry.usecases.chance import Chance
@@ -70,11 +70,10 @@ def _spell(server: Any) -> str:
 
 
 async def _prepare(url: str, sites: int) -> None:
-    engine = open_engine(url)
-    await migrate(engine)
-    async with engine.begin() as connection:
-        await crowd.make_crowd(connection, sites=sites, now=Chance().now())
-    await engine.dispose()
+    async with engine_at(url) as engine:
+        await migrate(engine)
+        async with engine.begin() as connection:
+            await crowd.make_crowd(connection, sites=sites, now=Chance().now())
 
 
 def _compete(url: str, claimants: int, batch: int) -> list[Share]:
@@ -98,15 +97,14 @@ def _claimant(url: str, batch: int, start: Barrier, shares: Any) -> None:
 
 
 async def _take_share(url: str, batch: int, start: Barrier) -> Share:
-    engine = open_engine(url, Role.CRAWLER, pool=CONNECTIONS)
-    async with engine.connect():  # connecting is no part of the figure
+    async with engine_at(url, Role.CRAWLER, pool=CONNECTIONS) as engine:
+        async with engine.connect():  # connecting is no part of the figure
+            start.wait()
+        taken, claims, claimed_s = await _claim_all(engine, batch)
+        keys: list[tuple[int, str]] = [(one.site_id, one.kind) for one in taken]
+        del taken[COMPLETED:]  # so that no collector goes through all of them again
         start.wait()
-    taken, claims, claimed_s = await _claim_all(engine, batch)
-    keys: list[tuple[int, str]] = [(one.site_id, one.kind) for one in taken]
-    del taken[COMPLETED:]  # so that no collector goes through all of them again
-    start.wait()
-    completed_s = await _complete_each(engine, taken)
-    await engine.dispose()
+        completed_s = await _complete_each(engine, taken)
     return Share(
         keys=keys,
         claims=claims,

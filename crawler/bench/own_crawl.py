@@ -20,7 +20,7 @@ from crawler.http.resolve import Endpoint, Resolver, ResolverConfig
 from crawler.robots_cache import RobotsCache
 from crawler.worker import Worker, spare_the_collector
 from registry.db import crowd as crowd_in_db
-from registry.db.engine import Engine, Role, open_engine
+from registry.db.engine import Engine, Role, engine_at
 from registry.observability import configure_logging
 from registry.ranking.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
@@ -62,19 +62,18 @@ def run(crowd: Crowd, database_url: str, at_once: int) -> Effort:
 
 
 async def _run(crowd: Crowd, database_url: str, at_once: int) -> Effort:
-    engine = open_engine(database_url, Role.CRAWLER, pool=CONNECTIONS)
-    context = _context(engine, crowd)
-    spare_the_collector()
-    meter = Meter()
-    working = asyncio.create_task(Worker(context, at_once=at_once, lease=LEASE).run())
-    while _ended() < crowd.hosts and not working.done():
-        await asyncio.sleep(POLL_S)
-    async with engine.connect() as connection:
-        visited, documents = await crowd_in_db.count_crawled(connection)
-    effort = meter.stop(documents)
-    working.cancel()
-    await asyncio.gather(working, return_exceptions=True)
-    await engine.dispose()
+    async with engine_at(database_url, Role.CRAWLER, pool=CONNECTIONS) as engine:
+        worker = Worker(_context(engine, crowd), at_once=at_once, lease=LEASE)
+        spare_the_collector()
+        meter = Meter()
+        working = asyncio.create_task(worker.run())
+        while _ended() < crowd.hosts and not working.done():
+            await asyncio.sleep(POLL_S)
+        async with engine.connect() as connection:
+            visited, documents = await crowd_in_db.count_crawled(connection)
+        effort = meter.stop(documents)
+        working.cancel()
+        await asyncio.gather(working, return_exceptions=True)
     if not visited == documents == crowd.hosts:
         raise CrowdNotCrawled(f"{documents} documents of {crowd.hosts} sites")
     return effort

@@ -20,7 +20,7 @@ from crawler.bench.effort import Effort
 from crawler.bench.tls_sites import Crowd, crowd_of
 from registry.db import crowd as crowd_in_db
 from registry.db.embedded import EmbeddedPostgres, start_embedded
-from registry.db.engine import open_engine
+from registry.db.engine import engine_at
 from registry.db.migrate import migrate
 from registry.usecases.chance import Chance
 
@@ -104,10 +104,10 @@ def _spell(server: EmbeddedPostgres) -> str:
 
 
 async def _fill(database_url: str, crowd: Crowd) -> None:
-    engine = open_engine(database_url)
-    await migrate(engine)
-    async with engine.begin() as connection:
-        await crowd_in_db.make_declaring_crowd(
-            connection, urls=[url_of(n) for n in crowd.numbers], now=Chance().now()
-        )
-    await engine.dispose()
+    urls = [url_of(n) for n in crowd.numbers]
+    async with engine_at(database_url) as engine:
+        await migrate(engine)
+        async with engine.begin() as connection:
+            await crowd_in_db.make_declaring_crowd(
+                connection, urls=urls, now=Chance().now()
+            )

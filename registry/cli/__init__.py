@@ -12,7 +12,7 @@ COMMANDS = {
     "register": "registry.cli.registering:register",
     "lint": "registry.cli.linting:lint",
     "search": "registry.cli.searching:search",
-    "operator": "registry.cli.operating:operator",
+    "operator": "registry.cli.operator:operator",
     "crawl": "registry.cli.crawling:crawl",
     "audit": "registry.cli.audit:audit",
     "publish": "registry.cli.publishing:publish",

@@ -11,8 +11,8 @@ from registry import keyring
 from registry.archive.manifest import Manifest
 from registry.cli.database import database_or_exit, reached_database
 from registry.cli.output import console, errors, json_option, print_json
-from registry.cli.serve import settings_or_exit
-from registry.db.engine import Role, open_engine
+from registry.cli.settings import settings_or_exit
+from registry.db.engine import Role, engine_at
 from registry.errors import RegistryError
 from registry.fairness.report.figures import Window
 from registry.identity.private_keys import PrivateKey
@@ -70,12 +70,11 @@ def archive(
 
 
 async def _write(url: str, window: Window, folder: Path, key: PrivateKey) -> Manifest:
-    engine = open_engine(url, Role.AUDITOR, pool=1)
-    try:
-        async with engine.connect() as connection:
-            return await write_archive(connection, window, folder, key, tell=_tell)
-    finally:
-        await engine.dispose()
+    async with (
+        engine_at(url, Role.AUDITOR, pool=1) as engine,
+        engine.connect() as connection,
+    ):
+        return await write_archive(connection, window, folder, key, tell=_tell)
 
 
 def _tell(count: int) -> None:

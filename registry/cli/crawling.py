@@ -22,7 +22,7 @@ from rich.text import Text
 
 from registry.cli.database import reached_database
 from registry.cli.output import console
-from registry.cli.serve import settings_or_exit
+from registry.cli.settings import settings_or_exit
 from registry.cli.supervise import end_with_parent
 from registry.cli.tracing import Teller, duration, harmless
 from registry.observability import configure_logging

@@ -7,7 +7,7 @@ from dataclasses import replace
 import click
 
 from registry.db.embedded import EmbeddedPostgres, start_embedded
-from registry.db.engine import DatabaseError, open_engine
+from registry.db.engine import DatabaseError, engine_at
 from registry.db.migrate import migrate
 from registry.settings import Settings
 
@@ -52,9 +52,6 @@ def url_of(postgres: EmbeddedPostgres) -> str:
 
 async def migrate_or_exit(url: str) -> None:
     """Bring the schema to the newest version. Raises: click.ClickException."""
-    engine = open_engine(url)
-    try:
+    async with engine_at(url) as owner:
         with database_or_exit("the database can't be migrated"):
-            await migrate(engine)
-    finally:
-        await engine.dispose()
+            await migrate(owner)

@@ -17,7 +17,8 @@ from registry.cli.audit.following import VerifiedLog
 from registry.cli.audit.verify import verify_log
 from registry.cli.reporting import tell_report
 from registry.cli.searching import render_result
-from registry.cli.serve import running_service, settings_or_exit, until_ready
+from registry.cli.serve import running_service, until_ready
+from registry.cli.settings import settings_or_exit
 from registry.cli.town import beside_town, register_site
 from registry.client import ProblemAnswered, RegistryClient
 from registry.demo.requests import NONSENSE, OTHERS, SHOWN, Request, choose

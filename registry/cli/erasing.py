@@ -14,7 +14,7 @@ from registry.cli.output import (
     registry_option,
     with_client,
 )
-from registry.cli.serve import settings_or_exit
+from registry.cli.settings import settings_or_exit
 from registry.client import RegistryClient
 from registry.usecases.receipts import make_receipt
 

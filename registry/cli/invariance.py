@@ -9,8 +9,8 @@ from rich.table import Table
 
 from registry.cli.database import database_or_exit, reached_database
 from registry.cli.output import console, errors, json_option, print_json
-from registry.cli.serve import settings_or_exit
-from registry.db.engine import Role, open_engine
+from registry.cli.settings import settings_or_exit
+from registry.db.engine import Role, engine_at
 from registry.fairness.invariance import HOLDS, PERTURBATIONS, InvarianceResult
 from registry.ranking.encoder import load_encoder
 from registry.settings import Settings
@@ -60,12 +60,11 @@ async def _read(settings: Settings) -> Shadow:
         encoder=load_encoder(settings.policy),
         policy=settings.policy,
     )
-    engine = open_engine(settings.database_url, Role.AUDITOR, pool=1)
-    try:
-        async with engine.connect() as connection:
-            return await cast_shadow(connection, lister, Chance().now())
-    finally:
-        await engine.dispose()
+    async with (
+        engine_at(settings.database_url, Role.AUDITOR, pool=1) as engine,
+        engine.connect() as connection,
+    ):
+        return await cast_shadow(connection, lister, Chance().now())
 
 
 def _told(found: InvarianceResult) -> dict[str, object]:

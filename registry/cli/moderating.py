@@ -8,8 +8,8 @@ import click
 from registry.audit.members import ModerationAct
 from registry.cli.database import database_or_exit, reached_database
 from registry.cli.output import console, errors, json_option, print_json
-from registry.cli.serve import settings_or_exit
-from registry.db.engine import Role, open_engine
+from registry.cli.settings import settings_or_exit
+from registry.db.engine import Role, engine_at
 from registry.errors import RegistryError
 from registry.usecases.chance import Chance
 from registry.usecases.moderate import ModeratedSite, lookalikes, moderate
@@ -51,12 +51,11 @@ def moderate_site(act: ModerationAct, host: str, reason: str, *, as_json: bool) 
 async def _moderate(
     url: str, act: ModerationAct, host: str, reason: str
 ) -> ModeratedSite:
-    engine = open_engine(url, Role.MODERATOR, pool=1)
-    try:
-        async with engine.begin() as connection:
-            return await moderate(connection, host, act, reason, Chance())
-    finally:
-        await engine.dispose()
+    async with (
+        engine_at(url, Role.MODERATOR, pool=1) as engine,
+        engine.begin() as connection,
+    ):
+        return await moderate(connection, host, act, reason, Chance())
 
 
 @click.command(name="lookalikes")
@@ -79,9 +78,8 @@ def tell_lookalikes(*, as_json: bool) -> None:
 
 
 async def _lookalikes(url: str) -> list[tuple[str, ...]]:
-    engine = open_engine(url, Role.MODERATOR, pool=1)
-    try:
-        async with engine.connect() as connection:
-            return await lookalikes(connection)
-    finally:
-        await engine.dispose()
+    async with (
+        engine_at(url, Role.MODERATOR, pool=1) as engine,
+        engine.connect() as connection,
+    ):
+        return await lookalikes(connection)

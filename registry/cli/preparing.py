@@ -11,7 +11,7 @@ import click
 from registry import keyring
 from registry.cli.database import migrate_or_exit
 from registry.cli.output import console
-from registry.cli.serve import settings_or_exit
+from registry.cli.settings import settings_or_exit
 
 
 @click.group()

@@ -10,8 +10,7 @@ from rich.console import Console
 
 from registry import keyring
 from registry.archive.reading import open_archive
-from registry.cli.keeping import by_month
-from registry.cli.operating import asks_as_operator, auth_of
+from registry.cli.as_operator import asks_as_operator, auth_of
 from registry.cli.output import (
     console,
     json_option,
@@ -19,7 +18,8 @@ from registry.cli.output import (
     registry_option,
     with_client,
 )
-from registry.cli.serve import settings_or_exit
+from registry.cli.report_month import by_month
+from registry.cli.settings import settings_or_exit
 from registry.client import OWN_REPORT, REPORT, SignedFile
 from registry.errors import RegistryError
 from registry.fairness.forms.files import FORMAT, Form

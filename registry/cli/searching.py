@@ -7,7 +7,7 @@ import click
 from rich.console import RenderableType
 from rich.table import Table
 
-from registry.cli.operating import asks_as_operator, auth_of
+from registry.cli.as_operator import asks_as_operator, auth_of
 from registry.cli.output import (
     console,
     json_option,

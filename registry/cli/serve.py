@@ -1,7 +1,6 @@
 """`serve`: the whole service in one command."""
 
 import asyncio
-import os
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -15,13 +14,14 @@ import structlog
 from registry import keyring
 from registry.cli.database import database_or_exit, migrate_or_exit, url_of
 from registry.cli.output import console
+from registry.cli.settings import settings_or_exit
 from registry.cli.supervise import Supervisor, parts_of_service
 from registry.client import RegistryClient
 from registry.db.embedded import EmbeddedPostgres, StartFailed, start_embedded
 from registry.observability import configure_logging
 from registry.process import stop_requested
 from registry.ranking.encoder import is_installed
-from registry.settings import Settings, SettingsInvalid, as_environment, read_settings
+from registry.settings import Settings, as_environment
 
 READY_TIMEOUT_S = 60.0
 READY_PAUSE_S = 0.05
@@ -41,13 +41,6 @@ def serve(**given: Any) -> None:
     settings = settings_or_exit(**given)
     configure_logging(settings.log_format)
     asyncio.run(_serve(settings))
-
-
-def settings_or_exit(**given: Any) -> Settings:
-    try:
-        return read_settings(os.environ, **given)
-    except SettingsInvalid as error:
-        raise click.ClickException(str(error)) from error
 
 
 async def _serve(settings: Settings) -> None:

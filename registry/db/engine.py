@@ -1,7 +1,7 @@
 """Engines: one a role, so that the database itself keeps each part to its rights."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any
@@ -111,6 +111,18 @@ def open_engine(url: URL | str, role: Role | None = None, *, pool: int = 5) -> E
     for step in ("setup_asyncpg_json_codec", "setup_asyncpg_jsonb_codec"):
         setattr(engine.dialect, step, _set_up(getattr(engine.dialect, step)))
     return engine
+
+
+@asynccontextmanager
+async def engine_at(
+    url: URL | str, role: Role | None = None, *, pool: int = 5
+) -> AsyncIterator[Engine]:
+    """As `open_engine`; its connections are closed in the end."""
+    engine = open_engine(url, role, pool=pool)
+    try:
+        yield engine
+    finally:
+        await engine.dispose()
 
 
 def _set_up(step: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:

@@ -13,8 +13,8 @@ from registry.cli.audit.prove import READABLE, leaf_index_of, open_entries
 from registry.cli.audit.running import run_audit
 from registry.cli.audit.source import LogSource, LogUnreadable
 from registry.cli.audit.trust import TrustOptions, trust_options
-from registry.cli.keeping import parsed_month
 from registry.cli.output import DEFAULT_URL, console, json_option, print_json
+from registry.cli.report_month import parsed_month
 from registry.tlog.refusals import LogInvalid
 from registry.usecases.keep_report import window_of_month
 

@@ -27,7 +27,7 @@ from registry.cli.bench.verification import measure_verification
 from registry.cli.output import json_option, tell_figures
 from registry.db import log, weight
 from registry.db.embedded import EmbeddedPostgres
-from registry.db.engine import Engine, open_engine
+from registry.db.engine import Engine, engine_at
 from registry.db.migrate import migrate
 from registry.settings import Settings, as_environment
 from registry.usecases.prove import prove_leaf
@@ -67,8 +67,7 @@ async def _measure(
     url = server.url().render_as_string(hide_password=False)
     settings = Settings(data=folder, database_url=url)
     keyring.create_keyring(settings.keys, settings.log_origin)
-    owner = open_engine(url, pool=4)
-    try:
+    async with engine_at(url, pool=4) as owner:
         await migrate(owner)
         shift = Shift(
             database_url=url,
@@ -79,8 +78,6 @@ async def _measure(
         async with _publisher(settings, owner) as publisher:
             found = await _load(server, owner, publisher, shift, processes)
         return {**found, **await _weigh(owner), **await _prove(owner)}
-    finally:
-        await owner.dispose()
 
 
 @asynccontextmanager

@@ -18,7 +18,7 @@ from registry.cli.bench.report_window import Window
 from registry.cli.bench.scratch import scratch_folder, scratch_postgres
 from registry.cli.output import errors, json_option, tell_figures
 from registry.db.embedded import EmbeddedPostgres
-from registry.db.engine import open_engine
+from registry.db.engine import engine_at
 from registry.db.filled_window import analyze, count_filled, fill_rankings, fill_sites
 from registry.db.migrate import migrate
 
@@ -63,8 +63,7 @@ def _measure(server: EmbeddedPostgres, rankings: int, sites: int) -> dict[str, A
 
 
 async def _fill(url: str, rankings: int, sites: int) -> None:
-    engine = open_engine(url)
-    try:
+    async with engine_at(url) as engine:
         await migrate(engine)
         if found := await count_filled(engine):
             if found != rankings:
@@ -79,5 +78,3 @@ async def _fill(url: str, rankings: int, sites: int) -> None:
                 filled += len(rows[0])
                 errors.print(f"{filled} of {rankings} rankings filled in", end="\r")
         await analyze(engine)
-    finally:
-        await engine.dispose()

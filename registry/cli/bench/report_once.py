@@ -16,7 +16,7 @@ import msgspec
 
 from registry.cli.bench.report_window import END, START
 from registry.compiled.library import find_library
-from registry.db.engine import Role, open_engine
+from registry.db.engine import Role, engine_at
 from registry.fairness.report.figures import Algorithm, FairnessReport, Window
 from registry.process import calm_collector
 from registry.ranking.policy import DEFAULT_POLICY
@@ -24,13 +24,12 @@ from registry.usecases.report import make_report
 
 
 async def _make(url: str) -> FairnessReport:
-    engine = open_engine(url, Role.AUDITOR)
-    try:
-        async with engine.connect() as connection:
-            window = Window(start_at=START, end_at=END)
-            return await make_report(connection, window, DEFAULT_POLICY)
-    finally:
-        await engine.dispose()
+    window = Window(start_at=START, end_at=END)
+    async with (
+        engine_at(url, Role.AUDITOR) as engine,
+        engine.connect() as connection,
+    ):
+        return await make_report(connection, window, DEFAULT_POLICY)
 
 
 def _digest(made: FairnessReport) -> str:

@@ -28,7 +28,8 @@ from registry.cli.bench.search_corpus import (
     serving,
 )
 from registry.cli.output import json_option, tell, tell_figures
-from registry.cli.serve import settings_or_exit, verify_port_is_free
+from registry.cli.serve import verify_port_is_free
+from registry.cli.settings import settings_or_exit
 from registry.db import log, weight
 from registry.db.embedded import EmbeddedPostgres
 from registry.db.engine import Engine, open_engine

@@ -10,7 +10,8 @@ import click
 from registry.cli.bench.load import Latencies, drive
 from registry.cli.bench.scratch import scratch_folder
 from registry.cli.output import json_option, tell_figures
-from registry.cli.serve import running_service, settings_or_exit, until_ready
+from registry.cli.serve import running_service, until_ready
+from registry.cli.settings import settings_or_exit
 from registry.cli.town import beside_town, register_site
 from registry.client import RegistryClient
 from registry.demo.requests import OTHERS, SHOWN

@@ -12,8 +12,8 @@ import click
 from registry import keyring
 from registry.cli.database import database_or_exit, reached_database
 from registry.cli.output import console, print_json
-from registry.cli.serve import settings_or_exit
-from registry.db.engine import Role, open_engine
+from registry.cli.settings import settings_or_exit
+from registry.db.engine import Role, engine_at
 from registry.errors import RegistryError
 from registry.fairness.forms.rows import spell_instant
 from registry.settings import Settings
@@ -66,21 +66,20 @@ def _keep(month: str, data: Path | None, *, as_json: bool) -> None:
 
 
 async def _kept(settings: Settings, month: date) -> bool:
-    auditor = open_engine(settings.database_url, Role.AUDITOR, pool=2)
-    writer = open_engine(settings.database_url, Role.REPORTER, pool=1)
+    url = settings.database_url
     signer = keyring.load_signer(settings.keys, keyring.PROMISE, settings.log_origin)
-    keeper = Keeper(
-        auditor=auditor,
-        writer=writer,
-        policy=settings.policy,
-        key=signer.private,
-        chance=Chance(),
-    )
-    try:
+    async with (
+        engine_at(url, Role.AUDITOR, pool=2) as auditor,
+        engine_at(url, Role.REPORTER, pool=1) as writer,
+    ):
+        keeper = Keeper(
+            auditor=auditor,
+            writer=writer,
+            policy=settings.policy,
+            key=signer.private,
+            chance=Chance(),
+        )
         return await keeper.keep(month)
-    finally:
-        await auditor.dispose()
-        await writer.dispose()
 
 
 def parsed_month(month: str) -> date:

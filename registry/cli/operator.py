@@ -1,13 +1,12 @@
-"""`operator`: the account of whoever runs agents; and asking as one."""
+"""`operator`: the account of whoever runs agents."""
 
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
-import httpx
 
+from registry.cli.as_operator import asks_as_operator, auth_of, load_key
 from registry.cli.output import (
     console,
     json_option,
@@ -15,17 +14,14 @@ from registry.cli.output import (
     registry_option,
     with_client,
 )
-from registry.client import ApiKeyAuth, RegistryClient, SigningAuth
-from registry.errors import RegistryError
+from registry.client import RegistryClient
 from registry.identity.jws import OPERATOR_TYP, sign_compact
 from registry.identity.private_keys import (
     PrivateKey,
-    load_private_key,
     public_key_of,
 )
 
 LIFETIME_S = 600
-AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
 
 key_option = click.option(
     "--key",
@@ -42,39 +38,6 @@ api_key_option = click.option(
     default=None,
     help="Ask for a new API key, which ends the former, or for none any more.",
 )
-
-
-def asks_as_operator(command: AnyCommand) -> AnyCommand:
-    """Options of a command that may ask as an operator; see `auth_of`."""
-    for option in (
-        click.option(
-            "--api-key",
-            envvar="FAIR_REGISTRY_API_KEY",
-            help="Ask as the operator of this key; better set FAIR_REGISTRY_API_KEY.",
-        ),
-        click.option(
-            "--key",
-            type=click.Path(path_type=Path, exists=True, dir_okay=False),
-            envvar="FAIR_REGISTRY_OPERATOR_KEY",
-            help="Ask as the operator of this private key: each request is signed.",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
-def auth_of(url: str, api_key: str | None, key: Path | None) -> httpx.Auth | None:
-    """None: asked by nobody in particular. With both, the API key is shown."""
-    if api_key:
-        return ApiKeyAuth(api_key)
-    return SigningAuth(load_key(key), url) if key else None
-
-
-def load_key(file: Path) -> PrivateKey:
-    try:
-        return load_private_key(file.read_bytes())
-    except RegistryError as refused:
-        raise click.ClickException(refused.problem.detail) from refused
 
 
 @click.group()
