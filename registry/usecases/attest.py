@@ -1,30 +1,19 @@
 """Putting an auditor's attestation on record: rankings recomputed, what came out."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from registry.audit.attestation import Attestation, verify_attestation
-from registry.audit.promise import Promise
-from registry.audit.record import Record, rescore_record
+from registry.audit.record import rescore_record
 from registry.db import attestations, log
 from registry.db.engine import Connection
 from registry.errors import Conflict, Forbidden, Refused
-from registry.usecases.accept import accept_record
 from registry.usecases.chance import Chance
-from registry.usecases.promiser import Promiser
+from registry.usecases.promiser import Promised, Promiser
 from registry.usecases.refusals import (
     ATTESTATION_BEYOND_LOG,
     ATTESTATION_KNOWN,
     AUDITOR_UNKNOWN,
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attested:
-    """An auditor's word on record; the promise counts once the transaction has committed."""
-
-    record: Record
-    promise: Promise
 
 
 def verify_known(auditor: str, auditors: Collection[str]) -> None:
@@ -40,7 +29,7 @@ async def accept_attestation(
     auditors: Collection[str],
     promiser: Promiser,
     chance: Chance,
-) -> Attested:
+) -> Promised:
     """auditors: verifier keys of those whose word is put on record.
 
     Raises: Refused, Forbidden, Unavailable, Conflict if it is on record already.
@@ -58,5 +47,4 @@ async def accept_attestation(
     )
     if not fresh:
         raise Conflict(ATTESTATION_KNOWN)
-    await accept_record(connection, record, now)
-    return Attested(record=record, promise=promiser.promise(record.leaf_hash, now))
+    return await promiser.accept(connection, record, now)

@@ -15,6 +15,7 @@ import structlog
 
 from registry.audit import record as records
 from registry.audit.disclosure import digest_disclosure
+from registry.audit.promise import Promise
 from registry.audit.record import Record, parse_record
 from registry.db import erasures, log, rankings
 from registry.db.engine import Connection, DatabaseError, Engine
@@ -22,6 +23,7 @@ from registry.db.erasures import DatedEntry, Erasure
 from registry.errors import Conflict, Forbidden, NotFound
 from registry.usecases.accept import accept_record
 from registry.usecases.chance import Chance
+from registry.usecases.promiser import Promiser
 from registry.usecases.prove import MERGE_DELAY_S
 from registry.usecases.refusals import (
     RANKING_NOT_YOURS,
@@ -44,6 +46,7 @@ class Erased:
     body: bytes
     leaf_hash: bytes
     at: datetime
+    promise: Promise
 
     @property
     def digests(self) -> tuple[str, ...]:
@@ -54,16 +57,19 @@ class Erased:
 async def erase_ranking(
     connection: Connection,
     record_id: str,
-    chance: Chance,
     *,
+    promiser: Promiser,
+    chance: Chance,
     operator: str | None = None,
 ) -> Erased:
     """Erase one ranking; of one that is erased already, tell when and by which record.
 
     connection: of the eraser's role, within a transaction. operator: who wants it, unless
     the ranking's own asker does; it has to be one that it was counted for.
-    Raises: NotFound, Forbidden, Conflict while the ranking has no place in the log.
+    Raises: NotFound, Forbidden, Unavailable, Conflict while the ranking has no place in
+    the log.
     """
+    promiser.verify_log_moves()
     found = await log.find_record(connection, record_id)
     if found is None or found.record.kind != "ranking":
         raise NotFound(RANKING_UNKNOWN)
@@ -78,7 +84,7 @@ async def erase_ranking(
         earlier = await erasures.find_erasure(connection, index)
     if earlier is None:
         raise LookupError(f"the erasure of {index} was saved and is not there")
-    return await _tell(connection, index, earlier)
+    return await _tell(connection, index, earlier, promiser)
 
 
 async def erase_expired(engine: Engine, keep: timedelta, chance: Chance) -> int:
@@ -190,14 +196,18 @@ async def _save_range(
     )
 
 
-async def _tell(connection: Connection, index: int, erasure: Erasure) -> Erased:
+async def _tell(
+    connection: Connection, index: int, erasure: Erasure, promiser: Promiser
+) -> Erased:
     found = await log.find_record(connection, erasure.record_id)
     if found is None:
         raise LookupError(f"erase record {erasure.record_id} is not in the log")
+    record = found.record
     return Erased(
         leaf_index=index,
         record_id=erasure.record_id,
-        body=found.record.body,
-        leaf_hash=found.record.leaf_hash,
-        at=found.record.accepted_at,
+        body=record.body,
+        leaf_hash=record.leaf_hash,
+        at=record.accepted_at,
+        promise=promiser.promise(record.leaf_hash, record.accepted_at),
     )

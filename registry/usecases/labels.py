@@ -19,11 +19,10 @@ from registry.errors import Conflict, NotFound, Refused
 from registry.fairness.labels import VALID_FOR, ToldLabel
 from registry.sites.identifier import parse_site_id
 from registry.sites.label import spell_percent
-from registry.usecases.accept import accept_record
-from registry.usecases.attest import Attested, verify_known
+from registry.usecases.attest import verify_known
 from registry.usecases.chance import Chance
 from registry.usecases.notices import make_notice
-from registry.usecases.promiser import Promiser
+from registry.usecases.promiser import Promised, Promiser
 from registry.usecases.refusals import LABEL_KNOWN, LABEL_OUT_OF_TIME, SITE_UNKNOWN
 
 MAX_SKEW = timedelta(seconds=60)
@@ -37,7 +36,7 @@ async def accept_label(
     auditors: Collection[str],
     promiser: Promiser,
     chance: Chance,
-) -> Attested:
+) -> Promised:
     """source: the text whose digest is signed. auditors: see `accept_attestation`.
 
     connection: of the labeller's role, within a transaction.
@@ -66,10 +65,8 @@ async def accept_label(
         connection, site_id, told, statement=said.statement, record_id=record.id
     ):
         raise Conflict(LABEL_KNOWN)
-    await accept_record(connection, record, now)
     await notices.save_notices(connection, site_id, [_notice(said)], now)
-    promise = promiser.promise(record.leaf_hash, now)
-    return Attested(record=record, promise=promise)
+    return await promiser.accept(connection, record, now)
 
 
 def _notice(said: Labelling) -> Notice:

@@ -4,14 +4,17 @@ Who holds a promise that was not kept holds the proof of an omission. So while r
 wait too long for their place nothing new is promised, and nothing new is put on record.
 """
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.audit.promise import Promise, sign_promise
+from registry.audit.record import Record
 from registry.db import log
-from registry.db.engine import Engine, reading
+from registry.db.engine import Connection, Engine, reading
 from registry.errors import Unavailable
+from registry.usecases.accept import accept_record
 from registry.usecases.chance import Chance
 from registry.usecases.following import follow
 from registry.usecases.refusals import LOG_STANDS_STILL
@@ -20,6 +23,14 @@ PAUSE_S = 0.5
 STANDSTILL = timedelta(seconds=10)
 """Another sequencer takes over from one that stands still within four."""
 RETRY_AFTER_S = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promised:
+    """A record handed to the log; the promise counts once the transaction has committed."""
+
+    record: Record
+    promise: Promise
 
 
 class Promiser:
@@ -47,6 +58,13 @@ class Promiser:
         """Before anything is put on record. Raises: Unavailable."""
         if self._stands_still:
             raise Unavailable(LOG_STANDS_STILL, retry_after_s=RETRY_AFTER_S)
+
+    async def accept(
+        self, connection: Connection, record: Record, at: datetime
+    ) -> Promised:
+        """Hand it to the log; within the transaction of what it records."""
+        await accept_record(connection, record, at)
+        return Promised(record=record, promise=self.promise(record.leaf_hash, at))
 
     def promise(self, leaf_hash: bytes, at: datetime) -> Promise:
         """at: when the record was accepted."""

@@ -3,15 +3,13 @@
 from dataclasses import dataclass
 
 from registry.audit import record as records
-from registry.audit.promise import Promise
 from registry.audit.record import parse_record
 from registry.db import log, rankings
 from registry.db.engine import Connection
 from registry.errors import Conflict, Forbidden, NotFound, Refused
 from registry.sites.identifier import parse_site_id
-from registry.usecases.accept import accept_record
 from registry.usecases.chance import Chance
-from registry.usecases.promiser import Promiser
+from registry.usecases.promiser import Promised, Promiser
 from registry.usecases.receipts import verify_asker
 from registry.usecases.refusals import (
     RANKING_HAS_SELECTION,
@@ -22,30 +20,30 @@ from registry.usecases.refusals import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selected:
-    """A selection on record; the promise counts once the transaction has committed."""
+class Selection:
+    """site_id: None reports that none was chosen. operator: who tells it, if that is known.
 
-    record: records.Record
-    promise: Promise
+    ranking_id: the whole of it, which only its asker has.
+    """
+
+    ranking_id: str
+    site_id: str | None
+    outcome: str | None = None
+    operator: str | None = None
 
 
 async def select_site(
     connection: Connection,
+    selection: Selection,
     *,
-    ranking_id: str,
-    site_id: str | None,
-    outcome: str | None,
-    operator: str | None = None,
     web_key: bytes,
     promiser: Promiser,
     chance: Chance,
-) -> Selected:
-    """site_id: None reports that none was chosen. operator: who tells it, if that is known.
-
-    Raises: NotFound, Forbidden, Refused, Conflict, Unavailable.
-    """
+) -> Promised:
+    """Raises: NotFound, Forbidden, Refused, Conflict, Unavailable."""
     promiser.verify_log_moves()
-    record_id = verify_asker(web_key, ranking_id)
+    record_id = verify_asker(web_key, selection.ranking_id)
+    site_id, operator = selection.site_id, selection.operator
     found = await log.find_record(connection, record_id)
     if found is None or found.record.kind != "ranking":
         raise NotFound(RANKING_UNKNOWN, pointer="/rankingId")
@@ -61,14 +59,13 @@ async def select_site(
         operator=operator or records.ANONYMOUS,
         ranking_id=record_id,
         site_id=site_id,
-        outcome=outcome,
+        outcome=selection.outcome,
     )
     number = None if site_id is None else parse_site_id(site_id)
     fresh = await rankings.save_selection(connection, record_id, record.id, number, now)
     if not fresh:
         raise Conflict(RANKING_HAS_SELECTION, pointer="/rankingId")
-    await accept_record(connection, record, now)
-    return Selected(record=record, promise=promiser.promise(record.leaf_hash, now))
+    return await promiser.accept(connection, record, now)
 
 
 def _sequence(value: object) -> tuple[object, ...]:

@@ -18,7 +18,8 @@ from registry.audit.record import parse_record
 from registry.db.engine import Role
 from registry.errors import Conflict, Forbidden, Refused, RegistryError
 from registry.tlog.note import Algorithm, Signer, format_vkey
-from registry.usecases.attest import Attested, accept_attestation
+from registry.usecases.attest import accept_attestation
+from registry.usecases.promiser import Promised
 from registry.usecases.sequence import Sequencer, load_edge
 from tests.db.scene import PROMISE_KEY, Scene
 from tests.db.test_sequencing import SIGNER, accept
@@ -62,7 +63,7 @@ def signed(signer: Signer = AUDITOR, **changes: int) -> Attestation:
     return attest(rescoring(signer, **changes), signer.private)
 
 
-async def put_on_record(scene: Scene, attestation: Attestation) -> Attested:
+async def put_on_record(scene: Scene, attestation: Attestation) -> Promised:
     async with scene.api.begin() as connection:
         return await accept_attestation(
             connection,

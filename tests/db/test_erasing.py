@@ -95,7 +95,9 @@ async def sequence(scene: Scene, engines: dict[Role, Engine]) -> None:
 
 async def erase(scene: Scene, eraser: Engine, record_id: str) -> Erased:
     async with eraser.begin() as connection:
-        return await erase_ranking(connection, record_id, scene.chance)
+        return await erase_ranking(
+            connection, record_id, promiser=scene.promiser, chance=scene.chance
+        )
 
 
 async def openings(scene: Scene, record_id: str) -> dict[str, str]:
@@ -220,7 +222,12 @@ async def test_when_the_record_cannot_be_written_nothing_is_erased(
     [mine] = await record(scene)
     await sequence(scene, engines)
     async with eraser.connect() as connection:
-        await erase_ranking(connection, mine.record.record_id, scene.chance)
+        await erase_ranking(
+            connection,
+            mine.record.record_id,
+            promiser=scene.promiser,
+            chance=scene.chance,
+        )
         await connection.rollback()
     assert len(await openings(scene, mine.record.record_id)) == 3
     assert await scene.sql("SELECT * FROM audit.pending") == []

@@ -24,8 +24,8 @@ from registry.fairness.labels import VALID_FOR, SiteLabel
 from registry.sites.identifier import spell_site_id
 from registry.sites.label import Label
 from registry.tlog.note import Signer, format_vkey
-from registry.usecases.attest import Attested
 from registry.usecases.labels import accept_label
+from registry.usecases.promiser import Promised
 from tests.db.scene import NOON, PROMISE_KEY, Scene, body_of, understood, wab
 from tests.db.test_attesting import AUDITOR, STRANGER
 
@@ -64,7 +64,7 @@ def signed(
 
 async def put(
     scene: Scene, one: SignedLabelling, source: str = SOURCE, **given: Any
-) -> Attested:
+) -> Promised:
     async with scene.engines[Role.LABELLER].begin() as connection:
         return await accept_label(
             connection,

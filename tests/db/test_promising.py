@@ -8,7 +8,9 @@ from registry.audit.promise import verify_promise
 from registry.db.engine import Engine, Role
 from registry.errors import Unavailable
 from registry.identity.private_keys import public_key_of
+from registry.usecases.erase import erase_ranking
 from registry.usecases.promiser import STANDSTILL, Promiser
+from registry.usecases.receipts import record_id_of
 from registry.usecases.search import Searcher
 from tests.db.rankings import make_ranking
 from tests.db.scene import PROMISE_KEY, Scene
@@ -68,6 +70,20 @@ async def test_a_selection_is_refused_and_not_recorded(
     await promiser.look()
     with pytest.raises(Unavailable, match="log_stands_still"):
         await select(scene, ranking_id, FIRST, promiser=promiser)
+    assert await pending(scene) == ["ranking", "ranking"]
+
+
+async def test_an_erasure_is_refused_and_not_recorded(
+    scene: Scene, promiser: Promiser, engines: dict[Role, Engine]
+) -> None:
+    ranking_id = record_id_of(await ask(scene))
+    scene.clock.advance(seconds=LATE_S)
+    await promiser.look()
+    async with engines[Role.ERASER].begin() as connection:
+        with pytest.raises(Unavailable, match="log_stands_still"):
+            await erase_ranking(
+                connection, ranking_id, promiser=promiser, chance=scene.chance
+            )
     assert await pending(scene) == ["ranking", "ranking"]
 
 

@@ -14,9 +14,9 @@ from registry.db.rankings import RankingWriter
 from registry.errors import Conflict, Forbidden, NotFound, Refused, RegistryError
 from registry.identity.private_keys import public_key_of
 from registry.sites.identifier import spell_site_id
-from registry.usecases.promiser import Promiser
+from registry.usecases.promiser import Promised, Promiser
 from registry.usecases.receipts import is_asker, make_receipt, record_id_of
-from registry.usecases.select import Selected, select_site
+from registry.usecases.select import Selection, select_site
 from tests.db.rankings import make_ranking
 from tests.db.scene import PROMISE_KEY, Scene
 
@@ -39,13 +39,11 @@ async def select(
     outcome: str | None = None,
     *,
     promiser: Promiser | None = None,
-) -> Selected:
+) -> Promised:
     async with scene.api.begin() as connection:
         return await select_site(
             connection,
-            ranking_id=ranking_id,
-            site_id=site_id,
-            outcome=outcome,
+            Selection(ranking_id=ranking_id, site_id=site_id, outcome=outcome),
             web_key=KEY,
             promiser=promiser or scene.promiser,
             chance=scene.chance,
@@ -101,7 +99,7 @@ async def test_of_many_reports_at_once_exactly_one_is_taken(scene: Scene) -> Non
         *(select(scene, ranking_id, site) for site in (FIRST, SECOND) * 4),
         return_exceptions=True,
     )
-    taken = [one for one in answers if isinstance(one, Selected)]
+    taken = [one for one in answers if isinstance(one, Promised)]
     refused = [one for one in answers if isinstance(one, Conflict)]
     assert (len(taken), len(refused)) == (1, 7)
     (row,) = await selections_of(scene, ranking_id)

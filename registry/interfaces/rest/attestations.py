@@ -9,7 +9,7 @@ from litestar.params import JSONBody
 from registry.audit.attestation import parse_attestation
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
-from registry.interfaces.rest.wire import Asked, PromiseView, Wire, view_promise
+from registry.interfaces.rest.wire import Asked, PromisedView, view_promised
 from registry.usecases.attest import accept_attestation
 
 Index = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
@@ -31,12 +31,6 @@ class AttestationRequest(Asked):
     sig: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{86}$")]
 
 
-class AttestationView(Wire):
-    id: str
-    leaf_hash: str
-    promise: PromiseView
-
-
 @post(
     "/attestations",
     operation_id="attest",
@@ -46,7 +40,7 @@ class AttestationView(Wire):
 )
 async def attest(
     data: JSONBody[AttestationRequest], services: Injected
-) -> AttestationView:
+) -> PromisedView:
     attestation = parse_attestation(msgspec.to_builtins(data))
     async with services.api.begin() as connection:
         attested = await accept_attestation(
@@ -56,8 +50,4 @@ async def attest(
             promiser=services.searcher.promiser,
             chance=services.chance,
         )
-    return AttestationView(
-        id=attested.record.id,
-        leaf_hash=attested.record.leaf_hash.hex(),
-        promise=view_promise(attested.promise),
-    )
+    return view_promised(attested)

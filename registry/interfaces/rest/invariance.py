@@ -9,11 +9,13 @@ from registry.db.invariance_runs import InvarianceRun
 from registry.fairness.invariance import PERTURBATION
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
-from registry.interfaces.rest.dates import open_date, seal_date
+from registry.interfaces.rest.listing import Listing
 from registry.interfaces.rest.sites import DEFAULT_LIMIT, Cursor, Limit
 from registry.interfaces.rest.wire import Wire
 
-PURPOSE = "invariance"
+RUNS: Listing[InvarianceRun, date] = Listing(
+    purpose="invariance runs", place=date, place_of=lambda run: run.day
+)
 
 
 class TriedView(Wire):
@@ -69,16 +71,13 @@ class InvariancePage(Wire):
 async def list_invariance_runs(
     services: Injected, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
 ) -> InvariancePage:
-    before = open_date(services, PURPOSE, cursor)
+    before = RUNS.begin(services, cursor)
     async with services.api.connect() as connection:
         found = await invariance_runs.list_runs(
             connection, limit=limit + 1, before=before
         )
-    shown, more = found[:limit], len(found) > limit
-    return InvariancePage(
-        runs=tuple(map(_view, shown)),
-        next_cursor=seal_date(services, PURPOSE, shown[-1].day) if more else None,
-    )
+    shown, following = RUNS.page(services, found, limit)
+    return InvariancePage(runs=tuple(map(_view, shown)), next_cursor=following)
 
 
 def _view(run: InvarianceRun) -> InvarianceRunView:

@@ -5,7 +5,7 @@ was kept: the header names the leaf.
 """
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, cast
 
 from litestar import Request, Response, get
@@ -22,8 +22,8 @@ from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.envelope import headers_of_answer
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
-from registry.interfaces.rest.dates import open_date, seal_date
 from registry.interfaces.rest.forms import also_as
+from registry.interfaces.rest.listing import Listing
 from registry.interfaces.rest.reports import AskedForm, form_for
 from registry.interfaces.rest.sites import DEFAULT_LIMIT, Cursor, Limit
 from registry.interfaces.rest.wire import Wire
@@ -32,7 +32,9 @@ from registry.usecases.refusals import REPORT_NOT_KEPT
 
 LEAF_HEADER = "X-Leaf-Index"
 IMMUTABLE = "public, max-age=31536000, immutable"
-PURPOSE = "reports"
+REPORTS: Listing[KeptReport, date] = Listing(
+    purpose="kept reports", place=date, place_of=lambda report: report.month
+)
 
 
 class KeptFormView(Wire):
@@ -70,15 +72,15 @@ class KeptReportPage(Wire):
 async def list_reports(
     services: Injected, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
 ) -> KeptReportPage:
-    before = open_date(services, PURPOSE, cursor)
+    before = REPORTS.begin(services, cursor)
     async with services.api.connect() as connection:
         found = await kept_reports.list_reports(
             connection, limit=limit + 1, before=before
         )
-    shown, more = found[:limit], len(found) > limit
+    shown, following = REPORTS.page(services, found, limit)
     return KeptReportPage(
         reports=tuple([await _view(services, one) for one in shown]),
-        next_cursor=seal_date(services, PURPOSE, shown[-1].month) if more else None,
+        next_cursor=following,
     )
 
 

@@ -26,12 +26,11 @@ from registry.interfaces.http.problems import problems
 from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import parse_instant
-from registry.interfaces.rest.attestations import AttestationView
 from registry.interfaces.rest.forms import also_as
 from registry.interfaces.rest.label_views import DisclosuresView, view_disclosures
 from registry.interfaces.rest.reports import INSTANT
 from registry.interfaces.rest.sites import find_registered
-from registry.interfaces.rest.wire import Asked, view_promise
+from registry.interfaces.rest.wire import Asked, PromisedView, view_promised
 from registry.sites.identifier import parse_site_id
 from registry.sites.label import CHAIN, PERCENT, Independence, Size
 from registry.usecases.labels import accept_label
@@ -77,9 +76,7 @@ class LabelRequest(Asked):
     tags=["audit"],
     responses=problems(403, 404, 408, 409, 413, 415),
 )
-async def set_label(
-    data: JSONBody[LabelRequest], services: Injected
-) -> AttestationView:
+async def set_label(data: JSONBody[LabelRequest], services: Injected) -> PromisedView:
     members = msgspec.to_builtins(data)
     signed = parse_labelling({**members, "source": digest_source(data.source)})
     async with services.labeller.begin() as connection:
@@ -91,11 +88,7 @@ async def set_label(
             promiser=services.searcher.promiser,
             chance=services.chance,
         )
-    return AttestationView(
-        id=attested.record.id,
-        leaf_hash=attested.record.leaf_hash.hex(),
-        promise=view_promise(attested.promise),
-    )
+    return view_promised(attested)
 
 
 @get(

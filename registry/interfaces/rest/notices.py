@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-import msgspec
 from litestar import Response, get
 from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, QueryParameter
@@ -12,10 +11,10 @@ from litestar.params import FromPath, QueryParameter
 from registry.db import notices
 from registry.db.notices import StoredNotice
 from registry.interfaces.http.conditional import Conditional
-from registry.interfaces.http.cursors import open_cursor, seal_cursor
 from registry.interfaces.http.problems import problems
-from registry.interfaces.http.services import Injected, Services
+from registry.interfaces.http.services import Injected
 from registry.interfaces.rest import atom, wire
+from registry.interfaces.rest.listing import Listing
 from registry.interfaces.rest.sites import DEFAULT_LIMIT, Cursor, Limit, find_registered
 from registry.sites.entry import SiteEntry
 from registry.usecases.notices import KINDS
@@ -68,10 +67,14 @@ async def get_notices(
 ) -> Response[Any]:
     async with services.api.connect() as connection:
         entry = await find_registered(connection, host, test_hosts=services.test_hosts)
-        before = _open(services, entry, cursor) if cursor else None
+        listing: Listing[StoredNotice, int] = Listing(
+            purpose=f"notices {entry.site_id}",
+            place=int,
+            place_of=lambda one: one.notice_id,
+        )
+        before = listing.begin(services, cursor)
         found = await notices.notices_of(connection, entry.site_id, limit + 1, before)
-    page, more = found[:limit], len(found) > limit
-    following = _seal(services, entry, page[-1]) if more else None
+    page, following = listing.page(services, found, limit)
     if form == "atom":
         feed = _feed(services.origin, entry, page, following, limit)
         return Response(atom.spell(feed), media_type=atom.MEDIA_TYPE)
@@ -131,19 +134,3 @@ def _entry(origin: str, place: str, one: StoredNotice) -> atom.Entry:
         link=f"{origin}/problems/{problem}" if problem else place,
         category=view.code,
     )
-
-
-def _purpose(entry: SiteEntry) -> str:
-    return f"notices {entry.site_id}"
-
-
-def _seal(services: Services, entry: SiteEntry, last: StoredNotice) -> str:
-    state = msgspec.json.encode(last.notice_id)
-    now = services.chance.now()
-    return seal_cursor(services.web_key, _purpose(entry), state, now)
-
-
-def _open(services: Services, entry: SiteEntry, cursor: str) -> int:
-    now = services.chance.now()
-    state = open_cursor(services.web_key, _purpose(entry), cursor, now)
-    return msgspec.json.decode(state, type=int)

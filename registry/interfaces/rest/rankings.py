@@ -136,16 +136,18 @@ async def erase(
         operator = None
     elif operator is None:
         raise Forbidden(RANKING_NOT_YOURS, pointer="/rankingId")
-    promiser = services.searcher.promiser
-    promiser.verify_log_moves()
     async with services.eraser.begin() as connection:
         erased = await erase_ranking(
-            connection, record_id, services.chance, operator=operator
+            connection,
+            record_id,
+            promiser=services.searcher.promiser,
+            chance=services.chance,
+            operator=operator,
         )
     return ErasureView(
         id=erased.record_id,
         leaf_hash=erased.leaf_hash.hex(),
-        promise=view_promise(promiser.promise(erased.leaf_hash, erased.at)),
+        promise=view_promise(erased.promise),
         leaf_index=erased.leaf_index,
         digests=erased.digests,
         erased_at=erased.at,

@@ -9,9 +9,9 @@ from litestar.params import JSONBody
 from registry.interfaces.http.credentials import ANYBODY, Call, asking_operator
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
-from registry.interfaces.rest.wire import Asked, PromiseView, Wire, view_promise
+from registry.interfaces.rest.wire import Asked, PromisedView, view_promised
 from registry.observability import SELECTIONS
-from registry.usecases.select import select_site
+from registry.usecases.select import Selection, select_site
 
 OUTCOME = r"^[a-z][a-z0-9_-]{0,31}$"
 
@@ -27,12 +27,6 @@ class SelectionRequest(Asked):
     outcome: Annotated[str, msgspec.Meta(pattern=OUTCOME)] | None = None
 
 
-class SelectionView(Wire):
-    id: str
-    leaf_hash: str
-    promise: PromiseView
-
-
 @post(
     "/selections",
     operation_id="reportSelection",
@@ -43,22 +37,20 @@ class SelectionView(Wire):
 )
 async def report_selection(
     data: JSONBody[SelectionRequest], request: Call, services: Injected
-) -> SelectionView:
+) -> PromisedView:
     operator = await asking_operator(request, services)
     async with services.api.begin() as connection:
         selected = await select_site(
             connection,
-            ranking_id=data.ranking_id,
-            site_id=data.site_id,
-            outcome=data.outcome,
-            operator=operator,
+            Selection(
+                ranking_id=data.ranking_id,
+                site_id=data.site_id,
+                outcome=data.outcome,
+                operator=operator,
+            ),
             web_key=services.web_key,
             promiser=services.searcher.promiser,
             chance=services.chance,
         )
     SELECTIONS.inc()
-    return SelectionView(
-        id=selected.record.id,
-        leaf_hash=selected.record.leaf_hash.hex(),
-        promise=view_promise(selected.promise),
-    )
+    return view_promised(selected)

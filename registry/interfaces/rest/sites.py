@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 
-import msgspec
 from litestar import get
 from litestar.params import FromPath, QueryParameter
 
@@ -14,11 +13,11 @@ from registry.formats.as_mcp_tools import as_mcp_tools
 from registry.formats.wab.as_wab import as_wab
 from registry.interfaces.http import refusals
 from registry.interfaces.http.conditional import Conditional
-from registry.interfaces.http.cursors import open_cursor, seal_cursor
 from registry.interfaces.http.problems import problems
-from registry.interfaces.http.services import Injected, Services
+from registry.interfaces.http.services import Injected
 from registry.interfaces.http.strict import verify_text
 from registry.interfaces.rest import entry_views
+from registry.interfaces.rest.listing import Listing
 from registry.interfaces.rest.wire import Wire
 from registry.sites.entry import SiteEntry
 from registry.sites.host import Host, parse_host
@@ -70,8 +69,12 @@ async def list_sites(
     if country is not None:
         verify_text(country, "country", max_length=200)
         country = services.gazetteer.find_country(country)
-    purpose = f"sites {category!r} {country!r}"
-    after = _open(services, purpose, cursor) if cursor else None
+    listing: Listing[SiteEntry, tuple[datetime, int]] = Listing(
+        purpose=f"sites {category!r} {country!r}",
+        place=tuple[datetime, int],
+        place_of=lambda entry: (entry.registered_at, entry.site_id),
+    )
+    after = listing.begin(services, cursor)
     async with services.api.connect() as connection:
         found = await sites.list_sites(
             connection,
@@ -80,11 +83,10 @@ async def list_sites(
             category=category,
             country=country,
         )
-    page = found[:limit]
-    more = len(found) > limit
+    page, following = listing.page(services, found, limit)
     return entry_views.SitePage(
         results=tuple(entry_views.view_summary(entry.short) for entry in page),
-        next_cursor=_seal(services, purpose, page[-1]) if more else None,
+        next_cursor=following,
     )
 
 
@@ -217,14 +219,3 @@ async def find_registered(
     if entry.status == "withdrawn":
         raise Gone(SITE_WITHDRAWN, pointer="host")
     return entry
-
-
-def _seal(services: Services, purpose: str, last: SiteEntry) -> str:
-    state = msgspec.json.encode((last.registered_at, last.site_id))
-    return seal_cursor(services.web_key, purpose, state, services.chance.now())
-
-
-def _open(services: Services, purpose: str, cursor: str) -> tuple[datetime, int]:
-    now = services.chance.now()
-    state = open_cursor(services.web_key, purpose, cursor, now)
-    return msgspec.json.decode(state, type=tuple[datetime, int])

@@ -3,6 +3,7 @@
 import msgspec
 
 from registry.audit.promise import Promise, format_promise
+from registry.usecases.promiser import Promised
 
 
 class Wire(msgspec.Struct, rename="camel", kw_only=True):
@@ -22,6 +23,22 @@ class PromiseView(Wire):
     time: str
     key_id: str
     signature: str
+
+
+class PromisedView(Wire):
+    """id, leafHash: of a record that is handed to the log."""
+
+    id: str
+    leaf_hash: str
+    promise: PromiseView
+
+
+def view_promised(promised: Promised) -> PromisedView:
+    return PromisedView(
+        id=promised.record.id,
+        leaf_hash=promised.record.leaf_hash.hex(),
+        promise=view_promise(promised.promise),
+    )
 
 
 def view_promise(promise: Promise) -> PromiseView:

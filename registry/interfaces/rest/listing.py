@@ -1,0 +1,47 @@
+"""Listings page by page, and the cursors that lead from one page to the next."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import msgspec
+
+from registry.interfaces.http.cursors import open_cursor, seal_cursor
+from registry.interfaces.http.services import Services
+
+Row = TypeVar("Row")
+Place = TypeVar("Place")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing(Generic[Row, Place]):
+    """purpose: the call and its filters; no other listing takes its cursors.
+
+    place_of: where the next page begins, behind the row that is the last of this one.
+    """
+
+    purpose: str
+    place: type[Place]
+    place_of: Callable[[Row], Place]
+
+    def begin(self, services: Services, cursor: str | None) -> Place | None:
+        """None at the beginning. Raises: Refused."""
+        if cursor is None:
+            return None
+        now = services.chance.now()
+        state = open_cursor(services.web_key, self.purpose, cursor, now)
+        return msgspec.json.decode(state, type=self.place)
+
+    def page(
+        self, services: Services, found: Sequence[Row], limit: int
+    ) -> tuple[Sequence[Row], str | None]:
+        """At most `limit` rows, and the cursor of what follows.
+
+        found: one more than `limit`, where there are so many.
+        """
+        if len(found) <= limit:
+            return found, None
+        shown = found[:limit]
+        state = msgspec.json.encode(self.place_of(shown[-1]))
+        now = services.chance.now()
+        return shown, seal_cursor(services.web_key, self.purpose, state, now)
