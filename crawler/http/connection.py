@@ -184,18 +184,25 @@ def keeping_connections() -> Iterator[None]:
         kept.close()
 
 
+@dataclass(frozen=True, slots=True)
+class Dialling:
+    """How hosts are reached. timeout_s: of each step."""
+
+    resolver: Resolver
+    tls: ssl.SSLContext
+    timeout_s: float
+
+
 @asynccontextmanager
 async def ask(
     target: Target,
     headers: Mapping[str, str],
     *,
     content: bytes | None = None,
-    resolver: Resolver,
+    dialling: Dialling,
     turn: Turn,
-    tls: ssl.SSLContext,
-    timeout_s: float,
 ) -> AsyncIterator[Response]:
-    """The answer, its body still to be read. content: posted. timeout_s: of each step.
+    """The answer, its body still to be read. content: posted.
 
     Raises: Refused; StaleConnection where the same request is to be made once more.
     """
@@ -204,7 +211,7 @@ async def ask(
     line = kept.take(place) if kept else None
     try:
         if line is None:
-            line = await _dial(target, resolver, turn, tls, timeout_s)
+            line = await _dial(target, dialling, turn)
         else:
             await turn.dial(line.address)
         closing = {} if kept else {"Connection": "close"}
@@ -217,15 +224,9 @@ async def ask(
                 line.close()
 
 
-async def _dial(
-    target: Target,
-    resolver: Resolver,
-    turn: Turn,
-    tls: ssl.SSLContext,
-    timeout_s: float,
-) -> _Line:
+async def _dial(target: Target, dialling: Dialling, turn: Turn) -> _Line:
     """To the first of the vetted addresses that takes it. Raises: Refused."""
-    name = target.host.name
+    name, resolver = target.host.name, dialling.resolver
     failure: Refused = Refused(refusals.CONNECT, f"no address of {name}")
     untried: Refused | None = None
     for endpoint in (await resolver.endpoints(name, target.port))[:_DIAL_AT_MOST]:
@@ -234,11 +235,11 @@ async def _dial(
         except Refused as refused:
             untried = refused
             continue
-        wire = Wire(timeout_s)
+        wire = Wire(dialling.timeout_s)
         try:
             # Whom it reached is looked at again before a byte is sent.
             resolver.vet(await wire.connect(endpoint.address, endpoint.port))
-            await wire.secure(tls, name)
+            await wire.secure(dialling.tls, name)
         except Unreached as unreached:
             wire.abort()
             failure = unreached

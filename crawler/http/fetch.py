@@ -15,7 +15,13 @@ from typing import NamedTuple
 
 from crawler import refusals, trace
 from crawler.http.body import Body, BodyLimits, parse_coding
-from crawler.http.connection import Response, StaleConnection, ask, make_tls_context
+from crawler.http.connection import (
+    Dialling,
+    Response,
+    StaleConnection,
+    ask,
+    make_tls_context,
+)
 from crawler.http.exchange import Fetched, NotModified, Wanted
 from crawler.http.guard import Target, decide_redirect, parse_target
 from crawler.http.head import (
@@ -79,7 +85,8 @@ class Fetcher:
         self.config = config
         self.resolver = config.resolver
         self._allow_test = config.resolver.config.allow_loopback
-        self._tls = make_tls_context(str(config.ca_file) if config.ca_file else None)
+        tls = make_tls_context(str(config.ca_file) if config.ca_file else None)
+        self._dialling = Dialling(self.resolver, tls, config.step_timeout_s)
 
     @property
     def product_token(self) -> str:
@@ -153,10 +160,8 @@ class Fetcher:
                 target,
                 headers,
                 content=content,
-                resolver=self.resolver,
+                dialling=self._dialling,
                 turn=turn,
-                tls=self._tls,
-                timeout_s=self.config.step_timeout_s,
             ) as response,
         ):
             told = Headers(response.headers)
@@ -203,10 +208,8 @@ class Fetcher:
             ask(
                 target,
                 self._request_headers(target, order),
-                resolver=self.resolver,
+                dialling=self._dialling,
                 turn=turn,
-                tls=self._tls,
-                timeout_s=self.config.step_timeout_s,
             ) as response,
         ):
             headers = Headers(response.headers)

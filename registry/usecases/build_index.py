@@ -193,18 +193,12 @@ class IndexBuilder:
                 )
                 self._merging = merge, making
         elif self._merging[1].done():
-            return await self._merged(builder)
+            return await self._merged(builder, *self._merging)
         return builder
 
-    async def finish_merge(self) -> None:
-        """Wait for the merge that is under way, if any, and put its result out."""
-        if self._builder is not None:
-            self._builder = await self._merged(self._builder)
-
-    async def _merged(self, builder: Builder) -> Builder:
-        if self._merging is None:
-            return builder
-        merge, making = self._merging
+    async def _merged(
+        self, builder: Builder, merge: Merge, making: asyncio.Future[Level]
+    ) -> Builder:
         try:
             made = await making
             merged = await asyncio.to_thread(builder.with_merged, merge, made)

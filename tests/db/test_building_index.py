@@ -1,5 +1,6 @@
 """The builder of the index follows changes while it merges beside."""
 
+import asyncio
 import threading
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -51,6 +52,12 @@ class Building:
         self.follower.catch_up()
         return self.follower.index.profiles()
 
+    async def finish_merge(self) -> None:
+        """What is under way, if anything, is taken in as ever: at the next look."""
+        while self.builder._merging is not None:
+            await asyncio.wait([self.builder._merging[1]])
+            await self.builder.catch_up()
+
     def manifest(self) -> bytes:
         return (self.folder / MANIFEST).read_bytes()
 
@@ -59,7 +66,7 @@ class Building:
 async def building(scene: Scene, tmp_path: Path) -> AsyncIterator[Building]:
     found = Building(scene, tmp_path)
     yield found
-    await found.builder.finish_merge()
+    await found.finish_merge()
 
 
 async def test_changes_are_found_while_levels_are_merged(
@@ -85,7 +92,7 @@ async def test_changes_are_found_while_levels_are_merged(
     during = await building.read()
     assert [during[site_id].quality for site_id in ids] == [22, 11, 33]
     may_end.set()
-    await building.builder.finish_merge()
+    await building.finish_merge()
     after = await building.read()
     assert after == during
     assert len(building.follower.index.parts) <= 3
@@ -115,10 +122,10 @@ async def test_a_merge_that_fails_is_told_and_tried_again_later(
         assert {
             one.quality for n, one in (await building.read()).items() if n in ids
         } == {44}
-        await building.builder.finish_merge()
+        await building.finish_merge()
     parts = len(parts_of(building.manifest()))
     await building.read()
-    await building.builder.finish_merge()
+    await building.finish_merge()
     found = await building.read()
     assert {found[site_id].quality for site_id in ids} == {44}
     assert len(parts_of(building.manifest())) < parts

@@ -38,6 +38,15 @@ async def pending_of(scene: Scene, site_id: int) -> list[dict[str, Any]]:
     return [one for one in records if one.get("site") == spell_site_id(site_id)]
 
 
+async def is_ranked(scene: Scene, site_id: int) -> bool:
+    profile = await one_row(
+        scene,
+        "SELECT listed FROM registry.ranking_profile WHERE site_id = :id",
+        id=site_id,
+    )
+    return bool(profile.listed)
+
+
 async def test_register_lists_trusts_labels_schedules_and_logs(scene: Scene) -> None:
     site = SiteOwner()
     decided = await scene.play(site, **DECLARED)
@@ -66,12 +75,7 @@ async def test_register_lists_trusts_labels_schedules_and_logs(scene: Scene) -> 
     assert {row.kind for row in due} == {"crawl", "probe", "prove"}
     assert min(row.due_at for row in due) == scene.clock()
 
-    profile = await one_row(
-        scene,
-        "SELECT listed FROM registry.ranking_profile WHERE site_id = :id",
-        id=entry.site_id,
-    )
-    assert profile.listed
+    assert await is_ranked(scene, entry.site_id)
 
     (record,) = await pending_of(scene, entry.site_id)
     assert (record["kind"], record["act"], record["kid"]) == (
@@ -195,12 +199,7 @@ async def test_withdrawn_site_can_be_registered_again(scene: Scene) -> None:
     assert (await scene.play(site)).status == "active"
     entry = await scene.entry(site)
     assert (entry.status, entry.site_id, entry.seq) == ("active", before.site_id, 3)
-    profile = await one_row(
-        scene,
-        "SELECT listed FROM registry.ranking_profile WHERE site_id = :id",
-        id=entry.site_id,
-    )
-    assert profile.listed
+    assert await is_ranked(scene, entry.site_id)
     assert len(await fences(scene, entry.site_id)) == 3
 
 

@@ -8,31 +8,18 @@ import asyncio
 import os
 from typing import Any
 
-from typing_extensions import override
-
 from registry import publisher
 from registry.db.engine import Role, open_engine
-from registry.db.rankings import CountingWriter, RankingWriter
+from registry.db.rankings import CountingWriter
 from registry.errors import Unavailable
 from registry.usecases.chance import Chance
-from registry.usecases.record_rankings import RankingRecorder, _Waiting
+from registry.usecases.record_rankings import RankingRecorder
 from tests.db.rankings import make_ranking, numbered
+from tests.faults.early_recorder import EarlyRecorder
 from tests.faults.nest import fork_on_order
 
 CALLERS = 16
 RETRY_PAUSE_S = 0.02
-
-
-class EarlyRecorder(RankingRecorder):
-    """Broken on purpose: it acknowledges before it writes."""
-
-    @override
-    async def _write(self, writer: RankingWriter, batch: list[_Waiting]) -> None:
-        for one in batch:
-            if not one.durable.done():
-                one.durable.set_result(None)
-        await asyncio.sleep(0.005)
-        await super()._write(writer, batch)
 
 
 def live(order: dict[str, Any]) -> None:

@@ -8,16 +8,15 @@ from functools import partial
 import pytest
 from sqlalchemy import text
 from sqlalchemy.engine import URL
-from typing_extensions import override
 
 from registry.db.embedded import EmbeddedPostgres
 from registry.db.engine import Engine, Role, open_engine
 from registry.db.migrate import migrate
-from registry.db.rankings import RankingWriter
 from registry.errors import Unavailable
 from registry.usecases.chance import Chance
-from registry.usecases.record_rankings import RankingRecorder, _Waiting
+from registry.usecases.record_rankings import RankingRecorder
 from tests.db.rankings import make_ranking
+from tests.faults.early_recorder import EarlyRecorder
 from tests.faults.postgres import kill_and_start
 from tests.faults.service import lost_or_doubled
 from tests.waiting import until
@@ -28,17 +27,6 @@ CUT_OFF = text(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
     "WHERE datname = current_database() AND usename = 'registry_api'"
 )
-
-
-class EarlyRecorder(RankingRecorder):
-    """Broken on purpose: it acknowledges before it writes."""
-
-    @override
-    async def _write(self, writer: RankingWriter, batch: list[_Waiting]) -> None:
-        for one in batch:
-            if not one.durable.done():
-                one.durable.set_result(None)
-        await super()._write(writer, batch)
 
 
 async def lost_records(

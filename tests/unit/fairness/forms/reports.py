@@ -3,9 +3,11 @@
 from dataclasses import replace
 from functools import cache
 
+import pytest
+
 from registry.fairness.labels import Claims
 from registry.fairness.report.build import build_report
-from registry.fairness.report.figures import FairnessReport, Terms
+from registry.fairness.report.figures import Comparison, FairnessReport, Terms
 from registry.fairness.window.columns import gather
 from registry.fairness.window.observation import SiteDisclosure
 from tests.unit.fairness.test_report import ALGORITHM, DISCLOSURES, WINDOW, by_lot
@@ -32,6 +34,20 @@ def harmful() -> FairnessReport:
     """Sites of a category, and an operator, that are named by an attacker."""
     named = [replace(one, category=HARMFUL) for one in DISCLOSURES]
     return _report(tuple(named), operator=HARMFUL)
+
+
+EACH = [pytest.param(make, id=make.__name__) for make in (fair, thin, harmful)]
+
+
+def chosen_of_micro(report: FairnessReport) -> Comparison:
+    """How often the smallest sites are chosen."""
+    [found] = [
+        cell
+        for micro in report.dimensions[0].classes
+        for cell in micro.comparisons
+        if (micro.name, cell.measure) == ("micro", "selected")
+    ]
+    return found
 
 
 def _report(

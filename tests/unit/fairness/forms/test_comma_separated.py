@@ -33,12 +33,7 @@ def test_a_figure_stands_with_its_interval_as_in_the_report() -> None:
         for line in read(format_csv(report))
         if line["path"] == "dimensions/size/micro/selected/gap"
     ]
-    [cell] = [
-        cell
-        for micro in report.dimensions[0].classes
-        for cell in micro.comparisons
-        if (micro.name, cell.measure) == ("micro", "selected")
-    ]
+    cell = reports.chosen_of_micro(report)
     assert cell.gap is not None
     told = [float(line[name]) for name in ("value", "low", "high")]
     assert told == [cell.gap.value, cell.gap.low, cell.gap.high]
@@ -56,14 +51,7 @@ def test_the_same_report_gives_the_same_bytes() -> None:
     assert format_csv(reports.fair()) == format_csv(reports.fair())
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        pytest.param(reports.fair, id="fair"),
-        pytest.param(reports.thin, id="thin"),
-        pytest.param(reports.harmful, id="harmful"),
-    ],
-)
+@pytest.mark.parametrize("make", reports.EACH)
 def test_no_cell_is_a_formula(make: Any) -> None:
     for line in read(format_csv(make())):
         for name, cell in line.items():

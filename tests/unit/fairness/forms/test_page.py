@@ -14,11 +14,6 @@ from registry.fairness.forms.page import CONTENT_SECURITY_POLICY, format_page
 from registry.fairness.report.figures import FairnessReport
 from tests.unit.fairness.forms import reports
 
-REPORTS = [
-    pytest.param(reports.fair, id="fair"),
-    pytest.param(reports.thin, id="thin"),
-    pytest.param(reports.harmful, id="harmful"),
-]
 VOID = frozenset({"meta", "line", "rect", "path"})
 Make = Callable[[], FairnessReport]
 
@@ -50,7 +45,7 @@ class Page(HTMLParser):
         self.texts.append(data)
 
 
-@pytest.mark.parametrize("make", REPORTS)
+@pytest.mark.parametrize("make", reports.EACH)
 def test_the_page_is_whole_and_closes_what_it_opens(make: Make) -> None:
     text = format_page(make()).decode()
     page = Page(text)
@@ -58,7 +53,7 @@ def test_the_page_is_whole_and_closes_what_it_opens(make: Make) -> None:
     assert page.open == []
 
 
-@pytest.mark.parametrize("make", REPORTS)
+@pytest.mark.parametrize("make", reports.EACH)
 def test_the_page_asks_for_nothing_and_runs_nothing(make: Make) -> None:
     page = Page(format_page(make()).decode())
     names = {tag for tag, _ in page.tags}
@@ -104,12 +99,7 @@ def test_each_chart_has_its_table_with_the_intervals() -> None:
     page = Page(format_page(report).decode())
     charts = [attributes for tag, attributes in page.tags if tag == "svg"]
     assert len(charts) == 2 * len(report.dimensions) + 1
-    [cell] = [
-        cell
-        for micro in report.dimensions[0].classes
-        for cell in micro.comparisons
-        if (micro.name, cell.measure) == ("micro", "selected")
-    ]
+    cell = reports.chosen_of_micro(report)
     assert cell.share is not None
     share, low, high = (
         f"{100 * value:.1f}%"

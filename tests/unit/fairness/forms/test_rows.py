@@ -12,12 +12,6 @@ from registry.fairness.report.estimate import Estimate
 from registry.fairness.report.figures import FairnessReport
 from tests.unit.fairness.forms import reports
 
-REPORTS = [
-    pytest.param(reports.fair, id="fair"),
-    pytest.param(reports.thin, id="thin"),
-    pytest.param(reports.harmful, id="harmful"),
-]
-
 
 def estimates(value: Any) -> Counter[Estimate]:
     if isinstance(value, Estimate):
@@ -29,13 +23,13 @@ def estimates(value: Any) -> Counter[Estimate]:
     return Counter()
 
 
-@pytest.mark.parametrize("make", REPORTS)
+@pytest.mark.parametrize("make", reports.EACH)
 def test_no_two_rows_have_one_path(make: Any) -> None:
     counted = Counter(row.path for row in rows_of(make()))
     assert [path for path, times in counted.items() if times > 1] == []
 
 
-@pytest.mark.parametrize("make", REPORTS)
+@pytest.mark.parametrize("make", reports.EACH)
 def test_no_estimate_of_the_report_is_left_out(make: Any) -> None:
     report: FairnessReport = make()
     told = Counter(
@@ -46,7 +40,7 @@ def test_no_estimate_of_the_report_is_left_out(make: Any) -> None:
     assert estimates(report) == told
 
 
-@pytest.mark.parametrize("make", REPORTS)
+@pytest.mark.parametrize("make", reports.EACH)
 def test_each_row_names_a_definition_that_the_report_has(make: Any) -> None:
     report = make()
     known = {one.figure for one in report.definitions} | {""}

@@ -19,14 +19,7 @@ def sections(report: Any) -> list[list[Row]]:
     return [[*several] for _, several in tables]
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        pytest.param(reports.fair, id="fair"),
-        pytest.param(reports.thin, id="thin"),
-        pytest.param(reports.harmful, id="harmful"),
-    ],
-)
+@pytest.mark.parametrize("make", reports.EACH)
 def test_no_figure_takes_the_place_of_another(make: Any) -> None:
     """Several dimensions have a class of the same name, such as unknown."""
     for rows in sections(make()):

@@ -1,0 +1,22 @@
+"""A recorder that is wrong, so that the harness shows that it would notice."""
+
+import asyncio
+
+from typing_extensions import override
+
+from registry.db.rankings import RankingWriter
+from registry.usecases.record_rankings import RankingRecorder, _Waiting
+
+PAUSE_S = 0.005
+
+
+class EarlyRecorder(RankingRecorder):
+    """Broken on purpose: it acknowledges before it writes."""
+
+    @override
+    async def _write(self, writer: RankingWriter, batch: list[_Waiting]) -> None:
+        for one in batch:
+            if not one.durable.done():
+                one.durable.set_result(None)
+        await asyncio.sleep(PAUSE_S)
+        await super()._write(writer, batch)
