@@ -215,7 +215,7 @@ def read_arguments() -> argparse.Namespace:
 def main() -> None:
     arguments = read_arguments()
     settings = read_settings(os.environ)
-    configure_logging(settings.log_format)
+    configure_logging(settings.log_format, settings.log_level)
     if arguments.once is not None:
         sys.exit(0 if run_once(settings, arguments) else 1)
     run_until_stopped(crawl(settings, shows_progress=arguments.progress))

@@ -39,7 +39,7 @@ async def cosign(settings: Settings) -> None:
 
 def main() -> None:
     settings = read_settings(os.environ)
-    configure_logging(settings.log_format)
+    configure_logging(settings.log_format, settings.log_level)
     if not settings.witness_list:
         sys.exit("no witnesses are set: FAIR_REGISTRY_WITNESSES is empty")
     run_until_stopped(cosign(settings))

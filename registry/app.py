@@ -178,7 +178,7 @@ def create_app_from_environment() -> ASGIApp:
 
 def create_app(settings: Settings) -> Litestar:
     """The web application. The database must be migrated and the keyring made."""
-    configure_logging(settings.log_format)
+    configure_logging(settings.log_format, settings.log_level)
 
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:

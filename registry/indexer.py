@@ -24,7 +24,7 @@ async def build(settings: Settings) -> None:
 
 def main() -> None:
     settings = read_settings(os.environ)
-    configure_logging(settings.log_format)
+    configure_logging(settings.log_format, settings.log_level)
     run_until_stopped(build(settings))
 
 

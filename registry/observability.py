@@ -42,8 +42,12 @@ REPORT_MADE = Gauge(
 )
 
 
-def configure_logging(log_format: str) -> None:
-    """Structured lines on standard error. log_format: "text" or "json"."""
+def configure_logging(log_format: str, log_level: str = "info") -> None:
+    """Structured lines on standard error. log_format: "text" or "json".
+
+    log_level: the least that is told, of our own; of libraries at least warnings are.
+    """
+    level = logging.getLevelNamesMapping()[log_level.upper()]
     renderer = (
         structlog.processors.JSONRenderer()
         if log_format == "json"
@@ -57,7 +61,9 @@ def configure_logging(log_format: str) -> None:
             structlog.processors.format_exc_info,
             renderer,
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, force=True)
+    logging.basicConfig(
+        level=max(level, logging.WARNING), stream=sys.stderr, force=True
+    )

@@ -65,7 +65,7 @@ async def _commit_first(commit: Callable[[], Awaitable[None]]) -> None:
 
 def main() -> None:
     settings = read_settings(os.environ)
-    configure_logging(settings.log_format)
+    configure_logging(settings.log_format, settings.log_level)
     try:
         run_until_stopped(publish(settings))
     except LogDamaged as damaged:

@@ -110,7 +110,7 @@ async def do_in_turn(
 
 def main() -> None:
     settings = read_settings(os.environ)
-    configure_logging(settings.log_format)
+    configure_logging(settings.log_format, settings.log_level)
     os.nice(NICENESS)
     run_until_stopped(report(settings))
 

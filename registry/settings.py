@@ -5,7 +5,7 @@ Only the composition root, the commands and the crawler's entry point import it.
 
 import ipaddress
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -22,18 +22,28 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 MAX_CRAWLERS = 32
 """As many as one network is asked at a time: beyond it shares can not get smaller."""
 
-MAX_RETENTION_DAYS = 36_500
+LOG_LEVELS = ("info", "warning", "error")
 
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _AUTHORITY = re.compile(r"[a-z0-9.-]+(:[0-9]+)?")
+
+# Texts of several parts, and the attributes that read them.
+_READ_AS = {
+    "AUDITORS": "auditor_keys",
+    "BOT_ADDRESSES": "bot_networks",
+    "CRAWLER_METRICS": "crawler_metrics_at",
+    "WITNESSES": "witness_list",
+}
 
 
 class SettingsInvalid(ValueError):
     """A setting does not hold what it should; the message names it."""
 
 
-def setting(doc: str, **options: Any) -> Any:
-    return field(metadata={"doc": doc}, **options)
+def setting(
+    doc: str, *, allowed: range | Collection[str] | None = None, **options: Any
+) -> Any:
+    return field(metadata={"doc": doc, "allowed": allowed}, **options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +58,7 @@ class Settings:
         "Any PostgreSQL of version 15 or later; empty: the embedded one.", default=""
     )
     host: str = setting("Address to listen on.", default="127.0.0.1")
-    port: int = setting("Port to listen on.", default=8080)
+    port: int = setting("Port to listen on.", default=8080, allowed=range(1, 65536))
     workers: int = setting("Web processes.", default=1)
     public_url: str = setting(
         "Origin under which outsiders reach the registry; it names the log and is the "
@@ -83,12 +93,17 @@ class Settings:
         "X-Forwarded-For names the client; empty: none.",
         default="",
     )
-    crawlers: int = setting("Crawler processes that `serve` starts.", default=1)
+    crawlers: int = setting(
+        "Crawler processes that `serve` starts.",
+        default=1,
+        allowed=range(1, MAX_CRAWLERS + 1),
+    )
     crawlers_in_all: int = setting(
         "Crawler processes of this registry in all, 1 to 32, wherever they run: each "
         "takes its share of what the registry allows itself towards a host, a domain "
         "and a network. 0: as many as CRAWLERS.",
         default=0,
+        allowed=range(MAX_CRAWLERS + 1),
     )
     crawler_metrics: str = setting(
         "address:port at which a crawler serves its metrics, such as 127.0.0.1:9101; "
@@ -125,6 +140,7 @@ class Settings:
         "a dictionary with the origin, `ietf-01` one with the directory's URL, "
         "`meunier-03` the origin alone.",
         default=Draft.IETF_00.value,
+        allowed=tuple(Draft),
     )
     bot_addresses: str = setting(
         "Networks that the crawler's requests come from, as 192.0.2.0/28, between "
@@ -151,6 +167,7 @@ class Settings:
         "Days after which what rankings disclose (query, place, scores) is erased by "
         "itself. 0: never.",
         default=30,
+        allowed=range(36_501),
     )
     auditors: str = setting(
         "C2SP verifier keys of the auditors whose attestations and labels are put on "
@@ -162,15 +179,27 @@ class Settings:
         default=10_000,
     )
     invariance_hour: int = setting(
-        "Hour of the day, in UTC, from which on they are made: 0 to 23.", default=3
+        "Hour of the day, in UTC, from which on they are made: 0 to 23.",
+        default=3,
+        allowed=range(24),
     )
     encoder: str = setting(
         "What tells the meaning of words: `static`, or `minilm`, whose weights `make "
         "encoder` installs. Another one is another ranking policy: the crawlers make what "
         "is ranked by it anew when they start.",
         default="static",
+        allowed=POLICIES,
     )
-    log_format: str = setting("`text` for people, `json` for machines.", default="text")
+    log_format: str = setting(
+        "`text` for people, `json` for machines.",
+        default="text",
+        allowed=("text", "json"),
+    )
+    log_level: str = setting(
+        "The least that is told: `info`, `warning` or `error`. Of `demo` it is `warning`.",
+        default="info",
+        allowed=LOG_LEVELS,
+    )
 
     @property
     def policy(self) -> Policy:
@@ -293,7 +322,20 @@ def _flag(name: str, text: str) -> bool:
     raise SettingsInvalid(f"{PREFIX}{name.upper()} must be 1 or 0")
 
 
+def _verify_allowed(settings: Settings) -> None:
+    for one in fields(settings):
+        allowed = one.metadata["allowed"]
+        if allowed is None or getattr(settings, one.name) in allowed:
+            continue
+        if isinstance(allowed, range):
+            told = f"{allowed[0]}..{allowed[-1]}"
+        else:
+            told = f"one of {', '.join(allowed)}"
+        raise SettingsInvalid(f"{PREFIX}{one.name.upper()} must be {told}")
+
+
 def _verify(settings: Settings) -> None:
+    _verify_allowed(settings)
     if settings.allow_loopback and not _is_loopback(settings.host):
         raise SettingsInvalid(
             f"{PREFIX}ALLOW_LOOPBACK lets sites point the crawler at this machine; "
@@ -301,8 +343,6 @@ def _verify(settings: Settings) -> None:
         )
     if settings.hosts_file and not settings.allow_loopback:
         raise SettingsInvalid(f"{PREFIX}HOSTS_FILE needs {PREFIX}ALLOW_LOOPBACK=1")
-    if not 0 < settings.port < 65536:
-        raise SettingsInvalid(f"{PREFIX}PORT must be 1..65535")
     origin = settings.origin
     if "://" not in origin or origin.endswith("/") or set(origin) & set(" +\n"):
         raise SettingsInvalid(
@@ -314,66 +354,32 @@ def _verify(settings: Settings) -> None:
         raise SettingsInvalid(f"{PREFIX}CRAWL_VISITS_PER_DAY must be above 0")
     if not settings.refresh_interval_s > 0:
         raise SettingsInvalid(f"{PREFIX}REFRESH_INTERVAL_S must be above 0")
-    _verify_bot(settings)
-    _verify_crawlers(settings)
-    _verify_witnesses(settings)
-    _verify_retention(settings)
-    _verify_auditors(settings)
-    if settings.invariance_hour not in range(24):
-        raise SettingsInvalid(f"{PREFIX}INVARIANCE_HOUR must be 0..23")
-    if settings.encoder not in POLICIES:
-        raise SettingsInvalid(f"{PREFIX}ENCODER must be one of {', '.join(POLICIES)}")
-
-
-def _verify_bot(settings: Settings) -> None:
     if settings.bot_auth and not _is_https_origin(settings.origin):
         raise SettingsInvalid(
             f"{PREFIX}BOT_AUTH needs a {PREFIX}PUBLIC_URL such as "
             "https://registry.example: there others look for the key"
         )
-    if settings.bot_auth_draft not in list(Draft):
-        drafts = ", ".join(Draft)
-        raise SettingsInvalid(f"{PREFIX}BOT_AUTH_DRAFT must be one of {drafts}")
-    try:
-        _ = settings.bot_networks
-    except ValueError as error:
-        raise SettingsInvalid(f"{PREFIX}BOT_ADDRESSES: {error}") from error
+    _verify_readable(settings)
+    _verify_witnesses(settings)
 
 
-def _verify_crawlers(settings: Settings) -> None:
-    if not 1 <= settings.crawlers <= MAX_CRAWLERS:
-        raise SettingsInvalid(f"{PREFIX}CRAWLERS must be 1..{MAX_CRAWLERS}")
-    if not 0 <= settings.crawlers_in_all <= MAX_CRAWLERS:
-        raise SettingsInvalid(f"{PREFIX}CRAWLERS_IN_ALL must be 0..{MAX_CRAWLERS}")
-    try:
-        _ = settings.crawler_metrics_at
-    except ValueError as error:
-        raise SettingsInvalid(f"{PREFIX}CRAWLER_METRICS: {error}") from error
+def _verify_readable(settings: Settings) -> None:
+    for name, read_as in _READ_AS.items():
+        try:
+            getattr(settings, read_as)
+        except (Refused, ValueError) as error:
+            why = error.problem.detail if isinstance(error, Refused) else error
+            raise SettingsInvalid(f"{PREFIX}{name}: {why}") from error
 
 
 def _verify_witnesses(settings: Settings) -> None:
-    try:
-        found = settings.witness_list
-    except Refused as error:
-        raise SettingsInvalid(f"{PREFIX}WITNESSES: {error.problem.detail}") from error
+    found = settings.witness_list
     if len(found) > MAX_WITNESSES or len({one.id for one in found}) < len(found):
         raise SettingsInvalid(
             f"{PREFIX}WITNESSES holds at most {MAX_WITNESSES}, each of them once"
         )
     if not 0 <= settings.witness_quorum <= len(found):
         raise SettingsInvalid(f"{PREFIX}WITNESS_QUORUM must be 0..{len(found)}")
-
-
-def _verify_retention(settings: Settings) -> None:
-    if not 0 <= settings.retention_days <= MAX_RETENTION_DAYS:
-        raise SettingsInvalid(f"{PREFIX}RETENTION_DAYS must be 0..{MAX_RETENTION_DAYS}")
-
-
-def _verify_auditors(settings: Settings) -> None:
-    try:
-        _ = settings.auditor_keys
-    except Refused as error:
-        raise SettingsInvalid(f"{PREFIX}AUDITORS: {error}") from error
 
 
 def _is_https_origin(origin: str) -> bool:

@@ -57,7 +57,7 @@ def crawl(
     --store says so. Exit code 1 if no documents were found.
     """
     settings = settings_or_exit()
-    configure_logging(settings.log_format)
+    configure_logging(settings.log_format, settings.log_level)
     if host is None:
         if declared or store:
             raise click.UsageError("--declared and --store go with --once HOST")

@@ -25,7 +25,7 @@ from registry.demo.requests import NONSENSE, OTHERS, SHOWN, Request, choose
 from registry.demo.town.server import Town, TownSite
 from registry.observability import configure_logging
 from registry.process import stop_requested
-from registry.settings import Settings
+from registry.settings import LOG_LEVELS, Settings
 
 MARKER = "demo"  # an empty file in a folder that a demo made
 AT_ONCE = 12
@@ -82,14 +82,28 @@ class Outcome:
     envvar="FAIR_REGISTRY_DATA",
     help="Folder of the demo; made anew.",
 )
-def demo(*, once: bool, as_json: bool, port: int | None, data: Path) -> None:
+@click.option(
+    "--log-level",
+    type=click.Choice(LOG_LEVELS),
+    default="warning",
+    show_default=True,
+    envvar="FAIR_REGISTRY_LOG_LEVEL",
+    help="The least that the registry's processes log, between the demo's own lines.",
+)
+def demo(
+    *, once: bool, as_json: bool, port: int | None, data: Path, log_level: str
+) -> None:
     """Show the whole registry at work on this machine."""
     clear_folder(data)
     # Always the embedded database: a town of test sites belongs into no other.
     settings = settings_or_exit(
-        port=port, data=data, allow_loopback=True, database_url=""
+        port=port,
+        data=data,
+        allow_loopback=True,
+        database_url="",
+        log_level=log_level,
     )
-    configure_logging(settings.log_format)
+    configure_logging(settings.log_format, settings.log_level)
     told = Console(stderr=as_json, quiet=as_json and not sys.stderr.isatty())
     outcome = asyncio.run(Demo(told).run(settings, once=once))
     if as_json:

@@ -39,7 +39,7 @@ logger = structlog.get_logger()
 def serve(**given: Any) -> None:
     """Run everything: database, API, crawler and log publisher, until SIGTERM."""
     settings = settings_or_exit(**given)
-    configure_logging(settings.log_format)
+    configure_logging(settings.log_format, settings.log_level)
     asyncio.run(_serve(settings))
 
 

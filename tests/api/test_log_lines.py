@@ -44,14 +44,41 @@ FAULTS: list[tuple[str, Exception, int, str, str]] = [
 
 
 @pytest.fixture
-def written() -> Iterator[io.StringIO]:
+def restored() -> Iterator[None]:
+    """Logging, in the end."""
+    yield
+    structlog.reset_defaults()
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, force=True)
+
+
+@pytest.fixture
+def written(restored: None) -> Iterator[io.StringIO]:
     """Standard error, while logging writes to it as a web process does."""
     caught = io.StringIO()
     with contextlib.redirect_stderr(caught):
         configure_logging("json")
         yield caught
-    structlog.reset_defaults()
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, force=True)
+
+
+@pytest.mark.parametrize(
+    ("level", "told"),
+    [
+        ("info", ["said", "warned", "failed"]),
+        ("warning", ["warned", "failed"]),
+        ("error", ["failed"]),
+    ],
+)
+@pytest.mark.usefixtures("restored")
+def test_less_than_the_level_is_not_told(
+    capsys: pytest.CaptureFixture[str], level: str, told: list[str]
+) -> None:
+    configure_logging("json", level)
+    logger = structlog.get_logger()
+    logger.info("said")
+    logger.warning("warned")
+    logger.error("failed")
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [line["event"] for line in lines] == told
 
 
 def lines_of_requests(written: io.StringIO) -> list[Json]:

@@ -78,6 +78,8 @@ def test_what_is_given_wins_over_the_environment() -> None:
         ({"RETENTION_DAYS": "-1"}, "RETENTION_DAYS"),
         ({"RETENTION_DAYS": "36501"}, "RETENTION_DAYS"),
         ({"ENCODER": "bert"}, "ENCODER"),
+        ({"LOG_FORMAT": "xml"}, "LOG_FORMAT"),
+        ({"LOG_LEVEL": "loud"}, "LOG_LEVEL"),
     ],
 )
 def test_a_setting_that_can_not_be_is_refused_by_name(
