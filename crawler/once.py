@@ -24,11 +24,10 @@ from crawler.tasks.by_kind import carry_out_task
 from crawler.tasks.handover import fetched_bodies
 from registry.db import frontier, sites, tasks
 from registry.errors import Problem, Refused, RegistryError
-from registry.identity.declarations import Declarations
 from registry.sites.change_history import NEVER_VISITED
 from registry.sites.host import Host, parse_host
 from registry.usecases.chance import Chance
-from registry.usecases.understand import Understood, understand
+from registry.usecases.understand import Registrant, Understood, understand
 
 NAMED_ACTIONS = 50
 
@@ -112,10 +111,7 @@ def _judge(discovery: Discovery, host: Host, now: datetime) -> bool:
     try:
         understood = understand(
             fetched_bodies(discovery),
-            claims=(),
-            declarations=Declarations(),
-            pinned=(),
-            site_url=f"https://{host.name}/",
+            Registrant(site_url=f"https://{host.name}/"),
             problems=given,
             now=now,
         )

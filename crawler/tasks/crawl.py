@@ -26,6 +26,7 @@ from registry.usecases.notices import MISSING, Comparison
 from registry.usecases.understand import (
     FetchedBody,
     NoDocument,
+    Registrant,
     Understood,
     understand,
 )
@@ -89,14 +90,15 @@ class _Crawl:
         standing = _still_standing(self._stored, self._discovery, self._now)
         return understand(
             [*fetched_bodies(self._discovery), *standing],
-            claims=(),
-            declarations=declarations_from(self._declared),
-            pinned=[
-                parse_jwk(one.jwk)
-                for one in self._keys
-                if one.known.standing == "trusted"
-            ],
-            site_url=f"https://{self._entry.host}/",
+            Registrant(
+                site_url=f"https://{self._entry.host}/",
+                declarations=declarations_from(self._declared),
+                pinned=[
+                    parse_jwk(one.jwk)
+                    for one in self._keys
+                    if one.known.standing == "trusted"
+                ],
+            ),
             problems=self._discovery.problems,
             now=self._now,
         )

@@ -23,7 +23,7 @@ from registry.errors import Problem, RegistryError
 from registry.identity.refusals import KEY_NOT_PUBLISHED
 from registry.sites.host import parse_host
 from registry.usecases.decide_registration import carry_out, reject
-from registry.usecases.understand import Understood, understand
+from registry.usecases.understand import Registrant, Understood, understand
 from registry.usecases.verified_statement import VerifiedStatement, verify_signature
 
 RETRIES = 4
@@ -100,10 +100,12 @@ async def _read_documents(
         _try_again(verified.registration, pauses)
     return understand(
         fetched_bodies(discovery),
-        claims=statement.documents,
-        declarations=statement.declarations,
-        pinned=tuple(verified.published.keys.values()),
-        site_url=f"https://{statement.host.name}/",
+        Registrant(
+            site_url=f"https://{statement.host.name}/",
+            claims=statement.documents,
+            declarations=statement.declarations,
+            pinned=tuple(verified.published.keys.values()),
+        ),
         problems=discovery.problems,
         now=now,
     )

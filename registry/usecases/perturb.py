@@ -19,7 +19,13 @@ from registry.ranking.text import split_words
 from registry.sites.entry import SiteEntry, SiteStatus
 from registry.sites.place import Point
 from registry.sites.site import Site
-from registry.usecases.understand import FetchedBody, NoDocument, Understood, understand
+from registry.usecases.understand import (
+    FetchedBody,
+    NoDocument,
+    Registrant,
+    Understood,
+    understand,
+)
 
 _SYLLABLES = ("zwu", "qix", "vlo", "jyf", "xub", "kpe", "gwi", "dzo")
 _UMLAUT_VOWELS = frozenset("aouAOU")
@@ -180,11 +186,10 @@ def _read(
     try:
         return understand(
             documents,
-            claims=(),
-            declarations=listing.declarations,
-            pinned=(),
-            site_url=f"https://{listing.entry.host}/",
-            problems=(),
+            Registrant(
+                site_url=f"https://{listing.entry.host}/",
+                declarations=listing.declarations,
+            ),
             now=now,
         )
     except NoDocument:

@@ -69,6 +69,20 @@ class FetchedBody:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Registrant:
+    """Whose documents they are, and what is known of them beside the documents.
+
+    claims: of the registration that names the documents. pinned: the keys that the site
+    was proved by.
+    """
+
+    site_url: str
+    claims: Sequence[DocumentClaim] = ()
+    declarations: Declarations = _NOTHING_DECLARED
+    pinned: Sequence[PublicKey] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Understood:
     """site: with the registrant's declarations where the documents are silent.
 
@@ -121,21 +135,20 @@ class NoDocument(Refused):
 
 def understand(
     bodies: Sequence[FetchedBody],
+    registrant: Registrant,
     *,
-    claims: Sequence[DocumentClaim],
-    declarations: Declarations,
-    pinned: Sequence[PublicKey],
-    site_url: str,
-    problems: Sequence[Problem],
+    problems: Sequence[Problem] = (),
     now: datetime,
 ) -> Understood:
-    """problems: what went wrong in fetching. pinned: the keys the site was proved by.
+    """problems: what went wrong in fetching.
 
     now: also for documents that stand unchanged, whose signature may have run out.
     Raises: NoDocument where none is left; Refused for one that is not what was signed.
     """
-    verify_claims(bodies, claims)
+    verify_claims(bodies, registrant.claims)
+    site_url = registrant.site_url
     host = urlsplit(site_url).hostname or ""
+    pinned = registrant.pinned
     left_out = list(problems)
     unsound: dict[str, Problem] = {}
     documents: list[tuple[Document, StoredDocument]] = []
@@ -154,7 +167,7 @@ def understand(
     # A page that only points to its documents has done what it is there for.
     left_out = [one for one in left_out if one.code != PAGE_WITHOUT_TOOLS.code]
     listing = assemble([document for document, _ in documents], site_url=site_url)
-    site = with_declarations(listing.site, declarations)
+    site = with_declarations(listing.site, registrant.declarations)
     return Understood(
         listing=listing,
         site=site,

@@ -46,7 +46,7 @@ from registry.usecases.list_site import Lister
 from registry.usecases.promiser import Promiser
 from registry.usecases.published_keys import PublishedKeys
 from registry.usecases.submit_registration import submit_registration
-from registry.usecases.understand import FetchedBody, Understood, understand
+from registry.usecases.understand import FetchedBody, Registrant, Understood, understand
 from registry.usecases.verified_statement import verify_signature
 
 AUDIENCE = "https://registry.example"
@@ -190,11 +190,12 @@ def understood(
 ) -> Understood:
     return understand(
         bodies or [body_of(host, wab(), at=at)],
-        claims=claims,
-        declarations=declarations or Declarations(),
-        pinned=pinned,
-        site_url=f"https://{host.name}/",
-        problems=(),
+        Registrant(
+            site_url=f"https://{host.name}/",
+            claims=claims,
+            declarations=declarations or Declarations(),
+            pinned=pinned,
+        ),
         now=at,
     )
 

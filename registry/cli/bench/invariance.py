@@ -29,7 +29,7 @@ from registry.usecases.list_site import Lister
 from registry.usecases.perturb import Listing, MakeProfile
 from registry.usecases.shadow import maker_of
 from registry.usecases.try_invariance import Question, Shadow, try_invariance
-from registry.usecases.understand import FetchedBody, Understood, understand
+from registry.usecases.understand import FetchedBody, Registrant, Understood, understand
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LEAK_TRIALS = 1_400
@@ -90,15 +90,8 @@ def town_listing(member: Member, number: int, lister: Lister) -> Listing:
         is_independent=member.is_independent,
     )
     body = _document(member)
-    found = understand(
-        [body],
-        claims=(),
-        declarations=declared,
-        pinned=(),
-        site_url=member.url,
-        problems=(),
-        now=NOW,
-    )
+    registrant = Registrant(site_url=member.url, declarations=declared)
+    found = understand([body], registrant, now=NOW)
     return Listing(
         entry=_entry(member, number, found, lister.gazetteer),
         formats=frozenset({member.format}),
