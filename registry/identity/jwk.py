@@ -36,7 +36,7 @@ class _Shape:
     """How one type of key is spelled; `prefix` stands before the coordinates."""
 
     alg: Algorithm
-    alg_names: frozenset[str]
+    alg_names: tuple[str, ...]
     coordinates: tuple[str, ...]
     prefix: bytes
 
@@ -44,13 +44,13 @@ class _Shape:
 _SHAPES = {
     ("OKP", "Ed25519"): _Shape(
         alg="Ed25519",
-        alg_names=frozenset({"Ed25519", "EdDSA"}),
+        alg_names=("Ed25519", "EdDSA"),
         coordinates=("x",),
         prefix=b"",
     ),
     ("EC", "P-256"): _Shape(
         alg="ES256",
-        alg_names=frozenset({"ES256"}),
+        alg_names=("ES256",),
         coordinates=("x", "y"),
         prefix=b"\x04",
     ),
@@ -132,6 +132,7 @@ def _find_shape(members: Mapping[str, JsonValue]) -> _Shape | None:
     shape = _SHAPES.get((kty, crv))
     if shape is None or members.get("use", "sig") != "sig":
         return None
+    # Among a tuple's: `alg` may be anything, also what has no hash.
     return shape if members.get("alg", shape.alg) in shape.alg_names else None
 
 

@@ -46,6 +46,8 @@ def test_a_key_that_stands_twice_is_one_key() -> None:
         {**EC.jwk, "alg": "ECDH-ES"},
         {**ED.jwk, "alg": "ES256"},
         {**ED.jwk, "alg": 7},
+        {**ED.jwk, "alg": ["Ed25519"]},
+        {**EC.jwk, "use": {}},
         {"kty": ["OKP"], "crv": "Ed25519"},
     ],
     ids=str,
