@@ -35,7 +35,7 @@ from registry.cli.serve import verify_port_is_free
 from registry.cli.settings import settings_or_exit
 from registry.client import RegistryClient
 from registry.db import crowd, profiles
-from registry.db.engine import Engine, open_engine
+from registry.db.engine import Engine, engine_at
 from registry.index.building.manifest import MANIFEST, Manifest
 from registry.observability import configure_logging
 from registry.ranking.profile import Profile, encode_profile, parse_profile
@@ -95,13 +95,9 @@ class _Bench:
             settings = replace(settings, database_url=url, workers=1)
             prepared = await prepare(settings, self.sites, tell)
             indexed = await make_index(settings)
-            owner = open_engine(url, pool=2)
-            try:
-                async with serving(settings):
-                    found = await self._measure(settings, owner, prepared)
-                    return {**found, "index_built": indexed and asdict(indexed)}
-            finally:
-                await owner.dispose()
+            async with engine_at(url, pool=2) as owner, serving(settings):
+                found = await self._measure(settings, owner, prepared)
+                return {**found, "index_built": indexed and asdict(indexed)}
 
     async def _measure(
         self, settings: Settings, owner: Engine, prepared: Prepared

@@ -15,7 +15,7 @@ from multiprocessing.synchronize import Barrier
 from registry.audit.ranked_answer import AnswerOnRecord
 from registry.cli.bench.load import Latencies
 from registry.cli.bench.log_rankings import Stock
-from registry.db.engine import Role, open_engine
+from registry.db.engine import Role, engine_at
 from registry.errors import Unavailable
 from registry.usecases.chance import Chance
 from registry.usecases.record_rankings import RankingRecorder
@@ -91,16 +91,15 @@ async def _write(shift: Shift, stock: Stock) -> Written:
 
 @asynccontextmanager
 async def _recording(url: str, written: Written) -> AsyncIterator[RankingRecorder]:
-    engine = open_engine(url, Role.API, pool=1)
-    recorder = RankingRecorder(engine, written.batches.append)
-    running = asyncio.create_task(recorder.run())
-    try:
-        yield recorder
-    finally:
-        running.cancel()
-        with suppress(asyncio.CancelledError):
-            await running
-        await engine.dispose()
+    async with engine_at(url, Role.API, pool=1) as engine:
+        recorder = RankingRecorder(engine, written.batches.append)
+        running = asyncio.create_task(recorder.run())
+        try:
+            yield recorder
+        finally:
+            running.cancel()
+            with suppress(asyncio.CancelledError):
+                await running
 
 
 async def _call(

@@ -32,7 +32,7 @@ from registry.cli.serve import verify_port_is_free
 from registry.cli.settings import settings_or_exit
 from registry.db import log, weight
 from registry.db.embedded import EmbeddedPostgres
-from registry.db.engine import Engine, open_engine
+from registry.db.engine import Engine, engine_at
 from registry.observability import configure_logging
 
 PORT = 8191
@@ -93,20 +93,16 @@ class _Bench:
             settings = replace(settings, database_url=url)
             prepared = await prepare(settings, self.sites, tell)
             indexed = await make_index(settings)
-            owner = open_engine(url, pool=2)
             started = time.perf_counter()
-            try:
-                async with serving(settings):
-                    ready_s = round(time.perf_counter() - started, 1)
-                    found = await self._load(settings.origin, server, owner, prepared)
-                    return {
-                        **found,
-                        "ready_s": ready_s,
-                        "web_mb": _web_mb(),
-                        "index_built": indexed and asdict(indexed),
-                    }
-            finally:
-                await owner.dispose()
+            async with engine_at(url, pool=2) as owner, serving(settings):
+                ready_s = round(time.perf_counter() - started, 1)
+                found = await self._load(settings.origin, server, owner, prepared)
+                return {
+                    **found,
+                    "ready_s": ready_s,
+                    "web_mb": _web_mb(),
+                    "index_built": indexed and asdict(indexed),
+                }
 
     async def _load(
         self, origin: str, server: EmbeddedPostgres, owner: Engine, prepared: Prepared

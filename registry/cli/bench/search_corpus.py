@@ -16,7 +16,7 @@ from registry.cli.bench.synthetic_queries import make_requests
 from registry.cli.serve import until_ready
 from registry.cli.supervise import Supervisor, parts_of_service
 from registry.db.crowd import Ranked, analyze_sites, copy_sites, empty_sites
-from registry.db.engine import Engine, open_engine
+from registry.db.engine import Engine, engine_at
 from registry.db.migrate import migrate
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.settings import Settings, as_environment
@@ -74,12 +74,9 @@ async def serving(settings: Settings) -> AsyncIterator[None]:
 async def prepare(settings: Settings, sites: int, tell: Tell) -> Prepared:
     """Made, unless the folder holds it already. Raises: OtherSites."""
     marker = settings.data / PREPARED
-    owner = open_engine(settings.database_url)
-    try:
+    async with engine_at(settings.database_url) as owner:
         await migrate(owner)
         found = _read(marker) or await _make(settings, owner, sites, tell)
-    finally:
-        await owner.dispose()
     if (found.sites, found.policy) != (sites, DEFAULT_POLICY.digest):
         raise OtherSites(found.sites)
     # Only a whole registry is marked: what was begun and broken off is made anew.

@@ -9,8 +9,7 @@ from registry.db.invariance_runs import InvarianceRun
 from registry.fairness.invariance import PERTURBATION
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
-from registry.interfaces.rest.listing import Listing
-from registry.interfaces.rest.sites import DEFAULT_LIMIT, Cursor, Limit
+from registry.interfaces.rest.listing import DEFAULT_LIMIT, Cursor, Limit, Listing
 from registry.interfaces.rest.wire import Wire
 
 RUNS: Listing[InvarianceRun, date] = Listing(

@@ -23,9 +23,8 @@ from registry.interfaces.http.envelope import headers_of_answer
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.forms import also_as
-from registry.interfaces.rest.listing import Listing
+from registry.interfaces.rest.listing import DEFAULT_LIMIT, Cursor, Limit, Listing
 from registry.interfaces.rest.reports import AskedForm, form_for
-from registry.interfaces.rest.sites import DEFAULT_LIMIT, Cursor, Limit
 from registry.interfaces.rest.wire import Wire
 from registry.usecases.keep_report import parse_month, spell_month
 from registry.usecases.refusals import REPORT_NOT_KEPT

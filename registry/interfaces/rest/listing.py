@@ -2,13 +2,20 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 import msgspec
+from litestar.params import QueryParameter
 
 from registry.interfaces.http.cursors import open_cursor, seal_cursor
 from registry.interfaces.http.services import Services
 
+DEFAULT_LIMIT, MAX_LIMIT = 30, 100
+
+Limit = Annotated[int, QueryParameter(ge=1, le=MAX_LIMIT)]
+Cursor = Annotated[
+    str | None, QueryParameter(max_length=1000, description="nextCursor of a page")
+]
 Row = TypeVar("Row")
 Place = TypeVar("Place")
 

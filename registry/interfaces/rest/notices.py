@@ -14,8 +14,8 @@ from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest import atom, wire
-from registry.interfaces.rest.listing import Listing
-from registry.interfaces.rest.sites import DEFAULT_LIMIT, Cursor, Limit, find_registered
+from registry.interfaces.rest.listing import DEFAULT_LIMIT, Cursor, Limit, Listing
+from registry.interfaces.rest.sites import find_registered
 from registry.sites.entry import SiteEntry
 from registry.usecases.notices import KINDS
 

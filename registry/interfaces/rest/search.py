@@ -18,6 +18,7 @@ from registry.interfaces.http.cursors import open_cursor, seal_cursor
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import pointing_into_body, verify_text
+from registry.interfaces.rest.listing import DEFAULT_LIMIT, MAX_LIMIT, Cursor, Limit
 from registry.interfaces.rest.search_answer import (
     FACETS,
     FIELD_OF,
@@ -46,7 +47,6 @@ from registry.interfaces.rest.search_parameters import (
     Query,
     RequiresAuth,
 )
-from registry.interfaces.rest.sites import DEFAULT_LIMIT, MAX_LIMIT, Cursor, Limit
 from registry.interfaces.rest.wire import Asked
 from registry.observability import SEARCH_SECONDS, SEARCHES
 from registry.sites import entry

@@ -17,19 +17,14 @@ from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.http.strict import verify_text
 from registry.interfaces.rest import entry_views
-from registry.interfaces.rest.listing import Listing
+from registry.interfaces.rest.listing import DEFAULT_LIMIT, Cursor, Limit, Listing
 from registry.interfaces.rest.wire import Wire
 from registry.sites.entry import SiteEntry
 from registry.sites.host import Host, parse_host
 from registry.usecases.refusals import SITE_UNKNOWN, SITE_WITHDRAWN
 
-DEFAULT_LIMIT, MAX_LIMIT = 30, 100
 QUALITY_WINDOW = timedelta(days=30)
 
-Limit = Annotated[int, QueryParameter(ge=1, le=MAX_LIMIT)]
-Cursor = Annotated[
-    str | None, QueryParameter(max_length=1000, description="nextCursor of a page")
-]
 Text = Annotated[str | None, QueryParameter(max_length=200)]
 
 
