@@ -11,9 +11,13 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from registry.db.engine import Role, engine_at
 from registry.observability import configure_logging
-from registry.process import run_until_stopped
+from registry.process import keep_freed_memory, run_until_stopped
 from registry.settings import Settings, read_settings
 from registry.usecases.build_index import IndexBuilder
+
+
+KEPT_BYTES = 256 << 20
+"""A whole index of a million sites takes about an eighth less CPU so."""
 
 
 async def build(settings: Settings) -> None:
@@ -23,6 +27,7 @@ async def build(settings: Settings) -> None:
 
 
 def main() -> None:
+    keep_freed_memory(KEPT_BYTES)
     settings = read_settings(os.environ)
     configure_logging(settings.log_format, settings.log_level)
     run_until_stopped(build(settings))

@@ -1,11 +1,27 @@
 """Running a process's one piece of work until it is told to stop."""
 
 import asyncio
+import ctypes
 import gc
 import signal
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
+
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h
+_LARGEST_KEPT = 32 << 20  # the most that glibc takes for the latter
+
+
+def keep_freed_memory(most: int) -> None:
+    """What is given back stays at hand for what is asked for next; most: so many bytes.
+
+    Else the system clears the pages of one large array after the other. Only glibc can
+    be told; with another library nothing changes.
+    """
+    with suppress(AttributeError):
+        tell = ctypes.CDLL(None).mallopt
+        tell(_M_MMAP_THRESHOLD, _LARGEST_KEPT)
+        tell(_M_TRIM_THRESHOLD, most)
 
 
 def calm_collector() -> None:
