@@ -15,7 +15,6 @@ from registry.process import keep_freed_memory, run_until_stopped
 from registry.settings import Settings, read_settings
 from registry.usecases.build_index import IndexBuilder
 
-
 KEPT_BYTES = 256 << 20
 """A whole index of a million sites takes about an eighth less CPU so."""
 
