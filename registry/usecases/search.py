@@ -36,9 +36,12 @@ from registry.usecases.record_rankings import RankingRecorder
 from registry.usecases.refusals import NOT_READY
 from registry.usecases.todays_seed import SeedReader
 
-SMALL_INDEX = {True: 200_000, False: 2_000}
+SMALL_INDEX = {True: 2_000_000, False: 2_000}
 """Sites, with and without the compiled kernel; below it a thread costs more than it
 leaves the event loop to others."""
+
+FACETS_COST = 10
+"""To count facets takes as long as to rank about so many times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,7 +221,8 @@ class Searcher:
                 index, query, weights, now=at, fields=asked.facets
             )
 
-        if encoder.is_quick and len(index) < SMALL_INDEX[is_compiled()]:
+        cost = FACETS_COST if asked.facets else 1
+        if encoder.is_quick and cost * len(index) < SMALL_INDEX[is_compiled()]:
             return rank()
         return await asyncio.to_thread(rank)
 

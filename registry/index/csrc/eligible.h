@@ -2,65 +2,82 @@
 #ifndef ELIGIBLE_H
 #define ELIGIBLE_H
 
+#include "products.h"
 #include "window.h"
 
-/* Of each row of a window. */
+/* Of each row of a window. reaches: by its words and its meaning. */
 typedef struct {
-    uint32_t matched[WINDOW];
-    int32_t product[WINDOW];
-    uint16_t reciprocal[WINDOW];
+    int32_t matched[WINDOW], product[WINDOW], reciprocal[WINDOW], reaches[WINDOW];
     uint8_t passed[WINDOW];
 } reading;
 
-/* What each row of a window says, exactly. */
-static void add_matched(const part *one, int64_t window, uint32_t *restrict matched)
+FOR_EACH_MACHINE
+static void add_matched_column(int32_t weight, const uint8_t *restrict column,
+                               int32_t *restrict matched)
 {
-    const uint32_t weight = one->weight;
+    for (int i = 0; i < WINDOW; i++) matched[i] += weight * column[i];
+}
+
+/* What each row of a window says, exactly. */
+static void add_matched(const part *one, int64_t window, int32_t *matched)
+{
+    const int32_t weight = (int32_t)one->weight;
+    if (!one->peaks[window]) return;
     if (one->column) {
-        const uint8_t *restrict column = one->column + window * WINDOW;
-        for (int i = 0; i < WINDOW; i++) matched[i] += weight * column[i];
+        add_matched_column(weight, one->column + window * WINDOW, matched);
         return;
     }
     for (uint32_t i = one->blocks[window]; i < one->blocks[window + 1]; i++)
-        matched[(one->postings[i] >> 8) % WINDOW] += weight * (one->postings[i] & 255);
+        matched[(one->postings[i] >> 8) % WINDOW] += weight * (int32_t)(one->postings[i] & 255);
 }
 
-static void multiply(const run *r, int64_t first, int count, reading *in)
+/* A number times one of 2^-32, rounded down, at most FULL. Exact: a product below 2^53 is,
+ * and what is beyond is more than FULL. */
+static inline int32_t scaled(double number, double multiplier)
 {
-    for (int i = 0; i < count; i++) {
-        const sketch *one = &r->in->sketches[first + i];
-        in->product[i] = lead_product(one, &r->meant) + rest_product(&r->in->records[first + i], &r->meant);
-        in->reciprocal[i] = one->reciprocal;
-    }
+    const double beyond = 1 << 30, product = number * (multiplier / 4294967296.0);
+    const int32_t whole = (int32_t)(product < beyond ? product : beyond);
+    return whole < FULL ? whole : FULL;
 }
 
-/* As `is_eligible` of each row, without a branch and without its relevance at full length. */
-static void judge(const run *r, int64_t first, int count, const reading *in, uint8_t *restrict eligible)
+/* As `is_eligible` of each row that passes, without a branch and without its relevance at
+ * full length. */
+FOR_EACH_MACHINE
+static void judge(const query *q, const sketch *restrict sketches, int count, reading *restrict in)
 {
-    const query *q = r->asked;
-    const uint32_t share = (uint32_t)q->lexical_share, rest = FULL - share;
-    const uint32_t least = (uint32_t)q->floor * (uint32_t)q->full_relevance;
+    const int32_t share = q->lexical_share, rest = FULL - share;
+    const int32_t least = q->floor * q->full_relevance, alone = q->meaning_only_min;
+    const double by_words = (double)q->lexical_multiplier, by_meaning = (double)q->meaning_multiplier;
+    for (int i = 0; i < count; i++) in->reciprocal[i] = sketches[i].reciprocal;
     for (int i = 0; i < count; i++) {
         const int32_t product = in->product[i] > 0 ? in->product[i] : 0;
-        const int32_t cosine = cosine_of(q, product, in->reciprocal[i]);
-        const uint32_t lexical = (uint32_t)lexical_of(q, in->matched[i]);
-        const int reaches = share * lexical + rest * (uint32_t)cosine >= least;
-        const int counts = (in->matched[i] > 0) | (cosine >= q->meaning_only_min);
-        const int passes = (in->passed[i] == r->n_filters) & (r->in->alive[first + i] != 0);
-        eligible[first + i] = (uint8_t)(reaches & counts & passes);
+        const int32_t cosine = scaled((double)product * in->reciprocal[i], by_meaning);
+        const int32_t lexical = scaled(in->matched[i], by_words);
+        in->reaches[i] = (share * lexical + rest * cosine >= least) &
+                         ((in->matched[i] > 0) | (cosine >= alone));
     }
+}
+
+FOR_EACH_MACHINE
+static void mark(const reading *restrict in, const uint8_t *restrict alive, uint8_t filters, int count,
+                 uint8_t *restrict eligible)
+{
+    for (int i = 0; i < count; i++)
+        eligible[i] = (uint8_t)(in->reaches[i] & (in->passed[i] == filters) & (alive[i] != 0));
 }
 
 static void find_eligible(const run *r, int64_t window, uint8_t *eligible)
 {
     const int64_t first = window * WINDOW;
-    const int count = (int)least_of(WINDOW, r->in->rows - first);
-    reading in;
-    memset(in.matched, 0, sizeof in.matched);
-    for (int32_t t = 0; t < r->n_terms; t++) add_matched(&r->terms[t], window, in.matched);
-    pass_filters(r, window, in.passed);
-    multiply(r, first, count, &in);
-    judge(r, first, count, &in, eligible);
+    const segment *in = r->in;
+    const int count = (int)least_of(WINDOW, in->rows - first);
+    reading own;
+    memset(own.matched, 0, sizeof own.matched);
+    for (int32_t t = 0; t < r->n_terms; t++) add_matched(&r->terms[t], window, own.matched);
+    pass_filters(r, window, own.passed);
+    multiply_rows(in->sketches + first, in->records + first, count, &r->meant, own.product);
+    judge(r->asked, in->sketches + first, count, &own);
+    mark(&own, in->alive + first, (uint8_t)r->n_filters, count, eligible + first);
 }
 
 #endif

@@ -30,7 +30,7 @@ _Static_assert(REST_BYTES <= 3 * PIECE && sizeof(record) >= 3 * PIECE, "read pas
 /* The even and odd dimensions of a part of the vector, and 8 times their sum. */
 typedef struct {
     int8_t lead_even[LEAD_PIECES], lead_odd[LEAD_PIECES];
-    int8_t rest_even[REST_PIECES], rest_odd[REST_PIECES];
+    int8_t rest_even[sizeof(record)], rest_odd[sizeof(record)];
     int32_t lead_excess, rest_excess;
 } meaning;
 
