@@ -35,9 +35,7 @@ class Listing(Generic[Row, Place]):
         """None at the beginning. Raises: Refused."""
         if cursor is None:
             return None
-        now = services.chance.now()
-        state = open_cursor(services.web_key, self.purpose, cursor, now)
-        return msgspec.json.decode(state, type=self.place)
+        return open_place(services, self.purpose, cursor, self.place)
 
     def page(
         self, services: Services, found: Sequence[Row], limit: int
@@ -49,6 +47,18 @@ class Listing(Generic[Row, Place]):
         if len(found) <= limit:
             return found, None
         shown = found[:limit]
-        state = msgspec.json.encode(self.place_of(shown[-1]))
-        now = services.chance.now()
-        return shown, seal_cursor(services.web_key, self.purpose, state, now)
+        return shown, seal_place(services, self.purpose, self.place_of(shown[-1]))
+
+
+def open_place(
+    services: Services, purpose: str, cursor: str, kind: type[Place]
+) -> Place:
+    """Where a page begins, as `seal_place` was told it. Raises: Refused."""
+    state = open_cursor(services.web_key, purpose, cursor, services.chance.now())
+    return msgspec.json.decode(state, type=kind)
+
+
+def seal_place(services: Services, purpose: str, place: object) -> str:
+    """The cursor of a page that begins there."""
+    state = msgspec.json.encode(place)
+    return seal_cursor(services.web_key, purpose, state, services.chance.now())

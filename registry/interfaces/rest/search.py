@@ -14,11 +14,17 @@ from registry.index.columns.rows import FIELDS
 from registry.index.query.constants import Filters
 from registry.interfaces.http import refusals
 from registry.interfaces.http.credentials import ANYBODY, Call, asking_operator
-from registry.interfaces.http.cursors import open_cursor, seal_cursor
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import pointing_into_body, verify_text
-from registry.interfaces.rest.listing import DEFAULT_LIMIT, MAX_LIMIT, Cursor, Limit
+from registry.interfaces.rest.listing import (
+    DEFAULT_LIMIT,
+    MAX_LIMIT,
+    Cursor,
+    Limit,
+    open_place,
+    seal_place,
+)
 from registry.interfaces.rest.search_answer import (
     FACETS,
     FIELD_OF,
@@ -169,7 +175,11 @@ async def answer_search(
         facets=tuple(FIELD_OF[name] for name in dict.fromkeys(request.facets or ())),
     )
     purpose = _purpose(asked, services.searcher.follower.policy.digest)
-    going_on = _open(services, purpose, request.cursor) if request.cursor else None
+    going_on = (
+        open_place(services, purpose, request.cursor, Continuation)
+        if request.cursor
+        else None
+    )
     with SEARCH_SECONDS.time():
         answer = await services.searcher.search(asked, going_on, operator)
     SEARCHES.inc()
@@ -178,7 +188,7 @@ async def answer_search(
         answer,
         receipt=make_receipt(services.web_key, answer.record.id),
         place=_view_place(place, cell),
-        next_cursor=_seal(services, purpose, following) if following else None,
+        next_cursor=seal_place(services, purpose, following) if following else None,
     )
 
 
@@ -276,17 +286,6 @@ def _purpose(asked: Request, policy: str) -> str:
     """A cursor goes on with its own request only, under its own policy."""
     told = msgspec.json.encode([asked.text, asked.cell, asked.filters, policy])
     return f"search {hashlib.sha256(told).hexdigest()}"
-
-
-def _open(services: Services, purpose: str, cursor: str) -> Continuation:
-    now = services.chance.now()
-    state = open_cursor(services.web_key, purpose, cursor, now)
-    return msgspec.json.decode(state, type=Continuation)
-
-
-def _seal(services: Services, purpose: str, following: Continuation) -> str:
-    state = msgspec.json.encode(following)
-    return seal_cursor(services.web_key, purpose, state, services.chance.now())
 
 
 def _view_place(place: Place | None, cell: str | None) -> PlaceView | None:
