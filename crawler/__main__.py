@@ -6,7 +6,6 @@ to standard output, one a line.
 
 import argparse
 import asyncio
-import os
 import random
 import sys
 from collections.abc import AsyncIterator
@@ -20,25 +19,27 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from crawler import metrics, once, progress
 from crawler.canaries import Canaries, canaries_at
 from crawler.context import Context
+from crawler.frontier.revisits import Revisits
 from crawler.http.bot_auth import BotAuth
 from crawler.http.fetch import Fetcher, FetcherConfig, Sign
 from crawler.http.resolve import HostsFile, Resolver, ResolverConfig, parse_endpoint
 from crawler.http.watched_fetcher import WatchedFetcher
 from crawler.restraint.politeness import TOWARDS_OURSELVES, Politeness, PolitenessConfig
-from crawler.revisits import Revisits
-from crawler.robots_cache import RobotsCache
+from crawler.robots.robots_cache import RobotsCache
 from crawler.survey import PAUSE_S, survey
 from crawler.worker import Worker, spare_the_collector
 from registry import keyring
-from registry.db import challenges
-from registry.db.engine import DatabaseError, Engine, Role, engine_at
+from registry.db.engine.engines import DatabaseError, Engine, Role, engine_at
+from registry.db.registration import challenges
+from registry.errors import Refused
 from registry.observability import configure_logging
 from registry.process import run_until_stopped
-from registry.ranking.encoder import load_encoder
-from registry.settings import Settings, read_settings
+from registry.ranking.encoders.encoder import load_encoder
+from registry.settings import Settings
+from registry.settings_reader import exit_misconfigured, settings_of_process
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.chance import Chance
-from registry.usecases.list_site import Lister
+from registry.usecases.sites.list_site import Lister
 
 CHALLENGES_KEPT = timedelta(days=1)
 
@@ -105,7 +106,7 @@ async def _forget_challenges(engine: Engine, chance: Chance) -> None:
 
 @asynccontextmanager
 async def hourly_work(context: Context) -> AsyncIterator[None]:
-    """What each crawler does now and then, the last two of it at once too."""
+    """Run what each crawler does now and then, the last two at once too."""
     engine, now = context.engine, context.chance.now
     scheduler = AsyncIOScheduler(timezone="UTC")
     scheduler.add_job(
@@ -150,7 +151,7 @@ async def watched(
 
 
 async def crawl(settings: Settings, *, shows_progress: bool = False) -> None:
-    """Until cancelled."""
+    """Run until cancelled."""
     async with engine_at(settings.database_url, Role.CRAWLER, pool=8) as engine:
         context = make_context(settings, engine)
         spare_the_collector()
@@ -166,7 +167,7 @@ async def crawl(settings: Settings, *, shows_progress: bool = False) -> None:
 
 
 async def visit_once(settings: Settings, arguments: argparse.Namespace) -> bool:
-    """Whether documents were found."""
+    """Return whether there were documents."""
     if not arguments.store:
         return await once.look(
             Fetcher(make_fetcher_config(settings)),
@@ -186,17 +187,17 @@ async def visit_once(settings: Settings, arguments: argparse.Namespace) -> bool:
 
 
 def run_once(settings: Settings, arguments: argparse.Namespace) -> bool:
-    """Whether documents were found; not if it was told to stop before."""
-    found = []
+    """Return whether there were documents; not if it was stopped before."""
+    outcomes = []
 
     async def visit() -> None:
-        found.append(await visit_once(settings, arguments))
+        outcomes.append(await visit_once(settings, arguments))
 
     try:
         run_until_stopped(visit())
     except (DatabaseError, OSError) as error:
         sys.exit(f"the database can't be reached: {error}")
-    return any(found)
+    return any(outcomes)
 
 
 def read_arguments() -> argparse.Namespace:
@@ -214,8 +215,12 @@ def read_arguments() -> argparse.Namespace:
 
 def main() -> None:
     arguments = read_arguments()
-    settings = read_settings(os.environ)
+    settings = settings_of_process()
     configure_logging(settings.log_format, settings.log_level)
+    try:
+        Fetcher(make_fetcher_config(settings))  # reads the files that settings name
+    except (OSError, Refused) as error:
+        exit_misconfigured(error)
     if arguments.once is not None:
         sys.exit(0 if run_once(settings, arguments) else 1)
     run_until_stopped(crawl(settings, shows_progress=arguments.progress))

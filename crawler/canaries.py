@@ -30,7 +30,7 @@ Canary = Callable[[], Awaitable[bool]]
 
 
 class Canaries:
-    """Without any, all is taken for sound. monotonic: seconds."""
+    """Targets of our own; without any, all is taken for sound. monotonic: seconds."""
 
     def __init__(
         self,

@@ -1,18 +1,18 @@
-"""What every job of a crawler works with; made once in `crawler.__main__`."""
+"""Context of every job of a crawler; built once in `crawler.__main__`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from crawler.canaries import Canaries
+from crawler.discovery.batch_parser import BatchParser
+from crawler.frontier.crawl_store import CrawlStore
+from crawler.frontier.revisits import Revisits
 from crawler.http.fetch import Fetcher
-from crawler.ledger import Ledger
-from crawler.readings import Readings
-from crawler.revisits import Revisits
-from crawler.robots_cache import RobotsCache
-from registry.db.engine import Engine, reading
+from crawler.robots.robots_cache import RobotsCache
+from registry.db.engine.engines import Engine, reading
 from registry.usecases.chance import Chance
-from registry.usecases.list_site import Lister
+from registry.usecases.sites.list_site import Lister
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,13 +27,13 @@ class Context:
     draw: Callable[[], float]
     revisits: Revisits = field(default_factory=Revisits)
     canaries: Canaries = field(default_factory=Canaries)
-    readings: Readings = field(default_factory=Readings)
+    batch_parser: BatchParser = field(default_factory=BatchParser)
     test_hosts: bool = False
     probe_interval: timedelta = field(default=timedelta(hours=1))
-    ledger: Ledger = field(init=False)
+    crawl_store: CrawlStore = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "ledger", Ledger(self.engine, self.lister))
+        object.__setattr__(self, "crawl_store", CrawlStore(self.engine, self.lister))
 
     @property
     def reader(self) -> Engine:

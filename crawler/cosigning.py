@@ -13,12 +13,13 @@ from datetime import UTC, datetime
 import structlog
 
 from crawler.http.body import BodyLimits
-from crawler.http.connection import keeping_connections
+from crawler.http.connection import reusing_connections
 from crawler.http.fetch import Fetcher
-from registry.db import cosignatures, log
-from registry.db.cosignatures import StoredCosignature
-from registry.db.engine import Connection, DatabaseError, Engine, reading
-from registry.db.log import StoredCheckpoint
+from registry.db.engine.engines import Connection, DatabaseError, Engine, reading
+from registry.db.log import cosignatures
+from registry.db.log import entries as log
+from registry.db.log.cosignatures import StoredCosignature
+from registry.db.log.entries import StoredCheckpoint
 from registry.errors import RegistryError
 from registry.tlog.proof import consistency_runs, prove_consistency
 from registry.tlog.tiles import HashRun
@@ -44,8 +45,8 @@ logger = structlog.get_logger()
 
 
 @dataclass(slots=True)
-class _Standing:
-    """What is known of a witness.
+class _WitnessState:
+    """State of a witness.
 
     cosigned_size: of its last cosignature here. known_size: what it says that it
     cosigned last, from where the proof begins. task: under way. rests: after a failure,
@@ -81,13 +82,13 @@ class Cosigning:
     ) -> None:
         self._engine = engine
         self._fetcher = fetcher
-        self._standings = [_Standing(witness) for witness in witnesses]
+        self._states = [_WitnessState(witness) for witness in witnesses]
         self._quorum = quorum or len(witnesses)
         self._pause_s = pause_s
         self._round_s = round_s
 
     async def run(self) -> None:
-        """Until cancelled; wait while another process does it."""
+        """Run until cancelled; wait while another process does it."""
         try:
             while True:
                 try:
@@ -109,11 +110,11 @@ class Cosigning:
                 await connection.invalidate()
 
     async def _work(self, connection: Connection) -> None:
-        for one in self._standings:
-            one.known_size = one.cosigned_size = await cosignatures.last_cosigned_size(
-                connection, one.witness.id
-            )
-        with keeping_connections():
+        for state in self._states:
+            state.known_size = (
+                state.cosigned_size
+            ) = await cosignatures.last_cosigned_size(connection, state.witness.id)
+        with reusing_connections():
             while True:
                 newest = await log.latest_checkpoint(connection)
                 if newest is not None:
@@ -122,17 +123,17 @@ class Cosigning:
 
     async def hold_round(self, newest: StoredCheckpoint) -> None:
         """Ask those who are free and have not cosigned it."""
-        asked = [
-            one
-            for one in self._standings
-            if one.is_free and one.cosigned_size != newest.size
+        free = [
+            state
+            for state in self._states
+            if state.is_free and state.cosigned_size != newest.size
         ]
-        for one in asked:
-            one.task = asyncio.create_task(self._ask(one, newest))
+        for state in free:
+            state.task = asyncio.create_task(self._ask(state, newest))
         missing = self._quorum - sum(
-            one.cosigned_size == newest.size for one in self._standings
+            state.cosigned_size == newest.size for state in self._states
         )
-        waiting = {one.task for one in asked if one.task}
+        waiting = {state.task for state in free if state.task}
         try:
             async with asyncio.timeout(self._round_s):
                 while waiting and missing > 0:
@@ -143,92 +144,92 @@ class Cosigning:
         except TimeoutError:
             logger.warning("witnesses_late", size=newest.size, missing=missing)
 
-    async def _ask(self, one: _Standing, newest: StoredCheckpoint) -> bool:
-        """Whether it cosigned."""
+    async def _ask(self, state: _WitnessState, newest: StoredCheckpoint) -> bool:
+        """Return whether it cosigned."""
         try:
-            answer = await self._exchange(one, newest)
+            answer = await self._exchange(state, newest)
             if isinstance(answer, OtherSize):
-                one.known_size = answer.size
-                answer = await self._exchange(one, newest)
+                state.known_size = answer.size
+                answer = await self._exchange(state, newest)
         except RegistryError as error:
-            return self._give_rest(one, error.code, error.problem.detail)
+            return self._give_rest(state, error.code, error.problem.detail)
         except (DatabaseError, OSError) as error:
-            return self._give_rest(one, "database", type(error).__name__)
+            return self._give_rest(state, "database", type(error).__name__)
         match answer:
             case Cosigned():
-                one.known_size = one.cosigned_size = newest.size
-                one.rest_s = 0.0
+                state.known_size = state.cosigned_size = newest.size
+                state.rest_s = 0.0
                 return True
             case OtherSize(size=size):
-                one.known_size = 0  # whatever it said, it was not so
+                state.known_size = 0  # whatever it said, it was not so
                 detail = f"it cosigned size {size}, the log has {newest.size}"
-                return self._give_rest(one, "other_size", detail)
+                return self._give_rest(state, "other_size", detail)
             case Declined(status=status, reason=reason):
-                return self._give_rest(one, f"status_{status}", reason)
+                return self._give_rest(state, f"status_{status}", reason)
 
     async def _exchange(
-        self, one: _Standing, newest: StoredCheckpoint
+        self, state: _WitnessState, newest: StoredCheckpoint
     ) -> WitnessAnswer:
         """Raises: Refused, TooLarge, DatabaseError, OSError."""
-        if one.known_size > newest.size:
-            return OtherSize(size=one.known_size)
-        proof = await self._prove(one.known_size, newest.size)
+        if state.known_size > newest.size:
+            return OtherSize(size=state.known_size)
+        proof = await self._prove(state.known_size, newest.size)
         note = newest.note.encode()
         answer = await self._fetcher.post(
-            one.witness.url,
-            format_add_checkpoint(one.known_size, proof, note),
+            state.witness.url,
+            format_add_checkpoint(state.known_size, proof, note),
             content_type=CONTENT_TYPE,
             limits=LIMITS,
         )
-        found = parse_witness_answer(
-            one.witness,
+        verdict = parse_witness_answer(
+            state.witness,
             note,
             status=answer.status,
             content_type=answer.content_type,
             body=answer.body,
         )
-        if isinstance(found, Cosigned):
-            await self._save(one.witness, newest, found)
-        return found
+        if isinstance(verdict, Cosigned):
+            await self._save(state.witness, newest, verdict)
+        return verdict
 
     async def _prove(self, old_size: int, new_size: int) -> tuple[bytes, ...]:
         if old_size in (0, new_size):
             return ()
-        found: dict[HashRun, list[bytes]] = {}
+        hashes: dict[HashRun, list[bytes]] = {}
         async with reading(self._engine).connect() as connection:
             for run in consistency_runs(old_size, new_size):
-                found[run] = await log.read_hashes(
+                hashes[run] = await log.read_hashes(
                     connection, run.level, run.first, run.count
                 )
-        return prove_consistency(old_size, new_size, found.__getitem__)
+        return prove_consistency(old_size, new_size, hashes.__getitem__)
 
     async def _save(
         self, witness: Witness, newest: StoredCheckpoint, cosigned: Cosigned
     ) -> None:
-        one = StoredCosignature(
+        cosignature = StoredCosignature(
             size=newest.size,
             witness=witness.id,
             line=cosigned.line,
             cosigned_at=datetime.fromtimestamp(cosigned.unix_s, UTC),
         )
         async with self._engine.begin() as connection:
-            await cosignatures.save_cosignature(connection, one)
+            await cosignatures.save_cosignature(connection, cosignature)
 
-    def _give_rest(self, one: _Standing, code: str, detail: str) -> bool:
-        """It is asked again later, each time twice as late."""
-        one.rest_s = min(MAX_REST_S, max(2 * one.rest_s, 2 * self._pause_s))
-        one.rests = asyncio.create_task(asyncio.sleep(one.rest_s))
+    def _give_rest(self, state: _WitnessState, code: str, detail: str) -> bool:
+        """Let it rest, each time twice as long."""
+        state.rest_s = min(MAX_REST_S, max(2 * state.rest_s, 2 * self._pause_s))
+        state.rests = asyncio.create_task(asyncio.sleep(state.rest_s))
         logger.warning(
             "witness_did_not_cosign",
-            witness=one.witness.id,
+            witness=state.witness.id,
             code=code,
             detail=detail,
-            rest_s=one.rest_s,
+            rest_s=state.rest_s,
         )
         return False
 
     def _cancel(self) -> None:
-        for one in self._standings:
-            for task in (one.task, one.rests):
+        for state in self._states:
+            for task in (state.task, state.rests):
                 if task is not None:
                     task.cancel()

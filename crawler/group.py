@@ -1,4 +1,4 @@
-"""What several jobs do alike at about the same time, done in one go.
+"""Grouping of work that several jobs do alike at about the same time.
 
 A visit reads a few rows and writes a few more; statement by statement and transaction by
 transaction these cost more than the rows. Who comes first waits a little for others, but
@@ -36,7 +36,7 @@ class Group(Generic[Item, Result]):
 
     @contextmanager
     def expecting(self) -> Iterator[None]:
-        """Around a job that may still bring something."""
+        """Expect work of a job until the end of the block."""
         self._expected += 1
         try:
             yield
@@ -60,7 +60,7 @@ class Group(Generic[Item, Result]):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        batch = [one for one in self._waiting if not one[1].done()]
+        batch = [item for item in self._waiting if not item[1].done()]
         self._waiting = []
         if batch:
             running = asyncio.create_task(self._carry_out(batch))
@@ -71,16 +71,16 @@ class Group(Generic[Item, Result]):
         self, batch: list[tuple[Item, asyncio.Future[Result]]]
     ) -> None:
         try:
-            found = await self._together([item for item, _ in batch])
+            outcomes = await self._together([item for item, _ in batch])
         except Exception as error:  # noqa: BLE001 — it is told to whose it is
             if len(batch) > 1:
-                await asyncio.gather(*(self._carry_out([one]) for one in batch))
+                await asyncio.gather(*(self._carry_out([entry]) for entry in batch))
             elif not batch[0][1].done():
                 batch[0][1].set_exception(error)
         else:
-            for (_, result), one in zip(batch, found, strict=True):
+            for (_, result), outcome in zip(batch, outcomes, strict=True):
                 if not result.done():
-                    result.set_result(one)
+                    result.set_result(outcome)
         finally:
             for _, result in batch:
                 result.cancel()  # where this was cancelled; without effect else

@@ -1,4 +1,4 @@
-"""What a crawler counts of itself, for Prometheus.
+"""Counters of a crawler, for Prometheus.
 
 No label names a host, an address or anything else of which there is no end.
 """
@@ -36,7 +36,7 @@ def _gauge(name: str, doc: str, *labels: str) -> Gauge:
 
 @cache
 def labelled(metric: Labelled, *labels: str) -> Labelled:
-    """One of its rows: looked up by the metric itself it takes several times as long."""
+    """Return a row of the metric; the metric's own look-up takes several times as long."""
     return metric.labels(*labels)
 
 
@@ -71,7 +71,10 @@ BYTES = _counter("fetched_bytes_total", "Bytes of taken bodies, decompressed.")
 
 REQUESTS = _gauge("requests_under_way", "Requests under way or waiting for their turn.")
 CIRCUITS = _gauge(
-    "circuits", "Circuits of places that failed, by state.", "level", "state"
+    "circuits",
+    "Circuits of hosts, domains and networks that failed, by state.",
+    "level",
+    "state",
 )
 OPENED = _counter("circuits_opened_total", "Circuits opened.", "level")
 HELD_BACK = _counter(
@@ -89,18 +92,18 @@ FRESHNESS.set(float("nan"))
 
 
 def total(counter: Counter | Gauge, label: str) -> dict[str, int]:
-    """Its sum over all other labels, by the values of one."""
-    found: dict[str, int] = {}
+    """Return sums over all other labels, by the values of this label."""
+    sums: dict[str, int] = {}
     for metric in counter.collect():
         for sample in metric.samples:
             if label in sample.labels and not sample.name.endswith("_created"):
                 value = sample.labels[label]
-                found[value] = found.get(value, 0) + int(sample.value)
-    return found
+                sums[value] = sums.get(value, 0) + int(sample.value)
+    return sums
 
 
 def value(gauge: Gauge) -> float:
-    """Of one without labels."""
+    """Return the value of a metric without labels."""
     return next(iter(gauge.collect())).samples[0].value
 
 

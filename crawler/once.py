@@ -1,4 +1,4 @@
-"""One visit now, with everything it decides written as JSON objects, one a line.
+"""Visit made now, with everything it decides written as JSON objects, one a line.
 
 `look` needs no database and stores nothing. `carry_out` does the crawl task of a listed
 site out of turn, under a lease and its fence as any worker.
@@ -14,20 +14,22 @@ import msgspec
 
 from crawler import refusals, trace
 from crawler.context import Context
-from crawler.discovery.found import Discovery
 from crawler.discovery.search import discover
+from crawler.discovery.visit_result import Discovery
+from crawler.frontier.revisits import Revisits
+from crawler.frontier.schedule import next_retry_at
 from crawler.http.fetch import Fetcher
-from crawler.revisits import Revisits
-from crawler.robots_cache import RobotsCache
-from crawler.schedule import next_retry_at
-from crawler.tasks.by_kind import carry_out_task
-from crawler.tasks.handover import fetched_bodies
-from registry.db import frontier, sites, tasks
+from crawler.robots.robots_cache import RobotsCache
+from crawler.tasks.convert import fetched_bodies
+from crawler.tasks.dispatch import carry_out_task
+from registry.db.frontier import due_work as frontier
+from registry.db.frontier import tasks
+from registry.db.sites import listed_sites as sites
 from registry.errors import Problem, Refused, RegistryError
 from registry.sites.change_history import NEVER_VISITED
 from registry.sites.host import Host, parse_host
 from registry.usecases.chance import Chance
-from registry.usecases.understand import Registrant, Understood, understand
+from registry.usecases.sites.parse_site import ParsedSite, Registrant, parse_site
 
 NAMED_ACTIONS = 50
 
@@ -41,7 +43,7 @@ async def look(
     test_hosts: bool,
     write: TextIO,
 ) -> bool:
-    """Whether documents were found. declared: what alone is asked for."""
+    """Return whether there were documents. declared: URLs that alone are asked for."""
     with trace.listening(partial(write_event, write)):
         try:
             parsed = parse_host(host, test_hosts=test_hosts)
@@ -55,13 +57,15 @@ async def look(
             clock=chance.now,
             declared=declared,
         )
-        return _judge(discovery, parsed, chance.now())
+        return _judge(
+            discovery, parsed, chance.now(), allow_loopback=fetcher.allow_loopback
+        )
 
 
 async def carry_out(
     context: Context, host: str, *, lease: timedelta, write: TextIO
 ) -> bool:
-    """Whether documents were found, or stand as they were."""
+    """Return whether there were documents, or all stand as they were."""
     with trace.listening(partial(write_event, write)):
         try:
             name = parse_host(host, test_hosts=context.test_hosts).name
@@ -90,28 +94,30 @@ async def carry_out(
             async with context.engine.begin() as connection:
                 await frontier.give_back(connection, [task])
         async with context.engine.connect() as connection:
-            found = (await tasks.outcomes_of(connection, task.site_id))["crawl"]
-        due_at = found["nextDueAt"] or now
+            outcome = (await tasks.outcomes_of(connection, task.site_id))["crawl"]
+        due_at = outcome["nextDueAt"] or now
         _tell_schedule(
-            found.get("result", ""), found.get("code", ""), now, due_at, due_at
+            outcome.get("result", ""), outcome.get("code", ""), now, due_at, due_at
         )
-        return found.get("result") in {"fetched", "unchanged"}
+        return outcome.get("result") in {"fetched", "unchanged"}
 
 
 def write_event(out: TextIO, event: trace.Event) -> None:
-    """In ASCII: no character of a site reaches a terminal as it is."""
+    """Write the event in ASCII: no character of a site reaches a terminal as it is."""
     out.write(json.dumps(msgspec.to_builtins(event)) + "\n")
     out.flush()
 
 
-def _judge(discovery: Discovery, host: Host, now: datetime) -> bool:
-    """What a crawler would make of it, and when it would come again."""
+def _judge(
+    discovery: Discovery, host: Host, now: datetime, *, allow_loopback: bool
+) -> bool:
+    """Trace how a crawler would judge it, and when it would come again."""
     given = discovery.problems
     failed = discovery.failures[0].problem.code if discovery.is_outage else ""
     try:
-        understood = understand(
+        understood = parse_site(
             fetched_bodies(discovery),
-            Registrant(site_url=f"https://{host.name}/"),
+            Registrant(site_url=f"https://{host.name}/", allow_loopback=allow_loopback),
             problems=given,
             now=now,
         )
@@ -125,7 +131,7 @@ def _judge(discovery: Discovery, host: Host, now: datetime) -> bool:
     return True
 
 
-def _tell_understood(understood: Understood, given: Sequence[Problem]) -> None:
+def _tell_understood(understood: ParsedSite, given: Sequence[Problem]) -> None:
     for problem in understood.problems:
         if problem not in given:
             trace.tell(trace.Noted.of, problem)
@@ -138,14 +144,14 @@ def _tell_understood(understood: Understood, given: Sequence[Problem]) -> None:
         named=[action.name for action in site.actions[:NAMED_ACTIONS]],
         documents=[
             trace.Reading(
-                url=one.url,
-                format=one.format,
-                dialect=one.dialect,
-                conformance=one.conformance,
-                signature=one.signature["status"],
-                deviations=len(one.deviations),
+                url=document.url,
+                format=document.format,
+                dialect=document.dialect,
+                conformance=document.conformance,
+                signature=document.signature["status"],
+                deviations=len(document.deviations),
             )
-            for one in understood.documents
+            for document in understood.documents
         ],
         problems=len(understood.problems),
     )

@@ -1,4 +1,4 @@
-"""What a crawler is doing, as one JSON object a second; for `fair-registry crawl`."""
+"""Progress of a crawler, as one JSON object a second; for `fair-registry crawl`."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ SURVEY_S = 5.0
 
 
 async def write(out: TextIO) -> None:
-    """Until cancelled. Off the event loop: whoever reads may be slow."""
+    """Run until cancelled. Writes off the event loop: the reader may be slow."""
     fetched, at_s = _fetched(), time.monotonic()
     while True:
         await asyncio.sleep(PAUSE_S)
@@ -25,7 +25,7 @@ async def write(out: TextIO) -> None:
 
 
 def figures(*, per_s: float) -> dict[str, Any]:
-    """per_s: requests. freshness: None until it was estimated."""
+    """Return the figures of now. per_s: requests. freshness: None until it was estimated."""
     freshness = metrics.value(metrics.FRESHNESS)
     return {
         "event": "progress",

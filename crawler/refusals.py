@@ -1,4 +1,4 @@
-"""Why the crawler did not fetch, or did not take what it was given.
+"""Reasons of the crawler not to fetch, or not to take a response.
 
 Faults of a host name itself are in `registry.sites.refusals`. `UNREACHABLE` groups the
 codes that say the site could not be talked to, as against having answered wrongly.
@@ -216,7 +216,7 @@ class UnexpectedType(Refused):
 
 
 def may_pass(refused: Refused) -> bool:
-    """Whether the same request may well succeed a moment later."""
+    """Return whether the same request may well succeed a moment later."""
     if isinstance(refused, UnexpectedStatus):
         return refused.status >= 500 or refused.status == 429
     if refused.code in LATER:

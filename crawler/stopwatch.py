@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Stopwatch:
-    """Of one fetch; may be read after it."""
+    """Stopwatch of one fetch; may be read after it."""
 
     def __init__(self) -> None:
         self._started_s: float | None = None
@@ -26,11 +26,11 @@ class Stopwatch:
 
     @property
     def has_expired(self) -> bool:
-        """Whether it was the deadline that cancelled what is timed."""
+        """Return whether it was the deadline that cancelled what is timed."""
         return self._deadline is not None and self._deadline.expired()
 
     def running(self, deadline_s: float) -> "_Running":
-        """Around what is timed. Raises: TimeoutError."""
+        """Time the block. Raises: TimeoutError."""
         return _Running(self, deadline_s)
 
     async def begin(self, deadline_s: float) -> None:
@@ -45,7 +45,7 @@ class Stopwatch:
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
-        """While we wait on our own account, neither the time nor the deadline runs."""
+        """Stop the time and the deadline while we wait on our own account."""
         if self._deadline is None:
             raise RuntimeError("the watch is not running")
         if self._deadline.expired():  # and the cancellation was lost on its way

@@ -1,4 +1,4 @@
-"""What is measured now and then: what waits, how fresh the copies are, the circuits."""
+"""Measurements now and then: what waits, how fresh the copies are, the circuits."""
 
 import asyncio
 from datetime import datetime, timedelta
@@ -9,8 +9,8 @@ import structlog
 from crawler import metrics
 from crawler.context import Context
 from crawler.restraint.politeness import Politeness
-from registry.db import frontier
-from registry.db.engine import DatabaseError, Engine
+from registry.db.engine.engines import DatabaseError, Engine
+from registry.db.frontier import due_work as frontier
 from registry.sites.change_history import ChangeHistory
 
 PAUSE_S = 15.0
@@ -23,7 +23,7 @@ logger = structlog.get_logger()
 
 
 async def survey(context: Context, *, pause_s: float = PAUSE_S) -> None:
-    """Until cancelled."""
+    """Run until cancelled."""
     number = 0
     while True:
         note_circuits(context.fetcher.config.politeness)
@@ -38,20 +38,22 @@ async def survey(context: Context, *, pause_s: float = PAUSE_S) -> None:
 
 
 def note_circuits(politeness: Politeness) -> None:
-    """On the event loop, which alone may read what its tasks change."""
-    found = politeness.snapshot()
-    metrics.REQUESTS.set(found["under_way"])
+    """Set the gauges of circuits on the event loop, which alone may read what its tasks change."""
+    figures = politeness.snapshot()
+    metrics.REQUESTS.set(figures["under_way"])
     for level in politeness.config.rules:
         for state in ("closed", "open", "half_open"):
-            metrics.CIRCUITS.labels(level, state).set(found.get(f"{level}_{state}", 0))
+            metrics.CIRCUITS.labels(level, state).set(
+                figures.get(f"{level}_{state}", 0)
+            )
 
 
 async def note_waiting(engine: Engine, now: datetime) -> None:
     async with engine.connect() as connection:
-        found = await frontier.count_waiting(connection, now)
+        waiting = await frontier.count_waiting(connection, now)
     for kind in _KINDS:
-        metrics.DUE.labels(kind).set(found[kind].tasks if kind in found else 0)
-    since = [one.since for one in found.values() if one.since]
+        metrics.DUE.labels(kind).set(waiting[kind].tasks if kind in waiting else 0)
+    since = [queue.since for queue in waiting.values() if queue.since]
     metrics.LAG.set((now - min(since)).total_seconds() if since else 0.0)
 
 
@@ -75,8 +77,8 @@ def estimate_freshness(copies: list[tuple[ChangeHistory[float], float]]) -> floa
     """
     visits, unchanged, gaps, ages = np.array(
         [
-            (one.visits, one.unchanged, one.mean_gap_days, max(age, 0.0))
-            for one, age in copies
+            (site.visits, site.unchanged, site.mean_gap_days, max(age, 0.0))
+            for site, age in copies
         ]
     ).T
     rates = ChangeHistory(

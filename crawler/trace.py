@@ -1,4 +1,4 @@
-"""What a visit decides and why, told while it happens to whoever listens.
+"""Trace of what a visit decides and why, for listeners, while it happens.
 
 In a working crawler nobody does: then an event is not even made, and `tell` costs the
 reading of one variable. Names of events and of their members are an interface: they are
@@ -29,7 +29,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag=_t
 
 
 class VisitBegun(Event, frozen=True, kw_only=True):
-    """declared: what alone is asked for; without any, the well-known places are."""
+    """declared: what alone is asked for; without any, the well-known addresses are."""
 
     host: str
     declared: Sequence[str]
@@ -41,7 +41,7 @@ class Vetted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Resolved(Event, frozen=True, kw_only=True):
-    """What the DNS answered; one address that is not allowed refuses the name."""
+    """Answer of the DNS; one address that is not allowed refuses the name."""
 
     host: str
     addresses: tuple[Vetted, ...]
@@ -52,8 +52,8 @@ class Resolved(Event, frozen=True, kw_only=True):
     ) -> "Resolved":
         """vet: raises Refused."""
         vetted = [
-            Vetted(address=one, allowed=_is_allowed(one, vet))
-            for one in addresses[:_MOST_ADDRESSES]
+            Vetted(address=address, allowed=_is_allowed(address, vet))
+            for address in addresses[:_MOST_ADDRESSES]
         ]
         return cls(host=host, addresses=tuple(vetted))
 
@@ -83,7 +83,7 @@ class RobotsApply(Event, frozen=True, kw_only=True):
     permits: Literal["everything", "some", "nothing"]
 
 
-class Asked(Event, frozen=True, kw_only=True):
+class RequestSent(Event, frozen=True, kw_only=True, tag="asked"):
     """found_by: see `found.FoundBy`. conditional: what is stored may still hold."""
 
     url: str
@@ -146,7 +146,7 @@ class NotTaken(Event, frozen=True, kw_only=True):
 
 
 class PassedOver(Event, frozen=True, kw_only=True):
-    """Not asked, for the host is down or wants to be left alone."""
+    """Request that was not made, for the host is down or wants to be left alone."""
 
     url: str
 
@@ -190,7 +190,7 @@ class RecordRead(Event, frozen=True, kw_only=True):
 
 
 class Noted(Event, frozen=True, kw_only=True):
-    """What the owner should know of, though nothing failed."""
+    """Note that the owner should know of, though nothing failed."""
 
     code: str
     detail: str
@@ -255,14 +255,14 @@ WhyNotLeased = Literal["not_listed", "leased"]
 
 
 class NotLeased(Event, frozen=True, kw_only=True):
-    """why: no such site is listed, or another crawler is at it."""
+    """Visit that was not begun. why: no such site is listed, or another crawler is at it."""
 
     host: str
     why: WhyNotLeased
 
 
 class Scheduled(Event, frozen=True, kw_only=True):
-    """When it is visited again: within two instants of now, or, once stored, at one.
+    """Time of the next visit: between two instants, or, once stored, at an instant.
 
     result: that of the task. code: why it failed, or "".
     """
@@ -286,7 +286,7 @@ def tell(make: Callable[_P, Event], /, *given: _P.args, **named: _P.kwargs) -> N
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """To what is told in here and in the tasks and threads that start in here."""
+    """Listen to events of the block, and of tasks and threads that start in it."""
     token = _listener.set(listener)
     try:
         yield

@@ -5,23 +5,23 @@ and stores what comes back once it is verified. Any number may run; one works, t
 wait to take over. Without witnesses in the settings it ends at once.
 """
 
-import os
 import sys
 
 from crawler.__main__ import make_resolver
 from crawler.cosigning import Cosigning
 from crawler.http.fetch import Fetcher, FetcherConfig
 from crawler.restraint.politeness import TOWARDS_OURSELVES, Politeness
-from registry.db.engine import Role, engine_at
+from registry.db.engine.engines import Role, engine_at
 from registry.observability import configure_logging
 from registry.process import run_until_stopped
-from registry.settings import Settings, read_settings
+from registry.settings import Settings
+from registry.settings_reader import settings_of_process
 
 POOL = 4
 
 
 async def cosign(settings: Settings) -> None:
-    """Until cancelled."""
+    """Run until cancelled."""
     fetcher = Fetcher(
         FetcherConfig(
             user_agent=settings.user_agent,
@@ -38,7 +38,7 @@ async def cosign(settings: Settings) -> None:
 
 
 def main() -> None:
-    settings = read_settings(os.environ)
+    settings = settings_of_process()
     configure_logging(settings.log_format, settings.log_level)
     if not settings.witness_list:
         sys.exit("no witnesses are set: FAIR_REGISTRY_WITNESSES is empty")

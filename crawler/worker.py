@@ -12,17 +12,20 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import structlog
 
 from crawler import metrics
 from crawler.context import Context
-from crawler.tasks.by_kind import carry_out_task
+from crawler.tasks.dispatch import carry_out_task
 from crawler.tasks.registration import decide_one
-from registry.db import frontier, registrations, tasks
-from registry.db.engine import DatabaseError
-from registry.db.tasks import Task
+from registry.db.engine.engines import DatabaseError
+from registry.db.frontier import due_work as frontier
+from registry.db.frontier import tasks
+from registry.db.frontier.tasks import Task
+from registry.db.registration import registrations
 
 DATABASE_PAUSE_S = 1.0
 GRACE_S = 3.0
@@ -39,7 +42,7 @@ class Queue:
 
     lease: of `registry.db`. pause_s: before an empty queue is asked again. linger_s: how
     long a few free slots wait to become a batch, so that under load not every job costs
-    a query of its own.
+    a query of its own. share: of the slots of a kind.
     """
 
     lease: Callable[..., Awaitable[Sequence[Any]]]
@@ -47,6 +50,7 @@ class Queue:
     lease_time: timedelta
     pause_s: float
     linger_s: float = 0.25
+    share: float = 1.0
 
 
 REGISTRATIONS = Queue(
@@ -55,6 +59,14 @@ REGISTRATIONS = Queue(
     lease_time=timedelta(seconds=60),
     pause_s=0.1,
 )
+RETRIES = Queue(
+    lease=partial(registrations.lease_registrations, retries=True),
+    work=decide_one,
+    lease_time=REGISTRATIONS.lease_time,
+    pause_s=1.0,
+    share=0.25,
+)
+"""A lane of their own: hosts that do not answer take no slot from a first try."""
 TASKS = Queue(
     lease=tasks.lease_tasks,
     work=carry_out_task,
@@ -64,7 +76,7 @@ TASKS = Queue(
 
 
 def spare_the_collector() -> None:
-    """Once all is loaded: what was made at the start is looked at no more.
+    """Exempt all that is loaded from collection; called at the end of the start.
 
     The rest is looked at less often. Jobs leave few cycles behind, and the collector
     would else go through everything that is under way a dozen times a second.
@@ -75,7 +87,7 @@ def spare_the_collector() -> None:
 
 
 class Slots:
-    """Places for jobs. linger_s: as of a queue."""
+    """Slots for jobs. linger_s: as of a queue."""
 
     def __init__(self, count: int, *, linger_s: float) -> None:
         self.free = count
@@ -84,7 +96,7 @@ class Slots:
         self._left = asyncio.Event()
 
     async def wait(self) -> int:
-        """How many are free, at least one; by the batch where jobs end one by one."""
+        """Wait for free slots, at least one; by the batch where jobs end one by one."""
         await self._until_free(1)
         with suppress(TimeoutError):
             async with asyncio.timeout(self._linger_s):
@@ -105,8 +117,9 @@ class Slots:
 
 
 class Worker:
-    """at_once: jobs of each of the two kinds worked on at a time. lease: of a task.
+    """Worker of one process.
 
+    at_once: jobs of each queue worked on at a time, by its share. lease: of a task.
     grace_s: what jobs have to end once it is cancelled; a second time ends it at once.
     """
 
@@ -117,19 +130,20 @@ class Worker:
         at_once: int,
         lease: timedelta = TASKS.lease_time,
         grace_s: float = GRACE_S,
-        queues: Sequence[Queue] = (REGISTRATIONS, TASKS),
+        queues: Sequence[Queue] = (REGISTRATIONS, RETRIES, TASKS),
     ) -> None:
         self._context = context
         self._at_once = at_once
         self._grace_s = grace_s
         self._queues = [
-            replace(one, lease_time=lease) if one is TASKS else one for one in queues
+            replace(queue, lease_time=lease) if queue is TASKS else queue
+            for queue in queues
         ]
         self._leasing: set[asyncio.Task[int]] = set()
         self._jobs: dict[asyncio.Task[None], Any] = {}
 
     async def run(self) -> None:
-        """Until cancelled; then leases are given back of what is not done in time."""
+        """Run until cancelled; then leases of unfinished jobs are given back."""
         try:
             async with asyncio.TaskGroup() as group:
                 for queue in self._queues:
@@ -138,7 +152,8 @@ class Worker:
             await self._stop()
 
     async def _work_off(self, queue: Queue) -> None:
-        slots = Slots(self._at_once, linger_s=queue.linger_s)
+        count = max(1, round(self._at_once * queue.share))
+        slots = Slots(count, linger_s=queue.linger_s)
         while True:
             free = await slots.wait()
             leased = 0
@@ -150,7 +165,7 @@ class Worker:
                 await asyncio.sleep(queue.pause_s)
 
     async def _lease(self, queue: Queue, slots: Slots, free: int) -> int:
-        """Not to be cancelled between the lease and the start of what was leased."""
+        """Lease and start; not to be cancelled between the two."""
         leasing = asyncio.create_task(self._lease_and_start(queue, slots, free))
         self._leasing.add(leasing)
         try:
@@ -161,31 +176,31 @@ class Worker:
 
     async def _lease_and_start(self, queue: Queue, slots: Slots, free: int) -> int:
         async with self._context.engine.begin() as connection:
-            found = await queue.lease(
+            leased = await queue.lease(
                 connection,
                 now=self._context.chance.now(),
                 lease=queue.lease_time,
                 limit=free,
             )
-        for one in found:
+        for item in leased:
             slots.take()
-            job = asyncio.create_task(self._run(queue, one))
-            self._jobs[job] = one
+            job = asyncio.create_task(self._run(queue, item))
+            self._jobs[job] = item
             job.add_done_callback(self._jobs.pop)
             job.add_done_callback(lambda _: slots.leave())
-        return len(found)
+        return len(leased)
 
-    async def _run(self, queue: Queue, one: Any) -> None:
-        of = _kind_of(one)
+    async def _run(self, queue: Queue, item: Any) -> None:
+        of = _kind_of(item)
         metrics.labelled(metrics.LEASES, of).inc()
         end, began_s = "given_back", time.monotonic()
         with metrics.labelled(metrics.UNDER_WAY, of).track_inprogress():
             try:
-                await queue.work(self._context, one)
+                await queue.work(self._context, item)
                 end = "done"
             except Exception:  # the one place where a job's bug ends
                 end = "failed"
-                logger.exception("job_failed", host=one.host)
+                logger.exception("job_failed", host=item.host)
             finally:
                 metrics.labelled(metrics.JOBS, of, end).inc()
         if time.monotonic() - began_s > queue.lease_time.total_seconds():
@@ -217,12 +232,12 @@ class Worker:
             logger.info("leases_given_back", leases=returned)
 
 
-def _kind_of(one: Any) -> str:
-    return one.kind if isinstance(one, Task) else "registration"
+def _kind_of(row: Any) -> str:
+    return row.kind if isinstance(row, Task) else "registration"
 
 
 async def _ended(some: Collection[asyncio.Task[Any]], timeout_s: float) -> None:
-    """As many as do within the time; what they raised is lost."""
+    """Wait for tasks within the time; what they raised is lost."""
     with suppress(TimeoutError):
         async with asyncio.timeout(timeout_s):
             await asyncio.shield(asyncio.gather(*some, return_exceptions=True))

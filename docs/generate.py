@@ -1,6 +1,6 @@
-"""Writes settings.md and problems.md from the code.
+"""Write settings.md and problems.md from the code.
 
-With --check it only compares; with --list it prints the problem types as JSON.
+--check: compare only. --list: print the problem types as JSON.
 """
 
 import json
@@ -43,19 +43,20 @@ CHAPTERS = {
     "registry.strict_json": "JSON",
     "registry.formats": "Discovery documents",
     "crawler": "Fetching a site",
-    "registry.audit": "Records and promises",
-    "registry.archive": "The audit archive",
+    "registry.records": "Records and promises",
+    "registry.reports.archive": "The audit archive",
     "registry.tlog": "The log",
 }
 
 
 def settings_page() -> str:
     rows = []
-    for one in fields(Settings):
-        default = "" if one.default in (MISSING, None, "", False) else one.default
+    for field in fields(Settings):
+        missing = field.default in (MISSING, None, "", False)
+        default = "" if missing else field.default
         shown = f"`{default}`" if str(default) else ""
         rows.append(
-            f"| `{PREFIX}{one.name.upper()}` | {shown} | {one.metadata['doc']} |\n"
+            f"| `{PREFIX}{field.name.upper()}` | {shown} | {field.metadata['doc']} |\n"
         )
     return SETTINGS_HEAD + "".join(rows)
 
@@ -73,7 +74,7 @@ def problems_page() -> str:
 
 
 def problem_types(prefix: str = "") -> Iterator[tuple[str, ProblemType]]:
-    """Each constant with its full name, where it is declared, not where it is imported."""
+    """Yield each constant with its full name, from the module that declares it."""
     for module in modules():
         if module.__name__.startswith(prefix):
             source = Path(str(module.__file__)).read_text()
@@ -87,9 +88,9 @@ def problem_types(prefix: str = "") -> Iterator[tuple[str, ProblemType]]:
 
 def modules() -> Iterator[ModuleType]:
     for package in (registry, crawler):
-        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if not found.name.endswith("__main__"):
-                yield import_module(found.name)
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.endswith("__main__"):
+                yield import_module(module.name)
 
 
 def _code(kind: ProblemType) -> str:
@@ -102,7 +103,7 @@ def _cell(text: str) -> str:
 
 def main() -> None:
     if "--list" in sys.argv:
-        listed = [[place, asdict(kind)] for place, kind in problem_types()]
+        listed = [[name, asdict(kind)] for name, kind in problem_types()]
         json.dump(listed, sys.stdout)
         return
     stale = []

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 
@@ -14,9 +14,9 @@ from litestar.di import Provide
 from litestar.types import ASGIApp
 
 from registry import keyring
-from registry.db.engine import Engine, Role, open_engine
-from registry.db.rankings import CountingWriter
-from registry.index.query.engine import is_compiled
+from registry.db.engine.engines import Engine, Role, open_engine
+from registry.db.log.rankings import CountingWriter
+from registry.index.query.index_searcher import is_compiled
 from registry.index.sources import digest_of_code
 from registry.interfaces.http.envelope import Envelope
 from registry.interfaces.http.limits import BURST, LENIENCE, REFILL_PER_S, TokenBuckets
@@ -28,62 +28,54 @@ from registry.interfaces.http.strict import (
     verify_query,
 )
 from registry.interfaces.http.watched import Watched
-from registry.interfaces.log import tiles
-from registry.interfaces.rest import (
-    about,
-    attestations,
-    challenges,
+from registry.interfaces.log import tile_routes as tiles
+from registry.interfaces.rest import health, operators
+from registry.interfaces.rest.labels import labels
+from registry.interfaces.rest.log import about, attestations, records
+from registry.interfaces.rest.log import proofs as log
+from registry.interfaces.rest.registration import challenges, registrations
+from registry.interfaces.rest.reports import invariance, kept_reports, reports
+from registry.interfaces.rest.search import (
     counterfactuals,
-    health,
-    invariance,
-    kept_reports,
-    labels,
-    lint,
-    log,
-    notices,
-    operators,
     policy,
     rankings,
-    records,
-    refresh,
-    registrations,
-    reports,
     search,
     selections,
-    sites,
 )
-from registry.interfaces.rest.entry_views import show_summary
-from registry.interfaces.rest.search_shortcut import SearchShortcut
-from registry.interfaces.web import directory, files, openapi, pages, site_page
+from registry.interfaces.rest.sites import lint, notices, refresh, sites
+from registry.interfaces.web import directory, openapi, pages, site_page
+from registry.interfaces.web import static_files as files
 from registry.observability import BATCH_RECORDS, configure_logging
-from registry.process import calm_collector
-from registry.ranking.encoder import Encoder, load_encoder
+from registry.process import collect_less_often
+from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.policy import Policy
 from registry.ranking.proximity import squared_chords
-from registry.ranking.spelling import lexicon_of
-from registry.settings import Settings, read_settings
+from registry.ranking.words.lexicon import lexicon_of
+from registry.settings import Settings
+from registry.settings_reader import read_settings
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.chance import Chance
-from registry.usecases.counterfactual import Counterfactuals
-from registry.usecases.erase import Retention
-from registry.usecases.follow_index import IndexFollower
-from registry.usecases.lint import Linter
-from registry.usecases.list_site import Lister
-from registry.usecases.listed_entries import ListedEntries
-from registry.usecases.operator_access import OperatorAccess
-from registry.usecases.promiser import Promiser
-from registry.usecases.record_rankings import RankingRecorder
-from registry.usecases.refresh import Allowance
-from registry.usecases.report_queue import ReportQueue
-from registry.usecases.search import Searcher
-from registry.usecases.served_log import ServedLog, WitnessPolicy
-from registry.usecases.todays_seed import SeedReader
+from registry.usecases.log.erase import Retention
+from registry.usecases.log.promiser import Promiser
+from registry.usecases.log.served_log import ServedLog, WitnessPolicy
+from registry.usecases.operators.operator_access import OperatorAccess
+from registry.usecases.reports.ask_counterfactual import Counterfactuals
+from registry.usecases.reports.report_queue import ReportQueue
+from registry.usecases.search.answer_search import Searcher
+from registry.usecases.search.follow_index import IndexFollower
+from registry.usecases.search.record_rankings import RankingRecorder
+from registry.usecases.search.todays_seed import SeedReader
+from registry.usecases.sites.lint import Linter
+from registry.usecases.sites.list_site import Lister
+from registry.usecases.sites.listed_count import ListedCount
+from registry.usecases.sites.listed_entries import ListedEntries
+from registry.usecases.sites.refresh import RefreshAllowance
 
 logger = structlog.get_logger()
 
 POOLS = (
     (Role.API, 8),
-    (Role.AUDITOR, 3),  # a report takes two
+    (Role.AUDITOR, 2),
     (Role.API, 2),  # of the recorders
     (Role.ERASER, 1),
     (Role.LABELLER, 1),
@@ -166,9 +158,9 @@ EXPOSED_HEADERS = [
 
 
 def create_app_from_environment() -> ASGIApp:
-    """What granian starts: the application behind the proxies that are trusted."""
+    """Create the application that granian starts, behind the proxies that are trusted."""
     settings = read_settings(os.environ)
-    calm_collector()
+    collect_less_often()
     app = create_app(settings)
     if not settings.trusted_proxies:
         return app
@@ -187,8 +179,8 @@ def create_app(settings: Settings) -> Litestar:
             yield
 
     async def services() -> Services:
-        found: Services = app.state.services
-        return found
+        injected: Services = app.state.services
+        return injected
 
     app = Litestar(
         route_handlers=[V1, *AT_THEIR_PLACES],
@@ -202,24 +194,53 @@ def create_app(settings: Settings) -> Litestar:
         request_class=StrictRequest,
         request_max_body_size=MAX_BODY_BYTES,
     )
-    shortcut = SearchShortcut(app.asgi_handler, lambda: app.state.services)
-    app.asgi_handler = Envelope(shortcut)
+    app.asgi_handler = Envelope(app.asgi_handler)
     return app
+
+
+def _linter(settings: Settings, gazetteer: Gazetteer, encoder: Encoder) -> Linter:
+    return Linter(
+        gazetteer=gazetteer,
+        encoder=encoder,
+        policy=settings.policy,
+        allow_loopback=settings.allow_loopback,
+    )
 
 
 @asynccontextmanager
 async def open_services(settings: Settings) -> AsyncIterator[Services]:
-    """The engines and the tasks that run beside the requests."""
-    url, keys, chance = settings.database_url, settings.keys, Chance()
-    engines = [open_engine(url, role, pool=pool) for role, pool in POOLS]
-    api, auditor, writer, eraser, labeller = engines
-    policy, gazetteer = settings.policy, Gazetteer.load()
-    encoder = _ready_ranking(policy)
-    follower = IndexFollower(settings.index, encoder, policy)
-    entries = ListedEntries(api, show_summary)
+    """Open the engines, and run the tasks beside the requests until the block ends."""
+    chance = Chance()
+    engines = [
+        open_engine(settings.database_url, role, pool=pool) for role, pool in POOLS
+    ]
+    api, _, writer, eraser, _ = engines
+    encoder = _ready_ranking(settings.policy)
+    follower = IndexFollower(settings.index, encoder, settings.policy)
+    entries = ListedEntries(api)
     recorders = _recorders(writer)
     searcher = _searcher(settings, api, follower, recorders, entries)
-    services = Services(
+    retention = Retention(eraser, timedelta(days=settings.retention_days), chance)
+    promiser = searcher.promiser
+    working = (follower, entries, promiser, *recorders, retention, Watched(api))
+    tasks = [asyncio.create_task(job.run()) for job in working]
+    try:
+        yield _services(settings, engines, searcher, encoder, chance)
+    finally:
+        await _stop(tasks, engines)
+
+
+def _services(
+    settings: Settings,
+    engines: Sequence[Engine],
+    searcher: Searcher,
+    encoder: Encoder,
+    chance: Chance,
+) -> Services:
+    """Return what requests are answered with. engines: in the order of POOLS."""
+    api, auditor, _, eraser, labeller = engines
+    keys, gazetteer = settings.keys, Gazetteer.load()
+    return Services(
         api=api,
         auditor=auditor,
         eraser=eraser,
@@ -227,32 +248,29 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         served=ServedLog(api, _witnessed(settings)),
         reports=ReportQueue(),
         searcher=searcher,
+        listed_count=ListedCount(api),
         operators=OperatorAccess(api, chance),
         gazetteer=gazetteer,
-        linter=Linter(gazetteer=gazetteer, encoder=encoder, policy=policy),
+        linter=_linter(settings, gazetteer, encoder),
         origin=settings.origin,
         test_hosts=settings.allow_loopback,
         log_vkey=keyring.load_vkey(keys, keyring.LOG),
         former_vkeys=keyring.load_former_vkeys(keys),
         auditors=settings.auditor_keys,
         auditor_limits=TokenBuckets(burst=INQUIRIES, refill_per_s=INQUIRIES_PER_S),
-        counterfactuals=_counterfactuals(auditor, gazetteer, follower, chance),
+        counterfactuals=_counterfactuals(auditor, gazetteer, searcher.follower, chance),
         promise_vkey=keyring.load_vkey(keys, keyring.PROMISE),
         web_key=keyring.load_web_key(keys),
         chance=chance,
         write_limits=_write_limits(settings),
-        refreshes=Allowance(interval=timedelta(seconds=settings.refresh_interval_s)),
+        refreshes=_refresh_allowance(settings),
         contact=settings.contact,
         bot=_bot(settings),
     )
-    retention = Retention(eraser, timedelta(days=settings.retention_days), chance)
-    promiser = searcher.promiser
-    working = (follower, entries, promiser, *recorders, retention, Watched(api))
-    tasks = [asyncio.create_task(one.run()) for one in working]
-    try:
-        yield services
-    finally:
-        await _stop(tasks, engines)
+
+
+def _refresh_allowance(settings: Settings) -> RefreshAllowance:
+    return RefreshAllowance(interval=timedelta(seconds=settings.refresh_interval_s))
 
 
 def _counterfactuals(
@@ -275,7 +293,7 @@ def _ready_ranking(policy: Policy) -> Encoder:
 
 
 def _recorders(writer: Engine) -> tuple[RankingRecorder, RankingRecorder]:
-    """Of rankings that anybody asks for, and of those that operators do."""
+    """Return recorders of anonymous rankings and of those of operators."""
     observe = BATCH_RECORDS.observe
     counting = RankingRecorder(writer, observe, kind=CountingWriter)
     return RankingRecorder(writer, observe), counting

@@ -16,10 +16,10 @@ import httpx
 import msgspec
 from typing_extensions import override
 
-from registry.identity.detached_jws import HEADER as SIGNATURE_HEADER
-from registry.identity.operator_request import SignedRequest, sign_request
-from registry.identity.private_keys import PrivateKey
-from registry.identity.web_bot_auth import authority_of
+from registry.identity.keys.private_keys import PrivateKey
+from registry.identity.requests.operator_request import SignedRequest, sign_request
+from registry.identity.requests.web_bot_auth import authority_of
+from registry.identity.statements.detached_jws import HEADER as SIGNATURE_HEADER
 from registry.tlog.follow import MAX_RESPONSE_BYTES
 
 Json = dict[str, Any]
@@ -33,7 +33,7 @@ OWN_REPORT = "/v1/operators/self/report"
 
 
 class ProblemAnswered(Exception):
-    """The registry refused: its problem document says why and what to do."""
+    """A refusal by the registry, with its problem document."""
 
     def __init__(self, problem: Json) -> None:
         self.problem = problem
@@ -41,20 +41,20 @@ class ProblemAnswered(Exception):
 
 
 class DocumentUnreachable(Exception):
-    """A document for `lint` could not be had; the text says why."""
+    """A document for `lint` could not be fetched; the text gives the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FetchedDocument:
-    """url: where the redirects ended."""
+class DownloadedDocument:
+    """A response's body. url: after all redirects."""
 
     url: str
     content_type: str
     body: bytes
 
 
-async def fetch_document(url: str) -> FetchedDocument:
-    """What stands at the address, for whoever runs the command, on their own behalf.
+async def fetch_document(url: str) -> DownloadedDocument:
+    """Fetch a document on behalf of the command's user.
 
     Raises: DocumentUnreachable.
     """
@@ -76,7 +76,7 @@ async def fetch_document(url: str) -> FetchedDocument:
         raise DocumentUnreachable(str(error) or type(error).__name__) from error
     except TimeoutError as error:
         raise DocumentUnreachable(f"no answer in {DOCUMENT_TIMEOUT_S:g} s") from error
-    return FetchedDocument(
+    return DownloadedDocument(
         url=str(answer.url),
         content_type=answer.headers.get("Content-Type", ""),
         body=bytes(body),
@@ -84,9 +84,9 @@ async def fetch_document(url: str) -> FetchedDocument:
 
 
 class KeptPromise(msgspec.Struct, rename="camel", kw_only=True, frozen=True):
-    """What the registry promised with an answer; a line of a file of promises.
+    """A promise that came with an answer, as a line of the client's file of promises.
 
-    id: of the record, the public half of a ranking's. promise: as it was given.
+    id: of the record, the public half of a ranking's.
     """
 
     registry: str
@@ -95,28 +95,28 @@ class KeptPromise(msgspec.Struct, rename="camel", kw_only=True, frozen=True):
     promise: dict[str, str]
 
 
-def keep_promise(file: Path, registry: str, answered: Json) -> None:
-    """Append what an answer promises. answered: has id, leafHash and promise."""
-    kept = KeptPromise(
+def keep_promise(file: Path, registry: str, answer: Json) -> None:
+    """Append the promise of an answer that has id, leafHash and promise."""
+    receipt = KeptPromise(
         registry=registry,
-        id=str(answered["id"]).partition(".")[0],
-        leaf_hash=answered["leafHash"],
-        promise=answered["promise"],
+        id=str(answer["id"]).partition(".")[0],
+        leaf_hash=answer["leafHash"],
+        promise=answer["promise"],
     )
     with file.open("ab") as lines:
-        lines.write(msgspec.json.encode(kept) + b"\n")
+        lines.write(msgspec.json.encode(receipt) + b"\n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedFile:
-    """signature: a detached JWS over the body; "" where the registry gave none."""
+    """A file with its detached JWS, "" if the registry gave none."""
 
     body: bytes
     signature: str
 
 
 class ApiKeyAuth(httpx.Auth):
-    """Shows an operator's API key with every request."""
+    """Send an operator's API key with every request."""
 
     def __init__(self, api_key: str) -> None:
         self._api_key = api_key
@@ -130,12 +130,12 @@ class ApiKeyAuth(httpx.Auth):
 
 
 class SigningAuth(httpx.Auth):
-    """Signs every request with an operator's key."""
+    """Sign every request with an operator's key."""
 
     requires_request_body = True
 
     def __init__(self, key: PrivateKey, origin: str) -> None:
-        """origin: of the registry, as it names itself."""
+        """Sign for the registry of this origin, as it names itself."""
         self._key = key
         self._authority = authority_of(origin)
 
@@ -157,10 +157,10 @@ class SigningAuth(httpx.Auth):
 
 
 class RegistryClient:
-    """base_url: the registry's origin. operator: for whom it asks; None: nobody says.
+    """Client of the API. operator: identifies the caller; None: anonymous.
 
-    promises: a file that keeps the promise of every answer, so that `fair-registry
-    audit promises` can tell later whether it was kept.
+    promises: a file to which the promise of every answer is appended, for
+    `fair-registry audit promises` to check later.
     """
 
     def __init__(
@@ -214,20 +214,20 @@ class RegistryClient:
         return await self.get(f"/v1/registrations/{registration_id}")
 
     async def decided(self, registration_id: str, *, timeout_s: float = 30) -> Json:
-        """The registration once it is decided. Raises: TimeoutError."""
+        """Wait for the decision on the registration. Raises: TimeoutError."""
         async with asyncio.timeout(timeout_s):
             while True:
-                found = await self.registration(registration_id)
-                if found["status"] in FINAL:
-                    return found
+                registration = await self.registration(registration_id)
+                if registration["status"] in FINAL:
+                    return registration
                 await asyncio.sleep(POLL_S)
 
     async def set_label(self, signed: Json) -> Json:
-        """An auditor's label of a site."""
+        """Submit an auditor's label of a site."""
         return await self._post("/v1/labels", signed)
 
     async def ask_counterfactual(self, signed: Json) -> Json:
-        """An auditor's question; nothing of it is put on record."""
+        """Ask an auditor's counterfactual question, which is not put on record."""
         return await self._post("/v1/counterfactual", signed)
 
     async def search(self, **query: Any) -> Json:
@@ -243,14 +243,14 @@ class RegistryClient:
         return answer
 
     async def erase(self, ranking_id: str) -> Json:
-        """What the ranking disclosed is no more. ranking_id: whole, with its secret."""
+        """Erase the ranking's disclosures. ranking_id: whole, with its secret."""
         return _json(await self._http.post(f"/v1/rankings/{ranking_id}/erase"))
 
     async def get(self, path: str, params: Mapping[str, Any] | None = None) -> Json:
         return _json(await self._http.get(path, params=params))
 
     async def report(self, params: Mapping[str, Any], path: str = REPORT) -> SignedFile:
-        """The fairness report as a file; at OWN_REPORT that of the operator who asks."""
+        """Fetch the fairness report; at OWN_REPORT that of the calling operator."""
         answer = await self._http.get(path, params=params)
         if answer.is_error:
             _json(answer)
@@ -258,7 +258,7 @@ class RegistryClient:
         return SignedFile(body=answer.content, signature=signature)
 
     async def fetch(self, path: str) -> bytes | None:
-        """The bytes at a path of the log; None where there is nothing."""
+        """Fetch a file of the log, None if there is none."""
         async with self._http.stream("GET", f"/{path}") as answer:
             if answer.status_code == 404:
                 return None
@@ -270,9 +270,9 @@ class RegistryClient:
                     raise httpx.DecodingError(f"{path} is too large for a log")
             return bytes(body)
 
-    def _keep(self, answered: Json) -> None:
+    def _keep(self, answer: Json) -> None:
         if self._promises:
-            keep_promise(self._promises, self.base_url, answered)
+            keep_promise(self._promises, self.base_url, answer)
 
     async def _post_jose(self, path: str, token: str) -> Json:
         headers = {"Content-Type": "application/jose"}

@@ -1,19 +1,8 @@
-"""The one error tree, and what a caller is told of a fault.
+"""The error tree, and the problems that callers get.
 
-A fault has a stable `code`, says what happened (`detail`), where (`pointer`, an RFC 6901
-JSON pointer or the name of a header or parameter) and the way out (`fix`). Each package
-declares its `ProblemType`s in its own `refusals` module; nothing here knows HTTP.
-
-* RegistryError
-  * Refused         the input breaks a rule
-  * Unauthorized    the caller says who it is and does not show it
-  * Forbidden       the caller may not do this
-  * NotFound        nothing here has that name
-  * Conflict        the input is sound but the state speaks against it
-  * Gone            it was here and no longer is
-  * TooLarge        over a declared limit
-  * RateLimited     too many in too short a time
-  * Unavailable     not now; try again later
+A problem has a stable `code`, a `detail`, a `pointer` (an RFC 6901 JSON pointer, or the
+name of a header or parameter) and a `fix`. Each package declares its `ProblemType`s in its
+own `refusals` module; this module is independent of HTTP.
 """
 
 from dataclasses import dataclass
@@ -21,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ProblemType:
-    """A kind of fault: its page stands at `/problems/{code}`."""
+    """A kind of problem, documented at `/problems/{code}`."""
 
     code: str
     title: str
@@ -30,7 +19,7 @@ class ProblemType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One fault as it is told."""
+    """A problem as the caller gets it."""
 
     code: str
     title: str
@@ -40,10 +29,10 @@ class Problem:
 
 
 class RegistryError(Exception):
-    """A fault with a name.
+    """Base of all errors that callers get.
 
-    Raise a leaf: `raise Refused(NONCE_UNKNOWN, "…", pointer="/jti")`. Without a detail
-    the type's title stands for it, without a fix the type's own.
+    Raise a subclass: `raise Refused(NONCE_UNKNOWN, "…", pointer="/jti")`. The detail
+    defaults to the type's title, the fix to the type's.
     """
 
     def __init__(
@@ -75,32 +64,32 @@ class Refused(RegistryError):
 
 
 class Unauthorized(RegistryError):
-    """The caller says who it is and does not show it."""
+    """The caller's identity is missing or not proven."""
 
 
 class Forbidden(RegistryError):
-    """The caller may not do this."""
+    """The caller lacks the permission."""
 
 
 class NotFound(RegistryError):
-    """Nothing here has that name."""
+    """The resource does not exist."""
 
 
 class Conflict(RegistryError):
-    """The input is sound but the state speaks against it."""
+    """The input is valid but conflicts with the present state."""
 
 
 class Gone(RegistryError):
-    """It was here and no longer is."""
+    """The resource existed and was removed."""
 
 
 class TooLarge(RegistryError):
-    """Over a declared limit."""
+    """The input exceeds a declared limit."""
 
 
 class RateLimited(RegistryError):
-    """Too many in too short a time."""
+    """The caller sent too many requests in too short a time."""
 
 
 class Unavailable(RegistryError):
-    """Not now; try again later."""
+    """The service can not answer now; try again later."""

@@ -7,10 +7,10 @@
 * `bot.pem` signs the crawler's requests, and the directory that names its public half;
   crawler and web processes read it where the crawler signs at all.
 
-* `log-retiring.pem`, while the log's key is being replaced: it goes on signing beside
-  its successor until it is deleted.
+* `log-retiring.pem`, while the log's key is being replaced, signs beside its successor
+  until it is deleted.
 
-The public halves of the first two stand beside them as C2SP verifier keys (`.vkey`);
+The public halves of the first two are stored beside them as C2SP verifier keys (`.vkey`);
 `log-former.vkey` has those of all earlier keys of the log, one a line.
 """
 
@@ -26,8 +26,8 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from registry.identity.web_bot_auth import Draft, SignatureAgent
-from registry.tlog.note import Algorithm, Signer, format_vkey
+from registry.identity.requests.web_bot_auth import Draft, SignatureAgent
+from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
 
 LOG, PROMISE, BOT = "log", "promise", "bot"
 RETIRING = "log-retiring"
@@ -36,7 +36,7 @@ WEB_KEY_BYTES = 32
 
 
 def create_keyring(folder: Path, origin: str) -> None:
-    """Make what is missing. origin: the log's name, which its verifier key carries."""
+    """Create missing files. origin: the log's name, part of its verifier key."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for purpose in (LOG, PROMISE, BOT):
         path = folder / f"{purpose}.pem"
@@ -50,15 +50,15 @@ def create_keyring(folder: Path, origin: str) -> None:
 
 
 def rotate_log_key(folder: Path, origin: str) -> None:
-    """Give the log a new key; the one before it goes on signing beside it.
+    """Give the log a new key; the former one goes on signing beside it.
 
-    Who trusts the old key alone can follow the log until `log-retiring.pem` is deleted.
-    To be called between two publishers; killed in between, `create_keyring` mends it.
+    Clients that trust the old key alone can follow the log until `log-retiring.pem` is
+    deleted. Call it while no publisher runs; `create_keyring` completes a killed call.
     Raises: FileExistsError while an earlier rotation has not ended.
     """
     retiring = folder / f"{RETIRING}.pem"
     if retiring.exists():
-        raise FileExistsError(f"{retiring} still signs: delete it first")
+        raise FileExistsError(f"{retiring} is still in use: delete it first")
     former = load_vkey(folder, LOG)
     if former not in load_former_vkeys(folder):
         with (folder / FORMER_KEYS).open("a") as file:
@@ -68,28 +68,28 @@ def rotate_log_key(folder: Path, origin: str) -> None:
 
 
 def load_retiring_signer(folder: Path, origin: str) -> Signer | None:
-    """None where no key of the log is being replaced."""
+    """Load the key that is being replaced, None if there is none."""
     if not (folder / f"{RETIRING}.pem").exists():
         return None
     key = _load_key(folder, RETIRING)
-    return Signer(name=origin, algorithm=Algorithm.ED25519, private=key)
+    return Signer(name=origin, algorithm=NoteAlgorithm.ED25519, private=key)
 
 
 def load_former_vkeys(folder: Path) -> tuple[str, ...]:
-    """Of earlier keys of the log, the oldest first."""
+    """Load the verifier keys of the log's earlier keys, the oldest first."""
     path = folder / FORMER_KEYS
     return tuple(path.read_text().split()) if path.exists() else ()
 
 
 def load_signer(folder: Path, purpose: str, origin: str) -> Signer:
-    """Raises: TypeError if the file holds no Ed25519 key."""
+    """Load a signing key. Raises: TypeError if the file holds no Ed25519 key."""
     name = origin if purpose == LOG else f"{origin}/{purpose}"
     key = _load_key(folder, purpose)
-    return Signer(name=name, algorithm=Algorithm.ED25519, private=key)
+    return Signer(name=name, algorithm=NoteAlgorithm.ED25519, private=key)
 
 
 def load_signature_agent(folder: Path, public_url: str, draft: str) -> SignatureAgent:
-    """Raises: TypeError if the file holds no Ed25519 key."""
+    """Load the crawler's signer. Raises: TypeError if the file holds no Ed25519 key."""
     key = _load_key(folder, BOT)
     return SignatureAgent(origin=public_url, key=key, draft=Draft(draft))
 
@@ -114,7 +114,7 @@ def _pem(key: Ed25519PrivateKey) -> bytes:
 
 
 def _write_secret(path: Path, content: bytes) -> None:
-    """Whole or not at all, and never readable by others."""
+    """Write the file atomically, never readable by others."""
     draft = path.with_suffix(".draft")
     draft.unlink(missing_ok=True)
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -1,7 +1,9 @@
-"""Logs and metrics: what an operator sees of a running process."""
+"""Logs and metrics of a running process."""
 
 import logging
 import sys
+from contextlib import suppress
+from typing import Any, TextIO
 
 import structlog
 from prometheus_client import Counter, Gauge, Histogram
@@ -20,6 +22,9 @@ BATCH_RECORDS = Histogram(
 REGISTRATIONS = Counter(
     "fair_registry_registrations_total", "Statements taken for verification.", ["act"]
 )
+STATEMENT_BYTES = Counter(
+    "fair_registry_statement_bytes_total", "Bytes of the statements that were taken."
+)
 SELECTIONS = Counter("fair_registry_selections_total", "Selections reported.")
 PROBLEMS = Counter(
     "fair_registry_problems_total", "Requests refused, by code.", ["code"]
@@ -30,29 +35,53 @@ INVARIANCE_TRIALS = Gauge(
 )
 INVARIANCE_VIOLATIONS = Gauge(
     "fair_registry_invariance_violations",
-    "Trials of the newest run in which what must not matter moved a ranking.",
+    "Trials of the newest run in which an input that must not matter moved a ranking.",
 )
 INVARIANCE_FINISHED = Gauge(
     "fair_registry_invariance_finished_timestamp_seconds",
     "When the newest run of trials ended.",
 )
-REPORT_MADE = Gauge(
+REPORT_FINISHED = Gauge(
     "fair_registry_report_made_timestamp_seconds",
     "When the newest monthly report was made and kept.",
 )
 
 
-def configure_logging(log_format: str, log_level: str = "info") -> None:
-    """Structured lines on standard error. log_format: "text" or "json".
+class LossyStream:
+    """A stream that drops what can't be written: a full disk, a reader that has gone.
 
-    log_level: the least that is told, of our own; of libraries at least warnings are.
+    A process must not end because nobody takes its log.
+    """
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with suppress(OSError, ValueError):  # ValueError: closed
+            if self._stream is not None:
+                self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError, ValueError):
+            if self._stream is not None:
+                self._stream.flush()
+
+
+def configure_logging(log_format: str, log_level: str = "info") -> None:
+    """Log structured lines to standard error. log_format: "text" or "json".
+
+    log_level: the lowest that is logged of our own; libraries log warnings or worse.
     """
     level = logging.getLevelNamesMapping()[log_level.upper()]
     renderer = (
         structlog.processors.JSONRenderer()
         if log_format == "json"
-        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+        else structlog.dev.ConsoleRenderer(
+            colors=bool(sys.stderr and sys.stderr.isatty())
+        )
     )
+    stream: Any = LossyStream(sys.stderr)
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
@@ -62,8 +91,6 @@ def configure_logging(log_format: str, log_level: str = "info") -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(stream),
     )
-    logging.basicConfig(
-        level=max(level, logging.WARNING), stream=sys.stderr, force=True
-    )
+    logging.basicConfig(level=max(level, logging.WARNING), stream=stream, force=True)

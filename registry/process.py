@@ -1,48 +1,77 @@
-"""Running a process's one piece of work until it is told to stop."""
+"""Running of a process's work until a signal stops it."""
 
 import asyncio
 import ctypes
 import gc
+import os
 import signal
+import sys
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
+HEARTBEAT_PIPE = "HEARTBEAT_PIPE"
+"""Variable with the number of a pipe into which a supervised process shows that it lives."""
+HEARTBEAT_S = 1.0
+
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h
-_LARGEST_KEPT = 32 << 20  # the most that glibc takes for the latter
+_MAX_MMAP_THRESHOLD = 32 << 20  # the most that glibc accepts
 
 
-def keep_freed_memory(most: int) -> None:
-    """What is given back stays at hand for what is asked for next; most: so many bytes.
+def keep_freed_memory(max_bytes: int) -> None:
+    """Let malloc retain up to max_bytes of freed memory for later allocations.
 
-    Else the system clears the pages of one large array after the other. Only glibc can
-    be told; with another library nothing changes.
+    Otherwise the system clears the pages of each large array anew. Works with glibc only;
+    other C libraries ignore it.
     """
     with suppress(AttributeError):
-        tell = ctypes.CDLL(None).mallopt
-        tell(_M_MMAP_THRESHOLD, _LARGEST_KEPT)
-        tell(_M_TRIM_THRESHOLD, most)
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(_M_MMAP_THRESHOLD, _MAX_MMAP_THRESHOLD)
+        mallopt(_M_TRIM_THRESHOLD, max_bytes)
 
 
-def calm_collector() -> None:
-    """Look for cycles of garbage less often; what is there now is looked at no more.
+def collect_less_often() -> None:
+    """Make cyclic garbage collection rarer, and exempt all present objects from it.
 
-    Answers and reports make millions of small objects that go without it: a report of
-    300,000 rankings takes a quarter more time at Python's own thresholds.
+    Answers and reports make millions of small objects without cycles: a report of 300,000
+    rankings takes a quarter more time at Python's own thresholds.
     """
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
 
 
+def ensure_standard_streams() -> None:
+    """Open the null device where standard input, output or error are closed.
+
+    Else the next file or socket gets their number, and the log is written into it.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
+def release_standard_streams() -> None:
+    """Give up output that nobody takes: at its exit Python would end with code 120."""
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        try:
+            stream.flush()
+        except OSError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
+
+
 def run_until_stopped(work: Coroutine[Any, Any, None]) -> None:
-    """SIGTERM and SIGINT cancel the work, which cleans up and ends."""
-    calm_collector()
+    """Run the work; SIGTERM and SIGINT cancel it, so that it cleans up and ends."""
+    collect_less_often()
     asyncio.run(_cancel_on_signal(work))
 
 
 def stop_requested() -> asyncio.Event:
-    """Set by SIGTERM or SIGINT."""
+    """Return an event that SIGTERM or SIGINT sets."""
     stop = asyncio.Event()
     _on_signal(stop.set)
     return stop
@@ -51,8 +80,24 @@ def stop_requested() -> asyncio.Event:
 async def _cancel_on_signal(work: Coroutine[Any, Any, None]) -> None:
     task = asyncio.ensure_future(work)
     _on_signal(task.cancel)
-    with suppress(asyncio.CancelledError):
-        await task
+    beating = asyncio.create_task(_beat())
+    try:
+        with suppress(asyncio.CancelledError):
+            await task
+    finally:
+        beating.cancel()
+
+
+async def _beat() -> None:
+    """Show the supervisor, if there is one, that the event loop goes round."""
+    if HEARTBEAT_PIPE not in os.environ:
+        return
+    pipe = int(os.environ[HEARTBEAT_PIPE])
+    os.set_blocking(pipe, False)
+    while True:
+        with suppress(OSError):  # a full pipe shows as much
+            os.write(pipe, b".")
+        await asyncio.sleep(HEARTBEAT_S)
 
 
 def _on_signal(react: Callable[[], object]) -> None:

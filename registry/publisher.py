@@ -6,7 +6,6 @@ signed: nothing is published, and soon nothing promised, until it is repaired.
 """
 
 import asyncio
-import os
 import sys
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -15,14 +14,15 @@ import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from registry import keyring
-from registry.db.engine import DatabaseError, Role, engine_at
+from registry.db.engine.engines import DatabaseError, Role, engine_at
 from registry.index.sources import digest_of_code
 from registry.observability import configure_logging
 from registry.process import run_until_stopped
-from registry.settings import Settings, read_settings
+from registry.settings import Settings
+from registry.settings_reader import settings_of_process
 from registry.usecases.chance import Chance
-from registry.usecases.commit_ahead import commit_ahead
-from registry.usecases.sequence import LogDamaged, Sequencer
+from registry.usecases.log.commit_ahead import commit_ahead
+from registry.usecases.log.sequence import LogDamaged, Sequencer
 
 COMMIT_AHEAD_MINUTES = 5
 RETRY_PAUSE_S = 0.5
@@ -32,7 +32,7 @@ logger = structlog.get_logger()
 
 
 async def publish(settings: Settings) -> None:
-    """Until cancelled. Raises: LogDamaged."""
+    """Publish the log until cancelled. Raises: LogDamaged."""
     chance = Chance()
     signer = keyring.load_signer(settings.keys, keyring.LOG, settings.log_origin)
     retiring = keyring.load_retiring_signer(settings.keys, settings.log_origin)
@@ -64,7 +64,7 @@ async def _commit_first(commit: Callable[[], Awaitable[None]]) -> None:
 
 
 def main() -> None:
-    settings = read_settings(os.environ)
+    settings = settings_of_process()
     configure_logging(settings.log_format, settings.log_level)
     try:
         run_until_stopped(publish(settings))

@@ -1,5 +1,6 @@
 """The process that keeps reports and tries invariance: `python -m registry.reporter`.
 
+It also drops the bytes of statements that were rejected a week ago.
 Any number may run; one at a time has the turn. It reads as the auditor, at a low
 priority, and is in nobody's way: searches and the log go on without it.
 """
@@ -17,19 +18,21 @@ import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from registry import keyring
-from registry.db.engine import DatabaseError, Engine, Role, engine_at
-from registry.db.turns import REPORTS_TURN, TRIALS_TURN, take_turn
+from registry.db.engine.advisory_lock import REPORTS_TURN, TRIALS_TURN, take_turn
+from registry.db.engine.engines import DatabaseError, Engine, Role, engine_at
 from registry.observability import configure_logging
 from registry.process import run_until_stopped
-from registry.ranking.encoder import load_encoder
+from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import Policy
-from registry.settings import Settings, read_settings
+from registry.settings import Settings
+from registry.settings_reader import settings_of_process
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.background import NICENESS
 from registry.usecases.chance import Chance
-from registry.usecases.keep_report import Keeper
-from registry.usecases.list_site import Lister
-from registry.usecases.try_daily import DailyTrials
+from registry.usecases.registration.drop_rejected import drop_rejected_statements
+from registry.usecases.reports.keep_report import Keeper
+from registry.usecases.reports.try_daily import DailyTrials
+from registry.usecases.sites.list_site import Lister
 
 FIRST_LOOK = timedelta(minutes=2)
 """After its start, when whatever starts beside it has the processor for itself."""
@@ -38,10 +41,10 @@ logger = structlog.get_logger()
 
 
 async def report(settings: Settings) -> None:
-    """Until cancelled."""
+    """Keep reports and run trials until cancelled."""
     url = settings.database_url
     async with (
-        engine_at(url, Role.AUDITOR, pool=2) as auditor,
+        engine_at(url, Role.AUDITOR, pool=1) as auditor,
         engine_at(url, Role.REPORTER, pool=4) as writer,
     ):
         scheduler = _hourly_work(settings, auditor, writer)
@@ -73,6 +76,8 @@ def _hourly_work(
         hour=settings.invariance_hour,
     )
     scheduler = AsyncIOScheduler(timezone="UTC")
+    drop = partial(drop_rejected_statements, writer, chance)
+    scheduler.add_job(drop, "interval", hours=1, next_run_time=chance.now())
     for turn, work in (
         (REPORTS_TURN, keeper.keep_missing),
         (TRIALS_TURN, trials.make_todays),
@@ -109,7 +114,7 @@ async def do_in_turn(
 
 
 def main() -> None:
-    settings = read_settings(os.environ)
+    settings = settings_of_process()
     configure_logging(settings.log_format, settings.log_level)
     os.nice(NICENESS)
     run_until_stopped(report(settings))

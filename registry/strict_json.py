@@ -1,12 +1,11 @@
-"""JSON from strangers: one reading only, or none.
+"""JSON from strangers, parsed strictly: text that parsers may read differently is refused.
 
-Stricter than RFC 8259 wherever two parsers may read the same bytes differently, close to
-I-JSON (RFC 7493): unique names, finite numbers within +-(2^53-1), UTF-8 without unpaired
+Stricter than RFC 8259 and close to I-JSON (RFC 7493): unique names, finite numbers within +-(2^53-1), UTF-8 without unpaired
 surrogates. NUL is refused too, since PostgreSQL cannot hold it. A leading byte order mark
 is tolerated.
 
-Nesting is measured on the bytes before anything is parsed, in one pass and without
-recursion, so that depth can exhaust no stack.
+Nesting is measured on the bytes before anything is parsed, without recursion, so that no
+depth exhausts the stack.
 """
 
 import json
@@ -71,14 +70,14 @@ _SQUARE = bytes.maketrans(b"{}", b"[]")
 
 
 def parse_json(body: bytes, *, max_depth: int, max_bytes: int) -> JsonValue:
-    """The one value in the body.
+    """Parse the value in the body.
 
     max_depth: containers within each other, at most a few hundred.
     Raises: TooLarge (json_too_large); Refused (json_too_deep, json_encoding, json_syntax,
     json_duplicate_key, json_number, json_character).
     """
     if len(body) > max_bytes:
-        raise TooLarge(JSON_TOO_LARGE, f"{len(body)} bytes; {max_bytes} may be")
+        raise TooLarge(JSON_TOO_LARGE, f"{len(body)} bytes; {max_bytes} are allowed")
     body = body.removeprefix(_BOM)
     _check_nesting(body, max_depth)
     text = _decode(body)
@@ -92,7 +91,7 @@ def parse_json(body: bytes, *, max_depth: int, max_bytes: int) -> JsonValue:
 
 
 def join_pointer(pointer: str, name: str) -> str:
-    """The JSON pointer (RFC 6901) of a member, cut to _MAX_POINTER characters.
+    """Return the JSON pointer (RFC 6901) of a member, cut to _MAX_POINTER characters.
 
     Uncut, one long name above many members would be copied into each of their pointers.
     """
@@ -101,11 +100,11 @@ def join_pointer(pointer: str, name: str) -> str:
 
 
 def _check_nesting(body: bytes, max_depth: int) -> None:
-    """In some time that grows with the length alone, whatever stands in the body."""
-    left = brackets = _brackets(body)
+    """Check the depth, in time linear in the length whatever the body holds."""
+    rest = brackets = _brackets(body)
     for _ in range(max_depth):
-        left = left.replace(b"[]", b"")  # the innermost of each branch
-    if not left:
+        rest = rest.replace(b"[]", b"")  # the innermost of each branch
+    if not rest:
         return
     depth = 0  # it is too deep, or not JSON
     for bracket in brackets:
@@ -115,7 +114,7 @@ def _check_nesting(body: bytes, max_depth: int) -> None:
 
 
 def _brackets(body: bytes) -> bytes:
-    """Those outside of strings, all of them square."""
+    """Return the brackets outside of strings, all of them as square ones."""
     if b"\\" in body:
         body = _STRING.sub(b"", body)
     marks = body.translate(_SQUARE, _NO_MARKS)
@@ -151,7 +150,10 @@ def _check_characters(value: JsonValue) -> None:
         if isinstance(item, str):
             _check_text(item, pointer)
         elif isinstance(item, list):
-            pending += [(each, pointer) for each in item]
+            pending += [
+                (child, join_pointer(pointer, str(index)))
+                for index, child in enumerate(item)
+            ]
         elif isinstance(item, dict):
             for name, member in item.items():
                 _check_text(name, pointer)
@@ -173,7 +175,7 @@ def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
     members = dict(pairs)
     if len(members) < len(pairs):
         (twice, _count), *_ = Counter(name for name, _ in pairs).most_common(1)
-        _refuse(JSON_DUPLICATE_KEY, f"{twice[:80]!a} stands twice")
+        _refuse(JSON_DUPLICATE_KEY, f"{twice[:80]!a} is given twice")
     return members
 
 

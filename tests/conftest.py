@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from sqlalchemy.engine import URL
 
-from registry.db.embedded import EmbeddedPostgres, start_embedded
-from registry.db.engine import Engine, Role, open_engine
-from registry.db.migrate import migrate
+from registry.db.engine.embedded import EmbeddedPostgres, start_embedded
+from registry.db.engine.engines import Engine, Role, open_engine
+from registry.db.schema.migrate import migrate
 from registry.sites.gazetteer import Gazetteer
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""`python -m crawler.bench`: what the crawler, its frontier and its schedule are worth.
+"""`python -m crawler.bench`: figures of the crawler, its frontier and its schedule.
 
 `leases`, `throughput` and `cold` start a PostgreSQL of their own; nothing here makes a
 request to anybody but this machine.
@@ -11,18 +11,19 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from crawler.bench import leases, simulation, tarpits, throughput
+from registry.bench.scratch import exit_on_sigterm
 
 MAX_TARPIT_RATIO = 2.0
 MAX_RSS_MB = 300
 MIN_OVER_BARE = 0.3
-"""What a change must not fall below; the aim, and what is reached, stand in
-docs/benchmarks.md."""
+"""Limits of a change; docs/benchmarks.md has aims and figures."""
 
 Figures = Mapping[str, Any]
 
 
 def main() -> int:
     arguments = _read_arguments()
+    exit_on_sigterm()
     measure, has_passed = _SUBJECTS[arguments.subject]
     figures = measure(arguments)
     _show(figures, as_json=arguments.as_json)
@@ -87,10 +88,10 @@ def _read_arguments() -> argparse.Namespace:
     fetching.add_argument("--sites", type=int, default=1_000)
     chilling = subjects.add_parser("cold", help="many sites in one run, and the memory")
     chilling.add_argument("--sites", type=int, default=10_000)
-    for one in (fetching, chilling):
-        one.add_argument("--at-once", type=int, default=200)
-    for one in (claiming, planning, dripping, fetching, chilling):
-        one.add_argument("--json", action="store_true", dest="as_json")
+    for subject in (fetching, chilling):
+        subject.add_argument("--at-once", type=int, default=200)
+    for subject in (claiming, planning, dripping, fetching, chilling):
+        subject.add_argument("--json", action="store_true", dest="as_json")
     return parser.parse_args()
 
 

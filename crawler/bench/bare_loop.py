@@ -1,4 +1,4 @@
-"""What a loop over httpx takes to fetch the same documents, and nothing but fetch them."""
+"""Loop over httpx that fetches the same documents and does nothing else."""
 
 import asyncio
 import ssl
@@ -6,19 +6,19 @@ import ssl
 import httpx
 
 from crawler.bench.documents import url_of
-from crawler.bench.effort import Effort, Meter
+from crawler.bench.effort import CpuEffort, Meter
 from crawler.bench.loopback import resolve_to_loopback
 from crawler.bench.tls_sites import Crowd
 
 TIMEOUT_S = 30.0
 
 
-def run(crowd: Crowd, at_once: int) -> Effort:
+def run(crowd: Crowd, at_once: int) -> CpuEffort:
     resolve_to_loopback()
     return asyncio.run(_run(crowd, at_once))
 
 
-async def _run(crowd: Crowd, at_once: int) -> Effort:
+async def _run(crowd: Crowd, at_once: int) -> CpuEffort:
     tls = ssl.create_default_context(cafile=str(crowd.ca_file))
     # Nothing is asked twice of a host, so no connection is worth keeping.
     limits = httpx.Limits(max_connections=at_once, max_keepalive_connections=0)

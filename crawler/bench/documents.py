@@ -100,8 +100,8 @@ def _schema(chance: Random) -> Json:
 
 def _listed_inputs(chance: Random) -> list[Json]:
     return [
-        {"name": name, "required": name == "query", **one}
-        for name, one in _inputs(chance).items()
+        {"name": name, "required": name == "query", **parameter}
+        for name, parameter in _inputs(chance).items()
     ]
 
 

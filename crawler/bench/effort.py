@@ -1,4 +1,4 @@
-"""What a process spent on a number of documents."""
+"""CPU time and memory that a process spent on a number of documents."""
 
 import resource
 import sys
@@ -9,7 +9,7 @@ _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Effort:
+class CpuEffort:
     """cpu_s: user and system, of all its threads. rss_mb: the most since it started."""
 
     documents: int
@@ -28,10 +28,10 @@ class Meter:
     def __init__(self) -> None:
         self._began_s = (time.process_time(), time.perf_counter())
 
-    def stop(self, documents: int) -> Effort:
+    def stop(self, documents: int) -> CpuEffort:
         cpu_s, wall_s = self._began_s
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return Effort(
+        return CpuEffort(
             documents=documents,
             cpu_s=time.process_time() - cpu_s,
             wall_s=time.perf_counter() - wall_s,

@@ -1,24 +1,23 @@
-"""How many leases a second a frontier in PostgreSQL gives, and none of them twice.
+"""Leases a second of the frontier in PostgreSQL, none of them given twice.
 
-The server is an embedded one, made for this; each claimant is a process of its own.
+The server is an embedded one; each claimant is a process of its own.
 """
 
 import asyncio
 import multiprocessing
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from multiprocessing.synchronize import Barrier
-from pathlib import Path
 from typing import Any
 
-from registry.db import crowd, tasks
-from registry.db.embedded import start_embedded
-from registry.db.engine import Engine, Role, engine_at
-from registry.db.migrate import migrate
-from registry.db.tasks import Task
+from registry.bench.scratch import database_url, scratch_folder, scratch_postgres
+from registry.bench.synthetic import tables
+from registry.db.engine.engines import Engine, Role, engine_at
+from registry.db.frontier import tasks
+from registry.db.frontier.tasks import Task
+from registry.db.schema.migrate import migrate
 from registry.usecases.chance import Chance
 
 LEASE = timedelta(minutes=10)  # longer than the measurement
@@ -29,7 +28,7 @@ CONNECTIONS = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """What one claimant got. Times: of the clock that all processes share, in seconds."""
+    """Leases of one claimant. Times are of the clock that all processes share, in seconds."""
 
     keys: list[tuple[int, str]]
     claims: int
@@ -39,15 +38,10 @@ class Share:
 
 
 def measure(*, claims: int, claimants: int, batch: int) -> dict[str, Any]:
-    """claims: tasks to be leased, of which each claimant takes `batch` at a time."""
-    with tempfile.TemporaryDirectory(prefix="fair-registry-bench-") as folder:
-        server = start_embedded(Path(folder))
-        try:
-            server.create_database()
-            asyncio.run(_prepare(_spell(server), claims // 2))
-            shares = _compete(_spell(server), claimants, batch)
-        finally:
-            server.close()
+    """Lease `claims` tasks, `batch` at a time by each claimant."""
+    with scratch_folder() as folder, scratch_postgres(folder) as server:
+        asyncio.run(_prepare(database_url(server), claims // 2))
+        shares = _compete(database_url(server), claimants, batch)
     keys = [key for share in shares for key in share.keys]
     claiming = _span_s([share.claimed_s for share in shares])
     completing = _span_s([share.completed_s for share in shares])
@@ -64,16 +58,13 @@ def measure(*, claims: int, claimants: int, batch: int) -> dict[str, Any]:
     }
 
 
-def _spell(server: Any) -> str:
-    url: str = server.url().render_as_string(hide_password=False)
-    return url
-
-
 async def _prepare(url: str, sites: int) -> None:
     async with engine_at(url) as engine:
         await migrate(engine)
         async with engine.begin() as connection:
-            await crowd.make_crowd(connection, sites=sites, now=Chance().now())
+            await tables.insert_sites_with_tasks(
+                connection, sites=sites, now=Chance().now()
+            )
 
 
 def _compete(url: str, claimants: int, batch: int) -> list[Share]:
@@ -81,15 +72,17 @@ def _compete(url: str, claimants: int, batch: int) -> list[Share]:
     shares = spawning.Queue()
     start = spawning.Barrier(claimants)
     processes = [
-        spawning.Process(target=_claimant, args=(url, batch, start, shares))
+        spawning.Process(
+            target=_claimant, args=(url, batch, start, shares), daemon=True
+        )
         for _ in range(claimants)
     ]
     for process in processes:
         process.start()
-    found = [shares.get(timeout=PATIENCE_S) for _ in processes]
+    results = [shares.get(timeout=PATIENCE_S) for _ in processes]
     for process in processes:
         process.join()
-    return found
+    return results
 
 
 def _claimant(url: str, batch: int, start: Barrier, shares: Any) -> None:
@@ -101,8 +94,8 @@ async def _take_share(url: str, batch: int, start: Barrier) -> Share:
         async with engine.connect():  # connecting is no part of the figure
             start.wait()
         taken, claims, claimed_s = await _claim_all(engine, batch)
-        keys: list[tuple[int, str]] = [(one.site_id, one.kind) for one in taken]
-        del taken[COMPLETED:]  # so that no collector goes through all of them again
+        keys: list[tuple[int, str]] = [(task.site_id, task.kind) for task in taken]
+        del taken[COMPLETED:]  # else the collector goes through all of them again
         start.wait()
         completed_s = await _complete_each(engine, taken)
     return Share(
@@ -117,34 +110,34 @@ async def _take_share(url: str, batch: int, start: Barrier) -> Share:
 async def _claim_all(
     engine: Engine, batch: int
 ) -> tuple[list[Task], int, tuple[float, float]]:
-    """All that is to be had; how many claims that took, and when."""
+    """Claim until nothing is left; return the tasks, the count of claims, and the times."""
     began_s, claims, taken = time.perf_counter(), 0, list[Task]()
     while True:
         async with engine.begin() as connection:
-            found = await tasks.lease_tasks(
+            leased = await tasks.lease_tasks(
                 connection, now=Chance().now(), lease=LEASE, limit=batch
             )
         claims += 1
-        if not found:
+        if not leased:
             return taken, claims, (began_s, time.perf_counter())
-        taken += found
+        taken += leased
 
 
 async def _complete_each(engine: Engine, taken: Sequence[Task]) -> tuple[float, float]:
-    """Each in a transaction of its own, as the crawler does; several at a time."""
+    """Complete each in a transaction of its own, as the crawler does; several at a time."""
     began_s = time.perf_counter()
     waiting = iter(taken)
 
     async def work_off() -> None:
-        for one in waiting:
+        for task in waiting:
             async with engine.begin() as connection:
                 await tasks.complete(
                     connection,
-                    one,
+                    task,
                     due_at=Chance().now() + timedelta(days=1),
                     failures=0,
                     outcome={"result": "unchanged"},
-                    history=one.history.after(1.0, 1.0),
+                    history=task.history.after(1.0, 1.0),
                 )
 
     await asyncio.gather(*(work_off() for _ in range(CONNECTIONS)))

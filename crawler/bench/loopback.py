@@ -10,7 +10,7 @@ _resolve = socket.getaddrinfo
 
 
 def resolve_to_loopback() -> None:
-    """From now on, in this process, the system knows the hosts of the crowd."""
+    """Make the system resolve the synthetic hosts, in this process, from now on."""
     socket.getaddrinfo = _resolve_crowd
     socket.gethostbyname = _name_to_loopback  # Twisted asks this one
 
@@ -18,8 +18,8 @@ def resolve_to_loopback() -> None:
 def _resolve_crowd(host: Any, port: Any, *arguments: Any, **options: Any) -> Any:
     name = host.decode() if isinstance(host, bytes) else host
     if name and is_crowded(name):
-        found = (ADDRESS, int(port or 0))
-        return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", found)]
+        address = (ADDRESS, int(port or 0))
+        return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", address)]
     return _resolve(host, port, *arguments, **options)
 
 

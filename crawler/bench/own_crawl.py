@@ -1,4 +1,4 @@
-"""What our crawler takes for the same documents: the worker, as it runs in production.
+"""CpuEffort of our crawler for the same documents: the worker, as in production.
 
 Each site is visited for the first time: the URL gate, the look-up, vetting and dialling,
 robots.txt, the document it declared, reading it, and writing it into PostgreSQL.
@@ -11,22 +11,22 @@ from datetime import timedelta
 from typing_extensions import override
 
 from crawler import metrics
-from crawler.bench.effort import Effort, Meter
+from crawler.bench.effort import CpuEffort, Meter
 from crawler.bench.loopback import resolve_to_loopback
 from crawler.bench.tls_sites import Crowd
 from crawler.context import Context
 from crawler.http.fetch import Fetcher, FetcherConfig
 from crawler.http.resolve import Endpoint, Resolver, ResolverConfig
-from crawler.robots_cache import RobotsCache
+from crawler.robots.robots_cache import RobotsCache
 from crawler.worker import Worker, spare_the_collector
-from registry.db import crowd as crowd_in_db
-from registry.db.engine import Engine, Role, engine_at
+from registry.bench.synthetic import tables
+from registry.db.engine.engines import Engine, Role, engine_at
 from registry.observability import configure_logging
-from registry.ranking.encoder import load_encoder
+from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.chance import Chance
-from registry.usecases.list_site import Lister
+from registry.usecases.sites.list_site import Lister
 
 CONNECTIONS = 8
 LEASE = timedelta(minutes=10)
@@ -35,24 +35,24 @@ USER_AGENT = "FairRegistryBench/1.0 (+https://registry.example/bot)"
 
 
 class CrowdNotCrawled(Exception):
-    """A site was left out, so the figures would tell of something else."""
+    """A site was left out, so the figures would be of other work."""
 
 
 class _Resolver(Resolver):
-    """The crowd's sites all stand at one port, for only the administrator may use 443."""
+    """All sites share one port, as only the administrator may use 443."""
 
     def __init__(self, port: int) -> None:
         super().__init__(ResolverConfig(allow_loopback=True))
-        self._crowds_port = port
+        self._sites_port = port
 
     @override
     async def endpoints(self, host: str, port: int = 443) -> list[Endpoint]:
-        found = await super().endpoints(host, port)
-        return [Endpoint(one.address, self._crowds_port) for one in found]
+        endpoints = await super().endpoints(host, port)
+        return [Endpoint(e.address, self._sites_port) for e in endpoints]
 
 
-def run(crowd: Crowd, database_url: str, at_once: int) -> Effort:
-    """database_url: of the crowd's sites, with a crawl due at each.
+def run(crowd: Crowd, database_url: str, at_once: int) -> CpuEffort:
+    """Visit all sites of a database, with a crawl due at each.
 
     Raises: CrowdNotCrawled.
     """
@@ -61,7 +61,7 @@ def run(crowd: Crowd, database_url: str, at_once: int) -> Effort:
     return asyncio.run(_run(crowd, database_url, at_once))
 
 
-async def _run(crowd: Crowd, database_url: str, at_once: int) -> Effort:
+async def _run(crowd: Crowd, database_url: str, at_once: int) -> CpuEffort:
     async with engine_at(database_url, Role.CRAWLER, pool=CONNECTIONS) as engine:
         worker = Worker(_context(engine, crowd), at_once=at_once, lease=LEASE)
         spare_the_collector()
@@ -70,7 +70,7 @@ async def _run(crowd: Crowd, database_url: str, at_once: int) -> Effort:
         while _ended() < crowd.hosts and not working.done():
             await asyncio.sleep(POLL_S)
         async with engine.connect() as connection:
-            visited, documents = await crowd_in_db.count_crawled(connection)
+            visited, documents = await tables.count_crawled(connection)
         effort = meter.stop(documents)
         working.cancel()
         await asyncio.gather(working, return_exceptions=True)
@@ -80,7 +80,7 @@ async def _run(crowd: Crowd, database_url: str, at_once: int) -> Effort:
 
 
 def _ended() -> int:
-    """Counted by the crawler itself; what they came to, the database tells at the end."""
+    """Return the count of ended jobs, by the crawler's own metrics."""
     return sum(metrics.total(metrics.JOBS, "end").values())
 
 

@@ -1,4 +1,4 @@
-"""What Scrapy takes for the same documents, without robots.txt and without parsing.
+"""Scrapy on the same documents, without robots.txt and without parsing.
 
 Scrapy is in the dependency group `bench` alone.
 """
@@ -8,17 +8,17 @@ from importlib import import_module
 from typing import Any
 
 from crawler.bench.documents import url_of
-from crawler.bench.effort import Effort, Meter
+from crawler.bench.effort import CpuEffort, Meter
 from crawler.bench.loopback import resolve_to_loopback
 from crawler.bench.tls_sites import Crowd
 
 
-def run(crowd: Crowd, at_once: int) -> Effort:
+def run(crowd: Crowd, at_once: int) -> CpuEffort:
     """Raises: ImportError where Scrapy is not installed."""
     scrapy: Any = import_module("scrapy")
     process_of: Any = import_module("scrapy.crawler")
     resolve_to_loopback()
-    efforts: list[Effort] = []
+    efforts: list[CpuEffort] = []
 
     class DocumentSpider(scrapy.Spider):  # type: ignore[misc]  # optional, so untyped
         name = "documents"

@@ -1,4 +1,4 @@
-"""How fresh the registry is, by the rule that says when it comes again.
+"""Freshness of the registry by the rule that says when it comes again.
 
 Made-up sites change by chance, each at its own rate, which no rule is told. Each rule
 starts without any knowledge and has the same number of visits to spend. The rates are
@@ -15,8 +15,14 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from crawler.allocation import MAX_RECRAWL, MIN_RECRAWL, USUAL, VISITS_PER_DAY, allocate
-from crawler.schedule import RECRAWL_SPREAD
+from crawler.frontier.allocation import (
+    MAX_RECRAWL,
+    MIN_RECRAWL,
+    USUAL,
+    VISITS_PER_DAY,
+    allocate,
+)
+from crawler.frontier.schedule import RECRAWL_SPREAD
 from registry.sites.change_history import ChangeHistory, Floats
 
 MEDIAN_CHANGES_PER_DAY = 1 / 7
@@ -29,10 +35,10 @@ STEPS_PER_DAY = 24
 HALVINGS = 8
 
 Sites = npt.NDArray[np.intp]
-Kind = Callable[[int], "Rule"]
+Kind = Callable[[int], "RevisitRule"]
 
 
-class Rule(Protocol):
+class RevisitRule(Protocol):
     """Says when it comes again to sites that it has just visited."""
 
     def gaps_after(self, visited: Sites, gaps: Floats, unchanged: Floats) -> Floats:
@@ -70,7 +76,7 @@ class BackOff:
 
 
 class Allocated:
-    """As the crawler does: rates estimated from visits, and the budget shared by them."""
+    """Rule of the crawler: rates estimated from visits, and the budget shared by them."""
 
     def __init__(self, sites: int) -> None:
         self._history = np.zeros((3, sites))
@@ -90,7 +96,7 @@ class Allocated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class SimulationOutcome:
     """freshness: share of the time that what was fetched last is still so, in the mean.
 
     visits, fast_visits: a day, of a site and of one that changes often, in the mean.
@@ -112,11 +118,11 @@ def compare(*, sites: int, days: int, seeds: int) -> dict[str, Any]:
     }
     runs = []
     for seed in range(1, seeds + 1):
-        found: dict[str, float] = {"seed": seed}
+        figures: dict[str, float] = {"seed": seed}
         for prefix, kind in kinds.items():
             outcome = simulate(rates, kind(sites), days=days, seed=seed)
-            found |= _figures(prefix, outcome)
-        runs.append(found)
+            figures |= _figures(prefix, outcome)
+        runs.append(figures)
     means = {
         name: round(fmean(run[name] for run in runs), 4)
         for name in runs[0]
@@ -139,7 +145,9 @@ def change_rates(sites: int) -> Floats:
     return MEDIAN_CHANGES_PER_DAY * np.exp(SIGMA * np.array(deviations))
 
 
-def simulate(rates: Floats, rule: Rule, *, days: int, seed: int) -> Outcome:
+def simulate(
+    rates: Floats, rule: RevisitRule, *, days: int, seed: int
+) -> SimulationOutcome:
     """Every site was fetched at the start, and is visited first within a day."""
     chance = np.random.default_rng(seed)
     visited_at = np.zeros(len(rates))
@@ -160,7 +168,7 @@ def simulate(rates: Floats, rule: Rule, *, days: int, seed: int) -> Outcome:
             rule.end_day()
     fresh_days += np.minimum(chance.exponential(1 / rates), days - visited_at)
     fast = rates > FAST_CHANGES_PER_DAY
-    return Outcome(
+    return SimulationOutcome(
         freshness=float(fresh_days.mean()) / days,
         visits=float(visits.mean()) / days,
         fast_visits=float(visits[fast].sum() / max(1, fast.sum())) / days,
@@ -181,7 +189,7 @@ def find_growth(rates: Floats, days: int) -> float:
 
 
 def freshness_of_known(rates: Floats) -> float:
-    """Of the allocation to sites whose rates are known: what no learning can exceed."""
+    """Return the freshness if all rates were known: no learning can exceed it."""
     visits = allocate(rates).visits_per_day(rates)
     return float((visits / rates * -np.expm1(-rates / visits)).mean())
 
@@ -193,7 +201,7 @@ def _histories(columns: Floats) -> ChangeHistory[Floats]:
     )
 
 
-def _figures(prefix: str, outcome: Outcome) -> dict[str, float]:
+def _figures(prefix: str, outcome: SimulationOutcome) -> dict[str, float]:
     return {
         f"{prefix}mean_freshness": round(outcome.freshness, 4),
         f"{prefix}visits_per_day": round(outcome.visits, 3),

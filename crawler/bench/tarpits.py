@@ -1,4 +1,4 @@
-"""What hosts that drip cost the good ones beside them, and how much memory.
+"""Cost of hosts that drip, to the good ones beside them and in memory.
 
 All are on loopback, served by a process of their own. The good ones are fetched a few at
 a time, alone and then beside the swarm, whose every connection is held to the deadline.
@@ -93,8 +93,8 @@ async def swarm(
         await asyncio.sleep(fetcher.config.deadline_s)
         yield
     finally:
-        for one in fetching:
-            one.cancel()
+        for task in fetching:
+            task.cancel()
         await asyncio.gather(*fetching, return_exceptions=True)
 
 
@@ -152,11 +152,11 @@ def _fetcher(
 # --- the other process ----------------------------------------------------------------
 
 
-def _serve(told: Connection, hosts: int, ca_file: Path) -> None:
-    asyncio.run(_serve_all(told, hosts, ca_file))
+def _serve(ready: Connection, hosts: int, ca_file: Path) -> None:
+    asyncio.run(_serve_all(ready, hosts, ca_file))
 
 
-async def _serve_all(told: Connection, hosts: int, ca_file: Path) -> None:
+async def _serve_all(ready: Connection, hosts: int, ca_file: Path) -> None:
     authority = trustme.CA()
     authority.cert_pem.write_to_path(str(ca_file))
     ports = []
@@ -175,8 +175,8 @@ async def _serve_all(told: Connection, hosts: int, ca_file: Path) -> None:
                     answer, "127.0.0.1", 0, ssl=context, backlog=2 * hosts
                 )
             )
-        ports.append([one.sockets[0].getsockname()[1] for one in servers])
-    told.send(tuple(ports))
+        ports.append([server.sockets[0].getsockname()[1] for server in servers])
+    ready.send(tuple(ports))
     await asyncio.Event().wait()
 
 

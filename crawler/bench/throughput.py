@@ -1,52 +1,51 @@
 """Documents a CPU-second: our crawler beside a bare httpx loop and Scrapy.
 
-All fetch the same documents of the same crowd of sites in one run, each in a process of
-its own whose CPU is counted; the sites and PostgreSQL run in others.
+All fetch the same documents of the same sites in one run, each in a process of its own
+whose CPU is counted; the sites and PostgreSQL run in others.
 """
 
 import asyncio
-import multiprocessing
-import tempfile
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from pathlib import Path
-from typing import Any
 
 from crawler.bench import bare_loop, own_crawl, scrapy_spider
 from crawler.bench.documents import url_of
-from crawler.bench.effort import Effort
+from crawler.bench.effort import CpuEffort
 from crawler.bench.tls_sites import Crowd, crowd_of
-from registry.db import crowd as crowd_in_db
-from registry.db.embedded import EmbeddedPostgres, start_embedded
-from registry.db.engine import engine_at
-from registry.db.migrate import migrate
+from registry.bench.scratch import (
+    database_url,
+    in_process,
+    scratch_folder,
+    scratch_postgres,
+)
+from registry.bench.synthetic import tables
+from registry.db.engine.embedded import EmbeddedPostgres
+from registry.db.engine.engines import engine_at
+from registry.db.schema.migrate import migrate
 from registry.usecases.chance import Chance
 
 Figures = dict[str, float]
 
 
 def measure(*, sites: int, at_once: int) -> Figures:
-    """sites: each with one document that it declared. at_once: sites or requests.
+    """Fetch one declared document of each site, so many at once.
 
-    Scrapy is left out where it is not installed.
-
-    docs_per_cpu_s: documents that were fetched, understood and stored; those of the
-    others were only fetched. postgres_cpu_ms_per_doc: beside our own.
+    Ours are read and stored too; the others only fetch. Scrapy is left out where it is
+    not installed. postgres_cpu_ms_per_doc: beside our own CPU.
     """
     with crowd_of(sites) as crowd:
-        bare = _in_process(bare_loop.run, crowd, at_once)
+        bare = in_process(bare_loop.run, crowd, at_once)
         others = {"bare_httpx_docs_per_cpu_s": bare}
         if find_spec("scrapy"):
-            others["scrapy_docs_per_cpu_s"] = _in_process(
+            others["scrapy_docs_per_cpu_s"] = in_process(
                 scrapy_spider.run, crowd, at_once
             )
         with _database_of(crowd) as server:
             ours, postgres_s = _crawl(crowd, server, at_once)
     return {
         "docs_per_cpu_s": round(ours.documents_per_cpu_s, 1),
-        **{name: round(one.documents_per_cpu_s, 1) for name, one in others.items()},
+        **{name: round(e.documents_per_cpu_s, 1) for name, e in others.items()},
         "docs_over_bare_httpx": _ratio(ours, others["bare_httpx_docs_per_cpu_s"]),
         "postgres_cpu_ms_per_doc": round(1000 * postgres_s / sites, 2),
         "documents": ours.documents,
@@ -54,7 +53,7 @@ def measure(*, sites: int, at_once: int) -> Figures:
 
 
 def crawl_cold(*, sites: int, at_once: int) -> Figures:
-    """All of them in one run. rss_mb: the most that our process took."""
+    """Visit all sites in one run; rss_mb: the peak of our process."""
     with crowd_of(sites) as crowd, _database_of(crowd) as server:
         ours, _ = _crawl(crowd, server, at_once)
     return {
@@ -67,40 +66,23 @@ def crawl_cold(*, sites: int, at_once: int) -> Figures:
 
 def _crawl(
     crowd: Crowd, server: EmbeddedPostgres, at_once: int
-) -> tuple[Effort, float]:
-    """And the CPU seconds of PostgreSQL beside it."""
+) -> tuple[CpuEffort, float]:
+    """Return the effort, and the CPU seconds of PostgreSQL beside it."""
     before_s = server.cpu_s()
-    ours = _in_process(own_crawl.run, crowd, _spell(server), at_once)
+    ours = in_process(own_crawl.run, crowd, database_url(server), at_once)
     return ours, server.cpu_s() - before_s
 
 
-def _ratio(one: Effort, other: Effort) -> float:
-    return round(one.documents_per_cpu_s / other.documents_per_cpu_s, 2)
-
-
-def _in_process(run: Callable[..., Effort], *arguments: Any) -> Effort:
-    spawning = multiprocessing.get_context("spawn")
-    # A pool that is terminated waits for ever for Scrapy, which keeps SIGTERM to itself.
-    with ProcessPoolExecutor(1, mp_context=spawning) as process:
-        return process.submit(run, *arguments).result()
+def _ratio(ours: CpuEffort, other: CpuEffort) -> float:
+    return round(ours.documents_per_cpu_s / other.documents_per_cpu_s, 2)
 
 
 @contextmanager
 def _database_of(crowd: Crowd) -> Iterator[EmbeddedPostgres]:
-    """With the crowd's sites, of which none was visited yet."""
-    with tempfile.TemporaryDirectory(prefix="fair-registry-bench-") as folder:
-        server = start_embedded(Path(folder))
-        try:
-            server.create_database()
-            asyncio.run(_fill(_spell(server), crowd))
-            yield server
-        finally:
-            server.close()
-
-
-def _spell(server: EmbeddedPostgres) -> str:
-    url: str = server.url().render_as_string(hide_password=False)
-    return url
+    """Run a database of the sites, none of which was visited yet."""
+    with scratch_folder() as folder, scratch_postgres(folder) as server:
+        asyncio.run(_fill(database_url(server), crowd))
+        yield server
 
 
 async def _fill(database_url: str, crowd: Crowd) -> None:
@@ -108,6 +90,6 @@ async def _fill(database_url: str, crowd: Crowd) -> None:
     async with engine_at(database_url) as engine:
         await migrate(engine)
         async with engine.begin() as connection:
-            await crowd_in_db.make_declaring_crowd(
+            await tables.insert_declaring_sites(
                 connection, urls=urls, now=Chance().now()
             )

@@ -18,7 +18,7 @@ from pathlib import Path
 import trustme
 
 from crawler.bench.documents import build_document, host_of, path_of
-from crawler.robots import PATH as ROBOTS_PATH
+from crawler.robots.robots_txt import PATH as ROBOTS_PATH
 
 ROBOTS = b"User-agent: *\nDisallow: /admin/\nDisallow: /search?\nAllow: /\n"
 BACKLOG = 1024
@@ -61,11 +61,11 @@ def crowd_of(hosts: int) -> Iterator[Crowd]:
             server.join()
 
 
-def _serve(told: Connection, hosts: int, ca_file: Path) -> None:
-    asyncio.run(_serve_all(told, hosts, ca_file))
+def _serve(ready: Connection, hosts: int, ca_file: Path) -> None:
+    asyncio.run(_serve_all(ready, hosts, ca_file))
 
 
-async def _serve_all(told: Connection, hosts: int, ca_file: Path) -> None:
+async def _serve_all(ready: Connection, hosts: int, ca_file: Path) -> None:
     authority = trustme.CA()
     authority.cert_pem.write_to_path(str(ca_file))
     contexts: dict[str, ssl.SSLContext] = {}
@@ -81,7 +81,7 @@ async def _serve_all(told: Connection, hosts: int, ca_file: Path) -> None:
     server = await asyncio.start_server(
         _answer, "127.0.0.1", 0, ssl=front, backlog=BACKLOG
     )
-    told.send(server.sockets[0].getsockname()[1])
+    ready.send(server.sockets[0].getsockname()[1])
     await asyncio.Event().wait()
 
 
@@ -104,7 +104,7 @@ async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 async def _answer_one(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> bool:
-    """Whether the client may ask again."""
+    """Answer a request and return whether the client may ask again."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
     path = head.split(" ", 2)[1]
     host = head.partition("\r\nhost: ")[2].partition("\r\n")[0].partition(":")[0]

@@ -1,7 +1,7 @@
 """Finding the discovery documents of a host.
 
 What the registration names is fetched and nothing else, but for what that points to.
-Without such, the places that the formats know are asked, then the host's own page and
+Without such, the addresses that the formats know are asked, then the host's own page and
 what its head and its Link headers point to. Whether this brought a WAB or an AWAS
 document decides about the rest: the WAB record in the DNS, the manifests of AWAS.
 
@@ -22,21 +22,27 @@ from functools import partial
 from typing import Any
 
 from crawler import metrics, refusals, trace
-from crawler.discovery.found import Discovery, FetchedDocument, FoundBy
-from crawler.discovery.visit import PAGE, PAGE_OR_DOCUMENT, Answer, Visit, VisitLimits
-from crawler.http.connection import keeping_connections
+from crawler.discovery.batch_parser import BatchParser
+from crawler.discovery.visit import (
+    PAGE,
+    PAGE_OR_DOCUMENT,
+    DocumentResponse,
+    Visit,
+    VisitLimits,
+)
+from crawler.discovery.visit_result import Discovery, FetchedDocument, FoundBy
+from crawler.http.connection import reusing_connections
 from crawler.http.exchange import NotModified, Wanted
 from crawler.http.fetch import Fetcher
 from crawler.http.head import Validators
-from crawler.readings import Readings
-from crawler.robots import Robots
-from crawler.robots_cache import RobotsCache
+from crawler.robots.robots_cache import RobotsCache
+from crawler.robots.robots_txt import Robots
 from registry.errors import Problem, ProblemType, Refused
 from registry.formats.detect import open_document, parse_document, read_opened
 from registry.formats.document import Document, Format, Parsed, Rejected
 from registry.formats.html.links import DiscoveryLink, parse_link_header, parse_links
-from registry.identity.dns_record import Status, choose_record, parse_wab_records
-from registry.identity.key_source import txt_record_url, wab_record_name
+from registry.identity.keys.dns_record import Status, choose_record, parse_wab_records
+from registry.identity.keys.key_source import txt_record_url, wab_record_name
 from registry.identity.refusals import WAB_RECORD_DEPRECATED, WAB_RECORD_PAUSED
 from registry.sites.host import Host
 
@@ -51,10 +57,10 @@ WELL_KNOWN: tuple[tuple[Format, tuple[str, ...]], ...] = (
     ("mcp", ("/.well-known/mcp.json",)),
     ("ard", ("/.well-known/ai-catalog.json", "/.well-known/ard.json")),
 )
-"""Places to look; of one row, the first that holds the row's format is enough."""
+"""Addresses to look at; of one row, the first that holds the row's format is enough."""
 
 MANIFESTS = ("/.well-known/mcp-manifest.json", "/.well-known/a2a-manifest.json")
-"""They point to an AWAS catalogue, where there is none at its own place (AWAS 1.0,
+"""They point to an AWAS catalogue, where there is none at its own address (AWAS 1.0,
 Client Behavior)."""
 
 _LONG_BYTES = 16 * 1024
@@ -74,18 +80,18 @@ async def discover(
     declared: Sequence[str] = (),
     known: Mapping[str, Validators] | None = None,
     limits: VisitLimits | None = None,
-    readings: Readings | None = None,
+    batch_parser: BatchParser | None = None,
 ) -> Discovery:
-    """Never raises Refused. clock: UTC. known: what is stored, by URL.
+    """Look for a host's documents. Never raises Refused. clock: UTC. known: stored, by URL.
 
-    readings: those of other visits, with which documents are read.
+    batch_parser: those of other visits, with which documents are read.
     """
     limits = limits or VisitLimits()
     visit = Visit(fetcher, robots, host, known=known or {}, clock=clock, limits=limits)
-    search = _Search(fetcher, host, visit, readings or Readings())
+    search = _Search(fetcher, host, visit, batch_parser or BatchParser())
     trace.tell(trace.VisitBegun, host=host.name, declared=declared)
     try:
-        with keeping_connections():
+        with reusing_connections(limits.max_bytes):
             async with asyncio.timeout(limits.deadline_s):
                 _tell_robots(host.name, await robots.robots_of(host.name))
                 await (
@@ -97,23 +103,23 @@ async def discover(
         visit.fail(
             f"https://{host.name}/", found_by, Refused(refusals.DEADLINE, detail)
         )
-    found = search.report()
-    metrics.labelled(metrics.VISITS, found.outcome).inc()
+    discovery = search.report()
+    metrics.labelled(metrics.VISITS, discovery.outcome).inc()
     trace.tell(
         trace.VisitEnded,
-        documents=len(found.documents),
-        unchanged=len(found.unchanged),
-        absent=len(found.absent),
-        failures=len(found.failures),
+        documents=len(discovery.documents),
+        unchanged=len(discovery.unchanged),
+        absent=len(discovery.absent),
+        failures=len(discovery.failures),
     )
-    return found
+    return discovery
 
 
 class _Search:
     def __init__(
-        self, fetcher: Fetcher, host: Host, visit: Visit, readings: Readings
+        self, fetcher: Fetcher, host: Host, visit: Visit, batch_parser: BatchParser
     ) -> None:
-        self._readings = readings
+        self._batch_parser = batch_parser
         self._fetcher = fetcher
         self._host = host
         self._origin = f"https://{host.name}"
@@ -127,7 +133,7 @@ class _Search:
         await self._read_known()
 
     async def look_around(self) -> None:
-        await _together(self._read_first(*one) for one in WELL_KNOWN)
+        await _together(self._read_first(*address) for address in WELL_KNOWN)
         await self._read_page(f"{self._origin}/", "page")
         await _together(self._last_resorts())
         await self._read_known()
@@ -169,8 +175,10 @@ class _Search:
     ) -> bool:
         return await self._recognise(await self._visit.ask(url, found_by), promised)
 
-    async def _recognise(self, answer: Answer, promised: Format | None = None) -> bool:
-        """Whether it is, or leads to, what was promised; what is stored was that."""
+    async def _recognise(
+        self, answer: DocumentResponse, promised: Format | None = None
+    ) -> bool:
+        """Return whether it is, or leads to, what was promised; stored documents were that."""
         if isinstance(answer, NotModified):
             self._formats |= {promised} if promised else set()
             return True
@@ -200,7 +208,7 @@ class _Search:
     # --- documents that point to the actions ---
 
     async def _follow(self, pointer: Document) -> bool:
-        """One hop: where the catalogue leads in turn is not asked."""
+        """Follow one hop: the catalogue's own references are not followed."""
         if not pointer.references:
             return False
         url = pointer.references[0]
@@ -215,22 +223,27 @@ class _Search:
             self._tell_dangling(pointer, url, "where there is no such catalogue")
         return False
 
-    async def _parse(self, answer: Answer) -> Document | None:
+    async def _parse(self, answer: DocumentResponse) -> Document | None:
         """A long one off the event loop: it takes a while."""
         if not isinstance(answer, FetchedDocument):
             return None
-        told = {
+        facts = {
             "url": answer.final_url,
             "content_type": answer.content_type,
             "site_url": f"{self._origin}/",
         }
+        allow_loopback = self._fetcher.allow_loopback
         body = answer.body
         if len(body) > _LONG_BYTES:
-            parsed = await asyncio.to_thread(parse_document, body, **told)
+            parsed = await asyncio.to_thread(
+                parse_document, body, **facts, allow_loopback=allow_loopback
+            )
         else:
-            parsed = await self._readings.document(
+            parsed = await self._batch_parser.document(
                 partial(open_document, body),
-                lambda opened: read_opened(opened, body, **told),
+                lambda opened: read_opened(
+                    opened, body, **facts, allow_loopback=allow_loopback
+                ),
             )
         self._parsed[answer.url] = parsed
         return _tell_parsed(answer.final_url, parsed)
@@ -325,7 +338,7 @@ def _is_catalogue(document: Document | None) -> bool:
 
 
 async def _links_of(page: FetchedDocument) -> tuple[DiscoveryLink, ...]:
-    """Those of the head, then those of the header for formats that the head left out."""
+    """Return links of the head, then of the header for formats that the head left out."""
     head = await asyncio.to_thread(parse_links, page.body, url=page.final_url)
     promised = {link.format for link in head}
     header = parse_link_header(page.links, url=page.final_url)

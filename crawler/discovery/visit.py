@@ -1,4 +1,4 @@
-"""One visit to a host: each address asked once, within bounds, and what came of it.
+"""Visit to a host: each address is asked once, within bounds.
 
 Where to look, and when it is enough, is `search`'s business.
 """
@@ -11,13 +11,13 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from crawler import refusals, trace
-from crawler.discovery.found import Failure, FetchedDocument, FoundBy
+from crawler.discovery.visit_result import Failure, FetchedDocument, FoundBy
 from crawler.http.body import BodyLimits
 from crawler.http.exchange import Fetched, NotModified, Wanted
 from crawler.http.fetch import Fetcher
 from crawler.http.head import DOCUMENT_TYPES, HTML_TYPES, Validators, media_type_of
 from crawler.refusals import UnexpectedStatus, UnexpectedType
-from crawler.robots_cache import RobotsCache
+from crawler.robots.robots_cache import RobotsCache
 from crawler.stopwatch import Stopwatch
 from registry.errors import Refused
 from registry.formats.html.markup import starts_as_markup
@@ -29,20 +29,24 @@ PAGE_OR_DOCUMENT = replace(PAGE, accept=(*DOCUMENT_TYPES, *HTML_TYPES))
 _TURNED_AWAY = frozenset({429, 503})
 
 
-Answer: TypeAlias = FetchedDocument | NotModified | None
+DocumentResponse: TypeAlias = FetchedDocument | NotModified | None
 """None: nothing is there, or a failure that is noted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisitLimits:
-    """requests: robots.txt among them.
+    """Bounds of a visit.
 
-    A host without any document is asked 15 times: robots.txt, the well-known places,
+    requests: robots.txt among them. elsewhere: requests for documents on other hosts,
+    which never asked for it. max_bytes: that arrive, of all connections.
+    A host without any document is asked 15 times: robots.txt, the well-known addresses,
     the page and both manifests; what these point to, the endpoint in the DNS and what
     is stored take the rest.
     """
 
     requests: int = 24
+    elsewhere: int = 2
+    max_bytes: int = 8 * 1024 * 1024
     at_once: int = 4
     deadline_s: float = 30.0
 
@@ -68,10 +72,11 @@ class Visit:
         self._host = host
         self._clock = clock
         self._requests_left = limits.requests - 1  # robots.txt was one
+        self._elsewhere_left = limits.elsewhere
         # More at a time than the host may be asked would only wait there, impatiently.
         allowed = fetcher.config.politeness.config.limits["host"].at_once
         self._slots = asyncio.Semaphore(min(limits.at_once, allowed))
-        self._answers: dict[str, asyncio.Future[Answer]] = {}
+        self._answers: dict[str, asyncio.Future[DocumentResponse]] = {}
         self._absent: dict[str, None] = {}
 
     async def ask(
@@ -79,11 +84,13 @@ class Visit:
         url: str,
         found_by: FoundBy,
         wanted: Wanted = DOCUMENT,
-    ) -> Answer:
-        """Who asks a second time shares the answer to the first. Never raises Refused."""
+    ) -> DocumentResponse:
+        """Fetch the URL, once for all who ask for it. Never raises Refused."""
         if url in self._answers:
             return await self._answers[url]
-        shared: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        shared: asyncio.Future[DocumentResponse] = (
+            asyncio.get_running_loop().create_future()
+        )
         self._answers[url] = shared
         try:
             answer = await self._ask(url, found_by, wanted)
@@ -107,17 +114,17 @@ class Visit:
 
     @property
     def answers(self) -> Mapping[str, FetchedDocument | NotModified]:
-        """By the URL that was asked for, in the order of asking."""
+        """Return responses by the URL that was asked for, in the order of asking."""
         given = {
-            url: one.result()
-            for url, one in self._answers.items()
-            if one.done() and not one.cancelled()
+            url: shared.result()
+            for url, shared in self._answers.items()
+            if shared.done() and not shared.cancelled()
         }
         return {url: answer for url, answer in given.items() if answer is not None}
 
     @property
     def absent(self) -> tuple[str, ...]:
-        """Where there surely is nothing."""
+        """Return URLs at which there surely is nothing."""
         return tuple(self._absent)
 
     def is_absent(self, url: str) -> bool:
@@ -128,7 +135,7 @@ class Visit:
         url: str,
         found_by: FoundBy,
         wanted: Wanted,
-    ) -> Answer:
+    ) -> DocumentResponse:
         async with self._slots:
             # Asked only now: while this one waited, the host may have turned us away.
             if self.turned_away and found_by != "declared":
@@ -136,15 +143,15 @@ class Visit:
                 return None
             known = self.known.get(url, Validators())
             trace.tell(
-                trace.Asked,
+                trace.RequestSent,
                 url=url,
                 found_by=found_by,
                 conditional=known != Validators(),
             )
             watch = Stopwatch()
             try:
-                asked = replace(wanted, conditional=known)
-                fetched = await self._fetch(url, asked, watch)
+                request = replace(wanted, conditional=known)
+                fetched = await self._fetch(url, request, watch)
                 return self._accept(url, found_by, fetched, wanted.accept)
             except Refused as refused:
                 self._take(url, found_by, refused, watch.elapsed_ms)
@@ -156,13 +163,23 @@ class Visit:
         wanted: Wanted,
         watch: Stopwatch,
     ) -> Fetched | NotModified:
-        if self._requests_left <= 0:
-            raise Refused(refusals.BUDGET)
-        self._requests_left -= 1
+        self._count(url)
         await self._robots.permit(self._fetcher.target_of(url))
         return await self._fetcher.fetch(
             url, wanted, permit=self._robots.permit, watch=watch
         )
+
+    def _count(self, url: str) -> None:
+        """Raises: Refused `budget`."""
+        if self._requests_left <= 0:
+            raise Refused(refusals.BUDGET)
+        if not self._is_here(url):
+            if self._elsewhere_left <= 0:
+                detail = "too many documents are on other hosts"
+                fix = "Serve them on the site's own host."
+                raise Refused(refusals.BUDGET, detail, fix=fix)
+            self._elsewhere_left -= 1
+        self._requests_left -= 1
 
     def _accept(
         self,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from crawler.http.guard import Target
-from registry.identity.web_bot_auth import NONCE_BYTES, SignatureAgent
+from registry.identity.requests.web_bot_auth import NONCE_BYTES, SignatureAgent
 from registry.usecases.chance import Chance
 
 

@@ -1,9 +1,8 @@
 """HTTP/1.1 requests, each over a connection to an address that was vetted just before.
 
-`answer` reads what comes; it knows nothing of sockets. Where `keeping_connections` is
-around them, the requests to one host follow each other on a connection: a visit asks
-for robots.txt and for documents, and the handshake costs more than all of them. Nothing
-outlives the visit, so there is no pool that a cancelled fetch could drain.
+Within `reusing_connections` the requests to one host follow each other on a connection:
+a visit asks for robots.txt and for documents, and the handshake costs more than all of
+them. Nothing outlives the visit, so there is no pool that a cancelled fetch could drain.
 """
 
 import re
@@ -17,24 +16,28 @@ from functools import cache
 import certifi
 
 from crawler import refusals
-from crawler.http.answer import Answer, Fields, Incoming
+from crawler.http.byte_budget import ByteBudget
 from crawler.http.guard import Target
 from crawler.http.resolve import Resolver
+from crawler.http.response_reader import Fields, ResponseReader
 from crawler.http.wire import Unreached, Wire
 from crawler.restraint.politeness import Turn
 from registry.errors import Refused
 
 _DIAL_AT_MOST = 3
-_UNREAD_BYTES = 128 * 1024  # more costs more than a handshake
+_DRAINED_PIECES = 4  # more costs more than a handshake
+_MAX_HANDSHAKE_BYTES = 128 * 1024
+_MAX_OVERHEAD_BYTES = 128 * 1024  # of a response: its framing, and that of TLS
 
 _LINE = re.compile(r"[\t\x20-\x7e]+")
 
-Place = tuple[str, int]
+Origin = tuple[str, int]
+"""Host and port."""
 
 
 @cache
 def make_tls_context(ca_file: str | None = None) -> ssl.SSLContext:
-    """One for the whole process: it takes 25 ms.
+    """Make the context of the whole process, which takes 25 ms.
 
     ca_file: PEM of one more authority to trust.
     """
@@ -51,63 +54,68 @@ class StaleConnection(Refused):
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """headers: names in lower case. read: the body as it comes, b"" at its end."""
+    """headers: names in lower case. read: gives the body as it comes, b"" at its end."""
 
     status: int
     headers: Fields
     read: Callable[[], Awaitable[bytes]]
 
 
-class _Line:
-    """A connection for requests that follow each other."""
+class _Connection:
+    """Connection for requests that follow each other."""
 
     def __init__(self, wire: Wire, address: str) -> None:
         self.address = address
         self._wire = wire
-        self._incoming = Incoming()
-        self._answer = Answer(self._incoming)
+        self._reader = ResponseReader()
         self._is_used = False
 
     async def ask(
-        self, target: Target, headers: Mapping[str, str], content: bytes | None
+        self,
+        target: Target,
+        headers: Mapping[str, str],
+        content: bytes | None,
+        budget: ByteBudget,
     ) -> Response:
-        """Raises: Refused, of which StaleConnection says that nothing was answered."""
-        self._answer = Answer(self._incoming)
-        self._incoming.add(await self._send(_spell(target, headers, content)))
-        while (head := self._answer.read_head()) is None:
-            self._incoming.add(await self._wire.read())
-        return Response(head.status, head.fields, self._read_body)
+        """Raises: Refused; StaleConnection where nothing came in answer."""
+        reader = self._reader = ResponseReader()
+        self._wire.budget = budget
+        reader.feed(await self._send(_encode_request(target, headers, content)))
+        while reader.head is None:
+            reader.feed(await self._wire.read())
+        return Response(reader.head.status, reader.head.fields, self._read_body)
 
-    def end_answer(self) -> bool:
-        """Whether it may be asked again: the whole answer has come by now, and no more."""
+    def finish(self) -> bool:
+        """Return whether it may be used again: the whole response came, and no more."""
         with suppress(Refused):
-            self._take_arrived()
+            self._drain()
+        self._reader.discard()
         self._is_used = True
-        return self._answer.may_be_followed
+        return self._reader.is_complete and self._reader.is_reusable
 
     @property
     def is_open(self) -> bool:
-        """And nothing came that nobody asked for: that would be lost here."""
+        """Open, and nothing came that nobody asked for: that would be lost here."""
         with suppress(Refused):
             return self._wire.read_arrived() is None
         return False
 
     def close(self) -> None:
+        self._reader.discard()
         self._wire.abort()
 
-    def _take_arrived(self) -> None:
-        """The rest of the answer, as far as it is here and not long."""
-        left = _UNREAD_BYTES
-        while left > 0 and (part := self._answer.read_body()) != b"":
-            if part is None:
-                arrived = self._wire.read_arrived()
-                if arrived is None:
-                    return
-                left -= len(arrived)
-                self._incoming.add(arrived)
+    def _drain(self) -> None:
+        """Read the rest of the response, as far as it is here and not long."""
+        for _ in range(_DRAINED_PIECES):
+            if self._reader.is_complete:
+                return
+            arrived = self._wire.read_arrived()
+            if arrived is None:
+                return
+            self._reader.feed(arrived)
 
     async def _send(self, request: bytes) -> bytes:
-        """The first bytes of the answer."""
+        """Return the first bytes of the response."""
         try:
             await self._wire.write(request)
             data = await self._wire.read()
@@ -121,72 +129,80 @@ class _Line:
         return data
 
     async def _read_body(self) -> bytes:
-        while (part := self._answer.read_body()) is None:
-            self._incoming.add(await self._wire.read())
-        return part
+        while not (payload := self._reader.take_payload()):
+            if self._reader.is_complete:
+                break
+            self._reader.feed(await self._wire.read())
+        return payload
 
 
-def _spell(target: Target, headers: Mapping[str, str], content: bytes | None) -> bytes:
+def _encode_request(
+    target: Target, headers: Mapping[str, str], content: bytes | None
+) -> bytes:
     authority = target.url.split("/", 3)[2]
     method = "GET" if content is None else "POST"
     lines = [f"{method} {target.path} HTTP/1.1", f"Host: {authority}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     if content is not None:
         lines.append(f"Content-Length: {len(content)}")
-    said = "".join(lines)
-    is_plain = said.isascii() and said.isprintable()
+    text = "".join(lines)
+    is_plain = text.isascii() and text.isprintable()
     if not is_plain and not all(map(_LINE.fullmatch, lines)):
         raise Refused(refusals.PROTOCOL, "a header field of ours is none")
     return "\r\n".join([*lines, "", ""]).encode("ascii") + (content or b"")
 
 
-class _Kept:
-    """Connections at rest, until the end of a visit."""
+class _VisitConnections:
+    """Connections at rest, until the end of a visit. budget: of all its bytes."""
 
-    def __init__(self) -> None:
-        self._lines: dict[Place, list[_Line]] = {}
+    def __init__(self, budget: ByteBudget | None) -> None:
+        self.budget = budget
+        self._idle: dict[Origin, list[_Connection]] = {}
         self._is_over = False
 
-    def take(self, place: Place) -> _Line | None:
-        lines = self._lines.get(place, [])
-        while lines:
-            line = lines.pop()
-            if line.is_open:
-                return line
-            line.close()
+    def take(self, origin: Origin) -> _Connection | None:
+        idle = self._idle.get(origin, [])
+        while idle:
+            connection = idle.pop()
+            if connection.is_open:
+                return connection
+            connection.close()
         return None
 
-    def keep(self, place: Place, line: _Line) -> None:
+    def give_back(self, origin: Origin, connection: _Connection) -> None:
         if self._is_over:
-            line.close()
+            connection.close()
         else:
-            self._lines.setdefault(place, []).append(line)
+            self._idle.setdefault(origin, []).append(connection)
 
     def close(self) -> None:
         self._is_over = True
-        for lines in self._lines.values():
-            for line in lines:
-                line.close()
+        for idle in self._idle.values():
+            for connection in idle:
+                connection.close()
 
 
-_kept: ContextVar[_Kept | None] = ContextVar("kept_connections", default=None)
+_visit: ContextVar[_VisitConnections | None] = ContextVar("visit", default=None)
 
 
 @contextmanager
-def keeping_connections() -> Iterator[None]:
-    """Around a visit: who is asked again is asked on the same connection."""
-    kept = _Kept()
-    before = _kept.set(kept)
+def reusing_connections(max_bytes: int | None = None) -> Iterator[None]:
+    """Reuse connections to a host until the end of the block.
+
+    max_bytes: that may arrive over all of them.
+    """
+    visit = _VisitConnections(None if max_bytes is None else ByteBudget(max_bytes))
+    before = _visit.set(visit)
     try:
         yield
     finally:
-        _kept.reset(before)
-        kept.close()
+        _visit.reset(before)
+        visit.close()
 
 
 @dataclass(frozen=True, slots=True)
 class Dialling:
-    """How hosts are reached. timeout_s: of each step."""
+    """Means of reaching hosts. timeout_s: of each step."""
 
     resolver: Resolver
     tls: ssl.SSLContext
@@ -199,33 +215,39 @@ async def ask(
     headers: Mapping[str, str],
     *,
     content: bytes | None = None,
+    max_bytes: int,
     dialling: Dialling,
     turn: Turn,
 ) -> AsyncIterator[Response]:
-    """The answer, its body still to be read. content: posted.
+    """Give the response, its body still to be read.
 
+    content: posted. max_bytes: of the body, as it is transferred.
     Raises: Refused; StaleConnection where the same request is to be made once more.
     """
-    kept = _kept.get()
-    place = (target.host.name, target.port)
-    line = kept.take(place) if kept else None
+    visit = _visit.get()
+    visit_budget = visit.budget if visit else None
+    budget = ByteBudget(max_bytes + _MAX_OVERHEAD_BYTES, within=visit_budget)
+    origin = (target.host.name, target.port)
+    connection = visit.take(origin) if visit else None
     try:
-        if line is None:
-            line = await _dial(target, dialling, turn)
+        if connection is None:
+            connection = await _dial(target, dialling, turn, visit_budget)
         else:
-            await turn.dial(line.address)
-        closing = {} if kept else {"Connection": "close"}
-        yield await line.ask(target, {**closing, **headers}, content)
+            await turn.dial(connection.address)
+        closing = {} if visit else {"Connection": "close"}
+        yield await connection.ask(target, {**closing, **headers}, content, budget)
     finally:
-        if line is not None:
-            if kept and line.end_answer():
-                kept.keep(place, line)
+        if connection is not None:
+            if visit and connection.finish():
+                visit.give_back(origin, connection)
             else:
-                line.close()
+                connection.close()
 
 
-async def _dial(target: Target, dialling: Dialling, turn: Turn) -> _Line:
-    """To the first of the vetted addresses that takes it. Raises: Refused."""
+async def _dial(
+    target: Target, dialling: Dialling, turn: Turn, visit_budget: ByteBudget | None
+) -> _Connection:
+    """Dial the vetted addresses until one takes the connection. Raises: Refused."""
     name, resolver = target.host.name, dialling.resolver
     failure: Refused = Refused(refusals.CONNECT, f"no address of {name}")
     untried: Refused | None = None
@@ -235,9 +257,10 @@ async def _dial(target: Target, dialling: Dialling, turn: Turn) -> _Line:
         except Refused as refused:
             untried = refused
             continue
-        wire = Wire(dialling.timeout_s)
+        budget = ByteBudget(_MAX_HANDSHAKE_BYTES, refusals.TLS, within=visit_budget)
+        wire = Wire(dialling.timeout_s, budget)
         try:
-            # Whom it reached is looked at again before a byte is sent.
+            # The peer's address is looked at again before a byte is sent.
             resolver.vet(await wire.connect(endpoint.address, endpoint.port))
             await wire.secure(dialling.tls, name)
         except Unreached as unreached:
@@ -247,5 +270,5 @@ async def _dial(target: Target, dialling: Dialling, turn: Turn) -> _Line:
             wire.abort()
             raise
         else:
-            return _Line(wire, endpoint.address)
+            return _Connection(wire, endpoint.address)
     raise untried or failure

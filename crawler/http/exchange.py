@@ -1,4 +1,4 @@
-"""What is wanted of a fetch, and what it brings. Pure."""
+"""Request and result of a fetch. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

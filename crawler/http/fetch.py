@@ -49,8 +49,8 @@ Sign = Callable[[Target], Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What a POST came to, whatever the status; content_type: as sent, or ""."""
+class PostResponse:
+    """Response to a POST, whatever the status. content_type: as sent, or ""."""
 
     status: int
     content_type: str
@@ -71,7 +71,7 @@ class FetcherConfig:
 
 
 class _Order(NamedTuple):
-    """One fetch, whatever URL the redirects lead to."""
+    """Order of one fetch, whatever URL the redirects lead to."""
 
     wanted: Wanted
     permit: Permit | None
@@ -79,23 +79,23 @@ class _Order(NamedTuple):
 
 
 class Fetcher:
-    """One for the process; holds no connections, so it needs no closing."""
+    """Fetcher of the process; it holds no connections, so it needs no closing."""
 
     def __init__(self, config: FetcherConfig) -> None:
         self.config = config
         self.resolver = config.resolver
-        self._allow_test = config.resolver.config.allow_loopback
+        self.allow_loopback = config.resolver.config.allow_loopback
         tls = make_tls_context(str(config.ca_file) if config.ca_file else None)
         self._dialling = Dialling(self.resolver, tls, config.step_timeout_s)
 
     @property
     def product_token(self) -> str:
-        """What robots.txt calls us (RFC 9309, 2.2.1)."""
+        """Return our product token for robots.txt (RFC 9309, 2.2.1)."""
         return self.config.user_agent.partition("/")[0]
 
     def target_of(self, url: str) -> Target:
         """Raises: Refused."""
-        return _parse_again(url, allow_test=self._allow_test)
+        return _parse_again(url, allow_test=self.allow_loopback)
 
     async def fetch(
         self,
@@ -125,7 +125,7 @@ class Fetcher:
 
     async def post(
         self, url: str, content: bytes, *, content_type: str, limits: BodyLimits
-    ) -> Answer:
+    ) -> PostResponse:
         """Post to an address that the operator configured; no redirect is followed.
 
         What is posted may arrive twice. Raises: Refused.
@@ -153,22 +153,23 @@ class Fetcher:
         headers: Mapping[str, str],
         limits: BodyLimits,
         watch: Stopwatch,
-    ) -> Answer:
+    ) -> PostResponse:
         async with (
             self.config.politeness.turn(target.host, watch) as turn,
             ask(
                 target,
                 headers,
                 content=content,
+                max_bytes=limits.wire_bytes,
                 dialling=self._dialling,
                 turn=turn,
             ) as response,
         ):
-            told = Headers(response.headers)
-            body = await _read(response, told, limits)
-        return Answer(
+            fields = Headers(response.headers)
+            body = await _read(response, fields, limits)
+        return PostResponse(
             status=response.status,
-            content_type=told.get("content-type")[:256],
+            content_type=fields.get("content-type")[:256],
             body=body.finish(),
         )
 
@@ -184,7 +185,7 @@ class Fetcher:
                 answer.location,
                 rule=order.wanted.redirects,
                 seen=seen,
-                allow_test=self._allow_test,
+                allow_test=self.allow_loopback,
             )
             if order.permit:
                 await order.permit(target)
@@ -208,6 +209,7 @@ class Fetcher:
             ask(
                 target,
                 self._request_headers(target, order),
+                max_bytes=order.wanted.limits.wire_bytes,
                 dialling=self._dialling,
                 turn=turn,
             ) as response,

@@ -1,9 +1,7 @@
-"""Where the crawler may go: the rules for URLs, addresses and redirects. Pure.
+"""Rules for URLs, addresses and redirects that the crawler may follow. Pure.
 
 Any registered site chooses what the crawler fetches, so every URL and every address
-passes here before a packet leaves. `ipaddress.is_global` is no such rule (it holds for
-NAT64, 6to4 and multicast); the tables follow the IANA special-purpose registries.
-Development mode (`allow_loopback`, `allow_test`) adds loopback addresses and .test
+passes here before a packet leaves. Development mode (`allow_loopback`, `allow_test`) adds loopback addresses and .test
 hosts and nothing else.
 """
 
@@ -11,56 +9,20 @@ import ipaddress
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from ipaddress import IPv4Network, IPv6Network
 from typing import Literal
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 from crawler import refusals
 from registry.errors import Refused
+from registry.sites.addresses import Address, has_scope, is_public, unmapped
 from registry.sites.host import Host, parse_host
 from registry.sites.refusals import IP_LITERAL, NO_HOST
 
-Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
 MAX_URL_LENGTH = 2048
 HTTPS_PORT = 443
-
-_DENIED_V4 = tuple(
-    IPv4Network(network)
-    for network in (
-        "0.0.0.0/8",  # this network
-        "10.0.0.0/8",
-        "100.64.0.0/10",  # carrier-grade NAT, and some clouds' metadata
-        "127.0.0.0/8",
-        "168.63.129.16/32",  # Azure's host agent, on a public address
-        "169.254.0.0/16",  # link-local, and most clouds' metadata
-        "172.16.0.0/12",
-        "192.0.0.0/24",  # protocol assignments
-        "192.0.2.0/24",
-        "192.31.196.0/24",  # AS112
-        "192.52.193.0/24",  # AMT
-        "192.88.99.0/24",  # 6to4 relays
-        "192.168.0.0/16",
-        "192.175.48.0/24",  # AS112
-        "198.18.0.0/15",  # benchmarking
-        "198.51.100.0/24",
-        "203.0.113.0/24",
-        "224.0.0.0/4",  # multicast
-        "240.0.0.0/4",  # reserved, and broadcast
-    )
-)
-_UNICAST_V6 = IPv6Network("2000::/3")
-_DENIED_V6 = tuple(
-    IPv6Network(network)
-    for network in (
-        "2001::/23",  # protocol assignments: Teredo, ORCHID, benchmarking
-        "2001:db8::/32",
-        "2002::/16",  # 6to4 wraps any IPv4 address
-        "2620:4f:8000::/48",  # AS112
-        "3fff::/20",
-    )
-)
 
 _FORBIDDEN_CHARACTERS = re.compile(
     # controls and space, backslash, zero-width and bidirectional marks, surrogates
@@ -86,7 +48,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedirectRule:
-    """How many redirects are followed, and whether they may leave the host or site."""
+    """Rule for redirects: how many are followed, and whether they may leave the host or site."""
 
     limit: int = 3
     within: Literal["any", "site", "host"] = "site"
@@ -104,34 +66,14 @@ def verify_address(
     Raises: Refused `address`.
     """
     try:
-        parsed = _unmapped(ipaddress.ip_address(address))
+        parsed = unmapped(ipaddress.ip_address(address))
     except ValueError as error:
         raise Refused(refusals.ADDRESS, f"{address[:80]!r} is no address") from error
-    if allow_loopback and parsed.is_loopback and not _has_scope(parsed):
+    if allow_loopback and parsed.is_loopback and not has_scope(parsed):
         return parsed
-    if not _is_public(parsed) or any(parsed in network for network in own_networks):
+    if not is_public(parsed) or any(parsed in network for network in own_networks):
         raise Refused(refusals.ADDRESS, f"{parsed} is not a public address")
     return parsed
-
-
-def _unmapped(address: Address) -> Address:
-    if isinstance(address, IPv6Address) and address.ipv4_mapped:
-        return address.ipv4_mapped
-    return address
-
-
-def _has_scope(address: Address) -> bool:
-    return isinstance(address, IPv6Address) and address.scope_id is not None
-
-
-def _is_public(address: Address) -> bool:
-    if isinstance(address, IPv4Address):
-        return not any(address in network for network in _DENIED_V4)
-    return (
-        address.scope_id is None
-        and address in _UNICAST_V6
-        and not any(address in network for network in _DENIED_V6)
-    )
 
 
 def parse_target(
@@ -156,9 +98,11 @@ def parse_target(
 def _verify_characters(url: str) -> None:
     if len(url) > MAX_URL_LENGTH:
         raise Refused(refusals.URL_LENGTH, f"{len(url)} characters")
-    if found := _FORBIDDEN_CHARACTERS.search(url):
-        point = ord(found.group())
-        raise Refused(refusals.URL_CHARS, f"U+{point:04X} stands at {found.start()}")
+    if forbidden := _FORBIDDEN_CHARACTERS.search(url):
+        point = ord(forbidden.group())
+        raise Refused(
+            refusals.URL_CHARS, f"U+{point:04X} stands at {forbidden.start()}"
+        )
 
 
 def _verify_parts(url: str, parts: SplitResult) -> None:
@@ -208,7 +152,7 @@ def decide_redirect(
     allow_test: bool = False,
     ports: Collection[int] = (HTTPS_PORT,),
 ) -> Target:
-    """Where a redirect leads, if it may be followed.
+    """Return the target of a redirect, if it may be followed.
 
     seen: URLs fetched so far, the current one among them. Raises: Refused.
     """

@@ -1,11 +1,11 @@
-"""What the head of an answer says, and what a request's asks for. Pure."""
+"""Header fields of a response, and those that a request asks with. Pure."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from crawler import refusals
-from crawler.http.answer import Fields
+from crawler.http.response_reader import Fields
 from crawler.refusals import UnexpectedType
 from registry.errors import Refused
 
@@ -23,7 +23,7 @@ DOCUMENT_TYPES = (*JSON_TYPES, "text/json", "text/plain", "application/octet-str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validators:
-    """What a conditional request sends back (RFC 9110, 13.1); None where not known."""
+    """Validators that a conditional request sends (RFC 9110, 13.1); None where not known."""
 
     etag: str | None = None
     last_modified: str | None = None
@@ -46,7 +46,7 @@ class Headers:
         ]
 
     def get(self, name: str) -> str:
-        """Its values, joined by commas (RFC 9110, 5.3); "" without any."""
+        """Return the field's values, joined by commas (RFC 9110, 5.3); "" without any."""
         return ", ".join(self.all(name))
 
 
@@ -76,12 +76,12 @@ def fitting(values: Sequence[str], limit: int) -> tuple[str, ...]:
 
 
 def media_type_of(content_type: str) -> str:
-    """Without parameters, in lower case."""
+    """Return the type without parameters, in lower case."""
     return content_type.partition(";")[0].strip().lower()
 
 
 def parse_validators(headers: Headers) -> Validators:
-    """What does not have their form is dropped, for it is sent back one day."""
+    """Return well-formed validators only, for they are sent back one day."""
     etag, last_modified = headers.get("etag"), headers.get("last-modified")
     return Validators(
         etag=etag if _ETAG.fullmatch(etag) else None,

@@ -143,7 +143,7 @@ class Resolver:
         self._vetted: Callable[[str], str] = lru_cache(maxsize=4096)(self._vet)
 
     async def endpoints(self, host: str, port: int = HTTPS_PORT) -> list[Endpoint]:
-        """Where to dial for the host, every answer vetted. Raises: Refused."""
+        """Return the endpoints of the host, every address vetted. Raises: Refused."""
         if self.config.allow_loopback and host in self.config.hosts:
             mapped = self.config.hosts[host]
             trace.tell(trace.Resolved.by, host, [mapped.address], self.vet)
@@ -207,7 +207,7 @@ class Resolver:
         return self._texts
 
 
-class _Asked(NamedTuple):
+class _Lookup(NamedTuple):
     host: str
     answer: "asyncio.Future[list[str]]"
     loop: asyncio.AbstractEventLoop
@@ -230,7 +230,7 @@ class SystemLookup:
         self._started = 0
         self._busy = 0
         self._ask = ask or _system_addresses
-        self._asked: SimpleQueue[_Asked] = SimpleQueue()
+        self._lookups: SimpleQueue[_Lookup] = SimpleQueue()
 
     async def __call__(self, host: str) -> list[str]:
         # A look-up in the queue would time out there, as if its own zone were slow.
@@ -241,24 +241,24 @@ class SystemLookup:
             self._started += 1
             Thread(target=self._serve, name="lookup", daemon=True).start()
         loop = asyncio.get_running_loop()
-        asked = _Asked(host, loop.create_future(), loop)
-        self._asked.put(asked)
-        return await asked.answer
+        lookup = _Lookup(host, loop.create_future(), loop)
+        self._lookups.put(lookup)
+        return await lookup.answer
 
     def _serve(self) -> None:
         while True:
-            asked = self._asked.get()
+            lookup = self._lookups.get()
             try:
-                told = partial(_tell, asked.answer, self._ask(asked.host))
+                deliver = partial(_tell, lookup.answer, self._ask(lookup.host))
             except Exception as error:  # noqa: BLE001 - it is told to who asked
-                told = partial(_fail, asked.answer, error)
+                deliver = partial(_fail, lookup.answer, error)
             with suppress(RuntimeError):  # the loop has ended meanwhile
-                asked.loop.call_soon_threadsafe(self._take_back, told)
+                lookup.loop.call_soon_threadsafe(self._take_back, deliver)
 
-    def _take_back(self, told: Callable[[], None]) -> None:
-        """On the loop: the thread is free again, whether or not somebody still waits."""
+    def _take_back(self, deliver: Callable[[], None]) -> None:
+        """Free the thread, whether or not somebody still waits; runs on the loop."""
         self._busy -= 1
-        told()
+        deliver()
 
 
 def _tell(answer: "asyncio.Future[list[str]]", addresses: list[str]) -> None:

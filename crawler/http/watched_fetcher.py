@@ -43,7 +43,7 @@ def _outcome(answer: Fetched | NotModified) -> str:
 
 
 def _code(refused: Refused) -> str:
-    """Of a status its hundreds: a server may send any of a thousand."""
+    """Return the label of a refusal; of a status its hundreds, for there are a thousand."""
     if isinstance(refused, UnexpectedStatus):
         return f"status_{min(refused.status // 100, 9)}xx"
     return refused.code

@@ -1,9 +1,10 @@
 """Bytes to and from one address over TLS; each step within a time of its own.
 
-A `Wire` holds one socket and reads it when it is asked to, so nothing is buffered on this
-side. Whatever way it ends, and whenever it is cancelled, `abort` gives the socket back at
-once. asyncio's own transports take a third of a millisecond more for each connection and
-hold a buffer for each.
+TLS works in memory, and `_receive` alone puts bytes there: so every byte is counted,
+also handshakes, tickets and records without content, and no call works through more
+than `PIECE_BYTES` before the event loop turns. Whatever way a `Wire` ends, and whenever
+it is cancelled, `abort` gives the socket back at once. asyncio's own transports take a
+third of a millisecond more for each connection and hold a buffer for each.
 """
 
 import asyncio
@@ -11,130 +12,204 @@ import errno
 import socket
 import ssl
 from collections.abc import Callable
-from functools import partial
+from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
 from crawler import refusals
+from crawler.http.byte_budget import ByteBudget
 from registry.errors import Refused
 
-RECORD_BYTES = 16 * 1024
-"""The most that one record of TLS holds, and one read returns."""
-
+PIECE_BYTES = 32 * 1024
+"""The most that is taken from the socket before the event loop turns."""
+_RECORD_BYTES = 16 * 1024
 _UNDER_WAY = frozenset({0, errno.EINPROGRESS, errno.EWOULDBLOCK})
 
 
 class Unreached(Refused):
-    """Nobody took the connection; another address may."""
+    """Refusal of a connection that nobody took; another address may."""
 
 
 class _Step(NamedTuple):
-    """What waits for the socket, and what came of it."""
+    """Step that waits for the socket."""
 
     carry_out: Callable[[], Any]
     outcome: asyncio.Future[Any]
 
 
 class Wire:
-    """One at a time may wait for it."""
+    """Connection that one task at a time may wait for. budget: of bytes that may arrive."""
 
-    def __init__(self, timeout_s: float) -> None:
+    def __init__(self, timeout_s: float, budget: ByteBudget) -> None:
         """timeout_s: of each step."""
+        self.budget = budget
         self._timeout_s = timeout_s
         self._loop = asyncio.get_running_loop()
-        self._plain: socket.socket | None = None
-        self._secured: ssl.SSLSocket | None = None
-        self._place = -1  # its descriptor, while it is watched
+        self._socket: socket.socket | None = None
+        self._tls: ssl.SSLObject | None = None
+        self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self._unsent = b""
+        self._is_over = False  # the peer sends no more
+        self._is_eager = False  # the last read did not suspend
+        self._descriptor = -1
         self._watched_for: Literal["", "bytes", "room"] = ""
         self._step: _Step | None = None
         self._late_at_s = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
     async def connect(self, address: str, port: int) -> str:
-        """address: a literal one, so that nothing is looked up. Returns: the peer's.
+        """Return the peer's address. address: a literal, so that nothing is looked up.
 
         Raises: Unreached.
         """
         try:
             family = socket.AF_INET6 if ":" in address else socket.AF_INET
-            self._plain = socket.socket(family, socket.SOCK_STREAM)
-            self._place = self._plain.fileno()
-            return await self._connect(self._plain, address, port)
+            self._socket = socket.socket(family, socket.SOCK_STREAM)
+            self._descriptor = self._socket.fileno()
+            return await self._connect(self._socket, address, port)
         except TimeoutError as error:
             raise Unreached(refusals.TIMEOUT, "ConnectTimeout") from error
         except OSError as error:
             raise Unreached(refusals.CONNECT, str(error)[:200]) from error
 
-    async def secure(self, tls: ssl.SSLContext, name: str) -> None:
-        """The handshake. Raises: Refused."""
-        if self._plain is None:
-            raise RuntimeError("it is not connected")
+    async def secure(self, context: ssl.SSLContext, name: str) -> None:
+        """Carry out the handshake. Raises: Refused."""
+        self._tls = context.wrap_bio(
+            self._incoming, self._outgoing, server_hostname=name
+        )
         try:
-            self._secured = tls.wrap_socket(
-                self._plain, server_hostname=name, do_handshake_on_connect=False
-            )
-            await self._carry_out(self._secured.do_handshake)
+            await self._carry_out(self._shake_hands)
         except OSError as error:
+            with suppress(OSError):
+                self._flush()  # the alert that names the reason
             raise _refusal(error, "ConnectTimeout") from error
 
     async def write(self, data: bytes) -> None:
         """Raises: Refused."""
         try:
-            line = self._line()
+            secured = self._secured()
             while data:
-                data = data[await self._carry_out(partial(line.send, data)) :]
+                data = data[secured.write(data) :]
+            await self._carry_out(self._flush)
         except OSError as error:
             raise _refusal(error, "WriteTimeout") from error
 
     async def read(self) -> bytes:
-        """What arrived, a record at most, or b"" at the end. Raises: Refused."""
+        """Return what arrived, a piece at most, or b"" at the end. Raises: Refused."""
+        if self._is_eager:
+            # A peer that is always ready must not keep the others from their turn.
+            await asyncio.sleep(0)
+        self._is_eager = True
         try:
-            recv = partial(self._line().recv, RECORD_BYTES)
-            arrived: bytes = await self._carry_out(recv)
+            arrived: bytes = await self._carry_out(self._decrypt)
         except OSError as error:
             raise _refusal(error, "ReadTimeout") from error
         return arrived
 
     def read_arrived(self) -> bytes | None:
-        """The same without waiting; None: open, and nothing arrived. Raises: Refused."""
+        """Return the same without waiting; None: open, and nothing arrived.
+
+        Raises: Refused.
+        """
         try:
-            return self._line().recv(RECORD_BYTES)
+            return self._decrypt()
         except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
             return None
         except OSError as error:
             raise _refusal(error, "ReadTimeout") from error
 
     def abort(self) -> None:
-        held = self._secured or self._plain
-        self._plain = self._secured = None
-        if held is None:
+        opened = self._socket
+        self._socket = self._tls = None
+        if opened is None:
             return
-        self._leave()
+        self._unwatch()
         if self._timer is not None:
             self._timer.cancel()
         if self._step is not None:
             _fail(self._step.outcome, ConnectionAbortedError())
-        held.close()
+        opened.close()
 
-    async def _connect(self, plain: socket.socket, address: str, port: int) -> str:
-        plain.setblocking(False)
+    async def _connect(self, opened: socket.socket, address: str, port: int) -> str:
+        opened.setblocking(False)
         # The request follows the last bytes of the handshake at once.
-        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        begun = plain.connect_ex((address, port))
+        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        begun = opened.connect_ex((address, port))
         if begun not in _UNDER_WAY:
             raise OSError(begun, f"{address} port {port}")
         if begun:
             await self._wait(lambda: None, "room")
-            if failed := plain.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+            if failed := opened.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
                 raise OSError(failed, f"{address} port {port}")
-        return str(plain.getpeername()[0])
+        return str(opened.getpeername()[0])
 
-    def _line(self) -> ssl.SSLSocket:
-        if self._secured is None:
+    def _shake_hands(self) -> None:
+        """Raises: ssl.SSLWantReadError, ssl.SSLWantWriteError, OSError."""
+        secured = self._secured()
+        try:
+            secured.do_handshake()
+        except ssl.SSLWantReadError:
+            self._flush()
+            self._receive()
+            secured.do_handshake()
+        self._flush()
+
+    def _decrypt(self) -> bytes:
+        """Return all that is here, b"" at the end.
+
+        Raises: ssl.SSLWantReadError, ssl.SSLWantWriteError, OSError.
+        """
+        secured = self._secured()
+        if self._is_over:
+            return b""
+        if not self._incoming.pending:
+            self._receive()
+        parts: list[bytes] = []
+        try:
+            while part := secured.read(_RECORD_BYTES):
+                parts.append(part)
+                if not self._incoming.pending:
+                    return b"".join(parts)
+            self._is_over = True
+        except ssl.SSLEOFError:  # without a farewell, as from many servers
+            self._is_over = True
+        except ssl.SSLError:
+            if not parts:
+                self._flush()
+                raise
+        return b"".join(parts)
+
+    def _receive(self) -> None:
+        try:
+            piece = self._opened().recv(PIECE_BYTES)
+        except BlockingIOError:
+            raise ssl.SSLWantReadError from None
+        self.budget.spend(len(piece))
+        if piece:
+            self._incoming.write(piece)
+        else:
+            self._incoming.write_eof()
+
+    def _flush(self) -> None:
+        while self._unsent or self._outgoing.pending:
+            self._unsent = self._unsent or self._outgoing.read()
+            try:
+                sent = self._opened().send(self._unsent)
+            except BlockingIOError:
+                raise ssl.SSLWantWriteError from None
+            self._unsent = self._unsent[sent:]
+
+    def _opened(self) -> socket.socket:
+        if self._socket is None:
             raise ConnectionAbortedError("the connection was given up")
-        return self._secured
+        return self._socket
+
+    def _secured(self) -> ssl.SSLObject:
+        if self._tls is None:
+            raise ConnectionAbortedError("the connection was given up")
+        return self._tls
 
     async def _carry_out(self, step: Callable[[], Any]) -> Any:
-        """At once, or when TLS may go on. Raises: TimeoutError, OSError."""
+        """Carry it out at once, or when TLS may go on. Raises: TimeoutError, OSError."""
         try:
             return step()
         except ssl.SSLWantReadError:
@@ -145,6 +220,7 @@ class Wire:
     async def _wait(
         self, step: Callable[[], Any], wanted: Literal["bytes", "room"]
     ) -> Any:
+        self._is_eager = False
         outcome = self._loop.create_future()
         self._step = _Step(step, outcome)
         self._watch(wanted)
@@ -154,13 +230,13 @@ class Wire:
         try:
             return await outcome
         except asyncio.CancelledError:
-            self.abort()  # what was read since then nobody has
+            self.abort()  # what was read since then is lost
             raise
         finally:
             self._step = None
 
     def _look_at_time(self) -> None:
-        """One timer for all steps: hardly any of them takes as long."""
+        """Use one timer for all steps: hardly any of them takes as long."""
         self._timer = None
         if self._step is None:
             return
@@ -170,9 +246,9 @@ class Wire:
             _fail(self._step.outcome, TimeoutError())
 
     def _go_on(self) -> None:
-        """The socket is ready. Who waits is woken for the whole, not for each part."""
+        """Go on with the step: its task is woken for the whole, not for each part."""
         if self._step is None or self._step.outcome.done():
-            self._leave()  # what comes unasked stays there until it is asked for
+            self._unwatch()  # what comes unasked stays there until it is asked for
             return
         step, outcome = self._step
         try:
@@ -181,25 +257,25 @@ class Wire:
             self._watch("bytes")
         except ssl.SSLWantWriteError:
             self._watch("room")
-        except Exception as error:  # noqa: BLE001 - it is told to who waits
+        except Exception as error:  # noqa: BLE001 - the waiting task raises it
             outcome.set_exception(error)
 
     def _watch(self, wanted: Literal["bytes", "room"]) -> None:
-        """Until something else is wanted: one answer follows the other."""
+        """Watch until something else is wanted: one response follows the other."""
         if wanted == self._watched_for:
             return
-        self._leave()
+        self._unwatch()
         if wanted == "bytes":
-            self._loop.add_reader(self._place, self._go_on)
+            self._loop.add_reader(self._descriptor, self._go_on)
         else:
-            self._loop.add_writer(self._place, self._go_on)
+            self._loop.add_writer(self._descriptor, self._go_on)
         self._watched_for = wanted
 
-    def _leave(self) -> None:
+    def _unwatch(self) -> None:
         if self._watched_for == "bytes":
-            self._loop.remove_reader(self._place)
+            self._loop.remove_reader(self._descriptor)
         elif self._watched_for == "room":
-            self._loop.remove_writer(self._place)
+            self._loop.remove_writer(self._descriptor)
         self._watched_for = ""
 
 
@@ -209,7 +285,7 @@ def _fail(outcome: asyncio.Future[Any], error: OSError) -> None:
 
 
 def _refusal(error: OSError, late: str) -> Refused:
-    """Of an error of the socket or of TLS. late: what to say of a timeout."""
+    """Return the refusal for an error of the socket or of TLS. late: of a timeout."""
     if isinstance(error, TimeoutError):
         return Refused(refusals.TIMEOUT, late)
     kind = refusals.TLS if isinstance(error, ssl.SSLError) else refusals.CONNECT

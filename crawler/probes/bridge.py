@@ -1,4 +1,4 @@
-"""What a WAB bridge answers to the four questions that change nothing. Pure.
+"""Answers of a WAB bridge to the four questions that change nothing. Pure.
 
 WAB 1.0: a bridge must implement the standard methods (11.2) and answer in the response
 format (5.2), over HTTP to a GET below its base URL (7.3.1). Nothing here executes.
@@ -16,8 +16,8 @@ from registry.formats.document import (
     MAX_SCHEMA_DEPTH,
 )
 from registry.formats.reading.conformance import Specification
-from registry.formats.reading.reader import Ledger, Reader
-from registry.formats.wab.schema import APPENDIX_A
+from registry.formats.reading.reader import DeviationLog, Reader
+from registry.formats.wab.wab_schema import APPENDIX_A
 from registry.strict_json import JsonValue, parse_json
 
 Method = Literal["ping", "discover", "actions", "context"]
@@ -38,7 +38,7 @@ def _all_of(**members: Any) -> dict[str, Any]:
 
 
 def _response(result: Mapping[str, Any]) -> Specification:
-    """5.2, of a success."""
+    """Return the form of a successful response (WAB 5.2)."""
     kind = {"type": "string", "const": "success"}
     return Specification(_all_of(id=_STRING, type=kind, result=result))
 
@@ -70,23 +70,23 @@ METHODS = tuple(_ANSWERS)
 
 
 def verify_pong(body: bytes, url: str) -> None:
-    """Whether the bridge says that it runs, in its own words if need be.
+    """Verify that the bridge says that it runs, in its own words if need be.
 
     Many bridges answer the bare result, without the response around it.
     Raises: Refused `bridge_answer`.
     """
     answer = _parse(body, url)
-    said = answer.get("result", answer) if isinstance(answer, dict) else None
-    if not isinstance(said, dict) or said.get("status") != "ok":
+    result = answer.get("result", answer) if isinstance(answer, dict) else None
+    if not isinstance(result, dict) or result.get("status") != "ok":
         _deviate(url, "the status is not ok")
 
 
 def verify_answer(method: Method, body: bytes, url: str) -> None:
-    """Whether it is to the letter what the specification wants.
+    """Verify that it conforms to the letter of the specification.
 
     Raises: Refused `bridge_answer` with the first deviation.
     """
-    ledger = Ledger(url=url)
+    ledger = DeviationLog(url=url)
     _ANSWERS[method].compare(Reader(_parse(body, url), "", ledger))
     for deviation in ledger.deviations:
         _deviate(url, f"{deviation.pointer or '/'}: {deviation.detail}", deviation.fix)

@@ -1,4 +1,4 @@
-"""What a probe says about a site. Pure."""
+"""Outcome of a probe. Pure."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -40,7 +40,7 @@ class ProbeResult:
 
 
 def decide_outcome(refused: Refused) -> Outcome:
-    """What a failed probe says about the site."""
+    """Return the outcome of a probe that failed."""
     if isinstance(refused, UnexpectedStatus):
         if refused.status in _TURNED_AWAY:
             return "auth_wall"

@@ -1,4 +1,4 @@
-"""What of a site is probed, and what it promised to answer. Pure."""
+"""Targets of probes, and what each promised to answer. Pure."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from functools import partial
 
 from crawler import refusals
 from crawler.http.exchange import Fetched, Wanted
+from crawler.http.guard import RedirectRule
 from crawler.http.head import (
     DOCUMENT_TYPES,
     HTML_TYPES,
@@ -20,14 +21,16 @@ from registry.formats.document import Parsed
 from registry.formats.wab.transports import EXECUTE
 from registry.sites.entry import SiteEntry
 
-_OF_A_BRIDGE = Wanted(accept=JSON_TYPES, headers=bridge.HEADERS)
+_ON_THE_HOST = RedirectRule(within="host")
+"""A site is measured by what its own host answers."""
+_OF_A_BRIDGE = Wanted(accept=JSON_TYPES, headers=bridge.HEADERS, redirects=_ON_THE_HOST)
 
 Expect = Callable[[Fetched], None]
 """Raises: Refused `bridge_answer`, `document_other`."""
 
 
 def _expect_nothing(answer: Fetched) -> None:
-    """Any answer of the accepted types will do."""
+    """Accept any response of the accepted types."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +47,8 @@ def bridge_of(entry: SiteEntry) -> str:
     for action in entry.site.actions:
         for call in action.calls:
             if call.format == "wab" and call.transport == "http":
-                base_url, found, _ = call.target.rpartition(EXECUTE)
-                if found and not call.off_origin:
+                base_url, separator, _ = call.target.rpartition(EXECUTE)
+                if separator and not call.off_origin:
                     return base_url
     return ""
 
@@ -75,14 +78,22 @@ def document_at(
     return ProbeTarget(
         url=url,
         wanted=Wanted(
-            accept=HTML_TYPES if is_page else DOCUMENT_TYPES, conditional=stored
+            accept=HTML_TYPES if is_page else DOCUMENT_TYPES,
+            conditional=stored,
+            redirects=_ON_THE_HOST,
         ),
         expect=partial(_expect_format, promised=promised, body=body, is_page=is_page),
     )
 
 
+def page_of(host: str) -> ProbeTarget:
+    """Return the home page of a host that serves no document itself."""
+    wanted = Wanted(accept=HTML_TYPES, redirects=_ON_THE_HOST)
+    return ProbeTarget(url=f"https://{host}/", wanted=wanted)
+
+
 def exactly(method: bridge.Method, base_url: str) -> ProbeTarget:
-    """One method of a bridge, whose answer must be that of WAB 1.0 to the letter."""
+    """Return the target of a method, whose answer must be WAB 1.0 to the letter."""
     return ProbeTarget(
         url=_method_url(base_url, method),
         wanted=_OF_A_BRIDGE,

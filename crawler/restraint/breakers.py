@@ -29,7 +29,7 @@ Outcome = Literal["success", "failure", "none"]
 """none: nothing was learned, for it was we who broke off."""
 
 
-class Place(NamedTuple):
+class Scope(NamedTuple):
     """name: of the host or the domain, or the network's prefix."""
 
     level: Level
@@ -79,7 +79,7 @@ class Breakers:
         self,
         *,
         draw: Callable[[], float],
-        tell: Callable[[Place, State], None],
+        tell: Callable[[Scope, State], None],
         rules: Mapping[Level, BreakerRule] = RULES,
         capacity: int = MAX_CIRCUITS,
     ) -> None:
@@ -87,93 +87,93 @@ class Breakers:
         self._tell = tell
         self._rules = rules
         self._capacity = capacity
-        self._circuits: OrderedDict[Place, _Circuit] = OrderedDict()
+        self._circuits: OrderedDict[Scope, _Circuit] = OrderedDict()
 
-    def verify(self, place: Place, now_s: float) -> None:
+    def verify(self, scope: Scope, now_s: float) -> None:
         """Raises: Refused `breaker_open`, with the seconds until another try."""
-        circuit = self._circuits.get(place)
+        circuit = self._circuits.get(scope)
         if circuit and circuit.state == "open" and now_s < circuit.open_until_s:
             wait_s = circuit.open_until_s - now_s
-            detail = f"the {place.level} {place.name} is asked again in {wait_s:.0f} s"
+            detail = f"the {scope.level} {scope.name} is asked again in {wait_s:.0f} s"
             raise Refused(
                 refusals.BREAKER_OPEN, detail, retry_after_s=max(1, round(wait_s))
             )
 
-    def enter(self, place: Place, now_s: float) -> bool:
-        """Whether to ask now; if not, somebody is trying: wait for the outcome.
+    def enter(self, scope: Scope, now_s: float) -> bool:
+        """Return whether to ask now; if not, somebody is trying: wait for the outcome.
 
         Who entered reports by `note`. Raises: Refused `breaker_open`.
         """
-        self.verify(place, now_s)
-        circuit = self._circuits.get(place)
+        self.verify(scope, now_s)
+        circuit = self._circuits.get(scope)
         if circuit is None or circuit.state == "closed":
             return True
         if circuit.state == "open":
-            self._change(place, circuit, "half_open")
-        elif self.is_tried(place):
+            self._change(scope, circuit, "half_open")
+        elif self.is_tried(scope):
             return False
         circuit.is_tried = True
         return True
 
-    def is_tried(self, place: Place) -> bool:
-        """Whether it is half-open and somebody asks."""
-        circuit = self._circuits.get(place)
+    def is_tried(self, scope: Scope) -> bool:
+        """Return whether it is half-open and somebody asks."""
+        circuit = self._circuits.get(scope)
         return circuit is not None and circuit.is_tried
 
     def note(
-        self, place: Place, outcome: Outcome, *, member: str, now_s: float
+        self, scope: Scope, outcome: Outcome, *, member: str, now_s: float
     ) -> None:
         """member: the host at its domain, the domain at its network."""
         if outcome == "success":
-            self._forget(place)
+            self._forget(scope)
         elif outcome == "failure":
-            self._count(place, member, now_s)
-        elif place in self._circuits:
-            self._circuits[place].is_tried = False
+            self._count(scope, member, now_s)
+        elif scope in self._circuits:
+            self._circuits[scope].is_tried = False
 
     def snapshot(self) -> dict[str, int]:
         """Circuits by level and state; the closed are those with a failure or more."""
         counted = Counter(
-            f"{place.level}_{circuit.state}"
-            for place, circuit in self._circuits.items()
+            f"{scope.level}_{circuit.state}"
+            for scope, circuit in self._circuits.items()
         )
         return dict(counted)
 
-    def _forget(self, place: Place) -> None:
-        circuit = self._circuits.pop(place, None)
+    def _forget(self, scope: Scope) -> None:
+        circuit = self._circuits.pop(scope, None)
         if circuit and circuit.state != "closed":
-            self._tell(place, "closed")
+            self._tell(scope, "closed")
 
-    def _count(self, place: Place, member: str, now_s: float) -> None:
-        circuit = self._circuits.setdefault(place, _Circuit())
-        self._circuits.move_to_end(place)
+    def _count(self, scope: Scope, member: str, now_s: float) -> None:
+        circuit = self._circuits.setdefault(scope, _Circuit())
+        self._circuits.move_to_end(scope)
         if circuit.state == "half_open":
-            self._open(place, circuit, now_s)
+            self._open(scope, circuit, now_s)
         elif circuit.state == "closed":
             number = f"#{len(circuit.failed)}"
-            circuit.failed.add(number if place.level == "host" else member)
-            if len(circuit.failed) >= self._rules[place.level].opens_at:
-                self._open(place, circuit, now_s)
+            circuit.failed.add(number if scope.level == "host" else member)
+            if len(circuit.failed) >= self._rules[scope.level].opens_at:
+                self._open(scope, circuit, now_s)
         while len(self._circuits) > self._capacity:
             self._circuits.popitem(last=False)
 
-    def _open(self, place: Place, circuit: _Circuit, now_s: float) -> None:
-        rule = self._rules[place.level]
+    def _open(self, scope: Scope, circuit: _Circuit, now_s: float) -> None:
+        rule = self._rules[scope.level]
         doublings = min(circuit.openings, _MAX_DOUBLINGS)
         longest_s = min(rule.max_open_s, rule.min_open_s * 2.0**doublings)
         circuit.open_until_s = now_s + longest_s * (1 + self._draw()) / 2
         circuit.openings += 1
         circuit.is_tried = False
         circuit.failed.clear()
-        self._change(place, circuit, "open")
+        self._change(scope, circuit, "open")
 
-    def _change(self, place: Place, circuit: _Circuit, state: State) -> None:
+    def _change(self, scope: Scope, circuit: _Circuit, state: State) -> None:
         circuit.state = state
-        self._tell(place, state)
+        self._tell(scope, state)
 
 
 def decide_outcome(refused: Refused) -> Outcome:
-    """What a refused fetch says about the server.
+    """Return the verdict on the server of a fetch that was refused.
 
     One that answers is well, whatever it answers, unless it is the wish to be left
     alone. An answer cut off halfway (`protocol`) says neither.

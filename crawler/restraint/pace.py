@@ -1,6 +1,6 @@
-"""How many requests a second, at each of many places. Pure.
+"""Rate of requests towards each host, domain or network. Pure.
 
-The generic cell rate algorithm: one instant per place says when its next request is
+The generic cell rate algorithm: one instant per scope says when its next request is
 due, and a request may come before it by what a burst is worth.
 """
 
@@ -13,7 +13,7 @@ MAX_PLACES = 50_000
 
 
 class Pace:
-    """per_s: in the long run. burst: so many at once after a rest, at least 1."""
+    """Token bucket. per_s: in the long run. burst: so many at once after a rest, at least 1."""
 
     def __init__(self, *, per_s: float, burst: int, capacity: int = MAX_PLACES) -> None:
         self._interval_s = 1 / per_s

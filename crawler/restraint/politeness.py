@@ -1,4 +1,4 @@
-"""Whom this process asks, how many at a time and how often.
+"""Politeness: hosts that this process asks, how many at a time and how often.
 
 Every request takes its turn here: at its host, at its registrable domain and, once the
 name is resolved, at the network it dials, so that ten thousand names that lead to one
@@ -26,7 +26,7 @@ from crawler.restraint.breakers import (
     Breakers,
     Level,
     Outcome,
-    Place,
+    Scope,
     State,
     decide_outcome,
 )
@@ -36,14 +36,14 @@ from registry.errors import Refused
 from registry.sites.host import Host
 
 _PREFIX_LENGTHS = {4: 24, 6: 48}
-_MAX_WAITING = 250  # at a place; more would not have their turn in time
+_MAX_WAITING = 250  # in a scope; more would not have their turn in time
 
 logger = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """at_once: requests under way. per_s: begun in the long run; burst: after a rest."""
+    """Limit of requests. at_once: those under way. per_s: begun in the long run; burst: after a rest."""
 
     at_once: int
     per_s: float
@@ -68,7 +68,7 @@ _NEVER = BreakerRule(opens_at=10**9, min_open_s=1, max_open_s=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolitenessConfig:
-    """patience_s: how long a request waits for its turn at one place.
+    """patience_s: how long a request waits for its turn in one scope.
 
     spare_loopback: addresses of this machine are no network to be protected.
     """
@@ -119,7 +119,7 @@ def _is_loopback(address: str) -> bool:
 
 
 class _Lane:
-    """Those under way at a place and those who wait: gone with the last of them."""
+    """Requests under way or waiting for the same key: gone with the last of them."""
 
     def __init__(self, at_once: int) -> None:
         self.slots = asyncio.Semaphore(at_once)
@@ -128,7 +128,7 @@ class _Lane:
 
 
 class Politeness:
-    """One for the process. draw: a number of [0, 1). monotonic: seconds."""
+    """Restraint of the process. draw: a number of [0, 1). monotonic: seconds."""
 
     def __init__(
         self,
@@ -141,26 +141,26 @@ class Politeness:
         self._monotonic = monotonic
         self._counts: Counter[str] = Counter()
         self._breakers = Breakers(draw=draw, tell=self._tell, rules=self.config.rules)
-        self._lanes: dict[Place, _Lane] = {}
+        self._lanes: dict[Scope, _Lane] = {}
         self._paces = {
             level: Pace(per_s=limit.per_s, burst=limit.burst)
             for level, limit in self.config.limits.items()
         }
 
     def turn(self, host: Host, watch: Stopwatch) -> "Turn":
-        """Around one request and its answer; what is raised in it is its outcome.
+        """Take a turn for one request; what is raised in the block is its outcome.
 
         Entering raises: Refused `breaker_open`, `network_busy`.
         """
         return Turn(self, host, watch)
 
     def snapshot(self) -> dict[str, int]:
-        """For metrics: circuits by level and state, requests under way, and counts.
+        """Return figures for metrics: circuits by level and state, requests under way, counts.
 
         opened_*: since the start, by level; refused_*: since the start, by code.
         """
         under_way = (
-            one.users for place, one in self._lanes.items() if place.level == "host"
+            lane.users for scope, lane in self._lanes.items() if scope.level == "host"
         )
         return {
             "under_way": sum(under_way),
@@ -168,94 +168,94 @@ class Politeness:
             **self._counts,
         }
 
-    async def enter(self, place: Place, watch: Stopwatch) -> None:
+    async def enter(self, scope: Scope, watch: Stopwatch) -> None:
         """Raises: Refused `breaker_open`, `network_busy`."""
-        lane = self._lanes.get(place)
+        lane = self._lanes.get(scope)
         if lane is None:
-            lane = self._lanes[place] = _Lane(self.config.limits[place.level].at_once)
+            lane = self._lanes[scope] = _Lane(self.config.limits[scope.level].at_once)
         lane.users += 1
         try:
-            await self._take_turn(place, lane, watch)
+            await self._take_turn(scope, lane, watch)
         except BaseException as error:
-            self._drop(place, lane)
+            self._drop(scope, lane)
             if isinstance(error, Refused):
                 self._counts[f"refused_{error.code}"] += 1
                 metrics.HELD_BACK.labels(error.code).inc()
             raise
 
-    def leave(self, place: Place, outcome: Outcome, member: str) -> None:
+    def leave(self, scope: Scope, outcome: Outcome, member: str) -> None:
         now_s = self._monotonic()
-        self._breakers.note(place, outcome, member=member, now_s=now_s)
-        lane = self._lanes[place]
+        self._breakers.note(scope, outcome, member=member, now_s=now_s)
+        lane = self._lanes[scope]
         lane.slots.release()
         lane.left.set()  # wakes all who wait now; who comes later waits for the next
         lane.left.clear()
-        self._drop(place, lane)
+        self._drop(scope, lane)
 
-    async def _take_turn(self, place: Place, lane: _Lane, watch: Stopwatch) -> None:
+    async def _take_turn(self, scope: Scope, lane: _Lane, watch: Stopwatch) -> None:
         now_s = self._monotonic()
-        self._breakers.verify(place, now_s)
-        if lane.users > self.config.limits[place.level].at_once + _MAX_WAITING:
-            raise _busy(place, lane)
-        pause_s = self._paces[place.level].reserve(
-            place.name, now_s=now_s, patience_s=self.config.patience_s
+        self._breakers.verify(scope, now_s)
+        if lane.users > self.config.limits[scope.level].at_once + _MAX_WAITING:
+            raise _busy(scope, lane)
+        pause_s = self._paces[scope.level].reserve(
+            scope.name, now_s=now_s, patience_s=self.config.patience_s
         )
-        if pause_s or lane.slots.locked() or self._breakers.is_tried(place):
+        if pause_s or lane.slots.locked() or self._breakers.is_tried(scope):
             with watch.stopped():
-                await self._wait(place, lane, pause_s)
+                await self._wait(scope, lane, pause_s)
         else:
-            self._breakers.enter(place, now_s)
+            self._breakers.enter(scope, now_s)
             await lane.slots.acquire()  # at once
 
-    async def _wait(self, place: Place, lane: _Lane, pause_s: float) -> None:
+    async def _wait(self, scope: Scope, lane: _Lane, pause_s: float) -> None:
         await asyncio.sleep(pause_s)
         try:
             async with asyncio.timeout(self.config.patience_s):
                 await lane.slots.acquire()
-                await self._await_trial(place, lane)
+                await self._await_trial(scope, lane)
         except TimeoutError as error:
-            raise _busy(place, lane) from error
+            raise _busy(scope, lane) from error
 
-    async def _await_trial(self, place: Place, lane: _Lane) -> None:
-        """With a slot, which is given back if it comes to nothing."""
+    async def _await_trial(self, scope: Scope, lane: _Lane) -> None:
+        """Take a slot, which is given back if nothing comes of it."""
         try:
-            while not self._breakers.enter(place, self._monotonic()):
+            while not self._breakers.enter(scope, self._monotonic()):
                 await lane.left.wait()
         except BaseException:
             lane.slots.release()
             raise
 
-    def _drop(self, place: Place, lane: _Lane) -> None:
+    def _drop(self, scope: Scope, lane: _Lane) -> None:
         lane.users -= 1
         if lane.users == 0:
-            del self._lanes[place]
+            del self._lanes[scope]
 
-    def _tell(self, place: Place, state: State) -> None:
+    def _tell(self, scope: Scope, state: State) -> None:
         if state == "open":
-            self._counts[f"opened_{place.level}"] += 1
-            metrics.OPENED.labels(place.level).inc()
-        logger.info("circuit_changed", of=place.level, name=place.name, state=state)
+            self._counts[f"opened_{scope.level}"] += 1
+            metrics.OPENED.labels(scope.level).inc()
+        logger.info("circuit_changed", of=scope.level, name=scope.name, state=state)
 
 
-def _busy(place: Place, lane: _Lane) -> Refused:
-    detail = f"{lane.users} requests are under way to {place.name}"
+def _busy(scope: Scope, lane: _Lane) -> Refused:
+    detail = f"{lane.users} requests are under way to {scope.name}"
     return Refused(refusals.NETWORK_BUSY, detail, retry_after_s=60)
 
 
 class Turn:
-    """The places at which one request is under way."""
+    """Scopes in which one request is under way."""
 
     def __init__(self, politeness: Politeness, host: Host, watch: Stopwatch) -> None:
         self._politeness = politeness
         self._host = host
         self._watch = watch
-        self._entered: list[Place] = []
+        self._entered: list[Scope] = []
 
     async def __aenter__(self) -> Self:
         host = self._host
         try:
-            await self.enter(Place("host", host.name))
-            await self.enter(Place("domain", host.registrable_domain))
+            await self.enter(Scope("host", host.name))
+            await self.enter(Scope("domain", host.registrable_domain))
         except BaseException as error:
             self._leave(self._outcome_of(error))
             raise
@@ -267,7 +267,7 @@ class Turn:
         self._leave("success" if raised is None else self._outcome_of(raised))
 
     async def dial(self, address: str) -> None:
-        """Before each address is dialled, one after the other.
+        """Take a turn before each address is dialled, one after the other.
 
         Raises: Refused `breaker_open`, `network_busy`.
         """
@@ -275,11 +275,11 @@ class Turn:
             self._leave_last("failure")
         spares = self._politeness.config.spare_loopback
         if not (spares and _is_loopback(address)):
-            await self.enter(Place("network", network_of(address)))
+            await self.enter(Scope("network", network_of(address)))
 
-    async def enter(self, place: Place) -> None:
-        await self._politeness.enter(place, self._watch)
-        self._entered.append(place)
+    async def enter(self, scope: Scope) -> None:
+        await self._politeness.enter(scope, self._watch)
+        self._entered.append(scope)
 
     def _outcome_of(self, raised: BaseException) -> Outcome:
         if isinstance(raised, Refused):
@@ -292,8 +292,8 @@ class Turn:
             self._leave_last(outcome)
 
     def _leave_last(self, outcome: Outcome) -> None:
-        place = self._entered.pop()
+        scope = self._entered.pop()
         member = self._host.name
-        if place.level == "network":
+        if scope.level == "network":
             member = self._host.registrable_domain
-        self._politeness.leave(place, outcome, member)
+        self._politeness.leave(scope, outcome, member)

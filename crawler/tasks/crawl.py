@@ -5,36 +5,43 @@ from functools import partial
 from typing import Any
 
 from crawler.context import Context
-from crawler.discovery.found import Discovery
 from crawler.discovery.search import discover
+from crawler.discovery.visit_result import Discovery
+from crawler.frontier.crawl_store import FinishedVisit, StoredSite
+from crawler.frontier.schedule import (
+    decide_missing,
+    decide_unconditional,
+    next_retry_at,
+)
 from crawler.http.head import HTML_TYPES, Validators, media_type_of
-from crawler.ledger import Finished, Stored
-from crawler.schedule import decide_missing, decide_unconditional, next_retry_at
-from crawler.tasks.handover import fetched_bodies
+from crawler.tasks.convert import fetched_bodies
+from crawler.tasks.crawl_findings import compare_crawl, troubles_of
 from crawler.tasks.postpone import postpone
-from crawler.tasks.troubles import compare_crawl, troubles_of
-from registry.db import documents, notices, sites, tasks
-from registry.db.documents import StoredDocument
-from registry.db.tasks import Completion, Task
+from registry.db.frontier import tasks
+from registry.db.frontier.tasks import Completion, Task
+from registry.db.sites import documents, notices
+from registry.db.sites import listed_sites as sites
+from registry.db.sites.documents import StoredDocument
 from registry.errors import RegistryError
-from registry.identity.jwk import parse_jwk
+from registry.identity.keys.jwk import parse_jwk
 from registry.sites.change_history import ChangeHistory
 from registry.sites.entry import SiteEntry, Unlisted
 from registry.sites.host import parse_host
-from registry.usecases.declared import declarations_from, documents_from
-from registry.usecases.notices import MISSING, Comparison
-from registry.usecases.understand import (
+from registry.usecases.sites.declared import declarations_from, documents_from
+from registry.usecases.sites.notices import MISSING, ConditionChanges
+from registry.usecases.sites.parse_site import (
     FetchedBody,
     NoDocument,
+    ParsedSite,
     Registrant,
-    Understood,
-    understand,
+    is_at,
+    parse_site,
 )
 
 
 async def crawl(context: Context, task: Task) -> None:
-    with context.ledger.visit(), context.readings.visit():
-        stored = await context.ledger.read(task.host)
+    with context.crawl_store.visit(), context.batch_parser.visit():
+        stored = await context.crawl_store.read(task.host)
         if stored is None:
             return
         discovery = await discover(
@@ -46,16 +53,16 @@ async def crawl(context: Context, task: Task) -> None:
             known=_validators(
                 stored.documents, unconditional=decide_unconditional(context.draw)
             ),
-            readings=context.readings,
+            batch_parser=context.batch_parser,
         )
         await _Crawl(context, task, stored, discovery).finish()
 
 
 class _Crawl:
-    """What became of one visit, and what is written of it."""
+    """Outcome of one visit, and what is written of it."""
 
     def __init__(
-        self, context: Context, task: Task, stored: Stored, discovery: Discovery
+        self, context: Context, task: Task, stored: StoredSite, discovery: Discovery
     ) -> None:
         self._context = context
         self._task = task
@@ -69,16 +76,16 @@ class _Crawl:
     async def finish(self) -> None:
         discovery = self._discovery
         if discovery.is_outage and not _is_gone(discovery, self._stored):
-            told = self._compare(is_outage=True)
-            await self._postpone(discovery.failures[0].problem.code, told)
-        elif _is_confirmed(self._stored, discovery):
+            comparison = self._compare(is_outage=True)
+            await self._postpone(discovery.failures[0].problem.code, comparison)
+        elif _is_confirmed(self._stored, discovery, self._entry.host):
             await self._confirm()
         else:
             await self._read()
 
     async def _read(self) -> None:
         try:
-            understood = await self._context.readings.whole_visit(self._understand)
+            understood = await self._context.batch_parser.whole_visit(self._understand)
         except NoDocument as nothing:
             await self._miss(nothing)
         except RegistryError as refused:
@@ -86,32 +93,33 @@ class _Crawl:
         else:
             await self._store(understood)
 
-    def _understand(self) -> Understood:
+    def _understand(self) -> ParsedSite:
         standing = _still_standing(self._stored, self._discovery, self._now)
-        return understand(
+        return parse_site(
             [*fetched_bodies(self._discovery), *standing],
             Registrant(
                 site_url=f"https://{self._entry.host}/",
                 declarations=declarations_from(self._declared),
                 pinned=[
-                    parse_jwk(one.jwk)
-                    for one in self._keys
-                    if one.known.standing == "trusted"
+                    parse_jwk(key.jwk)
+                    for key in self._keys
+                    if key.known.state == "trusted"
                 ],
+                allow_loopback=self._context.test_hosts,
             ),
             problems=self._discovery.problems,
             now=self._now,
         )
 
     async def _confirm(self) -> None:
-        told = self._compare()
+        comparison = self._compare()
         async with self._context.engine.begin() as connection:
             held = await tasks.complete(
                 connection,
                 self._task,
                 failures=0,
                 outcome=self._outcome("unchanged"),
-                standing=told.standing,
+                standing=comparison.standing,
                 **self._learnt(self._entry, unchanged=True),
             )
             if held:
@@ -119,40 +127,41 @@ class _Crawl:
                     connection, self._task.site_id, self._discovery.unchanged, self._now
                 )
                 await notices.save_notices(
-                    connection, self._task.site_id, told.notices, self._now
+                    connection, self._task.site_id, comparison.notices, self._now
                 )
 
-    async def _store(self, understood: Understood) -> None:
-        told = self._compare(understood)
-        await self._context.ledger.write(
-            Finished(
+    async def _store(self, understood: ParsedSite) -> None:
+        comparison = self._compare(understood)
+        await self._context.crawl_store.write(
+            FinishedVisit(
                 host=self._task.host,
                 understood=understood,
                 declared=self._declared,
-                notices=told.notices,
+                notices=comparison.notices,
                 now=self._now,
-                complete=partial(self._complete, understood, told),
+                complete=partial(self._complete, understood, comparison),
             )
         )
 
     def _complete(
-        self, understood: Understood, told: Comparison, current: SiteEntry
+        self, understood: ParsedSite, comparison: ConditionChanges, current: SiteEntry
     ) -> Completion:
         problems = [
-            {"code": one.code, "detail": one.detail} for one in understood.problems
+            {"code": problem.code, "detail": problem.detail}
+            for problem in understood.problems
         ]
         unchanged = understood.meaning == current.semantic_hash
         return Completion(
             task=self._task,
             failures=0,
             outcome=self._outcome("fetched", problems=problems),
-            standing=told.standing,
+            standing=comparison.standing,
             **self._learnt(current, unchanged=unchanged),
         )
 
     async def _miss(self, nothing: NoDocument) -> None:
         """The site answered, and nothing there counts as a document."""
-        told = self._compare(nothing)
+        comparison = self._compare(nothing)
         async with self._context.engine.begin() as connection:
             current = await sites.lock_site(connection, self._task.host)
             if current is None or current.status == "withdrawn":
@@ -166,36 +175,36 @@ class _Crawl:
                 ),
                 failures=failures,
                 outcome=self._outcome("failed", code=nothing.code),
-                standing=told.standing,
+                standing=comparison.standing,
             )
             if not held:
                 return
             await notices.save_notices(
-                connection, current.site_id, told.notices, self._now
+                connection, current.site_id, comparison.notices, self._now
             )
             await documents.note_signatures(
                 connection, current.site_id, nothing.signatures
             )
-            reason = _why_unlisted(nothing, told, self._now)
+            reason = _why_unlisted(nothing, comparison, self._now)
             if reason and current.unlisted_for is None:
                 await self._context.lister.unlist_site(
                     connection, current, reason, self._now
                 )
 
-    async def _postpone(self, code: str, told: Comparison) -> None:
+    async def _postpone(self, code: str, comparison: ConditionChanges) -> None:
         pause = self._discovery.asked_pause(self._now)
-        await postpone(self._context, self._task, code, pause, told)
+        await postpone(self._context, self._task, code, pause, comparison)
 
     def _compare(
         self,
-        found: Understood | NoDocument | None = None,
+        reading: ParsedSite | NoDocument | None = None,
         *,
         is_outage: bool = False,
-    ) -> Comparison:
+    ) -> ConditionChanges:
         troubles = troubles_of(
             self._discovery,
-            found,
-            stored=[one.url for one in self._stored],
+            reading,
+            stored=[document.url for document in self._stored],
             is_outage=is_outage,
         )
         return compare_crawl(self._task.standing, troubles, self._now)
@@ -211,7 +220,9 @@ class _Crawl:
         at the next regular visit. Without a visit before it there is no gap.
         """
         task, now = self._task, self._now
-        fetched_at = max((one.fetched_at for one in self._stored), default=now)
+        fetched_at = max(
+            (document.fetched_at for document in self._stored), default=now
+        )
         before = task.learnt_at or fetched_at
         if task.is_early(now):
             return {"due_at": task.due_at, "learnt_at": before}
@@ -225,30 +236,35 @@ class _Crawl:
 
 
 def _is_gone(discovery: Discovery, stored: list[StoredDocument]) -> bool:
-    """Whether there surely is nothing, neither what was declared nor what was stored."""
-    asked = [failure.url for failure in discovery.failures]
-    asked += [document.url for document in stored]
-    return not discovery.documents and set(asked) <= set(discovery.absent)
+    """Return whether there surely is nothing, neither declared nor stored."""
+    expected = [failure.url for failure in discovery.failures]
+    expected += [document.url for document in stored]
+    return not discovery.documents and set(expected) <= set(discovery.absent)
 
 
-def _is_confirmed(stored: list[StoredDocument], discovery: Discovery) -> bool:
-    """Whether everything stands as it did.
+def _is_confirmed(
+    stored: list[StoredDocument], discovery: Discovery, host: str
+) -> bool:
+    """Return whether everything stands as it did.
 
-    A signature is judged at each visit: where no byte changes, its time runs out and its
+    A document on another host has to speak for this one. A signature is judged at each visit: where no byte changes, its time runs out and its
     key may be revoked.
     """
     if discovery.documents or discovery.absent or not discovery.unchanged:
         return False
-    return all(one.signature["status"] == "unsigned" for one in stored)
+    return all(
+        document.signature["status"] == "unsigned" and is_at(host, document.url)
+        for document in stored
+    )
 
 
 def _why_unlisted(
-    nothing: NoDocument, told: Comparison, now: datetime
+    nothing: NoDocument, comparison: ConditionChanges, now: datetime
 ) -> Unlisted | None:
     """A date that the owner set needs no patience; what is missing may come back."""
     if nothing.has_expired:
         return "documents_expired"
-    missing = told.standing.get(MISSING)
+    missing = comparison.standing.get(MISSING)
     if missing is None:
         return None
     since = datetime.fromisoformat(missing["since"])
@@ -260,20 +276,24 @@ def _still_standing(
     stored: list[StoredDocument], discovery: Discovery, now: datetime
 ) -> list[FetchedBody]:
     """Stored documents that this visit neither brought anew nor found gone."""
-    replaced = {one.final_url for one in discovery.documents} | set(discovery.absent)
+    replaced = {document.final_url for document in discovery.documents} | set(
+        discovery.absent
+    )
     return [
         FetchedBody(
-            asked_url=one.url,
-            url=one.url,
-            is_page=media_type_of(one.content_type) in HTML_TYPES,
-            body=one.body,
-            content_type=one.content_type,
-            etag=one.etag,
-            last_modified=one.last_modified,
-            fetched_at=now if one.url in discovery.unchanged else one.fetched_at,
+            asked_url=document.url,
+            url=document.url,
+            is_page=media_type_of(document.content_type) in HTML_TYPES,
+            body=document.body,
+            content_type=document.content_type,
+            etag=document.etag,
+            last_modified=document.last_modified,
+            fetched_at=now
+            if document.url in discovery.unchanged
+            else document.fetched_at,
         )
-        for one in stored
-        if one.url not in replaced
+        for document in stored
+        if document.url not in replaced
     ]
 
 
@@ -282,8 +302,8 @@ def _validators(
 ) -> dict[str, Validators]:
     """unconditional: each is asked for all the same, and nothing answers 304."""
     return {
-        one.url: Validators()
+        document.url: Validators()
         if unconditional
-        else Validators(etag=one.etag, last_modified=one.last_modified)
-        for one in stored
+        else Validators(etag=document.etag, last_modified=document.last_modified)
+        for document in stored
     }

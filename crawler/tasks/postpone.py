@@ -4,10 +4,11 @@ from datetime import timedelta
 
 from crawler import refusals
 from crawler.context import Context
-from crawler.schedule import next_retry_at
-from registry.db import notices, tasks
-from registry.db.tasks import Task
-from registry.usecases.notices import Comparison
+from crawler.frontier.schedule import next_retry_at
+from registry.db.frontier import tasks
+from registry.db.frontier.tasks import Task
+from registry.db.sites import notices
+from registry.usecases.sites.notices import ConditionChanges
 
 
 async def postpone(
@@ -15,7 +16,7 @@ async def postpone(
     task: Task,
     code: str,
     pause: timedelta | None,
-    told: Comparison | None = None,
+    comparison: ConditionChanges | None = None,
 ) -> None:
     """code: of the problem. pause: asked for by the server, or by our own restraint.
 
@@ -33,7 +34,9 @@ async def postpone(
             failures=failures,
             outcome={"result": "failed", "code": code, "at": now.isoformat()},
             not_before=now + pause if pause else None,
-            standing=told.standing if told else None,
+            standing=comparison.standing if comparison else None,
         )
-        if held and told is not None:
-            await notices.save_notices(connection, task.site_id, told.notices, now)
+        if held and comparison is not None:
+            await notices.save_notices(
+                connection, task.site_id, comparison.notices, now
+            )

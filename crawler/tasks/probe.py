@@ -3,17 +3,25 @@
 from datetime import datetime
 
 from crawler.context import Context
-from crawler.http.exchange import Wanted
-from crawler.http.head import HTML_TYPES, Validators
-from crawler.probes.asking import probe
-from crawler.probes.targets import ProbeTarget, bridge_of, document_at, ping_of
-from crawler.schedule import first_probe_at, next_probe_at
-from registry.db import documents, notices, sites, tasks
-from registry.db.documents import StoredDocument
-from registry.db.probes import StoredProbe
-from registry.db.tasks import Task
+from crawler.frontier.schedule import first_probe_at, next_probe_at
+from crawler.http.head import Validators
+from crawler.probes.http_probe import probe
+from crawler.probes.targets import (
+    ProbeTarget,
+    bridge_of,
+    document_at,
+    page_of,
+    ping_of,
+)
+from registry.db.frontier import tasks
+from registry.db.frontier.tasks import Task
+from registry.db.sites import documents, notices
+from registry.db.sites import listed_sites as sites
+from registry.db.sites.documents import StoredDocument
+from registry.db.sites.probes import StoredProbe
 from registry.sites.entry import SiteEntry
-from registry.usecases.notices import compare_probe
+from registry.usecases.sites.notices import compare_probe
+from registry.usecases.sites.parse_site import is_at
 
 
 async def probe_quality(context: Context, task: Task, entry: SiteEntry) -> None:
@@ -24,9 +32,9 @@ async def probe_quality(context: Context, task: Task, entry: SiteEntry) -> None:
     result = await context.canaries.vouched(probing)
     now = context.chance.now()
     if result.outcome == "never_checked":
-        told = None
+        comparison = None
     else:
-        told = compare_probe(
+        comparison = compare_probe(
             task.standing, result.outcome, url=target.url, detail=result.detail
         )
     async with context.engine.begin() as connection:
@@ -43,14 +51,14 @@ async def probe_quality(context: Context, task: Task, entry: SiteEntry) -> None:
                 "url": target.url,
                 "at": now.isoformat(),
             },
-            standing=told.standing if told else None,
+            standing=comparison.standing if comparison else None,
         )
         if not held:
             await connection.rollback()
             return
-        if told is None:
+        if comparison is None:
             return
-        await notices.save_notices(connection, entry.site_id, told.notices, now)
+        await notices.save_notices(connection, entry.site_id, comparison.notices, now)
         seen = StoredProbe(
             observed_at=now, outcome=result.outcome, elapsed_ms=result.elapsed_ms
         )
@@ -65,15 +73,16 @@ def _next_probe_at(context: Context, task: Task, now: datetime) -> datetime:
 
 
 def probe_target(entry: SiteEntry, stored: list[StoredDocument]) -> ProbeTarget:
-    """A WAB bridge's ping; else the first document, conditionally; else the page."""
+    """Return a WAB bridge's ping; else the first document, conditionally; else the page.
+
+    Only the site's own host is probed: another's answers say nothing of this one.
+    """
     base_url = bridge_of(entry)
     if base_url:
         return ping_of(base_url)
-    if not stored:
-        return ProbeTarget(
-            url=f"https://{entry.host}/", wanted=Wanted(accept=HTML_TYPES)
-        )
-    first = stored[0]
+    first = next((row for row in stored if is_at(entry.host, row.url)), None)
+    if first is None:
+        return page_of(entry.host)
     return document_at(
         first.url,
         promised=first.format,

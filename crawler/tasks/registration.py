@@ -1,7 +1,7 @@
 """Deciding one leased registration: keys, signature, documents, effect.
 
-A site that can't be reached is asked again a few times before the registration is
-refused: a first try meets many a server that is just starting. Where a server, or our own
+A site that can't be reached is asked again a few times, soon and then minutes apart,
+before the registration is refused: a first try meets many a server that is just starting. Where a server, or our own
 restraint, names a time, nobody is asked before it.
 """
 
@@ -12,22 +12,30 @@ import structlog
 
 from crawler import refusals
 from crawler.context import Context
-from crawler.control.evidence import Evidence
-from crawler.control.places import fetch_evidence
-from crawler.discovery.found import Discovery
+from crawler.control.control_evidence import ControlEvidence
+from crawler.control.fetch_evidence import fetch_evidence
 from crawler.discovery.search import discover
-from crawler.tasks.handover import fetched_bodies, published_keys
-from registry.db import registrations
-from registry.db.registrations import Registration
+from crawler.discovery.visit_result import Discovery
+from crawler.tasks.convert import fetched_bodies, published_keys
+from registry.db.registration import registrations
+from registry.db.registration.registrations import Registration
 from registry.errors import Problem, RegistryError
 from registry.identity.refusals import KEY_NOT_PUBLISHED
 from registry.sites.host import parse_host
-from registry.usecases.decide_registration import carry_out, reject
-from registry.usecases.understand import Registrant, Understood, understand
-from registry.usecases.verified_statement import VerifiedStatement, verify_signature
+from registry.usecases.registration.decide_registration import carry_out, reject
+from registry.usecases.registration.verified_statement import (
+    VerifiedStatement,
+    verify_signature,
+)
+from registry.usecases.sites.parse_site import ParsedSite, Registrant, parse_site
 
-RETRIES = 4
-RETRY_PAUSE = timedelta(milliseconds=250)
+RETRY_PAUSES = (
+    timedelta(seconds=5),  # of a server that is just starting
+    *(timedelta(minutes=minutes) for minutes in (1, 2)),
+)
+TRIES = len(RETRY_PAUSES) + 1
+KEYS_FIRST_S = 3.0
+"""At a first try nobody has shown yet that the host wants to be asked."""
 RESTRAINT_PAUSE = timedelta(seconds=15)
 """Where a visit was cut short by our own restraint: as long as a circuit is open first."""
 LONGEST_PAUSE = timedelta(hours=1)
@@ -45,14 +53,18 @@ class TryAgain(Exception):
 
 
 async def decide_one(context: Context, registration: Registration) -> None:
-    """Never raises a RegistryError: a refusal is written to the registration."""
+    """Decide a registration. Never raises a RegistryError: a refusal is written to it."""
     host = parse_host(registration.host, test_hosts=context.test_hosts)
-    evidence = await fetch_evidence(context.fetcher, host)
+    evidence = await fetch_evidence(
+        context.fetcher,
+        host,
+        key_set_s=KEYS_FIRST_S if registration.fence == 1 else None,
+    )
     try:
         verified = _verify_control(context, registration, evidence)
         understood = await _read_documents(context, verified, evidence)
     except TryAgain as later:
-        pause = max(later.pause, RETRY_PAUSE * 2**registration.fence)
+        pause = max(later.pause, RETRY_PAUSES[registration.fence - 1])
         async with context.engine.begin() as connection:
             until = context.chance.now() + pause
             await registrations.postpone(connection, registration, until)
@@ -67,7 +79,7 @@ async def decide_one(context: Context, registration: Registration) -> None:
 
 
 def _verify_control(
-    context: Context, registration: Registration, evidence: Evidence
+    context: Context, registration: Registration, evidence: ControlEvidence
 ) -> VerifiedStatement:
     try:
         return verify_signature(
@@ -82,8 +94,8 @@ def _verify_control(
 
 
 async def _read_documents(
-    context: Context, verified: VerifiedStatement, evidence: Evidence
-) -> Understood | None:
+    context: Context, verified: VerifiedStatement, evidence: ControlEvidence
+) -> ParsedSite | None:
     statement = verified.statement
     if statement.act not in {"register", "update"}:
         return None
@@ -98,23 +110,24 @@ async def _read_documents(
     if _is_passing(discovery):
         pauses = [*_asked_pauses(evidence), *_pauses_of(discovery, now)]
         _try_again(verified.registration, pauses)
-    return understand(
+    return parse_site(
         fetched_bodies(discovery),
         Registrant(
             site_url=f"https://{statement.host.name}/",
             claims=statement.documents,
             declarations=statement.declarations,
             pinned=tuple(verified.published.keys.values()),
+            allow_loopback=context.test_hosts,
         ),
         problems=discovery.problems,
         now=now,
     )
 
 
-def _try_again(registration: Registration, asked: Iterable[timedelta]) -> None:
+def _try_again(registration: Registration, pauses: Iterable[timedelta]) -> None:
     """Unless it was tried enough. Raises: TryAgain."""
-    pause = max(asked, default=timedelta())
-    if registration.fence < RETRIES and pause <= LONGEST_PAUSE:
+    pause = max(pauses, default=timedelta())
+    if registration.fence < TRIES and pause <= LONGEST_PAUSE:
         raise TryAgain(pause)
 
 
@@ -130,8 +143,8 @@ async def _reject(
     )
 
 
-def _may_pass(evidence: Evidence) -> bool:
-    return any(place.may_pass for place in evidence.unread)
+def _may_pass(evidence: ControlEvidence) -> bool:
+    return any(source.may_pass for source in evidence.unread)
 
 
 def _is_passing(discovery: Discovery) -> bool:
@@ -142,24 +155,24 @@ def _is_passing(discovery: Discovery) -> bool:
     )
 
 
-def _asked_pauses(evidence: Evidence) -> Iterator[timedelta]:
-    for place in evidence.unread:
-        if place.retry_after_s is not None:
-            yield timedelta(seconds=place.retry_after_s)
+def _asked_pauses(evidence: ControlEvidence) -> Iterator[timedelta]:
+    for source in evidence.unread:
+        if source.retry_after_s is not None:
+            yield timedelta(seconds=source.retry_after_s)
 
 
 def _pauses_of(discovery: Discovery, now: datetime) -> Iterator[timedelta]:
-    for one in discovery.failures:
-        if one.retry_after_s is not None:
-            yield timedelta(seconds=one.retry_after_s)
-        elif one.problem.code in refusals.LATER:
+    for failure in discovery.failures:
+        if failure.retry_after_s is not None:
+            yield timedelta(seconds=failure.retry_after_s)
+        elif failure.problem.code in refusals.LATER:
             yield RESTRAINT_PAUSE
-    asked = discovery.asked_pause(now)
-    if asked is not None:
-        yield asked
+    pause = discovery.asked_pause(now)
+    if pause is not None:
+        yield pause
 
 
-def _why_unread(evidence: Evidence) -> str:
+def _why_unread(evidence: ControlEvidence) -> str:
     return "; ".join(
-        f"{place.source_url}: {place.problem.detail}" for place in evidence.unread
+        f"{source.source_url}: {source.problem.detail}" for source in evidence.unread
     )

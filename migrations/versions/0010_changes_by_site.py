@@ -1,6 +1,6 @@
 """Rows of a transaction come some at a time, so the index of changes holds the site too.
 
-See `registry.db.snapshots`.
+See `registry.db.engine.snapshots`.
 """
 
 from alembic import op

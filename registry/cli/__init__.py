@@ -2,29 +2,29 @@
 
 import click
 
-from registry.cli.lazy_group import LazyGroup
+from registry.terminal.lazy_group import LazyGroup
 
 COMMANDS = {
-    "serve": "registry.cli.serve:serve",
+    "serve": "registry.cli.service.serve:serve",
     "demo": "registry.cli.demo:demo",
-    "keygen": "registry.cli.keys:keygen",
-    "sign": "registry.cli.keys:sign",
-    "register": "registry.cli.registering:register",
-    "lint": "registry.cli.linting:lint",
+    "keygen": "registry.cli.owners.keys:keygen",
+    "sign": "registry.cli.owners.keys:sign",
+    "register": "registry.cli.owners.registering:register",
+    "lint": "registry.cli.owners.linting:lint",
     "search": "registry.cli.searching:search",
     "operator": "registry.cli.operator:operator",
-    "crawl": "registry.cli.crawling:crawl",
-    "audit": "registry.cli.audit:audit",
-    "publish": "registry.cli.publishing:publish",
-    "erase": "registry.cli.erasing:erase",
-    "report": "registry.cli.reporting:report",
-    "archive": "registry.cli.archiving:archive",
-    "invariance": "registry.cli.invariance:invariance",
-    "moderate": "registry.cli.moderating:moderate_site",
-    "lookalikes": "registry.cli.moderating:tell_lookalikes",
-    "bench": "registry.cli.bench:bench",
-    "db": "registry.cli.preparing:db",
-    "keyring": "registry.cli.preparing:make_keyring",
+    "crawl": "registry.cli.service.crawling:crawl",
+    "audit": "registry.auditor:audit",
+    "publish": "registry.cli.service.publishing:publish",
+    "erase": "registry.cli.service.erasing:erase",
+    "report": "registry.cli.reports.reporting:report",
+    "archive": "registry.cli.reports.archiving:archive",
+    "invariance": "registry.cli.reports.invariance:invariance",
+    "moderate": "registry.cli.service.moderating:moderate_site",
+    "lookalikes": "registry.cli.service.moderating:tell_lookalikes",
+    "bench": "registry.bench:bench",
+    "db": "registry.cli.service.preparing:db",
+    "keyring": "registry.cli.service.preparing:make_keyring",
 }
 
 

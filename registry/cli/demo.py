@@ -13,12 +13,12 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from registry.cli.audit.following import VerifiedLog
-from registry.cli.audit.verify import verify_log
-from registry.cli.reporting import tell_report
+from registry.auditor.follow_log import VerifiedLog
+from registry.auditor.verify import verify_log
+from registry.cli.reports.reporting import tell_report
 from registry.cli.searching import render_result
-from registry.cli.serve import running_service, until_ready
-from registry.cli.settings import settings_or_exit
+from registry.cli.service.command_settings import settings_or_exit
+from registry.cli.service.serve import running_service, until_ready
 from registry.cli.town import beside_town, register_site
 from registry.client import ProblemAnswered, RegistryClient
 from registry.demo.requests import NONSENSE, OTHERS, SHOWN, Request, choose
@@ -37,8 +37,8 @@ HONEST = ("honest", "slow", "flaky")
 
 
 @dataclass(slots=True)
-class Outcome:
-    """What the demo did. failures: what should not have happened."""
+class DemoOutcome:
+    """Counts of what the demo did. failures: what should not have happened."""
 
     registered: int = 0
     active: int = 0
@@ -104,14 +104,14 @@ def demo(
         log_level=log_level,
     )
     configure_logging(settings.log_format, settings.log_level)
-    told = Console(stderr=as_json, quiet=as_json and not sys.stderr.isatty())
-    outcome = asyncio.run(Demo(told).run(settings, once=once))
+    output = Console(stderr=as_json, quiet=as_json and not sys.stderr.isatty())
+    outcome = asyncio.run(Demo(output).run(settings, once=once))
     if as_json:
         json.dump(outcome.summary(), sys.stdout, indent=2)
         sys.stdout.write("\n")
     if outcome.failures:
         for failure in outcome.failures:
-            told.print(f"[red]{failure}[/]")
+            output.print(f"[red]{failure}[/]")
         raise SystemExit(1)
 
 
@@ -133,16 +133,16 @@ def clear_folder(folder: Path) -> None:
 class Demo:
     """One run: the acts are numbered as the output shows them."""
 
-    def __init__(self, told: Console) -> None:
-        self._told = told
-        self._outcome = Outcome()
+    def __init__(self, output: Console) -> None:
+        self._output = output
+        self._outcome = DemoOutcome()
 
-    async def run(self, settings: Settings, *, once: bool) -> Outcome:
+    async def run(self, settings: Settings, *, once: bool) -> DemoOutcome:
         settings.data.mkdir(parents=True, exist_ok=True)
         town = Town.build(settings.data / "town")
         async with town.open():
             settings = beside_town(settings, town)
-            self._told.print(
+            self._output.print(
                 f"A town of {len(town.sites)} web sites is open; starting the registry …"
             )
             async with running_service(settings) as service:
@@ -170,13 +170,13 @@ class Demo:
         with self._progress() as progress:
             bar = progress.add_task("registering", total=len(town.sites))
 
-            async def one(site: TownSite) -> tuple[TownSite, dict[str, Any]]:
+            async def register(site: TownSite) -> tuple[TownSite, dict[str, Any]]:
                 async with slots:
                     decided = await self._register(client, town, site)
                 progress.advance(bar)
                 return site, decided
 
-            decisions = await asyncio.gather(*(one(site) for site in town.sites))
+            decisions = await asyncio.gather(*(register(site) for site in town.sites))
         for site, decided in decisions:
             self._check_decision(site, decided)
 
@@ -196,7 +196,7 @@ class Demo:
         else:
             self._outcome.rejected += 1
             problem = (decided["problems"] or [{}])[0]
-            self._told.print(
+            self._output.print(
                 f"  [yellow]refused[/] {site.host} ({site.story}): "
                 f"{problem.get('code')} — {problem.get('detail')}",
                 soft_wrap=True,
@@ -208,7 +208,7 @@ class Demo:
 
     async def _wait_for_probes(self, client: RegistryClient, town: Town) -> None:
         outcome = self._outcome
-        self._told.print(f"  {outcome.active} active, {outcome.rejected} refused")
+        self._output.print(f"  {outcome.active} active, {outcome.rejected} refused")
         self._heading(
             "2. The crawler fetched, parsed and verified; it probes each site"
         )
@@ -219,15 +219,16 @@ class Demo:
             bar = progress.add_task("probing", total=len(listed))
             for site in listed:
                 entry = await client.get(f"/v1/sites/{site.host}")
-                formats.update(one["format"] for one in entry["documents"])
+                formats.update(document["format"] for document in entry["documents"])
                 signed += sum(
-                    one["signature"]["status"] == "valid" for one in entry["documents"]
+                    document["signature"]["status"] == "valid"
+                    for document in entry["documents"]
                 )
                 probed += await self._is_probed(client, site.host)
                 progress.advance(bar)
         outcome.documents = sum(formats.values())
         shown = ", ".join(f"{count} {name}" for name, count in formats.most_common())
-        self._told.print(
+        self._output.print(
             f"  {outcome.documents} documents ({shown}), {signed} with a valid "
             f"signature; {probed} sites probed"
         )
@@ -265,15 +266,15 @@ class Demo:
 
     def _tell_answer(self, query: dict[str, Any], answer: dict[str, Any]) -> None:
         where = " ".join(str(value) for name, value in query.items() if name != "q")
-        self._told.print(
+        self._output.print(
             f"\n  [bold]“{query['q']}”[/] {f'from {where}' if where else ''}"
         )
         for result in answer["results"]:
-            self._told.print(render_result(result))
+            self._output.print(render_result(result))
         with_receipt = answer["ranking"]
         if not answer["results"]:
-            self._told.print("  no listed site does this")
-        self._told.print(
+            self._output.print("  no listed site does this")
+        self._output.print(
             f"  [dim]{with_receipt['eligible']} eligible; record "
             f"{with_receipt['id'].partition('.')[0]}, leaf "
             f"{with_receipt['leafHash'][:16]}…[/]"
@@ -287,7 +288,7 @@ class Demo:
         site = answer["results"][0]["site"]
         ranking_id = answer["ranking"]["id"]
         selection = await client.select(ranking_id, site["id"])
-        self._told.print(f"  {site['host']} chosen; record {selection['id']}")
+        self._output.print(f"  {site['host']} chosen; record {selection['id']}")
         await self._expect_refusal(client, ranking_id, site["id"], "again")
         public_half = ranking_id.partition(".")[0]
         await self._expect_refusal(client, public_half, site["id"], "by another")
@@ -306,7 +307,7 @@ class Demo:
                 site_id = None if taken is None else results[taken]["site"]["id"]
                 await client.select(answer["ranking"]["id"], site_id)
                 self._outcome.selections += site_id is not None
-        self._told.print(
+        self._output.print(
             f"  {self._outcome.searches} requests answered, "
             f"{self._outcome.selections} sites chosen"
         )
@@ -317,14 +318,14 @@ class Demo:
         try:
             await client.select(ranking_id, site_id)
         except ProblemAnswered as answered:
-            self._told.print(f"  {how}: refused ({answered.problem['code']})")
+            self._output.print(f"  {how}: refused ({answered.problem['code']})")
         else:
             self._fail(f"a selection {how} was taken")
 
     async def _pull_report(self, client: RegistryClient) -> None:
         self._heading("5. An auditor pulls the fairness report and verifies the log")
         report = await client.get("/v1/reports/fairness")
-        tell_report(report, self._told)
+        tell_report(report, self._output)
         counts = report["counts"]
         self._outcome.report = {
             "rankings": counts["rankings"] + counts["emptyRankings"],
@@ -338,20 +339,20 @@ class Demo:
     async def _verify_log(self, client: RegistryClient) -> None:
         """Everything that was answered must stand in the log."""
         expected = self._outcome.searches
-        found: VerifiedLog | None = None
+        verified: VerifiedLog | None = None
         async with asyncio.timeout(LOGGED_TIMEOUT_S):
-            while found is None or found.records.get("ranking", 0) < expected:
-                found = await verify_log(client)
-        self._outcome.records = found.checkpoint.size
+            while verified is None or verified.records.get("ranking", 0) < expected:
+                verified = await verify_log(client)
+        self._outcome.records = verified.checkpoint.size
         self._outcome.log_verified = True
-        shown = ", ".join(f"{count} {kind}" for kind, count in found.records.items())
-        self._told.print(
-            f"  [green]log verified[/]: {found.checkpoint.size} entries ({shown})"
+        shown = ", ".join(f"{count} {kind}" for kind, count in verified.records.items())
+        self._output.print(
+            f"  [green]log verified[/]: {verified.checkpoint.size} entries ({shown})"
         )
 
     async def _stay_open(self, service: Settings) -> None:
         origin = service.origin
-        self._told.print(
+        self._output.print(
             f"""
 [bold]The registry serves on.[/] Ctrl-C ends it.
   {origin}/            search, explained
@@ -367,14 +368,14 @@ Try:
         await stop_requested().wait()
 
     def _heading(self, text: str) -> None:
-        self._told.print(f"\n[bold]{text}[/]")
+        self._output.print(f"\n[bold]{text}[/]")
 
     def _progress(self) -> Progress:
         return Progress(
             TextColumn("  {task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            console=self._told,
+            console=self._output,
             transient=True,
         )
 

@@ -6,19 +6,19 @@ from typing import Any
 
 import click
 
-from registry.cli.as_operator import asks_as_operator, auth_of, load_key
-from registry.cli.output import (
+from registry.client import RegistryClient
+from registry.identity.keys.private_keys import (
+    PrivateKey,
+    public_key_of,
+)
+from registry.identity.statements.jws import OPERATOR_TYP, sign_compact
+from registry.terminal.as_operator import asks_as_operator, auth_of, load_key
+from registry.terminal.output import (
     console,
     json_option,
     print_json,
     registry_option,
     with_client,
-)
-from registry.client import RegistryClient
-from registry.identity.jws import OPERATOR_TYP, sign_compact
-from registry.identity.private_keys import (
-    PrivateKey,
-    public_key_of,
 )
 
 LIFETIME_S = 600
@@ -127,7 +127,7 @@ def close(key: Path, operator_id: str | None, url: str, *, as_json: bool) -> Non
 def show(
     operator_id: str, api_key: str | None, key: Path | None, url: str, *, as_json: bool
 ) -> None:
-    """What is known of an operator; without ID, of the one whose key is given."""
+    """Show an operator; without ID, the one whose key is given."""
     auth = auth_of(url, api_key, key) if operator_id == "self" else None
     path = f"/v1/operators/{operator_id}"
     _tell(with_client(url, lambda client: client.get(path), auth), as_json=as_json)
@@ -143,9 +143,9 @@ def _state(
     as_json: bool,
 ) -> None:
     now = int(time.time())
-    told = {name: value for name, value in members.items() if value is not None}
+    declared = {name: value for name, value in members.items() if value is not None}
     payload = {
-        **told,
+        **declared,
         "act": act,
         "aud": url.rstrip("/"),
         "sub": operator_id or public_key_of(key).kid,
@@ -162,14 +162,14 @@ def _state(
     _tell(with_client(url, send), as_json=as_json)
 
 
-def _tell(found: dict[str, Any], *, as_json: bool) -> None:
+def _tell(summary: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        print_json(found)
+        print_json(summary)
         return
-    console.print(f"{found['id']}: [bold]{found['status']}[/]")
-    console.print(f"{found['rankings']} rankings since {found['registeredAt']}")
-    if declared := found["declared"]:
+    console.print(f"{summary['id']}: [bold]{summary['status']}[/]")
+    console.print(f"{summary['rankings']} rankings since {summary['registeredAt']}")
+    if declared := summary["declared"]:
         console.print(f"{declared['name']}, {declared['contact']}", markup=False)
-    if api_key := found.get("apiKey"):
+    if api_key := summary.get("apiKey"):
         console.print("The API key, told this once; keep it to yourself:")
         click.echo(api_key)

@@ -4,18 +4,20 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 from rich.console import RenderableType
 from rich.table import Table
 
-from registry.cli.as_operator import asks_as_operator, auth_of
-from registry.cli.output import (
+from registry.interfaces.web.page_wording import explain_factors
+from registry.ranking.explain import Explanation
+from registry.terminal.as_operator import asks_as_operator, auth_of
+from registry.terminal.output import (
     console,
     json_option,
     print_json,
     registry_option,
     with_client,
 )
-from registry.interfaces.web.wording import explain_factors
 
 
 @click.command()
@@ -39,8 +41,8 @@ def search(
     **query: Any,
 ) -> None:
     """Ask for ranked sites, explained."""
-    asked, auth = " ".join(words), auth_of(url, api_key, key)
-    answer = with_client(url, lambda client: client.search(q=asked, **query), auth)
+    query_text, auth = " ".join(words), auth_of(url, api_key, key)
+    answer = with_client(url, lambda client: client.search(q=query_text, **query), auth)
     if as_json:
         print_json(answer)
         return
@@ -63,13 +65,13 @@ def render_result(result: dict[str, Any]) -> RenderableType:
     )
     for heading in ("factor", "value", "weight", "adds", "because"):
         table.add_column(heading, overflow="fold")
-    for factor in explain_factors(result["factors"]):
+    for factor in explain_factors(msgspec.convert(result["factors"], Explanation)):
         table.add_row(
-            factor["title"],
-            f"{factor['value'] / 100:.0f}%",
-            f"{factor['weight'] / 100:.0f}%",
-            f"{factor['contribution'] / 1e6:.1f}",
-            factor["because"],
+            factor.title,
+            f"{factor.value / 100:.0f}%",
+            f"{factor.weight / 100:.0f}%",
+            f"{factor.contribution / 1e6:.1f}",
+            factor.because,
         )
     return table
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from registry.client import RegistryClient
 from registry.demo.town.server import Town, TownSite
-from registry.identity.jws import sign_compact
+from registry.identity.statements.jws import sign_compact
 from registry.settings import Settings
 
 LIFETIME_S = 600
@@ -25,7 +25,10 @@ def beside_town(settings: Settings, town: Town) -> Settings:
 async def register_site(
     client: RegistryClient, town: Town, site: TownSite
 ) -> tuple[dict[str, Any], float]:
-    """What its owner does; the decision, and the seconds from submission to it."""
+    """Register a site as its owner does.
+
+    Returns: the decision, and the seconds from submission to it.
+    """
     challenge = await client.challenge(site.host)
     town.publish_keys(site.host)
     now = int(time.time())

@@ -1,4 +1,4 @@
-"""The compiled library, if it was compiled from the sources that are installed."""
+"""Loading of the compiled library, if it was compiled from the installed sources."""
 
 import ctypes
 from functools import cache
@@ -11,7 +11,7 @@ from registry.compiled.compile import LIBRARY, digest_of_sources
 
 @cache
 def find_library() -> ctypes.CDLL | None:
-    """Calls release the GIL. None where NumPy has to do."""
+    """Load the library, whose calls release the GIL; None if NumPy must do."""
     try:
         library = ctypes.CDLL(str(LIBRARY))
         compiled = (ctypes.c_char * 64).in_dll(library, "sources").value.decode()
@@ -25,9 +25,9 @@ def pointers_to(*arrays: npt.NDArray[Any]) -> tuple[ctypes.c_void_p, ...]:
 
 
 def pointer_to(array: npt.NDArray[Any]) -> ctypes.c_void_p:
-    """To its first item; whoever calls keeps the array alive."""
+    """Return a pointer to the first item; the caller keeps the array alive."""
     try:
-        # A third of the time of `array.ctypes`, and asked for in every search.
+        # A third of the time of `array.ctypes`, and called in every search.
         first = ctypes.c_char.from_buffer(cast("bytearray", array))
     except (TypeError, ValueError):  # read only, or empty
         return ctypes.c_void_p(array.ctypes.data)

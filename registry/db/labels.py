@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 
 from sqlalchemy import bindparam, text
 
-from registry.db.column_types import RecordId
-from registry.db.engine import Connection
-from registry.db.former_categories import categories_then
-from registry.db.prepared import Gathered, Prepared
-from registry.fairness.labels import (
+from registry.db.engine.engines import Connection
+from registry.db.engine.prepared import Gathered, Prepared
+from registry.db.schema.column_types import RecordId
+from registry.db.sites.former_categories import categories_then
+from registry.reports.labels import (
     Claims,
     LabelledSite,
     SiteLabel,
@@ -26,22 +26,24 @@ from registry.fairness.labels import (
     rank_tellers,
     settle,
 )
-from registry.sites.identifier import spell_site_id
+from registry.sites.identifier import format_site_id
 from registry.sites.label import Independence, Label, Size
 
 Value = TypeVar("Value")
 
-_TOLD = """
+_NEWEST_OF_EACH = """
     SELECT DISTINCT ON (site_id, told_by) site_id, told_by, told_at, valid_from,
         observed_on, source, size, independence, chain, commission_percent
     FROM disclosure.label WHERE valid_from <= :at {which}
     ORDER BY site_id, told_by, told_at DESC, label_id DESC
 """
-TOLD = text(_TOLD.format(which=""))
-TOLD_OF = text(_TOLD.format(which="AND site_id = ANY (CAST(:site_ids AS bigint[]))"))
+LABELS = text(_NEWEST_OF_EACH.format(which=""))
+LABELS_OF_SITES = text(
+    _NEWEST_OF_EACH.format(which="AND site_id = ANY (CAST(:site_ids AS bigint[]))")
+)
 # Only two tellers can state the same.
-TOLD_TWICE = text(
-    _TOLD.format(
+STATED_TWICE = text(
+    _NEWEST_OF_EACH.format(
         which="""AND site_id IN (SELECT site_id FROM disclosure.label
             WHERE valid_from <= :at GROUP BY site_id
             HAVING min(told_by) <> max(told_by))"""
@@ -108,24 +110,24 @@ async def labels_at(
     Of sites that anybody has told something of. site_ids: of these only.
     connection: of a role that may read disclosures.
     """
-    told = await told_at(connection, at, site_ids)
-    return await asyncio.to_thread(_settle, told, at)
+    statements = await told_at(connection, at, site_ids)
+    return await asyncio.to_thread(_settle, statements, at)
 
 
 async def claims_at(connection: Connection, at: datetime) -> dict[int, Claims]:
-    """Of sites of which two tellers state the same field."""
-    rows = (await connection.execute(TOLD_TWICE, {"at": at})).all()
-    told = await asyncio.to_thread(_by_site, rows)
-    return await asyncio.to_thread(_claims, told, at)
+    """Return the claims of sites of which two tellers state the same field."""
+    rows = (await connection.execute(STATED_TWICE, {"at": at})).all()
+    statements = await asyncio.to_thread(_by_site, rows)
+    return await asyncio.to_thread(_claims, statements, at)
 
 
 async def place_sites(
-    connection: Connection, at: datetime, found: Mapping[int, Value]
+    connection: Connection, at: datetime, values_of_sites: Mapping[int, Value]
 ) -> dict[int, Value]:
     """The same by the sites' places in the order of those registered by then."""
-    values = {"at": at, "site_ids": list(found)}
+    values = {"at": at, "site_ids": list(values_of_sites)}
     places = await connection.execute(POSITIONS, values)
-    return {place: found[site_id] for site_id, place in places}
+    return {place: values_of_sites[site_id] for site_id, place in places}
 
 
 async def labelled_sites(
@@ -134,15 +136,15 @@ async def labelled_sites(
     """Sites registered by then, labelled or not, in the order of their numbers."""
     values = {"at": at, "after": after, "most": most}
     rows = (await connection.execute(LISTED, values)).all()
-    told = await told_at(connection, at, [row.site_id for row in rows])
+    statements = await told_at(connection, at, [row.site_id for row in rows])
     last = rows[-1].site_id if rows else after
     former = await categories_then(connection, at, after=after, last=last)
-    found = []
+    labelled = []
     for row in rows:
-        ranked = rank_tellers(told.get(row.site_id, ()), at)
-        found.append(
+        ranked = rank_tellers(statements.get(row.site_id, ()), at)
+        labelled.append(
             LabelledSite(
-                site_id=spell_site_id(row.site_id),
+                site_id=format_site_id(row.site_id),
                 domain=row.registrable_domain,
                 category=former.get(row.site_id, row.category),
                 registered_at=row.registered_at,
@@ -150,17 +152,17 @@ async def labelled_sites(
                 claims=compare_claims(ranked),
             )
         )
-    return found
+    return labelled
 
 
 async def told_at(
     connection: Connection, at: datetime, site_ids: Sequence[int] | None = None
 ) -> dict[int, list[ToldLabel]]:
-    """What each teller had told last of each site, in the order of their numbers."""
+    """Return the last statement of each teller of each site, in the order of site ids."""
     values: dict[str, Any] = {"at": at}
     if site_ids is not None:
         values["site_ids"] = list(site_ids)
-    query = TOLD if site_ids is None else TOLD_OF
+    query = LABELS if site_ids is None else LABELS_OF_SITES
     rows = (await connection.execute(query, values)).all()
     return await asyncio.to_thread(_by_site, rows)
 
@@ -173,20 +175,20 @@ async def has_site(connection: Connection, site_id: int) -> bool:
 async def put_label(
     connection: Connection,
     site_id: int,
-    told: ToldLabel,
+    statement_label: ToldLabel,
     *,
     statement: bytes,
     record_id: str,
 ) -> bool:
     """Note what an auditor signed. False if it is there already."""
     values = {
-        **asdict(told.label),
+        **asdict(statement_label.label),
         "site_id": site_id,
-        "told_by": told.told_by,
-        "told_at": told.told_at,
-        "valid_from": told.valid_from,
-        "observed_on": told.observed_on,
-        "source": told.source,
+        "told_by": statement_label.told_by,
+        "told_at": statement_label.told_at,
+        "valid_from": statement_label.valid_from,
+        "observed_on": statement_label.observed_on,
+        "source": statement_label.source,
         "statement": sha256(statement).digest(),
         "record_id": record_id,
     }
@@ -199,7 +201,7 @@ async def history_of(
     """All that had been told of a site by then, the newest first."""
     values = {"site_id": site_id, "at": at, "most": most}
     rows = await connection.execute(HISTORY, values)
-    return [_told(*told) for _, *told in rows]
+    return [_told_label(*columns) for _, *columns in rows]
 
 
 async def say_label(
@@ -226,27 +228,29 @@ async def say_label(
 
 
 def _settle(
-    told: Mapping[int, Sequence[ToldLabel]], at: datetime
+    statements: Mapping[int, Sequence[ToldLabel]], at: datetime
 ) -> dict[int, SiteLabel]:
-    return {site_id: settle(several, at) for site_id, several in told.items()}
+    return {site_id: settle(several, at) for site_id, several in statements.items()}
 
 
-def _claims(told: Mapping[int, Sequence[ToldLabel]], at: datetime) -> dict[int, Claims]:
+def _claims(
+    statements: Mapping[int, Sequence[ToldLabel]], at: datetime
+) -> dict[int, Claims]:
     compared = (
         (site_id, compare_claims(rank_tellers(several, at)))
-        for site_id, several in told.items()
+        for site_id, several in statements.items()
     )
     return {site_id: claims for site_id, claims in compared if claims.stated_twice}
 
 
 def _by_site(rows: Sequence[Any]) -> dict[int, list[ToldLabel]]:
-    found: dict[int, list[ToldLabel]] = {}
-    for site_id, *told in rows:
-        found.setdefault(site_id, []).append(_told(*told))
-    return found
+    labels: dict[int, list[ToldLabel]] = {}
+    for site_id, *columns in rows:
+        labels.setdefault(site_id, []).append(_told_label(*columns))
+    return labels
 
 
-def _told(
+def _told_label(
     told_by: str,
     told_at: datetime,
     valid_from: datetime,

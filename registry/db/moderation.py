@@ -5,22 +5,22 @@ from datetime import datetime
 
 from sqlalchemy import func, select, update
 
-from registry.db.engine import Connection
-from registry.db.sites import CURRENT_XID
-from registry.db.tables import site, site_profile
+from registry.db.engine.engines import Connection
+from registry.db.schema.tables import site, site_profile
+from registry.db.sites.listed_sites import CURRENT_XID
 from registry.sites.entry import Moderated, SiteEntry
 
 
 async def domains_by_age(connection: Connection) -> list[str]:
     """Registrable domains of all sites that are not withdrawn, the oldest first."""
     domain = site.c.registrable_domain
-    found = await connection.execute(
+    domains = await connection.execute(
         select(domain)
         .where(site.c.status != "withdrawn")
         .group_by(domain)
         .order_by(func.min(site.c.registered_at), domain)
     )
-    return list(found.scalars())
+    return list(domains.scalars())
 
 
 async def hold(

@@ -18,16 +18,16 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 
-from registry.db.engine import Connection
-from registry.db.operator_tables import (
+from registry.db.engine.engines import Connection
+from registry.db.schema.operator_tables import (
     operator,
     operator_api_key,
     operator_contact,
     operator_count,
     operator_nonce,
 )
-from registry.identity.keys import PublicKey
-from registry.identity.operator_statement import Contact
+from registry.identity.keys.public_keys import PublicKey
+from registry.identity.statements.operator_statement import Contact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class StoredOperator:
     registered_at: datetime
     stated_at: datetime
     closed_at: datetime | None
-    said: Contact | None
+    contact: Contact | None
     api_key_made_at: datetime | None
     rankings: int
 
@@ -108,12 +108,18 @@ async def note_statement(
     await connection.execute(_of(operator_id).values(stated_at=at))
 
 
-async def save_contact(connection: Connection, operator_id: str, said: Contact) -> None:
-    told = {"name": said.name, "contact": said.contact, "is_public": said.is_public}
+async def save_contact(
+    connection: Connection, operator_id: str, contact: Contact
+) -> None:
+    values = {
+        "name": contact.name,
+        "contact": contact.contact,
+        "is_public": contact.is_public,
+    }
     await connection.execute(
         insert(operator_contact)
-        .values(operator_id=operator_id, **told)
-        .on_conflict_do_update(index_elements=["operator_id"], set_=told)
+        .values(operator_id=operator_id, **values)
+        .on_conflict_do_update(index_elements=["operator_id"], set_=values)
     )
 
 
@@ -135,11 +141,11 @@ async def save_api_key(
     connection: Connection, operator_id: str, digest: bytes, at: datetime
 ) -> None:
     """digest: SHA-256 of the new one; the former is no more."""
-    told = {"digest": digest, "made_at": at}
+    values = {"digest": digest, "made_at": at}
     await connection.execute(
         insert(operator_api_key)
-        .values(operator_id=operator_id, **told)
-        .on_conflict_do_update(index_elements=["operator_id"], set_=told)
+        .values(operator_id=operator_id, **values)
+        .on_conflict_do_update(index_elements=["operator_id"], set_=values)
     )
 
 
@@ -215,9 +221,9 @@ def _of(operator_id: str) -> Any:
 
 
 def _operator(row: Row[Any]) -> StoredOperator:
-    said = None
+    contact = None
     if row.name is not None:
-        said = Contact(name=row.name, contact=row.contact, is_public=row.is_public)
+        contact = Contact(name=row.name, contact=row.contact, is_public=row.is_public)
     return StoredOperator(
         operator_id=row.operator_id,
         kid=row.kid,
@@ -225,7 +231,7 @@ def _operator(row: Row[Any]) -> StoredOperator:
         registered_at=row.registered_at,
         stated_at=row.stated_at,
         closed_at=row.closed_at,
-        said=said,
+        contact=contact,
         api_key_made_at=row.made_at,
         rankings=row.rankings,
     )

@@ -1,4 +1,4 @@
-"""What agents ask in the demo: plain words, some with a place; one is nonsense."""
+"""Requests of agents in the demo: plain words, some with a place; one is nonsense."""
 
 from typing import Any
 
@@ -63,7 +63,7 @@ OTHERS: tuple[Request, ...] = (
 
 
 def choose(position: int, results: int) -> int | None:
-    """Which of the results the demo's agent takes: mostly the first, at times none.
+    """Choose a result as the demo's agent does: mostly the first, at times none.
 
     position: of the request; results: how many there are.
     """

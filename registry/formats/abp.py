@@ -12,7 +12,7 @@ from typing import Any
 from registry.errors import Refused
 from registry.formats import refusals
 from registry.formats.document import MAX_TEXT_CHARACTERS, Document
-from registry.formats.reading.actions import gather
+from registry.formats.reading.action_list import gather
 from registry.formats.reading.claims import read_address
 from registry.formats.reading.conformance import Specification
 from registry.formats.reading.parameters import is_schema, read_parameters
@@ -80,7 +80,7 @@ def is_abp(raw: JsonObject) -> bool:
 
 
 def read_abp(document: Reader) -> Document:
-    """Raises: Refused (format_lookalike)."""
+    """Read an ABP manifest. Raises: Refused (format_lookalike)."""
     for name, kinds, shape in _SHAPES:
         value = document.child(name).value
         if not isinstance(value, kinds) or isinstance(value, bool):
@@ -91,7 +91,7 @@ def read_abp(document: Reader) -> Document:
             )
     _MANIFEST.compare(document)
     app = document.child("app")
-    return document.ledger.conclude(
+    return document.log.conclude(
         format="abp",
         dialect="manifest",
         version=_read_version(document),
@@ -114,7 +114,7 @@ def _read_version(document: Reader) -> str:
 
 
 def _capabilities(declared: Reader) -> Iterator[tuple[Reader, str]]:
-    """Each with its name; listed as objects, or as names alone, or by name in a map."""
+    """Yield each capability with its name: listed as objects or names, or in a map."""
     if isinstance(declared.value, dict):
         for name, item in declared.entries():
             yield item, clean_text(name[:MAX_TEXT_CHARACTERS])
@@ -159,12 +159,12 @@ def _is_map_of_parameters(members: JsonObject) -> bool:
     return (
         bool(members)
         and "type" not in members
-        and all(isinstance(each, dict | str) for each in members.values())
+        and all(isinstance(member, dict | str) for member in members.values())
     )
 
 
 def _describes_object(schema: Reader) -> bool:
-    """`window.abp.call` takes an object, so its schema is of no other type."""
+    """Check the type of a schema: `window.abp.call` takes an object."""
     kind = schema.child("type")
     if not isinstance(kind.value, str) or kind.value == "object":
         return True

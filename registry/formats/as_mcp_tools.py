@@ -18,20 +18,20 @@ _NOT_IN_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 def as_mcp_tools(site: Site, *, host: str) -> JsonObject:
-    """host: the crawled one, for a site without a name."""
-    prefix = _spell(site.name.lower()) or _spell(host)
-    place = site.name or host
+    """Map the actions. host: the crawled one, for a site without a name."""
+    prefix = _name_prefix(site.name.lower()) or _name_prefix(host)
+    site_name = site.name or host
     tools: list[JsonValue] = []
     taken: set[str] = set()
     for action in site.actions:
         name = _tool_name(prefix, action.name, taken)
         taken.add(name)
-        tools.append(_tool(action, name, place))
+        tools.append(_tool(action, name, site_name))
     return {"tools": tools}
 
 
-def _spell(name: str) -> str:
-    """The letters, digits and marks that MCP allows; accents are dropped."""
+def _name_prefix(name: str) -> str:
+    """Reduce a name to the letters, digits and marks of MCP; accents are dropped."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     return _NOT_IN_NAME.sub("_", plain).strip("_.-")[:_MAX_SITE_CHARACTERS]
 
@@ -47,11 +47,11 @@ def _tool_name(prefix: str, action: str, taken: set[str]) -> str:
     return name
 
 
-def _tool(action: Action, name: str, place: str) -> JsonObject:
+def _tool(action: Action, name: str, site_name: str) -> JsonObject:
     about = action.description or action.name
     tool: JsonObject = {
         "name": name,
-        "description": f"{about.rstrip('.')} on {place}",
+        "description": f"{about.rstrip('.')} on {site_name}",
         "inputSchema": _input_schema(action.parameters),
     }
     hints = dict(_hints(action))
@@ -66,10 +66,10 @@ def _hints(action: Action) -> Iterator[tuple[str, JsonValue]]:
 
 
 def _input_schema(parameters: tuple[Parameter, ...]) -> JsonObject:
-    required: list[JsonValue] = [one.name for one in parameters if one.required]
+    required: list[JsonValue] = [p.name for p in parameters if p.required]
     schema: JsonObject = {
         "type": "object",
-        "properties": {one.name: _property(one) for one in parameters},
+        "properties": {p.name: _property(p) for p in parameters},
     }
     return {**schema, "required": required} if required else schema
 
@@ -81,7 +81,7 @@ def _property(parameter: Parameter) -> JsonObject:
     if parameter.description:
         described["description"] = parameter.description
     if parameter.enum:
-        choices: list[JsonValue] = [_choice(one, parameter) for one in parameter.enum]
+        choices: list[JsonValue] = [_choice(text, parameter) for text in parameter.enum]
         if parameter.type == "array":
             described["items"] = {"enum": choices}
         else:
@@ -90,7 +90,7 @@ def _property(parameter: Parameter) -> JsonObject:
 
 
 def _choice(text: str, parameter: Parameter) -> JsonValue:
-    """The choice as the parameter's type writes it; the model keeps all as texts."""
+    """Convert a choice, which the model stores as text, to the parameter's type."""
     try:
         match parameter.type:
             case "integer":

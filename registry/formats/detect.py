@@ -1,4 +1,4 @@
-"""Which format a document has, told by its content alone.
+"""Detection of a document's format by its content alone.
 
 A path proves nothing: unrelated protocols share `/agent.json`, and sites answer any
 address with a page. Whatever the bytes, the result is Parsed or Rejected.
@@ -6,13 +6,13 @@ address with a page. Whatever the bytes, the result is Parsed or Rejected.
 
 import re
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from registry.errors import Refused, RegistryError
 from registry.formats import refusals
 from registry.formats.abp import is_abp, read_abp
-from registry.formats.awas.catalogue import is_awas, read_awas
-from registry.formats.awp.manifest import is_awp, read_awp
+from registry.formats.awas.awas_catalogue import is_awas, read_awas
+from registry.formats.awp.awp_manifest import is_awp, read_awp
 from registry.formats.document import (
     MAX_BODY_BYTES,
     MAX_MANIFEST_DEPTH,
@@ -22,15 +22,15 @@ from registry.formats.document import (
     Parsed,
     Rejected,
 )
+from registry.formats.foreign_documents import explain, explain_foreign
 from registry.formats.html.markup import starts_as_markup
-from registry.formats.html.webmcp import read_page
-from registry.formats.lookalikes import explain, explain_foreign
+from registry.formats.html.page_actions import read_page
 from registry.formats.neighbours.a2a import is_a2a, read_a2a
 from registry.formats.neighbours.ard import is_ard, read_ard
 from registry.formats.neighbours.mcp import is_mcp, read_mcp
 from registry.formats.reading.collector import collector_paused
 from registry.formats.reading.depth import check_depth
-from registry.formats.reading.reader import Ledger, Reader, kind_of
+from registry.formats.reading.reader import DeviationLog, Reader, kind_of
 from registry.formats.wab.dialects import is_wab
 from registry.formats.wab.discovery import read_wab
 from registry.formats.webmcp import is_webmcp, names_webmcp, read_webmcp
@@ -42,40 +42,51 @@ from registry.strict_json import (
     parse_json,
 )
 
-# From the plainest mark to the vaguest: most WebMCP manifests bear none of their own.
-_FORMATS: tuple[
-    tuple[Format, Callable[[JsonObject], bool], Callable[[Reader], Document]], ...
-] = (
-    ("wab", is_wab, read_wab),
-    ("awp", is_awp, read_awp),
-    ("abp", is_abp, read_abp),
-    ("awas", is_awas, read_awas),
-    ("webmcp", names_webmcp, read_webmcp),
-    ("a2a", is_a2a, read_a2a),
-    ("ard", is_ard, read_ard),
-    ("mcp", is_mcp, read_mcp),
-    ("webmcp", is_webmcp, read_webmcp),
+
+class _Detector(NamedTuple):
+    """The signs of a format in parsed JSON, and its reader.
+
+    member: the member that names the format even in a body that is no JSON, or "".
+    """
+
+    format: Format
+    has_signs: Callable[[JsonObject], bool]
+    read: Callable[[Reader], Document]
+    member: str = ""
+
+
+_DETECTORS = (  # from the plainest sign to the vaguest: few WebMCP manifests name it
+    _Detector("wab", is_wab, read_wab, "wab_version"),
+    _Detector("awp", is_awp, read_awp, "awp_version"),
+    _Detector("abp", is_abp, read_abp, "abp"),
+    _Detector("awas", is_awas, read_awas),
+    _Detector("webmcp", names_webmcp, read_webmcp),
+    _Detector("a2a", is_a2a, read_a2a),
+    _Detector("ard", is_ard, read_ard),
+    _Detector("mcp", is_mcp, read_mcp),
+    _Detector("webmcp", is_webmcp, read_webmcp),
 )
-# What names a format even in a body that is no JSON.
-_MARKS: dict[bytes, Format] = {
-    b"wab_version": "wab",
-    b"awp_version": "awp",
-    b"abp": "abp",
-}
-_MARK = re.compile(rb'"(wab_version|awp_version|abp)"\s*+:')
+_FORMAT_OF = {row.member.encode(): row.format for row in _DETECTORS if row.member}
+_MEMBER = re.compile(rb'"(' + b"|".join(_FORMAT_OF) + rb')"\s*+:')
 _STARTS_AS_JSON = frozenset(b'{["')
 
 
 Opened: TypeAlias = JsonObject | RegistryError
-"""The JSON of a body, or why it has none."""
+"""The JSON of a body, or the error of its parsing."""
 
 
 def parse_document(
-    body: bytes, *, url: str, content_type: str = "", site_url: str = ""
+    body: bytes,
+    *,
+    url: str,
+    content_type: str = "",
+    site_url: str = "",
+    allow_loopback: bool = False,
 ) -> Parsed | Rejected:
     """Read a discovery document in JSON.
 
-    url: where it lies. site_url: the crawled site, where the document lies elsewhere.
+    url: the document's address. site_url: the crawled site, if the document is elsewhere.
+    allow_loopback: for development, actions may be called on this machine.
     """
     return read_opened(
         open_document(body),
@@ -83,11 +94,12 @@ def parse_document(
         url=url,
         content_type=content_type,
         site_url=site_url,
+        allow_loopback=allow_loopback,
     )
 
 
 def open_document(body: bytes) -> Opened:
-    """The first half of `parse_document`, for who takes it for many before the second."""
+    """Parse the JSON: the first half of `parse_document`, for batches."""
     try:
         with collector_paused():
             if starts_as_markup(body):
@@ -98,28 +110,34 @@ def open_document(body: bytes) -> Opened:
 
 
 def read_opened(
-    opened: Opened, body: bytes, *, url: str, content_type: str, site_url: str
+    opened: Opened,
+    body: bytes,
+    *,
+    url: str,
+    content_type: str,
+    site_url: str,
+    allow_loopback: bool = False,
 ) -> Parsed | Rejected:
-    """The second half, of what the first made of the body."""
-    ledger = Ledger(url=url, site_url=site_url)
+    """Read the parsed JSON: the second half of `parse_document`."""
+    log = DeviationLog(url=url, site_url=site_url, allow_loopback=allow_loopback)
     try:
         if isinstance(opened, RegistryError):
             raise opened
         with collector_paused():
-            return Parsed(_read(opened, ledger))
+            return Parsed(_read(opened, log))
     except RegistryError as error:
         if error.code == JSON_SYNTAX.code:
             error = _explain_syntax(body, content_type) or error
-        return Rejected(error.problem, ledger.family or _marked_format(body))
+        return Rejected(error.problem, log.family or _marked_format(body))
 
 
 def _marked_format(body: bytes) -> Format | None:
-    found = _MARK.search(body, 0, MAX_BODY_BYTES)
-    return _MARKS[found[1]] if found else None
+    match = _MEMBER.search(body, 0, MAX_BODY_BYTES)
+    return _FORMAT_OF[match[1]] if match else None
 
 
 def _explain_syntax(body: bytes, content_type: str) -> Refused | None:
-    """What the body is if not one character of it is JSON."""
+    """Explain a body of which not even the first character is JSON."""
     if "html" in content_type.lower():
         return Refused(refusals.PAGE_NOT_DOCUMENT)
     start = body.removeprefix(b"\xef\xbb\xbf").lstrip()[:20]
@@ -132,11 +150,14 @@ def _explain_syntax(body: bytes, content_type: str) -> Refused | None:
     )
 
 
-def parse_page(body: bytes, *, url: str) -> Parsed | Rejected:
+def parse_page(
+    body: bytes, *, url: str, allow_loopback: bool = False
+) -> Parsed | Rejected:
     """Read the WebMCP tools that an HTML page declares."""
+    log = DeviationLog(url=url, allow_loopback=allow_loopback)
     try:
         with collector_paused():
-            return Parsed(read_page(body, Ledger(url=url)))
+            return Parsed(read_page(body, log))
     except RegistryError as error:
         return Rejected(error.problem)
 
@@ -154,7 +175,7 @@ def _parse_object(body: bytes) -> JsonObject:
 
 
 def _parse_deep(body: bytes) -> JsonValue:
-    """Deeper than a manifest may be, unless it is a JSON Schema in it that is deep."""
+    """Parse a document that is too deep, unless only a JSON Schema in it is deep."""
     deepest = MAX_MANIFEST_DEPTH + MAX_SCHEMA_DEPTH
     value = parse_json(body, max_depth=deepest, max_bytes=MAX_BODY_BYTES)
     try:
@@ -167,15 +188,15 @@ def _parse_deep(body: bytes) -> JsonValue:
 
 
 def _explain_depth(value: JsonValue) -> Refused | None:
-    """That it is of another kind altogether tells its owner more than its depth."""
-    if not isinstance(value, dict) or any(is_told(value) for _, is_told, _ in _FORMATS):
+    """Explain a document of another kind, which helps its owner more than its depth."""
+    if not isinstance(value, dict) or any(row.has_signs(value) for row in _DETECTORS):
         return None
     return explain_foreign(value)
 
 
-def _read(raw: JsonObject, ledger: Ledger) -> Document:
-    for name, is_told, read in _FORMATS:
-        if is_told(raw):
-            ledger.family = name
-            return read(Reader(raw, "", ledger))
+def _read(raw: JsonObject, log: DeviationLog) -> Document:
+    for row in _DETECTORS:
+        if row.has_signs(raw):
+            log.family = row.format
+            return row.read(Reader(raw, "", log))
     raise explain(raw)

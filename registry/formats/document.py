@@ -1,19 +1,20 @@
-"""One discovery document as the registry understood it, or why it did not.
+"""Discovery documents as the registry parsed or rejected them.
 
-Published specifications are not what sites serve, so strictness is a flag on the
-document and no condition for being read: every departure that was tolerated stands in
-`deviations`, with the way to mend it.
+Sites seldom serve what the specifications say, so strictness is a flag on the document
+and not a condition: every tolerated departure is listed in `deviations`, with its fix.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from registry.errors import Problem
 from registry.sites.site import Site
 from registry.strict_json import JsonValue
 
 Format = Literal["wab", "awp", "awas", "abp", "webmcp", "a2a", "mcp", "ard"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+"""All formats; where documents contradict each other, the earlier one counts."""
 
 MAX_MANIFEST_DEPTH = 8
 MAX_SCHEMA_DEPTH = 16
@@ -29,7 +30,7 @@ class Deviation:
     """A departure from the format that was tolerated.
 
     pointer: RFC 6901, or for an HTML page the tool and control concerned.
-    rule: which kind of rule is broken, in snake_case, e.g. "required", "type".
+    rule: the kind of the broken rule, in snake_case, e.g. "required", "type".
     """
 
     pointer: str
@@ -39,8 +40,8 @@ class Deviation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Provenance:
-    """Who wrote the document: the site, or somebody for it (AWP section 14).
+class DocumentOrigin:
+    """Origin of the document: the site, or others on its behalf (AWP section 14).
 
     confidence: 0..1, of a synthetic document. last_verified: an RFC 3339 instant.
     """
@@ -51,19 +52,18 @@ class Provenance:
     last_verified: str = ""
 
 
-NATIVE = Provenance()
+NATIVE = DocumentOrigin()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A discovery document, read.
+    """A parsed discovery document.
 
-    dialect: which of the format's shapes it has. version: as declared, "" if not.
-    url: where it was found. conformance: "strict" only if it was compared with its
-    specification and shows not one deviation.
+    dialect: its variant of the format. version: as declared, "" if not. url: its address.
+    conformance: "strict" only if it was compared with its specification and has no
+    deviation.
     raw: the parsed JSON, for signature checks; None for an HTML page.
-    references: absolute URLs of further documents it points to; whether they exist is
-    for the crawler to find out.
+    references: absolute URLs of further documents, which may not exist.
     """
 
     format: Format
@@ -75,7 +75,7 @@ class Document:
     deviations: tuple[Deviation, ...] = ()
     raw: Mapping[str, JsonValue] | None = None
     references: tuple[str, ...] = ()
-    provenance: Provenance = NATIVE
+    provenance: DocumentOrigin = NATIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """format: the one it was meant to have, as far as that can be told."""
+    """A rejected document. format: the intended one, as far as it can be told."""
 
     problem: Problem
     format: Format | None = None

@@ -1,4 +1,4 @@
-"""Why a discovery document is refused."""
+"""Problem types of discovery documents."""
 
 from registry.errors import ProblemType
 
@@ -14,13 +14,13 @@ NOT_AN_OBJECT = ProblemType(
 )
 FORMAT_UNKNOWN = ProblemType(
     "format_unknown",
-    "This is none of the discovery formats the registry reads.",
+    "This is not a discovery format that the registry reads.",
     "Publish a WAB, AWP, AWAS, ABP or WebMCP document; see the format's own pages.",
 )
 FORMAT_LOOKALIKE = ProblemType(
     "format_lookalike",
     "The document resembles a discovery format but has another structure.",
-    "Give the named member the shape that the format asks for.",
+    "Give the named member the structure that the format requires.",
 )
 NOT_DISCOVERY = ProblemType(
     "not_discovery",

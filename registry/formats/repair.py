@@ -1,31 +1,31 @@
-"""A conforming WAB document from a deviating one, where nothing has to be guessed.
+"""Repair of a deviating document to a conforming WAB document, without guessing.
 
-What the document says is written as WAB 1.0 has it. What WAB requires, and the document
-does not tell, its owner has to state; the registry makes nothing up.
+The document's content is written as WAB 1.0. Members that WAB requires and the document
+lacks must be stated by its owner; the registry invents nothing.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from registry.formats.document import Deviation, Document
+from registry.formats.reading.call_targets import resolve_target
 from registry.formats.reading.conformance import Schema, Specification
-from registry.formats.reading.reader import Ledger, Reader
-from registry.formats.reading.targets import resolve_target
+from registry.formats.reading.reader import DeviationLog, Reader
 from registry.formats.wab.as_wab import as_wab, has_bridge
 from registry.formats.wab.extension import EXTENSION
-from registry.formats.wab.schema import APPENDIX_A
 from registry.formats.wab.transports import EXECUTE
+from registry.formats.wab.wab_schema import APPENDIX_A
 from registry.sites.action import Call
 from registry.sites.site import LocationClaim, Site
 from registry.strict_json import JsonObject, JsonValue, join_pointer
 
-# Members the registry has no use for, kept where they stand and conform.
-_KEPT = ("agent_access", "fairness_metrics", "trust_signatures", "security")
+# Members the registry has no use for, copied where they conform.
+_COPIED = ("agent_access", "fairness_metrics", "trust_signatures", "security")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
-    """What the owner states beside the document. bridge: base URL of a WAB bridge."""
+class OwnerStatement:
+    """Facts by the owner beside the document. bridge: base URL of a WAB bridge."""
 
     name: str = ""
     category: str = ""
@@ -36,10 +36,10 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """left_out: top-level members of the original that stand in the new one no more.
+    """A repaired document. left_out: top-level members of the original that it lacks.
 
-    left_open: pointers of members that WAB requires and the original does not tell; what
-    stands there is marked as undeclared.
+    left_open: pointers of members that WAB requires and the original lacks; their values
+    are marked as undeclared.
     """
 
     document: JsonObject
@@ -49,15 +49,15 @@ class Repaired:
 
 @dataclass(frozen=True, slots=True)
 class Incomplete:
-    """missing: what WAB requires and nobody has said."""
+    """A document that can not be repaired. missing: required members without a value."""
 
     missing: tuple[Deviation, ...]
 
 
 def repair(
-    document: Document, stated: Statement, *, host: str
+    document: Document, stated: OwnerStatement, *, host: str
 ) -> Repaired | Incomplete:
-    """host: where it will be served."""
+    """Repair the document. host: the one that will serve it."""
     site = _with_statement(document.site, stated, document.url)
     missing = tuple(_find_missing(site))
     if missing:
@@ -65,7 +65,7 @@ def repair(
     written = as_wab(site, host=host)
     raw = document.raw or {}
     if document.format == "wab":
-        _keep_conforming(raw, written)
+        _copy_conforming(raw, written)
     return Repaired(
         written,
         left_out=tuple(name for name in raw if name not in written),
@@ -86,7 +86,7 @@ def _undeclared_in(value: JsonValue, pointer: str) -> Iterator[str]:
             yield from _undeclared_in(member, join_pointer(pointer, name))
 
 
-def _with_statement(site: Site, stated: Statement, url: str) -> Site:
+def _with_statement(site: Site, stated: OwnerStatement, url: str) -> Site:
     location = site.location
     if stated.city or stated.country:
         location = LocationClaim(city=stated.city, country=stated.country.upper())
@@ -123,25 +123,25 @@ def _find_missing(site: Site) -> Iterator[Deviation]:
     if not any(has_bridge(action) for action in site.actions):
         yield _missing(
             "/transport",
-            "WAB wants one enabled transport, and no action here has one. State where "
-            "your bridge answers, e.g. --bridge /api/wab.",
+            "WAB requires an enabled transport, and no action here has one. State the "
+            "address of your bridge, e.g. --bridge /api/wab.",
         )
 
 
 def _missing(pointer: str, fix: str) -> Deviation:
     return Deviation(
-        pointer=pointer, rule="required", detail="nobody has said it", fix=fix
+        pointer=pointer, rule="required", detail="it is not declared", fix=fix
     )
 
 
-def _keep_conforming(raw: Mapping[str, JsonValue], written: JsonObject) -> None:
-    for name in _KEPT:
+def _copy_conforming(raw: Mapping[str, JsonValue], written: JsonObject) -> None:
+    for name in _COPIED:
         schema = APPENDIX_A["properties"][name]
-        kept, now = raw.get(name), written.get(name, {})
-        if isinstance(kept, dict) and isinstance(now, dict):
-            kept = {**_conforming_members(kept, schema["properties"]), **now}
-        if kept and _conforms(kept, schema):
-            written[name] = kept
+        value, present = raw.get(name), written.get(name, {})
+        if isinstance(value, dict) and isinstance(present, dict):
+            value = {**_conforming_members(value, schema["properties"]), **present}
+        if value and _conforms(value, schema):
+            written[name] = value
 
 
 def _conforming_members(value: JsonObject, properties: Schema) -> JsonObject:
@@ -153,6 +153,6 @@ def _conforming_members(value: JsonObject, properties: Schema) -> JsonObject:
 
 
 def _conforms(value: JsonValue, schema: Schema) -> bool:
-    ledger = Ledger(url="")
-    Specification(schema).compare(Reader(value, "", ledger))
-    return not ledger.deviations
+    log = DeviationLog(url="")
+    Specification(schema).compare(Reader(value, "", log))
+    return not log.deviations

@@ -1,4 +1,4 @@
-"""What a site says, as one hash: equal as long as agents would see no difference.
+"""Semantic hash of a site: equal as long as agents would see no difference.
 
 Covered is the normalised site alone, so formatting, the order of members and entries,
 timestamps, version numbers and members the registry does not know change nothing.
@@ -18,62 +18,62 @@ _DOMAIN = b"fair-registry/site/v1\n"
 
 
 def semantic_hash(site: Site) -> bytes:
-    """32 bytes, SHA-256."""
-    (spelled,) = _canonical((site,))
-    return hashlib.sha256(_DOMAIN + spelled.encode("ascii")).digest()
+    """Return the SHA-256 of the site's canonical form, 32 bytes."""
+    (encoded,) = _canonical((site,))
+    return hashlib.sha256(_DOMAIN + encoded.encode("ascii")).digest()
 
 
 def _canonical(values: Iterable[Any]) -> list[str]:
-    """Each as compact JSON, its members by name and every list in an order of its own.
+    """Encode each as compact JSON, with members sorted by name and lists by content.
 
-    No list of a site means anything by its order.
+    The order of a site's lists has no meaning.
     """
-    return [_SPELL[one.__class__](one) for one in values]
+    return [_ENCODE[value.__class__](value) for value in values]
 
 
-def _spell_list(value: Sequence[Any]) -> str:
+def _encode_list(value: Sequence[Any]) -> str:
     return f"[{','.join(sorted(_canonical(value)))}]" if value else "[]"
 
 
-def _spell_object(value: dict[str, Any]) -> str:
+def _encode_object(value: dict[str, Any]) -> str:
     names = sorted(value)
     members = _canonical(map(value.__getitem__, names))
     pairs = zip(map(_quoted, names), members, strict=True)
     return f"{{{','.join(map(':'.join, pairs))}}}"
 
 
-def _spell_fields(kind: Any) -> Callable[[Any], str]:
-    """kind: a dataclass of two fields or more, as all of a site's are."""
+def _encode_fields(kind: Any) -> Callable[[Any], str]:
+    """Make the encoder of a dataclass with two fields or more, as all of a site's have."""
     names = sorted(field.name for field in fields(kind))
     form = f"{{{','.join(f'{_quoted(name)}:%s' for name in names)}}}"
     declared = get_type_hints(kind)
-    spell: list[Any] = [_DECLARED.get(declared[name], _spell) for name in names]
+    encoders: list[Any] = [_DECLARED.get(declared[name], _encode) for name in names]
     members = attrgetter(*names)
-    return lambda value: form % tuple(map(call, spell, members(value)))
+    return lambda value: form % tuple(map(call, encoders, members(value)))
 
 
-def _spell(value: Any) -> str:
-    return _SPELL[value.__class__](value)
+def _encode(value: Any) -> str:
+    return _ENCODE[value.__class__](value)
 
 
-class _Spelling(dict[Any, Callable[[Any], str]]):
-    """By class; how values of another are spelled is found out once."""
+class _Encoders(dict[Any, Callable[[Any], str]]):
+    """Encoders by class; that of a new class is made once."""
 
     def __missing__(self, kind: Any) -> Callable[[Any], str]:
-        self[kind] = _spell_fields(kind) if is_dataclass(kind) else json.dumps
+        self[kind] = _encode_fields(kind) if is_dataclass(kind) else json.dumps
         return self[kind]
 
 
 _of_constant = {True: "true", False: "false", None: "null"}.__getitem__
-_SPELL = _Spelling(
+_ENCODE = _Encoders(
     {
         str: _quoted,
         bool: _of_constant,
         type(None): _of_constant,
-        list: _spell_list,
-        tuple: _spell_list,
-        dict: _spell_object,
+        list: _encode_list,
+        tuple: _encode_list,
+        dict: _encode_object,
     }
 )
 _DECLARED = {str: _quoted, bool: _of_constant, bool | None: _of_constant}
-"""By what a field is declared to be, which spares a look at the class of its value."""
+"""Encoders by a field's declared type, which spares a look at the class of its value."""

@@ -1,7 +1,7 @@
 """WebMCP manifests: `/.well-known/webmcp`, `webmcp.json`.
 
-No specification has them; they exist. All their shapes are read, and each leaves a
-deviation: only the page itself, run in a browser, says which tools there are.
+No specification defines them, yet they exist. All their shapes are read, and each leaves a
+deviation: only the page itself, run in a browser, shows which tools there are.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from registry.formats.document import MAX_ACTIONS, Document
-from registry.formats.reading.actions import gather
+from registry.formats.reading.action_list import gather
 from registry.formats.reading.claims import read_address, read_languages
 from registry.formats.reading.gating import read_auth
 from registry.formats.reading.methods import read_method
@@ -48,18 +48,18 @@ _FIELDS = ("fields", "requiredFields", *SCHEMAS)
 _ENDPOINTS = ("endpoint", "entrypoint", "target_url", "url_template", "urlTemplate")
 _PAGES = ("url", "uri", "page", "path", "availableOn")
 _LOCATING = frozenset({"execution", *_ENDPOINTS, *_PAGES})
-# Members that a tool has and a hammer lacks.
+# Members that a callable tool has and a hammer lacks.
 _TELLING = frozenset({"description", "annotations", "readOnly", "mode", "function"})
 _TELLING |= frozenset(SCHEMAS)
 # Several words in one, as tools are named.
 _COMPOUND = re.compile(r"[a-z][a-z0-9]*+(?:[_.:-][A-Za-z0-9]|[A-Z])")
 
 
-# --- telltales ------------------------------------------------------------------------
+# --- detection ------------------------------------------------------------------------
 
 
 def names_webmcp(raw: JsonObject) -> bool:
-    """It says of itself that it is about WebMCP, and holds something of it."""
+    """Tell if the document declares itself as WebMCP and has some of its content."""
     marks = (raw.get(name) for name in _MARKED)
     if not any(isinstance(mark, str) and _MARK.search(mark) for mark in marks):
         return False
@@ -82,37 +82,37 @@ def _has_contents(value: JsonValue) -> bool:
 
 
 def _tells_tools(value: JsonValue) -> bool:
-    """Bare names could be anything; so most of them must look like names of tools."""
+    """Tell if these are tools; of bare names most must look like names of tools."""
     if not isinstance(value, list):
         return lists_tools(value)
-    if any(isinstance(each, dict) and _TELLING & each.keys() for each in value):
+    if any(isinstance(item, dict) and _TELLING & item.keys() for item in value):
         return lists_tools(value)
-    names = [each.get("name") if isinstance(each, dict) else each for each in value]
-    compound = sum(isinstance(each, str) and _is_compound(each) for each in names)
+    names = [item.get("name") if isinstance(item, dict) else item for item in value]
+    compound = sum(isinstance(name, str) and _is_compound(name) for name in names)
     return 0 < len(names) <= 2 * compound
 
 
 def _is_compound(name: str) -> bool:
-    """`React` and `Docker` are tools of another kind."""
+    """Tell if a name has several words: `React` and `Docker` are tools of another kind."""
     return bool(_COMPOUND.match(name))
 
 
 def _lists_objects(value: JsonValue, *keys: str) -> bool:
     return isinstance(value, list) and any(
-        isinstance(each, dict) and any(key in each for key in keys) for each in value
+        isinstance(item, dict) and any(key in item for key in keys) for item in value
     )
 
 
 def _offers_servers(value: JsonValue) -> bool:
-    """Servers with an address; a command would run on the agent's own machine."""
+    """Tell if servers have an address; a command would run on the agent's own machine."""
     return isinstance(value, dict) and any(
-        isinstance(each, dict) and isinstance(each.get("url"), str)
-        for each in value.values()
+        isinstance(server, dict) and isinstance(server.get("url"), str)
+        for server in value.values()
     )
 
 
 def _is_foreign(raw: JsonObject) -> bool:
-    """An MCP bundle, which is installed and not called, or a request to a model."""
+    """Tell if it is an MCP bundle, which is installed, or a request to a model."""
     server = raw.get("server")
     return "messages" in raw or (
         isinstance(server, dict) and bool({"mcp_config", "entry_point"} & server.keys())
@@ -141,7 +141,7 @@ def read_webmcp(document: Reader) -> Document:
     base = read_address(body, "baseUrl", "base_url")
     actions = gather(_read_actions(body, base))
     note_if_empty(document, actions)
-    return document.ledger.conclude(
+    return document.log.conclude(
         format="webmcp",
         dialect=_dialect_of(body.members),
         version=document.text("version", "webmcp_version", "spec", "format"),
@@ -158,7 +158,7 @@ def read_webmcp(document: Reader) -> Document:
 
 
 def _body_of(document: Reader) -> Reader:
-    """Some put all under `webmcp` or `site`."""
+    """Return the body, which some documents put under `webmcp` or `site`."""
     for name in ("webmcp", "site"):
         inner = document.members.get(name)
         if _has_contents(inner) and not _has_contents(document.value):
@@ -167,7 +167,7 @@ def _body_of(document: Reader) -> Reader:
 
 
 def _read_name(body: Reader) -> str:
-    """Its own, else that of the application or its publisher."""
+    """Return the name of the site, its application or its publisher."""
     publisher = body.child("application", "publisher", "provider")
     if isinstance(publisher.value, str):
         return body.text("name", "title") or publisher.as_text()
@@ -185,38 +185,38 @@ def _read_actions(body: Reader, base: str) -> Iterator[tuple[Reader, Action]]:
         listed.add(name)
         calls = _read_form_calls(name, form, base)
         yield form, read_tool(name, form, calls, schemas=_FIELDS)
-    for name, found in _read_page_tools(body, base).items():
+    for name, page_tool in _read_page_tools(body, base).items():
         if name not in listed:
-            yield found
+            yield page_tool
 
 
 def _read_page_tools(body: Reader, base: str) -> dict[str, tuple[Reader, Action]]:
-    """By name; a tool of several pages is called on each of them."""
-    found: dict[str, tuple[Reader, Action]] = {}
+    """Return tools by name; a tool of several pages has a call on each of them."""
+    tools: dict[str, tuple[Reader, Action]] = {}
     for page in body.items("pages", limit=_MAX_PAGES):
         if not isinstance(page.value, dict):
             continue
         url = page.target("url", "path", base=base) or ""
         for name, tool in declared_tools(page.child(*_PAGE_TOOLS)):
             call = tool.call("webmcp", "page", url, operation=name)
-            if name in found:
-                first, action = found[name]
-                found[name] = (first, replace(action, calls=(*action.calls, call)))
-            elif len(found) < MAX_ACTIONS:
-                found[name] = (tool, read_tool(name, tool, (call,)))
-    return found
+            if name in tools:
+                first, action = tools[name]
+                tools[name] = (first, replace(action, calls=(*action.calls, call)))
+            elif len(tools) < MAX_ACTIONS:
+                tools[name] = (tool, read_tool(name, tool, (call,)))
+    return tools
 
 
 def _read_calls(name: str, tool: Reader, base: str) -> tuple[Call, ...]:
-    """An address with a method is called; without, it is the page with the tool."""
+    """Read the calls: an address with a method is called, another is the tool's page."""
     if _LOCATING.isdisjoint(tool.members):
         return (tool.call("webmcp", "page", operation=name),)
     execution = tool.child("execution")
-    place = execution if isinstance(execution.value, dict) else tool
-    method = read_method(place, "method", "httpMethod", "http_method")
-    endpoint = place.target(*_ENDPOINTS, base=base)
+    holder = execution if isinstance(execution.value, dict) else tool
+    method = read_method(holder, "method", "httpMethod", "http_method")
+    endpoint = holder.target(*_ENDPOINTS, base=base)
     if endpoint is None and method:
-        endpoint = place.target("url", "uri", "path", base=base)
+        endpoint = holder.target("url", "uri", "path", base=base)
     if endpoint:
         return (tool.call("webmcp", "http", endpoint, method),)
     page = _page_of(tool, base) or ""
@@ -239,17 +239,17 @@ def _read_form_calls(name: str, form: Reader, base: str) -> tuple[Call, ...]:
 
 
 def _read_references(body: Reader, base: str) -> tuple[str, ...]:
-    """Pages that register tools, and servers that offer them."""
-    found: list[str | None] = []
+    """List pages that register tools, and servers that offer them."""
+    urls: list[str | None] = []
     for page in body.items("pages", limit=_MAX_PAGES):
         if isinstance(page.value, str):
-            found.append(body.resolve(page.as_text(), names=("pages",), base=base))
+            urls.append(body.resolve(page.as_text(), names=("pages",), base=base))
         else:
-            found.append(page.target("url", "path", base=base))
+            urls.append(page.target("url", "path", base=base))
     servers = body.children("mcpServers", limit=_MAX_SERVERS)
-    found += [server.target("url", base=base) for _, server in servers]
-    found += _server_addresses(body, base)
-    return tuple(dict.fromkeys(url for url in found if url))
+    urls += [server.target("url", base=base) for _, server in servers]
+    urls += _server_addresses(body, base)
+    return tuple(dict.fromkeys(url for url in urls if url))
 
 
 def _server_addresses(body: Reader, base: str) -> Iterator[str | None]:

@@ -16,12 +16,11 @@ def encode(raw: bytes) -> str:
 
 
 def encode_to_bytes(raw: bytes) -> bytes:
-    """For who puts it together with other bytes."""
     return base64.urlsafe_b64encode(raw).rstrip(b"=")
 
 
 def decode(text: str) -> bytes:
-    """Raises: ValueError, its message being the rest of a sentence about the text."""
+    """Decode strictly. Raises: ValueError, its message a predicate about the text."""
     if not _ALPHABET.fullmatch(text):
         raise ValueError(_describe_foreign_character(text))
     if len(text) % 4 == 1:
@@ -41,7 +40,7 @@ def _describe_foreign_character(text: str) -> str:
 
 
 def decode_exactly(text: str, byte_count: int) -> bytes:
-    """Raises: ValueError as `decode` does, or for another number of bytes."""
+    """Decode as `decode` does. Raises: ValueError also for another number of bytes."""
     raw = decode(text)
     if len(raw) != byte_count:
         raise ValueError(f"stands for {len(raw)} bytes where {byte_count} are needed")
@@ -49,7 +48,7 @@ def decode_exactly(text: str, byte_count: int) -> bytes:
 
 
 def decode_either(text: str) -> bytes:
-    """Standard base64 or base64url, padded or not, as WAB documents mix them.
+    """Decode standard base64 or base64url, padded or not, as WAB documents mix them.
 
     Raises: ValueError as `decode` does.
     """

@@ -1,7 +1,7 @@
 """The https URLs that statements and records may name.
 
-Only spelling is judged: whether an address may be fetched is the crawler's guard's
-business. Backslashes, credentials and control characters are refused because URL
+Only the syntax is checked; the crawler's guard decides which addresses may be fetched.
+Backslashes, credentials and control characters are refused because URL
 parsers disagree about them.
 """
 
@@ -18,7 +18,7 @@ _MAX_PORT = 65535
 
 
 def parse_https_url(text: str) -> str:
-    """Raises: ValueError, its message being the rest of a sentence about the text."""
+    """Check the URL and return it. Raises: ValueError, its message a predicate."""
     if len(text) > MAX_LENGTH:
         raise ValueError(f"must have at most {MAX_LENGTH} characters")
     match = _HTTPS_URL.fullmatch(text)

@@ -1,4 +1,4 @@
-"""Why a key, a token, a statement or a document's signature is refused.
+"""Problem types of keys, tokens, statements and documents' signatures.
 
 Written for the owner of a small site with openssl and curl at hand.
 """
@@ -191,6 +191,12 @@ SEQ_NOT_INCREASING = ProblemType(
     "seq_not_increasing",
     "A statement of this site with this or a higher seq was accepted already",
     'Raise "seq" above the last accepted one and sign again.',
+)
+SEQ_OUT_OF_REACH = ProblemType(
+    "seq_out_of_reach",
+    "The seq is too far above the last accepted one",
+    'Take the "seq" of the challenge\'s payload, or the present in milliseconds since '
+    "1970, and sign again.",
 )
 NONCE_UNKNOWN = ProblemType(
     "nonce_unknown",

@@ -1,4 +1,4 @@
-"""Which code ranks: what policies are logged with, and what an index was made by."""
+"""Digest of the code that ranks: policies are logged with it, indexes made by it."""
 
 import hashlib
 from collections.abc import Iterator
@@ -21,8 +21,8 @@ def digest_of_code() -> str:
 
 
 def _sources_in(folder: Traversable, path: str) -> Iterator[tuple[str, bytes]]:
-    for one in sorted(folder.iterdir(), key=lambda one: one.name):
-        if one.is_dir():
-            yield from _sources_in(one, f"{path}/{one.name}")
-        elif one.name.endswith((".py", ".c", ".h")):
-            yield f"{path}/{one.name}", one.read_bytes()
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            yield from _sources_in(entry, f"{path}/{entry.name}")
+        elif entry.name.endswith((".py", ".c", ".h")):
+            yield f"{path}/{entry.name}", entry.read_bytes()

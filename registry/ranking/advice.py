@@ -1,7 +1,7 @@
-"""What a site could say to stand higher: only what is missing, never what would flatter.
+"""Advice to a site on how to rank higher: only missing facts, never flattery.
 
-Each gain is computed: the factor as it would be if the thing were said of every action
-that lacks it, less the factor as it is.
+Each gain is computed: the factor with the fact added to every action that lacks it, less
+the present factor.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from registry.ranking.capability_depth import Capability, capability_depth, richness
-from registry.ranking.encoder import Encoder
+from registry.ranking.encoders.encoder import Encoder
 from registry.ranking.policy import Policy
 from registry.ranking.profile import capability_of, is_placeless
-from registry.ranking.site_words import ActionWords, reading_of
+from registry.ranking.words.site_words import ActionWords, site_text_reader
 from registry.sites.action import Action
 from registry.sites.place import Place
 from registry.sites.site import Site
@@ -22,9 +22,9 @@ MAX_SUBJECTS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
-    """One thing to say. gain: of the factor, 0..10000, None where the requests decide.
+    """A fact to add. gain: of the factor, 0..10000, None if it depends on requests.
 
-    actions: names of those that lack it, the first ten; `count` of them in all.
+    actions: names of the first ten that lack it, of `count` in all.
     """
 
     factor: Literal["relevance", "proximity", "capability_depth"]
@@ -43,8 +43,8 @@ def advise(
     encoder: Encoder,
     policy: Policy,
 ) -> tuple[Advice, ...]:
-    """place: the gazetteer's, None if the site names none that it knows."""
-    reading = reading_of(
+    """List advice for a site. place: the gazetteer's, None if unknown."""
+    reading = site_text_reader(
         site.name, host, registrable_domain, place, encoder=encoder, policy=policy
     )
     words = [reading.action(action) for action in site.actions]
@@ -82,52 +82,52 @@ def _advise_on_proximity(
 
 
 def _advise_on_depth(words: Sequence[ActionWords], policy: Policy) -> Iterator[Advice]:
-    now = capability_depth((capability_of(each, policy) for each in words), policy)
+    depth = capability_depth((capability_of(item, policy) for item in words), policy)
     for omission in _OMISSIONS:
-        lacking = [each for each in words if omission.concerns(each, policy)]
+        lacking = [item for item in words if omission.concerns(item, policy)]
         if lacking:
-            then = capability_depth(_improved(words, omission, policy), policy)
+            improved = capability_depth(_improved(words, omission, policy), policy)
             yield Advice(
                 factor="capability_depth",
                 how=omission.how,
-                gain=max(0, then - now),
-                actions=tuple(each.action.name for each in lacking[:MAX_SUBJECTS]),
+                gain=max(0, improved - depth),
+                actions=tuple(item.action.name for item in lacking[:MAX_SUBJECTS]),
                 count=len(lacking),
             )
 
 
 @dataclass(frozen=True, slots=True)
 class _Omission:
-    """say: the action as if the thing were said; a description is only counted."""
+    """A missing fact. amend: adds it to an action; None for a description."""
 
     how: str
     concerns: Callable[[ActionWords, Policy], bool]
-    say: Callable[[Action], Action] | None
+    amend: Callable[[Action], Action] | None
 
 
 def _improved(
     words: Sequence[ActionWords], omission: _Omission, policy: Policy
 ) -> Iterator[Capability]:
-    for each in words:
-        capability = capability_of(each, policy)
-        if omission.concerns(each, policy):
-            described = len(each.description)
-            if omission.say is None:
-                rich = richness(each.action, policy.described_words, policy)
+    for item in words:
+        capability = capability_of(item, policy)
+        if omission.concerns(item, policy):
+            if omission.amend is None:
+                rich = richness(item.action, policy.described_words, policy)
             else:
-                rich = richness(omission.say(each.action), described, policy)
+                action = omission.amend(item.action)
+                rich = richness(action, len(item.description), policy)
             capability = Capability(capability.terms, rich)
         yield capability
 
 
 def _type_parameters(action: Action) -> Action:
-    typed = (replace(each, type="string") for each in action.parameters)
+    typed = (replace(parameter, type="string") for parameter in action.parameters)
     return replace(action, parameters=tuple(typed))
 
 
 def _document_parameters(action: Action) -> Action:
-    said = (replace(each, description=each.name) for each in action.parameters)
-    return replace(action, parameters=tuple(said))
+    documented = (replace(p, description=p.name) for p in action.parameters)
+    return replace(action, parameters=tuple(documented))
 
 
 _OMISSIONS = (
@@ -138,12 +138,12 @@ _OMISSIONS = (
     ),
     _Omission(
         "State the type of every parameter.",
-        lambda words, _: any(one.type == "unknown" for one in words.action.parameters),
+        lambda words, _: any(p.type == "unknown" for p in words.action.parameters),
         _type_parameters,
     ),
     _Omission(
         "Say what every parameter means.",
-        lambda words, _: any(not one.description for one in words.action.parameters),
+        lambda words, _: any(not p.description for p in words.action.parameters),
         _document_parameters,
     ),
     _Omission(

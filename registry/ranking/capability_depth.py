@@ -1,4 +1,4 @@
-"""Capability depth: how much a site can do, and how well it says so.
+"""Capability depth: the number of a site's actions and how well they are described.
 
 The richness of its distinct actions is summed, then log-saturated up to a cap:
 FULL·ln(1 + sum)/ln(1 + cap). Actions that share most of their words count once, as the
@@ -16,7 +16,7 @@ from registry.sites.action import Action
 
 
 class Capability(NamedTuple):
-    """An action reduced to what depth looks at.
+    """The inputs of depth from an action.
 
     terms: of its name, description and parameters. richness: 0..FULL.
     """
@@ -26,13 +26,13 @@ class Capability(NamedTuple):
 
 
 def richness(action: Action, described_words: int, policy: Policy) -> int:
-    """0..FULL: how much of what an agent needs to know the action declares.
+    """Return 0..FULL, the share that is declared of what an agent needs to know.
 
     described_words: distinct content words of the description.
     """
     parameters = action.parameters
-    typed = [each for each in parameters if each.type != "unknown"]
-    documented = [each for each in parameters if each.description]
+    typed = [parameter for parameter in parameters if parameter.type != "unknown"]
+    documented = [parameter for parameter in parameters if parameter.description]
     described = described_words >= policy.described_words
     return (
         policy.richness_named_bp
@@ -44,17 +44,17 @@ def richness(action: Action, described_words: int, policy: Policy) -> int:
     )
 
 
-def _share(told: int, parameters: int, whole: int) -> int:
-    """Half where there is no parameter: none needed, or none declared."""
-    return whole * told // parameters if parameters else whole // 2
+def _share(declared: int, parameters: int, whole: int) -> int:
+    """Return the share, half without parameters: none needed, or none declared."""
+    return whole * declared // parameters if parameters else whole // 2
 
 
 def capability_depth(capabilities: Iterable[Capability], policy: Policy) -> int:
-    """0..FULL; never falls when a distinct capability is added."""
+    """Return 0..FULL; never falls when a distinct capability is added."""
     cap = policy.depth_cap_milli * FULL // 1000
     total = 0
-    for each in distinct_capabilities(capabilities, policy):
-        total += each.richness
+    for capability in distinct_capabilities(capabilities, policy):
+        total += capability.richness
         if total >= cap:
             return FULL
     return round(FULL * math.log1p(total / FULL) / math.log1p(cap / FULL))
@@ -63,23 +63,22 @@ def capability_depth(capabilities: Iterable[Capability], policy: Policy) -> int:
 def distinct_capabilities(
     capabilities: Iterable[Capability], policy: Policy
 ) -> Iterator[Capability]:
-    """The richest of each set of near-duplicates, richest first."""
-    kept: list[frozenset[str]] = []
-    for each in sorted(_richest_by_terms(capabilities), key=_richest_first):
-        if not any(
-            is_near_duplicate(each.terms, one, policy.duplicate_action_bp)
-            for one in kept
-        ):
-            kept.append(each.terms)
-            yield each
+    """Yield the richest of each set of near-duplicates, richest first."""
+    distinct: list[frozenset[str]] = []
+    threshold_bp = policy.duplicate_action_bp
+    for capability in sorted(_richest_by_terms(capabilities), key=_richest_first):
+        terms = capability.terms
+        if not any(is_near_duplicate(terms, other, threshold_bp) for other in distinct):
+            distinct.append(terms)
+            yield capability
 
 
 def _richest_by_terms(capabilities: Iterable[Capability]) -> list[Capability]:
     richest: dict[frozenset[str], int] = {}
-    for said, rich in capabilities:
-        has_digits = any(map(str.isdecimal, said))
-        terms = frozenset(filterfalse(str.isdecimal, said)) if has_digits else said
-        richest[terms] = max(rich, richest.get(terms, 0))
+    for terms, rich in capabilities:
+        has_digits = any(map(str.isdecimal, terms))
+        bare = frozenset(filterfalse(str.isdecimal, terms)) if has_digits else terms
+        richest[bare] = max(rich, richest.get(bare, 0))
     return list(starmap(Capability, richest.items()))
 
 
@@ -90,7 +89,7 @@ def _richest_first(capability: Capability) -> tuple[int, list[str]]:
 def is_near_duplicate(
     a: AbstractSet[str], b: AbstractSet[str], threshold_bp: int
 ) -> bool:
-    """Whether the sets share that part of their union (Jaccard); the empty are alike."""
+    """Tell if the Jaccard index reaches the threshold; empty sets are duplicates."""
     smaller, larger = len(a), len(b)
     if smaller > larger:
         smaller, larger = larger, smaller

@@ -14,7 +14,7 @@ Number = TypeVar("Number", bound=np.generic)
 
 @lru_cache(maxsize=16)
 def decay_table(scale: int, floor: int = 0) -> npt.NDArray[np.int64]:
-    """FULL·exp(-step/scale) for step 0, 1, …, never below floor.
+    """Tabulate FULL·exp(-step/scale) for step 0, 1, …, never below floor.
 
     The last entry stands for every later step.
     """
@@ -27,6 +27,6 @@ def decay_table(scale: int, floor: int = 0) -> npt.NDArray[np.int64]:
 
 
 def look_up(table: npt.NDArray[Number], steps: npt.NDArray[Any]) -> npt.NDArray[Number]:
-    """The entry of each step, the last one for every later step."""
-    found: npt.NDArray[Number] = table[np.minimum(steps, len(table) - 1)]
-    return found
+    """Return the entry of each step, the last one for every later step."""
+    entries: npt.NDArray[Number] = table[np.minimum(steps, len(table) - 1)]
+    return entries

@@ -1,4 +1,4 @@
-"""Why a site stands where it stands: the facts, and why it beat the next one."""
+"""Explanations: the facts behind each factor, and the lead over the next site."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -9,7 +9,7 @@ import msgspec
 
 from registry.ranking.policy import Policy
 from registry.ranking.quality import ProbeFigures
-from registry.ranking.score import Contributions
+from registry.ranking.score import Contributions, Factors
 from registry.ranking.ties import OrderKey
 
 FactorName = Literal[
@@ -22,40 +22,173 @@ FACTOR_NAMES: tuple[FactorName, ...] = (
     "quality",
     "freshness",
 )
-Reason = FactorName | Literal["commission", "tie"]
+Reason = Literal[
+    "relevance",
+    "proximity",
+    "capabilityDepth",
+    "quality",
+    "freshness",
+    "commission",
+    "tie",
+]
+_FACTOR_REASONS: tuple[Reason, ...] = (
+    "relevance",
+    "proximity",
+    "capabilityDepth",
+    "quality",
+    "freshness",
+)
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What the factors of one answer rest on.
+class _Explained(msgspec.Struct, frozen=True, kw_only=True, rename="camel", gc=False):
+    """Base of what goes into an answer as it is."""
 
-    matched_terms: words of the query, as typed but for their case and in its order,
-    that the site says in some form. best_action: its name, or None where the site
-    matched by meaning alone. cosine_bp: the likeness in meaning. distance_band: None
-    without a user location or for a site that is not local.
+
+class RelevanceFacts(_Explained, frozen=True, gc=False):
+    """matchedTerms: words of the request that the site says in some form.
+
+    They are as typed but for their case, in the request's order. bestAction: null where
+    the site matched by meaning alone. lexical, semantic: 0..10000.
     """
 
     matched_terms: tuple[str, ...]
     best_action: str | None
-    lexical_bp: int
-    cosine_bp: int
+    lexical: int
+    semantic: int
+
+
+class ProximityFacts(_Explained, frozen=True, gc=False):
+    """distanceBand: null without a place, or for a site that is not local."""
+
     distance_band: str | None
     local: bool
+
+
+class DepthFacts(_Explained, frozen=True, gc=False):
     action_count: int
-    probes: ProbeFigures
+
+
+class QualityFacts(_Explained, frozen=True, gc=False):
+    """Results of the registry's own probes. young: too few of them to count."""
+
+    probes: int
+    answers: int
+    successes: int
+    median_ms: int | None
+    observed_at: datetime | None
+    young: bool
+
+
+class FreshnessFacts(_Explained, frozen=True, gc=False):
     days_since_change: int
     changed_at: datetime
 
 
-class Told(msgspec.Struct, gc=False):
-    """What explanations tell of a profile as it is; the rest is not even read."""
+class FactorExplanation(_Explained, frozen=True, gc=False):
+    """value: 0..10000. weight: basis points. contribution: value times weight."""
+
+    value: int
+    weight: int
+    contribution: int
+
+
+class RelevanceFactor(FactorExplanation, frozen=True, gc=False):
+    facts: RelevanceFacts
+
+
+class ProximityFactor(FactorExplanation, frozen=True, gc=False):
+    facts: ProximityFacts
+
+
+class DepthFactor(FactorExplanation, frozen=True, gc=False):
+    facts: DepthFacts
+
+
+class QualityFactor(FactorExplanation, frozen=True, gc=False):
+    facts: QualityFacts
+
+
+class FreshnessFactor(FactorExplanation, frozen=True, gc=False):
+    facts: FreshnessFacts
+
+
+class Explanation(_Explained, frozen=True, gc=False):
+    """The five factors of a score; their contributions sum to it."""
+
+    relevance: RelevanceFactor
+    proximity: ProximityFactor
+    capability_depth: DepthFactor
+    quality: QualityFactor
+    freshness: FreshnessFactor
+
+
+class FactorFacts(NamedTuple):
+    """The facts behind each factor, in the order of the factors."""
+
+    relevance: RelevanceFacts
+    proximity: ProximityFacts
+    capability_depth: DepthFacts
+    quality: QualityFacts
+    freshness: FreshnessFacts
+
+
+def explain(factors: Factors, facts: FactorFacts, policy: Policy) -> Explanation:
+    relevance, proximity, depth, quality, freshness = policy.weights
+    return Explanation(
+        relevance=RelevanceFactor(
+            value=factors.relevance,
+            weight=relevance,
+            contribution=factors.relevance * relevance,
+            facts=facts.relevance,
+        ),
+        proximity=ProximityFactor(
+            value=factors.proximity,
+            weight=proximity,
+            contribution=factors.proximity * proximity,
+            facts=facts.proximity,
+        ),
+        capability_depth=DepthFactor(
+            value=factors.capability_depth,
+            weight=depth,
+            contribution=factors.capability_depth * depth,
+            facts=facts.capability_depth,
+        ),
+        quality=QualityFactor(
+            value=factors.quality,
+            weight=quality,
+            contribution=factors.quality * quality,
+            facts=facts.quality,
+        ),
+        freshness=FreshnessFactor(
+            value=factors.freshness,
+            weight=freshness,
+            contribution=factors.freshness * freshness,
+            facts=facts.freshness,
+        ),
+    )
+
+
+def explain_quality(probes: ProbeFigures, policy: Policy) -> QualityFacts:
+    return QualityFacts(
+        probes=probes.probes,
+        answers=probes.answers,
+        successes=probes.successes,
+        median_ms=probes.median_ms,
+        observed_at=probes.observed_at,
+        young=probes.probes < policy.quality_probes_min,
+    )
+
+
+class ProfileFacts(msgspec.Struct, gc=False):
+    """Members of a profile that stand in an explanation as they are."""
 
     local: bool
     probes: ProbeFigures
     changed_at: datetime
 
 
-class SaidByAction(msgspec.Struct, gc=False):
-    """Of `ActionProfile`, whose terms are distinct in each field."""
+class ActionTerms(msgspec.Struct, gc=False):
+    """Terms of an `ActionProfile`, distinct in each field."""
 
     name: str
     name_terms: list[str]
@@ -63,41 +196,41 @@ class SaidByAction(msgspec.Struct, gc=False):
     parameter_terms: list[str]
 
 
-class Said(msgspec.Struct, gc=False):
-    """What a site says, of a profile."""
+class ProfileTerms(msgspec.Struct, gc=False):
+    """Terms of a profile."""
 
     site_terms: list[str]
-    actions: list[SaidByAction]
+    actions: list[ActionTerms]
 
 
-parse_told = msgspec.msgpack.Decoder(Told).decode
-"""Of an encoded profile. Raises: msgspec.DecodeError."""
+parse_profile_facts = msgspec.msgpack.Decoder(ProfileFacts).decode
+"""Decode them of an encoded profile. Raises: msgspec.DecodeError."""
 
-parse_said = msgspec.msgpack.Decoder(Said).decode
-"""Of an encoded profile. Raises: msgspec.DecodeError."""
+parse_profile_terms = msgspec.msgpack.Decoder(ProfileTerms).decode
+"""Decode them of an encoded profile. Raises: msgspec.DecodeError."""
 
 
 class Matching(NamedTuple):
-    """How a site matches a request.
+    """The match of a site with a request.
 
     best_action: the one that says most of it, of equal ones the first; None if none
-    says any. said: of each term of the request a byte, 1 if the site says it. actions:
-    how many it has.
+    says any. terms: a byte for each term of the request, 1 if the site says it.
+    actions: their number.
     """
 
     best_action: str | None
-    said: bytes
+    terms: bytes
     actions: int
 
 
 def what_matches(
-    said: Said, term_weights: Mapping[str, int], policy: Policy
+    profile: ProfileTerms, term_weights: Mapping[str, int], policy: Policy
 ) -> Matching:
-    """term_weights: of the request; their order is that of its terms."""
+    """Return the match of a profile. term_weights: in the order of the request's terms."""
     among = frozenset(term_weights).intersection
-    matched = set(among(said.site_terms))
+    matched = set(among(profile.site_terms))
     best, most = None, 0
-    for action in said.actions:
+    for action in profile.actions:
         names, descriptions, parameters = (
             among(action.name_terms),
             among(action.description_terms),
@@ -106,26 +239,26 @@ def what_matches(
         if not (names or descriptions or parameters):
             continue
         matched.update(names, descriptions, parameters)
-        own = (
+        weight = (
             policy.action_name_weight_milli * _sum(names, term_weights)
             + policy.description_weight_milli * _sum(descriptions, term_weights)
             + policy.parameter_weight_milli * _sum(parameters, term_weights)
         )
-        if own > most:
-            best, most = action.name, own
-    told = bytes([term in matched for term in term_weights])
-    return Matching(best, told, len(said.actions))
+        if weight > most:
+            best, most = action.name, weight
+    terms = bytes([term in matched for term in term_weights])
+    return Matching(best, terms, len(profile.actions))
 
 
 def _sum(terms: Iterable[str], term_weights: Mapping[str, int]) -> int:
     return sum([term_weights[term] for term in terms])
 
 
-class Advantage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Why one site stands before the next.
+class Advantage(_Explained, frozen=True, gc=False):
+    """The lead over the next site. lead: difference of the scores.
 
-    reason: the factor that contributed most to the lead, or what broke the tie. lead:
-    difference of the scores.
+    reason: the factor that contributed most to the lead; without a lead what broke the
+    tie, a commission that is declared to be zero or the lot.
     """
 
     reason: Reason
@@ -135,12 +268,12 @@ class Advantage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def why_ahead(
     first: tuple[Contributions, OrderKey], second: tuple[Contributions, OrderKey]
 ) -> Advantage:
-    """first: stands before second."""
-    (ours, key), (theirs, other_key) = first, second
-    if lead := other_key.negative_score - key.negative_score:
-        by_factor = list(map(sub, ours, theirs))
-        reason = FACTOR_NAMES[by_factor.index(max(by_factor))]
+    """Return the advantage of the first over the second, which stands behind it."""
+    (contributions, key), (next_contributions, next_key) = first, second
+    if lead := next_key.negative_score - key.negative_score:
+        by_factor = list(map(sub, contributions, next_contributions))
+        reason = _FACTOR_REASONS[by_factor.index(max(by_factor))]
         return Advantage(reason=reason, lead=lead)
-    if key.commission_tier != other_key.commission_tier:
+    if key.commission_tier != next_key.commission_tier:
         return Advantage(reason="commission", lead=0)
     return Advantage(reason="tie", lead=0)

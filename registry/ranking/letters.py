@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001  letters of other scripts are what this is about
-"""Letters as they are compared: one form for all ways of writing the same letter.
+"""Folding of letters: one form for all ways of writing the same letter.
 
 Each script has its own notion of a mere variant. An accent on a Latin or Greek letter,
 a vowel sign in Hebrew or Arabic and a nukta in Hindi are left out in everyday writing,
@@ -11,12 +11,12 @@ import re
 import unicodedata
 from functools import lru_cache
 
-_MARKS_KEPT = 16
+_MAX_MARKS = 16
 _COMBINING = "".join(
     chr(code) for code in range(0x300, 0x1E950) if unicodedata.combining(chr(code))
 )
 _PILED_MARKS = re.compile(
-    rf"([{re.escape(_COMBINING)}]{{{_MARKS_KEPT}}})[{re.escape(_COMBINING)}]+"
+    rf"([{re.escape(_COMBINING)}]{{{_MAX_MARKS}}})[{re.escape(_COMBINING)}]+"
 )
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u180e\u200d-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f"
@@ -30,7 +30,7 @@ _NASAL_CONSONANT = re.compile(
 
 
 def readable(text: str) -> str:
-    """The text in compatibility form (UAX #15), without what nobody sees.
+    """Return the text in compatibility form (UAX #15), without invisible characters.
 
     Marks piled on one letter are cut first: sorting them takes quadratic time.
     """
@@ -41,13 +41,13 @@ def readable(text: str) -> str:
 
 
 def script_of(word: str) -> str:
-    """The first word of its first letter's Unicode name, such as LATIN."""
+    """Return the first word of its first letter's Unicode name, such as LATIN."""
     return unicodedata.name(word[0], "").partition(" ")[0]
 
 
 @lru_cache(maxsize=16_384)
 def fold(word: str) -> str:
-    """The form in which a casefolded word is compared; may be empty."""
+    """Return the form in which a casefolded word is compared; may be empty."""
     script = script_of(word)
     if script in {"LATIN", "GREEK"}:
         word = _without_marks(word)
@@ -58,7 +58,7 @@ def fold(word: str) -> str:
 
 
 def with_plain_vowels(word: str) -> str:
-    """`mueller` as `muller`, as which M\u00fcller is compared too."""
+    """Turn `mueller` into `muller`, the compared form of M\u00fcller."""
     return word.replace("ae", "a").replace("oe", "o").replace("ue", "u")
 
 
@@ -98,8 +98,8 @@ _ARABIC = {
 }
 _HEBREW = dict.fromkeys(map(chr, range(0x591, 0x5C8)), "")
 _NUKTAS = dict.fromkeys(map(chr, range(0x93C, 0xD00, 0x80)), "") | {"ँ": "ं"}
-# What is written on menus, tickets and signs: each traditional character and, below it,
-# the simplified one. Neither form stands for two words in one of the pairs.
+# Characters of menus, tickets and signs: each traditional one and, below it, the simplified
+# one. Neither form of a pair is used for two words.
 _TRADITIONAL = (
     "餐廳飯館預訂機票車電話買賣書開關門點單選購產業務員會議詢問題頁線網絡銀帳號戶轉匯"
     "貸險醫藥齒療診檢測護養體運動場館課學習師語譯費價優惠減積現錢付訊息聯繫時間"

@@ -1,6 +1,6 @@
 """The policy: every weight and constant that ranking depends on, each with its reason.
 
-Owns all numbers and word lists of ranking; no other module of this package holds one.
+Owns all numbers and word lists of ranking; no other module of this package has any.
 A policy is named by the hash of its canonical JSON (RFC 8785). That form has integers
 and strings only, so fractions are basis points: 10,000 stands for 1.
 """
@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import rfc8785
 
-from registry.ranking.spelled_words import (
+from registry.ranking.word_lists.spelling_lists import (
     CLOSED_WORDS,
     COMPOUND_PARTS,
     LINKING_PARTS,
@@ -20,7 +20,7 @@ from registry.ranking.spelled_words import (
     SPELLED_WORDS,
     SPLIT_WORDS,
 )
-from registry.ranking.vocabulary import (
+from registry.ranking.word_lists.vocabulary import (
     ACT_WORDS,
     ASKING_WORDS,
     EVERYDAY_WORDS,
@@ -34,18 +34,18 @@ FULL = 10_000
 
 
 def _constant(value: int, reason: str) -> int:
-    made: int = field(default=value, metadata={"reason": reason})
-    return made
+    constant: int = field(default=value, metadata={"reason": reason})
+    return constant
 
 
 def _words(value: tuple[str, ...], reason: str) -> tuple[str, ...]:
-    made: tuple[str, ...] = field(default=value, metadata={"reason": reason})
-    return made
+    words: tuple[str, ...] = field(default=value, metadata={"reason": reason})
+    return words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """What the score is made of. `_bp` is basis points, `_milli` thousandths."""
+    """Constants of the score. `_bp` is basis points, `_milli` thousandths."""
 
     name: str = "fair-2026.11"
     encoder: str = "wordllama-l2_supercat-256-axes-128"
@@ -275,12 +275,12 @@ class Policy:
     )
 
     def __hash__(self) -> int:
-        """Cheap, as caches are asked by policy for every search; equality is of all."""
+        """Hash the name alone, as every search looks up caches by policy."""
         return hash(self.name)
 
     @property
     def weights(self) -> tuple[int, int, int, int, int]:
-        """In the order of `Factors`; they add up to FULL."""
+        """The weights in the order of `Factors`; they add up to FULL."""
         return (
             self.weight_relevance,
             self.weight_proximity,
@@ -292,7 +292,7 @@ class Policy:
     @property
     def canonical_json(self) -> bytes:
         """RFC 8785 bytes of every constant; the reasons are prose and stay out."""
-        constants = {each.name: getattr(self, each.name) for each in fields(self)}
+        constants = {item.name: getattr(self, item.name) for item in fields(self)}
         return rfc8785.dumps(
             {
                 name: list(value) if isinstance(value, tuple) else value
@@ -308,9 +308,9 @@ class Policy:
     def reasons(self) -> dict[str, str]:
         """The reason of each constant, by its name."""
         return {
-            each.name: each.metadata["reason"]
-            for each in fields(self)
-            if "reason" in each.metadata
+            item.name: item.metadata["reason"]
+            for item in fields(self)
+            if "reason" in item.metadata
         }
 
 
@@ -332,4 +332,4 @@ POLICIES: Mapping[str, Policy] = {
     "static": DEFAULT_POLICY,
     "minilm": TRANSFORMER_POLICY,
 }
-"""By the encoder that an operator chooses."""
+"""Policies by the encoder that an operator chooses."""

@@ -15,13 +15,17 @@ from typing import Any
 import msgspec
 
 from registry.ranking.capability_depth import Capability, capability_depth, richness
-from registry.ranking.encoder import Encoder
-from registry.ranking.mask import Mask
-from registry.ranking.meaning import SiteWords
+from registry.ranking.encoders.encoder import Encoder
+from registry.ranking.encoders.meaning import SiteWords
 from registry.ranking.policy import Policy
 from registry.ranking.quality import ProbeFigures, quality
-from registry.ranking.site_words import ActionWords, Reading, reading_of
-from registry.ranking.text import distinct_terms, split_words
+from registry.ranking.terms import distinct_terms, split_words
+from registry.ranking.words.mask import Mask
+from registry.ranking.words.site_words import (
+    ActionWords,
+    SiteTextReader,
+    site_text_reader,
+)
 from registry.sites.place import Place, Point
 from registry.sites.site import Site
 
@@ -38,7 +42,7 @@ class ActionProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """What is known of a site for ranking.
+    """Profile of a site: all that is known of it for ranking.
 
     policy: the digest of the policy that the terms and numbers follow. publisher: an opaque number of the registrable domain. category: casefolded, or "".
     country: ISO 3166-1 alpha-2 or "". local: has a point, and its category is bound to
@@ -88,7 +92,7 @@ def parse_profile(body: bytes) -> Profile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What a profile is made of.
+    """Subject of a profile.
 
     host, registrable_domain: lower-case A-labels, used for masking only.
     """
@@ -122,13 +126,16 @@ def make_profiles(
     Each step is taken for all of them before the next: its code and its words stay in
     the processor's caches, which takes a fifth less than one profile after the other.
     """
-    readings = [_reading_of(one, encoder, policy) for one in subjects]
-    read = [_read(one.site, how) for one, how in zip(subjects, readings, strict=True)]
-    embeddings = [encoder.encode_site(_site_words(one)) for one in read]
-    depths = [_depth(one.actions, policy) for one in read]
+    readings = [_reading_of(subject, encoder, policy) for subject in subjects]
+    read = [
+        _read(subject.site, how)
+        for subject, how in zip(subjects, readings, strict=True)
+    ]
+    embeddings = [encoder.encode_site(_site_words(words)) for words in read]
+    depths = [_depth(words.actions, policy) for words in read]
     return [
-        _put_together(*one, policy)
-        for one in zip(subjects, read, embeddings, depths, strict=True)
+        _put_together(*parts, policy)
+        for parts in zip(subjects, read, embeddings, depths, strict=True)
     ]
 
 
@@ -141,8 +148,8 @@ def make_profile(
     return profile
 
 
-def _reading_of(subject: Subject, encoder: Encoder, policy: Policy) -> Reading:
-    return reading_of(
+def _reading_of(subject: Subject, encoder: Encoder, policy: Policy) -> SiteTextReader:
+    return site_text_reader(
         subject.site.name,
         subject.host,
         subject.registrable_domain,
@@ -152,7 +159,7 @@ def _reading_of(subject: Subject, encoder: Encoder, policy: Policy) -> Reading:
     )
 
 
-def _read(site: Site, reading: Reading) -> _Read:
+def _read(site: Site, reading: SiteTextReader) -> _Read:
     actions = [reading.action(action) for action in site.actions]
     return _Read(reading.mask, reading.about(site), actions)
 
@@ -182,7 +189,7 @@ def _put_together(
         conformance=subject.conformance.casefold(),
         permissions=_granted(site, read.mask),
         requires_auth=_requires_auth(site),
-        action_names=_distinct([each.plain for each in read.actions]),
+        action_names=_distinct([action.plain for action in read.actions]),
         languages=_distinct(map(primary_language, site.languages)),
     )
 
@@ -220,9 +227,9 @@ def _distinct(values: Iterable[str]) -> tuple[str, ...]:
 def _site_words(read: _Read) -> SiteWords:
     return SiteWords(
         about=read.about,
-        names=[each.name for each in read.actions],
-        descriptions=[each.description for each in read.actions],
-        parameters=[each.parameters for each in read.actions],
+        names=[action.name for action in read.actions],
+        descriptions=[action.description for action in read.actions],
+        parameters=[action.parameters for action in read.actions],
     )
 
 
@@ -237,7 +244,9 @@ def _action_profile(words: ActionWords) -> ActionProfile:
 
 
 def _depth(actions: Sequence[ActionWords], policy: Policy) -> int:
-    return capability_depth([capability_of(one, policy) for one in actions], policy)
+    return capability_depth(
+        [capability_of(action, policy) for action in actions], policy
+    )
 
 
 def capability_of(words: ActionWords, policy: Policy) -> Capability:

@@ -1,9 +1,9 @@
-"""Proximity: how near a site is to the user, as far as that matters.
+"""Proximity: the distance between a site and the user, where it matters.
 
 FULL·exp(-distance/scale) of the great-circle distance in whole kilometres between the
 centroid of the user's coarse cell and the site's place; falls as the distance grows.
 Without a user location the factor does not apply and is the same for all. A site whose
-offer is not bound to a place, or whose place is unknown, gets the neutral value.
+offer does not depend on location, or whose place is unknown, gets the neutral value.
 
 The distance comes from whole-number coordinates on the sphere, by comparing squared
 chords, so that every machine finds the same kilometre.
@@ -27,7 +27,7 @@ _BANDS_KM = (10, 25, 50, 100, 250, 500, 1000, 2500)
 
 
 def vector_of(point: Point) -> Vector:
-    """The point on a sphere of radius _RADIUS_UNITS."""
+    """Return the point on a sphere of radius _RADIUS_UNITS."""
     latitude, longitude = math.radians(point.latitude), math.radians(point.longitude)
     x = math.cos(latitude) * math.cos(longitude)
     y = math.cos(latitude) * math.sin(longitude)
@@ -37,7 +37,7 @@ def vector_of(point: Point) -> Vector:
 
 @cache
 def squared_chords() -> Integers:
-    """Entry i: the squared chord that spans i + 1 kilometres."""
+    """Tabulate, at i, the squared chord that spans i + 1 kilometres."""
     half_turn_km = math.floor(math.pi * EARTH_RADIUS_KM)
     angles = (km / EARTH_RADIUS_KM for km in range(1, half_turn_km + 1))
     chords = (2 * _RADIUS_UNITS * math.sin(angle / 2) for angle in angles)
@@ -45,7 +45,7 @@ def squared_chords() -> Integers:
 
 
 def distances_km(vectors: Integers, origin: Vector) -> Integers:
-    """Whole kilometres, rounded down. vectors: shape (n, 3), of `vector_of`."""
+    """Return whole kilometres, rounded down. vectors: shape (n, 3), of `vector_of`."""
     difference = vectors - np.array(origin, np.int64)
     squared = np.einsum("ij,ij->i", difference, difference)
     whole: Integers = np.searchsorted(squared_chords(), squared, side="right")
@@ -58,15 +58,15 @@ def proximities(
     near: npt.NDArray[np.int32],
     neutral: int,
 ) -> npt.NDArray[np.int32]:
-    """0..FULL a site. local: the site has a place and its category is bound to it.
+    """Return 0..FULL for each site. local: it has a place that its category depends on.
 
-    near: of `decay_table`, by kilometres. neutral: of who is not local.
+    near: a `decay_table` by kilometres. neutral: the value of sites that are not local.
     """
     return np.where(local, look_up(near, distance_km), np.int32(neutral))
 
 
 def distance_band(distance_km: int) -> str:
-    """For the explanation; exact kilometres of a few sites would tell the cell."""
+    """Describe the distance coarsely: exact ones of a few sites would reveal the cell."""
     for limit in _BANDS_KM:
         if distance_km < limit:
             return f"under {limit} km"

@@ -1,4 +1,4 @@
-"""Quality: how well a site answered the registry's own probes.
+"""Quality: a site's responses to the registry's own probes.
 
 A weighted sum of the share of right answers, the share of any answer, and speed
 (half / (half + median)). Only rates enter, never counts: a confidence bound or a
@@ -29,7 +29,7 @@ class ProbeFigures:
 
 
 def quality(figures: ProbeFigures, policy: Policy) -> int:
-    """0..FULL; rises with the rates, falls with the time taken."""
+    """Return 0..FULL; rises with the rates, falls with the response time."""
     if figures.probes < policy.quality_probes_min:
         return policy.quality_prior
     parts = (

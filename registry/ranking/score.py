@@ -9,7 +9,7 @@ Contributions = tuple[int, int, int, int, int]
 
 
 class Factors(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Each 0..10000 (WAB 1.0 §9.4), in the order of `Policy.weights`."""
+    """The factors, 0..10000 each (WAB 1.0 §9.4), in the order of `Policy.weights`."""
 
     relevance: int
     proximity: int
@@ -18,7 +18,7 @@ class Factors(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     freshness: int
 
     def contributions(self, policy: Policy) -> Contributions:
-        """Weight · factor each; their sum is the score."""
+        """Return weight · factor of each factor; their sum is the score."""
         weights = policy.weights
         return (
             weights[0] * self.relevance,
@@ -29,5 +29,5 @@ class Factors(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         )
 
     def score(self, policy: Policy) -> int:
-        """0..MAX_SCORE."""
+        """Return 0..MAX_SCORE."""
         return sum(self.contributions(policy))

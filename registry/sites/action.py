@@ -9,7 +9,7 @@ Sensitivity = Literal["read", "write", "destructive", "irreversible"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """One input of an action.
+    """An input of an action.
 
     type: a JSON Schema type name, or "unknown". required: None where undeclared.
     """
@@ -23,7 +23,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One way to call an action.
+    """A way to call an action.
 
     format: the discovery format that declares it, e.g. "wab".
     transport: "http", "form", "navigate", "window.abp", "mcp", "a2a", … as declared.

@@ -1,4 +1,4 @@
-"""How often a site changes, estimated from what the visits to it found.
+"""Estimate of a site's rate of change from the visits to it.
 
 The arithmetic is the same for one site, in floats, and for many, in arrays of one shape.
 """
@@ -12,20 +12,20 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Number = TypeVar("Number", float, Floats)
 
-REMEMBERED = 0.95
-"""What each visit counts of what the next one does: the last twenty are the estimate."""
+VISIT_DECAY = 0.95
+"""Weight of a visit relative to the next: about the last twenty make the estimate."""
 
 _PRIOR_UNCHANGED = 0.5
-"""Beside its own visits a site has one that it half changed before, a day after another.
+"""Prior: one more visit, a day after another, before which the site changed by half.
 
-Without it a site that was never seen to change would count as one that never does, and
-wait for its next visit as long as that may take.
+Without it a site that was never seen to change would count as one that never changes,
+and wait for its next visit as long as allowed.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeHistory(Generic[Number]):
-    """visits: after an earlier one, the older the less they count; 0 <= unchanged <= visits.
+    """Decayed counts of a site's visits after the first; 0 <= unchanged <= visits.
 
     mean_gap_days: between a visit and the one before it.
     """
@@ -36,7 +36,7 @@ class ChangeHistory(Generic[Number]):
 
     @property
     def changes_per_day(self) -> Number:
-        """λ = -ln((X + 0.5) / (n + 0.5)) / I, for X visits of n without a change; > 0.
+        """Estimate λ = -ln((X + 0.5) / (n + 0.5)) / I; > 0. X of n visits saw no change.
 
         The halves keep it finite and nearly unbiased for few visits (Cho and
         Garcia-Molina, "Estimating frequency of change", 2003, 4.2).
@@ -48,12 +48,12 @@ class ChangeHistory(Generic[Number]):
         return rate
 
     def after(self, gap_days: Number, unchanged: Number) -> "ChangeHistory[Number]":
-        """With one more visit. gap_days > 0. unchanged: 1 if nothing changed, else 0."""
-        kept = self.visits * REMEMBERED
+        """Add a visit. gap_days > 0. unchanged: 1 if nothing changed, else 0."""
+        decayed = self.visits * VISIT_DECAY
         return ChangeHistory(
-            visits=kept + 1,
-            unchanged=self.unchanged * REMEMBERED + unchanged,
-            mean_gap_days=(kept * self.mean_gap_days + gap_days) / (kept + 1),
+            visits=decayed + 1,
+            unchanged=self.unchanged * VISIT_DECAY + unchanged,
+            mean_gap_days=(decayed * self.mean_gap_days + gap_days) / (decayed + 1),
         )
 
 

@@ -1,4 +1,4 @@
-"""A site's entry in the registry: its own claims beside what the registry found."""
+"""A site's entry in the registry: its own claims beside the registry's findings."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,15 +11,15 @@ Conformance = Literal["strict", "tolerated"]
 SiteStatus = Literal["active", "unverified", "withdrawn"]
 TrustLevel = Literal["verified", "unverified", "quarantined"]
 Unlisted = Literal["documents_missing", "documents_expired"]
-"""Why a site is not listed though its owner wants it: visits found no document that
-counts, or the last one's own date has passed."""
+"""Reason that keeps a site unlisted against its owner's wish: no valid document, or
+only an expired one."""
 Moderated = Literal["quarantined", "delisted"]
-"""How the registry keeps a site out of answers, for the time being or for good."""
+"""Measures of the registry that keep a site out of answers, for a time or for good."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conflict:
-    """A field that documents state differently.
+class ClaimConflict:
+    """A field with different values in a site's documents.
 
     field: of the site, or `actions/{name}/…`. values: format and claim, as text, the
     one that stands first.
@@ -31,7 +31,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShortEntry:
-    """An entry as lists and answers show it.
+    """Summary of an entry for lists and answers.
 
     city, country: the gazetteer's, else as the site claims them, or "".
     commission_percent: 0..100; is_independent: None where undeclared.
@@ -51,11 +51,10 @@ class ShortEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteEntry:
-    """A registered site; listed, unless its status says otherwise, or one below.
+    """A registered site; listed unless status, unlisted_for or moderated forbid it.
 
-    unlisted_for, moderated: what keeps it out, if anything does. seq: of the last
-    accepted statement. changed_at: the last semantic change seen. proof_source: where
-    its keys were found. semantic_hash: 32 bytes.
+    seq: of the last accepted statement. changed_at: the last semantic change seen.
+    proof_source: the source of its keys. semantic_hash: 32 bytes.
     """
 
     site_id: int
@@ -64,7 +63,7 @@ class SiteEntry:
     status: SiteStatus
     seq: int
     site: Site
-    conflicts: tuple[Conflict, ...] = ()
+    conflicts: tuple[ClaimConflict, ...] = ()
     place: Place | None
     conformance: Conformance
     semantic_hash: bytes
@@ -83,7 +82,7 @@ class SiteEntry:
 
     @property
     def shown_status(self) -> str:
-        """The status as outsiders are told it: also that the site is not listed."""
+        """The status for outsiders, which also tells if the site is not listed."""
         if self.moderated is not None and self.status != "withdrawn":
             return self.moderated
         is_withheld = self.status in {"active", "unverified"} and not self.is_listed
@@ -121,7 +120,7 @@ def trust_level(
 
 
 def shown_place(place: Place | None, claim: LocationClaim | None) -> tuple[str, str]:
-    """City and country: the gazetteer's place, else what the site claims, or ""."""
+    """Return city and country, by the gazetteer, else as the site claims, or ""."""
     if place is not None:
         return place.name, place.country
     return (claim.city, claim.country) if claim is not None else ("", "")

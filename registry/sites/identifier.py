@@ -12,35 +12,33 @@ ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS = [first + second for first in ALPHABET for second in ALPHABET]
 _DIGITS = "0123456789abcdefghijklmnopqrstuv"
 _TO_DIGITS = str.maketrans(ALPHABET, _DIGITS)
-_SPELLED = re.compile(f"[{ALPHABET}]*")
+_BASE32 = re.compile(f"[{ALPHABET}]*")
 SITE_ID_LENGTH = 13
 ULID_LENGTH = 26
 MAX_SITE_NUMBER = 2**63 - 1
 
 
 def encode_base32(number: int, length: int) -> str:
-    """number: 0 <= number < 32**length."""
+    """Encode in `length` characters, 0 <= number < 32**length."""
     highest = (length - 1) // 2 * 10
-    spelled = "".join(
-        [_PAIRS[number >> shift & 1023] for shift in range(highest, -1, -10)]
-    )
-    return spelled[-length:]
+    pairs = [_PAIRS[number >> shift & 1023] for shift in range(highest, -1, -10)]
+    return "".join(pairs)[-length:]
 
 
 def decode_base32(text: str) -> int:
-    """Raises: ValueError on a character outside the alphabet."""
-    if not _SPELLED.fullmatch(text):
+    """Decode. Raises: ValueError on a character outside the alphabet."""
+    if not _BASE32.fullmatch(text):
         raise ValueError(f"not Crockford base32: {text!r}")
     return int(text.translate(_TO_DIGITS) or "0", 32)
 
 
 @lru_cache(maxsize=65_536)
-def spell_site_id(number: int) -> str:
+def format_site_id(number: int) -> str:
     return encode_base32(number, SITE_ID_LENGTH)
 
 
 def parse_site_id(text: str) -> int:
-    """Raises: ValueError if it is not the spelling of a 63-bit number."""
+    """Parse a 63-bit number. Raises: ValueError."""
     if len(text) != SITE_ID_LENGTH:
         raise ValueError(f"a site id has {SITE_ID_LENGTH} characters")
     number = decode_base32(text)
@@ -50,7 +48,7 @@ def parse_site_id(text: str) -> int:
 
 
 def make_ulid(unix_ms: int, randomness: bytes) -> str:
-    """randomness: 10 bytes."""
+    """Encode a ULID. randomness: 10 bytes."""
     number = (unix_ms << 80) | int.from_bytes(randomness, "big")
     return encode_base32(number, ULID_LENGTH)
 
@@ -59,5 +57,5 @@ def is_ulid(text: str) -> bool:
     return (
         len(text) == ULID_LENGTH
         and text[0] in "01234567"
-        and _SPELLED.fullmatch(text) is not None
+        and _BASE32.fullmatch(text) is not None
     )

@@ -1,4 +1,4 @@
-"""What a site is in the eyes of reports, as one teller says: never an input of ranking.
+"""Labels of sites for reports, each by one source: never an input of ranking.
 
 Size is in the bands of EU Recommendation 2003/361/EC. A chain is named by an identifier
 (`alder-bakeries.example`, a Wikidata item in small letters), because it stands in a log
@@ -23,7 +23,7 @@ _PERCENT = re.compile(PERCENT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """None where the teller says nothing. chain: which. commission_percent: 0..100."""
+    """Labels, None where the source has none. commission_percent: 0..100."""
 
     size: Size | None = None
     independence: Independence | None = None
@@ -36,7 +36,7 @@ class Label:
 
 
 def parse_chain(text: str) -> str:
-    """Raises: ValueError."""
+    """Check a chain's identifier and return it. Raises: ValueError."""
     if not _CHAIN.fullmatch(text):
         raise ValueError(
             f"must be 1 to {MAX_CHAIN_LENGTH} of a-z, 0-9, dot and hyphen, such as the "
@@ -46,12 +46,12 @@ def parse_chain(text: str) -> str:
 
 
 def parse_percent(text: str) -> float:
-    """Raises: ValueError."""
+    """Parse a percentage. Raises: ValueError."""
     if not _PERCENT.fullmatch(text):
         raise ValueError('must be from "0%" to "100%", with at most two decimals')
     return float(text[:-1])
 
 
-def spell_percent(percent: float) -> str:
-    """Rounded to a hundredth."""
+def format_percent(percent: float) -> str:
+    """Format a percentage, rounded to a hundredth."""
     return f"{round(percent, 2):g}%"

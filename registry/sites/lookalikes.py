@@ -1,8 +1,7 @@
-"""Domains that look alike, for a person to look at; never for refusal or identity.
+"""Domains that look alike, for a moderator to review; never for refusal or identity.
 
 A homograph is a legal name, and most names that look alike are honest. So they are
-accepted, and shown to whoever moderates. After the manner of UTS #39, section 4, but
-coarser and smaller: accents are dropped, and only the commonest confusables of Latin,
+accepted, and shown to moderators. Follows UTS #39, section 4, but coarser and smaller: accents are dropped, and only the commonest confusables of Latin,
 Cyrillic, Greek and Armenian are folded. It misses rarer characters, other scripts,
 leetspeak (5 for s), inserted hyphens and what looks alike only in capitals (I for l);
 and it takes öl.example and ol.example for one.
@@ -48,7 +47,7 @@ _CONFUSABLES = str.maketrans(
 
 
 def find_lookalikes(domains: Iterable[str]) -> list[tuple[str, ...]]:
-    """Those that look like another of them, together, in the order in which they come.
+    """Group the domains that look like another of them, in their order.
 
     domains: A-labels, each once.
     """
@@ -59,7 +58,7 @@ def find_lookalikes(domains: Iterable[str]) -> list[tuple[str, ...]]:
 
 
 def skeleton(domain: str) -> str:
-    """What look-alike domains share; not itself the name of a host."""
+    """Return the form that look-alike domains share; not itself a host name."""
     return ".".join(map(_skeleton_of_label, domain.split(".")))
 
 

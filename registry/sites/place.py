@@ -32,7 +32,7 @@ class Place:
 
 
 def cell_of(point: Point) -> str:
-    """The geohash of the point, cut to CELL_LENGTH characters."""
+    """Return the geohash of the point, cut to CELL_LENGTH characters."""
     south, north, west, east = -90.0, 90.0, -180.0, 180.0
     value = 0
     for bit in range(CELL_LENGTH * 5):
@@ -54,7 +54,7 @@ def cell_of(point: Point) -> str:
 
 
 def centroid_of(cell: str) -> Point:
-    """Raises: ValueError if it is no geohash."""
+    """Return the centroid of a geohash. Raises: ValueError for other text."""
     if not cell or any(character not in _GEOHASH for character in cell):
         raise ValueError(f"not a geohash: {cell!r}")
     bounds = {0: [-180.0, 180.0], 1: [-90.0, 90.0]}
@@ -69,7 +69,7 @@ def centroid_of(cell: str) -> Point:
 
 
 def distance_km(a: Point, b: Point) -> float:
-    """Great-circle distance by the haversine formula."""
+    """Return the great-circle distance by the haversine formula."""
     phi_a, phi_b = math.radians(a.latitude), math.radians(b.latitude)
     d_phi = phi_b - phi_a
     d_lambda = math.radians(b.longitude - a.longitude)

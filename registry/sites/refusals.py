@@ -1,4 +1,4 @@
-"""What is wrong with a host name, each with its way out."""
+"""Problem types of host names."""
 
 from registry.errors import ProblemType
 

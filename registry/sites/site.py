@@ -11,7 +11,7 @@ from registry.sites.action import Action
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocationClaim:
-    """Where a site says it is. country: ISO 3166-1 alpha-2, upper case, or ""."""
+    """A site's claimed location. country: ISO 3166-1 alpha-2, upper case, or ""."""
 
     city: str = ""
     country: str = ""
@@ -19,9 +19,9 @@ class LocationClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """What a host offers to agents.
+    """A host's offer to agents.
 
-    name, description, category: empty where no document tells.
+    name, description, category: empty where no document has them.
     url: the address the document claims for itself; the crawled origin decides.
     languages: BCP 47 tags. permissions: WAB permission names with their value.
     commission_percent: 0..100; is_independent: None where undeclared.

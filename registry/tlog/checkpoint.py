@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from registry.errors import Refused
+from registry.tlog.canonical_text import format_base64, parse_decimal, parse_hash
 from registry.tlog.note import (
     NoteSignature,
     Signer,
@@ -14,7 +15,6 @@ from registry.tlog.note import (
     verify_note,
 )
 from registry.tlog.refusals import CHECKPOINT_MALFORMED, NOTE_UNSIGNED, WRONG_ORIGIN
-from registry.tlog.spelling import format_base64, parse_decimal, parse_hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,14 +29,14 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifiedCheckpoint:
-    """A checkpoint that its log signed. cosignatures: by the witnesses asked for."""
+    """A checkpoint signed by its log. cosignatures: those by the given witness keys."""
 
     checkpoint: Checkpoint
     cosignatures: tuple[VerifiedSignature, ...] = ()
 
 
 def format_checkpoint(checkpoint: Checkpoint) -> str:
-    """The text that is signed."""
+    """Return the text to sign."""
     lines = (
         checkpoint.origin,
         str(checkpoint.size),
@@ -47,7 +47,7 @@ def format_checkpoint(checkpoint: Checkpoint) -> str:
 
 
 def parse_checkpoint(text: str) -> Checkpoint:
-    """text: of a verified note. Raises: Refused."""
+    """Parse the text of a verified note. Raises: Refused."""
     lines = text.removesuffix("\n").split("\n")
     if not text.endswith("\n") or len(lines) < 3 or not all(lines):
         raise Refused(CHECKPOINT_MALFORMED, "fewer than three lines, or an empty one")
@@ -64,7 +64,7 @@ def sign_checkpoint(
     signer: Signer,
     cosignatures: Iterable[NoteSignature] = (),
 ) -> bytes:
-    """The note that is served. cosignatures: of this very checkpoint."""
+    """Return the note to serve. cosignatures: of this very checkpoint."""
     text = format_checkpoint(checkpoint)
     return format_note(text, [sign_text(text, signer), *cosignatures])
 
@@ -72,13 +72,13 @@ def sign_checkpoint(
 def verify_checkpoint(
     data: bytes, log_key: VerifierKey, witness_keys: Iterable[VerifierKey] = ()
 ) -> VerifiedCheckpoint:
-    """The checkpoint, if the log itself signed it under its own name as the origin.
+    """Return the checkpoint if the log itself signed it, with its own name as the origin.
 
     A quorum of witnesses is the caller's policy: count the cosignatures.
     Raises: Refused, TooLarge.
     """
     note = verify_note(data, [log_key, *witness_keys])
-    cosignatures = tuple(by for by in note.signatures if by.key != log_key)
+    cosignatures = tuple(s for s in note.signatures if s.key != log_key)
     if len(cosignatures) == len(note.signatures):
         raise Refused(NOTE_UNSIGNED, "witnesses signed the checkpoint, the log did not")
     checkpoint = parse_checkpoint(note.text)

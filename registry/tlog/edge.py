@@ -1,9 +1,9 @@
 """The right edge of a growing tree: all that is needed to append to it.
 
-Of each tile level the edge holds the hashes of the one incomplete tile, at most 255 of
+The edge holds the hashes of the one incomplete tile of each tile level, at most 255 of
 them, so appending to a log of any size touches a few kilobytes. Whoever stores the leaf
-hashes (level 0) and the placed hashes that `append` hands out (levels 1 and up) can
-serve every tile as rows N*256 .. N*256+W-1 of level L.
+hashes (level 0) and the node hashes that `append` returns (levels 1 and up) can serve
+every tile as rows N*256 .. N*256+W-1 of level L.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,11 +15,11 @@ from registry.tlog.refusals import ProofInvalid
 from registry.tlog.tiles import TILE_WIDTH, HashRun, hash_count
 
 ReadRun = Callable[[HashRun], Sequence[bytes]]
-"""Gives the hashes of a run in order, exactly run.count of them."""
+"""Returns the hashes of a run in order, exactly run.count of them."""
 
 
-class PlacedHash(NamedTuple):
-    """The root of a completed tile at its place, one tile level (>= 1) above it."""
+class NodeHash(NamedTuple):
+    """The root of a completed tile, at its position one tile level (>= 1) above it."""
 
     level: int
     position: int
@@ -28,7 +28,7 @@ class PlacedHash(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeEdge:
-    """levels[L]: the hashes of the incomplete tile of level L, none if it is empty.
+    """The right edge. levels[L]: hashes of the incomplete tile of level L, may be empty.
 
     Raises: ProofInvalid if the hashes are not as many as the size demands.
     """
@@ -43,38 +43,36 @@ class TreeEdge:
             for value in level:
                 check_hash(value)
 
-    def append(
-        self, leaf_hashes: Sequence[bytes]
-    ) -> tuple["TreeEdge", list[PlacedHash]]:
-        """The edge after these leaves, and the roots of the tiles that they complete."""
+    def append(self, leaf_hashes: Sequence[bytes]) -> tuple["TreeEdge", list[NodeHash]]:
+        """Return the edge after these leaves, and the roots of the tiles they complete."""
         levels: list[tuple[bytes, ...]] = []
-        placed: list[PlacedHash] = []
+        nodes: list[NodeHash] = []
         arriving = tuple(leaf_hashes)
         while arriving or len(levels) < len(self.levels):
             level = len(levels)
             if level > 0:
-                placed += self._place(level, arriving)
+                start = hash_count(self.size, level)
+                nodes += [
+                    NodeHash(level, position, value)
+                    for position, value in enumerate(arriving, start)
+                ]
             present = self.levels[level] if level < len(self.levels) else ()
             arriving, rest = _complete((*present, *arriving))
             levels.append(rest)
         size = self.size + len(leaf_hashes)
-        return TreeEdge(size=size, levels=tuple(levels)), placed
+        return TreeEdge(size=size, levels=tuple(levels)), nodes
 
     def root(self) -> bytes:
-        """What hangs below a level's last complete tile is one ragged node above it."""
+        """Compute the root; all behind a level's last full tile is one ragged node above."""
         ragged: tuple[bytes, ...] = ()
         for level in self.levels:
             hashes = (*level, *ragged)
             ragged = (tree_root(hashes),) if hashes else ()
         return ragged[0] if ragged else EMPTY_ROOT
 
-    def _place(self, level: int, hashes: Sequence[bytes]) -> list[PlacedHash]:
-        first = hash_count(self.size, level)
-        return [PlacedHash(level, first + i, value) for i, value in enumerate(hashes)]
-
 
 def edge_runs(size: int) -> tuple[HashRun, ...]:
-    """The hashes from which the edge of a tree of that size can be rebuilt."""
+    """Return the runs of hashes from which the edge of a tree of that size is rebuilt."""
     return tuple(
         HashRun(level=level, first=hash_count(size, level) - width, count=width)
         for level, width in enumerate(_widths(size))
@@ -83,17 +81,17 @@ def edge_runs(size: int) -> tuple[HashRun, ...]:
 
 
 def rebuild_edge(size: int, read: ReadRun) -> TreeEdge:
-    """The edge from stored hashes; read is called for each run of edge_runs(size).
+    """Rebuild the edge from stored hashes; read is called for each of edge_runs(size).
 
     Compare root() with the signed checkpoint before appending. Raises: ProofInvalid.
     """
-    found = {run.level: tuple(read(run)) for run in edge_runs(size)}
-    levels = tuple(found.get(level, ()) for level in range(len(_widths(size))))
+    hashes = {run.level: tuple(read(run)) for run in edge_runs(size)}
+    levels = tuple(hashes.get(level, ()) for level in range(len(_widths(size))))
     return TreeEdge(size=size, levels=levels)
 
 
 def _widths(size: int) -> tuple[int, ...]:
-    """Of each tile level the width of its incomplete tile: the digits to base 256."""
+    """Return the width of each level's incomplete tile: the digits of size to base 256."""
     digits = []
     while size > 0:
         size, digit = divmod(size, TILE_WIDTH)
@@ -104,7 +102,7 @@ def _widths(size: int) -> tuple[int, ...]:
 def _complete(
     hashes: tuple[bytes, ...],
 ) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
-    """The roots of the full tiles, and the hashes of the incomplete one."""
+    """Return the roots of the full tiles, and the hashes of the incomplete one."""
     end = len(hashes) // TILE_WIDTH * TILE_WIDTH
     starts = range(0, end, TILE_WIDTH)
     roots = tuple(tree_root(hashes[start : start + TILE_WIDTH]) for start in starts)

@@ -11,7 +11,7 @@ the tiles in which that tree ended must begin with the hashes of the edge, and t
 to the left of them is what it was.
 
 Without I/O: the generator yields a path below the log's prefix and is sent the bytes
-found there, or None for "not found". No valid response exceeds MAX_RESPONSE_BYTES.
+stored there, or None for "not found". No valid response exceeds MAX_RESPONSE_BYTES.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -54,19 +54,19 @@ Reading = Generator[str, bytes | None, None]
 Visit = Callable[[int, bytes], None]
 """Called with each entry's index and bytes, in order, once it is authenticated."""
 Report = Callable[[LogInvalid], None]
-"""Told what is wrong. If it does not raise, the reader goes on where it can."""
+"""Called with each fault. If it does not raise, the reader continues where it can."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowedLog:
-    """A log that was read to its end. edge: of its tree, from which to read on."""
+    """A log that was read to its end. edge: the right edge of its tree, to read on from."""
 
     checkpoint: Checkpoint
     cosignatures: tuple[VerifiedSignature, ...]
     edge: TreeEdge
 
 
-def raise_it(invalid: LogInvalid) -> None:
+def raise_invalid(invalid: LogInvalid) -> None:
     raise invalid
 
 
@@ -97,7 +97,7 @@ def read_log(
     reading: Generator[str, bytes | None, FollowedLog],
     fetch: Callable[[str], bytes | None],
 ) -> FollowedLog:
-    """Answers a reading path by path. fetch: the bytes at a path, None if not there."""
+    """Drive a reading. fetch: returns the bytes at a path, None if there are none."""
     try:
         path = next(reading)
         while True:
@@ -113,7 +113,7 @@ def verify_head(
     witness_keys: Sequence[VerifierKey] = (),
     quorum: int = 0,
 ) -> VerifiedCheckpoint:
-    """data: what was found at CHECKPOINT_PATH. Raises: LogInvalid."""
+    """Verify the checkpoint. data: the response at CHECKPOINT_PATH. Raises: LogInvalid."""
     if data is None:
         raise LogInvalid(LOG_MISSING, "not found", path=CHECKPOINT_PATH)
     try:
@@ -132,9 +132,9 @@ def verify_head(
 
 
 def paths_to_read(known_size: int, size: int) -> Iterator[str]:
-    """What a LogWalk asks for, in its order, so that a reader can fetch ahead.
+    """Yield the paths that a LogWalk requests, in order, so that a reader can prefetch.
 
-    Where a partial part is gone, the walk asks for the full one in between.
+    If a partial tile or bundle is gone, the walk requests the full one in between.
     """
     if known_size == size:
         return
@@ -150,37 +150,37 @@ def _paths_below(run: HashRun, known_size: int) -> Iterator[str]:
         yield format_tile_path(Bundle(index=run.first // TILE_WIDTH, width=run.count))
         return
     known = hash_count(known_size, run.level)
-    for place in range(max(run.first, known), run.first + run.count):
-        tile = Tile(level=run.level - 1, index=place)
+    for index in range(max(run.first, known), run.first + run.count):
+        tile = Tile(level=run.level - 1, index=index)
         yield format_tile_path(tile)
         yield from _paths_below(tile.run, known_size)
 
 
 @dataclass(slots=True, kw_only=True)
 class LogWalk:
-    """Reads what a verified checkpoint adds to the tree of `start`.
+    """Walk over the entries that a verified checkpoint adds to the tree of `start`.
 
     head: verified. start: the edge of a tree that was verified earlier. previous: a
-    checkpoint seen earlier, beyond start; the tree must extend it too. report: told of
-    each thing that is wrong; after the first no entry is visited any more.
+    checkpoint seen earlier, beyond start; the tree must extend it too. report: called
+    with each fault; after the first no entry is visited any more.
     """
 
     head: Checkpoint
     start: TreeEdge = field(default_factory=TreeEdge)
     previous: Checkpoint | None = None
     visit: Visit = lambda _index, _entry: None
-    report: Report = raise_it
+    report: Report = raise_invalid
     size: int = 0
     _path: dict[int, tuple[int, Sequence[bytes]]] = field(default_factory=dict)
     _is_sound: bool = True
 
     @property
     def edge(self) -> TreeEdge:
-        """Of the tree of all entries visited so far: the first `size` of the log."""
+        """Edge of the tree of all entries visited so far, the first `size` of the log."""
         return self.start if self.size == self.start.size else self._edge_at(self.size)
 
     def read(self) -> Reading:
-        """Raises: LogInvalid if the log is another one, or what `report` raises."""
+        """Read and verify. Raises: LogInvalid for another log, or what `report` raises."""
         self.size = self.start.size
         self._check_growth()
         if self.start.size == self.head.size:
@@ -192,7 +192,7 @@ class LogWalk:
             yield from self._descend(level, index, edge.levels[level])
 
     def _descend(self, level: int, index: int, hashes: Sequence[bytes]) -> Reading:
-        """Verifies all below the tile (level, index); its hashes are authenticated."""
+        """Verify all below the tile (level, index), whose hashes are authenticated."""
         self._check_extends_start(level, index, hashes)
         self._path[level] = (index, hashes)
         if level == 0:
@@ -200,15 +200,15 @@ class LogWalk:
                 yield from self._read_entries(index, hashes)
             return
         known = hash_count(self.start.size, level)
-        for place, parent in enumerate(hashes, start=index * TILE_WIDTH):
-            if place < known:
+        for child, parent in enumerate(hashes, start=index * TILE_WIDTH):
+            if child < known:
                 continue
             try:
-                below = yield from _read_full_tile(level - 1, place, parent)
+                below = yield from _read_full_tile(level - 1, child, parent)
             except LogInvalid as invalid:
-                self._tell(invalid)
+                self._report(invalid)
             else:
-                yield from self._descend(level - 1, place, below)
+                yield from self._descend(level - 1, child, below)
 
     def _read_entries(self, index: int, leaves: Sequence[bytes]) -> Reading:
         bundle = Bundle(index=index, width=len(leaves))
@@ -216,7 +216,7 @@ class LogWalk:
             entries = yield from _read_part(bundle)
             _check_entries(bundle, entries, leaves)
         except LogInvalid as invalid:
-            self._tell(invalid)
+            self._report(invalid)
             return
         end = bundle.first + len(leaves)
         if self.previous and bundle.first < self.previous.size <= end:
@@ -226,12 +226,12 @@ class LogWalk:
                 self.visit(number, entries[number - bundle.first])
             self.size = end
 
-    def _tell(self, invalid: LogInvalid) -> None:
+    def _report(self, invalid: LogInvalid) -> None:
         self._is_sound = False
         self.report(invalid)
 
     def _edge_at(self, size: int) -> TreeEdge:
-        """size: at most one bundle behind the entries that were read last."""
+        """Return the edge at a size at most one bundle before the last entries read."""
 
         def read(run: HashRun) -> Sequence[bytes]:
             start = run.first % TILE_WIDTH
@@ -259,7 +259,7 @@ class LogWalk:
     def _check_extends_start(
         self, level: int, index: int, hashes: Sequence[bytes]
     ) -> None:
-        """Whether the tile begins with what the edge of `start` has of it."""
+        """Check that the tile begins with the hashes that the edge of `start` has of it."""
         ended_here = index == hash_count(self.start.size, level) // TILE_WIDTH
         if ended_here and level < len(self.start.levels):
             known = self.start.levels[level]
@@ -276,7 +276,7 @@ def _forked(size: int) -> LogInvalid:
 
 
 def _read_edge(head: Checkpoint) -> Generator[str, bytes | None, TreeEdge]:
-    """The right edge, authenticated by the root."""
+    """Read the right edge, authenticated by the root."""
     tiles = {run: tile_of_run(run, head.size) for run in edge_runs(head.size)}
     hashes = {}
     for run, tile in tiles.items():
@@ -293,14 +293,14 @@ def _read_edge(head: Checkpoint) -> Generator[str, bytes | None, TreeEdge]:
 def _read_full_tile(
     level: int, index: int, parent: bytes
 ) -> Generator[str, bytes | None, tuple[bytes, ...]]:
-    """parent: its authenticated hash one level up."""
+    """Read a full tile. parent: its authenticated hash one level up."""
     tile = Tile(level=level, index=index)
     hashes = yield from _read_part(tile)
     if tree_root(hashes) != parent:
-        place, above = index % TILE_WIDTH, index // TILE_WIDTH
+        above, position = divmod(index, TILE_WIDTH)
         raise LogInvalid(
             LOG_TILE_FORGED,
-            f"its root is not hash {place} of tile {above} at level {level + 1}",
+            f"its root is not hash {position} of tile {above} at level {level + 1}",
             path=format_tile_path(tile),
         )
     return hashes
@@ -309,7 +309,7 @@ def _read_full_tile(
 def _read_part(
     part: Tile | Bundle,
 ) -> Generator[str, bytes | None, tuple[bytes, ...]]:
-    """The hashes or entries; where the partial is gone, the full one has taken over."""
+    """Read hashes or entries; if the partial file is gone, from the full one."""
     for candidate in dict.fromkeys((part, part.full)):
         data = yield format_tile_path(candidate)
         if data is not None:
@@ -318,7 +318,7 @@ def _read_part(
 
 
 def parse_part(part: Tile | Bundle, data: bytes) -> tuple[bytes, ...]:
-    """The hashes or entries. Raises: LogInvalid unless there are part.width of them."""
+    """Parse hashes or entries. Raises: LogInvalid unless there are part.width of them."""
     parse = parse_tile if isinstance(part, Tile) else parse_bundle
     try:
         return parse(data, part.width)
@@ -334,11 +334,13 @@ def _check_entries(
     hashed = leaf_hashes(entries)
     if hashed == tuple(leaves):
         return
-    places = zip(hashed, leaves, strict=True)
-    place = next(place for place, (one, leaf) in enumerate(places) if one != leaf)
+    pairs = zip(hashed, leaves, strict=True)
+    wrong = next(
+        i for i, (value, leaf) in enumerate(pairs, bundle.first) if value != leaf
+    )
     raise LogInvalid(
         LOG_ENTRY_FORGED,
-        f"entry {bundle.first + place} does not hash to its leaf",
+        f"entry {wrong} does not hash to its leaf",
         path=format_tile_path(bundle),
-        entry_index=bundle.first + place,
+        entry_index=wrong,
     )

@@ -19,7 +19,7 @@ def leaf_hash(entry: bytes) -> bytes:
 
 
 def leaf_hashes(entries: Iterable[bytes]) -> tuple[bytes, ...]:
-    """leaf_hash of each; spelled out, as a verifier does little else."""
+    """Hash all entries; inlined, as a verifier spends most of its time here."""
     return tuple([sha256(b"\x00" + entry).digest() for entry in entries])
 
 
@@ -28,7 +28,7 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 def tree_root(leaf_hashes: Sequence[bytes]) -> bytes:
-    """Pairs level by level; an odd last node rises as it is.
+    """Hash pairs level by level; an odd last node rises as it is.
 
     This gives the tree that RFC 6962 splits at the largest power of two below n.
     """
@@ -44,7 +44,7 @@ def tree_root(leaf_hashes: Sequence[bytes]) -> bytes:
 
 
 def inclusion_ranges(index: int, size: int) -> tuple[range, ...]:
-    """The subtrees beside the path of a leaf, from its sibling up to the root's child."""
+    """Return the subtrees beside a leaf's path, from its sibling up to the root's child."""
     if not 0 <= index < size:
         raise ProofInvalid(f"a tree of size {size} has no leaf {index}")
     low, high, ranges = 0, size, []
@@ -60,7 +60,7 @@ def inclusion_ranges(index: int, size: int) -> tuple[range, ...]:
 
 
 def consistency_ranges(old_size: int, new_size: int) -> tuple[range, ...]:
-    """The subtrees that make both roots (SUBPROOF of RFC 9162 section 2.1.4.1)."""
+    """Return the subtrees that make both roots (SUBPROOF of RFC 9162 section 2.1.4.1)."""
     _check_sizes(old_size, new_size)
     low, high, ranges = 0, new_size, []
     while high != old_size:
@@ -83,7 +83,7 @@ def inclusion_proof(leaf_hashes: Sequence[bytes], index: int) -> tuple[bytes, ..
 
 
 def consistency_proof(leaf_hashes: Sequence[bytes], old_size: int) -> tuple[bytes, ...]:
-    """Proof that the first old_size leaves are a prefix of these; 0 < old_size."""
+    """Prove that the first old_size leaves are a prefix of these; 0 < old_size."""
     ranges = consistency_ranges(old_size, len(leaf_hashes))
     return tuple(tree_root(leaf_hashes[r.start : r.stop]) for r in ranges)
 
@@ -91,7 +91,7 @@ def consistency_proof(leaf_hashes: Sequence[bytes], old_size: int) -> tuple[byte
 def verify_inclusion(
     leaf: bytes, proof: Sequence[bytes], *, index: int, size: int, root: bytes
 ) -> None:
-    """RFC 9162 section 2.1.3.2. leaf: a leaf hash. Raises: ProofInvalid."""
+    """Verify as in RFC 9162 section 2.1.3.2. leaf: a leaf hash. Raises: ProofInvalid."""
     _check_hashes(leaf, root, *proof)
     if not 0 <= index < size:
         raise ProofInvalid(f"a tree of size {size} has no leaf {index}")
@@ -110,7 +110,7 @@ def verify_consistency(
     old_root: bytes,
     new_root: bytes,
 ) -> None:
-    """RFC 9162 section 2.1.4.2; from size 0 everything follows, so nothing is proved.
+    """Verify as in RFC 9162 section 2.1.4.2; size 0 is refused, as it proves nothing.
 
     Raises: ProofInvalid.
     """
@@ -140,14 +140,14 @@ def verify_consistency(
 
 
 def check_hash(value: bytes) -> bytes:
-    """Raises: ProofInvalid if it has not 32 bytes."""
+    """Return the hash. Raises: ProofInvalid unless it has 32 bytes."""
     if len(value) != HASH_BYTES:
         raise ProofInvalid(f"a hash has {HASH_BYTES} bytes, not {len(value)}")
     return value
 
 
 def _split(size: int) -> int:
-    """The largest power of two below size, size > 1."""
+    """Return the largest power of two below size, size > 1."""
     return 1 << ((size - 1).bit_length() - 1)
 
 
@@ -156,7 +156,7 @@ def _trailing_ones(number: int) -> int:
 
 
 def _sides(position: int, last: int, count: int) -> list[bool]:
-    """For each of count proof hashes, whether it stands to the left of the path.
+    """Return, for each of count proof hashes, if it is to the left of the path.
 
     position: of the path's first node among nodes 0..last of its height (fn and sn in
     RFC 9162). Raises: ProofInvalid unless count is the height that is left.

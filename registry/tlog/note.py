@@ -1,8 +1,8 @@
 """C2SP signed notes: a text, a blank line, and lines by keys that signed the text.
 
 Algorithms: Ed25519 (0x01) over the text, and the witness's cosignature/v1 (0x04) over a
-time and the text. A note says nothing until a trusted key has been found under it, so
-`parse_note` is for looking and `verify_note` for believing.
+time and the text. A note proves nothing until the signature of a trusted key is
+verified: `parse_note` only parses, `verify_note` verifies.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import (
 )
 
 from registry.errors import Refused, TooLarge
+from registry.tlog.canonical_text import MAX_INT64, format_base64, parse_base64
 from registry.tlog.refusals import (
     NOTE_KEY_MALFORMED,
     NOTE_MALFORMED,
@@ -24,7 +25,6 @@ from registry.tlog.refusals import (
     NOTE_TOO_LARGE,
     NOTE_UNSIGNED,
 )
-from registry.tlog.spelling import MAX_INT64, format_base64, parse_base64
 
 MAX_NOTE_BYTES = 512 * 1024  # dozens of post-quantum signatures, 5 kB each
 MAX_SIGNATURES = 64  # the specification asks for 16 at least
@@ -35,20 +35,23 @@ _DASH = "\u2014 "
 _TIME_BYTES = 8
 
 
-class Algorithm(IntEnum):
+class NoteAlgorithm(IntEnum):
     ED25519 = 0x01
     COSIGNATURE_V1 = 0x04
 
 
-_SIGNATURE_BYTES = {Algorithm.ED25519: 64, Algorithm.COSIGNATURE_V1: _TIME_BYTES + 64}
+_SIGNATURE_BYTES = {
+    NoteAlgorithm.ED25519: 64,
+    NoteAlgorithm.COSIGNATURE_V1: _TIME_BYTES + 64,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifierKey:
-    """public: 32 bytes (RFC 8032). Raises: Refused on a name that no note can carry."""
+    """A public key of 32 bytes (RFC 8032) with its name. Raises: Refused on a bad name."""
 
     name: str
-    algorithm: Algorithm
+    algorithm: NoteAlgorithm
     public: bytes
 
     def __post_init__(self) -> None:
@@ -69,7 +72,7 @@ class Signer:
     """A private key under the name and algorithm with which it signs notes."""
 
     name: str
-    algorithm: Algorithm
+    algorithm: NoteAlgorithm
     private: Ed25519PrivateKey
 
     @property
@@ -80,7 +83,7 @@ class Signer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteSignature:
-    """signature: what follows the key id; its form depends on the algorithm."""
+    """An unverified signature line. signature: the bytes behind the key id."""
 
     name: str
     key_id: bytes
@@ -89,7 +92,7 @@ class NoteSignature:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """text ends in a newline. Nothing here is verified."""
+    """An unverified note. text: ends in a newline."""
 
     text: str
     signatures: tuple[NoteSignature, ...]
@@ -97,7 +100,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifiedSignature:
-    """cosigned_unix_s: when a witness says it saw the text; None for a plain signature."""
+    """A valid signature. cosigned_unix_s: the witness's time, None for the log's own."""
 
     key: VerifierKey
     cosigned_unix_s: int | None = None
@@ -105,7 +108,7 @@ class VerifiedSignature:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifiedNote:
-    """signatures: by trusted keys, at least one, in the order of the note."""
+    """A note with at least one signature by a trusted key, in the order of the note."""
 
     text: str
     signatures: tuple[VerifiedSignature, ...]
@@ -116,36 +119,38 @@ def format_vkey(key: VerifierKey) -> str:
 
 
 def parse_vkey(text: str) -> VerifierKey:
-    """Raises: Refused, also where the key id does not belong to the key."""
+    """Parse a verifier key. Raises: Refused, also for a key id of another key."""
     parts = text.split("+", 2)
     if len(parts) != 3:
         raise Refused(NOTE_KEY_MALFORMED, "a verifier key has three parts")
     typed = parse_base64(parts[2], NOTE_KEY_MALFORMED)
-    if typed[:1] not in {bytes([algorithm]) for algorithm in Algorithm}:
+    if typed[:1] not in {bytes([algorithm]) for algorithm in NoteAlgorithm}:
         raise Refused(NOTE_KEY_MALFORMED, "neither Ed25519 nor cosignature/v1")
-    key = VerifierKey(name=parts[0], algorithm=Algorithm(typed[0]), public=typed[1:])
+    key = VerifierKey(
+        name=parts[0], algorithm=NoteAlgorithm(typed[0]), public=typed[1:]
+    )
     if key.key_id.hex() != parts[1]:
         raise Refused(NOTE_KEY_MALFORMED, "the key id does not belong to the key")
     return key
 
 
 def sign_text(text: str, signer: Signer) -> NoteSignature:
-    """An Ed25519 signature (0x01) of the text."""
-    if signer.algorithm is not Algorithm.ED25519:
+    """Sign the text with Ed25519 (0x01)."""
+    if signer.algorithm is not NoteAlgorithm.ED25519:
         raise ValueError("a witness's key cosigns, at a time")
     return _line(signer, signer.private.sign(text.encode()))
 
 
 def cosign_text(text: str, signer: Signer, unix_s: int) -> NoteSignature:
-    """A cosignature/v1 (0x04): the signer saw the text at that time."""
-    if signer.algorithm is not Algorithm.COSIGNATURE_V1:
+    """Sign a cosignature/v1 (0x04): the signer saw the text at that time."""
+    if signer.algorithm is not NoteAlgorithm.COSIGNATURE_V1:
         raise ValueError("a log's key signs, without a time")
     signature = signer.private.sign(_cosigned(text, unix_s))
     return _line(signer, unix_s.to_bytes(_TIME_BYTES, "big") + signature)
 
 
 def format_note(text: str, signatures: Sequence[NoteSignature]) -> bytes:
-    """text: must end in a newline; signatures: at least one."""
+    """Format a note. text: must end in a newline; signatures: at least one."""
     lines = "".join(
         f"{_DASH}{line.name} {format_base64(line.key_id + line.signature)}\n"
         for line in signatures
@@ -154,7 +159,7 @@ def format_note(text: str, signatures: Sequence[NoteSignature]) -> bytes:
 
 
 def parse_note(data: bytes) -> Note:
-    """Raises: Refused, TooLarge."""
+    """Parse a note without verifying it. Raises: Refused, TooLarge."""
     if len(data) > MAX_NOTE_BYTES:
         raise TooLarge(NOTE_TOO_LARGE, f"over {MAX_NOTE_BYTES} bytes")
     text, blank, tail = _decode(data).rpartition("\n\n")
@@ -167,7 +172,7 @@ def parse_note(data: bytes) -> Note:
 
 
 def verify_note(data: bytes, keys: Iterable[VerifierKey]) -> VerifiedNote:
-    """The note with its signatures by these keys; lines by other keys are passed over.
+    """Verify a note's signatures by these keys; lines by other keys are ignored.
 
     Raises: Refused if a line of one of these keys fails, or if there is none.
     """
@@ -191,7 +196,7 @@ def _verify(key: VerifierKey, text: str, signature: bytes) -> VerifiedSignature:
     if len(signature) != _SIGNATURE_BYTES[key.algorithm]:
         raise Refused(NOTE_SIGNATURE_INVALID, f"{key.name}: wrong length")
     message, cosigned_unix_s = text.encode(), None
-    if key.algorithm is Algorithm.COSIGNATURE_V1:
+    if key.algorithm is NoteAlgorithm.COSIGNATURE_V1:
         cosigned_unix_s = int.from_bytes(signature[:_TIME_BYTES], "big")
         signature = signature[_TIME_BYTES:]
         message = _cosigned(text, cosigned_unix_s)

@@ -1,13 +1,19 @@
 """Proofs from stored tiles, and the document that carries one (C2SP tlog-proof).
 
-Without I/O: ask `inclusion_runs` or `consistency_runs` which hashes are needed, load
-them from wherever they are, and hand a reader of runs to the `prove_*` function.
+Without I/O: `inclusion_runs` and `consistency_runs` return which hashes are needed; load
+them, and pass a reader of runs to the `prove_*` function.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from registry.errors import Refused
+from registry.tlog.canonical_text import (
+    format_base64,
+    parse_base64,
+    parse_decimal,
+    parse_hash,
+)
 from registry.tlog.checkpoint import VerifiedCheckpoint, verify_checkpoint
 from registry.tlog.edge import ReadRun
 from registry.tlog.merkle import (
@@ -20,12 +26,6 @@ from registry.tlog.merkle import (
 )
 from registry.tlog.note import VerifierKey
 from registry.tlog.refusals import LOG_PROOF_MALFORMED, LOG_UNWITNESSED
-from registry.tlog.spelling import (
-    format_base64,
-    parse_base64,
-    parse_decimal,
-    parse_hash,
-)
 from registry.tlog.tiles import (
     TILE_HEIGHT,
     TILE_WIDTH,
@@ -42,7 +42,7 @@ _HEADER = "c2sp.org/tlog-proof@v1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogProof:
-    """checkpoint: the signed note as served. extra: unauthenticated, b"" if absent."""
+    """A tlog-proof. checkpoint: the signed note. extra: unauthenticated, b"" if absent."""
 
     index: int
     hashes: tuple[bytes, ...]
@@ -51,13 +51,13 @@ class LogProof:
 
 
 def inclusion_runs(index: int, size: int) -> tuple[HashRun, ...]:
-    """The stored hashes that prove_inclusion will read; none crosses a tile."""
+    """Return the runs that prove_inclusion reads; none crosses a tile."""
     ranges = inclusion_ranges(index, size)
     return tuple(run for leaves in ranges for run in _runs(leaves))
 
 
 def consistency_runs(old_size: int, new_size: int) -> tuple[HashRun, ...]:
-    """The stored hashes that prove_consistency will read; none crosses a tile."""
+    """Return the runs that prove_consistency reads; none crosses a tile."""
     ranges = consistency_ranges(old_size, new_size)
     return tuple(run for leaves in ranges for run in _runs(leaves))
 
@@ -71,12 +71,12 @@ def prove_consistency(old_size: int, new_size: int, read: ReadRun) -> tuple[byte
 
 
 def tiles_for(runs: Iterable[HashRun], size: int) -> frozenset[Tile]:
-    """The tiles to fetch from a log of that size to have these runs."""
+    """Return the tiles to fetch from a log of that size to have these runs."""
     return frozenset(tile_of_run(run, size) for run in runs)
 
 
 def read_from_tiles(tiles: Mapping[Tile, bytes], size: int) -> ReadRun:
-    """A reader of runs over fetched tiles. It trusts them: verify the proof it gives."""
+    """Return a reader of runs over fetched tiles, which it does not authenticate."""
     hashes = {tile: parse_tile(data, tile.width) for tile, data in tiles.items()}
 
     def read(run: HashRun) -> tuple[bytes, ...]:
@@ -96,7 +96,7 @@ def format_log_proof(proof: LogProof) -> bytes:
 
 
 def parse_log_proof(data: bytes) -> LogProof:
-    """Raises: Refused. The checkpoint inside is not looked at."""
+    """Parse a tlog-proof, but not the checkpoint in it. Raises: Refused."""
     head, blank, checkpoint = data.partition(b"\n\n")
     if not blank or not head.isascii():
         raise Refused(LOG_PROOF_MALFORMED, "no blank line before the checkpoint")
@@ -105,8 +105,8 @@ def parse_log_proof(data: bytes) -> LogProof:
         raise Refused(LOG_PROOF_MALFORMED, f"the first line is not {_HEADER}")
     extra = b""
     if lines and lines[0].startswith("extra "):
-        spelled = lines.pop(0).removeprefix("extra ")
-        extra = parse_base64(spelled, LOG_PROOF_MALFORMED)
+        encoded = lines.pop(0).removeprefix("extra ")
+        extra = parse_base64(encoded, LOG_PROOF_MALFORMED)
     if not lines or not lines[0].startswith("index "):
         raise Refused(LOG_PROOF_MALFORMED, "no index line")
     if len(lines) > 1 + MAX_PROOF_HASHES:
@@ -125,7 +125,7 @@ def verify_log_proof(
     log_key: VerifierKey,
     witness_keys: Iterable[VerifierKey] = (),
 ) -> VerifiedCheckpoint:
-    """The checkpoint that covers the leaf hash. Raises: Refused, ProofInvalid."""
+    """Return the checkpoint that covers the leaf hash. Raises: Refused, ProofInvalid."""
     verified = verify_checkpoint(proof.checkpoint, log_key, witness_keys)
     checkpoint = verified.checkpoint
     verify_inclusion(
@@ -145,20 +145,20 @@ def verify_entry_proof(
     witness_keys: Iterable[VerifierKey] = (),
     quorum: int = 0,
 ) -> tuple[int, VerifiedCheckpoint]:
-    """The index of the entry, and the checkpoint that covers it; needs nothing else.
+    """Return the index of the entry, and the checkpoint that covers it.
 
     document: a tlog-proof. Raises: Refused, TooLarge, ProofInvalid.
     """
     proof = parse_log_proof(document)
     verified = verify_log_proof(proof, leaf_hash(entry), log_key, witness_keys)
     if len(verified.cosignatures) < quorum:
-        told = f"{len(verified.cosignatures)} witnesses cosigned it, {quorum} must"
-        raise Refused(LOG_UNWITNESSED, told)
+        detail = f"{len(verified.cosignatures)} witnesses cosigned it, {quorum} must"
+        raise Refused(LOG_UNWITNESSED, detail)
     return proof.index, verified
 
 
 def _runs(leaves: range) -> list[HashRun]:
-    """The complete subtrees of a range, left to right, each as the hashes that are stored.
+    """Return the complete subtrees of a range, left to right, as runs of stored hashes.
 
     leaves: begins at a multiple of the largest power of two that fits into it, as the
     ranges of proofs do. A subtree of 2**h leaves is 2**(h mod 8) hashes of level h // 8.

@@ -1,4 +1,4 @@
-"""What a log, a note or a proof can be refused for."""
+"""Problem types of logs, notes and proofs."""
 
 from registry.errors import ProblemType, Refused
 
@@ -105,13 +105,18 @@ LOG_ROOT_WRONG = ProblemType(
 )
 LOG_TILE_FORGED = ProblemType(
     "log_tile_forged",
-    "A tile does not hash to its place in the tile above it",
+    "A tile does not hash to its node in the tile above it",
     "Keep the checkpoint and the tile: the log has changed what it had published.",
 )
 LOG_ENTRY_FORGED = ProblemType(
     "log_entry_forged",
     "An entry does not hash to its leaf",
     "Keep the checkpoint and the bundle: the entry is not the one that was logged.",
+)
+LOG_ENTRY_OTHER = ProblemType(
+    "log_entry_other",
+    "The entry that the log names is another record than the one asked for",
+    "Keep the entry and the answer that named it: the registry has pointed elsewhere.",
 )
 LOG_SHRUNK = ProblemType(
     "log_shrunk",
@@ -135,7 +140,7 @@ class ProofInvalid(Refused):
 class LogInvalid(Refused):
     """A served log that breaks its own promise.
 
-    path: what was read when it showed. entry_index: the entry concerned, if it is one.
+    path: the file that showed it. entry_index: the entry concerned, if it is one.
     """
 
     def __init__(

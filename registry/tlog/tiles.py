@@ -44,7 +44,7 @@ class HashRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tile:
-    """level 0..63; index 0..2**55-1; width 1..256, where 256 is a full tile."""
+    """A tile: level 0..63; index 0..2**55-1; width 1..256, where 256 is a full tile."""
 
     level: int
     index: int
@@ -77,18 +77,18 @@ class Bundle:
 
 
 def hash_count(size: int, level: int) -> int:
-    """How many hashes tile level `level` has in a tree of that size."""
+    """Return the number of hashes at tile level `level` in a tree of that size."""
     return size >> (TILE_HEIGHT * level)
 
 
 def is_in_tree(part: Tile | Bundle, size: int) -> bool:
-    """Whether a tree of that size fills the tile or bundle to its width."""
+    """Tell if a tree of that size fills the tile or bundle to its width."""
     level = part.level if isinstance(part, Tile) else 0
     return part.index * TILE_WIDTH + part.width <= hash_count(size, level)
 
 
 def tile_of_run(run: HashRun, size: int) -> Tile:
-    """The tile that holds the run, as wide as it is in a tree of that size.
+    """Return the tile that holds the run, as wide as it is in a tree of that size.
 
     run: must not cross the border of a tile.
     """
@@ -98,7 +98,7 @@ def tile_of_run(run: HashRun, size: int) -> Tile:
 
 
 def tiles_of(size: int) -> Iterator[Tile]:
-    """Every tile of a tree, level by level, left to right."""
+    """Yield the tiles of a tree, level by level, left to right."""
     level = 0
     while hashes := hash_count(size, level):
         for index, width in _cut(hashes):
@@ -111,14 +111,14 @@ def bundles_of(size: int) -> Iterator[Bundle]:
 
 
 def format_tile_path(part: Tile | Bundle) -> str:
-    """`tile/<L>/<N>[.p/<W>]` or `tile/entries/<N>[.p/<W>]`, without a leading slash."""
+    """Format `tile/<L>/<N>[.p/<W>]` or `tile/entries/<N>[.p/<W>]`, no leading slash."""
     level = str(part.level) if isinstance(part, Tile) else "entries"
     suffix = "" if part.width == TILE_WIDTH else f".p/{part.width}"
     return f"tile/{level}/{_format_index(part.index)}{suffix}"
 
 
 def parse_tile_path(path: str) -> Tile | Bundle:
-    """Raises: Refused on any spelling that format_tile_path does not give."""
+    """Parse a path. Raises: Refused on any form that format_tile_path does not give."""
     match = _PATH.fullmatch(path)
     if match is None:
         raise Refused(TILE_PATH_MALFORMED)
@@ -134,7 +134,7 @@ def parse_tile_path(path: str) -> Tile | Bundle:
 
 
 def parse_tile(data: bytes, width: int) -> tuple[bytes, ...]:
-    """The hashes of a tile. Raises: Refused unless there are exactly width of them."""
+    """Split a tile into hashes. Raises: Refused unless there are exactly width of them."""
     if len(data) != width * HASH_BYTES:
         raise Refused(
             TILE_MALFORMED, f"{len(data)} bytes, expected {width * HASH_BYTES}"
@@ -143,7 +143,7 @@ def parse_tile(data: bytes, width: int) -> tuple[bytes, ...]:
 
 
 def encode_bundle(entries: Sequence[bytes]) -> bytes:
-    """entries: 1..256, each of at most MAX_ENTRY_BYTES. Raises: TooLarge."""
+    """Encode 1..256 entries of at most MAX_ENTRY_BYTES each. Raises: TooLarge."""
     for entry in entries:
         if len(entry) > MAX_ENTRY_BYTES:
             raise TooLarge(ENTRY_TOO_LARGE, f"{len(entry)} bytes")
@@ -151,7 +151,7 @@ def encode_bundle(entries: Sequence[bytes]) -> bytes:
 
 
 def parse_bundle(data: bytes, width: int) -> tuple[bytes, ...]:
-    """Raises: Refused unless the bytes are exactly width entries."""
+    """Split a bundle. Raises: Refused unless the bytes are exactly width entries."""
     entries: list[bytes] = []
     position = 0
     while position < len(data) and len(entries) < width:

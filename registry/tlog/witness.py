@@ -1,8 +1,8 @@
-"""Asking a witness for its cosignature (C2SP tlog-witness and tlog-cosignature).
+"""Requests for a witness's cosignature (C2SP tlog-witness and tlog-cosignature).
 
 A witness cosigns a checkpoint only after a proof that it extends the last one that it
 cosigned, so a log that shows two histories can not have both of them cosigned. Without
-I/O: `format_add_checkpoint` is what is posted, `parse_witness_answer` what came back.
+I/O: `format_add_checkpoint` makes the request, `parse_witness_answer` reads the response.
 """
 
 from collections.abc import Sequence
@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from http import HTTPStatus
 
 from registry.errors import Refused
+from registry.tlog.canonical_text import format_base64, parse_decimal
 from registry.tlog.note import (
-    Algorithm,
+    NoteAlgorithm,
     VerifierKey,
     format_note,
     parse_note,
@@ -19,7 +20,6 @@ from registry.tlog.note import (
     verify_note,
 )
 from registry.tlog.refusals import WITNESS_ANSWER_INVALID, WITNESS_MALFORMED
-from registry.tlog.spelling import format_base64, parse_decimal
 
 SIZE_TYPE = "text/x.tlog.size"
 MAX_ANSWER_BYTES = 16 * 1024
@@ -31,7 +31,7 @@ _YEAR_10000_S = 253_402_300_800
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Witness:
-    """prefix: the https URL below which it takes checkpoints, without a last slash."""
+    """A witness. prefix: the https URL of its interface, without a final slash."""
 
     key: VerifierKey
     prefix: str
@@ -42,13 +42,13 @@ class Witness:
 
     @property
     def id(self) -> str:
-        """Its name and key id: another key is another witness."""
+        """Name and key id: another key is another witness."""
         return f"{self.key.name}+{self.key.key_id.hex()}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cosigned:
-    """line: the verified signature line, its newline included."""
+    """A valid cosignature. line: the signature line with its newline."""
 
     line: str
     unix_s: int
@@ -56,14 +56,14 @@ class Cosigned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherSize:
-    """The witness last cosigned this size: the proof has to begin there."""
+    """The size that the witness last cosigned, where the proof has to begin."""
 
     size: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declined:
-    """status: of HTTP. reason: what tlog-witness means by it."""
+    """A refusal. status: of HTTP. reason: its meaning in tlog-witness."""
 
     status: int
     reason: str
@@ -76,15 +76,15 @@ _REASONS = {
     HTTPStatus.FORBIDDEN: "it does not trust the key that signed the checkpoint",
     HTTPStatus.NOT_FOUND: "it does not know this log",
     HTTPStatus.UNPROCESSABLE_ENTITY: "it says that the log does not extend what it saw",
-    HTTPStatus.TOO_MANY_REQUESTS: "it is asked too often",
+    HTTPStatus.TOO_MANY_REQUESTS: "it receives too many requests",
 }
 
 
 def parse_witness(text: str) -> Witness:
-    """text: verifier key, space, https URL. Raises: Refused."""
+    """Parse a verifier key, a space and an https URL. Raises: Refused."""
     vkey, _, prefix = text.strip().partition(" ")
     key = parse_vkey(vkey)
-    if key.algorithm is not Algorithm.COSIGNATURE_V1:
+    if key.algorithm is not NoteAlgorithm.COSIGNATURE_V1:
         raise Refused(WITNESS_MALFORMED, f"{key.name} has no key of cosignature/v1")
     prefix = prefix.strip().rstrip("/")
     if not prefix.startswith("https://") or set(prefix) & set(" ?#"):
@@ -95,9 +95,9 @@ def parse_witness(text: str) -> Witness:
 def format_add_checkpoint(
     old_size: int, proof: Sequence[bytes], checkpoint: bytes
 ) -> bytes:
-    """The body of the request.
+    """Return the body of the request.
 
-    old_size: what the witness last cosigned, 0 if nothing; proof: of consistency from
+    old_size: the size that the witness last cosigned, or 0; proof: of consistency from
     there, empty from 0 and from the same size. checkpoint: the note the log signed.
     """
     lines = [f"old {old_size}", *map(format_base64, proof)]
@@ -107,7 +107,7 @@ def format_add_checkpoint(
 def parse_witness_answer(
     witness: Witness, checkpoint: bytes, *, status: int, content_type: str, body: bytes
 ) -> WitnessAnswer:
-    """checkpoint: the note that was sent.
+    """Parse and verify a response. checkpoint: the note that was sent.
 
     Raises: Refused, TooLarge if the answer is not what a witness may say; a cosignature
     that is not valid is such an answer.
@@ -143,7 +143,7 @@ def _parse_cosignature(witness: Witness, checkpoint: bytes, body: bytes) -> Cosi
 
 
 def _parse_size(body: bytes) -> int:
-    spelled = body.decode("ascii", "replace")
-    if not spelled.endswith("\n"):
+    text = body.decode("ascii", "replace")
+    if not text.endswith("\n"):
         raise Refused(WITNESS_ANSWER_INVALID, "a size is a line")
-    return parse_decimal(spelled[:-1], WITNESS_ANSWER_INVALID)
+    return parse_decimal(text[:-1], WITNESS_ANSWER_INVALID)

@@ -15,22 +15,29 @@ Result = TypeVar("Result")
 def in_background(
     work: Callable[[], Result], niceness: int = NICENESS
 ) -> "asyncio.Future[Result]":
-    """Begun in a thread of its own, which yields the processor to all others.
+    """Begin the work in a thread of its own, which yields the processor to all others.
 
-    Nobody waits for it when the process ends. niceness: where the machine is full, a
-    thread that yields to all waits for its turn while it may hold the interpreter, and
-    whoever needs that waits too.
+    Nobody waits for it when the process ends. niceness: at least; where the machine is
+    full, a thread that yields to all waits for its turn while it may hold the
+    interpreter, and whoever needs that waits too.
     """
     done: Future[Result] = Future()
     done.set_running_or_notify_cancel()
 
     def run() -> None:
-        if sys.platform == "linux":  # where threads have priorities of their own
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), niceness)
         try:
+            _yield_to_others(niceness)
             done.set_result(work())
         except BaseException as error:  # noqa: BLE001 — it is raised where it is awaited
             done.set_exception(error)
 
     threading.Thread(target=run, name="background", daemon=True).start()
     return asyncio.wrap_future(done)
+
+
+def _yield_to_others(niceness: int) -> None:
+    if sys.platform == "linux":  # where threads have priorities of their own
+        thread = threading.get_native_id()
+        # An ordinary user may not make a thread less nice than its process is.
+        least = os.getpriority(os.PRIO_PROCESS, thread)
+        os.setpriority(os.PRIO_PROCESS, thread, max(niceness, least))

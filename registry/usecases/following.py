@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
-from registry.db.engine import DatabaseError
+from registry.db.engine.engines import DatabaseError
 
 DATABASE_PAUSE_S = 1.0
 
@@ -15,7 +15,7 @@ logger = structlog.get_logger()
 async def follow(
     catch_up: Callable[[], Awaitable[None]], *, pause_s: float, lost: str
 ) -> None:
-    """Until cancelled. lost: what is logged while the database is away."""
+    """Run `catch_up` until cancelled. lost: the event that is logged while the database is away."""
     while True:
         try:
             await catch_up()

@@ -3,27 +3,28 @@
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from registry.audit.labelling import (
+from registry.db import labels
+from registry.db.engine.engines import Connection
+from registry.db.sites import notices
+from registry.db.sites.notices import Notice
+from registry.errors import Conflict, NotFound, Refused
+from registry.records.labelling import (
     MAX_SOURCE_LENGTH,
     Labelling,
     SignedLabelling,
     digest_source,
     verify_labelling,
 )
-from registry.audit.record import label_record
-from registry.audit.refusals import LABEL_INVALID
-from registry.db import labels, notices
-from registry.db.engine import Connection
-from registry.db.notices import Notice
-from registry.errors import Conflict, NotFound, Refused
-from registry.fairness.labels import VALID_FOR, ToldLabel
+from registry.records.record import label_record
+from registry.records.refusals import LABEL_INVALID
+from registry.reports.labels import VALID_FOR, ToldLabel
 from registry.sites.identifier import parse_site_id
-from registry.sites.label import spell_percent
-from registry.usecases.attest import verify_known
+from registry.sites.label import format_percent
 from registry.usecases.chance import Chance
-from registry.usecases.notices import make_notice
-from registry.usecases.promiser import Promised, Promiser
+from registry.usecases.log.attest import verify_known
+from registry.usecases.log.promiser import Promised, Promiser
 from registry.usecases.refusals import LABEL_KNOWN, LABEL_OUT_OF_TIME, SITE_UNKNOWN
+from registry.usecases.sites.notices import make_notice
 
 MAX_SKEW = timedelta(seconds=60)
 
@@ -45,65 +46,69 @@ async def accept_label(
     """
     promiser.verify_log_moves()
     verify_known(signed.labelling.auditor, auditors)
-    said = verify_labelling(signed)
-    verify_source(source, said)
+    labelling = verify_labelling(signed)
+    verify_source(source, labelling)
     now = chance.now()
-    _verify_times(said, now)
+    _verify_times(labelling, now)
     record = label_record(record_id=chance.ulid(), at=now, signed=signed)
-    site_id = parse_site_id(said.site_id)
+    site_id = parse_site_id(labelling.site_id)
     if not await labels.has_site(connection, site_id):
         raise NotFound(SITE_UNKNOWN, "no site has this id", pointer="/site")
-    told = ToldLabel(
-        label=said.label,
-        told_by=said.auditor,
-        told_at=said.told_at,
+    label = ToldLabel(
+        label=labelling.label,
+        told_by=labelling.auditor,
+        told_at=labelling.told_at,
         valid_from=now,
         source=source,
-        observed_on=said.observed_on,
+        observed_on=labelling.observed_on,
     )
     if not await labels.put_label(
-        connection, site_id, told, statement=said.statement, record_id=record.id
+        connection, site_id, label, statement=labelling.statement, record_id=record.id
     ):
         raise Conflict(LABEL_KNOWN)
-    await notices.save_notices(connection, site_id, [_notice(said)], now)
+    await notices.save_notices(connection, site_id, [_notice(labelling)], now)
     return await promiser.accept(connection, record, now)
 
 
-def _notice(said: Labelling) -> Notice:
-    """What the site's owner is told."""
-    label = said.label
+def _notice(labelling: Labelling) -> Notice:
+    """Make the notice for the site's owner."""
+    label = labelling.label
     percent = label.commission_percent
     stated = {
         "size": label.size,
         "independence": label.independence,
         "chain": label.chain,
-        "commission": None if percent is None else spell_percent(percent),
+        "commission": None if percent is None else format_percent(percent),
     }
-    told = ", ".join(f"{name} {one}" for name, one in stated.items() if one is not None)
-    auditor = said.auditor.partition("+")[0]
+    stated_text = ", ".join(
+        f"{name} {value}" for name, value in stated.items() if value is not None
+    )
+    auditor = labelling.auditor.partition("+")[0]
     return make_notice(
         "labelled",
-        f"{auditor} says: {told}." if told else f"{auditor} takes back what it said.",
+        f"{auditor} says: {stated_text}."
+        if stated_text
+        else f"{auditor} takes back what it said.",
         fix="It counts in reports and moves no ranking. If it is wrong, show the "
         "auditor; /v1/sites/HOST/disclosures has the source and the day.",
     )
 
 
-def verify_source(source: str, said: Labelling) -> None:
-    """That it is one line of text, and the one whose digest is signed. Raises: Refused."""
+def verify_source(source: str, labelling: Labelling) -> None:
+    """Verify that the source is one line of text, of the signed digest. Raises: Refused."""
     if not 0 < len(source) <= MAX_SOURCE_LENGTH or not source.isprintable():
         detail = f"a source is one line of 1 to {MAX_SOURCE_LENGTH} characters"
         raise Refused(LABEL_INVALID, detail, pointer="/source")
-    if digest_source(source) != said.source_digest:
+    if digest_source(source) != labelling.source_digest:
         raise Refused(LABEL_INVALID, "another source was signed", pointer="/source")
 
 
-def _verify_times(said: Labelling, now: datetime) -> None:
-    if said.told_at > now + MAX_SKEW:
+def _verify_times(labelling: Labelling, now: datetime) -> None:
+    if labelling.told_at > now + MAX_SKEW:
         raise Refused(LABEL_OUT_OF_TIME, "iat is in the future", pointer="/iat")
-    if said.observed_on > now.date():
+    if labelling.observed_on > now.date():
         detail = "observed is in the future"
         raise Refused(LABEL_OUT_OF_TIME, detail, pointer="/observed")
-    if said.observed_on <= (now - VALID_FOR).date():
+    if labelling.observed_on <= (now - VALID_FOR).date():
         detail = f"observed is more than {VALID_FOR.days} days ago"
         raise Refused(LABEL_OUT_OF_TIME, detail, pointer="/observed")

@@ -93,6 +93,22 @@ DOCUMENT_MISSING = ProblemType(
     "No discovery document that can be understood was found",
     "Serve one at a well-known place, or name its URL in `docs`.",
 )
+NONCE_TRIED_OFTEN = ProblemType(
+    "nonce_tried_often",
+    "Too many statements were sent with this nonce",
+    "Ask for a new one with POST /v1/challenges.",
+)
+REGISTRATION_SUPERSEDED = ProblemType(
+    "registration_superseded",
+    "A newer statement for the host came before this one was decided",
+    "Look at the newer one; if it is not yours, submit again.",
+)
+DOCUMENT_ELSEWHERE = ProblemType(
+    "document_elsewhere",
+    "The document lies on another host and does not say that it is this site's",
+    "Serve it on the site's own host, or let it name this host as its own address, or "
+    "sign it for this host as a WAB trust document.",
+)
 RANKING_UNKNOWN = ProblemType(
     "ranking_unknown",
     "No ranking has this id",

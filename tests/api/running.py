@@ -25,20 +25,20 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from crawler.__main__ import make_context
 from crawler.worker import Worker
 from registry import keyring
-from registry.cli.supervise import parts_of_service
-from registry.db.embedded import EmbeddedPostgres
-from registry.db.engine import Role, open_engine
+from registry.cli.service.supervise import parts_of_service
+from registry.db.engine.embedded import EmbeddedPostgres
+from registry.db.engine.engines import Role, open_engine
 from registry.demo.town.server import Town, TownSite
 from registry.demo.town.sites import CAST
-from registry.identity.jws import sign_compact
+from registry.identity.statements.jws import sign_compact
 from registry.index.sources import digest_of_code
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.settings import Settings, as_environment
-from registry.tlog.note import Algorithm, Signer, format_vkey
-from registry.usecases.build_index import IndexBuilder
+from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
 from registry.usecases.chance import Chance
-from registry.usecases.commit_ahead import commit_ahead
-from registry.usecases.sequence import Sequencer
+from registry.usecases.log.commit_ahead import commit_ahead
+from registry.usecases.log.sequence import Sequencer
+from registry.usecases.search.build_index import IndexBuilder
 from tests.waiting import awaited
 
 Json = dict[str, Any]
@@ -58,7 +58,7 @@ UNLISTED = ("kule-rooms.test", "petale-et-tige.test", "maple-spoke.test")
 DISHONEST = ("midnight-latch.test", "lucky-lantern.test")
 AUDITOR = Signer(  # whom the registry knows
     name="auditor.test",
-    algorithm=Algorithm.ED25519,
+    algorithm=NoteAlgorithm.ED25519,
     private=Ed25519PrivateKey.from_private_bytes(b"a" * 32),
 )
 LIFETIME_S = 600

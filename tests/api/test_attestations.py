@@ -4,16 +4,16 @@ import httpx
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from registry.audit.attestation import Rescoring, attest
-from registry.audit.record import rescore_record
 from registry.identity import base64url
-from registry.tlog.note import Algorithm, Signer, format_vkey
+from registry.records.attestation import Rescoring, attest
+from registry.records.record import rescore_record
+from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
 from tests.api.expect import Json
 from tests.db.scene import NOON
 
 STRANGER = Signer(
     name="stranger.example",
-    algorithm=Algorithm.ED25519,
+    algorithm=NoteAlgorithm.ED25519,
     private=Ed25519PrivateKey.from_private_bytes(b"s" * 32),
 )
 

@@ -8,16 +8,16 @@ import httpx
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from registry.audit.counterfactual import Inquiry, sign_inquiry
 from registry.identity import base64url
-from registry.tlog.note import Algorithm, Signer, format_vkey
+from registry.records.counterfactual import Inquiry, sign_inquiry
+from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
 from tests.api import expect
 from tests.api.expect import Json
 from tests.api.running import AUDITOR, RunningRegistry
 
 STRANGER = Signer(
     name="stranger.example",
-    algorithm=Algorithm.ED25519,
+    algorithm=NoteAlgorithm.ED25519,
     private=Ed25519PrivateKey.from_private_bytes(b"s" * 32),
 )
 PATH = "/v1/counterfactual"

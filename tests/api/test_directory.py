@@ -16,18 +16,19 @@ from litestar import Litestar
 from litestar.di import Provide
 from litestar.testing import AsyncTestClient
 
-from crawler import allocation, robots_cache, schedule
 from crawler.__main__ import make_sign
 from crawler.discovery.visit import VisitLimits
+from crawler.frontier import allocation, schedule
 from crawler.http.body import BodyLimits
 from crawler.http.guard import RedirectRule, parse_target
-from crawler.robots import parse_robots
+from crawler.robots import robots_cache
+from crawler.robots.robots_txt import parse_robots
 from registry import keyring
 from registry.app import _bot
 from registry.errors import Refused
-from registry.identity.jwk import parse_jwks
-from registry.identity.message_signature import Message, verify_message
-from registry.identity.web_bot_auth import (
+from registry.identity.keys.jwk import parse_jwks
+from registry.identity.requests.message_signature import Message, verify_message
+from registry.identity.requests.web_bot_auth import (
     DIRECTORY_COVERED,
     DIRECTORY_PATH,
     DIRECTORY_TAG,

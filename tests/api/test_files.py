@@ -6,7 +6,7 @@ from litestar import Litestar
 from litestar.di import Provide
 from litestar.testing import AsyncTestClient
 
-from registry.interfaces.web.files import get_security
+from registry.interfaces.web.static_files import get_security
 from registry.usecases.chance import Chance
 from tests.api import expect
 

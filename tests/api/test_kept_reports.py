@@ -10,16 +10,16 @@ import httpx
 import pytest
 
 from registry import keyring
-from registry.db.engine import Role, open_engine
-from registry.identity.detached_jws import REPORT_TYP, verify_detached
-from registry.interfaces.rest.kept_reports import IMMUTABLE
-from registry.ranking.encoder import load_encoder
+from registry.db.engine.engines import Role, open_engine
+from registry.identity.statements.detached_jws import REPORT_TYP, verify_detached
+from registry.interfaces.rest.reports.kept_reports import IMMUTABLE
+from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.chance import Chance
-from registry.usecases.keep_report import Keeper
-from registry.usecases.list_site import Lister
-from registry.usecases.try_daily import DailyTrials
+from registry.usecases.reports.keep_report import Keeper
+from registry.usecases.reports.try_daily import DailyTrials
+from registry.usecases.sites.list_site import Lister
 from tests.api import expect
 from tests.api.expect import Json
 from tests.api.running import RunningRegistry

@@ -10,18 +10,18 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
-from registry.audit.labelling import (
+from registry.cli import main
+from registry.identity import base64url
+from registry.identity.keys.private_keys import private_key_pem
+from registry.identity.statements.detached_jws import LABELS_TYP, verify_detached
+from registry.records.labelling import (
     Labelling,
     digest_source,
     parse_labelling,
     sign_labelling,
     verify_labelling,
 )
-from registry.audit.promise import parse_promise, verify_promise
-from registry.cli import main
-from registry.identity import base64url
-from registry.identity.detached_jws import LABELS_TYP, verify_detached
-from registry.identity.private_keys import private_key_pem
+from registry.records.promise import parse_promise, verify_promise
 from registry.sites.label import Label
 from registry.tlog.note import Signer, format_vkey, parse_vkey
 from tests.api.expect import Json, instant, members, problem

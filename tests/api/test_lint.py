@@ -7,7 +7,7 @@ import httpx
 import pytest
 from jsonschema import Draft202012Validator
 
-from registry.formats.wab.schema import APPENDIX_A
+from registry.formats.wab.wab_schema import APPENDIX_A
 from tests.api import expect
 from tests.api.running import LISTED
 

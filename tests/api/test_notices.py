@@ -3,9 +3,10 @@ from xml.etree import ElementTree as ET
 import httpx
 import pytest
 
-from registry.db import notices, sites
-from registry.db.engine import Role, open_engine
-from registry.db.notices import Notice
+from registry.db.engine.engines import Role, open_engine
+from registry.db.sites import listed_sites as sites
+from registry.db.sites import notices
+from registry.db.sites.notices import Notice
 from registry.usecases.chance import utc_now
 from tests.api import expect
 from tests.api.expect import Json

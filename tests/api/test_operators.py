@@ -12,17 +12,17 @@ import msgspec
 import pytest
 
 from registry.client import ApiKeyAuth, SigningAuth
-from registry.identity.jws import OPERATOR_TYP, REFRESH_TYP, sign_compact
-from registry.identity.keys import Algorithm
-from registry.identity.message_signature import content_digest
-from registry.identity.operator_request import SignedRequest, sign_request
-from registry.identity.private_keys import (
+from registry.identity.keys.private_keys import (
     PrivateKey,
     generate_private_key,
     public_key_of,
 )
-from registry.identity.web_bot_auth import authority_of
-from registry.usecases.operator_access import LIFE_S
+from registry.identity.keys.public_keys import Algorithm
+from registry.identity.requests.message_signature import content_digest
+from registry.identity.requests.operator_request import SignedRequest, sign_request
+from registry.identity.requests.web_bot_auth import authority_of
+from registry.identity.statements.jws import OPERATOR_TYP, REFRESH_TYP, sign_compact
+from registry.usecases.operators.operator_access import LIFE_S
 from tests.api import expect
 from tests.api.expect import Json
 from tests.api.running import RunningRegistry

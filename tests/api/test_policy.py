@@ -6,7 +6,7 @@ import re
 import httpx
 import msgspec
 
-from registry.audit.record import parse_record
+from registry.records.record import parse_record
 from registry.tlog.merkle import leaf_hash
 from tests.api.expect import instant, members, problem
 

@@ -4,7 +4,7 @@ import time
 import httpx
 import pytest
 
-from registry.identity.jws import REFRESH_TYP, sign_compact
+from registry.identity.statements.jws import REFRESH_TYP, sign_compact
 from tests.api import expect
 from tests.api.expect import Json
 from tests.api.running import UNLISTED, RunningRegistry

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from registry.identity.jws import sign_compact
+from registry.identity.statements.jws import sign_compact
 from tests.api import expect
 from tests.api.expect import Json
 from tests.api.running import DISHONEST, UNLISTED, RunningRegistry

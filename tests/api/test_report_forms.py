@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from registry.cli import main
-from registry.fairness.forms.page import CONTENT_SECURITY_POLICY
-from registry.identity.detached_jws import REPORT_TYP, verify_detached
-from registry.identity.keys import PublicKey
+from registry.identity.keys.public_keys import PublicKey
+from registry.identity.statements.detached_jws import REPORT_TYP, verify_detached
+from registry.reports.render.page import CONTENT_SECURITY_POLICY
 from registry.tlog.note import parse_vkey
 from tests.api.running import RunningRegistry
 

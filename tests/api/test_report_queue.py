@@ -9,10 +9,10 @@ from litestar.di import Provide
 
 from registry.interfaces.http.problems import EXCEPTION_HANDLERS
 from registry.interfaces.http.strict import StrictRequest
-from registry.interfaces.rest.reports import get_fairness_report
+from registry.interfaces.rest.reports.reports import get_fairness_report
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.usecases.chance import Chance
-from registry.usecases.report_queue import ReportQueue
+from registry.usecases.reports.report_queue import ReportQueue
 
 
 async def test_whom_no_turn_is_left_for_is_told_when_to_come_again() -> None:

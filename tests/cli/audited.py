@@ -13,13 +13,13 @@ from typing import Any
 from click.testing import CliRunner, Result
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from registry.cli.audit import audit
-from registry.cli.bench.verification import write_log
-from registry.tlog.note import Algorithm, Signer, format_vkey
+from registry.auditor import audit
+from registry.bench.verification import write_log
+from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
 
 SIGNER = Signer(
     name="registry.example/audit",
-    algorithm=Algorithm.ED25519,
+    algorithm=NoteAlgorithm.ED25519,
     private=Ed25519PrivateKey.from_private_bytes(sha256(b"lab log key").digest()),
 )
 VKEY = format_vkey(SIGNER.verifier_key)

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from registry.audit.record import moderation_record, registration_record
-from registry.cli.audit import following, source
-from registry.sites.identifier import spell_site_id
+from registry.auditor import follow_log as following
+from registry.auditor import source
+from registry.records.record import moderation_record, registration_record
+from registry.sites.identifier import format_site_id
 from registry.tlog.merkle import leaf_hash
 from registry.tlog.tiles import encode_bundle, parse_bundle
 from tests.cli.audited import VKEY, Served, publish, run, run_json, serving
-from tests.unit.audit.history import DAY, History
+from tests.unit.records.history import DAY, History
 
 SIZE = 600
 
@@ -294,6 +295,33 @@ def test_a_record_is_found_by_its_id(history: History, served: Served) -> None:
     assert run("prove", record_id, served.url).exit_code == 1
 
 
+def test_another_record_than_the_one_asked_for_is_no_proof(
+    history: History, served: Served
+) -> None:
+    """A lying registry names the index of an entry that does stand in the log."""
+    record_id = json.loads(history.bodies[300])["id"]
+    for absent in (record_id, "01JZZZZZZZZZZZZZZZZZZZZZZZ"):
+        served.answers[f"/v1/records/{absent}"] = {"leafIndex": 5}
+        code, summary = run_json("prove", absent, served.url)
+        assert (code, summary["code"]) == (1, "log_entry_other")
+        assert summary["entryIndex"] == 5
+
+
+def test_the_record_has_the_leaf_hash_that_was_promised(
+    history: History, folder: Path, tmp_path: Path
+) -> None:
+    proof, record = tmp_path / "proof", tmp_path / "record"
+    promised, other = (leaf_hash(history.bodies[i]).hex() for i in (300, 301))
+    by_index = ("prove", 300, folder, "--key", VKEY)
+    kept = ("--proof-out", proof, "--record-out", record)
+    assert run(*by_index, "--leaf-hash", promised, *kept).exit_code == 0
+    assert run_json(*by_index, "--leaf-hash", other)[0] == 1
+    offline = ("prove", "--proof", proof, "--record", record, "--key", VKEY)
+    assert run(*offline, "--leaf-hash", promised.upper()).exit_code == 0
+    code, summary = run_json(*offline, "--leaf-hash", other)
+    assert (code, summary["code"]) == (1, "log_entry_other")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -368,7 +396,7 @@ def test_ties_are_computed_once_the_secret_is_out(
 def test_a_ranking_that_was_not_by_its_scores_is_found(
     history: History, tmp_path: Path
 ) -> None:
-    order = [spell_site_id(one) for one in (9, 8, 7)]
+    order = [format_site_id(one) for one in (9, 8, 7)]
     index = history.rank(order=order)
     folder = publish(tmp_path / "log", history.bodies)
     lines = tmp_path / "held.jsonl"
@@ -398,12 +426,12 @@ def test_what_nobody_opens_is_not_computed(history: History, served: Served) -> 
     record = {**held(history, 300), "openings": None}
     served.answers[f"/v1/rankings/{record['id']}"] = record
     result = run("reproduce", record["id"], served.url)
-    assert (result.exit_code, "nothing to compute" in result.output) == (0, True)
+    assert (result.exit_code, "nothing to compute" in result.output) == (3, True)
 
 
 # --- monitor ---
 
-SITE = spell_site_id(7)
+SITE = format_site_id(7)
 
 
 def with_news(history: History) -> None:
@@ -413,7 +441,7 @@ def with_news(history: History) -> None:
         )
     )
     for site, act in ((8, "delist"), (7, "quarantine")):
-        site_id = spell_site_id(site)
+        site_id = format_site_id(site)
         history.log(
             moderation_record(
                 **history.head, site_id=site_id, act=act, reason="phishing"

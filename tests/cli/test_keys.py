@@ -8,10 +8,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from registry.cli import main
-from registry.identity.jwk import parse_jwks
-from registry.identity.jws import parse_compact, verify_jws
-from registry.identity.private_keys import private_key_pem
-from registry.settings import read_settings
+from registry.identity.keys.jwk import parse_jwks
+from registry.identity.keys.private_keys import private_key_pem
+from registry.identity.statements.jws import parse_compact, verify_jws
+from registry.settings_reader import read_settings
 from registry.tlog.note import parse_vkey
 from tests.unit.identity.fixed_keys import fixed_key
 
@@ -140,7 +140,7 @@ def test_what_can_not_be_served_is_refused_before_anything_starts(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("registry.cli.serve.is_installed", lambda _: False)
+    monkeypatch.setattr("registry.cli.service.serve.is_installed", lambda _: False)
     command = ["serve", "--port", "18093", "--data", str(tmp_path), *options]
     started = CliRunner().invoke(main, command, env=environment)
     assert started.exit_code == 1

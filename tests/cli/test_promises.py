@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from registry.audit.promise import format_promise, sign_promise
 from registry.client import RegistryClient
+from registry.records.promise import format_promise, sign_promise
 from registry.sites.identifier import make_ulid
 from registry.tlog.merkle import leaf_hash
-from registry.tlog.note import Algorithm, Signer, format_vkey
+from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
 from tests.cli.audited import VKEY, Served, publish, run, run_json, serving
-from tests.unit.audit.history import NOON, History
+from tests.unit.records.history import NOON, History
 
 PROMISER = Signer(
     name="registry.example/audit",
-    algorithm=Algorithm.ED25519,
+    algorithm=NoteAlgorithm.ED25519,
     private=Ed25519PrivateKey.from_private_bytes(sha256(b"promiser").digest()),
 )
 SIZE = 1_200
@@ -136,7 +136,7 @@ def test_a_promise_by_another_key_proves_nothing(
 ) -> None:
     other = Signer(
         name="other.example",
-        algorithm=Algorithm.ED25519,
+        algorithm=NoteAlgorithm.ED25519,
         private=Ed25519PrivateKey.from_private_bytes(bytes(32)),
     )
     foreign = promised(history.bodies[3], made_at(3), by=other)

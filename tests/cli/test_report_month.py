@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from registry.cli import main
-from registry.identity.private_keys import private_key_pem
+from registry.identity.keys.private_keys import private_key_pem
 from tests.api.running import AUDITOR, LISTED, RunningRegistry
 from tests.waiting import awaited
 

@@ -9,14 +9,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from registry import keyring
-from registry.archive.reading import Archive
 from registry.cli import main
-from registry.fairness.forms.json_object import format_json
 from registry.index.sources import digest_of_code
 from registry.ranking.policy import DEFAULT_POLICY
+from registry.reports.archive.reading import Archive
+from registry.reports.render.json_object import format_json
 from registry.settings import Settings
-from registry.usecases.archived_report import report_of_archive
-from tests.unit.archive.archived import ALGORITHM, TERMS, archived, played
+from registry.usecases.reports.archived_report import report_of_archive
+from tests.unit.reports.archive.archived import ALGORITHM, TERMS, archived, played
 
 
 def run(*arguments: object) -> Result:

@@ -9,16 +9,16 @@ from dataclasses import replace
 
 import pytest
 
-from registry.audit.labelling import SignedLabelling
-from registry.audit.record import label_record
-from registry.fairness.forms.json_object import format_json
 from registry.ranking.policy import DEFAULT_POLICY
-from registry.sites.identifier import spell_site_id
+from registry.records.labelling import SignedLabelling
+from registry.records.record import label_record
+from registry.reports.render.json_object import format_json
+from registry.sites.identifier import format_site_id
 from registry.sites.label import Label
-from registry.usecases.archived_report import report_of_archive
+from registry.usecases.reports.archived_report import report_of_archive
 from tests.cli.audited import publish, run, run_json
 from tests.cli.test_reproducing_reports import ROOT, note_of, options, sign
-from tests.unit.archive.archived import (
+from tests.unit.reports.archive.archived import (
     ALGORITHM,
     AUDITOR_KEY,
     MICRO,
@@ -38,7 +38,7 @@ AT, OTHER = SITES[5], SITES[7]
 
 def told_as(sites, site, size):
     """The sites of the archive with another size of one, as dishonest labels give it."""
-    wanted = spell_site_id(site)
+    wanted = format_site_id(site)
     return [replace(one, size=size) if one.site_id == wanted else one for one in sites]
 
 
@@ -107,19 +107,19 @@ def forged(registry):
 DISHONEST = [
     pytest.param(
         changed,
-        f"the label of site {spell_site_id(AT)} by {AUDITOR_KEY} differs from entry 3 "
+        f"the label of site {format_site_id(AT)} by {AUDITOR_KEY} differs from entry 3 "
         "in: size (large, signed was micro)",
         id="a changed label",
     ),
     pytest.param(
         invented,
-        f"the label of site {spell_site_id(OTHER)} by {AUDITOR_KEY} is in the archive, "
+        f"the label of site {format_site_id(OTHER)} by {AUDITOR_KEY} is in the archive, "
         "and no statement of it in the log",
         id="an invented label",
     ),
     pytest.param(
         withheld,
-        f"entry 3, what {AUDITOR_KEY} says of site {spell_site_id(AT)}, is not in the "
+        f"entry 3, what {AUDITOR_KEY} says of site {format_site_id(AT)}, is not in the "
         "archive",
         id="a withheld label",
     ),

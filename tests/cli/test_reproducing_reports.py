@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from registry.archive import manifest as manifests
-from registry.archive.writing import digest_file, write_manifest
-from registry.audit.canonical import digest_of
-from registry.audit.record import report_record
-from registry.fairness.forms.json_object import format_json
-from registry.identity.detached_jws import REPORT_TYP, sign_detached
+from registry.identity.statements.detached_jws import REPORT_TYP, sign_detached
 from registry.ranking.policy import DEFAULT_POLICY
-from registry.tlog.note import Algorithm, Signer, format_vkey
-from registry.usecases.archived_report import report_of_archive
+from registry.records.canonical import digest_of
+from registry.records.record import report_record
+from registry.reports.archive import archive_manifest as manifests
+from registry.reports.archive.writing import digest_file, write_manifest
+from registry.reports.render.json_object import format_json
+from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
+from registry.usecases.reports.archived_report import report_of_archive
 from tests.cli.audited import SIGNER, VKEY, publish, run, run_json
-from tests.unit.archive.archived import (
+from tests.unit.reports.archive.archived import (
     ALGORITHM,
     AUDITOR_KEY,
     KEY,
@@ -37,7 +37,7 @@ from tests.unit.archive.archived import (
 
 PROMISE_KEY = format_vkey(
     Signer(
-        name=f"{SIGNER.name}/promise", algorithm=Algorithm.ED25519, private=KEY
+        name=f"{SIGNER.name}/promise", algorithm=NoteAlgorithm.ED25519, private=KEY
     ).verifier_key
 )
 ROOT = Path(__file__).parents[2]

@@ -1,7 +1,16 @@
-"""Which processes `serve` starts."""
+"""Which processes `serve` starts, and on which databases."""
 
-from registry.cli.supervise import parts_of_service
-from registry.settings import Settings, as_environment, read_settings
+import click
+import pytest
+from sqlalchemy import text
+from sqlalchemy.engine import URL, make_url
+
+from registry.cli.service.database import migrate_or_exit, verify_roles
+from registry.cli.service.supervise import parts_of_service
+from registry.db.engine.embedded import EmbeddedPostgres
+from registry.db.engine.engines import ROLES_LOG_IN, Engine
+from registry.settings import Settings, as_environment
+from registry.settings_reader import read_settings
 
 
 def test_as_many_crawlers_are_started_as_are_wanted_beside_one_of_the_others() -> None:
@@ -22,3 +31,36 @@ def test_who_has_witnesses_has_a_process_that_asks_them() -> None:
 def test_each_of_them_is_told_how_many_there_are() -> None:
     told = read_settings(as_environment(Settings(crawlers=3)))
     assert told.crawler_shares == 3
+
+
+@pytest.fixture
+async def limited(database: URL, owner: Engine) -> str:
+    """The URL of a login that may do next to nothing."""
+    async with owner.begin() as connection:
+        await connection.execute(text("DROP ROLE IF EXISTS limited"))
+        await connection.execute(text("CREATE ROLE limited LOGIN"))
+    url = database.difference_update_query(ROLES_LOG_IN).set(username="limited")
+    return url.render_as_string(hide_password=False)
+
+
+async def test_login_that_may_not_act_for_the_parts_is_told_with_the_way_out(
+    database: URL, limited: str
+) -> None:
+    await verify_roles(database.render_as_string(hide_password=False))
+    with pytest.raises(
+        click.ClickException, match="may not act as registry_"
+    ) as caught:
+        await verify_roles(limited)
+    assert "superuser" in caught.value.message
+    assert "deploy/README.md" in caught.value.message
+
+
+async def test_login_that_may_not_migrate_is_told_in_one_line(
+    postgres: EmbeddedPostgres, limited: str
+) -> None:
+    postgres.create_database("unmigrated")
+    url = make_url(limited).set(database="unmigrated")
+    with pytest.raises(click.ClickException, match="permission denied") as caught:
+        await migrate_or_exit(url.render_as_string(hide_password=False))
+    assert "superuser" in caught.value.message
+    assert "\n" not in caught.value.message

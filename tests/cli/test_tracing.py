@@ -9,9 +9,10 @@ import pytest
 from rich.console import Console
 
 from crawler import trace
-from registry.cli.crawling import progress_table
-from registry.cli.tracing import Teller, duration, harmless
+from registry.cli.service.crawling import progress_table
+from registry.cli.service.tracing import Teller, duration
 from registry.errors import Problem
+from registry.terminal.printable import printable
 
 ESCAPES = "\x1b[2J\x1b]0;owned\x07\r\n\x9b31m\u202egnp.exe\u200b\x00\u2028"
 MARKUP = "[bold red]x[/] [link=https://evil.io]y[/link] :skull:"
@@ -26,7 +27,7 @@ EVENTS: tuple[trace.Event, ...] = (
     ),
     trace.RobotsFetched(host=HOSTILE, code="tls", detail=HOSTILE),
     trace.RobotsApply(host=HOSTILE, agent="*", rules=1, permits="some"),
-    trace.Asked(url=HOSTILE, found_by="linked", conditional=True),
+    trace.RequestSent(url=HOSTILE, found_by="linked", conditional=True),
     trace.Redirected.by(HOSTILE, HOSTILE),
     trace.Answered(
         url=HOSTILE,
@@ -143,8 +144,8 @@ def test_robots_of_the_cache_are_told_apart() -> None:
 
 def test_addresses_of_the_host_are_told_by_their_paths() -> None:
     begun = trace.VisitBegun(host="a.io", declared=[])
-    asked = trace.Asked(url="https://a.io/b", found_by="page", conditional=False)
-    other = trace.Asked(url="https://c.io/b", found_by="page", conditional=True)
+    asked = trace.RequestSent(url="https://a.io/b", found_by="page", conditional=False)
+    other = trace.RequestSent(url="https://c.io/b", found_by="page", conditional=True)
     assert printed(begun, asked, other).splitlines()[1:] == [
         "  ask        /b (page)",
         "  ask        https://c.io/b (page, conditionally)",
@@ -163,7 +164,7 @@ def test_addresses_of_the_host_are_told_by_their_paths() -> None:
     ],
 )
 def test_harmless_text_is_printable_and_short(text: str, shown: str) -> None:
-    assert harmless(text) == shown
+    assert printable(text) == shown
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ class Net:
         context = None
         if tls:
             names = tuple(certified or hosts or (HOST,))
-            context = self._context(authority or self.authority, names)
+            context = self.context(*names, authority=authority)
         server = await asyncio.start_server(
             self._guarded(handler), "127.0.0.1", 0, ssl=context
         )
@@ -148,8 +148,11 @@ class Net:
             self.hosts[host] = Endpoint("127.0.0.1", port)
         return port
 
-    def _context(self, authority: trustme.CA, names: tuple[str, ...]) -> ssl.SSLContext:
-        """Each certificate is issued once."""
+    def context(
+        self, *names: str, authority: trustme.CA | None = None
+    ) -> ssl.SSLContext:
+        """Return a server's context; each certificate is issued once."""
+        authority = authority or self.authority
         context = self._contexts.get((authority, names))
         if context is None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -10,13 +10,13 @@ from crawler.http.bot_auth import BotAuth
 from crawler.http.exchange import Wanted
 from crawler.http.fetch import Fetcher
 from crawler.http.head import ANY_TYPE
-from crawler.robots_cache import RobotsCache
+from crawler.robots.robots_cache import RobotsCache
 from registry.errors import Refused
-from registry.identity.jwk import parse_jwks
-from registry.identity.message_signature import Message, verify_message
-from registry.identity.structured_fields import Parameters
-from registry.identity.web_bot_auth import REQUEST_TAG, SignatureAgent
-from registry.settings import read_settings
+from registry.identity.keys.jwk import parse_jwks
+from registry.identity.requests.message_signature import Message, verify_message
+from registry.identity.requests.structured_fields import Parameters
+from registry.identity.requests.web_bot_auth import REQUEST_TAG, SignatureAgent
+from registry.settings_reader import read_settings
 from registry.usecases.chance import Chance
 from tests.crawler.net import HOST, HonestSite, Net, Page, Request
 from tests.unit.identity.fixed_keys import fixed_key

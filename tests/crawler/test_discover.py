@@ -4,15 +4,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from crawler.discovery.found import Discovery
 from crawler.discovery.search import discover
 from crawler.discovery.visit import VisitLimits
+from crawler.discovery.visit_result import Discovery
 from crawler.http.exchange import Fetched, Wanted
 from crawler.http.fetch import Fetcher
 from crawler.http.head import MAX_LINK_CHARACTERS, Validators
 from crawler.http.resolve import Endpoint
-from crawler.robots_cache import RobotsCache
-from crawler.tasks.handover import fetched_bodies
+from crawler.robots.robots_cache import RobotsCache
+from crawler.tasks.convert import fetched_bodies
 from registry.sites.host import parse_host
 from tests.crawler.net import HOST, HonestSite, Net, Page, silent
 

@@ -7,19 +7,25 @@ documents (J) stand in tests/unit/crawler.
 import asyncio
 import gzip
 import zlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from time import monotonic
 
 import pytest
 import trustme
 
+from crawler.control.fetch_evidence import fetch_evidence
+from crawler.http.body import BodyLimits
 from crawler.http.exchange import Fetched, Wanted
 from crawler.http.fetch import Fetcher, FetcherConfig
 from crawler.http.head import JSON_TYPES
 from crawler.http.resolve import Endpoint, Resolver, ResolverConfig, SystemLookup
 from crawler.refusals import UnexpectedStatus
+from crawler.robots.robots_cache import load_robots
 from registry.errors import Refused
 from registry.formats.detect import parse_document
 from registry.formats.document import Rejected
+from registry.sites.host import parse_host
 from tests.crawler.net import (
     HOST,
     NXDOMAIN,
@@ -31,6 +37,7 @@ from tests.crawler.net import (
     read_request,
     silent,
 )
+from tests.crawler.relentless_server import Endless, RelentlessServer
 
 URL = f"https://{HOST}/doc.json"
 
@@ -275,6 +282,7 @@ EARLY_HINTS = b"HTTP/1.1 103 Early Hints\r\n\r\n"
         case("OK12-chunked", CHUNKED + b"2\r\n{}\r\n0\r\n\r\n"),
         case("OK13-until-close", UNBOUNDED + b"{}"),
         case("OK14-early-hints", EARLY_HINTS + answer()),
+        case("8 early hints", EARLY_HINTS * 8 + answer()),
         case("OK15-identity", answer("Content-Encoding: identity")),
         case("upper case", answer("Content-Type: APPLICATION/JSON")),
         case("100 headers", answer(*[f"X-{n}: y" for n in range(98)])),
@@ -336,9 +344,9 @@ def by(handler: Handler) -> Serve:
         case(
             "T6-endless-headers",
             by(endless(b"HTTP/1.1 200 OK\r\n", b"X-More: y\r\n")),
-            {"protocol", "deadline"},
+            {"protocol", "body_wire"},
         ),
-        case("T7-endless-103", by(endless(b"", EARLY_HINTS)), {"deadline"}),
+        case("T7-endless-103", by(endless(b"", EARLY_HINTS)), {"protocol"}),
         case(
             "T12-silent-handshake",
             lambda net: net.serve(silent, tls=False),
@@ -351,6 +359,104 @@ async def test_time_is_bounded(net: Net, serve: Serve, codes: set[str]) -> None:
     # A machine that is too busy for the one limit meets the other.
     codes = {*codes, "deadline"}
     assert await code_of(net.fetcher(deadline_s=0.5, step_timeout_s=0.3)) in codes
+
+
+class Ticker:
+    """Watcher of the event loop. longest_gap_s: between two of its turns."""
+
+    def __init__(self) -> None:
+        self.longest_gap_s = 0.0
+        self._last_s = monotonic()
+
+    def tick(self) -> None:
+        now_s = monotonic()
+        self.longest_gap_s = max(self.longest_gap_s, now_s - self._last_s)
+        self._last_s = now_s
+
+    async def run(self) -> None:
+        while True:
+            await asyncio.sleep(0.01)
+            self.tick()
+
+
+@contextmanager
+def relentless(net: Net, response: Endless) -> Iterator[Ticker]:
+    server = RelentlessServer(net.context(HOST), response)
+    net.hosts[HOST] = Endpoint("127.0.0.1", server.port)
+    ticker = Ticker()
+    ticking = asyncio.create_task(ticker.run())
+    try:
+        yield ticker
+    finally:
+        ticker.tick()
+        ticking.cancel()
+        server.close()
+
+
+HINTS = Endless(head=b"", blob=b"HTTP/1.1 103\r\n\r\n" * 50_000)
+LONGEST_GAP_S = 0.5
+
+
+@pytest.mark.parametrize(
+    ("response", "codes"),
+    [
+        case("T13-103-without-pause", HINTS, {"protocol"}),
+        case(
+            "T14-chunk-extensions",
+            Endless(head=CHUNKED, blob=(b"1;" + b"e" * 1000 + b"\r\na\r\n") * 2000),
+            {"protocol"},
+        ),
+        case(
+            "T15-endless-trailers",
+            Endless(head=CHUNKED + b"2\r\n{}\r\n0\r\n", blob=b"X: y\r\n" * 200_000),
+            {"protocol"},
+        ),
+        case(
+            "T16-chunks-of-one-byte",
+            Endless(head=CHUNKED, blob=b"1\r\na\r\n" * 200_000),
+            {"protocol"},
+        ),
+        case(
+            "T17-records-of-one-byte",
+            Endless(head=UNBOUNDED, blob=b" " * 200_000, record_bytes=1),
+            {"body_wire"},
+        ),
+        case(
+            "T18-heads-in-records-of-one-byte",
+            Endless(
+                head=b"HTTP/1.1 200 OK\r\nX: ", blob=b"a" * 200_000, record_bytes=1
+            ),
+            {"body_wire"},
+        ),
+    ],
+)
+async def test_a_server_that_never_pauses_holds_up_nobody(
+    net: Net, response: Endless, codes: set[str]
+) -> None:
+    with relentless(net, response) as ticker:
+        # A machine that is too busy for the limit of bytes meets the deadline.
+        assert await code_of(net.fetcher(deadline_s=3)) in {*codes, "deadline"}
+    assert ticker.longest_gap_s < LONGEST_GAP_S
+
+
+@pytest.mark.parametrize("method", ["robots.txt", "key set", "post"])
+async def test_every_reader_of_responses_has_the_same_limits(
+    net: Net, method: str
+) -> None:
+    fetcher = net.fetcher(deadline_s=3)
+    with relentless(net, HINTS) as ticker:
+        if method == "robots.txt":
+            robots = await load_robots(fetcher, HOST)
+            assert robots.rules is None
+        elif method == "key set":
+            evidence = await fetch_evidence(fetcher, parse_host(HOST, test_hosts=True))
+            assert {place.problem.code for place in evidence.unread} == {"protocol"}
+        else:
+            with pytest.raises(Refused, match="protocol"):
+                await fetcher.post(
+                    URL, b"", content_type="text/plain", limits=BodyLimits()
+                )
+    assert ticker.longest_gap_s < LONGEST_GAP_S
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import psutil
 import pytest
 
 from crawler import refusals
-from crawler.http.connection import keeping_connections
+from crawler.http.connection import reusing_connections
 from crawler.http.exchange import Fetched, Wanted
 from crawler.http.fetch import Fetcher
 from crawler.http.head import ANY_TYPE
@@ -56,7 +56,7 @@ async def fetch(fetcher: Fetcher, path: str) -> str:
 async def fetch_in_turn(net: Net, site: Handler, times: int = 3) -> list[str]:
     await net.serve(site)
     fetcher = net.fetcher()
-    with keeping_connections():
+    with reusing_connections():
         return [await fetch(fetcher, f"/{n}") for n in range(times)]
 
 
@@ -107,7 +107,7 @@ async def test_connection_that_is_closed_before_any_answer_is_no_failure_of_the_
 
     await net.serve(closes)
     fetcher = net.fetcher(politeness=Politeness(TOWARDS_OURSELVES))
-    with keeping_connections():
+    with reusing_connections():
         assert [await fetch(fetcher, "/") for _ in range(3)] == ["{}"] * 3
     assert answered == 3
     assert fetcher.config.politeness.snapshot() == {"under_way": 0}
@@ -137,9 +137,21 @@ async def test_late_half_of_an_answer_is_not_the_next_one(net: Net) -> None:
     site = KeepingSite(HEAD + b"Content-Length: 2\r\n\r\n{}", b"HTTP/1.1 200 nonsense")
     await net.serve(site)
     fetcher = net.fetcher(step_timeout_s=0.1)
-    with keeping_connections():
+    with reusing_connections():
         found = [await fetch(fetcher, "/"), await fetch(fetcher, "/")]
     assert found == ["{}", refusals.TIMEOUT.code]
+
+
+async def test_bytes_of_a_visit_are_counted_over_all_its_connections(net: Net) -> None:
+    closing = (
+        HEAD + b"Connection: close\r\nContent-Length: 20000\r\n\r\n" + b" " * 20_000
+    )
+    await net.serve(KeepingSite(closing))
+    fetcher = net.fetcher()
+    with reusing_connections(max_bytes=50_000):
+        bodies = [await fetch(fetcher, f"/{n}") for n in range(3)]
+    assert bodies == [" " * 20_000] * 2 + [refusals.BODY_WIRE.code]
+    assert await fetch(fetcher, "/") == " " * 20_000
 
 
 async def test_nothing_is_open_after_the_visit(net: Net) -> None:
@@ -150,7 +162,7 @@ async def test_nothing_is_open_after_the_visit(net: Net) -> None:
     await net.serve(site)
     before = sockets()
     fetcher = net.fetcher()
-    with keeping_connections():
+    with reusing_connections():
         await asyncio.gather(*(fetch(fetcher, f"/{n}") for n in range(4)))
         assert sockets() > before
     await until("no more sockets are open", lambda: sockets() == before)

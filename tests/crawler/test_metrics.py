@@ -13,17 +13,17 @@ from prometheus_client.samples import Sample
 
 from crawler import metrics, survey
 from crawler.canaries import Canaries
-from crawler.control.places import fetch_evidence
+from crawler.control.fetch_evidence import fetch_evidence
 from crawler.discovery.search import discover
 from crawler.http.exchange import Wanted
 from crawler.http.fetch import Fetcher
 from crawler.http.head import ANY_TYPE, JSON_TYPES, Validators
 from crawler.http.watched_fetcher import WatchedFetcher
-from crawler.probes.asking import probe
+from crawler.probes.http_probe import probe
 from crawler.probes.targets import ProbeTarget
 from crawler.restraint.breakers import RULES
 from crawler.restraint.politeness import LIMITS, Politeness, PolitenessConfig
-from crawler.robots_cache import RobotsCache
+from crawler.robots.robots_cache import RobotsCache
 from registry.errors import Refused
 from registry.sites.host import parse_host
 from registry.usecases.chance import utc_now

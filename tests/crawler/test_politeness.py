@@ -70,8 +70,9 @@ async def test_a_host_that_asks_to_be_left_alone_is_left_alone(net: Net) -> None
 
 async def test_a_host_that_drips_is_left_alone(net: Net) -> None:
     async def drip(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\n")
         while True:
-            writer.write(b"H")
+            writer.write(b"X")
             await writer.drain()
             await asyncio.sleep(0.01)
 

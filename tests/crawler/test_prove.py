@@ -3,12 +3,12 @@ import base64
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from crawler.control.evidence import PublishedKeys, PublishedPins, Unread
-from crawler.control.places import fetch_evidence
-from registry.identity.jwk import jwks_document
-from registry.identity.keys import PublicKey
+from crawler.control.control_evidence import FetchedKeys, PublishedPins, UnreadSource
+from crawler.control.fetch_evidence import fetch_evidence
+from registry.identity.keys.jwk import jwks_document
+from registry.identity.keys.public_keys import PublicKey
 from registry.sites.host import parse_host
-from tests.crawler.net import HOST, HonestSite, Net, Page
+from tests.crawler.net import HOST, HonestSite, Net, Page, silent
 
 PATH = "/.well-known/agent-registry-keys.json"
 SHOP = parse_host(HOST, test_hosts=True)
@@ -39,7 +39,7 @@ async def test_a_key_set_may_not_come_from_another_host(
     moved = Page(b"", status="302 Found", headers=location)
     await net.serve(HonestSite({PATH: moved}))
     evidence = await fetch_evidence(net.fetcher(), SHOP)
-    assert isinstance(evidence.key_set, Unread)
+    assert isinstance(evidence.key_set, UnreadSource)
     assert evidence.key_set.problem.code == "redirect_cross_site"
     assert elsewhere.paths == []
 
@@ -57,14 +57,14 @@ async def test_keys_that_can_not_be_read_are_not_keys_that_are_gone(
 ) -> None:
     await net.serve(HonestSite({PATH: page}))
     evidence = await fetch_evidence(net.fetcher(), SHOP)
-    assert isinstance(evidence.key_set, Unread)
+    assert isinstance(evidence.key_set, UnreadSource)
     assert evidence.key_set.problem.code == code
 
 
 async def test_an_empty_key_set_was_read(net: Net, key: PublicKey) -> None:
     await net.serve(HonestSite({PATH: Page(b'{"keys":[]}')}))
     evidence = await fetch_evidence(net.fetcher(), SHOP)
-    assert isinstance(evidence.key_set, PublishedKeys)
+    assert isinstance(evidence.key_set, FetchedKeys)
     assert evidence.key_set.keys == ()
     assert evidence.find(key.kid) is None
 
@@ -90,7 +90,7 @@ async def test_a_dns_without_the_records_was_read(net: Net) -> None:
     server = await net.serve_dns({})
     await net.serve(HonestSite())
     evidence = await fetch_evidence(net.fetcher(dns_server=server), SHOP)
-    assert isinstance(evidence.wab_record, PublishedKeys)
+    assert isinstance(evidence.wab_record, FetchedKeys)
     assert isinstance(evidence.pins, PublishedPins)
     assert evidence.pins.kids == frozenset()
 
@@ -105,5 +105,15 @@ async def test_a_dns_that_fails_leaves_the_records_unread(
     server = await net.serve_dns({f"_wab.{HOST}": said})
     await net.serve(HonestSite())
     evidence = await fetch_evidence(net.fetcher(dns_server=server), SHOP)
-    assert isinstance(evidence.wab_record, Unread)
+    assert isinstance(evidence.wab_record, UnreadSource)
     assert evidence.wab_record.problem.code == (code or "wab_record_malformed")
+
+
+async def test_key_set_that_takes_longer_than_it_may_is_worth_another_try(
+    net: Net,
+) -> None:
+    await net.serve(silent)
+    evidence = await fetch_evidence(net.fetcher(), SHOP, key_set_s=0.1)
+    assert isinstance(evidence.key_set, UnreadSource)
+    assert evidence.key_set.problem.code == "deadline"
+    assert evidence.key_set.may_pass

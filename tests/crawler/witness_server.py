@@ -11,7 +11,7 @@ from registry.errors import RegistryError
 from registry.tlog.checkpoint import Checkpoint, verify_checkpoint
 from registry.tlog.merkle import verify_consistency
 from registry.tlog.note import (
-    Algorithm,
+    NoteAlgorithm,
     Signer,
     VerifierKey,
     cosign_text,
@@ -27,7 +27,7 @@ def witness_signer(name: str) -> Signer:
     seed = sha256(name.encode()).digest()
     return Signer(
         name=name,
-        algorithm=Algorithm.COSIGNATURE_V1,
+        algorithm=NoteAlgorithm.COSIGNATURE_V1,
         private=Ed25519PrivateKey.from_private_bytes(seed),
     )
 

@@ -10,8 +10,10 @@ from litestar.di import Provide
 from registry.interfaces.http.envelope import Envelope
 from registry.interfaces.http.problems import EXCEPTION_HANDLERS
 from registry.interfaces.http.strict import StrictRequest, verify_query
-from registry.interfaces.log import tiles
-from registry.interfaces.rest import log, rankings, records
+from registry.interfaces.log import tile_routes as tiles
+from registry.interfaces.rest.log import proofs as log
+from registry.interfaces.rest.log import records
+from registry.interfaces.rest.search import rankings
 
 
 def open_client(**services: Any) -> httpx.AsyncClient:

@@ -3,12 +3,12 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from registry.db.engine import Engine, Role
-from registry.ranking.encoder import load_encoder
+from registry.db.engine.engines import Engine, Role
+from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.sites.gazetteer import Gazetteer
-from registry.usecases.list_site import Lister
-from registry.usecases.served_log import ServedLog
+from registry.usecases.log.served_log import ServedLog
+from registry.usecases.sites.list_site import Lister
 from tests.crawler.net import Net
 from tests.db.asgi import open_client
 from tests.db.filled_log import FilledLog, empty_log

@@ -9,19 +9,19 @@ from uuid import UUID
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import text
 
-from registry.db.engine import Engine
+from registry.db.engine.engines import Engine
 from registry.tlog.checkpoint import Checkpoint, sign_checkpoint
 from registry.tlog.edge import TreeEdge
 from registry.tlog.merkle import leaf_hash
-from registry.tlog.note import Algorithm, Signer
+from registry.tlog.note import NoteAlgorithm, Signer
 from tests.db.scene import NOON
 
-PLAIN = b"\0"  # `audit.packing`: the bytes as they are
+PLAIN = b"\0"  # `records.packing`: the bytes as they are
 TABLES = ("entry", "tile_hash", "checkpoint", "cosignature", "pending", "ranking")
 
 SIGNER = Signer(
     name="registry.example/audit",
-    algorithm=Algorithm.ED25519,
+    algorithm=NoteAlgorithm.ED25519,
     private=Ed25519PrivateKey.from_private_bytes(sha256(b"lab log key").digest()),
 )
 

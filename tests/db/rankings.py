@@ -1,25 +1,31 @@
 """Ranking records as a search makes them, without the search."""
 
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from registry.audit import record as records
-from registry.audit.canonical import JsonValue
-from registry.audit.disclosure import SealedOpening, seal
-from registry.audit.packing import pack, pack_opening
-from registry.audit.ranked_answer import DISCLOSED, AnswerOnRecord
 from registry.db import operators
-from registry.db.engine import Connection
-from registry.db.log import AcceptedRecord
-from registry.db.rankings import RankingRow, row_of
-from registry.identity.private_keys import generate_private_key, public_key_of
+from registry.db.engine.engines import Connection
+from registry.db.log.entries import AcceptedRecord
+from registry.db.log.rankings import RankingRow, row_of
+from registry.identity.keys.private_keys import generate_private_key, public_key_of
 from registry.ranking.policy import DEFAULT_POLICY
-from registry.sites.identifier import spell_site_id
-from registry.usecases.accept import accepted
+from registry.records.canonical import JsonValue
+from registry.records.disclosure import SealedOpening, seal
+from registry.records.packing import pack_opening
+from registry.records.ranked_answer import DISCLOSED, AnswerOnRecord
+from registry.records.ranking_columns import (
+    RankingColumns,
+    category_of,
+    pack_sites,
+    stored_query_key,
+)
+from registry.records.ranking_record import RankingFields, ranking_record
+from registry.records.record import ANONYMOUS, Record
+from registry.sites.identifier import format_site_id, parse_site_id
 from registry.usecases.chance import Chance
+from registry.usecases.log.accept import accepted
 
 DIGESTS = 8
 
@@ -32,33 +38,45 @@ class MadeRanking:
     kept one by one. operator: for whom it is counted; None: nobody.
     """
 
-    record: AcceptedRecord
+    fields: RankingFields
     openings: Sequence[SealedOpening]
     eligible: Sequence[int]
     tie_seed: bytes | None = None
     operator: str | None = None
 
     @property
+    def record(self) -> AcceptedRecord:
+        return accepted(ranking_record(self.fields), self.fields.at)
+
+    @property
     def on_record(self) -> AnswerOnRecord:
         """Part by part."""
-        accepted_record = self.record
-        order = records.parse_record(accepted_record.body)["order"]
         packed: dict[str, Any] = {
             one.name: pack_opening(
-                one.name, one.salt, one.spelled, order, self.tie_seed
+                one.name, one.salt, one.encoded, self.fields.order, self.tie_seed
             )
             for one in self.openings
         }
         return AnswerOnRecord(
-            record=records.Record(
-                id=accepted_record.record_id, kind="ranking", body=accepted_record.body
-            ),
-            leaf_hash=accepted_record.leaf_hash,
-            at=accepted_record.accepted_at,
+            fields=self.fields,
+            record=ranking_record(self.fields),
             operator=self.operator,
-            packed=None if self.operator else pack(accepted_record.body),
+            columns=self.columns,
             openings=[packed.get(name) for name in DISCLOSED],
-            sample=struct.pack(f">{len(self.eligible)}q", *self.eligible),
+        )
+
+    @property
+    def columns(self) -> RankingColumns:
+        values = {one.name: one.value for one in self.openings}
+        return RankingColumns(
+            accepted_at=self.fields.at,
+            operator=self.fields.operator,
+            eligible=self.fields.eligible_count,
+            returned=pack_sites([parse_site_id(site) for site in self.fields.order]),
+            sampled=pack_sites(self.eligible),
+            query_key=stored_query_key(values.get("query")),
+            category=category_of(values.get("filters")),
+            located="location" in values and values["location"] is not None,
         )
 
     @property
@@ -79,30 +97,29 @@ def make_ranking(
     operator: for whom it is to be counted.
     """
     eligible = order if eligible is None else eligible
-    now = chance.now()
     sealed = seal(disclosed or {"query": "bread"}, chance.random_bytes, DIGESTS)
-    record = records.ranking_record(
+    fields = RankingFields(
         record_id=chance.ulid(),
-        at=now,
-        operator=operator or records.ANONYMOUS,
+        at=chance.now(),
+        operator=operator or ANONYMOUS,
         policy=DEFAULT_POLICY.digest,
         snapshot=f"sha256:{'0' * 64}",
         seed_index=0,
         eligible_count=len(eligible),
-        order=[spell_site_id(site_id) for site_id in order],
+        order=[format_site_id(site_id) for site_id in order],
         sd_digests=sealed.digests,
     )
     return MadeRanking(
-        record=accepted(record, now),
+        fields=fields,
         openings=sealed.openings,
         eligible=list(eligible),
         operator=operator,
     )
 
 
-def numbered(one: MadeRanking, number: int) -> records.Record:
+def numbered(one: MadeRanking, number: int) -> Record:
     """The record as it is stored once it was counted."""
-    return records.counted(one.on_record.record, number)
+    return one.on_record.counted(number)
 
 
 async def add_operator(connection: Connection, now: datetime) -> str:

@@ -16,38 +16,44 @@ from sqlalchemy import text
 
 from crawler.context import Context
 from crawler.http.fetch import Fetcher
-from crawler.robots_cache import RobotsCache
-from registry.db import registrations, sites
-from registry.db.engine import Connection, Engine, Role
-from registry.db.registrations import Registration
-from registry.db.tables import metadata
-from registry.identity.challenge import Challenge
-from registry.identity.declarations import Declarations
-from registry.identity.jws import sign_compact
-from registry.identity.key_source import (
+from crawler.robots.robots_cache import RobotsCache
+from registry.db.engine.engines import Connection, Engine, Role
+from registry.db.registration import registrations
+from registry.db.registration.registrations import Registration
+from registry.db.schema.tables import metadata
+from registry.db.sites import listed_sites as sites
+from registry.identity.keys.key_source import (
     KeyReference,
     key_set_url,
     txt_record_url,
     wab_record_name,
 )
-from registry.identity.keys import PublicKey
-from registry.identity.private_keys import (
+from registry.identity.keys.private_keys import (
     PrivateKey,
     generate_private_key,
     public_key_of,
 )
-from registry.identity.registration import DocumentClaim
+from registry.identity.keys.public_keys import PublicKey
+from registry.identity.statements.challenge import Challenge
+from registry.identity.statements.declarations import Declarations
+from registry.identity.statements.jws import sign_compact
+from registry.identity.statements.registration import DocumentClaim
 from registry.sites.entry import SiteEntry
 from registry.sites.host import Host, parse_host
-from registry.usecases.challenge import issue_challenge
 from registry.usecases.chance import Chance
-from registry.usecases.decide_registration import carry_out
-from registry.usecases.list_site import Lister
-from registry.usecases.promiser import Promiser
-from registry.usecases.published_keys import PublishedKeys
-from registry.usecases.submit_registration import submit_registration
-from registry.usecases.understand import FetchedBody, Registrant, Understood, understand
-from registry.usecases.verified_statement import verify_signature
+from registry.usecases.log.promiser import Promiser
+from registry.usecases.registration.decide_registration import carry_out
+from registry.usecases.registration.issue_challenge import issue_challenge
+from registry.usecases.registration.published_keys import PublishedKeys
+from registry.usecases.registration.submit_registration import submit_registration
+from registry.usecases.registration.verified_statement import verify_signature
+from registry.usecases.sites.list_site import Lister
+from registry.usecases.sites.parse_site import (
+    FetchedBody,
+    ParsedSite,
+    Registrant,
+    parse_site,
+)
 
 AUDIENCE = "https://registry.example"
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -187,8 +193,8 @@ def understood(
     claims: Sequence[DocumentClaim] = (),
     pinned: Sequence[PublicKey] = (),
     declarations: Declarations | None = None,
-) -> Understood:
-    return understand(
+) -> ParsedSite:
+    return parse_site(
         bodies or [body_of(host, wab(), at=at)],
         Registrant(
             site_url=f"https://{host.name}/",
@@ -242,7 +248,9 @@ class Scene:
                 connection, host, audience=AUDIENCE, chance=self.chance
             )
 
-    async def submit_token(self, token: bytes) -> Registration:
+    async def submit_token(
+        self, token: bytes, network: str | None = None
+    ) -> Registration:
         async with self.api.begin() as connection:
             return await submit_registration(
                 connection,
@@ -250,14 +258,20 @@ class Scene:
                 audience=AUDIENCE,
                 test_hosts=True,
                 chance=self.chance,
+                network=network,
             )
 
     async def submit(
-        self, site: SiteOwner, challenge: Challenge | None = None, **members: Any
+        self,
+        site: SiteOwner,
+        challenge: Challenge | None = None,
+        network: str | None = None,
+        **members: Any,
     ) -> Registration:
         """A new challenge, signed and sent."""
         challenge = challenge or await self.challenge(site.host)
-        return await self.submit_token(site.sign(challenge, self.clock(), **members))
+        token = site.sign(challenge, self.clock(), **members)
+        return await self.submit_token(token, network)
 
     async def lease(self, one: Registration) -> Registration:
         """The registration as a crawler gets it; leases of others are thrown away."""
@@ -265,9 +279,17 @@ class Scene:
 
     async def lease_all(self, wanted: Sequence[Registration]) -> list[Registration]:
         async with self.crawler.begin() as connection:
-            leased = await registrations.lease_registrations(
-                connection, now=self.clock(), lease=LEASE, limit=1000
-            )
+            leased = [
+                registration
+                for retries in (False, True)
+                for registration in await registrations.lease_registrations(
+                    connection,
+                    now=self.clock(),
+                    lease=LEASE,
+                    limit=1000,
+                    retries=retries,
+                )
+            ]
         by_id = {one.registration_id: one for one in leased}
         return [by_id[one.registration_id] for one in wanted]
 
@@ -275,7 +297,7 @@ class Scene:
         self,
         registration: Registration,
         published: PublishedKeys,
-        what: Understood | None = None,
+        what: ParsedSite | None = None,
     ) -> Registration:
         """registration: leased. The same, decided."""
         verified = verify_signature(registration, published, test_hosts=True)
@@ -294,7 +316,7 @@ class Scene:
         self,
         site: SiteOwner,
         published: PublishedKeys | None = None,
-        what: Understood | None = None,
+        what: ParsedSite | None = None,
         **members: Any,
     ) -> Registration:
         """Challenge, submit, lease and decide."""
@@ -324,7 +346,7 @@ class Scene:
     async def standings(self, site: SiteOwner) -> dict[KeyReference, str]:
         entry = await self.entry(site)
         keys = await self._read(sites.keys_of, entry.site_id, role=Role.API)
-        return {one.known.reference: one.known.standing for one in keys}
+        return {one.known.reference: one.known.state for one in keys}
 
     async def _read(self, query: Callable[..., Any], *given: Any, role: Role) -> Any:
         async with self.engines[role].connect() as connection:

@@ -1,5 +1,6 @@
 """The archive of a window in the database, and that its report is the database's."""
 
+from collections.abc import Collection
 from dataclasses import fields
 from datetime import timedelta
 from operator import mul
@@ -13,41 +14,43 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy.engine import URL
 
 from registry import keyring
-from registry.archive import observing
-from registry.archive.agreement import Agreement
-from registry.archive.duck import open_duck
-from registry.archive.label_agreement import LabelAgreement
-from registry.archive.label_rows import read_labels
-from registry.archive.reading import Archive, iterate_rankings, open_archive
-from registry.archive.site_rows import read_sites
-from registry.audit import record as records
-from registry.audit.disclosure import seal
 from registry.cli import main
 from registry.db import labels as labels_as_told
-from registry.db import log as stored_log
-from registry.db import observations, window_reading
-from registry.db.column_types import ulid_of
-from registry.db.engine import Role
-from registry.db.rankings import RankingWriter
+from registry.db.engine.engines import Role
+from registry.db.log import entries as stored_log
+from registry.db.log.rankings import ERASED, RankingWriter
+from registry.db.reports import observations, window_reading
+from registry.db.schema.column_types import ulid_of
 from registry.errors import Refused, Unavailable
-from registry.fairness.report.figures import Algorithm, FairnessReport, Terms
-from registry.fairness.window.columns import join_rankings
-from registry.identity.keys import PublicKey
-from registry.identity.private_keys import public_key_of
+from registry.identity.keys.private_keys import public_key_of
+from registry.identity.keys.public_keys import PublicKey
 from registry.index.sources import digest_of_code
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.ties import tie_key
+from registry.records.disclosure import seal
+from registry.records.ranking_record import RankingFields
+from registry.reports.archive import observing
+from registry.reports.archive.agreement import Agreement
+from registry.reports.archive.duck import open_duck
+from registry.reports.archive.label_agreement import LabelAgreement
+from registry.reports.archive.label_rows import read_labels
+from registry.reports.archive.reading import Archive, iterate_rankings, open_archive
+from registry.reports.archive.site_rows import read_sites
+from registry.reports.metrics.comparison import DIMENSIONS
+from registry.reports.metrics.contradictions import CONTRADICTIONS
+from registry.reports.model import FairnessReport
+from registry.reports.report_terms import Algorithm, Terms
+from registry.reports.window.columns import Rankings
 from registry.settings import Settings
-from registry.sites.identifier import spell_site_id
+from registry.sites.identifier import format_site_id
 from registry.sites.label import Label
 from registry.tlog.checkpoint import parse_checkpoint
 from registry.tlog.note import parse_vkey
-from registry.usecases.accept import accepted
-from registry.usecases.archive import window_of_minutes, write_archive
-from registry.usecases.archived_report import report_of_archive
-from registry.usecases.receipts import make_receipt
-from registry.usecases.report import make_report
-from registry.usecases.sequence import Sequencer, load_edge
+from registry.usecases.log.sequence import Sequencer, load_edge
+from registry.usecases.reports.archived_report import report_of_archive
+from registry.usecases.reports.make_report import make_report
+from registry.usecases.reports.write_archive import window_of_minutes, write_archive
+from registry.usecases.search.receipts import make_receipt
 from tests.db.rankings import MadeRanking
 from tests.db.scene import NOON, Scene
 from tests.db.test_labelling import put as put_label
@@ -72,7 +75,7 @@ async def kept() -> dict[str, Any]:
 def make_ranking(scene: Scene, number: int, ids: list[int]) -> MadeRanking:
     now = scene.chance.now()
     order = [] if number % 13 == 12 else ids[number % 2 :] + ids[: number % 2]
-    spelled = list(map(spell_site_id, order))
+    spelled = list(map(format_site_id, order))
     factors = [[9000 - 500 * rank, 5000, 5000, 7000, 8000] for rank in range(3)]
     seed = bytes(32)
     sealed = seal(
@@ -95,7 +98,7 @@ def make_ranking(scene: Scene, number: int, ids: list[int]) -> MadeRanking:
         scene.chance.random_bytes,
         8,
     )
-    record = records.ranking_record(
+    fields = RankingFields(
         record_id=scene.chance.ulid(),
         at=now,
         operator=("anon", "op-1")[number % 2],
@@ -107,7 +110,7 @@ def make_ranking(scene: Scene, number: int, ids: list[int]) -> MadeRanking:
         sd_digests=sealed.digests,
     )
     return MadeRanking(
-        record=accepted(record, now),
+        fields=fields,
         openings=sealed.openings,
         eligible=[*ids, *range(1000, 1030 + number)] if order else [],
         tie_seed=seed if number % 5 else None,
@@ -135,11 +138,11 @@ async def play(scene: Scene) -> None:
             scene.clock.advance(minutes=44, seconds=7.25)
             if number % 3 == 1:
                 receipt = make_receipt(WEB_KEY, one.record.record_id)
-                choice = None if number % 2 else spell_site_id(ids[number % 4 == 0])
+                choice = None if number % 2 else format_site_id(ids[number % 4 == 0])
                 await select(scene, receipt, choice)
     await scene.sql(
-        "UPDATE audit.ranking SET query = NULL, location = NULL, filters = NULL, "
-        "request = NULL, scores = NULL, terms = NULL WHERE record_id = (SELECT "
+        f"UPDATE audit.ranking SET {', '.join(f'{name} = NULL' for name in ERASED)} "
+        "WHERE record_id = (SELECT "
         "record_id FROM audit.ranking ORDER BY record_id LIMIT 1)"
     )
 
@@ -189,8 +192,7 @@ async def test_both_ways_give_the_same_report(
     assert report_of_archive(found, algorithm, terms, DEFAULT_POLICY) == told
     assert told.counts.rankings > 0
     assert told.counts.scored > 0
-    assert told.contradictions is not None
-    counts = {one.name: one.sites for one in told.contradictions.fields}
+    counts = {one.name: one.sites for one in told[CONTRADICTIONS].fields}
     assert (counts["any"], counts["size"], counts["commission"]) == (2, 2, 0)
 
 
@@ -203,9 +205,8 @@ async def test_published_labels_give_the_same_contradictions(
         published = await labels_as_told.labelled_sites(
             connection, WINDOW.end_at, after=-1, most=10_000
         )
-    assert told.contradictions is not None
-    assert told.contradictions.registered == len(published)
-    for one in told.contradictions.fields[1:]:
+    assert told[CONTRADICTIONS].registered == len(published)
+    for one in told[CONTRADICTIONS].fields[1:]:
         differing = [one.name in site.claims.contradicted for site in published]
         twice = [one.name in site.claims.stated_twice for site in published]
         assert (one.sites, one.stated_twice) == (sum(differing), sum(twice))
@@ -224,22 +225,39 @@ async def test_both_ways_leave_out_the_same_of_large_samples(
     part = await told()
     algorithm, terms = whole.algorithm, Terms(window=WINDOW)
     assert report_of_archive(found, algorithm, terms, DEFAULT_POLICY) == part
-    assert part.dimensions != whole.dimensions
+    assert part[DIMENSIONS] != whole[DIMENSIONS]
+
+
+def rows_of(parts: Collection[Rankings]) -> list[tuple[Any, ...]]:
+    """Each ranking by itself, in whichever part it is."""
+    rows = []
+    for part in parts:
+        returned = np.split(part.returned, np.cumsum(part.returned_counts)[:-1])
+        sampled = np.split(part.sampled, np.cumsum(part.sampled_counts)[:-1])
+        for row, (key, site) in enumerate(zip(part.keys, part.chosen, strict=True)):
+            named = (
+                part.operators[part.operator[row]],
+                part.categories[part.category[row]],
+            )
+            sites = returned[row].tolist(), sampled[row].tolist()
+            rows.append((int(key), *named, *sites, int(site)))
+    return [*rows, (sum(part.empty for part in parts),)]
 
 
 async def test_a_window_is_the_same_in_whatever_blocks_it_is_read(
     scene: Scene, found: Archive
 ) -> None:
-    """By two connections at once, each with sites that nobody has registered."""
+    """With sites that nobody has registered."""
 
     async def columns(block: int) -> list[Any]:
         async with scene.engines[Role.AUDITOR].connect() as connection:
             read = await observations.observe(
                 connection, WINDOW.start_at, WINDOW.end_at, block=block
             )
-        whole = (join_rankings(list(read.parts)), read.scored, read.sites)
+        whole = (read.scored, read.sites)
         told = [getattr(one, each.name) for one in whole for each in fields(one)]
-        return [one.tolist() if isinstance(one, np.ndarray) else one for one in told]
+        arrays = [one.tolist() if isinstance(one, np.ndarray) else one for one in told]
+        return [rows_of(read.parts), *arrays]
 
     at_once = await columns(1_000)
     for block in (1, 3, 7):
@@ -262,7 +280,7 @@ async def test_the_archive_says_what_the_log_says(
         )
         found.view(duck)
         labels = LabelAgreement(
-            end=manifest.end_at, size=tree.size, told=read_labels(duck)
+            end=manifest.end_at, size=tree.size, labels=read_labels(duck)
         )
         for index, body in enumerate(bodies):
             agreement.visit(index, body)

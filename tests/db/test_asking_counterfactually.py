@@ -6,23 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from registry.audit.counterfactual import Inquiry
-from registry.db.column_types import ulid_of
-from registry.db.engine import Role
-from registry.db.rankings import erase_openings
+from registry.db.engine.engines import Role
+from registry.db.log.rankings import erase_openings
+from registry.db.schema.column_types import ulid_of
 from registry.errors import RateLimited, RegistryError
-from registry.fairness.invariance import PERTURBATION
 from registry.index.building.builder import Builder
-from registry.index.query.constants import Filters
+from registry.index.columns.filters import Filters
 from registry.ranking.policy import FULL
 from registry.ranking.profile import Profile, parse_profile
 from registry.ranking.quality import ProbeFigures
+from registry.records.counterfactual import Inquiry
+from registry.reports.invariance import PERTURBATION
 from registry.sites.entry import SiteEntry
-from registry.sites.identifier import spell_site_id
-from registry.usecases.counterfactual import Counterfactual, Counterfactuals
-from registry.usecases.follow_index import IndexFollower
-from registry.usecases.list_site import Lister
-from registry.usecases.shadow_index import JOINS
+from registry.sites.identifier import format_site_id
+from registry.usecases.reports.ask_counterfactual import Counterfactual, Counterfactuals
+from registry.usecases.reports.shadow_index import JOINS
+from registry.usecases.search.follow_index import IndexFollower
+from registry.usecases.sites.list_site import Lister
 from tests.db.scene import NOON, Scene
 from tests.db.test_trying_invariance import ASKED, MEMBERS, ask, join
 
@@ -69,7 +69,7 @@ def desk(scene: Scene, follower: IndexFollower) -> Counterfactuals:
 def about(
     town: list[int], perturbation: str, count: int = 3, **changes: object
 ) -> Inquiry:
-    sites = () if perturbation == JOINS else tuple(map(spell_site_id, town[:count]))
+    sites = () if perturbation == JOINS else tuple(map(format_site_id, town[:count]))
     asked = replace(QUESTION, perturbation=perturbation, sites=sites)
     return replace(asked, **changes)
 

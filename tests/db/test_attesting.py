@@ -5,29 +5,29 @@ from dataclasses import replace
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from registry.audit.attestation import (
+from registry.db.engine.engines import Role
+from registry.errors import Conflict, Forbidden, Refused, RegistryError
+from registry.records.attestation import (
     Attestation,
     Rescoring,
     attest,
     parse_attestation,
     verify_attestation,
 )
-from registry.audit.packing import unpack
-from registry.audit.promise import verify_promise
-from registry.audit.record import parse_record
-from registry.db.engine import Role
-from registry.errors import Conflict, Forbidden, Refused, RegistryError
-from registry.tlog.note import Algorithm, Signer, format_vkey
-from registry.usecases.attest import accept_attestation
-from registry.usecases.promiser import Promised
-from registry.usecases.sequence import Sequencer, load_edge
+from registry.records.packing import unpack
+from registry.records.promise import verify_promise
+from registry.records.record import parse_record
+from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
+from registry.usecases.log.attest import accept_attestation
+from registry.usecases.log.promiser import Promised
+from registry.usecases.log.sequence import Sequencer, load_edge
 from tests.db.scene import PROMISE_KEY, Scene
 from tests.db.test_sequencing import SIGNER, accept
 
 AUDITOR, STRANGER = (
     Signer(
         name=f"{name}.example",
-        algorithm=Algorithm.ED25519,
+        algorithm=NoteAlgorithm.ED25519,
         private=Ed25519PrivateKey.from_private_bytes(name.encode().ljust(32)),
     )
     for name in ("auditor", "stranger")

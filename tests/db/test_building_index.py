@@ -10,17 +10,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from registry.db import profiles
-from registry.db.engine import Role
+from registry.db.engine.engines import Role
+from registry.db.sites import profiles
 from registry.index.building.builder import Builder, Merge
-from registry.index.building.manifest import MANIFEST, Manifest, Since
-from registry.index.building.shelf import ShelfWriter
+from registry.index.building.index_files import IndexWriter
+from registry.index.building.manifest import MANIFEST, IndexManifest, Since
 from registry.index.segments.levels import Level, Sizes
 from registry.ranking.policy import DEFAULT_POLICY
-from registry.ranking.profile import Profile, encode_profile, parse_profile
-from registry.usecases import build_index
-from registry.usecases.build_index import IndexBuilder
-from registry.usecases.follow_index import IndexFollower
+from registry.ranking.profile import Profile, parse_profile
+from registry.usecases.search import build_index
+from registry.usecases.search.build_index import IndexBuilder
+from registry.usecases.search.follow_index import IndexFollower
+from registry.usecases.sites.list_site import stored_profiles
 from tests.db.scene import Scene
 
 SMALL = Sizes(fresh=1, little=1, share=1_000)
@@ -44,8 +45,9 @@ class Building:
         async with self.scene.crawler.begin() as connection:
             body = await profiles.profile_of(connection, site_id)
             assert body is not None
-            changed = encode_profile(replace(parse_profile(body), **changes))
-            await profiles.change_profile(connection, site_id, changed)
+            profile = replace(parse_profile(body), **changes)
+            (stored,) = stored_profiles([profile], DEFAULT_POLICY)
+            await profiles.change_profile(connection, site_id, stored)
 
     async def read(self) -> dict[int, Profile]:
         await self.builder.catch_up()
@@ -73,14 +75,14 @@ async def test_changes_are_found_while_levels_are_merged(
     building: Building, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, may_end = threading.Event(), threading.Event()
-    made = Merge.made
+    made = Merge.merged
 
     def slowly(merge: Merge) -> Level:
         begun.set()
         assert may_end.wait(30)
         return made(merge)
 
-    monkeypatch.setattr(Merge, "made", slowly)
+    monkeypatch.setattr(Merge, "merged", slowly)
     ids = [await building.site() for _ in range(3)]
     assert set(ids) <= set(await building.read())
     for site_id in ids[:2]:
@@ -114,7 +116,7 @@ async def test_a_merge_that_fails_is_told_and_tried_again_later(
 
     monkeypatch.setattr(build_index, "MERGE_PAUSE_S", 0.0)
     with monkeypatch.context() as patched:
-        patched.setattr(Merge, "made", fail)
+        patched.setattr(Merge, "merged", fail)
         ids = [await building.site() for _ in range(3)]
         await building.read()
         for site_id in ids:
@@ -132,7 +134,7 @@ async def test_a_merge_that_fails_is_told_and_tried_again_later(
 
 
 def parts_of(manifest: bytes) -> tuple[str, ...]:
-    return msgspec.json.decode(manifest, type=Manifest).parts
+    return msgspec.json.decode(manifest, type=IndexManifest).parts
 
 
 async def start_again(building: Building) -> None:
@@ -177,7 +179,7 @@ async def test_files_that_are_not_of_this_database_are_made_anew(
     (building.folder / MANIFEST).write_bytes(msgspec.json.encode(told))
     await start_again(building)
     assert site_id in building.follower.index.profiles()
-    manifest = msgspec.json.decode(building.manifest(), type=Manifest)
+    manifest = msgspec.json.decode(building.manifest(), type=IndexManifest)
     assert manifest.since.source != "1/1/1"
     assert manifest.since.horizon < 2**60
 
@@ -193,15 +195,15 @@ async def test_the_newest_change_is_put_out_before_many_that_wait(
             await profiles.unlist(connection, site_id)
     await building.change(ids[5], quality=55)
     seen: list[tuple[int, int]] = []
-    put = ShelfWriter.put
+    put = IndexWriter.put
 
-    def noted(writer: ShelfWriter, builder: Builder, since: Since) -> Builder:
+    def noted(writer: IndexWriter, builder: Builder, since: Since) -> Builder:
         made = put(writer, builder, since)
         found = made.index.profiles()
         seen.append((found[ids[5]].quality, len(found.keys() & set(ids))))
         return made
 
-    monkeypatch.setattr(ShelfWriter, "put", noted)
+    monkeypatch.setattr(IndexWriter, "put", noted)
     found = await building.read()
     assert seen[0] == (55, 5)
     assert found.keys() & set(ids) == {ids[5]}
@@ -218,7 +220,7 @@ async def test_what_could_not_be_put_out_is_put_out_later(
         raise OSError("no space left")
 
     with monkeypatch.context() as patched:
-        patched.setattr(ShelfWriter, "put", fail)
+        patched.setattr(IndexWriter, "put", fail)
         with pytest.raises(OSError, match="no space"):
             await building.builder.catch_up()
     assert (await building.read())[site_id].quality == 66

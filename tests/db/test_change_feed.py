@@ -7,16 +7,21 @@ from dataclasses import dataclass
 
 import pytest
 
-from registry.db import profiles
-from registry.db.engine import Connection, Role
-from registry.db.profiles import (
+from registry.db.engine.engines import Connection, Role
+from registry.db.engine.snapshots import (
+    Snapshot,
+    UnreadRange,
+    ended_between,
+    snapshot_of,
+)
+from registry.db.sites import profiles
+from registry.db.sites.profiles import (
     ProfileChange,
     profiles_of,
     read_changes,
 )
-from registry.db.snapshots import Snapshot, Unread, ended_between, snapshot_of
-from registry.usecases import profile_changes
-from registry.usecases.profile_changes import ProfileChanges
+from registry.usecases.search import profile_changes
+from registry.usecases.search.profile_changes import ProfileChanges
 from tests.db.scene import Scene
 
 NEVER = Snapshot.at(0)
@@ -34,7 +39,7 @@ async def poll(scene: Scene, before: Snapshot, *, at_once: int = 1_000) -> Chang
     found: dict[int, int] = {}
     async with scene.engines[Role.RANKER].connect() as connection:
         seen = await snapshot_of(connection)
-        parts: Sequence[Unread] = ended_between(before, seen)
+        parts: Sequence[UnreadRange] = ended_between(before, seen)
         while parts:
             changed = await read_changes(connection, parts, at_once)
             assert not found.keys() & dict(changed.sites).keys(), "told twice"
@@ -49,7 +54,8 @@ async def ids(scene: Scene, count: int) -> list[int]:
 
 
 async def change(connection: Connection, site_id: int, text: bytes) -> None:
-    await profiles.change_profile(connection, site_id, text)
+    stored = profiles.StoredProfile(profile=text, features=b"", policy="")
+    await profiles.change_profile(connection, site_id, stored)
 
 
 async def test_feed_from_zero_gives_every_profile(scene: Scene) -> None:
@@ -68,13 +74,13 @@ async def test_change_that_commits_after_a_later_one_is_seen(scene: Scene) -> No
         await change(second, late, b"late")
         await second.commit()
         between = await poll(scene, seen)
-        assert {row.profile for row in between.rows} >= {b"late"}
-        assert b"early" not in {row.profile for row in between.rows}
+        assert {row.stored for row in between.rows} >= {b"late"}
+        assert b"early" not in {row.stored for row in between.rows}
         await first.commit()
     after = await poll(scene, between.seen)
-    assert b"early" in {row.profile for row in after.rows}
+    assert b"early" in {row.stored for row in after.rows}
     settled = await poll(scene, after.seen)
-    assert {row.profile for row in settled.rows} & {b"early", b"late"} == set()
+    assert {row.stored for row in settled.rows} & {b"early", b"late"} == set()
 
 
 async def test_rows_above_the_latest_change_alone_would_be_missed(
@@ -89,7 +95,7 @@ async def test_rows_above_the_latest_change_alone_would_be_missed(
         between = await poll(scene, NEVER)
         await first.commit()
     naive = await poll(scene, Snapshot.at(between.latest + 1))
-    assert b"early" not in {row.profile for row in naive.rows}
+    assert b"early" not in {row.stored for row in naive.rows}
 
 
 async def test_rolled_back_change_is_not_seen(scene: Scene) -> None:
@@ -99,7 +105,7 @@ async def test_rolled_back_change_is_not_seen(scene: Scene) -> None:
         await change(connection, site_id, b"undone")
         await connection.rollback()
     changes = await poll(scene, seen)
-    assert b"undone" not in {row.profile for row in changes.rows}
+    assert b"undone" not in {row.stored for row in changes.rows}
 
 
 async def test_withdrawn_site_comes_as_a_removal(scene: Scene) -> None:
@@ -107,7 +113,7 @@ async def test_withdrawn_site_comes_as_a_removal(scene: Scene) -> None:
     site_id = (await scene.entry(site)).site_id
     seen = (await poll(scene, NEVER)).seen
     await scene.play(site, act="withdraw")
-    changes = {row.site_id: row.profile for row in (await poll(scene, seen)).rows}
+    changes = {row.site_id: row.stored for row in (await poll(scene, seen)).rows}
     assert changes == {site_id: None}
 
 
@@ -141,7 +147,7 @@ async def test_a_row_that_changed_between_two_pages_is_told_of_later(
     told = [site_id for site_id, _ in (*first.sites, *rest.sites)]
     assert told == [site_ids[2], site_ids[1]]
     later = await poll(scene, seen)
-    assert [(row.site_id, row.profile) for row in later.rows] == [
+    assert [(row.site_id, row.stored) for row in later.rows] == [
         (site_ids[0], b"later")
     ]
 
@@ -165,9 +171,9 @@ async def test_follower_among_many_writers_ends_with_the_last_of_each(
     while not writing.done():
         changes = await poll(scene, seen)
         seen = changes.seen
-        followed |= {row.site_id: row.profile for row in changes.rows}
+        followed |= {row.site_id: row.stored for row in changes.rows}
     await writing
-    followed |= {row.site_id: row.profile for row in (await poll(scene, seen)).rows}
+    followed |= {row.site_id: row.stored for row in (await poll(scene, seen)).rows}
     assert {followed[site_id] for site_id in site_ids[:4]} == {b"7"}
 
 

@@ -8,23 +8,23 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from registry.audit.packing import unpack
-from registry.audit.record import parse_record
-from registry.audit.seed import verify_reveal
-from registry.db import policies
-from registry.db.engine import Role
+from registry.db.engine.engines import Role
+from registry.db.log import policies
 from registry.ranking.policy import DEFAULT_POLICY
+from registry.records.packing import unpack
+from registry.records.record import parse_record
+from registry.records.seed import verify_reveal
 from registry.tlog.edge import TreeEdge
-from registry.tlog.note import Algorithm, Signer
-from registry.usecases.commit_ahead import commit_ahead
-from registry.usecases.policy_history import tell_history
-from registry.usecases.sequence import Sequencer, load_edge
-from registry.usecases.todays_seed import SeedReader
+from registry.tlog.note import NoteAlgorithm, Signer
+from registry.usecases.log.commit_ahead import commit_ahead
+from registry.usecases.log.policy_history import tell_history
+from registry.usecases.log.sequence import Sequencer, load_edge
+from registry.usecases.search.todays_seed import SeedReader
 from tests.db.scene import NOON, Scene
 
 SIGNER = Signer(
     name="registry.example",
-    algorithm=Algorithm.ED25519,
+    algorithm=NoteAlgorithm.ED25519,
     private=Ed25519PrivateKey.from_private_bytes(b"l" * 32),
 )
 CODE, OTHER_CODE = f"sha256:{'c' * 64}", f"sha256:{'d' * 64}"

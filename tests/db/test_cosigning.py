@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy.engine import URL
 
 from crawler.cosigning import Cosigning
-from registry.db.engine import Engine, Role
+from registry.db.engine.engines import Engine, Role
 from registry.settings import Settings, as_environment
 from registry.tlog.checkpoint import VerifiedCheckpoint, verify_checkpoint
 from registry.tlog.note import (
@@ -21,7 +21,7 @@ from registry.tlog.note import (
     format_vkey,
     parse_note,
 )
-from registry.usecases.served_log import ServedLog, WitnessPolicy
+from registry.usecases.log.served_log import ServedLog, WitnessPolicy
 from tests.crawler.net import Net
 from tests.crawler.witness_server import WitnessServer, answer, witness_signer
 from tests.db.asgi import open_client

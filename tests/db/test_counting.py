@@ -9,20 +9,20 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.engine import URL
 
-from registry.audit import record as records
-from registry.audit.conduct import Conduct
-from registry.audit.packing import unpack
-from registry.audit.ranked_answer import put_on_record
 from registry.db import operators
-from registry.db.column_types import uuid_of
-from registry.db.engine import Engine, Role, open_engine
-from registry.db.rankings import CountingWriter, openings_of
+from registry.db.engine.engines import Engine, Role, open_engine
+from registry.db.log.rankings import CountingWriter, openings_of
+from registry.db.schema.column_types import uuid_of
 from registry.errors import Unavailable
-from registry.usecases.record_rankings import RankingRecorder
+from registry.records import record as records
+from registry.records.log_rules import Conduct
+from registry.records.packing import unpack
+from registry.records.ranked_answer import put_on_record
+from registry.usecases.search.record_rankings import RankingRecorder
 from tests.db.rankings import MadeRanking, add_operator, make_ranking, numbered
 from tests.db.scene import Scene
 from tests.db.test_recording import BACKENDS, running
-from tests.unit.audit.answers import make_answer
+from tests.unit.records.answers import make_answer
 
 HOLD = "SELECT 1 FROM audit.operator_count WHERE operator_id = :id FOR UPDATE"
 
@@ -103,7 +103,7 @@ async def test_answer_put_on_record_is_packed_with_its_number(
     made = put_on_record(answer, scene.chance.random_bytes)
     async with running(counting(writers[0])) as recorder:
         assert await recorder.record(made) == 1
-    assert await stored(scene, operator) == [records.counted(made.record, 1).body]
+    assert await stored(scene, operator) == [made.counted(1).body]
 
 
 async def test_two_processes_at_once_count_without_gap_or_double_in_order(

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from registry.audit.packing import unpack
-from registry.audit.record import parse_record
-from registry.db import registrations
-from registry.db.tables import registration
+from registry.db.registration import registrations
+from registry.db.schema.tables import registration
 from registry.errors import Problem
-from registry.identity.private_keys import generate_private_key, public_key_of
-from registry.sites.identifier import spell_site_id
-from registry.usecases.decide_registration import reject
+from registry.identity.keys.private_keys import generate_private_key, public_key_of
+from registry.records.packing import unpack
+from registry.records.record import parse_record
+from registry.sites.identifier import format_site_id
+from registry.usecases.registration.decide_registration import reject
 from tests.db.scene import Scene, SiteOwner, codes, understood, wab, with_commands
 from tests.db.scene import body_of as body
 
@@ -35,7 +35,7 @@ async def one_row(scene: Scene, statement: str, **values: Any) -> Any:
 async def pending_of(scene: Scene, site_id: int) -> list[dict[str, Any]]:
     bodies = await scene.sql("SELECT body FROM audit.pending ORDER BY position")
     records = [dict(parse_record(unpack(row.body))) for row in bodies]
-    return [one for one in records if one.get("site") == spell_site_id(site_id)]
+    return [one for one in records if one.get("site") == format_site_id(site_id)]
 
 
 async def is_ranked(scene: Scene, site_id: int) -> bool:

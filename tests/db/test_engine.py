@@ -8,8 +8,7 @@ from sqlalchemy import text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import InterfaceError
 
-from registry.db.embedded import EmbeddedPostgres
-from registry.db.engine import (
+from registry.db.engine.engines import (
     ROLES_LOG_IN,
     DatabaseError,
     DriverError,
@@ -87,9 +86,21 @@ async def test_login_of_a_socket_address_takes_the_role(database: URL) -> None:
 
 
 async def test_embedded_server_has_room_for_its_log_from_the_start(
-    postgres: EmbeddedPostgres, owner: Engine
+    owner: Engine,
 ) -> None:
-    """Set once, and kept by the folder."""
-    postgres.configure()
     async with owner.connect() as connection:
         assert await connection.scalar(text("SHOW max_wal_size")) == "4GB"
+
+
+@pytest.mark.parametrize(
+    ("sqlstate", "is_exhausted"), [("53100", True), ("58030", True), ("23505", False)]
+)
+async def test_full_disk_is_a_database_that_is_not_at_work(
+    owner: Engine, sqlstate: str, *, is_exhausted: bool
+) -> None:
+    """So that every way answers 503 with Retry-After, selections too."""
+    statement = f"DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '{sqlstate}'; END $$"
+    with pytest.raises(DatabaseError) as caught:
+        async with owner.connect() as connection:
+            await connection.execute(text(statement))
+    assert is_away(caught.value) is is_exhausted

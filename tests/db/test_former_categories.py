@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import DBAPIError
 
-from registry.archive.reading import open_archive
 from registry.db import labels
-from registry.db.engine import Role
-from registry.db.former_categories import categories_then
-from registry.db.rankings import RankingWriter
-from registry.fairness.report.figures import FairnessReport
-from registry.identity.private_keys import public_key_of
+from registry.db.engine.engines import Role
+from registry.db.log.rankings import RankingWriter
+from registry.db.sites.former_categories import categories_then
+from registry.identity.keys.private_keys import public_key_of
 from registry.ranking.policy import DEFAULT_POLICY
-from registry.usecases.archive import window_of_minutes, write_archive
-from registry.usecases.archived_report import report_of_archive
-from registry.usecases.report import make_report
+from registry.reports.archive.reading import open_archive
+from registry.reports.model import FairnessReport
+from registry.usecases.reports.archived_report import report_of_archive
+from registry.usecases.reports.make_report import make_report
+from registry.usecases.reports.write_archive import window_of_minutes, write_archive
 from tests.db.rankings import make_ranking
 from tests.db.scene import NOON, Scene, SiteOwner, body_of, understood, wab
 from tests.db.test_archiving import KEY, publish

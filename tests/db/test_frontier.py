@@ -12,9 +12,11 @@ import pytest
 from crawler import metrics, survey, worker
 from crawler.context import Context
 from crawler.worker import Queue, Worker
-from registry.db import frontier, registrations, tasks
-from registry.db.registrations import Registration
-from registry.db.tasks import Task
+from registry.db.frontier import due_work as frontier
+from registry.db.frontier import tasks
+from registry.db.frontier.tasks import Task
+from registry.db.registration import registrations
+from registry.db.registration.registrations import Registration
 from registry.sites.change_history import NEVER_VISITED, ChangeHistory
 from tests.db.scene import LEASE, Scene, SiteOwner
 
@@ -60,7 +62,7 @@ async def test_a_registration_is_given_back_too(scene: Scene) -> None:
     assert await give_back(scene, leased) == 1
     async with scene.crawler.begin() as connection:
         again = await registrations.lease_registrations(
-            connection, now=scene.clock(), lease=LEASE, limit=100
+            connection, now=scene.clock(), lease=LEASE, limit=100, retries=True
         )
     assert [one.fence for one in again] == [leased.fence + 1]
 

@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from crawler.tasks.by_kind import carry_out_task
-from registry.db import tasks
-from registry.db.engine import Role
-from registry.db.tasks import Task
+from crawler.tasks.dispatch import carry_out_task
+from registry.db.engine.engines import Role
+from registry.db.frontier import tasks
+from registry.db.frontier.tasks import Task
 from registry.sites.change_history import NEVER_VISITED
 from tests.crawler.net import Page
 from tests.db.scene import with_commands

@@ -11,21 +11,21 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from registry.audit.canonical import digest_of
-from registry.audit.packing import unpack
-from registry.audit.record import parse_record, selection_record
-from registry.db import kept_reports
-from registry.db.engine import Engine, Role
-from registry.db.turns import REPORTS_TURN, take_turn
+from registry.db.engine.advisory_lock import REPORTS_TURN, take_turn
+from registry.db.engine.engines import Engine, Role
+from registry.db.reports import kept_reports
 from registry.errors import Conflict
-from registry.fairness.forms.files import FORMAT
-from registry.identity.detached_jws import REPORT_TYP, verify_detached
-from registry.identity.keys import PublicKey
+from registry.identity.keys.public_keys import PublicKey
+from registry.identity.statements.detached_jws import REPORT_TYP, verify_detached
 from registry.ranking.policy import DEFAULT_POLICY
+from registry.records.canonical import digest_of
+from registry.records.packing import unpack
+from registry.records.record import parse_record, selection_record
 from registry.reporter import do_in_turn
-from registry.usecases.accept import accept_record
+from registry.reports.render.report_files import FORMAT
 from registry.usecases.chance import Chance
-from registry.usecases.keep_report import Keeper
+from registry.usecases.log.accept import accept_record
+from registry.usecases.reports.keep_report import Keeper
 from tests.db.filled_log import FilledLog, empty_log
 from tests.db.scene import Clock, Scene
 

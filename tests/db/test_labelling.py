@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
-from registry.audit.labelling import (
+from registry.db import labels
+from registry.db.engine.engines import Role
+from registry.db.reports import observations
+from registry.errors import Conflict, Refused, RegistryError
+from registry.records.labelling import (
     Labelling,
     SignedLabelling,
     digest_source,
@@ -14,18 +18,15 @@ from registry.audit.labelling import (
     sign_labelling,
     verify_labelling,
 )
-from registry.audit.packing import unpack
-from registry.audit.promise import verify_promise
-from registry.audit.record import parse_record
-from registry.db import labels, observations
-from registry.db.engine import Role
-from registry.errors import Conflict, Refused, RegistryError
-from registry.fairness.labels import VALID_FOR, SiteLabel
-from registry.sites.identifier import spell_site_id
+from registry.records.packing import unpack
+from registry.records.promise import verify_promise
+from registry.records.record import parse_record
+from registry.reports.labels import VALID_FOR, SiteLabel
+from registry.sites.identifier import format_site_id
 from registry.sites.label import Label
 from registry.tlog.note import Signer, format_vkey
 from registry.usecases.labels import accept_label
-from registry.usecases.promiser import Promised
+from registry.usecases.log.promiser import Promised
 from tests.db.scene import NOON, PROMISE_KEY, Scene, body_of, understood, wab
 from tests.db.test_attesting import AUDITOR, STRANGER
 
@@ -44,7 +45,7 @@ async def site_id(scene: Scene) -> int:
 def said(site_id: int, label: Label = LARGE_CHAIN, **changes: Any) -> Labelling:
     basis = Labelling(
         auditor=format_vkey(AUDITOR.verifier_key),
-        site_id=spell_site_id(site_id),
+        site_id=format_site_id(site_id),
         label=label,
         observed_on=NOON.date(),
         told_at=NOON,
@@ -87,7 +88,7 @@ async def label_at(scene: Scene, site_id: int, **after: float) -> SiteLabel:
 async def records_of(scene: Scene, site_id: int) -> list[dict[str, Any]]:
     rows = await scene.sql("SELECT body FROM audit.pending WHERE kind = 'label'")
     records = [dict(parse_record(unpack(row.body))) for row in rows]
-    return [one for one in records if one["site"] == spell_site_id(site_id)]
+    return [one for one in records if one["site"] == format_site_id(site_id)]
 
 
 async def test_label_is_on_record_for_anyone_to_verify(
@@ -274,7 +275,7 @@ async def test_report_of_a_window_takes_the_labels_of_its_end(
             at = NOON + timedelta(hours=hours)
             found = await observations.site_disclosures(connection, at)
             sizes.append(
-                [one.size for one in found if one.site_id == spell_site_id(site_id)]
+                [one.size for one in found if one.site_id == format_site_id(site_id)]
             )
     assert sizes == [[], ["small"], ["large"]], "a site counts once it is registered"
 
@@ -285,6 +286,6 @@ async def test_published_page_names_contradictions(scene: Scene, site_id: int) -
         (found,) = await labels.labelled_sites(
             connection, NOON, after=site_id - 1, most=1
         )
-    assert found.site_id == spell_site_id(site_id)
+    assert found.site_id == format_site_id(site_id)
     assert found.label.size == "large"
     assert found.claims.contradicted == ("size", "independence")

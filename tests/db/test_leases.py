@@ -7,11 +7,13 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import text, update
 
-from registry.db import crowd, registrations, tasks
-from registry.db.engine import Engine
-from registry.db.registrations import Registration
-from registry.db.tables import task as task_table
-from registry.db.tasks import Task
+from registry.bench.synthetic import tables as synthetic_tables
+from registry.db.engine.engines import Engine
+from registry.db.frontier import tasks
+from registry.db.frontier.tasks import Task
+from registry.db.registration import registrations
+from registry.db.registration.registrations import Registration
+from registry.db.schema.tables import task as task_table
 from registry.sites.change_history import NEVER_VISITED, ChangeHistory
 from tests.db.scene import LEASE, Scene, SiteOwner
 
@@ -185,7 +187,9 @@ async def test_leased_task_tells_when_it_was_due(scene: Scene) -> None:
 async def test_claim_reads_one_range_of_one_index(scene: Scene, owner: Engine) -> None:
     """However many are leased or not yet due: no sort, no filter, no whole table."""
     async with owner.connect() as connection:
-        await crowd.make_crowd(connection, sites=3000, now=scene.clock())
+        await synthetic_tables.insert_sites_with_tasks(
+            connection, sites=3000, now=scene.clock()
+        )
         times = {"now": scene.clock(), "until": scene.clock() + LEASE, "limit": 100}
         rows = await connection.execute(text(f"EXPLAIN {tasks.LEASE.text}"), times)
         plan = [row[0].strip() for row in rows]
@@ -240,7 +244,9 @@ async def test_sample_of_many_histories_is_a_part_of_them(
     scene: Scene, owner: Engine
 ) -> None:
     async with owner.connect() as connection:
-        await crowd.make_crowd(connection, sites=10_000, now=scene.clock())
+        await synthetic_tables.insert_sites_with_tasks(
+            connection, sites=10_000, now=scene.clock()
+        )
         sampled = await tasks.sample_histories(connection, 1000)
         await connection.rollback()
     assert 0 < len(sampled) < 3000

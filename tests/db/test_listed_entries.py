@@ -7,12 +7,13 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import text
 
-from registry.db import sites
-from registry.db.engine import Connection, Role, reading
-from registry.db.snapshots import Snapshot, snapshot_of
-from registry.interfaces.rest.entry_views import show_summary
+from registry.db.engine.engines import Connection, Role, reading
+from registry.db.engine.snapshots import Snapshot, snapshot_of
+from registry.db.sites import listed_sites as sites
 from registry.sites.entry import ShortEntry
-from registry.usecases.listed_entries import ENTRY_BYTES, KeptEntries, ListedEntries
+from registry.sites.summary import SiteSummary, summary_of
+from registry.usecases.sites import listed_entries
+from registry.usecases.sites.listed_entries import ListedEntries, SummaryCache
 from tests.db.scene import Scene
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -24,13 +25,9 @@ async def connection(scene: Scene) -> AsyncIterator[Connection]:
         yield connection
 
 
-def spell(entry: ShortEntry) -> bytes:
-    return f"{entry.host} {entry.trust_level}".encode()
-
-
 async def found(
     entries: ListedEntries, connection: Connection, ids: Sequence[int]
-) -> dict[int, bytes]:
+) -> dict[int, SiteSummary]:
     asked = asyncio.ensure_future(entries.find(ids))
     await asyncio.sleep(0)
     await entries.serve(connection)
@@ -43,7 +40,6 @@ async def test_short_entry_is_the_short_of_the_whole(scene: Scene) -> None:
     async with scene.engines[Role.API].connect() as connection:
         (short,) = await sites.find_short(connection, [whole.site_id, 1])
     assert short == whole.short
-    assert show_summary(short) == show_summary(whole.short)
 
 
 async def test_listing_of_nothing_has_a_short_entry(scene: Scene) -> None:
@@ -60,33 +56,34 @@ async def test_listing_of_nothing_has_a_short_entry(scene: Scene) -> None:
 
 
 async def test_entry_is_read_once_until_its_site_changes(
-    scene: Scene, connection: Connection
+    scene: Scene, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site = await scene.register()
     site_id = (await scene.entry(site)).site_id
-    shown: list[int] = []
+    read: list[int] = []
 
-    def show(entry: ShortEntry) -> bytes:
-        shown.append(entry.site_id)
-        return spell(entry)
+    def summarise(entry: ShortEntry) -> SiteSummary:
+        read.append(entry.site_id)
+        return summary_of(entry)
 
-    entries = ListedEntries(scene.engines[Role.API], show)
+    monkeypatch.setattr(listed_entries, "summary_of", summarise)
+    entries = ListedEntries(scene.engines[Role.API])
     first = await found(entries, connection, [site_id])
     again = await found(entries, connection, [site_id])
-    assert (first, shown) == (again, [site_id])
+    assert (first, read) == (again, [site_id])
     await scene.play(site, act="withdraw")
     entries.look_again()
     await entries.serve(connection)
     later = await found(entries, connection, [site_id])
-    assert shown == [site_id, site_id]
-    assert later[site_id].endswith(b"unverified")
+    assert read == [site_id, site_id]
+    assert later[site_id].trust_level == "unverified"
 
 
 async def test_callers_gather_into_one_read(
     scene: Scene, connection: Connection
 ) -> None:
     ids = [(await scene.entry(await scene.register())).site_id for _ in range(3)]
-    entries = ListedEntries(scene.engines[Role.API], spell)
+    entries = ListedEntries(scene.engines[Role.API])
     asked = [asyncio.ensure_future(entries.find(ids[n:])) for n in range(3)]
     asked.append(asyncio.ensure_future(entries.find([0])))
     await asyncio.sleep(0)
@@ -100,7 +97,7 @@ async def test_many_changes_at_once_forget_everything(
 ) -> None:
     own = [await scene.register() for _ in range(4)]
     ids = [(await scene.entry(site)).site_id for site in own]
-    entries = ListedEntries(scene.engines[Role.API], spell, changed_most=2)
+    entries = ListedEntries(scene.engines[Role.API], changed_most=2)
     before = await found(entries, connection, ids)
     await _change_all(scene, ids)
     entries.look_again()
@@ -138,7 +135,7 @@ async def test_whoever_asks_while_the_database_is_away_is_told(scene: Scene) -> 
     async def refuse(*_: object, **__: object) -> object:
         raise ConnectionRefusedError
 
-    entries = ListedEntries(scene.engines[Role.API], spell)
+    entries = ListedEntries(scene.engines[Role.API])
     entries.serve = refuse  # type: ignore[assignment, method-assign]
     running = asyncio.create_task(entries.run())
     with pytest.raises(ConnectionRefusedError):
@@ -146,18 +143,32 @@ async def test_whoever_asks_while_the_database_is_away_is_told(scene: Scene) -> 
     running.cancel()
 
 
-def test_kept_entries_stay_within_their_bytes_and_the_oldest_go_first() -> None:
-    kept = KeptEntries(3 * (ENTRY_BYTES + 10))
+def test_cache_stays_within_its_capacity_and_drops_the_oldest_first() -> None:
+    summary = summary_of(
+        ShortEntry(
+            site_id=0,
+            host="a.example",
+            name="",
+            category="",
+            city="",
+            country="",
+            action_names=(),
+            commission_percent=None,
+            is_independent=None,
+            trust_level="verified",
+        )
+    )
+    cache = SummaryCache(3)
     for site_id in range(5):
-        kept.keep({site_id: bytes(10)})
-        kept.keep({site_id: bytes(10)})
-    assert sorted(kept.find(range(5))) == [2, 3, 4]
-    kept.forget([3, 99])
-    kept.keep({7: bytes(10)})
-    assert sorted(kept.find(range(9))) == [2, 4, 7]
-    kept.forget_all()
-    kept.keep({8: bytes(10), 9: bytes(10), 10: bytes(10)})
-    assert sorted(kept.find(range(20))) == [8, 9, 10]
+        cache.add({site_id: summary})
+        cache.add({site_id: summary})
+    assert sorted(cache.find(range(5))) == [2, 3, 4]
+    cache.remove([3, 99])
+    cache.add({7: summary})
+    assert sorted(cache.find(range(9))) == [2, 4, 7]
+    cache.clear()
+    cache.add({8: summary, 9: summary, 10: summary})
+    assert sorted(cache.find(range(20))) == [8, 9, 10]
 
 
 async def _change_all(scene: Scene, ids: Sequence[int]) -> None:

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from registry.db import documents, probes, profiles
-from registry.db.documents import StoredDocument
-from registry.db.engine import Role
-from registry.db.probes import StoredProbe
+from registry.db.engine.engines import Role
+from registry.db.sites import documents, probes, profiles
+from registry.db.sites.documents import StoredDocument
+from registry.db.sites.probes import StoredProbe
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.profile import Profile, parse_profile
 from registry.sites.entry import SiteEntry
-from registry.usecases.list_site import summarise_probes
-from registry.usecases.understand import FetchedBody
+from registry.usecases.sites.list_site import summarise_probes
+from registry.usecases.sites.parse_site import FetchedBody
 from tests.db.scene import (
     NOON,
     Scene,

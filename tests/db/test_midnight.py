@@ -12,21 +12,22 @@ from typing import Any, cast
 import pytest
 from sqlalchemy.engine import URL
 
-from registry.audit.packing import unpack
-from registry.audit.record import parse_record
-from registry.audit.seed import verify_reveal
-from registry.db.engine import Engine, Role, open_engine
+from registry.db.engine.engines import Engine, Role, open_engine
 from registry.errors import Unavailable
 from registry.index.building.builder import Builder
-from registry.index.query.constants import Filters
-from registry.ranking.encoder import load_encoder
-from registry.ranking.meaning import Meaning
+from registry.index.columns.filters import Filters
+from registry.ranking.encoders.encoder import load_encoder
+from registry.ranking.encoders.meaning import Meaning
 from registry.ranking.policy import DEFAULT_POLICY
-from registry.usecases.commit_ahead import commit_ahead
-from registry.usecases.record_rankings import RankingRecorder
-from registry.usecases.search import Asked, Searcher
-from registry.usecases.sequence import Sequencer, load_edge
-from registry.usecases.todays_seed import SeedReader
+from registry.records.packing import unpack
+from registry.records.record import parse_record
+from registry.records.seed import verify_reveal
+from registry.usecases.log.commit_ahead import commit_ahead
+from registry.usecases.log.sequence import Sequencer, load_edge
+from registry.usecases.search.answer_search import Searcher
+from registry.usecases.search.record_rankings import RankingRecorder
+from registry.usecases.search.search_query import SearchQuery
+from registry.usecases.search.todays_seed import SeedReader
 from tests.db.scene import NOON, Scene
 from tests.db.test_sequencing import SIGNER
 
@@ -34,7 +35,7 @@ ASKERS = 16
 CODE = f"sha256:{'c' * 64}"
 STEPS, STEP = 12, timedelta(seconds=10)
 DUSK = NOON.replace(hour=23, minute=59)
-BREAD = Asked(text="bread", cell=None, filters=Filters(), limit=20)
+BREAD = SearchQuery(q="bread", limit=20)
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ async def play(scene: Scene, searcher: Searcher, recorder: RankingRecorder) -> N
     async def ask() -> None:
         while not over.is_set():
             with suppress(Unavailable):
-                await searcher.search(BREAD)
+                await searcher.search(BREAD, None, Filters())
             await asyncio.sleep(0)
 
     running = [
@@ -147,9 +148,9 @@ async def test_policy_that_is_not_in_the_log_ranks_nothing(
     before = await scene.sql("SELECT count(*) FROM audit.pending")
     assert not await unlogged.is_ready()
     with pytest.raises(Unavailable, match="not_ready"):
-        await unlogged.search(BREAD)
+        await unlogged.search(BREAD, None, Filters())
     assert await scene.sql("SELECT count(*) FROM audit.pending") == before
-    await searcher_of(scene, recorder).search(BREAD)
+    await searcher_of(scene, recorder).search(BREAD, None, Filters())
     assert await scene.sql("SELECT count(*) FROM audit.pending") != before
     running.cancel()
     with suppress(asyncio.CancelledError):

@@ -6,8 +6,8 @@ from typing import get_args
 
 import pytest
 
-from registry.db import documents, probes
-from registry.db.tasks import TaskKind
+from registry.db.frontier.tasks import TaskKind
+from registry.db.sites import documents, probes
 from tests.crawler.net import Page
 from tests.db.scene import understood, wab
 from tests.db.test_visiting import BROKEN, DOCUMENT, Visited, envelope, visited

@@ -5,16 +5,16 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from registry.audit.members import ModerationAct
-from registry.audit.packing import unpack
-from registry.audit.record import parse_record
-from registry.db import sites
-from registry.db.engine import Role
+from registry.db.engine.engines import Role
+from registry.db.sites import listed_sites as sites
 from registry.errors import Conflict, NotFound, Refused
+from registry.records.packing import unpack
+from registry.records.record import parse_record
+from registry.records.record_fields import ModerationAct
 from registry.sites.entry import Moderated
 from registry.sites.host import Host
-from registry.sites.identifier import spell_site_id
-from registry.usecases.moderate import ModeratedSite, lookalikes, moderate
+from registry.sites.identifier import format_site_id
+from registry.usecases.moderation import ModeratedSite, lookalikes, moderate
 from tests.db.scene import Scene, SiteOwner
 
 
@@ -49,7 +49,7 @@ async def records_of(scene: Scene, site_id: int) -> list[dict[str, Any]]:
         "SELECT body FROM audit.pending WHERE kind = 'moderation' ORDER BY position"
     )
     found = [dict(parse_record(unpack(row.body))) for row in rows]
-    return [one for one in found if one["site"] == spell_site_id(site_id)]
+    return [one for one in found if one["site"] == format_site_id(site_id)]
 
 
 @pytest.mark.parametrize(

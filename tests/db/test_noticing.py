@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from crawler.robots_cache import RobotsCache
-from crawler.tasks.by_kind import carry_out_task
-from registry.db import notices
-from registry.db.engine import Role
-from registry.db.notices import KEPT, Notice, StoredNotice
-from registry.db.tasks import TaskKind
-from registry.identity.key_source import KEY_SET_PATH
-from registry.identity.private_keys import generate_private_key, public_key_of
-from registry.usecases.notices import KINDS
+from crawler.robots.robots_cache import RobotsCache
+from crawler.tasks.dispatch import carry_out_task
+from registry.db.engine.engines import Role
+from registry.db.frontier.tasks import TaskKind
+from registry.db.sites import notices
+from registry.db.sites.notices import KEPT_NOTICES, Notice, StoredNotice
+from registry.identity.keys.key_source import KEY_SET_PATH
+from registry.identity.keys.private_keys import generate_private_key, public_key_of
+from registry.usecases.sites.notices import KINDS
 from tests.crawler.net import Net, Page
 from tests.db.scene import Scene, SiteOwner, codes, wab
 from tests.db.test_probing import visited_bridge
@@ -199,7 +199,7 @@ async def test_newest_are_kept_and_the_others_forgotten(scene: Scene) -> None:
             await notices.save_notices(connection, entry.site_id, found, scene.clock())
     kept = await stored(scene, site)
     assert [one.notice.detail for one in kept] == [
-        str(number) for number in range(449, 449 - KEPT, -1)
+        str(number) for number in range(449, 449 - KEPT_NOTICES, -1)
     ]
     assert await stored(scene, other) == beside
 

@@ -4,15 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from registry.db import profiles, sites
-from registry.db.engine import DatabaseError, reading
-from registry.db.prepared import Gathered
+from registry.db.engine.engines import DatabaseError, reading
+from registry.db.engine.prepared import Gathered
+from registry.db.sites import listed_sites as sites
+from registry.db.sites import profiles
 from tests.db.scene import Scene, SiteOwner
 
 END_CRAWLERS = """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE usename = 'registry_crawler' AND datname = current_database()
 """
+
+X = profiles.StoredProfile(profile=b"x", features=b"y", policy="p")
 
 
 @pytest.fixture
@@ -29,7 +32,7 @@ async def test_what_is_written_goes_with_its_transaction(
     async with scene.crawler.connect() as connection:
         before = await profiles.profile_of(connection, site_id)
     async with scene.crawler.connect() as connection:
-        await profiles.save_profile(connection, site_id, b"x", "p", listed=True)
+        await profiles.save_profile(connection, site_id, X, listed=True)
         assert await profiles.profile_of(connection, site_id) == b"x"
         await connection.rollback()
         assert await profiles.profile_of(connection, site_id) == before
@@ -73,7 +76,7 @@ async def test_what_is_gathered_is_written_once_and_together(
     writes = Gathered()
     async with scene.crawler.begin() as connection:
         await sites.save_site(writes, replace(entry, seq=7), {"docs": []})
-        await profiles.save_profile(writes, entry.site_id, b"x", "p", listed=True)
+        await profiles.save_profile(writes, entry.site_id, X, listed=True)
         before = await profiles.profile_of(connection, entry.site_id)
         assert before != b"x"
         await writes.carry_out(connection)

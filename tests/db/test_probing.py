@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -9,9 +10,9 @@ from crawler.canaries import Canaries
 from crawler.http.exchange import Wanted
 from crawler.probes import bridge
 from crawler.restraint.politeness import LIMITS, Limit, Politeness, PolitenessConfig
-from crawler.robots_cache import RobotsCache
-from registry.db import sites
-from tests.crawler.net import Net, Page
+from crawler.robots.robots_cache import RobotsCache
+from registry.db.sites import listed_sites as sites
+from tests.crawler.net import HonestSite, Net, Page
 from tests.db.scene import Scene, wab
 from tests.db.test_visiting import DOCUMENT, Visited
 from tests.unit.crawler.test_bridge import RESULTS, response
@@ -98,3 +99,52 @@ async def test_what_we_do_not_ask_is_no_failure_of_the_site(
     assert (await visited.profile()).probes.probes == 0
     async with visited.scene.crawler.connect() as connection:
         assert await sites.keys_of(connection, entry.site_id)
+
+
+async def test_listing_that_rests_on_a_bystander_is_neither_probed_nor_confirmed(
+    visited: Visited, net: Net
+) -> None:
+    page = replace(visited.server.pages[DOCUMENT])
+    bystander = HonestSite({DOCUMENT: page})
+    await net.serve(bystander, "bystander.test")
+    url = f"https://bystander.test{DOCUMENT}"
+    entry = await visited.scene.entry(visited.owner)
+    await visited.scene.sql(
+        "UPDATE registry.document SET url = :url, etag = '\"1\"' WHERE site_id = :id",
+        url=url,
+        id=entry.site_id,
+    )
+    await visited.visit("probe")
+    assert bystander.paths == []
+    await visited.visit("crawl")
+    assert (await visited.document()).url == f"https://{entry.host}{DOCUMENT}"
+
+
+async def probe_due_at(visited: Visited) -> datetime:
+    due_at: datetime = (await visited.outcome("probe"))["nextDueAt"]
+    return due_at
+
+
+async def test_accepted_statement_of_a_listed_site_brings_no_probe(
+    visited: Visited,
+) -> None:
+    """The first registration does; from then on the probes keep their own clock."""
+    assert await probe_due_at(visited) == visited.scene.clock()
+    await visited.visit("probe")
+    due_at = await probe_due_at(visited)
+    assert due_at > visited.scene.clock()
+    for act in ("update", "register"):
+        visited.scene.clock.advance(minutes=1)
+        assert (await visited.scene.play(visited.owner, act=act)).status == "active"
+        assert await probe_due_at(visited) == due_at
+
+
+async def test_site_that_withdraws_and_returns_finds_its_clock_going_on(
+    visited: Visited,
+) -> None:
+    await visited.visit("probe")
+    probed_at = visited.scene.clock()
+    visited.scene.clock.advance(minutes=100)
+    for act in ("withdraw", "register"):
+        await visited.scene.play(visited.owner, act=act)
+    assert await probe_due_at(visited) == probed_at + timedelta(hours=2)

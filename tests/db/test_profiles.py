@@ -6,14 +6,15 @@ from tempfile import mkdtemp
 
 import pytest
 
-from registry.db import profiles
-from registry.db.engine import Role
-from registry.db.probes import StoredProbe
+from registry.db.engine.engines import Role
+from registry.db.sites import profiles
+from registry.db.sites.probes import StoredProbe
+from registry.db.sites.profiles import StoredProfile
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.profile import Profile, parse_profile
-from registry.usecases.build_index import IndexBuilder
-from registry.usecases.follow_index import IndexFollower
-from registry.usecases.list_site import Lister
+from registry.usecases.search.build_index import IndexBuilder
+from registry.usecases.search.follow_index import IndexFollower
+from registry.usecases.sites.list_site import Lister
 from tests.db.scene import NOON, Scene, SiteOwner
 
 OTHER_POLICY = replace(DEFAULT_POLICY, name="other", quality_probes_min=1)
@@ -88,7 +89,12 @@ async def test_site_leaves_the_index_when_its_profile_is_of_another_policy(
 async def test_bytes_that_are_no_profile_stop_nobody(scene: Scene) -> None:
     broken, sound = [await id_of(scene, await scene.register()) for _ in range(2)]
     async with scene.crawler.begin() as connection:
-        await profiles.change_profile(connection, broken, b"\x81\xa1a\x01")
+        bytes_ = StoredProfile(
+            profile=b"\x81\xa1a\x01",
+            features=b"\x81\xa1a\x01",
+            policy=DEFAULT_POLICY.digest,
+        )
+        await profiles.change_profile(connection, broken, bytes_)
     found = await indexed(scene, scene.lister)
     assert broken not in found
     assert sound in found

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from registry.audit.promise import verify_promise
-from registry.db.engine import Engine, Role
+from registry.db.engine.engines import Engine, Role
 from registry.errors import Unavailable
-from registry.identity.private_keys import public_key_of
-from registry.usecases.erase import erase_ranking
-from registry.usecases.promiser import STANDSTILL, Promiser
-from registry.usecases.receipts import record_id_of
-from registry.usecases.search import Searcher
+from registry.identity.keys.private_keys import public_key_of
+from registry.records.promise import verify_promise
+from registry.usecases.log.erase import erase_ranking
+from registry.usecases.log.promiser import STANDSTILL, Promiser
+from registry.usecases.search.answer_search import Searcher
+from registry.usecases.search.receipts import record_id_of
 from tests.db.rankings import make_ranking
 from tests.db.scene import PROMISE_KEY, Scene
 from tests.db.test_selecting import FIRST, ask, select
@@ -103,7 +103,7 @@ async def test_neither_answers_nor_readiness_are_given(
         chance=scene.chance,
     )
     with pytest.raises(Unavailable, match="log_stands_still"):
-        await searcher.search(nothing)
+        await searcher.search(nothing, None, nothing)
     with pytest.raises(Unavailable, match="log_stands_still"):
         await searcher.is_ready()
 

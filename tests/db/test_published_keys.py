@@ -4,8 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from registry.identity.keys import PublicKey
-from registry.usecases.published_keys import PublishedKeys, save_published_keys
+from registry.identity.keys.public_keys import PublicKey
+from registry.usecases.registration.published_keys import (
+    PublishedKeys,
+    save_published_keys,
+)
 from tests.db.scene import Scene, SiteOwner, codes
 
 
@@ -185,6 +188,57 @@ async def test_absence_from_a_successful_fetch_revokes(scene: Scene) -> None:
     assert (await scene.standings(site))[site.reference] == "absent"
     refused = await scene.play(site, both, act="update")
     assert codes(refused) == ["key_held"], "it comes back as a new key does"
+
+
+@pytest.mark.parametrize("thief_signs", [False, True])
+async def test_key_that_was_swapped_for_a_while_returns_to_its_standing(
+    scene: Scene, thief_signs: bool
+) -> None:
+    """A minute of somebody else's web access must not lock the owner out for good."""
+    site, thief = await successor_of(scene)
+    swapped, restored = site.publishing(thief.public), site.publishing(site.public)
+    if thief_signs:
+        refused = await scene.play(thief, swapped, act="update")
+        assert codes(refused) == ["key_recovery_needs_dns"]
+    else:
+        assert await see(scene, site, swapped) == set()
+    scene.clock.advance(hours=72)
+    assert await see(scene, site, restored) == {site.kid}
+    assert (await scene.play(site, restored, act="update")).status == "active"
+
+
+async def test_key_set_that_was_empty_once_locks_nobody_out(scene: Scene) -> None:
+    site = await scene.register()
+    assert await see(scene, site, site.publishing()) == set()
+    scene.clock.advance(hours=1)
+    assert (await scene.play(site, act="update")).status == "active"
+
+
+async def test_key_that_was_away_for_longer_comes_back_as_a_new_one(
+    scene: Scene,
+) -> None:
+    site = await scene.register()
+    for _ in range(2):  # it is missed since the first of these
+        await see(scene, site, site.publishing())
+        scene.clock.advance(hours=37)
+    assert codes(await scene.play(site, act="update")) == ["key_recovery_needs_dns"]
+
+
+async def test_key_does_not_return_once_another_was_trusted(scene: Scene) -> None:
+    site, new = await successor_of(scene)
+    both = site.publishing(site.public, new.public)
+    await scene.play(site, both, act="rotate", next_kid=new.kid)
+    await see(scene, site, site.publishing(new.public))
+    await see(scene, site, site.publishing())
+    assert codes(await scene.play(site, act="update")) == ["key_recovery_needs_dns"]
+
+
+async def test_first_registration_waits_until_the_pins_are_read(scene: Scene) -> None:
+    """Who can make the look-up fail could register a host that pins another key."""
+    site = SiteOwner()
+    unread = site.publishing(site.public, pins=None)
+    assert codes(await scene.play(site, unread)) == ["pins_unread"]
+    assert (await scene.play(site)).status == "active"
 
 
 async def test_revoked_key_is_never_promoted(scene: Scene) -> None:

@@ -10,16 +10,17 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 from sqlalchemy.engine import URL
 
-from registry.audit.packing import unpack
-from registry.audit.ranked_answer import DISCLOSED, put_on_record
-from registry.db.column_types import ulid_of, uuid_of
-from registry.db.engine import Engine, Role, open_engine
-from registry.db.rankings import FEW, openings_of, unpack_eligible
+from registry.db.engine.engines import Engine, Role, open_engine
+from registry.db.log.rankings import FEW, openings_of
+from registry.db.schema.column_types import ulid_of, uuid_of
 from registry.errors import Unavailable
-from registry.usecases.record_rankings import MAX_WAITING, RankingRecorder
+from registry.records.packing import unpack
+from registry.records.ranked_answer import DISCLOSED, put_on_record
+from registry.records.ranking_columns import RankingColumns, unpack_sites
+from registry.usecases.search.record_rankings import MAX_WAITING, RankingRecorder
 from tests.db.rankings import MadeRanking, make_ranking
 from tests.db.scene import Scene
-from tests.unit.audit.answers import make_answer
+from tests.unit.records.answers import make_answer
 
 BACKENDS = """
     SELECT pid FROM pg_stat_activity
@@ -79,13 +80,13 @@ async def test_record_is_durable_with_all_its_parts_when_the_call_returns(
         record_id = one.record.record_id
         assert (await durable(scene))[record_id] == 1
         (row,) = await scene.sql(
-            "SELECT eligible FROM audit.ranking WHERE record_id = :id",
+            "SELECT sampled FROM audit.ranking WHERE record_id = :id",
             id=uuid_of(record_id),
         )
         async with scene.api.connect() as connection:
             found = await openings_of(connection, record_id)
     assert found == {each.name: each.disclosure for each in one.openings}
-    assert unpack_eligible(row.eligible) == (5, 6, 7)
+    assert unpack_sites(row.sampled) == (5, 6, 7)
 
 
 @pytest.mark.parametrize("count", [1, FEW, FEW + 1])
@@ -106,16 +107,18 @@ async def test_answers_put_on_record_are_stored_as_they_were_made(
         assert await asyncio.gather(*calls) == [None] * count
     assert batches == [count]
     rows = await scene.sql("""
-        SELECT p.body, p.leaf_hash, p.accepted_at, r.* FROM audit.pending AS p
+        SELECT p.body, p.leaf_hash, p.accepted_at AS logged_at, r.* FROM audit.pending AS p
         JOIN audit.ranking AS r USING (record_id)
     """)
     stored = {ulid_of(row.record_id): row for row in rows}
     for one in made:
         row = stored[one.record.id]
         assert unpack(row.body) == one.record.body
-        assert (row.leaf_hash, row.accepted_at) == (one.record.leaf_hash, one.at)
+        at = one.columns.accepted_at
+        assert (row.leaf_hash, row.logged_at) == (one.record.leaf_hash, at)
         assert [getattr(row, name) for name in DISCLOSED] == one.openings
-        assert row.eligible == one.sample
+        stored_columns = [getattr(row, name) for name in RankingColumns._fields]
+        assert RankingColumns(*stored_columns) == one.columns
 
 
 async def test_concurrent_records_are_all_durable_once_and_in_few_commits(

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import DBAPIError
 
-from registry.db import tasks
-from registry.db.tasks import Task
+from registry.db.frontier import tasks
+from registry.db.frontier.tasks import Task
 from registry.errors import Conflict, Gone, NotFound, RateLimited, Refused
-from registry.identity.jws import REFRESH_TYP, sign_compact
-from registry.identity.private_keys import generate_private_key
+from registry.identity.keys.private_keys import generate_private_key
+from registry.identity.statements.jws import REFRESH_TYP, sign_compact
 from registry.sites.host import Host
-from registry.usecases.refresh import Allowance, Refresh, take_refresh
+from registry.usecases.sites.refresh import Refresh, RefreshAllowance, take_refresh
 from tests.db.scene import AUDIENCE, LEASE, Scene, SiteOwner
 
-ALLOWANCE = Allowance(interval=timedelta(minutes=10), burst=3)
+ALLOWANCE = RefreshAllowance(interval=timedelta(minutes=10), burst=3)
 
 
 def statement(site: SiteOwner, now: datetime, **members: Any) -> dict[str, Any]:

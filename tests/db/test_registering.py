@@ -12,10 +12,10 @@ from crawler.context import Context
 from crawler.restraint.breakers import RULES, BreakerRule
 from crawler.restraint.politeness import Politeness, PolitenessConfig
 from crawler.tasks.registration import decide_one
-from registry.db.registrations import Registration
-from registry.identity.document_signature import sign_document
-from registry.identity.jwk import jwks_document
-from registry.identity.key_source import KEY_SET_PATH
+from registry.db.registration.registrations import Registration
+from registry.identity.keys.jwk import jwks_document
+from registry.identity.keys.key_source import KEY_SET_PATH
+from registry.identity.statements.document_signature import sign_document
 from tests.crawler.net import HonestSite, Net, Page
 from tests.db.scene import NOON, Scene, SiteOwner, codes, wab
 
@@ -148,7 +148,7 @@ async def submitted_down(
     context = scene.context(fetcher)
     leased = await scene.lease(await scene.submit(owner))
     await decide_one(context, leased)
-    scene.clock.advance(seconds=2)
+    scene.clock.advance(minutes=1)
     return context, await scene.lease(leased)
 
 
@@ -180,3 +180,57 @@ async def test_server_that_asks_for_time_gets_it(scene: Scene, net: Net) -> None
     query = "SELECT due_at FROM registry.registration WHERE registration_id = :id"
     (row,) = await scene.sql(query, id=decided.registration_id)
     assert row.due_at == scene.clock() + timedelta(seconds=120)
+
+
+BYSTANDER = "bystander.test"
+MANIFEST_OF_BYSTANDER = f"https://{BYSTANDER}{BRIDGE}"
+
+
+async def leech(
+    scene: Scene, net: Net, document: object, docs: list[str]
+) -> tuple[SiteOwner, HonestSite, Registration]:
+    """A host without a document of its own, which names those of a bystander."""
+    owner, bystander = SiteOwner(), HonestSite({BRIDGE: told(document)})
+    keys = Page(jwks_document([owner.public]))
+    await net.serve(HonestSite({KEY_SET_PATH: keys}), owner.host.name)
+    await net.serve(bystander, BYSTANDER)
+    context = scene.context(net.fetcher(dns_server=await net.serve_dns({})))
+    named = [{"url": url} for url in docs]
+    leased = await scene.lease(await scene.submit(owner, docs=named))
+    await decide_one(context, leased)
+    return owner, bystander, await scene.registration(leased)
+
+
+async def test_site_is_not_listed_with_the_document_of_a_bystander(
+    scene: Scene, net: Net
+) -> None:
+    owner, _, decided = await leech(scene, net, wab(), [MANIFEST_OF_BYSTANDER])
+    assert (decided.status, codes(decided)) == ("rejected", ["document_elsewhere"])
+    (problem,) = decided.problems
+    assert MANIFEST_OF_BYSTANDER in problem.detail
+    assert owner.host.name in problem.detail
+    assert "Serve it on the site's own host" in problem.fix
+
+
+async def test_document_on_another_host_counts_where_it_names_the_site(
+    scene: Scene, net: Net
+) -> None:
+    owner = SiteOwner()
+    document = wab(provider={"name": "Alder", "domain": owner.host.name})
+    keys = Page(jwks_document([owner.public]))
+    await net.serve(HonestSite({KEY_SET_PATH: keys}), owner.host.name)
+    await net.serve(HonestSite({BRIDGE: told(document)}), BYSTANDER)
+    context = scene.context(net.fetcher(dns_server=await net.serve_dns({})))
+    docs = [{"url": MANIFEST_OF_BYSTANDER}]
+    leased = await scene.lease(await scene.submit(owner, docs=docs))
+    await decide_one(context, leased)
+    assert (await scene.registration(leased)).status == "active"
+
+
+async def test_statement_sends_the_crawler_to_few_other_hosts(
+    scene: Scene, net: Net
+) -> None:
+    docs = [f"https://{BYSTANDER}/{number}.json" for number in range(8)]
+    _, bystander, decided = await leech(scene, net, wab(), docs)
+    assert decided.status == "rejected"
+    assert len(bystander.paths) == 3, "robots.txt and two documents"

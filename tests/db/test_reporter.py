@@ -11,7 +11,7 @@ from sqlalchemy import text
 from sqlalchemy.engine import URL
 
 from registry import keyring, reporter
-from registry.db.engine import Engine
+from registry.db.engine.engines import Engine
 from registry.settings import Settings
 from registry.usecases.chance import utc_now
 

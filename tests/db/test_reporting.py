@@ -8,15 +8,18 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from registry.audit.canonical import JsonValue
-from registry.db.engine import Engine, Role
-from registry.db.rankings import RankingWriter
+from registry.db.engine.engines import Engine, Role
+from registry.db.log.rankings import ERASED, RankingWriter
 from registry.errors import Refused
-from registry.fairness.report.figures import Comparison, FairnessReport
 from registry.ranking.policy import DEFAULT_POLICY
-from registry.sites.identifier import spell_site_id
-from registry.usecases.receipts import make_receipt
-from registry.usecases.report import make_report, window_of
+from registry.records.canonical import JsonValue
+from registry.reports.metrics.commission import COMMISSION
+from registry.reports.metrics.comparison import DIMENSIONS, Comparison
+from registry.reports.metrics.effective_weights import EFFECTIVE_WEIGHTS
+from registry.reports.model import FairnessReport
+from registry.sites.identifier import format_site_id
+from registry.usecases.reports.make_report import make_report, window_of
+from registry.usecases.search.receipts import make_receipt
 from tests.db.rankings import make_ranking
 from tests.db.scene import NOON, Scene
 from tests.db.test_selecting import KEY, select
@@ -47,8 +50,8 @@ async def play(scene: Scene) -> None:
         await scene.play(site, act="update", **members)
     ids = [(await scene.entry(site)).site_id for site in (small, large)]
     choices = (
-        [spell_site_id(ids[0])] * CHOSEN_SMALL
-        + [spell_site_id(ids[1])] * CHOSEN_LARGE
+        [format_site_id(ids[0])] * CHOSEN_SMALL
+        + [format_site_id(ids[1])] * CHOSEN_LARGE
         + [None] * CHOSEN_NONE
     )
     asked = [
@@ -83,7 +86,7 @@ def scores_of(ids: list[int]) -> JsonValue:
         {
             "factors": [*row],
             "score": sum(map(mul, DEFAULT_POLICY.weights, row)),
-            "site": spell_site_id(site),
+            "site": format_site_id(site),
             "tie": "00000000000000aa",
         }
         for site, row in zip(ids, factors, strict=True)
@@ -110,7 +113,7 @@ async def report_of(scene: Scene, days: int = 1, **limits: str) -> FairnessRepor
 def compared(report: FairnessReport, name: str, measure: str) -> Comparison:
     (found,) = (
         comparison
-        for dimension in report.dimensions
+        for dimension in report[DIMENSIONS]
         for kind in dimension.classes
         for comparison in kind.comparisons
         if (kind.name, comparison.measure) == (name, measure)
@@ -153,7 +156,7 @@ async def test_shares_are_those_counted_by_hand(
 
 
 async def test_mean_commission_is_that_counted_by_hand(report: FairnessReport) -> None:
-    means = {one.measure: one.mean for one in report.commission}
+    means = {one.measure: one.mean for one in report[COMMISSION]}
     for measure, mean in (("eligible", 4.5), ("topOne", 3.0), ("selected", 3.0)):
         found = means[measure]
         assert found
@@ -181,8 +184,7 @@ async def test_erased_words_leave_the_ranking_in_the_report(
     owner: Engine, report: FairnessReport
 ) -> None:
     async with owner.connect() as connection:
-        columns = ("query", "location", "filters", "request", "scores", "terms")
-        erased = ", ".join(f"{name} = NULL" for name in columns)
+        erased = ", ".join(f"{name} = NULL" for name in ERASED)
         await connection.execute(text(f"UPDATE audit.ranking SET {erased}"))
         left = await make_report(connection, WINDOW, DEFAULT_POLICY)
         await connection.rollback()
@@ -191,7 +193,7 @@ async def test_erased_words_leave_the_ranking_in_the_report(
 
 async def test_scores_are_read_while_they_are_disclosed(report: FairnessReport) -> None:
     assert report.counts.scored == SHOWN
-    weights = {one.factor: one for one in report.effective_weights}
+    weights = {one.factor: one for one in report[EFFECTIVE_WEIGHTS]}
     assert weights["quality"].variance_share
     assert weights["quality"].variance_share.value == 0
     assert weights["relevance"].variance_share

@@ -6,9 +6,10 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
-from registry.db.engine import Engine, Role
-from registry.db.tables import metadata
+from registry.db.engine.engines import Engine, Role
+from registry.db.schema import operator_tables, report_tables, tables
 
+(METADATA,) = {module.metadata for module in (operator_tables, report_tables, tables)}
 SCHEMAS = ("registry", "audit", "disclosure")
 
 
@@ -21,7 +22,7 @@ def differences(connection: Connection) -> list[object]:
             "include_name": lambda name, kind, _: kind != "schema" or name in SCHEMAS,
         },
     )
-    found = compare_metadata(context, metadata)
+    found = compare_metadata(context, METADATA)
     return [one for one in found if one[0] not in {"remove_index", "add_index"}]
 
 
@@ -62,7 +63,7 @@ async def test_ranker_has_no_right_that_leads_to_a_label(owner: Engine) -> None:
             """)
         )
         readable = {(row[0], row[1]) for row in columns}
-        profile = {"site_id", "listed", "profile", "change_xid"}
+        profile = {"site_id", "listed", "profile", "change_xid", "features"}
         assert readable == {
             (f"registry.{relation}", column)
             for relation in ("site_profile", "ranking_profile")

@@ -6,22 +6,22 @@ from typing import Any
 
 import pytest
 
-from registry.audit.packing import unpack
-from registry.audit.promise import verify_promise
-from registry.audit.record import parse_record
-from registry.db.column_types import uuid_of
-from registry.db.rankings import RankingWriter
+from registry.db.log.rankings import RankingWriter
+from registry.db.schema.column_types import uuid_of
 from registry.errors import Conflict, Forbidden, NotFound, Refused, RegistryError
-from registry.identity.private_keys import public_key_of
-from registry.sites.identifier import spell_site_id
-from registry.usecases.promiser import Promised, Promiser
-from registry.usecases.receipts import is_asker, make_receipt, record_id_of
-from registry.usecases.select import Selection, select_site
+from registry.identity.keys.private_keys import public_key_of
+from registry.records.packing import unpack
+from registry.records.promise import verify_promise
+from registry.records.record import parse_record
+from registry.sites.identifier import format_site_id
+from registry.usecases.log.promiser import Promised, Promiser
+from registry.usecases.search.receipts import is_asker, make_receipt, record_id_of
+from registry.usecases.search.select import Selection, select_site
 from tests.db.rankings import make_ranking
 from tests.db.scene import PROMISE_KEY, Scene
 
 KEY = b"w" * 32
-FIRST, SECOND, ELSEWHERE = (spell_site_id(number) for number in (11, 12, 13))
+FIRST, SECOND, ELSEWHERE = (format_site_id(number) for number in (11, 12, 13))
 
 
 async def ask(scene: Scene) -> str:
@@ -89,7 +89,7 @@ async def test_second_report_is_refused_whatever_it_says(
     ranking_id = await ask(scene)
     await select(scene, ranking_id, FIRST)
     with pytest.raises(Conflict, match="ranking_has_selection"):
-        await select(scene, ranking_id, spell_site_id(number))
+        await select(scene, ranking_id, format_site_id(number))
     assert [row.site_id for row in await selections_of(scene, ranking_id)] == [11]
 
 

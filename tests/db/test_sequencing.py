@@ -9,10 +9,10 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy.engine import URL
 
-from registry.audit.packing import unpack
-from registry.db import log
-from registry.db.engine import Engine, Role, open_engine
-from registry.db.log import AcceptedRecord, StoredCheckpoint
+from registry.db.engine.engines import Engine, Role, open_engine
+from registry.db.log import entries as log
+from registry.db.log.entries import AcceptedRecord, StoredCheckpoint
+from registry.records.packing import unpack
 from registry.sites.identifier import ULID_LENGTH, encode_base32
 from registry.tlog.checkpoint import Checkpoint, verify_checkpoint
 from registry.tlog.edge import TreeEdge
@@ -23,14 +23,14 @@ from registry.tlog.merkle import (
     tree_root,
     verify_consistency,
 )
-from registry.tlog.note import Algorithm, Signer
+from registry.tlog.note import NoteAlgorithm, Signer
 from registry.tlog.tiles import Bundle, encode_bundle, parse_tile_path
-from registry.usecases.sequence import MAX_BATCH, LogDamaged, Sequencer, load_edge
+from registry.usecases.log.sequence import MAX_BATCH, LogDamaged, Sequencer, load_edge
 from tests.db.scene import Clock, Scene
 
 SIGNER = Signer(
     name="registry.example",
-    algorithm=Algorithm.ED25519,
+    algorithm=NoteAlgorithm.ED25519,
     private=Ed25519PrivateKey.from_private_bytes(b"l" * 32),
 )
 HOLDER = """

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from sqlalchemy import text
 
-from registry.db.engine import Engine, Role
+from registry.db.engine.engines import Engine, Role
 from registry.tlog.follow import follow_log, read_log
 from registry.tlog.merkle import (
     EMPTY_ROOT,
@@ -23,7 +23,7 @@ from registry.tlog.tiles import (
     format_tile_path,
     tiles_of,
 )
-from registry.usecases.served_log import ServedLog
+from registry.usecases.log.served_log import ServedLog
 from tests.db.filled_log import SIGNER, FilledLog, entry_of
 
 ID_OF_THE_FIRST = "0" * 26
@@ -246,13 +246,13 @@ async def test_parts_are_kept_in_bounded_memory(
     log: FilledLog, engines: dict[Role, Engine]
 ) -> None:
     await log.grow(256 * 6)
-    served = ServedLog(engines[Role.API], kept_bytes=3 * 8192)
+    served = ServedLog(engines[Role.API], cache_bytes=3 * 8192)
     for index in (0, 1, 2, 3, 4, 5, 0, 5):
         tile = Tile(level=0, index=index)
         leaves = [leaf_hash(entry_of(index * 256 + i)) for i in range(256)]
         assert await served.read_part(tile) == b"".join(leaves)
-        assert served._kept._bytes <= 3 * 8192
-    assert len(served._kept._parts) == 3
+        assert served._cache._bytes <= 3 * 8192
+    assert len(served._cache._parts) == 3
 
 
 @pytest.mark.parametrize("size", [1, 2, 255, 256, 257, 1000])

@@ -73,6 +73,15 @@ async def test_seq_that_does_not_grow_is_refused(scene: Scene, seq: int) -> None
     assert await refusal(scene, token) == "seq_not_increasing"
 
 
+async def test_seq_out_of_reach_is_refused_and_locks_nobody_out(scene: Scene) -> None:
+    """The last number of all would have left none for withdrawal or revocation."""
+    site = await scene.register()
+    challenge = await scene.challenge(site.host)
+    token = site.sign(challenge, scene.clock(), act="update", seq=2**53 - 1)
+    assert await refusal(scene, token) == "seq_out_of_reach"
+    assert (await scene.play(site, act="withdraw")).status == "withdrawn"
+
+
 @pytest.mark.parametrize(
     "members",
     [
@@ -129,8 +138,10 @@ async def test_of_two_verifying_statements_with_one_nonce_one_takes_effect(
 ) -> None:
     site = SiteOwner()
     challenge = await scene.challenge(site.host)
-    submitted = [await scene.submit(site, challenge, seq=seq) for seq in (1, 2)]
-    leased = await scene.lease_all(submitted)
+    leased = [
+        await scene.lease(await scene.submit(site, challenge, seq=seq))
+        for seq in (1, 2)
+    ]
     published = site.publishing(site.public)
     works = [scene.decide(one, published) for one in leased]
     if at_once:
@@ -151,7 +162,7 @@ async def test_of_two_first_registrations_at_once_one_takes_effect(
 ) -> None:
     """Each has a nonce of its own, and no row of the site is there to be locked."""
     site = SiteOwner()
-    leased = await scene.lease_all([await scene.submit(site) for _ in range(2)])
+    leased = [await scene.lease(await scene.submit(site)) for _ in range(2)]
     published = site.publishing(site.public)
     decided = await asyncio.gather(*(scene.decide(one, published) for one in leased))
     assert sorted(one.status for one in decided) == ["active", "rejected"]

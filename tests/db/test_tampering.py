@@ -14,16 +14,16 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from sqlalchemy import text
 
-from registry.cli.audit.following import Findings, Follower
-from registry.cli.audit.trust import Trust
-from registry.db import log as log_table
-from registry.db.engine import Engine, Role
-from registry.db.log import AcceptedRecord
+from registry.auditor.follow_log import Findings, Follower
+from registry.auditor.trust import Trust
+from registry.db.engine.engines import Engine, Role
+from registry.db.log import entries as log_table
+from registry.db.log.entries import AcceptedRecord
 from registry.tlog.merkle import leaf_hash
-from registry.usecases.sequence import Sequencer, load_edge
+from registry.usecases.log.sequence import Sequencer, load_edge
 from tests.db.filled_log import SIGNER, FilledLog
 from tests.db.scene import NOON, Clock
-from tests.unit.audit.history import History
+from tests.unit.records.history import History
 
 ROOT_5 = "93aecd020b41045366cf111ba87d648729715e91091377e8ceb772768744d03a"
 ROOT_70000 = "f753b430a9c51ef3d9bd937d53cc36e21c6bc956c85d98d84efd21d7634a07c4"
@@ -162,7 +162,7 @@ async def audited(client: httpx.AsyncClient) -> tuple[str, str | None, int | Non
     try:
         await Follower(source, Trust(log_key=SIGNER.verifier_key)).run()
     except Findings as findings:
-        found = findings.found[0]
+        found = findings.findings[0]
         return found.code, getattr(found, "path", None), found.entry_index
     return "sound", None, None
 

@@ -10,15 +10,16 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from structlog.testing import capture_logs
 
-from registry.db import invariance_runs
-from registry.db.engine import Engine, Role
-from registry.fairness.invariance import PERTURBATIONS
-from registry.fairness.report.figures import Window
+from registry.db.engine.engines import Engine, Role
+from registry.db.reports import invariance_runs
 from registry.interfaces.http.watched import Watched
 from registry.ranking.policy import DEFAULT_POLICY
+from registry.reports.invariance import PERTURBATIONS
+from registry.reports.metrics.trials import INVARIANCE
+from registry.reports.report_terms import Window
 from registry.usecases.chance import Chance
-from registry.usecases.report import make_report
-from registry.usecases.try_daily import DailyTrials
+from registry.usecases.reports.make_report import make_report
+from registry.usecases.reports.try_daily import DailyTrials
 from tests.db.scene import Clock, Scene
 from tests.db.test_asking_counterfactually import Bribable
 from tests.db.test_trying_invariance import MEMBERS, ask, join
@@ -141,12 +142,10 @@ async def test_runs_of_the_window_stand_in_its_report(
     async with scene.engines[Role.AUDITOR].connect() as connection:
         of_both = await make_report(connection, both, DEFAULT_POLICY)
         of_last = await make_report(connection, last, DEFAULT_POLICY)
-    assert of_both.invariance is not None
-    assert of_last.invariance is not None
-    assert of_both.invariance.trials == failed.trials + held.trials
-    assert of_both.invariance.violations == failed.violations
-    assert (of_last.invariance.days, of_last.invariance.violations) == (1, 0)
-    assert of_both.invariance.sentence in of_both.sentences
+    assert of_both[INVARIANCE].trials == failed.trials + held.trials
+    assert of_both[INVARIANCE].violations == failed.violations
+    assert (of_last[INVARIANCE].days, of_last[INVARIANCE].violations) == (1, 0)
+    assert of_both[INVARIANCE].sentence in of_both.sentences
 
 
 async def test_nobody_changes_a_run(owner: Engine, daily: DailyTrials) -> None:

@@ -8,23 +8,23 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy.engine import URL
 
-from registry.cli.bench.invariance import with_leak
-from registry.cli.invariance import invariance
-from registry.db import profiles
-from registry.db.engine import Role
-from registry.db.rankings import RankingWriter
+from registry.bench.invariance import with_leak
+from registry.cli.reports.invariance import invariance
+from registry.db.engine.engines import Role
+from registry.db.log.rankings import RankingWriter
+from registry.db.sites import profiles
 from registry.demo.requests import OTHERS
-from registry.demo.town.declarations import declare
-from registry.demo.town.documents.build import build_document
+from registry.demo.town.documents.build_document import build_document
 from registry.demo.town.member import Member
+from registry.demo.town.member_declarations import declare
 from registry.demo.town.sites import CAST
-from registry.fairness.invariance import PERTURBATIONS
-from registry.identity.declarations import parse_declarations
-from registry.index.query.constants import Filters
+from registry.identity.statements.declarations import parse_declarations
+from registry.index.columns.filters import Filters
 from registry.ranking.profile import encode_profile
+from registry.reports.invariance import PERTURBATIONS
 from registry.sites.host import parse_host
-from registry.usecases.shadow import cast_shadow
-from registry.usecases.try_invariance import Shadow, try_invariance
+from registry.usecases.reports.shadow import cast_shadow
+from registry.usecases.reports.try_invariance import Shadow, try_invariance
 from tests.db.rankings import make_ranking
 from tests.db.scene import Scene, SiteOwner, body_of, understood
 

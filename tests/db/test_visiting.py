@@ -9,15 +9,17 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from crawler.tasks.by_kind import carry_out_task
-from registry.db import documents, notices, profiles, sites, tasks
-from registry.db.documents import StoredDocument
-from registry.db.engine import Role
-from registry.db.tasks import Task, TaskKind
-from registry.identity.document_signature import sign_envelope
-from registry.identity.jwk import jwks_document
-from registry.identity.key_source import KEY_SET_PATH
-from registry.identity.keys import PublicKey
+from crawler.tasks.dispatch import carry_out_task
+from registry.db.engine.engines import Role
+from registry.db.frontier import tasks
+from registry.db.frontier.tasks import Task, TaskKind
+from registry.db.sites import documents, notices, profiles
+from registry.db.sites import listed_sites as sites
+from registry.db.sites.documents import StoredDocument
+from registry.identity.keys.jwk import jwks_document
+from registry.identity.keys.key_source import KEY_SET_PATH
+from registry.identity.keys.public_keys import PublicKey
+from registry.identity.statements.document_signature import sign_envelope
 from registry.ranking.profile import Profile, parse_profile
 from registry.sites.change_history import NEVER_VISITED
 from tests.crawler.net import HonestSite, Net, Page

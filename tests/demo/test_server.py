@@ -11,10 +11,10 @@ import pytest
 from cryptography import x509
 
 from registry.demo.town.server import Town
-from registry.identity.dns_record import parse_wab_records
-from registry.identity.jwk import parse_jwks
-from registry.identity.key_source import KEY_SET_PATH
-from registry.identity.private_keys import load_private_key, public_key_of
+from registry.identity.keys.dns_record import parse_wab_records
+from registry.identity.keys.jwk import parse_jwks
+from registry.identity.keys.key_source import KEY_SET_PATH
+from registry.identity.keys.private_keys import load_private_key, public_key_of
 
 
 @pytest.fixture(scope="module")

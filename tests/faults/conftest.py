@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from registry.db.embedded import EmbeddedPostgres, start_embedded
+from registry.db.engine.embedded import EmbeddedPostgres, start_embedded
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,11 @@ from typing import Any
 from sqlalchemy import select
 
 import crawler.__main__ as process
-from registry.db import tasks
-from registry.db.engine import Connection
-from registry.db.tables import task as task_table
-from registry.db.tasks import Completion, Lease
-from registry.ranking.encoder import load_encoder
+from registry.db.engine.engines import Connection
+from registry.db.frontier import tasks
+from registry.db.frontier.tasks import Completion, Lease
+from registry.db.schema.tables import task as task_table
+from registry.ranking.encoders.encoder import load_encoder
 from registry.sites.gazetteer import Gazetteer
 from tests.faults.nest import fork_on_order
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 import psutil
 from sqlalchemy import text
 
-from registry.db.engine import Engine
+from registry.db.engine.engines import Engine
 from tests.crawler.net import Page, read_request
 from tests.db.scene import wab
 from tests.faults.nest import Nest

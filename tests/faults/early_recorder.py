@@ -4,8 +4,8 @@ import asyncio
 
 from typing_extensions import override
 
-from registry.db.rankings import RankingWriter
-from registry.usecases.record_rankings import RankingRecorder, _Waiting
+from registry.db.log.rankings import RankingWriter
+from registry.usecases.search.record_rankings import RankingRecorder, _Waiting
 
 PAUSE_S = 0.005
 

@@ -9,11 +9,11 @@ import os
 from typing import Any
 
 from registry import publisher
-from registry.db.engine import Role, open_engine
-from registry.db.rankings import CountingWriter
+from registry.db.engine.engines import Role, open_engine
+from registry.db.log.rankings import CountingWriter
 from registry.errors import Unavailable
 from registry.usecases.chance import Chance
-from registry.usecases.record_rankings import RankingRecorder
+from registry.usecases.search.record_rankings import RankingRecorder
 from tests.db.rankings import make_ranking, numbered
 from tests.faults.early_recorder import EarlyRecorder
 from tests.faults.nest import fork_on_order

@@ -17,10 +17,11 @@ from sqlalchemy import text
 from sqlalchemy.engine import URL
 
 from registry import keyring
-from registry.audit.ranking_line import parse_ranking_line
-from registry.db import log, operators
-from registry.db.engine import Connection, DatabaseError, Engine, open_engine
-from registry.db.migrate import migrate
+from registry.db import operators
+from registry.db.engine.engines import Connection, DatabaseError, Engine, open_engine
+from registry.db.log import entries as log
+from registry.db.schema.migrate import migrate
+from registry.records.ranking_record import parse_ranking_line
 from registry.settings import Settings, as_environment
 from registry.tlog.checkpoint import parse_checkpoint
 from registry.tlog.edge import TreeEdge

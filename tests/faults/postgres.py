@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psutil
 
-from registry.db.embedded import EmbeddedPostgres
+from registry.db.engine.embedded import EmbeddedPostgres
 from tests.waiting import until
 
 

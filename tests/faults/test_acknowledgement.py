@@ -9,12 +9,12 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.engine import URL
 
-from registry.db.embedded import EmbeddedPostgres
-from registry.db.engine import Engine, Role, open_engine
-from registry.db.migrate import migrate
+from registry.db.engine.embedded import EmbeddedPostgres
+from registry.db.engine.engines import Engine, Role, open_engine
+from registry.db.schema.migrate import migrate
 from registry.errors import Unavailable
 from registry.usecases.chance import Chance
-from registry.usecases.record_rankings import RankingRecorder
+from registry.usecases.search.record_rankings import RankingRecorder
 from tests.db.rankings import make_ranking
 from tests.faults.early_recorder import EarlyRecorder
 from tests.faults.postgres import kill_and_start

@@ -12,11 +12,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy.engine import URL
 
-from registry.db.engine import Engine, Role
-from registry.ranking.encoder import load_encoder
+from registry.db.engine.engines import Engine, Role
+from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.sites.gazetteer import Gazetteer
-from registry.usecases.list_site import Lister
+from registry.usecases.sites.list_site import Lister
 from tests.crawler.net import Net
 from tests.db.scene import Clock, Scene
 from tests.faults.crawlers import (

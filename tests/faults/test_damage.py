@@ -10,9 +10,9 @@ from sqlalchemy import text
 from sqlalchemy.engine import URL
 
 from registry import keyring
-from registry.db import log
-from registry.db.engine import Engine, Role
-from registry.db.log import AcceptedRecord
+from registry.db.engine.engines import Engine, Role
+from registry.db.log import entries as log
+from registry.db.log.entries import AcceptedRecord
 from registry.publisher import EXIT_DAMAGED
 from registry.settings import Settings, as_environment
 from registry.tlog.merkle import leaf_hash

@@ -11,13 +11,13 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from registry.db.embedded import EmbeddedPostgres, start_embedded
-from registry.db.engine import Engine, Role, open_engine
-from registry.db.migrate import migrate
+from registry.db.engine.embedded import EmbeddedPostgres, start_embedded
+from registry.db.engine.engines import Engine, Role, open_engine
+from registry.db.schema.migrate import migrate
 from registry.errors import Unavailable
 from registry.usecases.chance import Chance
-from registry.usecases.record_rankings import RankingRecorder
-from registry.usecases.sequence import Sequencer
+from registry.usecases.log.sequence import Sequencer
+from registry.usecases.search.record_rankings import RankingRecorder
 from tests.db.rankings import make_ranking
 from tests.db.test_sequencing import SIGNER
 from tests.faults.postgres import postmaster_of
@@ -29,8 +29,9 @@ WAL_SEGMENT_BYTES = 16 << 20
 
 # Four rows fill a page.
 FILL = """
-    INSERT INTO audit.ranking (record_id, eligible)
-    SELECT gen_random_uuid(), decode(repeat('00', 1950), 'hex')
+    INSERT INTO audit.ranking
+        (record_id, accepted_at, operator, eligible, returned, sampled)
+    SELECT gen_random_uuid(), now(), '', 0, '', decode(repeat('00', 1930), 'hex')
     FROM generate_series(1, :rows)
 """
 

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from registry import keyring
-from registry.db.embedded import EmbeddedPostgres
+from registry.db.engine.embedded import EmbeddedPostgres
 from registry.tlog.checkpoint import parse_checkpoint
 from registry.tlog.note import VerifierKey, parse_vkey, verify_note
 from tests.faults.log_scene import LogScene

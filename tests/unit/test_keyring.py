@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from registry import keyring
-from registry.identity.jwk import parse_jwks
-from registry.identity.private_keys import generate_private_key, private_key_pem
+from registry.identity.keys.jwk import parse_jwks
+from registry.identity.keys.private_keys import generate_private_key, private_key_pem
 
 NAME = "registry.example"
 URL = f"https://{NAME}"

@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from registry.ranking.policy import DEFAULT_POLICY, TRANSFORMER_POLICY
-from registry.settings import Settings, SettingsInvalid, as_environment, read_settings
+from registry.ranking.policy import DEFAULT_POLICY, POLICIES, TRANSFORMER_POLICY
+from registry.settings import Settings, as_environment
+from registry.settings_reader import SettingsInvalid, read_settings
 
 W1 = "witness.example/w1+b7ca19fe+BCk0ypSnkfID73RCwbtw1vTZbpRfImqHwhNn+5t4pM5j"
 LOG_KEY = "registry.example/audit+1d57a2a5+AS8hCaL4nFuwLFYf1R0m93lMwe1ctXz7Tvgx3X/lchMX"
@@ -40,6 +41,9 @@ def test_what_is_given_wins_over_the_environment() -> None:
         ({"ALLOW_LOOPBACK": "1", "HOST": "::"}, "ALLOW_LOOPBACK"),
         ({"ALLOW_LOOPBACK": "1", "HOST": "registry.example"}, "ALLOW_LOOPBACK"),
         ({"HOSTS_FILE": "/etc/hosts"}, "HOSTS_FILE"),
+        ({"HOSTS_FILE": "/absent", "ALLOW_LOOPBACK": "1"}, "HOSTS_FILE: /absent"),
+        ({"CA_FILE": "/absent.pem"}, "CA_FILE: /absent.pem"),
+        ({"DATABASE_URL": "mysql://x"}, "DATABASE_URL names no PostgreSQL"),
         ({"PUBLIC_URL": "registry.example"}, "PUBLIC_URL"),
         ({"PUBLIC_URL": "https://registry.example/"}, "PUBLIC_URL"),
         ({"PUBLIC_URL": "https://a b"}, "PUBLIC_URL"),
@@ -112,13 +116,15 @@ def test_development_mode_goes_with_a_loopback_address(host: str) -> None:
     assert settings.allow_loopback
 
 
-def test_a_child_process_reads_the_same_settings() -> None:
+def test_a_child_process_reads_the_same_settings(tmp_path: Path) -> None:
+    hosts_file = tmp_path / "hosts"
+    hosts_file.touch()
     settings = read_settings(
         {},
         data=Path("/srv/data"),
         port=8123,
         allow_loopback=True,
-        hosts_file=Path("/tmp/hosts"),
+        hosts_file=hosts_file,
         dns="127.0.0.1:5353",
         public_url="https://registry.example",
         bot_auth=True,
@@ -147,7 +153,7 @@ def test_requests_are_signed_where_others_can_look_for_the_key(port: str) -> Non
 
 
 def test_every_setting_says_what_it_is() -> None:
-    assert all(one.metadata["doc"].endswith(".") for one in fields(Settings))
+    assert all(item.metadata["doc"].endswith(".") for item in fields(Settings))
 
 
 @pytest.mark.parametrize(
@@ -176,7 +182,54 @@ def test_a_crawler_has_the_share_of_one_of_all(
 
 
 def test_witnesses_are_named_by_key_and_address() -> None:
-    told = {"FAIR_REGISTRY_WITNESSES": f"{W1} https://witness.example/log/, "}
-    [witness] = read_settings(told).witness_list
+    variables = {"FAIR_REGISTRY_WITNESSES": f"{W1} https://witness.example/log/, "}
+    [witness] = read_settings(variables).witness_list
     assert witness.url == "https://witness.example/log/add-checkpoint"
     assert witness.key.name == "witness.example/w1"
+
+
+@pytest.mark.parametrize(
+    ("variable", "advice"),
+    [
+        ("FAIR_REGISTRY_PUBLIC_URI", "did you mean FAIR_REGISTRY_PUBLIC_URL?"),
+        ("FAIR_REGISTRY_WITNESS", "did you mean FAIR_REGISTRY_WITNESSES?"),
+        ("FAIR_REGISTRY_port", "did you mean FAIR_REGISTRY_PORT?"),
+    ],
+)
+def test_an_unknown_name_is_refused_with_the_near_one(
+    variable: str, advice: str
+) -> None:
+    with pytest.raises(SettingsInvalid) as refused:
+        read_settings({variable: ""})
+    assert str(refused.value) == f"{variable} is not a setting; {advice}"
+
+
+def test_variables_of_commands_and_of_others_are_no_settings() -> None:
+    others = {"FAIR_REGISTRY_API_KEY": "frk_x", "FAIR_REGISTRY_URL": "", "PORT": "http"}
+    assert read_settings(others) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("PORT", "http", "a whole number, 1..65535"),
+        ("WORKERS", "-1", "a whole number from 0"),
+        ("BOT_AUTH", "maybe", "1 or 0"),
+        ("LOG_LEVEL", "loud", "one of error, info, warning"),
+        ("BOT_AUTH_DRAFT", "x", "one of meunier-03, ietf-00, ietf-01"),
+    ],
+)
+def test_a_refusal_says_what_may_be_set(name: str, text: str, expected: str) -> None:
+    with pytest.raises(SettingsInvalid, match=f"{name} must be {expected}"):
+        read_settings({f"FAIR_REGISTRY_{name}": text})
+
+
+@pytest.mark.parametrize("text", ["1", "true", "YES", "on", "0", "False", "no", "off"])
+def test_flags_have_several_spellings(text: str) -> None:
+    settings = read_settings({"FAIR_REGISTRY_ALLOW_LOOPBACK": text})
+    assert settings.allow_loopback is (text in {"1", "true", "YES", "on"})
+
+
+def test_every_policy_can_be_set() -> None:
+    for encoder in POLICIES:
+        assert read_settings({}, encoder=encoder).encoder == encoder

@@ -1,4 +1,4 @@
-"""How a member's story shows: delays, faults, broken and altered documents.
+"""Effects of a member's story: delays, faults, broken and altered documents.
 
 Everything follows from the member and the number of the request, so that a demo tells
 the same story each time.
@@ -20,7 +20,7 @@ FAULT_EVERY = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disturbance:
-    """What happens to one request before it is answered."""
+    """Disturbance of one request before it is answered."""
 
     delay_s: float = 0.0
     fault: Literal["", "unavailable", "reset"] = ""
@@ -42,7 +42,7 @@ def _delay_ms(host: str, request_number: int) -> int:
 
 
 def alter_signed(document: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """What a dishonest site does to its document once the signature is on it."""
+    """Alter a signed document as a dishonest site does."""
     metrics = document.get("fairness_metrics")
     declared = metrics if isinstance(metrics, dict) else {}
     return {**document, "fairness_metrics": {**declared, "commission_rate": "0%"}}

@@ -15,15 +15,15 @@ from registry.demo.town.behaviour import (
     decide_disturbance,
     spoil,
 )
-from registry.demo.town.documents.build import build_document, document_path
+from registry.demo.town.documents.build_document import build_document, document_path
 from registry.demo.town.member import Member
-from registry.demo.town.pages import build_page
+from registry.demo.town.member_pages import build_page
 from registry.demo.town.resource import Resource, html, json_resource, plain
-from registry.identity.document_signature import sign_document
-from registry.identity.jwk import jwks_document
-from registry.identity.key_source import KEY_SET_PATH
-from registry.identity.keys import PublicKey
-from registry.identity.private_keys import PrivateKey
+from registry.identity.keys.jwk import jwks_document
+from registry.identity.keys.key_source import KEY_SET_PATH
+from registry.identity.keys.private_keys import PrivateKey
+from registry.identity.keys.public_keys import PublicKey
+from registry.identity.statements.document_signature import sign_document
 from registry.sites.action import Action
 from registry.strict_json import JsonValue
 
@@ -34,7 +34,7 @@ Headers = list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class HttpRequest:
     """path: without the query. if_none_match: the field's value or ""."""
 
     method: str
@@ -75,9 +75,9 @@ class House:
         self.member = replace(self.member, actions=(*self.member.actions, action))
         self._documents = _build_documents(self.member, self._key, now)
 
-    def answer(self, request: Request, now: datetime) -> Reply:
+    def answer(self, request: HttpRequest, now: datetime) -> Reply:
         if request.host != self.member.host:
-            return _refuse(421, "Misdirected Request")
+            return _refuse(421, "Misdirected HttpRequest")
         if request.method not in ("GET", "HEAD"):
             return _refuse(405, "Method Not Allowed", [("Allow", "GET, HEAD")])
         if request.path == PING_PATH and self.member.format == "wab":
@@ -151,9 +151,12 @@ def _refuse(status: int, phrase: str, headers: Headers | None = None) -> Reply:
 
 
 def _matches(if_none_match: str, etag: str) -> bool:
-    """Weak comparison (RFC 9110, section 13.1.2)."""
-    listed = (each.strip().removeprefix("W/") for each in if_none_match.split(","))
-    return any(each in ("*", etag) for each in listed)
+    """Compare weakly (RFC 9110, section 13.1.2)."""
+    listed = (
+        listed_etag.strip().removeprefix("W/")
+        for listed_etag in if_none_match.split(",")
+    )
+    return any(listed_etag in ("*", etag) for listed_etag in listed)
 
 
 def _validators(resource: Resource) -> Headers:

@@ -1,4 +1,4 @@
-"""Who lives in the town: one invented business or service, and its story.
+"""Member of the town: one invented business or service, and its story.
 
 A member's actions are written in the registry's own words (`registry.sites.action`),
 with names in snake_case; each format spells them in its own way.
@@ -7,7 +7,7 @@ with names in snake_case; each format spells them in its own way.
 from dataclasses import dataclass
 from typing import Literal
 
-from registry.identity.keys import Algorithm
+from registry.identity.keys.public_keys import Algorithm
 from registry.sites.action import Action
 from registry.sites.label import Size
 

@@ -49,12 +49,12 @@ class NameServer(asyncio.DatagramProtocol):
         """Raises: dns.exception.FormError if it is a reply."""
         reply = dns.message.make_response(query)
         reply.flags |= dns.flags.AA
-        found = [self._records.get(question.name) for question in query.question]
-        if not any(found):
+        records = [self._records.get(question.name) for question in query.question]
+        if not any(records):
             reply.set_rcode(dns.rcode.NXDOMAIN)
         reply.answer.extend(
             record
-            for question, record in zip(query.question, found, strict=True)
+            for question, record in zip(query.question, records, strict=True)
             if record is not None and question.rdtype == dns.rdatatype.TXT
         )
         return reply

@@ -1,4 +1,4 @@
-"""What stands under one path of a site."""
+"""Resource under one path of a site."""
 
 import hashlib
 import json

@@ -17,13 +17,13 @@ from pathlib import Path
 import trustme
 
 from registry.demo.town.certificates import choose_by_name, issue_contexts
-from registry.demo.town.connection import serve_connection
-from registry.demo.town.declarations import declare, document_urls
 from registry.demo.town.house import House
 from registry.demo.town.member import Format, Member, Proof, Story
+from registry.demo.town.member_declarations import declare, document_urls
 from registry.demo.town.names import NameServer
 from registry.demo.town.sites import CAST
-from registry.identity.private_keys import (
+from registry.demo.town.tls_connection import serve_connection
+from registry.identity.keys.private_keys import (
     PrivateKey,
     generate_private_key,
     private_key_pem,
@@ -86,14 +86,17 @@ class Town:
     def build(cls, directory: Path, cast: tuple[Member, ...] = CAST) -> "Town":
         """Write `ca.pem` and the private keys below the directory."""
         authority = trustme.CA(organization_name="Fair Registry demo town")
-        keys = {each.host: generate_private_key(each.algorithm) for each in cast}
+        keys = {member.host: generate_private_key(member.algorithm) for member in cast}
         now = _now()
         town = cls(
             directory=directory,
             sites=tuple(
-                _settle(each, keys[each.host], directory / "keys") for each in cast
+                _settle(member, keys[member.host], directory / "keys")
+                for member in cast
             ),
-            houses={each.host: House(each, keys[each.host], now) for each in cast},
+            houses={
+                member.host: House(member, keys[member.host], now) for member in cast
+            },
             contexts=issue_contexts(authority, keys),
         )
         authority.cert_pem.write_to_path(str(town.ca_file))

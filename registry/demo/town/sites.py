@@ -1,18 +1,24 @@
-"""The whole cast. Every name is invented; `.test` is reserved (RFC 6761, section 6.2)."""
+"""The whole cast. Every name is invented; `.test` is reserved (RFC 6761, section 6.2).
 
-from registry.demo.town.cast.browsing import BROWSING
-from registry.demo.town.cast.caring import CARING
-from registry.demo.town.cast.eating import EATING
-from registry.demo.town.cast.mending import MENDING
-from registry.demo.town.cast.online import ONLINE
-from registry.demo.town.cast.travelling import TRAVELLING
+Its members are data: a file of TOML for each trade, with the fields of `Member`.
+"""
+
+from pathlib import Path
+
+import msgspec
+
 from registry.demo.town.member import Member
 
-CAST: tuple[Member, ...] = (
-    *EATING,
-    *CARING,
-    *MENDING,
-    *TRAVELLING,
-    *BROWSING,
-    *ONLINE,
-)
+_TRADES = ("eating", "caring", "mending", "travelling", "browsing", "online")
+
+
+class _Trade(msgspec.Struct, forbid_unknown_fields=True):
+    members: tuple[Member, ...]
+
+
+def _read(trade: str) -> tuple[Member, ...]:
+    file = Path(__file__).with_name("cast") / f"{trade}.toml"
+    return msgspec.toml.decode(file.read_bytes(), type=_Trade).members
+
+
+CAST: tuple[Member, ...] = sum(map(_read, _TRADES), ())

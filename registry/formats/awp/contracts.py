@@ -1,4 +1,4 @@
-"""Where an AWP document names what it declares elsewhere: actions and entities.
+"""References of an AWP document to actions and entities that it declares elsewhere.
 
 Sections 7, 8, 11 and 13. A name without its declaration is a deviation, and so are two
 members that contradict each other; the stricter of the two is taken.
@@ -20,13 +20,13 @@ _TYPED = re.compile(r"((?>(?:array\[|object\[)+))([^\[\]]++)")
 
 @dataclass(frozen=True, slots=True)
 class AuthContract:
-    """Section 7 names actions beside their own flags; the two may disagree."""
+    """Actions listed in section 7, which their own flags may contradict."""
 
     required: frozenset[str]
     optional: frozenset[str]
 
     def settle(self, action: Reader, name: str) -> bool | None:
-        """Whether the action requires authentication, as either place says it."""
+        """Tell if the action requires authentication by the contract or its own flag."""
         declared = action.members.get("auth_required")
         if name in self.required:
             if declared is False:
@@ -43,14 +43,14 @@ def _contradicts(declared: Reader, named_in: str) -> None:
     declared.note(
         "contradiction",
         f"auth.{named_in} names the action; true is taken",
-        "Say the same in both places.",
+        "Declare the same in both members.",
     )
 
 
 def action_ids(actions: Reader) -> frozenset[str]:
     listed = actions.value if isinstance(actions.value, list) else []
     ids = (item.get("id") for item in listed if isinstance(item, dict))
-    return frozenset(clean_text(each) for each in ids if isinstance(each, str) and each)
+    return frozenset(clean_text(item) for item in ids if isinstance(item, str) and item)
 
 
 def read_auth(document: Reader, ids: Collection[str]) -> AuthContract:
@@ -120,7 +120,7 @@ def check_dependencies(document: Reader, ids: Collection[str]) -> None:
 def find_cycle(graph: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """A chain of prerequisites that ends where it began; () if there is none.
 
-    graph: what each action waits for. One that waits for itself alone is no chain.
+    graph: the prerequisites of each action. One that waits for itself alone is no chain.
     """
     done: set[str] = set()
     for start in graph:
@@ -151,8 +151,8 @@ def _note_cycle(declared: Reader, cycle: Sequence[str]) -> None:
 
 
 def _check_ids(named: Reader, ids: Collection[str]) -> None:
-    """Every text in an array is the id of an action."""
-    if named.ledger.is_full or all(name in ids for name in _texts(named.value)):
+    """Check that every text in an array is the id of an action."""
+    if named.log.is_full or all(name in ids for name in _texts(named.value)):
         return
     if isinstance(named.value, str):
         _note_unknown(named, named.as_text())
@@ -171,10 +171,10 @@ def _note_unknown(declared: Reader, name: str) -> None:
 
 
 def _texts(value: JsonValue) -> tuple[str, ...]:
-    """The texts in an array; a text alone stands for an array of one."""
+    """Return the texts in an array; a single text counts as an array of one."""
     if isinstance(value, str):
         return (clean_text(value),)
-    return tuple(clean_text(each) for each in _listed(value) if isinstance(each, str))
+    return tuple(clean_text(item) for item in _listed(value) if isinstance(item, str))
 
 
 def _listed(value: JsonValue) -> list[JsonValue]:
@@ -182,7 +182,7 @@ def _listed(value: JsonValue) -> list[JsonValue]:
 
 
 def check_types(document: Reader) -> None:
-    """Section 8: `object[x]` and `array[x]` name an entity of the document.
+    """Check that `object[x]` and `array[x]` name an entity (section 8).
 
     Types of a site's own, such as `airport_code`, need no declaration, and
     `array[airport_code]` is no entity where the document declares none at all.
@@ -190,7 +190,7 @@ def check_types(document: Reader) -> None:
     declared = document.members.get("entities")
     entities = declared if isinstance(declared, dict) else {}
     for pointer, name in islice(_undeclared(document, entities), MAX_DEVIATIONS):
-        document.ledger.note(
+        document.log.note(
             pointer,
             "entity",
             f"{name[:80]!a} is no declared entity",
@@ -199,7 +199,7 @@ def check_types(document: Reader) -> None:
 
 
 def _undeclared(document: Reader, entities: JsonObject) -> Iterator[tuple[str, str]]:
-    """Pointer of the field and the name of the entity that is missing."""
+    """Yield the pointer of a field and the name of the entity that is missing."""
     for pointer, fields in _typed_fields(document, entities):
         for name, value in fields.items():
             declared = value.get("type") if isinstance(value, dict) else value
@@ -224,13 +224,13 @@ def _typed_fields(
 
 
 def _named_entity(declared: str, *, declares_any: bool) -> str:
-    """The entity that a type refers to; "" if it refers to none.
+    """Return the entity that a type refers to; "" if it refers to none.
 
     declares_any: the document has entities, so an array of no known type is of one.
     """
-    found = _TYPED.match(declared)
-    if not found:
+    match = _TYPED.match(declared)
+    if not match:
         return ""
-    name = found[2].strip()
-    is_entity = declares_any or found[1].endswith("object[")
+    name = match[2].strip()
+    is_entity = declares_any or match[1].endswith("object[")
     return name if is_entity and type_name(name) == "unknown" else ""

@@ -1,4 +1,4 @@
-"""AWP section 5.5: the protocols a site speaks, and how each action is called.
+"""Protocols of a site and calls of its actions (AWP section 5.5).
 
 An action runs over plain HTTP at its own endpoint, or via a protocol declared once for
 the whole document.
@@ -23,10 +23,9 @@ _IDENTIFIER = re.compile(r"[a-z0-9]++(?>(?:-[a-z0-9]++)*)\Z")
 
 @dataclass(frozen=True, slots=True)
 class Protocols:
-    """endpoints: the absolute URL of each declared protocol, "" where it has none.
+    """Declared protocols. endpoints: the absolute URL of each, "" if it has none.
 
-    references: what else there is to read about the protocols.
-    root: what a path in the document is relative to.
+    references: further documents about the protocols. root: the base of paths.
     """
 
     endpoints: Mapping[str, str]
@@ -48,7 +47,7 @@ def read_protocols(document: Reader, *, root: str) -> Protocols:
 
 
 def _routed(document: Reader) -> frozenset[str]:
-    """The protocols that actions run via."""
+    """Return the protocols that actions use."""
     actions = (item.members.get("via") for item in document.items("actions"))
     return frozenset(via for via in actions if isinstance(via, str))
 
@@ -64,11 +63,9 @@ def _read_endpoint(name: str, protocol: Reader, root: str, *, is_used: bool) -> 
         text = protocol.as_text()
         return protocol.resolve(text, names=("endpoint",), base=root) or ""
     endpoint = protocol.child("endpoint")
-    needs_one = name in _TRANSPORTS or (is_used and name not in _PAYMENTS)
-    if needs_one and not endpoint.is_present:
-        endpoint.note(
-            "required", f"{name[:80]} has no endpoint", "Say where it is reached."
-        )
+    is_required = name in _TRANSPORTS or (is_used and name not in _PAYMENTS)
+    if is_required and not endpoint.is_present:
+        endpoint.note("required", f"{name[:80]} has no endpoint", "State its address.")
     return protocol.target("endpoint", "url", base=root) or ""
 
 
@@ -95,7 +92,7 @@ def read_calls(action: Reader, protocols: Protocols) -> tuple[Call, ...]:
 def _read_routed_call(
     action: Reader, via: str, operation: str, protocols: Protocols
 ) -> Call:
-    """A payment protocol may have no endpoint: the action's own is what is paid for."""
+    """Read a call; a payment protocol without endpoint pays for the action's own."""
     url = protocols.endpoints[via]
     if url:
         return action.call("awp", via, url, operation=operation)

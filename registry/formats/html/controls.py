@@ -1,4 +1,4 @@
-"""The controls of a page, and what an action takes through them.
+"""The controls of a page, and the parameters of an action that they make.
 
 Types, choices and descriptions as Chromium 150 derives them for WebMCP from a form
 (`form_mcp_schema.cc`), with the texts that a page has besides where that finds none: a
@@ -33,7 +33,7 @@ class Holder:
 
 @dataclass(slots=True)
 class Fieldset:
-    """disables: those in it, now; not while its legend is open."""
+    """A fieldset. disables: disables its controls now; not while its legend is open."""
 
     is_disabled: bool
     disables: bool
@@ -59,7 +59,7 @@ class Control:
 def read_parameter(
     name: str, controls: Sequence[Control], text_in: TextIn
 ) -> Parameter:
-    """controls: those of the name, one or more; of different kinds the first counts.
+    """Read a parameter from its controls; of different kinds the first counts.
 
     name: clean, and short enough.
     """
@@ -78,7 +78,7 @@ def read_parameter(
 def _is_required(controls: Sequence[Control]) -> bool | None:
     if controls[0].tag.name not in _FORM_CONTROLS:
         return None
-    return any("required" in each.tag.attributes for each in controls)
+    return any("required" in control.tag.attributes for control in controls)
 
 
 def _type_of(control: Control, *, is_group: bool) -> str:
@@ -103,7 +103,7 @@ def _describe(control: Control, text_in: TextIn) -> str:
 
 
 def _describe_group(first: Control, text_in: TextIn) -> str:
-    """The label of a single choice says nothing of the group."""
+    """Describe a group, for which the label of a single choice does not serve."""
     attributes = first.tag.attributes
     legend = first.fieldset.legend if first.fieldset else None
     return (
@@ -116,12 +116,12 @@ def _describe_group(first: Control, text_in: TextIn) -> str:
 def _choices(controls: Sequence[Control], text_in: TextIn) -> tuple[str, ...]:
     if controls[0].kind == "select":
         options = controls[0].options
-        found = [
-            text_in(each) if value is None else value
-            for each in options
-            for value in (each.attributes.get("value"),)
+        values = [
+            text_in(option) if value is None else value
+            for option in options
+            for value in (option.attributes.get("value"),)
         ]
     else:
-        found = [each.tag.attributes.get("value", "on") for each in controls]
-    cleaned = (clean_text(each[:MAX_WORD_CHARACTERS]) for each in found)
+        values = [control.tag.attributes.get("value", "on") for control in controls]
+    cleaned = (clean_text(value[:MAX_WORD_CHARACTERS]) for value in values)
     return tuple(filter(None, dict.fromkeys(cleaned)))[:MAX_PARAMETERS]

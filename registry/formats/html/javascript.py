@@ -1,11 +1,11 @@
-"""JavaScript's words: tokens, the brackets among them, strings and numbers.
+"""JavaScript tokens, the brackets among them, strings and numbers.
 
-No parser at hand takes hostile scripts in bounded time: tree-sitter 0.26 needs seconds
-and hundreds of megabytes for 64 kB of `/[`, others recurse. So this knows only what is
-needed to find literals and to leap over all else. It never turns back in the text.
+No common parser handles hostile scripts in bounded time: tree-sitter 0.26 needs seconds
+and hundreds of megabytes for 64 kB of `/[`, others recurse. So this knows only enough to
+find literals and to skip all else. It never backtracks in the text.
 
-A regular expression is told by what stands before it, and goes unnoticed; templates may
-hold templates two deep. Source: ECMA-262, chapter 12.
+A regular expression is recognised by the token before it, and skipped; templates may hold
+templates two deep. Source: ECMA-262, chapter 12.
 """
 
 import math
@@ -20,8 +20,8 @@ _REGEX = (
     r"(?:/[A-Za-z]*+)?"
 )
 _NUMBER = r"(?:\d|\.\d)[\w.]*+(?:(?<=[eE])[+-]\d++)?"
-# Behind these an expression begins; only there a slash begins a regular expression,
-# which then goes unnoticed: it is no literal that anybody asks for.
+# Behind these an expression begins; only there a slash begins a regular expression, which
+# is skipped.
 _LEADING = (
     r"(?:return|typeof|case|in|of|do|else|void|delete|new|throw|await|yield)(?![\w$])"
     r"|=>|[=!]==?|(?:\*\*|>>>?|<<|&&|\|\||\?\?|[-+*/%&|^<>])=|&&|\|\||\?\?|\*\*"
@@ -65,9 +65,9 @@ OPENING = frozenset(_OPENING.values())
 
 
 def tokenize(text: str, *, limit: int) -> list[str]:
-    """The first `limit` tokens, without comments and regular expressions."""
-    found = (match[1] or match[2] for match in _TOKEN.finditer(text))
-    return [token for token in islice(found, limit) if token]
+    """Return the first `limit` tokens, without comments and regular expressions."""
+    tokens = (match[1] or match[2] for match in _TOKEN.finditer(text))
+    return [token for token in islice(tokens, limit) if token]
 
 
 def is_word(token: str) -> bool:
@@ -75,10 +75,10 @@ def is_word(token: str) -> bool:
 
 
 def match_brackets(tokens: list[str]) -> list[int]:
-    """The index of the partner of each opening bracket.
+    """Return the index of the partner of each opening bracket.
 
-    A closing bracket also ends those within that have no partner; what nothing ends goes
-    on to the end of the script.
+    A closing bracket also closes those within that have no partner; the end of the script
+    closes the others.
     """
     partner = [len(tokens)] * len(tokens)
     opened: list[int] = []
@@ -98,23 +98,23 @@ def match_brackets(tokens: list[str]) -> list[int]:
 
 
 def read_string(token: str) -> str | None:
-    """What a string says, or a template without substitutions; None if it is neither."""
+    """Evaluate a string, or a template without substitutions; None for other tokens."""
     if not _WHOLE_STRING.fullmatch(token):
         return None
     text = token[1:-1]
     if "\\" not in text:
         return text
     text = _ESCAPE.sub(_unescape, text)
-    # Two escapes may make one character, and one half of it is none.
+    # Two escapes may make a surrogate pair.
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _unescape(found: "re.Match[str]") -> str:
-    digits = found[1] or found[2] or found[3]
+def _unescape(match: "re.Match[str]") -> str:
+    digits = match[1] or match[2] or match[3]
     if digits:
         code = int(digits, 16)
         return chr(code) if code <= 0x10FFFF else "\ufffd"
-    return _ESCAPED.get(found[4], found[4])
+    return _ESCAPED.get(match[4], match[4])
 
 
 def read_number(token: str) -> float | None:

@@ -1,8 +1,8 @@
-"""Where a page says its discovery documents are: in its head, and in Link headers.
+"""Links of a page to its discovery documents: in its head, and in Link headers.
 
-Only the head counts: a body may hold what visitors wrote. Nothing beyond the first
-50,000 characters is looked at (ABP, discovery). The relations are those that pages use for
-documents; `rel="mcp"` mostly names an endpoint, `service-desc` other kinds of document.
+Only the head counts: a body may hold visitors' text. Only the first 50,000 characters are
+read (ABP, discovery). The relations are those that pages use for documents; `rel="mcp"`
+mostly names an endpoint, `service-desc` other kinds of document.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from registry.formats.document import Format
 from registry.formats.html.markup import Tag, TagFinder, decode_page
-from registry.formats.reading.targets import resolve_target
+from registry.formats.reading.call_targets import resolve_target
 
 MAX_HEAD_CHARACTERS = 50_000
 MAX_LINKS = 20
@@ -47,13 +47,13 @@ class DiscoveryLink:
 
 
 def parse_links(body: bytes, *, url: str) -> tuple[DiscoveryLink, ...]:
-    """What the head of the page at `url` points to, in its order."""
+    """Return the links in the head of the page at `url`, in order."""
     head = decode_page(body)[:MAX_HEAD_CHARACTERS]
     return _chosen(_head_links(head, url))
 
 
 def parse_link_header(values: Sequence[str], *, url: str) -> tuple[DiscoveryLink, ...]:
-    """values: of the Link headers of the answer, in order. url: where it came from."""
+    """Return the links in the Link headers of the response of `url`, in order."""
     return _chosen(
         link
         for value in values
@@ -62,11 +62,11 @@ def parse_link_header(values: Sequence[str], *, url: str) -> tuple[DiscoveryLink
     )
 
 
-def _chosen(found: Iterable[DiscoveryLink]) -> tuple[DiscoveryLink, ...]:
-    """Each once; ABP takes the first manifest link and no other."""
+def _chosen(links: Iterable[DiscoveryLink]) -> tuple[DiscoveryLink, ...]:
+    """Return the distinct links; ABP takes the first manifest link and no other."""
     chosen: dict[DiscoveryLink, None] = {}
     has_abp = False
-    for link in found:
+    for link in links:
         if len(chosen) < MAX_LINKS and not (has_abp and link.format == "abp"):
             chosen[link] = None
             has_abp |= link.format == "abp"
@@ -74,7 +74,7 @@ def _chosen(found: Iterable[DiscoveryLink]) -> tuple[DiscoveryLink, ...]:
 
 
 def _promised(address: str, relations: str, base: str) -> Iterator[DiscoveryLink]:
-    """relations: in any case, with spaces between."""
+    """Yield the links of known relations. relations: in any case, with spaces between."""
     target = resolve_target(address, base=base)
     for relation in relations.lower().split() if target else ():
         if target and relation in _RELATIONS:
@@ -123,7 +123,7 @@ def _links_of(tag: Tag, base: str) -> Iterator[DiscoveryLink]:
 
 
 def _link_values(header: str) -> Iterator[tuple[str, str]]:
-    """Address and relations of each link that speaks of the answer itself."""
+    """Yield address and relations of each link whose context is the response itself."""
     for address, parameters in _LINK_VALUE.findall(header):
         named: dict[str, str] = {}
         for name, quoted, bare in _PARAMETER.findall(parameters):

@@ -1,13 +1,14 @@
-"""The values that a script writes out as literals, and the names that it gives them.
+"""Literals in a script, and the names bound to them.
 
-Nothing is executed and nothing guessed: what is no literal is None, and so is null. No
-recursion; bodies of functions are leapt over. Of a name that is bound several times the
-binding before counts, whatever its scope.
+Nothing is executed or guessed: other expressions are None, and so is null. No recursion;
+bodies of functions are skipped. Of several bindings of a name the last before its use
+counts, whatever its scope.
 """
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from registry.formats.html.javascript import (
     OPENING,
@@ -20,7 +21,7 @@ from registry.formats.html.javascript import (
 from registry.strict_json import JsonValue
 
 Span = tuple[int, int]
-"""The first token of an expression, and the first behind it."""
+"""Index of the first token of an expression, and of the first behind it."""
 
 _MAX_DEPTH = 32
 _TRUTHS = {"true": True, "false": False}
@@ -32,22 +33,22 @@ _CONTROLLING = frozenset({"if", "for", "while", "switch", "catch", "with", "awai
 
 @dataclass(frozen=True, slots=True)
 class _Binding:
-    """What a name stands for from a place on.
+    """A name's value from a token on.
 
-    size: tokens, with those of all names within. in_turn: the values of a list, one after
-    the other, as a loop gives them to its variable.
+    index: of the token. size: tokens, with those of all names within. in_turn: a loop's
+    variable, which takes the values of a list in turn.
     """
 
-    place: int
+    index: int
     value: JsonValue
     size: int
     in_turn: bool = False
 
 
 class Script:
-    """tokens: the first `limit` of the script; is_cut: there are more.
+    """A tokenized script. tokens: its first `limit`; is_cut: there are more.
 
-    Names may stand for so many tokens again, lest a few of them unfold without end.
+    Names may expand to as many tokens again, so that few of them do not expand without end.
     """
 
     def __init__(self, text: str, *, limit: int) -> None:
@@ -63,11 +64,11 @@ class Script:
                 bind(self, index)
 
     def token(self, index: int) -> str:
-        """Beyond the script's ends an empty text."""
+        """Return a token, empty beyond the script's ends."""
         return self.tokens[index] if 0 <= index < len(self.tokens) else ""
 
     def parts(self, bracket: int) -> Iterator[Span]:
-        """What stands between the commas within a pair of brackets."""
+        """Yield the spans between the commas within a pair of brackets."""
         end = self._partner[bracket]
         first = index = bracket + 1
         while index < end:
@@ -80,11 +81,11 @@ class Script:
             yield first, end
 
     def behind(self, bracket: int) -> int:
-        """The place behind a pair of brackets."""
+        """Return the index behind a pair of brackets."""
         return self._partner[bracket] + 1
 
     def values(self, span: Span) -> list[JsonValue]:
-        """What the expression stands for; more than one value only within a loop."""
+        """Evaluate the expression; several values only within a loop."""
         first, end = span
         bound = self._lookup(first) if end - first == 1 else None
         if bound is not None and bound.in_turn and isinstance(bound.value, list):
@@ -92,7 +93,7 @@ class Script:
         return [self.value(span)]
 
     def value(self, span: Span) -> JsonValue:
-        """What the expression says as a literal; None if it is none."""
+        """Evaluate a literal expression; None for others."""
         value = self._begin(span)
         pending = [(span[0], value, 0)] if self._is_container(span) else []
         while pending:
@@ -110,7 +111,7 @@ class Script:
     # --- expressions ---
 
     def _members(self, bracket: int) -> Iterator[tuple[str, Span]]:
-        """Name and value of each member; in an array there are no names."""
+        """Yield name and value of each member; in an array the names are empty."""
         for first, end in self.parts(bracket):
             name = self.token(first)
             if self.tokens[bracket] == "[":
@@ -126,7 +127,7 @@ class Script:
         return self.token(first) in ("[", "{") and self._partner[first] + 1 == end
 
     def _begin(self, span: Span) -> JsonValue:
-        """The value; of a container an empty one, to be filled."""
+        """Return the value; for a container an empty one, to be filled."""
         first, end = span
         if self._is_container(span):
             return [] if self.tokens[first] == "[" else {}
@@ -137,7 +138,7 @@ class Script:
         return self._joined(span)
 
     def _joined(self, span: Span) -> str | None:
-        """Strings with a plus between each two."""
+        """Evaluate strings that are joined by plus signs."""
         texts = []
         for index in range(*span, 2):
             if self.token(index + 1) != "+" and index + 1 != span[1]:
@@ -161,7 +162,7 @@ class Script:
     # --- names ---
 
     def bind_literal(self, assignment: int) -> None:
-        """`name = …`, declared or not; `object.name = …` binds no name."""
+        """Bind `name = …`, declared or not; `object.name = …` binds no name."""
         is_name = is_word(self.token(assignment - 1))
         if not is_name or self.token(assignment - 2) in (".", "?."):
             return
@@ -172,11 +173,11 @@ class Script:
         self._bind(assignment - 1, _Binding(assignment, value, size))
 
     def bind_loop(self, of: int) -> None:
-        """`for (const name of list)`."""
+        """Bind `for (const name of list)`."""
         self._bind_in_turn(of - 1, of + 1)
 
     def bind_callback(self, method: int) -> None:
-        """`list.forEach((name) => …)`."""
+        """Bind `list.forEach((name) => …)`."""
         index = method + 1
         while self.token(index) in _WRAPPING:
             index += 1
@@ -184,7 +185,7 @@ class Script:
             self._bind_in_turn(index, method - 2)
 
     def bind_parameters(self, bracket: int) -> None:
-        """`(name, …) => …`, `function (name, …) {…}`: what they are, callers say."""
+        """Bind `(name, …) => …`, `function (name, …) {…}` to unknown values."""
         behind = self.token(self.behind(bracket))
         if behind == "=>" or (
             behind == "{" and self.token(bracket - 1) not in _CONTROLLING
@@ -193,22 +194,22 @@ class Script:
                 self._bind(first, _Binding(bracket, None, 0))
 
     def bind_parameter(self, arrow: int) -> None:
-        """`name => …`."""
+        """Bind `name => …` to an unknown value."""
         self._bind(arrow - 1, _Binding(arrow - 1, None, 0))
 
     def _bind_in_turn(self, name: int, listed: int) -> None:
-        found = self._lookup(listed)
-        if found is not None and isinstance(found.value, list):
-            self._bind(name, replace(found, place=name, in_turn=True))
+        binding = self._lookup(listed)
+        if binding is not None and isinstance(binding.value, list):
+            self._bind(name, replace(binding, index=name, in_turn=True))
 
     def _bind(self, name: int, binding: _Binding) -> None:
         if is_word(self.token(name)):
             bindings = self._bound.setdefault(self.token(name), [])
-            if not bindings or bindings[-1].place < binding.place:
+            if not bindings or bindings[-1].index < binding.index:
                 bindings.append(binding)
 
     def _literal_at(self, first: int) -> Span:
-        """Up to where the expression ends; nothing if it goes on as no literal does."""
+        """Return the span of a literal; empty if the expression continues otherwise."""
         token, end = self.token(first), first + 1
         if token in OPENING:
             end = self._partner[first] + 1
@@ -221,16 +222,16 @@ class Script:
         return (first, first if goes_on or end > len(self.tokens) else end)
 
     def _lookup(self, index: int) -> _Binding | None:
-        """What the name there was bound to last before, or else first after."""
+        """Return the name's last binding before the index, or else its first after it."""
         bindings = self._bound.get(self.token(index))
         if not bindings:
             return None
-        position = bisect_left(bindings, index, key=_place)
-        found = bindings[max(position - 1, 0)]
-        if found.size > self._allowance:
+        position = bisect_left(bindings, index, key=_BINDING_INDEX)
+        binding = bindings[max(position - 1, 0)]
+        if binding.size > self._allowance:
             return None
-        self._allowance -= found.size
-        return found
+        self._allowance -= binding.size
+        return binding
 
 
 _BINDING: dict[str, Callable[[Script, int], None]] = {
@@ -242,12 +243,11 @@ _BINDING: dict[str, Callable[[Script, int], None]] = {
 }
 
 
-def _place(binding: _Binding) -> int:
-    return binding.place
+_BINDING_INDEX = attrgetter("index")
 
 
 def _signed(sign: str, digits: str) -> JsonValue:
-    """`-1`, and what minifiers write for true and false: `!0`, `!1`."""
+    """Evaluate `-1`, and `!0` and `!1`, by which minifiers write true and false."""
     if sign == "!" and digits in ("0", "1"):
         return digits == "0"
     number = read_number(digits) if sign == "-" else None

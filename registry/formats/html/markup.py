@@ -1,16 +1,20 @@
-"""The tags of an HTML page that somebody asks for, in time linear in its length.
+"""Finding of tags in an HTML page, in time linear in its length.
 
-Tree builders are at the mercy of their input: on 500 kB of nested or attribute-laden tags
-the ones at hand took 10 to 110 seconds. What the registry looks for (metadata, links,
-forms and their controls) needs no tree, so this follows only the tokenization stage of
-the HTML standard (section 13.2.5): tags, attributes, comments, raw text. One regular
-expression leaps over all that is not asked for; it never turns back.
+Hostile input can stall tree builders: on 500 kB of nested or attribute-laden tags common
+ones took 10 to 110 seconds. Metadata, links, forms and their controls need no tree, so
+this follows only the tokenization stage of the HTML standard (section 13.2.5): tags,
+attributes, comments, raw text. One regular expression, which never backtracks, skips all
+else.
 """
 
-import html
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
+
+from registry.formats.html.character_references import (
+    decode_attribute,
+    decode_text,
+)
 
 _RAW_NAMES = (
     *("script", "style", "textarea", "title", "noscript", "iframe"),
@@ -31,19 +35,19 @@ _MAX_ATTRIBUTES_CHARACTERS = 100_000
 
 
 def _attributes(guard: str = "") -> str:
-    """guard: a lookahead that the name of each attribute has to pass."""
+    """Return a pattern of attributes. guard: a lookahead for the name of each."""
     attribute = rf"{_ATTRIBUTE_NAME}(?:{_SPACE}*+={_SPACE}*+{_VALUE})?"
     return rf"(?>(?:[\t\n\f\r /]++|{guard}{attribute})*)"
 
 
 def _any_of(names: Iterable[str]) -> str:
-    """A class in front lets the engine reject a name by its first character."""
+    """Return a pattern of names, which the engine can reject by the first character."""
     return "|".join(f"[{name[0]}{name[0].upper()}](?i:{name[1:]})" for name in names)
 
 
 # All up to the end tag of the element that group 1 names.
 _CONTENT = rf"(?>(?:[^<]++|<(?!/(?i:\1){_NAME_ENDS}))*)"
-# What follows the "<" of a tag, of a comment, and of what the standard calls a bogus one.
+# The rest behind the "<" of a tag, of a comment, and of a bogus comment.
 _TAG = rf"/?{_NAME}{_attributes()}(?:>|\Z)"
 _COMMENT = (
     r"!--(?:-?>|(?>(?:[^-]++|-(?!-!?>))*)(?:--!?>)?)"
@@ -58,10 +62,10 @@ _NOT_TEXT = re.compile(
 
 
 class Tag(NamedTuple):
-    """A start tag, or with `closes` an end tag. Names are in lower case.
+    """A start tag, or with `closes` an end tag, its names in lower case.
 
     end: its end in the page, in characters; -1 for an end tag.
-    content: what a raw element such as a script or a title holds.
+    content: the text of a raw element such as a script or a title.
     """
 
     name: str
@@ -74,8 +78,8 @@ class Tag(NamedTuple):
 class TagFinder:
     """Finds start tags and end tags by name, and raw elements.
 
-    starts: None stands for every name. marks: how attributes begin whose start tags are
-    found besides, whatever their name. All are in lower case.
+    starts: None for every name. marks: prefixes of attributes whose start tags are found
+    besides, whatever their name. All are in lower case.
     """
 
     def __init__(
@@ -100,9 +104,9 @@ class TagFinder:
         )
 
     def find(self, page: str) -> Iterator[Tag]:
-        """In the page's order; a tag within which the page ends is none."""
-        for found in self._pattern.finditer(page):
-            raw, slash, name, attributes, end, content = found.groups()
+        """Yield tags in the page's order, without one that the end of the page cuts."""
+        for match in self._pattern.finditer(page):
+            raw, slash, name, attributes, end, content = match.groups()
             if not end:
                 return
             if slash:
@@ -115,48 +119,43 @@ class TagFinder:
                     (raw or name).lower(),
                     read_attributes(attributes) if attributes else {},
                     False,
-                    found.end(),
+                    match.end(),
                     content or "",
                 ),
             )
 
 
 def starts_as_markup(body: bytes) -> bool:
-    """Whether it begins with a tag or comment, behind a byte order mark and space."""
+    """Tell if it begins with a tag or comment, behind a byte order mark and space."""
     return bool(_MARKUP.match(body))
 
 
 def decode_page(body: bytes) -> str:
-    """UTF-8; what is not becomes U+FFFD, which no tag or attribute name contains."""
+    """Decode UTF-8; invalid bytes become U+FFFD, which no name of a tag contains."""
     return body.decode("utf-8", "replace").removeprefix("\ufeff")
 
 
 def read_attributes(text: str) -> dict[str, str]:
-    """Name and value of each attribute; of equal names the first.
+    """Return name and value of each attribute; of equal names the first.
 
     A tag may be as long as its page; its first 100,000 characters are read.
     """
-    found = _ATTRIBUTE.findall(text, 0, _MAX_ATTRIBUTES_CHARACTERS)
-    found.reverse()
-    if "&" in text:
-        found = [(name, unescape(value)) for name, value in found]
-    return {
+    if "\0" in text:
+        text = text.replace("\0", "\ufffd")
+    pairs = _ATTRIBUTE.findall(text, 0, _MAX_ATTRIBUTES_CHARACTERS)
+    pairs.reverse()
+    attributes = {
         name.lower(): value[1:-1] if value[:1] in _QUOTES else value
-        for name, value in found
+        for name, value in pairs
     }
+    if "&" in text:
+        for name, value in attributes.items():
+            attributes[name] = decode_attribute(value)
+    return attributes
 
 
 def text_of(markup: str) -> str:
     """The text in markup, without that of controls and scripts, in single spaces."""
     if "<" in markup:
         markup = _NOT_TEXT.sub("", markup)
-    return " ".join(unescape(markup).split())
-
-
-def unescape(text: str) -> str:
-    if "&" not in text:
-        return text
-    try:
-        return html.unescape(text)
-    except ValueError:  # a numeric reference of thousands of digits
-        return text
+    return " ".join(decode_text(markup).split())

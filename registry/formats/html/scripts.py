@@ -1,9 +1,9 @@
-"""WebMCP tools that a page's own scripts register, as far as they are written out.
+"""WebMCP tools that a page's inline scripts register with literals.
 
 `registerTool({…})` and `provideContext({tools: […]})` of `navigator.modelContext` or
-`document.modelContext`, also under a name that it was given, with literals or names of
-literals. Whatever is composed while the page runs is reported and not listed: whether and
-how it appears only the running page can say. Files that a page refers to are not read.
+`document.modelContext`, also under an alias, with literals or names of literals. Tools that
+are composed while the page runs are reported and not listed: only the running page shows
+them. External scripts are not read.
 """
 
 import re
@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from registry.formats.document import MAX_ACTIONS
 from registry.formats.html.literals import Script
-from registry.formats.reading.actions import gather, hinted_sensitivity
+from registry.formats.reading.action_list import gather, hinted_sensitivity
 from registry.formats.reading.parameters import read_parameters
-from registry.formats.reading.reader import Ledger, Reader, clean_text
+from registry.formats.reading.reader import DeviationLog, Reader, clean_text
 from registry.sites.action import Action
 from registry.strict_json import JsonObject, JsonValue
 
@@ -31,14 +31,14 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}\Z")
 
 
 class Registered(NamedTuple):
-    """is_partial: the scripts register more than could be read."""
+    """Tools that scripts register. is_partial: there are more than could be read."""
 
     actions: tuple[Action, ...]
     is_partial: bool
 
 
-def read_scripts(scripts: Iterable[str], ledger: Ledger) -> Registered:
-    """Of all scripts together MAX_TOKENS are looked at, of each at most 500 tools."""
+def read_scripts(scripts: Iterable[str], log: DeviationLog) -> Registered:
+    """Read MAX_TOKENS of all scripts together, and at most 500 tools of each."""
     telling = [text for text in scripts if _CONTEXT in text and _METHOD.search(text)]
     tools: list[JsonObject] = []
     is_partial = len(telling) > _MAX_SCRIPTS
@@ -53,21 +53,21 @@ def read_scripts(scripts: Iterable[str], ledger: Ledger) -> Registered:
             else:
                 is_partial = True
     if is_partial:
-        ledger.note(
+        log.note(
             "script",
             "imperative",
             "imperative tools present, not statically readable",
             "Write name, description and inputSchema out where the tool is registered,"
             " or declare it as a form.",
         )
-    return Registered(gather(_read_tools(tools[:MAX_ACTIONS], ledger)), is_partial)
+    return Registered(gather(_read_tools(tools[:MAX_ACTIONS], log)), is_partial)
 
 
 # --- registrations --------------------------------------------------------------------
 
 
 def _registered(script: Script) -> Iterator[JsonValue]:
-    """Each tool as it is handed over; None for what cannot be read."""
+    """Yield the argument of each registration; None for one that cannot be read."""
     if not any(token.strip("\"'`") == _CONTEXT for token in script.tokens):
         return
     contexts = {_CONTEXT, *_aliases(script)}
@@ -85,7 +85,7 @@ def _registered(script: Script) -> Iterator[JsonValue]:
 
 
 def _aliases(script: Script) -> Iterator[str]:
-    """Names that a model context was given: `const name = navigator.modelContext`."""
+    """Yield aliases of a model context: `const name = navigator.modelContext`."""
     for index, token in enumerate(script.tokens):
         if token != _CONTEXT or script.token(index + 1) in {*_DOTS, "="}:
             continue
@@ -97,7 +97,7 @@ def _aliases(script: Script) -> Iterator[str]:
 
 
 def _is_definition(script: Script, name: int, opening: int) -> bool:
-    """`function registerTool(tool) {…}`, or a method of that name."""
+    """Tell a definition, `function registerTool(tool) {…}` or a method, from a call."""
     behind = script.token(script.behind(opening))
     return script.token(name - 1) == "function" or behind == "{"
 
@@ -118,17 +118,17 @@ def _handed_over(script: Script, method: str, opening: int) -> Iterator[JsonValu
 
 
 def _read_tools(
-    tools: Iterable[JsonObject], ledger: Ledger
+    tools: Iterable[JsonObject], log: DeviationLog
 ) -> Iterator[tuple[Reader, Action]]:
     for members in tools:
         name = clean_text(str(members["name"])[:80])
-        tool = Reader(members, f"script[{name}]", ledger)
+        tool = Reader(members, f"script[{name}]", log)
         if _is_complete(tool):
             yield tool, _read_tool(tool)
 
 
 def _is_complete(tool: Reader) -> bool:
-    """A description is needed; one that is composed cannot be read."""
+    """Check the description, which is required; a composed one cannot be read."""
     description = tool.members.get("description", "")
     if description == "":
         tool.note(

@@ -8,7 +8,7 @@ read.
 from collections.abc import Iterator
 
 from registry.formats.document import Document
-from registry.formats.reading.actions import gather
+from registry.formats.reading.action_list import gather
 from registry.formats.reading.claims import read_address
 from registry.formats.reading.gating import read_auth
 from registry.formats.reading.parameters import read_parameters
@@ -40,7 +40,7 @@ def is_a2a(raw: JsonObject) -> bool:
 
 
 def _is_bare_card(raw: JsonObject) -> bool:
-    """A card whose skills are empty or missing."""
+    """Tell if it is a card without skills."""
     if raw.get("skills") not in (None, []):
         return False
     capabilities = raw.get("capabilities")
@@ -56,13 +56,13 @@ def read_a2a(card: Reader) -> Document:
     if not interfaces:
         card.note(
             "required",
-            "no address at which the agent is reached",
+            "the agent has no address",
             "Add supportedInterfaces, or before version 1.0 url.",
         )
     if not card.child("skills").value:
-        card.note("empty", "no skill is listed", "List what the agent can be asked.")
+        card.note("empty", "no skill is listed", "List the agent's skills.")
     auth = _read_security(card)
-    return card.ledger.conclude(
+    return card.log.conclude(
         format="a2a",
         dialect="agent_card",
         version=card.text("protocolVersion"),
@@ -81,13 +81,13 @@ def read_a2a(card: Reader) -> Document:
 
 
 def _read_address(card: Reader) -> str:
-    """The provider's address, where the provider is the site."""
+    """Return the provider's address if the provider is the site."""
     url = read_address(card.child("provider"), "url")
-    return "" if card.ledger.off_origin(url) else url
+    return "" if card.log.off_origin(url) else url
 
 
 def _read_interfaces(card: Reader) -> Iterator[tuple[str, str]]:
-    """Transport and URL of each place where the agent is reached."""
+    """Yield transport and URL of each interface of the agent."""
     seen: set[str] = set()
     for transport, url in _declared_interfaces(card):
         if url and url not in seen:
@@ -132,18 +132,18 @@ def _read_calls(
 
 
 def _read_security(holder: Reader) -> bool | None:
-    """Whether the requirements can be met by no scheme at all, as in OpenAPI.
+    """Tell if a security scheme is required, unless none also suffices, as in OpenAPI.
 
     Schemes alone say how callers identify themselves, not whether they must.
     """
     declared = holder.child(*_REQUIREMENTS).value
     if isinstance(declared, list):
-        asked = [_asks_for_scheme(each) for each in declared]
-        return None if None in asked else all(asked) and bool(asked)
+        required = list(map(_requires_scheme, declared))
+        return None if None in required else all(required) and bool(required)
     return read_auth(holder.child("authentication"))
 
 
-def _asks_for_scheme(requirement: JsonValue) -> bool | None:
+def _requires_scheme(requirement: JsonValue) -> bool | None:
     if not isinstance(requirement, dict):
         return None
     schemes = requirement.get("schemes", requirement)

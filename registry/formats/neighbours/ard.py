@@ -7,10 +7,10 @@ itself stands in a document of its own.
 from collections.abc import Iterator
 
 from registry.formats.document import Document
-from registry.formats.reading.actions import gather
+from registry.formats.reading.action_list import gather
 from registry.formats.reading.claims import read_address, read_host
 from registry.formats.reading.reader import Reader
-from registry.formats.reading.telltales import lists_objects_with
+from registry.formats.reading.structure import lists_objects_with
 from registry.sites.action import Action
 from registry.sites.site import Site
 from registry.strict_json import JsonObject
@@ -49,7 +49,7 @@ def read_ard(catalogue: Reader) -> Document:
             "required", "specVersion is missing", "Add specVersion."
         )
     read = [(entry, _read_entry(entry)) for entry in _objects_in(catalogue, holder)]
-    return catalogue.ledger.conclude(
+    return catalogue.log.conclude(
         format="ard",
         dialect=holder,
         version=catalogue.text(*_VERSIONS),

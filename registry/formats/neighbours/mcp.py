@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from itertools import islice
 
 from registry.formats.document import MAX_ACTIONS, Document
-from registry.formats.reading.actions import gather
+from registry.formats.reading.action_list import gather
 from registry.formats.reading.claims import read_address, read_languages
 from registry.formats.reading.gating import read_auth
 from registry.formats.reading.methods import read_method
-from registry.formats.reading.names import fold_word
+from registry.formats.reading.name_folding import fold_word
 from registry.formats.reading.reader import Reader
-from registry.formats.reading.telltales import has_text, lists_objects_with
+from registry.formats.reading.structure import has_text, lists_objects_with
 from registry.formats.reading.tools import (
     declared_tools,
     lists_tools,
@@ -53,11 +53,11 @@ _REGISTRY_TYPES = ("registryType", "registry_type", "registry_name")
 _SITES = ("homepage", "websiteUrl", "website")
 
 
-# --- telltales ------------------------------------------------------------------------
+# --- detection ------------------------------------------------------------------------
 
 
 def is_mcp(raw: JsonObject) -> bool:
-    """`tools` alone would do for WebMCP too; MCP shows itself by more than that."""
+    """Tell if the document is about MCP; `tools` alone could be WebMCP."""
     return (
         _is_named(raw)
         or isinstance(raw.get("serverInfo"), dict)
@@ -87,12 +87,12 @@ def _is_server_json(raw: JsonObject) -> bool:
 
 
 def _is_reached(raw: JsonObject) -> bool:
-    """It names a transport of MCP and an address or tools."""
+    """Tell if the document names a transport of MCP and an address or tools."""
     transport = raw.get("transport")
     named = transport.get("type") if isinstance(transport, dict) else transport
     several = named if isinstance(named, list) else [named]
     if not any(
-        isinstance(each, str) and fold_word(each) in _TRANSPORTS for each in several
+        isinstance(name, str) and fold_word(name) in _TRANSPORTS for name in several
     ):
         return False
     return _has_address(raw) or isinstance(transport, dict) or "tools" in raw
@@ -106,16 +106,16 @@ def _lists_servers(raw: JsonObject) -> bool:
     servers, configured = raw.get("servers"), raw.get("mcpServers")
     if isinstance(configured, dict):
         return any(
-            isinstance(each, dict) and lists_tools(each.get("tools"))
-            for each in configured.values()
+            isinstance(server, dict) and lists_tools(server.get("tools"))
+            for server in configured.values()
         )
     return lists_objects_with(configured, "url") or (
-        isinstance(servers, list) and any(_is_server(each) for each in servers)
+        isinstance(servers, list) and any(map(_is_server, servers))
     )
 
 
 def _is_server(value: JsonValue) -> bool:
-    """OpenAPI and status pages list servers too, by name and URL alone."""
+    """Tell an MCP server from those of OpenAPI and status pages, with name and URL alone."""
     return isinstance(value, dict) and not _SERVING.isdisjoint(value)
 
 
@@ -148,7 +148,7 @@ def read_mcp(document: Reader) -> Document:
     actions = gather(islice(_read_all(servers, endpoints), 2 * MAX_ACTIONS))
     note_if_empty(document, actions)
     info = body.child("serverInfo", "server")
-    return document.ledger.conclude(
+    return document.log.conclude(
         format="mcp",
         dialect=_dialect_of(body.members),
         version=body.text(*_VERSIONS),
@@ -174,7 +174,7 @@ def _read_all(
 
 
 def _body_of(document: Reader) -> Reader:
-    """The registry answers with `server`; some sites put all under `mcp`."""
+    """Return the body, which the registry puts under `server` and some sites under `mcp`."""
     if _is_nested(document.members):
         return document.child("server", "mcp")
     return document
@@ -188,7 +188,7 @@ def _listed_servers(body: Reader) -> list[Reader]:
 
 
 def _endpoint_of(server: Reader) -> str | None:
-    """The first address: of the transport, a remote, the endpoints, the server itself."""
+    """Return the first address of transport, remotes, endpoints or the server itself."""
     holders = [
         server.child("transport"),
         *server.items("remotes", limit=_MAX_REMOTES),
@@ -206,7 +206,7 @@ def _endpoint_of(server: Reader) -> str | None:
 def _transports_of(server: Reader) -> list[Reader]:
     several = server.child("transports")
     if isinstance(several.value, dict):
-        return [each for _, each in several.entries(_MAX_REMOTES)]
+        return [transport for _, transport in several.entries(_MAX_REMOTES)]
     return several.elements(_MAX_REMOTES)
 
 
@@ -234,15 +234,15 @@ def _read_server_auth(server: Reader) -> bool | None:
     if declared is not None:
         return declared
     for remote in server.items("remotes", limit=1):
-        asked = [header.boolean("isRequired") for header in remote.items("headers")]
-        return True if True in asked else read_auth(remote.child("authentication"))
+        required = [header.boolean("isRequired") for header in remote.items("headers")]
+        return True if True in required else read_auth(remote.child("authentication"))
     return None
 
 
 def _read_calls(name: str, tool: Reader, endpoint: str) -> tuple[Call, ...]:
     execution = tool.child("execution")
-    place = execution if isinstance(execution.value, dict) else tool
-    url = place.target("endpoint", "url")
+    holder = execution if isinstance(execution.value, dict) else tool
+    url = holder.target("endpoint", "url")
     if url:
-        return (tool.call("mcp", "http", url, read_method(place, "method")),)
+        return (tool.call("mcp", "http", url, read_method(holder, "method")),)
     return (tool.call("mcp", "mcp", endpoint, operation=name),) if endpoint else ()

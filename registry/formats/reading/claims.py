@@ -1,4 +1,4 @@
-"""Small claims of a site, brought into their standard forms."""
+"""Simple claims of a site, converted to their standard forms."""
 
 import re
 
@@ -12,16 +12,16 @@ _PERCENT = re.compile(r"(\d{1,3}(?:\.\d{1,400})?)\s*%?\Z")
 
 
 def read_languages(document: Reader, *names: str) -> tuple[str, ...]:
-    """BCP 47 tags from a text or a list of texts; `de_DE` is read as `de-DE`."""
-    found: dict[str, None] = {}
+    """Read BCP 47 tags from a text or a list of texts; `de_DE` is read as `de-DE`."""
+    tags: dict[str, None] = {}
     for name in names:
         declared = document.child(name)
         several = isinstance(declared.value, list)
         for text in declared.elements() if several else [declared]:
             tag = _language_tag(text)
             if tag:
-                found[tag] = None
-    return tuple(found)
+                tags[tag] = None
+    return tuple(tags)
 
 
 def _language_tag(declared: Reader) -> str:
@@ -37,22 +37,24 @@ def _language_tag(declared: Reader) -> str:
 
 
 def read_percent(document: Reader, *names: str) -> float | None:
-    """0..100 from `"12.5%"`, `"12.5"` or `12.5`."""
+    """Read 0..100 from `"12.5%"`, `"12.5"` or `12.5`."""
     declared = document.child(*names)
     if isinstance(declared.value, str):
-        found = _PERCENT.match(declared.as_text())
-        percent = float(found[1]) if found else None
+        match = _PERCENT.match(declared.as_text())
+        percent = float(match[1]) if match else None
     else:
         percent = document.number(*names)
     if percent is not None and 0 <= percent <= 100:
         return percent
     if declared.is_present:
-        declared.note("percent", "no percentage from 0 to 100", 'Write it as "12.5%".')
+        declared.note(
+            "percent", "not a percentage from 0 to 100", 'Write it as "12.5%".'
+        )
     return None
 
 
 def read_location(declared: Reader) -> LocationClaim | None:
-    """City and ISO 3166-1 alpha-2 country; None where neither is told."""
+    """Read city and ISO 3166-1 alpha-2 country; None if both are absent."""
     city, country = declared.text("city"), declared.text("country")
     if not _COUNTRY.match(country):
         country = _upper_country(declared, country)
@@ -73,21 +75,21 @@ def _upper_country(declared: Reader, country: str) -> str:
 
 
 def read_address(document: Reader, *names: str) -> str:
-    """The absolute URL that the document claims for its site."""
-    declared = next((each for each in names if document.text(each)), names[0])
+    """Read the absolute URL that the document claims for its site."""
+    declared = next((name for name in names if document.text(name)), names[0])
     text = document.text(declared)
     if not text:
         return ""
     if _is_host(text):
         text = f"https://{text}"
         document.child(declared).note(
-            "url", "a host name, no address", f'Write "{text[:200]}".'
+            "url", "a host name, not an address", f'Write "{text[:200]}".'
         )
     return document.resolve(text, names=(declared,)) or ""
 
 
 def read_host(document: Reader, *names: str) -> str:
-    """The URL of the site whose host name the document gives."""
+    """Return the URL of the host that the document names."""
     text = document.text(*names)
     return f"https://{text.lower()}" if _is_host(text) else ""
 
@@ -97,7 +99,7 @@ def _is_host(text: str) -> bool:
 
 
 def read_permissions(declared: Reader) -> tuple[tuple[str, bool], ...]:
-    """Name and grant of each permission that is declared as a boolean."""
+    """Return name and grant of each permission that is declared as a boolean."""
     return tuple(
         (name, grant.value)
         for name, grant in declared.entries()

@@ -1,7 +1,7 @@
-"""Reading without the cycle collector.
+"""Pausing of the cycle collector while a document is read.
 
-A document of 512 KiB can hold 260,000 containers, and none of them in a cycle. Looking
-for cycles among them, again and again while they are made, takes ten times the parsing.
+A document of 512 KiB can hold 260,000 containers, none of them in a cycle. Searching them
+for cycles again and again takes ten times as long as parsing.
 """
 
 import gc
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Threads that overlap may end the pause of one another early; that only costs."""
+    """Pause the collector. Overlapping threads may end it early, which only costs time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

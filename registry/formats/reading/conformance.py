@@ -1,9 +1,9 @@
-"""Comparing a document with its specification, written as JSON Schema.
+"""Comparison of a document with its specification, written as JSON Schema.
 
-Every violation becomes a deviation with pointer, rule and a way to mend it. Read are the
-few keywords the formats' schemas use, in one pass that ends at the last deviation kept:
-the validators at hand take seconds for the 150,000 violations that fit into 512 KiB. That
-the verdicts are theirs is tested against one of them.
+Every violation becomes a deviation with pointer, rule and fix. Supported are the few
+keywords that the formats' schemas use, in one pass that ends at the last deviation stored:
+common validators take seconds for the 150,000 violations that fit into 512 KiB. Tests
+compare the results with one of them.
 """
 
 import re
@@ -16,7 +16,7 @@ from registry.strict_json import JsonValue, join_pointer
 
 Schema: TypeAlias = dict[str, Any]
 _Path: TypeAlias = tuple["_Path", str] | None
-"""The innermost step last; spelled as a pointer only when something is amiss."""
+"""Steps of a pointer, innermost last; formatted only for a deviation."""
 
 _TYPE_NAMES = {
     "string": "a string",
@@ -37,22 +37,22 @@ _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
 
 
 class Specification:
-    """A format's rules as far as JSON Schema can say them.
+    """A format's rules as far as JSON Schema can express them.
 
-    Raises: ValueError if the schema holds a keyword that would not be checked.
+    Raises: ValueError if the schema has an unsupported keyword.
     """
 
     def __init__(self, schema: Schema) -> None:
         self._rule = _compile(schema)
 
     def compare(self, document: Reader) -> None:
-        """Note the departures of the document in its ledger, the first hundred."""
+        """Record the document's departures in its deviation log, the first hundred."""
         _Comparison(document).check(document.value, self._rule, None)
 
 
 @dataclass(slots=True, kw_only=True)
 class _Rule:
-    """A schema, ready to be applied. ends_here: nothing beyond the type is asked."""
+    """A compiled schema. ends_here: only the type is checked."""
 
     kind: str = ""
     types: tuple[type, ...] = ()
@@ -69,36 +69,36 @@ class _Rule:
 
 
 def _compile(schema: Schema) -> _Rule:
-    told = dict(schema)
-    kind = told.pop("type", "")
-    pattern = told.pop("pattern", None)
-    others, items = told.pop("additionalProperties", None), told.pop("items", None)
-    only = told.pop("const", None)
+    rest = dict(schema)
+    kind = rest.pop("type", "")
+    pattern = rest.pop("pattern", None)
+    others, items = rest.pop("additionalProperties", None), rest.pop("items", None)
+    only = rest.pop("const", None)
     rule = _Rule(
         kind=kind,
         types=_PYTHON_TYPES.get(kind, ()),
-        required=tuple(told.pop("required", ())),
+        required=tuple(rest.pop("required", ())),
         properties={
             name: _compile(member)
-            for name, member in told.pop("properties", {}).items()
+            for name, member in rest.pop("properties", {}).items()
         },
         others=None if others is None else _compile(others),
         items=None if items is None else _compile(items),
-        choices=tuple(told.pop("enum", ())) or (() if only is None else (only,)),
+        choices=tuple(rest.pop("enum", ())) or (() if only is None else (only,)),
         pattern=re.compile(pattern) if pattern else None,
-        min_length=told.pop("minLength", 0),
-        min_items=told.pop("minItems", 0),
-        minimum=told.pop("minimum", None),
+        min_length=rest.pop("minLength", 0),
+        min_items=rest.pop("minItems", 0),
+        minimum=rest.pop("minimum", None),
     )
-    if told:
-        raise ValueError(f"{', '.join(told)} is not checked")
+    if rest:
+        raise ValueError(f"{', '.join(rest)} is not checked")
     bare = _Rule(kind=rule.kind, types=rule.types)
     rule.ends_here = rule == bare and kind != "integer"
     return rule
 
 
 class _Comparison:
-    """Goes no deeper than the rules do, so depth of a document exhausts no stack."""
+    """Recursion as deep as the rules, so that no document exhausts the stack."""
 
     def __init__(self, document: Reader) -> None:
         self._document = document
@@ -181,12 +181,12 @@ class _Comparison:
     def _note(self, path: _Path, rule: str, detail: str, fix: str) -> None:
         if self._left > 0:
             self._left -= 1
-            pointer = _spell(self._document.pointer, path)
-            self._document.ledger.note(pointer, rule, detail, fix)
+            pointer = _format_pointer(self._document.pointer, path)
+            self._document.log.note(pointer, rule, detail, fix)
 
 
-def _spell(pointer: str, path: _Path) -> str:
+def _format_pointer(pointer: str, path: _Path) -> str:
     if path is None:
         return pointer
     parent, step = path
-    return join_pointer(_spell(pointer, parent), step)
+    return join_pointer(_format_pointer(pointer, parent), step)

@@ -1,6 +1,6 @@
-"""What stands between an agent and an action: authentication, a person's confirmation."""
+"""Gates before an action: authentication, and confirmation by a person."""
 
-from registry.formats.reading.names import fold_word
+from registry.formats.reading.name_folding import fold_word
 from registry.formats.reading.reader import Reader
 from registry.strict_json import JsonValue
 
@@ -25,10 +25,10 @@ _CONFIRMATIONS = (
 
 
 def read_auth(declared: Reader) -> bool | None:
-    """Whether callers must identify themselves, from a flag, a word or an object.
+    """Tell if callers must authenticate, from a flag, a word or an object.
 
-    An object says so by a flag, or names the scheme in `type` or `schemes`. Prose
-    and schemes of unheard names say nothing.
+    An object has a flag, or names the scheme in `type` or `schemes`. Prose and unknown
+    schemes count as undeclared.
     """
     value = declared.value
     if not isinstance(value, dict):
@@ -40,14 +40,14 @@ def read_auth(declared: Reader) -> bool | None:
 
 
 def _judge(value: JsonValue) -> bool | None:
-    """A list asks for what its entries ask for, unless one of them asks for nothing."""
+    """Judge a value; a list requires authentication unless one of its entries does not."""
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
         word = fold_word(value)
         return False if word in _OPEN else (True if word in _CLOSED else None)
     if isinstance(value, list):
-        verdicts = {_judge(each) for each in value if isinstance(each, str)}
+        verdicts = {_judge(word) for word in value if isinstance(word, str)}
         return False if False in verdicts else (True if True in verdicts else None)
     return None
 

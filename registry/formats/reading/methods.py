@@ -6,11 +6,11 @@ HTTP_METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTI
 
 
 def read_method(holder: Reader, *names: str) -> str:
-    """In upper case; "" where none is declared, or another word is."""
+    """Read the method in upper case; "" if none is declared, or another word is."""
     declared = holder.text(*names).upper()
     if not declared or declared in HTTP_METHODS:
         return declared
     holder.child(*names).note(
-        "value", f"{declared[:80]!a} is no HTTP method", "Use GET, POST, PUT, …"
+        "value", f"{declared[:80]!a} is not an HTTP method", "Use GET, POST, PUT, …"
     )
     return ""

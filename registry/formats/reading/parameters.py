@@ -1,4 +1,4 @@
-"""What an action takes, from the many shapes in which documents say it.
+"""Parameters of an action, from the many shapes in which documents declare them.
 
 Lists of objects (WAB, AWAS), lists of names (`"note?"` is optional), maps from a name to
 an object (AWP) or to prose (`"string (optional)"`), and JSON Schemas (ABP, WebMCP, MCP).
@@ -66,21 +66,21 @@ _NAMELESS = Parameter(name="")
 
 
 def read_parameters(action: Reader, *names: str) -> tuple[Parameter, ...]:
-    """The parameters in the first of the named members."""
+    """Read the parameters in the first of the named members."""
     declared = action.child(*names)
     if not declared.is_present:
         return ()
     if isinstance(declared.value, list):
-        found: Iterable[Parameter] = _from_list(declared)
+        parameters: Iterable[Parameter] = _from_list(declared)
     elif is_schema(declared.value):
-        found = _from_schema(declared)
+        parameters = _from_schema(declared)
     else:
-        found = _from_map(declared)
-    return _distinct(declared, found)
+        parameters = _from_map(declared)
+    return _distinct(declared, parameters)
 
 
 def type_name(declared: str) -> str:
-    """The JSON Schema type a declared type stands for; "unknown" for domain types."""
+    """Map a declared type to that of JSON Schema; "unknown" for domain types."""
     if plain := _TYPES.get(declared):
         return plain
     if declared.endswith("[]"):
@@ -90,7 +90,7 @@ def type_name(declared: str) -> str:
 
 
 def is_schema(value: JsonValue) -> bool:
-    """Whether an object is a JSON Schema and no map of parameters.
+    """Tell a JSON Schema from a map of parameters.
 
     A map may itself have a parameter called `type` or `properties`.
     """
@@ -100,7 +100,7 @@ def is_schema(value: JsonValue) -> bool:
         return True
     properties = value.get("properties")
     if isinstance(properties, dict) and all(
-        isinstance(each, dict | bool) for each in properties.values()
+        isinstance(member, dict | bool) for member in properties.values()
     ):
         return True
     if value.keys() == {"additionalProperties"}:
@@ -124,9 +124,9 @@ def _from_list(declared: Reader) -> Iterator[Parameter]:
 
 
 def _from_schema(schema: Reader) -> Iterator[Parameter]:
-    """The properties of the schema and of its parts, each name once.
+    """Yield the properties of the schema and of its parts, each name once.
 
-    Whether a property of one alternative is required cannot be said.
+    A property of one alternative has an unknown `required`.
     """
     parts = [schema, *_parts(schema, schema, "allOf")]
     required = _texts_in(*(part.members.get("required") for part in parts))
@@ -148,7 +148,7 @@ def _unseen_properties(schema: Reader, seen: set[str]) -> list[tuple[str, Reader
 
 
 def _from_map(declared: Reader) -> Iterator[Parameter]:
-    """An array called `required` names parameters, as in a schema, and is none."""
+    """Read a map, in which an array called `required` lists names, as in a schema."""
     listed = declared.members.get("required")
     required = _texts_in(listed) if isinstance(listed, list) else None
     for name, member in declared.entries(MAX_PARAMETERS):
@@ -177,7 +177,7 @@ def _from_prose(name: str, declared: Reader) -> Parameter:
 def _from_object(
     name: str, declared: Reader, required: bool | None, schema: Reader | None = None
 ) -> Parameter:
-    """schema: the root whose definitions a `$ref` may name."""
+    """Read an object. schema: the root with the definitions that a `$ref` may name."""
     members = declared.members
     kind, choices = _kind_and_choices(declared)
     if not _POINTING.isdisjoint(members):
@@ -210,17 +210,17 @@ def _kind_and_choices(declared: Reader) -> tuple[str, tuple[str, ...]]:
 
 
 def _parts(declared: Reader, schema: Reader | None, *combining: str) -> list[Reader]:
-    """What a declaration refers to and the parts it combines, one step deep."""
+    """Return the target of a `$ref` and the combined parts, one step deep."""
     parts = [_followed(declared, schema)] if "$ref" in declared.members else []
     for name in combining:
         combined = declared.child(name)
         if isinstance(combined.value, list):
-            parts += (_followed(each, schema) for each in combined.elements(_MAX_PARTS))
+            parts += (_followed(part, schema) for part in combined.elements(_MAX_PARTS))
     return [part for part in parts if isinstance(part.value, dict)]
 
 
 def _followed(declared: Reader, schema: Reader | None) -> Reader:
-    """What a local `$ref` names, else the declaration itself."""
+    """Follow a local `$ref`; others return the declaration itself."""
     reference = declared.members.get("$ref")
     if schema is None or not isinstance(reference, str):
         return declared
@@ -232,21 +232,21 @@ def _followed(declared: Reader, schema: Reader | None) -> Reader:
 
 def _texts_in(*lists: JsonValue) -> frozenset[str]:
     return frozenset(
-        each
+        item
         for listed in lists
         if isinstance(listed, list)
-        for each in listed
-        if isinstance(each, str)
+        for item in listed
+        if isinstance(item, str)
     )
 
 
 def _declared_type(members: JsonObject) -> str:
-    """The first type that is not null."""
+    """Return the first type that is not null."""
     value = members.get("type")
     if isinstance(value, str):
         return _TYPES.get(value) or type_name(value)
     if isinstance(value, list):
-        names = (each for each in value if isinstance(each, str) and each != "null")
+        names = (name for name in value if isinstance(name, str) and name != "null")
         return type_name(next(names, ""))
     return "unknown"
 
@@ -265,7 +265,7 @@ def _stated_choices(declared: Reader) -> tuple[str, ...]:
     if "enum" in members or "options" in members:
         return _listed_choices(declared)
     if "const" in members:
-        return _spelled([members["const"]])
+        return _choice_texts([members["const"]])
     return (
         _listed_choices(declared.child("validation")) if "validation" in members else ()
     )
@@ -275,27 +275,27 @@ def _listed_choices(declared: Reader) -> tuple[str, ...]:
     values = declared.members.get("enum")
     if not isinstance(values, list) or not 0 < len(values) <= MAX_PARAMETERS:
         listed = declared.child("enum", "options")
-        listed.elements(MAX_PARAMETERS)  # says what is amiss
+        listed.elements(MAX_PARAMETERS)  # records deviations
         values = listed.value if isinstance(listed.value, list) else []
-    return _spelled(values[:MAX_PARAMETERS])
+    return _choice_texts(values[:MAX_PARAMETERS])
 
 
 def _inline_choices(kind: str) -> tuple[str, ...]:
-    """The values of `enum[a, b]`."""
+    """Read the values of `enum[a, b]`."""
     if "[" not in kind:
         return ()
     kind = kind.strip()
     if not (kind[:5].lower() == "enum[" and kind.endswith("]")):
         return ()
     listed = kind[5:-1].split(",", MAX_PARAMETERS)
-    return _spelled(each.strip() for each in listed[:MAX_PARAMETERS])
+    return _choice_texts(text.strip() for text in listed[:MAX_PARAMETERS])
 
 
-def _spelled(values: Iterable[JsonValue]) -> tuple[str, ...]:
-    return tuple(filter(None, map(_spell, values)))
+def _choice_texts(values: Iterable[JsonValue]) -> tuple[str, ...]:
+    return tuple(filter(None, map(_choice_text, values)))
 
 
-def _spell(value: JsonValue) -> str:
+def _choice_text(value: JsonValue) -> str:
     if isinstance(value, str):
         return _name(value)
     if isinstance(value, bool):
@@ -305,13 +305,16 @@ def _spell(value: JsonValue) -> str:
     return ""
 
 
-def _distinct(declared: Reader, found: Iterable[Parameter]) -> tuple[Parameter, ...]:
-    kept: dict[str, Parameter] = {}
-    for parameter in islice(found, MAX_PARAMETERS):
+def _distinct(
+    declared: Reader, parameters: Iterable[Parameter]
+) -> tuple[Parameter, ...]:
+    distinct: dict[str, Parameter] = {}
+    for parameter in islice(parameters, MAX_PARAMETERS):
         if not parameter.name:
             declared.note("required", "a parameter has no name", "Name it.")
-        elif parameter.name in kept:
-            declared.note("duplicate", "a parameter stands twice", "Keep one of them.")
+        elif parameter.name in distinct:
+            detail = "a parameter is listed twice"
+            declared.note("duplicate", detail, "Keep one of them.")
         else:
-            kept[parameter.name] = parameter
-    return tuple(kept.values())
+            distinct[parameter.name] = parameter
+    return tuple(distinct.values())

@@ -1,8 +1,8 @@
-"""A cursor over foreign JSON that knows where it is and records what is amiss.
+"""A cursor over foreign JSON that knows its JSON pointer and records deviations.
 
-Nothing is taken for granted: every container is checked before use, a member of another
-kind than asked for counts as absent and leaves a deviation. Texts come without control
-characters and bidirectional overrides, which could make one site look like another.
+Every container is checked before use; a member of an unexpected kind counts as absent and
+leaves a deviation. Texts lose control characters and bidirectional overrides, which could
+make one site look like another.
 """
 
 import re
@@ -14,10 +14,14 @@ from registry.formats.document import (
     NATIVE,
     Deviation,
     Document,
+    DocumentOrigin,
     Format,
-    Provenance,
 )
-from registry.formats.reading.targets import is_off_origin, resolve_target
+from registry.formats.reading.call_targets import (
+    is_off_origin,
+    is_private_target,
+    resolve_target,
+)
 from registry.sites.action import Call
 from registry.sites.site import Site
 from registry.strict_json import JsonObject, JsonValue, join_pointer
@@ -44,7 +48,7 @@ def clean_text(text: str) -> str:
 
 
 def cut_text(text: str) -> str:
-    """Clean, and no longer than a text may be."""
+    """Clean the text and cut it to MAX_TEXT_CHARACTERS."""
     return clean_text(text)[:MAX_TEXT_CHARACTERS]
 
 
@@ -53,23 +57,25 @@ def kind_of(value: JsonValue) -> str:
 
 
 @dataclass(slots=True)
-class Ledger:
-    """The departures found while one document is read.
+class DeviationLog:
+    """The deviations of a document while it is read.
 
-    url: where the document lies. site_url: the crawled site, if that is elsewhere.
-    family: the format it is read as, once that is told.
+    url: the document's address. site_url: the crawled site, if it is elsewhere.
+    allow_loopback: for development, addresses of this machine may be called. family: the
+    format it is read as, once detected.
     """
 
     url: str
     site_url: str = ""
+    allow_loopback: bool = False
     family: Format | None = None
     _noted: dict[tuple[str, str], Deviation] = field(default_factory=dict)
 
     def note(self, pointer: str, rule: str, detail: str, fix: str = "") -> None:
-        """The first note of a rule at a place stands; beyond MAX_DEVIATIONS none."""
+        """Record a deviation, the first of a rule at a pointer, up to MAX_DEVIATIONS."""
         if not self.is_full:
-            found = Deviation(pointer=pointer, rule=rule, detail=detail, fix=fix)
-            self._noted.setdefault((pointer, rule), found)
+            deviation = Deviation(pointer=pointer, rule=rule, detail=detail, fix=fix)
+            self._noted.setdefault((pointer, rule), deviation)
 
     @property
     def is_full(self) -> bool:
@@ -91,10 +97,10 @@ class Ledger:
         site: Site,
         raw: JsonObject | None,
         references: tuple[str, ...] = (),
-        provenance: Provenance = NATIVE,
+        provenance: DocumentOrigin = NATIVE,
         is_judged: bool = True,
     ) -> Document:
-        """is_judged: the document was compared with its specification."""
+        """Make the document. is_judged: it was compared with its specification."""
         return Document(
             format=format,
             dialect=dialect,
@@ -110,31 +116,30 @@ class Ledger:
 
 
 class Reader:
-    """One value, its JSON pointer, and the ledger of its document.
+    """A value, its JSON pointer, and the deviation log of its document.
 
-    members: the object's; none if it is no object. Where several names are given, they
-    are synonyms in order of preference.
+    members: of an object, else empty. Several names are synonyms in order of preference.
     """
 
-    __slots__ = ("_parent", "_step", "ledger", "members", "value")
+    __slots__ = ("_parent", "_step", "log", "members", "value")
 
     def __init__(
         self,
         value: JsonValue,
         step: str,
-        ledger: Ledger,
+        log: DeviationLog,
         parent: "Reader | None" = None,
     ) -> None:
-        """step: the last of the pointer; the whole of it where there is no parent."""
+        """Point at a value. step: the pointer's last, or all of it without a parent."""
         self.value = value
         self.members: JsonObject = value if isinstance(value, dict) else {}
-        self.ledger = ledger
+        self.log = log
         self._step = step
         self._parent = parent
 
     @property
     def pointer(self) -> str:
-        """RFC 6901. Spelled when asked for: few values have anything amiss."""
+        """The pointer by RFC 6901, formatted on demand: few values have a deviation."""
         if self._parent is None:
             return self._step
         return join_pointer(self._parent.pointer, self._step)
@@ -144,20 +149,20 @@ class Reader:
         return self.value is not None
 
     def note(self, rule: str, detail: str, fix: str = "") -> None:
-        if not self.ledger.is_full:
-            self.ledger.note(self.pointer, rule, detail, fix)
+        if not self.log.is_full:
+            self.log.note(self.pointer, rule, detail, fix)
 
     def child(self, *names: str) -> "Reader":
-        """The first of the named members that is not null, else an absent one."""
+        """Return the first of the named members that is not null, else an absent one."""
         members = self.members
         for name in names:
             value = members.get(name)
             if value is not None:
-                return Reader(value, name, self.ledger, self)
-        return Reader(None, names[0], self.ledger, self)
+                return Reader(value, name, self.log, self)
+        return Reader(None, names[0], self.log, self)
 
     def text(self, *names: str) -> str:
-        """The first named member that is a text; "" if none is."""
+        """Return the first named member that is a text; "" if none is."""
         members = self.members
         for name in names:
             value = members.get(name)
@@ -168,7 +173,7 @@ class Reader:
                     text = self.child(name).as_text()
                 if text:
                     return text
-            elif value is not None and not self.ledger.is_full:
+            elif value is not None and not self.log.is_full:
                 self.child(name).expect("a string")
         return ""
 
@@ -186,7 +191,7 @@ class Reader:
         return text[:MAX_TEXT_CHARACTERS]
 
     def boolean(self, *names: str) -> bool | None:
-        """None if undeclared: unknown is not false."""
+        """Read a flag; None if undeclared: unknown is not false."""
         members = self.members
         for name in names:
             value = members.get(name)
@@ -198,14 +203,15 @@ class Reader:
         return None
 
     def number(self, *names: str) -> float | None:
-        found = self.child(*names)
-        if isinstance(found.value, int | float) and not isinstance(found.value, bool):
-            return float(found.value)
-        found.expect("a number")
+        declared = self.child(*names)
+        value = declared.value
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+        declared.expect("a number")
         return None
 
     def items(self, *names: str, limit: int = MAX_ACTIONS) -> "list[Reader]":
-        """The elements of the array member, at most `limit`."""
+        """Return the elements of the array member, at most `limit`."""
         return self.child(*names).elements(limit)
 
     def elements(self, limit: int = MAX_ACTIONS) -> "list[Reader]":
@@ -213,20 +219,20 @@ class Reader:
             self.expect("an array")
             return []
         self._note_excess(len(self.value), limit)
-        ledger = self.ledger
+        log = self.log
         return [
-            Reader(item, str(index), ledger, self)
+            Reader(item, str(index), log, self)
             for index, item in enumerate(self.value[:limit])
         ]
 
     def texts(self, *names: str, limit: int = MAX_ACTIONS) -> tuple[str, ...]:
-        found = (item.as_text() for item in self.items(*names, limit=limit))
-        return tuple(text for text in found if text)
+        items = (item.as_text() for item in self.items(*names, limit=limit))
+        return tuple(filter(None, items))
 
     def children(
         self, *names: str, limit: int = MAX_ACTIONS
     ) -> "list[tuple[str, Reader]]":
-        """Name and value of each member of the object member, at most `limit`."""
+        """Return name and value of each member of the object member, at most `limit`."""
         return self.child(*names).entries(limit)
 
     def entries(self, limit: int = MAX_ACTIONS) -> "list[tuple[str, Reader]]":
@@ -234,16 +240,16 @@ class Reader:
             self.expect("an object")
             return []
         self._note_excess(len(self.value), limit)
-        # The order of members means nothing, so it must not choose who is cut.
+        # The order of members means nothing, so it must not decide which are cut.
         names = list(self.value)
-        kept = names if len(names) <= limit else sorted(names)[:limit]
-        members, ledger = self.value, self.ledger
-        return [(name, Reader(members[name], name, ledger, self)) for name in kept]
+        read = names if len(names) <= limit else sorted(names)[:limit]
+        members, log = self.value, self.log
+        return [(name, Reader(members[name], name, log, self)) for name in read]
 
     def target(self, *names: str, base: str = "") -> str | None:
-        """The absolute URL in the first named member that is a text.
+        """Return the absolute URL in the first named member that is a text.
 
-        What agents must not follow is dropped with a deviation.
+        A URL that agents must not follow is dropped with a deviation.
         """
         text = self.text(*names)
         return self.resolve(text, names=names, base=base) if text else None
@@ -251,14 +257,19 @@ class Reader:
     def resolve(
         self, text: str, *, names: tuple[str, ...], base: str = ""
     ) -> str | None:
-        url = resolve_target(text, base=base or self.ledger.url)
+        base = base or self.log.url
+        url = resolve_target(text, base=base, allow_loopback=self.log.allow_loopback)
         if url is None:
-            self.child(*names).note(
-                "target",
-                f"{text[:80]!a} is no https address; it is left out",
-                "Give an https URL or a path on the site.",
-            )
+            self.child(*names)._note_dropped_target(text, base)  # noqa: SLF001
         return url
+
+    def _note_dropped_target(self, text: str, base: str) -> None:
+        if is_private_target(text, base=base):
+            detail = f"{text[:80]!a} is a local or private address; it is left out"
+            self.note("target", detail, "Give an address that the public can reach.")
+            return
+        detail = f"{text[:80]!a} is not an https address; it is left out"
+        self.note("target", detail, "Give an https URL or a path on the site.")
 
     def call(
         self,
@@ -268,18 +279,18 @@ class Reader:
         method: str = "",
         operation: str = "",
     ) -> Call:
-        """url: absolute, or "" where the call goes to no address."""
+        """Make a call. url: absolute, or "" for a call without an address."""
         return Call(
             format=format,
             transport=transport,
             method=method,
             target=url,
             operation=operation,
-            off_origin=bool(url) and self.ledger.off_origin(url),
+            off_origin=bool(url) and self.log.off_origin(url),
         )
 
     def expect(self, kind: str) -> None:
-        """Note that a present value is of another kind."""
+        """Record that a present value is of another kind."""
         if self.value is not None:
             self.note(
                 "type",

@@ -1,10 +1,10 @@
-"""What should stand where a document breaks a rule, if there is but one answer."""
+"""Repair of a value that breaks a rule, if there is only one answer."""
 
 import json
 import re
 from collections.abc import Sequence
 
-from registry.formats.reading.names import match_key
+from registry.formats.reading.name_folding import match_key
 from registry.strict_json import JsonValue
 
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
@@ -12,7 +12,7 @@ _MAX_SHOWN = 80
 
 
 def write(repaired: JsonValue) -> str:
-    """The repair as an order; "" for None: the value would have to be guessed."""
+    """Format the repair as an instruction; "" for None: it would be a guess."""
     if repaired is None:
         return ""
     text = json.dumps(repaired, ensure_ascii=False)
@@ -20,15 +20,15 @@ def write(repaired: JsonValue) -> str:
 
 
 def choose(value: str, choices: Sequence[str]) -> str | None:
-    """The choice that is spelled otherwise, or the only one there is."""
+    """Return the choice that differs in spelling alone, or the only one there is."""
     if len(choices) == 1:
         return choices[0]
     key = match_key(value)
-    return next((each for each in choices if match_key(each) == key), None)
+    return next((choice for choice in choices if match_key(choice) == key), None)
 
 
 def convert(value: JsonValue, expected: str) -> JsonValue:
-    """The value as the JSON Schema type `expected`, if its text leaves no choice."""
+    """Convert the value to the JSON Schema type `expected`, if it is unambiguous."""
     match expected, value:
         case "string", bool() | int() | float():
             return json.dumps(value)
@@ -43,7 +43,7 @@ def convert(value: JsonValue, expected: str) -> JsonValue:
 
 
 def _number(text: str) -> JsonValue:
-    found = _NUMBER.fullmatch(text.strip())
-    if found is None:
+    match = _NUMBER.fullmatch(text.strip())
+    if match is None:
         return None
-    return float(found[0]) if "." in found[0] else int(found[0])
+    return float(match[0]) if "." in match[0] else int(match[0])

@@ -1,14 +1,14 @@
 """Tools: a name, a JSON Schema and hints, as MCP and WebMCP both declare them.
 
 Real documents list them as objects or bare names, or map names to objects or prose; they
-borrow OpenAI's `{"type": "function", "function": {…}}`; they spell `inputSchema` in many
-ways.
+borrow OpenAI's `{"type": "function", "function": {…}}`; they have many synonyms of
+`inputSchema`.
 """
 
 from collections.abc import Iterator
 
 from registry.formats.document import MAX_ACTIONS
-from registry.formats.reading.actions import (
+from registry.formats.reading.action_list import (
     hinted_sensitivity,
     read_only_sensitivity,
     severest,
@@ -16,7 +16,7 @@ from registry.formats.reading.actions import (
 from registry.formats.reading.gating import read_auth, read_confirmation
 from registry.formats.reading.parameters import read_parameters
 from registry.formats.reading.reader import Reader, clean_text
-from registry.formats.reading.spelling import note_spelling
+from registry.formats.reading.synonyms import note_synonym
 from registry.sites.action import Action, Call, Sensitivity
 from registry.strict_json import JsonValue
 
@@ -42,12 +42,13 @@ _MODES: dict[str, Sensitivity] = {
 
 
 def lists_tools(value: JsonValue, names: tuple[str, ...] = TOOL_NAMES) -> bool:
-    """Whether it holds at least one named tool."""
+    """Tell if the value has at least one named tool."""
     if isinstance(value, list):
-        return any(_is_named(each, names) for each in value)
+        return any(_is_named(item, names) for item in value)
     if isinstance(value, dict):
-        return any(isinstance(each, dict | list) for each in value.values()) and all(
-            isinstance(each, dict | list | str) for each in value.values()
+        members = value.values()
+        return any(isinstance(member, dict | list) for member in members) and all(
+            isinstance(member, dict | list | str) for member in members
         )
     return False
 
@@ -63,16 +64,16 @@ def _is_named(value: JsonValue, names: tuple[str, ...]) -> bool:
 def declared_tools(
     declared: Reader, names: tuple[str, ...] = TOOL_NAMES
 ) -> Iterator[tuple[str, Reader]]:
-    """Each tool of a list or map, at most MAX_ACTIONS, with its name.
+    """Yield the tools of a list or map with their names, at most MAX_ACTIONS.
 
-    names: the members that may hold it.
+    names: the members that may hold a name.
     """
-    for count, found in enumerate(_all_tools(declared, names)):
+    for count, tool in enumerate(_all_tools(declared, names)):
         if count == MAX_ACTIONS:
             detail = f"more than {MAX_ACTIONS} tools; the others are not read"
             declared.note("limit", detail, "List fewer.")
             return
-        yield found
+        yield tool
 
 
 def _all_tools(
@@ -94,7 +95,7 @@ def _all_tools(
         elif isinstance(item.value, str):
             declared.note(
                 "shape",
-                "names alone; nothing tells what the tools do and take",
+                "names alone, without description and parameters",
                 "List objects with name, description and inputSchema.",
             )
             yield item.as_text(), item
@@ -105,7 +106,7 @@ def _all_tools(
 def _mapped_tools(
     declared: Reader, names: tuple[str, ...]
 ) -> Iterator[tuple[str, Reader]]:
-    """By name, or in groups; what stands beside groups is a remark."""
+    """Yield tools by name, or in groups; entries beside groups are remarks."""
     entries = declared.entries()
     groups = [group for _, group in entries if _is_group(group.value)]
     for group in groups:
@@ -120,18 +121,18 @@ def _mapped_tools(
 
 
 def _is_group(value: JsonValue) -> bool:
-    """A list of tools, or tools by name: objects, each of them with a name of its own."""
+    """Tell if the value is a list of tools, or a map of objects that have names."""
     if isinstance(value, dict):
         members = list(value.values())
         return bool(members) and all(
-            isinstance(each, dict) and isinstance(each.get("name"), str)
-            for each in members
+            isinstance(member, dict) and isinstance(member.get("name"), str)
+            for member in members
         )
     return isinstance(value, list) and lists_tools(value)
 
 
 def _name_of(tool: Reader, names: tuple[str, ...]) -> str:
-    """The identifier, where the name is made of words for people."""
+    """Return the name, or the identifier if the name consists of several words."""
     name = tool.text(*names)
     return (tool.text("id") or name) if " " in name else name
 
@@ -140,7 +141,7 @@ def note_if_empty(document: Reader, actions: tuple[Action, ...]) -> None:
     if not actions:
         document.note(
             "empty",
-            "no tool is listed; agents must come and ask",
+            "no tool is listed",
             "List the tools, each with name, description and inputSchema.",
         )
 
@@ -153,12 +154,12 @@ def read_tool(
     auth_required: bool | None = None,
     schemas: tuple[str, ...] = SCHEMAS,
 ) -> Action:
-    """auth_required: what holds where the tool itself says nothing.
+    """Read a tool. auth_required: the default for a tool without its own.
 
     schemas: the member with the parameters, and its synonyms.
     """
     own_auth = read_auth(tool.child("authentication", "auth", "requiresAuth"))
-    note_spelling(tool, *schemas)
+    note_synonym(tool, *schemas)
     return Action(
         name=name,
         description=_describe(name, tool),
@@ -172,7 +173,7 @@ def read_tool(
 
 
 def _describe(name: str, tool: Reader) -> str:
-    """A text in a map is the description; in a list it is the name."""
+    """Return the description: a text is one in a map, but a name in a list."""
     if isinstance(tool.value, str):
         text = tool.as_text()
         return "" if text == name else text
@@ -182,7 +183,7 @@ def _describe(name: str, tool: Reader) -> str:
     if description:
         return description
     tool.child("description").note(
-        "required", "nothing tells what the tool does", "Add a description."
+        "required", "the tool has no description", "Add a description."
     )
     title = tool.text("title", "displayName", "name")
     return title if title != name else ""

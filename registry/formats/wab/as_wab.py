@@ -1,8 +1,8 @@
-"""Any listed site as a WAB 1.0 discovery document: valid, and nothing made up.
+"""Encoding of any listed site as a valid WAB 1.0 document, without invented facts.
 
-What WAB requires and the site left open gets a plain value and is named in `undeclared`;
-what WAB has no place for stands in the extension. So parsing the result gives the same
-site again.
+Members that WAB requires and the site left open get a plain value and are named in
+`undeclared`; facts that WAB cannot express are in the extension. So parsing the result
+gives the same site again.
 """
 
 import re
@@ -12,8 +12,8 @@ from decimal import Decimal
 from urllib.parse import urlsplit
 
 from registry.formats.wab.extension import EXTENSION
-from registry.formats.wab.schema import PARAMETER_TYPES, TRIGGERS
 from registry.formats.wab.transports import EXECUTE
+from registry.formats.wab.wab_schema import PARAMETER_TYPES, TRIGGERS
 from registry.sites.action import Action, Call, Parameter
 from registry.sites.site import Site
 from registry.strict_json import JsonObject, JsonValue
@@ -27,7 +27,7 @@ _SCRIPT_INTERFACES = {"window.abp": "window.abp", "page": "navigator.modelContex
 
 
 def as_wab(site: Site, *, host: str) -> JsonObject:
-    """host: the crawled one, for what the site does not say itself."""
+    """Encode a site. host: the crawled one, for undeclared members."""
     transports = _wab_transports(site)
     undeclared = [
         name for name in ("name", "category", "url") if not getattr(site, name)
@@ -72,8 +72,8 @@ def _provider(site: Site, host: str) -> JsonObject:
     if site.languages:
         provider["languages"] = list(site.languages)
     if site.location:
-        told = {"city": site.location.city, "country": site.location.country}
-        provider["location"] = {name: value for name, value in told.items() if value}
+        place = {"city": site.location.city, "country": site.location.country}
+        provider["location"] = {name: value for name, value in place.items() if value}
     return provider
 
 
@@ -97,13 +97,13 @@ def _commands(
     for action in actions:
         name = action.name
         if not _NAME.fullmatch(name):
-            name = _spell_name(action.name, taken)
+            name = _wab_name(action.name, taken)
             taken.add(name)
         yield _command(action, name, transports)
 
 
-def _spell_name(text: str, taken: set[str]) -> str:
-    """A name as WAB allows it (section 4.4), unlike those taken."""
+def _wab_name(text: str, taken: set[str]) -> str:
+    """Return a name that WAB allows (section 4.4) and that is not taken."""
     plain = _NOT_IN_NAME.sub("_", text).strip("_") or "action"
     if not plain[0].isalpha():
         plain = f"action_{plain}"
@@ -124,11 +124,11 @@ def _command(action: Action, name: str, transports: tuple[Call, ...]) -> JsonObj
         "name": name,
         "description": action.description or action.name,
         "trigger": trigger,
-        "params": [_parameter(each) for each in action.parameters],
+        "params": list(map(_parameter, action.parameters)),
     }
     if action.auth_required is not None:
         command["requiresAuth"] = action.auth_required
-    implied = tuple(replace(each, method=declared) for each in transports)
+    implied = tuple(replace(call, method=declared) for call in transports)
     return _extended(
         command,
         undeclared,
@@ -187,7 +187,7 @@ def _declared_trigger(action: Action) -> str:
 def _likely_trigger(action: Action) -> str:
     transports = (call.transport for call in action.calls)
     return next(
-        (_TRIGGER_OF[each] for each in transports if each in _TRIGGER_OF), "api"
+        (_TRIGGER_OF[name] for name in transports if name in _TRIGGER_OF), "api"
     )
 
 
@@ -195,16 +195,16 @@ def _likely_trigger(action: Action) -> str:
 
 
 def _wab_transports(site: Site) -> tuple[Call, ...]:
-    """The bridge's transports, in the specification's order; none without a bridge."""
-    found: dict[str, Call] = {}
+    """Return the bridge's transports, in the specification's order."""
+    calls: dict[str, Call] = {}
     for call in (call for action in site.actions for call in action.calls):
         if call.format == "wab" and _is_bridge(call):
-            found.setdefault(call.transport, replace(call, method=""))
-    return tuple(found[name] for name in _TRANSPORTS if name in found)
+            calls.setdefault(call.transport, replace(call, method=""))
+    return tuple(calls[name] for name in _TRANSPORTS if name in calls)
 
 
 def has_bridge(action: Action) -> bool:
-    """Whether it can be called by a transport that WAB 1.0 has."""
+    """Tell if it can be called by a transport that WAB 1.0 has."""
     return any(call.format == "wab" and _is_bridge(call) for call in action.calls)
 
 
@@ -229,7 +229,7 @@ def _describe(call: Call) -> JsonObject:
 
 
 def _other_transport(site: Site, host: str) -> JsonObject:
-    """Where its own calls go, for a site without a bridge; section 4.3.7 wants one."""
+    """Return the target of its other calls as the transport that section 4.3.7 requires."""
     calls = [call for action in site.actions for call in action.calls]
     for call in calls:
         if "://" in call.target:

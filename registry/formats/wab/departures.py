@@ -1,29 +1,29 @@
-"""Where a WAB document departs from the specification, with the way back.
+"""Departures of a WAB document from the specification, with their fixes.
 
-Appendix A is compared by its JSON Schema. Before that is said what the dialects put
-elsewhere, since "is missing" would help less; after it, what the schema lets through.
+Appendix A is compared by its JSON Schema. Members that dialects put elsewhere are reported
+before that, since "is missing" would help less; faults that the schema accepts, after it.
 """
 
+from registry.formats.reading.call_targets import resolve_target
 from registry.formats.reading.conformance import Specification
 from registry.formats.reading.reader import Reader
-from registry.formats.reading.targets import resolve_target
-from registry.formats.wab.schema import APPENDIX_A
+from registry.formats.wab.wab_schema import APPENDIX_A
 
 _SPECIFICATION = Specification(APPENDIX_A)
 
 
 def note_departures(body: Reader) -> None:
-    _note_misplaced(body)
+    _note_synonyms(body)
     _SPECIFICATION.compare(body)
     _check_transport(body)
     _check_addresses(body)
 
 
-_OTHER_PLACES: tuple[tuple[str, tuple[str, ...], str], ...] = (
+_SYNONYMS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "wab_version",
         ("wab", "version"),
-        'Rename {found} to wab_version, and write "1.0".',
+        'Rename {synonym} to wab_version, and write "1.0".',
     ),
     ("provider", ("site",), "Rename site to provider; give it name, category and url."),
     (
@@ -34,26 +34,26 @@ _OTHER_PLACES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "capabilities",
         ("actions", "commands"),
-        "Move {found} to capabilities.commands, as a list of objects.",
+        "Move {synonym} to capabilities.commands, as a list of objects.",
     ),
     (
         "transport",
         ("endpoint", "endpoints", "agent_access"),
-        'Say how you are called, e.g. {{"http": {{"enabled": true, "base_url": "/api/wab"}}}}.',
+        'State how you are called, e.g. {{"http": {{"enabled": true, "base_url": "/api/wab"}}}}.',
     ),
 )
 
 
-def _note_misplaced(body: Reader) -> None:
-    for name, others, fix in _OTHER_PLACES:
-        found = next((other for other in others if other in body.members), None)
-        if found is not None and name not in body.members:
-            detail = f"{name} is missing; {found} stands in its place"
-            body.child(name).note("required", detail, fix.format(found=found))
+def _note_synonyms(body: Reader) -> None:
+    for name, others, fix in _SYNONYMS:
+        synonym = next((other for other in others if other in body.members), None)
+        if synonym is not None and name not in body.members:
+            detail = f"{name} is missing; there is {synonym} instead"
+            body.child(name).note("required", detail, fix.format(synonym=synonym))
 
 
 def _check_transport(body: Reader) -> None:
-    """Section 4.3.7 wants one enabled transport; the schema's `anyOf` asks for none."""
+    """Check for the enabled transport of section 4.3.7, which the schema lets pass."""
     transport = body.child("transport")
     if isinstance(transport.value, dict) and not any(
         member.get("enabled") is True
@@ -68,7 +68,7 @@ def _check_transport(body: Reader) -> None:
 
 
 def _check_addresses(body: Reader) -> None:
-    """`format: uri` checks nothing by itself, and passes `javascript:`."""
+    """Check URLs, as `format: uri` validates nothing by itself and passes `javascript:`."""
     for holder, name in (("provider", "url"), ("agent_access", "api_fallback")):
         url = body.child(holder).child(name)
         if isinstance(url.value, str) and resolve_target(url.value, base="") is None:

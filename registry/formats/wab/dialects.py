@@ -1,7 +1,7 @@
-"""The shapes under which WAB documents are served, each told by its own members.
+"""Dialects of WAB documents, each recognised by its own members.
 
-The reference repository itself emits nine of them; the version that a document claims
-tells nothing.
+The reference repository itself emits nine of them; the version that a document claims is
+no evidence.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ def is_wab(raw: JsonObject) -> bool:
 
 
 def _is_generated(raw: JsonObject) -> bool:
-    """By one of the project's packages, whose documents bear no other mark."""
+    """Tell if one of the project's packages made it, whose documents have no other mark."""
     generator = raw.get("generator")
     return isinstance(generator, str) and generator.startswith(("@wab/", "wab/"))
 
@@ -57,7 +57,7 @@ def _lists_no_commands(body: Reader) -> bool:
     return "commands" not in body.child("capabilities").members
 
 
-_TELLTALES: tuple[tuple[str, Callable[[Reader], bool]], ...] = (
+_DIALECTS: tuple[tuple[str, Callable[[Reader], bool]], ...] = (
     ("mu_plugin", lambda body: _declared_version(body).startswith("mu-")),
     ("edge_3_2", _has("commands", dict)),
     (
@@ -86,10 +86,10 @@ def dialect_of(body: Reader, *, enveloped: bool) -> str:
         )
     if enveloped:
         return "trust_envelope"
-    for dialect, is_told in _TELLTALES:
-        if is_told(body):
+    for dialect, matches in _DIALECTS:
+        if matches(body):
             return dialect
     raise Refused(
         refusals.FORMAT_UNKNOWN,
-        "it names a WAB version but holds no provider, site, commands or actions",
+        "it names a WAB version but has no provider, site, commands or actions",
     )

@@ -1,14 +1,14 @@
 """WAB, the Web Agent Bridge: discovery documents of the specification and its dialects.
 
-Specification: WAB 1.0 sections 4 and 7.3, Appendix A. Prices of a place (`tier`) and
-scores a site gives itself stay in the raw document: nothing reads them.
+Specification: WAB 1.0 sections 4 and 7.3, Appendix A. Paid tiers (`tier`) and scores that
+a site gives itself are not read.
 """
 
 from dataclasses import replace
 from urllib.parse import quote
 
 from registry.formats.document import MAX_ACTIONS, Document
-from registry.formats.reading.actions import gather, read_only_sensitivity, severest
+from registry.formats.reading.action_list import gather, read_only_sensitivity, severest
 from registry.formats.reading.claims import (
     read_address,
     read_host,
@@ -26,8 +26,8 @@ from registry.formats.wab.extension import (
     extend_parameters,
     extend_site,
 )
-from registry.formats.wab.schema import STANDARD_PERMISSIONS
 from registry.formats.wab.transports import read_transports
+from registry.formats.wab.wab_schema import STANDARD_PERMISSIONS
 from registry.sites.action import Action, Call
 from registry.sites.site import Site
 
@@ -35,11 +35,11 @@ _NAME_HOLE = "{actionName}"
 
 
 def read_wab(top: Reader) -> Document:
-    """Raises: Refused (not_discovery, format_unknown)."""
+    """Read a WAB document. Raises: Refused (not_discovery, format_unknown)."""
     body = top.child("payload") if is_envelope(top.members) else top
     dialect = dialect_of(body, enveloped=body is not top)
     note_departures(body)
-    return top.ledger.conclude(
+    return top.log.conclude(
         format="wab",
         dialect=dialect,
         version=body.text("wab_version", "wab", "version"),
@@ -84,7 +84,7 @@ def _read_permissions(body: Reader) -> tuple[tuple[str, bool], ...]:
 
 
 def _sources(body: Reader) -> tuple[Reader, ...]:
-    """Where a WAB document may keep its commands, the specification's place first."""
+    """Return the members that may hold the commands, the specified one first."""
     capabilities = body.child("capabilities")
     listed = (capabilities,) if isinstance(capabilities.value, list) else ()
     return (
@@ -102,9 +102,9 @@ def _declared_in(source: Reader) -> list[tuple[str, Reader]]:
 
 
 def _read_actions(body: Reader) -> tuple[Action, ...]:
-    """One action a name; a document may say the same in two places."""
+    """Read the actions, the first of each name: a document may list them twice."""
     transports = read_transports(body)
-    found: dict[str, Action] = {}
+    actions: dict[str, Action] = {}
     for source in _sources(body):
         declared = [
             (item, _read_command(name, item, body, transports))
@@ -112,14 +112,14 @@ def _read_actions(body: Reader) -> tuple[Action, ...]:
             if isinstance(item.value, dict) and not _is_bare_permission(item)
         ]
         for action in gather(declared):
-            found.setdefault(action.name, action)
-    if not found:
+            actions.setdefault(action.name, action)
+    if not actions:
         return _read_bare_names(body, transports)
-    return tuple(found.values())[:MAX_ACTIONS]
+    return tuple(actions.values())[:MAX_ACTIONS]
 
 
 def _is_bare_permission(command: Reader) -> bool:
-    """Some bridges list the permissions again as commands, without a word of theirs."""
+    """Tell if it is a permission that a bridge lists again as a command."""
     named = command.members.get("name")
     return named in STANDARD_PERMISSIONS and "description" not in command.members
 
@@ -148,7 +148,7 @@ def _read_command(
 def _read_calls(
     command: Reader, body: Reader, method: str, transports: tuple[Call, ...]
 ) -> tuple[Call, ...]:
-    """The command's own address if it has one, else the site's transports."""
+    """Return a call to the command's own address, else the site's transports."""
     url = command.target("endpoint", "url", "urlTemplate")
     path = command.text("path")
     if url is None and path:
@@ -159,8 +159,8 @@ def _read_calls(
     trigger = command.text("trigger") or method
     name = quote(command.text("name"), safe="")
     return tuple(
-        replace(each, method=trigger, target=each.target.replace(_NAME_HOLE, name))
-        for each in transports
+        replace(call, method=trigger, target=call.target.replace(_NAME_HOLE, name))
+        for call in transports
     )
 
 

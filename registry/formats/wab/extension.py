@@ -1,9 +1,9 @@
-"""What our model says and WAB 1.0 cannot: one member that a WAB document may carry.
+"""The extension member of WAB documents, for facts that WAB 1.0 cannot express.
 
-`x-fair-registry` stands beside the specified members of the document, of a command and
-of a parameter. `undeclared` lists specified members whose value stands there only because
-WAB requires one; the others say what has no place in WAB. The registry writes it when it
-shows a site as WAB, and reads it, so that nothing is lost or made up on the way.
+`x-fair-registry` is a member of the document, of a command and of a parameter.
+`undeclared` lists specified members whose value is there only because WAB requires one;
+the others hold facts without a member in WAB. The registry writes it when it shows a site
+as WAB, and reads it, so that nothing is lost or invented in between.
 """
 
 from dataclasses import replace
@@ -41,7 +41,7 @@ def extend_action(action: Action, command: Reader) -> Action:
     if "calls" in extension.members:
         calls = _read_calls(extension)
     elif "trigger" in undeclared:
-        calls = tuple(replace(each, method="") for each in calls)
+        calls = tuple(replace(call, method="") for call in calls)
     sensitivity = _read_sensitivity(extension)
     return replace(
         action,
@@ -64,8 +64,8 @@ def extend_parameters(
         if EXTENSION in item.members
     }
     return tuple(
-        _extend_parameter(each, extended[each.name]) if each.name in extended else each
-        for each in parameters
+        _extend_parameter(p, extended[p.name]) if p.name in extended else p
+        for p in parameters
     )
 
 
@@ -81,15 +81,15 @@ def _extend_parameter(parameter: Parameter, declared: Reader) -> Parameter:
 
 def _read_sensitivity(extension: Reader) -> Sensitivity | None:
     declared = extension.text("sensitivity")
-    for each in get_args(Sensitivity):
-        if each == declared:
-            return each  # type: ignore[no-any-return]
+    for level in get_args(Sensitivity):
+        if level == declared:
+            return level  # type: ignore[no-any-return]
     return None
 
 
 def _read_calls(extension: Reader) -> tuple[Call, ...]:
-    found = (_read_call(each) for each in extension.items("calls", limit=_MAX_CALLS))
-    return tuple(call for call in found if call is not None)
+    calls = map(_read_call, extension.items("calls", limit=_MAX_CALLS))
+    return tuple(call for call in calls if call is not None)
 
 
 def _read_call(declared: Reader) -> Call | None:
@@ -103,5 +103,5 @@ def _read_call(declared: Reader) -> Call | None:
         method=declared.text("method"),
         target=url or declared.text("interface"),
         operation=declared.text("operation"),
-        off_origin=bool(url) and declared.ledger.off_origin(url or ""),
+        off_origin=bool(url) and declared.log.off_origin(url or ""),
     )

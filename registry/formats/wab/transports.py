@@ -1,4 +1,4 @@
-"""How a WAB bridge is called: section 4.3.7, and where the dialects keep it."""
+"""Transports of a WAB bridge by section 4.3.7 and by the dialects."""
 
 from collections.abc import Iterator
 
@@ -46,7 +46,7 @@ def _described_transports(body: Reader) -> Iterator[Call]:
 
 
 def _execute_address(body: Reader, http: Reader) -> str | None:
-    """Section 7.3.1, or where the dialects keep it."""
+    """Return the address of section 7.3.1, or of the dialects."""
     base = http.text("base_url")
     if base:
         return http.resolve(base.rstrip("/") + EXECUTE, names=("base_url",))

@@ -12,12 +12,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.building.publishers import regroup, with_leaders
-from registry.index.building.voices import Voice
+from registry.index.building.publisher_groups import PublisherGroup
+from registry.index.building.publishers import regroup, with_representatives
 from registry.index.columns.content import BITS, content_of
 from registry.index.columns.rows import Rows, join, rows_of
+from registry.index.query.eligible_estimate import EligibleEstimate, with_members
 from registry.index.query.index import Index
-from registry.index.query.panel import Panel, with_members
 from registry.index.segments.levels import (
     SIZES,
     Level,
@@ -38,8 +38,8 @@ class Merge:
     levels: tuple[Level, ...]
     policy: Policy
 
-    def made(self) -> Level:
-        """Takes long; may run in another thread while changes are followed."""
+    def merged(self) -> Level:
+        """Merge the levels; takes long, may run in another thread meanwhile."""
         return with_members(merge_levels(self.levels, self.policy), self.policy)
 
 
@@ -47,12 +47,12 @@ class Merge:
 class Builder:
     """levels: the oldest first, no site living in two; the last takes the changes.
 
-    voices: by publisher with several sites. content: a sum over all profiles.
+    groups: by publisher with several sites. content: a sum over all profiles.
     """
 
     policy: Policy
     levels: tuple[Level, ...]
-    voices: Mapping[int, Voice]
+    groups: Mapping[int, PublisherGroup]
     content: int = field(repr=False)
     sizes: Sizes = SIZES
 
@@ -60,23 +60,23 @@ class Builder:
     def build(
         cls, profiles: Iterable[Profile], policy: Policy, sizes: Sizes = SIZES
     ) -> "Builder":
-        rows, voices = with_leaders(rows_of(list(profiles), policy), {}, policy)
-        return cls.of_rows(rows, voices, content_of(rows.bodies), policy, sizes)
+        rows, groups = with_representatives(rows_of(list(profiles), policy), {}, policy)
+        return cls.of_rows(rows, groups, content_of(rows.bodies), policy, sizes)
 
     @classmethod
     def of_rows(
         cls,
         rows: Rows,
-        voices: Mapping[int, Voice],
+        groups: Mapping[int, PublisherGroup],
         content: int,
         policy: Policy,
         sizes: Sizes = SIZES,
     ) -> "Builder":
-        """rows, voices: see `with_leaders`. content: of the rows."""
+        """rows, groups: see `with_representatives`. content: of the rows."""
         return cls(
             policy=policy,
             levels=_closed((make_level(rows, policy),), policy),
-            voices=voices,
+            groups=groups,
             content=content,
             sizes=sizes,
         )
@@ -91,7 +91,7 @@ class Builder:
             bodies=tuple(level.rows.bodies for level in self.levels),
             dead_terms=terms,
             dead_counts=counts,
-            panel=Panel(
+            panel=EligibleEstimate(
                 parts=tuple(level.on_panel for level in self.levels),
                 cutoff=min(level.cutoff for level in self.levels),
                 size=sum(level.size for level in self.levels),
@@ -102,11 +102,11 @@ class Builder:
         self, upserts: Iterable[Profile], removals: Iterable[int]
     ) -> "Builder":
         """Removals are of site ids; unknown ones are ignored, and upserts win."""
-        new = {one.site_id: one for one in upserts}
+        new = {profile.site_id: profile for profile in upserts}
         return self.with_rows(rows_of(list(new.values()), self.policy), removals)
 
     def with_rows(self, rows: Rows, removals: Iterable[int]) -> "Builder":
-        """As `with_changes`; rows: of distinct sites, see `rows_of`."""
+        """Return a builder as `with_changes` does. rows: of distinct sites, see `rows_of`."""
         gone_ids = np.fromiter(removals, np.int64)
         ids = np.unique(np.concatenate([gone_ids, rows.site_ids]))
         numbers = [level.numbers_of(ids) for level in self.levels]
@@ -117,7 +117,7 @@ class Builder:
             levels,
             join([fresh.rows.take(fresh.living), rows]),
             np.unique(np.concatenate([rows.publishers, gone.publishers])),
-            self.voices,
+            self.groups,
             self.policy,
         )
         changed = (*regrouped.levels, make_level(regrouped.fresh, self.policy))
@@ -126,7 +126,7 @@ class Builder:
         return replace(
             self,
             levels=_closed(changed, self.policy) if is_full else changed,
-            voices=regrouped.voices,
+            groups=regrouped.groups,
             content=(self.content + came - went) % (1 << BITS),
         )
 
@@ -134,12 +134,12 @@ class Builder:
         return np.frombuffer(self.content.to_bytes(BITS // 8), np.uint8)
 
     def find_merge(self) -> Merge | None:
-        """What is to be merged, if anything; not while another merge is under way."""
-        found = find_merge(self.levels, self.sizes)
-        return None if found is None else Merge(self.levels[found], self.policy)
+        """Return the next merge, if any; not while another merge is under way."""
+        levels = find_merge(self.levels, self.sizes)
+        return None if levels is None else Merge(self.levels[levels], self.policy)
 
-    def with_merged(self, merge: Merge, made: Level) -> "Builder":
-        """made: of the merge, of this builder or one before it."""
+    def with_merged(self, merge: Merge, merged_level: Level) -> "Builder":
+        """merged_level: of the merge, of this builder or one before it."""
         first = next(
             number
             for number, level in enumerate(self.levels)
@@ -150,16 +150,20 @@ class Builder:
             then.rows.site_ids[np.flatnonzero(then.part.alive != now.part.alive)]
             for then, now in zip(merge.levels, self.levels[first:end], strict=True)
         ]
-        made = made.without(made.numbers_of(np.concatenate(since)))
-        merged = (made,) if made.size else ()
+        merged_level = merged_level.without(
+            merged_level.numbers_of(np.concatenate(since))
+        )
+        merged = (merged_level,) if merged_level.size else ()
         levels = (*self.levels[:first], *merged, *self.levels[end:])
         return replace(self, levels=levels)
 
 
 def _closed(levels: tuple[Level, ...], policy: Policy) -> tuple[Level, ...]:
-    """With another last level, which is empty; no other is."""
+    """Return the levels with an empty last one; no other is empty."""
     *older, last = levels
-    closed = [one for one in (*older, with_members(last, policy)) if len(one.rows)]
+    closed = [
+        level for level in (*older, with_members(last, policy)) if len(level.rows)
+    ]
     return (*closed, make_level(rows_of([], policy), policy))
 
 

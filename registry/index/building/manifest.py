@@ -1,4 +1,4 @@
-"""What names the files of an index; it takes the place of the one before in one step."""
+"""IndexManifest: the names of an index's files, replaced in one step."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ class Since(msgspec.Struct, frozen=True):
     horizon: int = 0
 
 
-class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+class IndexManifest(msgspec.Struct, frozen=True, kw_only=True):
     """Names of files. parts: segments. state: what changes with every index.
 
     members: of the panel in a part, by its name, where not all of its rows are. What
@@ -42,14 +42,14 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         return {*self.segments, *self.rows.values(), self.state}
 
 
-def read_manifest(folder: Path) -> Manifest | None:
+def read_manifest(folder: Path) -> IndexManifest | None:
     """None where there is none. Raises: FileDamaged, OSError."""
     try:
-        told = (folder / MANIFEST).read_bytes()
+        encoded = (folder / MANIFEST).read_bytes()
     except FileNotFoundError:
         return None
     try:
-        return msgspec.json.decode(told, type=Manifest)
+        return msgspec.json.decode(encoded, type=IndexManifest)
     except msgspec.DecodeError as error:
         raise FileDamaged(f"{MANIFEST} is none: {error}") from error
 
@@ -57,14 +57,14 @@ def read_manifest(folder: Path) -> Manifest | None:
 def stamp_of(folder: Path) -> tuple[int, ...]:
     """Another with every manifest; empty where none can be seen."""
     try:
-        told = (folder / MANIFEST).stat()
+        status = (folder / MANIFEST).stat()
     except OSError:
         return ()
-    return told.st_ino, told.st_mtime_ns, told.st_size
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
-def publish(folder: Path, manifest: Manifest) -> None:
-    """What it names is durable before."""
-    made = folder / f"{MANIFEST}.new"
-    made.write_bytes(msgspec.json.encode(manifest))
-    made.replace(folder / MANIFEST)
+def publish(folder: Path, manifest: IndexManifest) -> None:
+    """Publish a manifest; the files that it names are durable before."""
+    new_file = folder / f"{MANIFEST}.new"
+    new_file.write_bytes(msgspec.json.encode(manifest))
+    new_file.replace(folder / MANIFEST)

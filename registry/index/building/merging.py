@@ -18,17 +18,17 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import msgspec
 
 from registry.index.building.builder import Merge
-from registry.index.building.manifest import Manifest
-from registry.index.building.taking_up import levels_in
+from registry.index.building.manifest import IndexManifest
+from registry.index.building.recovery import levels_in
 from registry.index.segments.array_file import write_file
-from registry.index.segments.segment_file import told_of, told_of_rows
+from registry.index.segments.segment_file import row_arrays, segment_arrays
 from registry.ranking.policy import Policy
 
 NICENESS = 15
 _NAME = "registry.index.building.merging"
 
 
-class Made(msgspec.Struct, frozen=True):
+class MergeFiles(msgspec.Struct, frozen=True):
     """Names of files. members: there is none where all rows are on the panel."""
 
     segment: str
@@ -41,8 +41,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
     folder: str
     policy: Policy
-    levels: Manifest
-    made: Made
+    levels: IndexManifest
+    files: MergeFiles
 
 
 def merge_apart(job: Job) -> None:
@@ -52,9 +52,9 @@ def merge_apart(job: Job) -> None:
     """
     reading, writing = os.pipe()
     try:
-        with os.fdopen(writing, "wb") as told:
-            told.write(msgspec.json.encode(job) + b"\n")
-            told.flush()
+        with os.fdopen(writing, "wb") as pipe:
+            pipe.write(msgspec.json.encode(job) + b"\n")
+            pipe.flush()
             run = subprocess.run(  # noqa: S603 — this Python
                 [sys.executable, "-m", _NAME],
                 stdin=reading,
@@ -84,13 +84,15 @@ def _end_with_builder() -> None:
 def make(job: Job) -> None:
     """Raises: FileDamaged, OSError, MemoryError."""
     folder = Path(job.folder)
-    level = Merge(levels_in(folder, job.levels, job.policy), job.policy).made()
+    level = Merge(levels_in(folder, job.levels, job.policy), job.policy).merged()
     if members := level.members:
         bodies = members.rows.bodies.runs
-        write_file(folder / job.made.members, told_of(members.part.segment, bodies))
-    write_file(folder / job.made.rows, told_of_rows(level.rows))
+        write_file(
+            folder / job.files.members, segment_arrays(members.part.segment, bodies)
+        )
+    write_file(folder / job.files.rows, row_arrays(level.rows))
     bodies = level.rows.bodies.runs
-    write_file(folder / job.made.segment, told_of(level.part.segment, bodies))
+    write_file(folder / job.files.segment, segment_arrays(level.part.segment, bodies))
 
 
 if __name__ == "__main__":

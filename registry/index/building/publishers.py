@@ -1,4 +1,4 @@
-"""Which of the sites of a publisher share a place, told in rows."""
+"""Near-duplicate sites of a publisher, grouped in rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,7 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.building.voices import Voice, leaders_of, voices_of
+from registry.index.building.publisher_groups import (
+    PublisherGroup,
+    groups_of,
+    representatives_of,
+)
 from registry.index.columns.rows import Rows, join
 from registry.index.segments.levels import Level
 from registry.ranking.policy import Policy
@@ -14,22 +18,22 @@ from registry.ranking.policy import Policy
 Numbers = npt.NDArray[np.int64]
 
 
-def with_leaders(
-    rows: Rows, known: Mapping[int, Voice], policy: Policy
-) -> tuple[Rows, dict[int, Voice]]:
-    """The rows with their leaders, and the voices of publishers with several sites.
+def with_representatives(
+    rows: Rows, known: Mapping[int, PublisherGroup], policy: Policy
+) -> tuple[Rows, dict[int, PublisherGroup]]:
+    """The rows with their representatives, and the groups of publishers with several sites.
 
     rows: all the sites of each publisher that has any among them.
     """
     several = _of_several(rows)
     of = rows.publishers[several].tolist()
-    voices = voices_of(of, _said(rows, several), known, policy)
-    first = np.array(leaders_of(of, voices), np.int64)
-    leaders = np.zeros(len(rows), np.int64)
+    groups = groups_of(of, _term_hashes(rows, several), known, policy)
+    first = np.array(representatives_of(of, groups), np.int64)
+    representatives = np.zeros(len(rows), np.int64)
     led = rows.site_ids[several[first]]
     leading, followers = np.unique(led, return_counts=True)
-    leaders[several] = np.where(np.isin(led, leading[followers > 1]), led, 0)
-    return replace(rows, leaders=leaders), voices
+    representatives[several] = np.where(np.isin(led, leading[followers > 1]), led, 0)
+    return replace(rows, representatives=representatives), groups
 
 
 def _of_several(rows: Rows) -> Numbers:
@@ -42,16 +46,16 @@ def _of_several(rows: Rows) -> Numbers:
     return by_id
 
 
-def voices_in(levels: Sequence[Level], policy: Policy) -> Mapping[int, Voice]:
-    """Of the publishers with several sites that live, whatever level they are in."""
+def groups_in(levels: Sequence[Level], policy: Policy) -> Mapping[int, PublisherGroup]:
+    """Return the groups of publishers with several living sites, in all levels."""
     living = [level.living for level in levels]
     every = np.concatenate(
-        [one.rows.publishers[own] for one, own in zip(levels, living, strict=True)]
+        [level.rows.publishers[own] for level, own in zip(levels, living, strict=True)]
     )
     publishers, counts = np.unique(every, return_counts=True)
     several = publishers[counts > 1]
-    rows = join([one.rows.take(one.of_publishers(several)) for one in levels])
-    return with_leaders(rows, {}, policy)[1]
+    rows = join([level.rows.take(level.of_publishers(several)) for level in levels])
+    return with_representatives(rows, {}, policy)[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,30 +64,30 @@ class Regrouped:
 
     levels: tuple[Level, ...]
     fresh: Rows
-    voices: Mapping[int, Voice]
+    groups: Mapping[int, PublisherGroup]
 
 
 def regroup(
     levels: Sequence[Level],
     fresh: Rows,
     publishers: Numbers,
-    voices: Mapping[int, Voice],
+    groups: Mapping[int, PublisherGroup],
     policy: Policy,
 ) -> Regrouped:
     """Find anew who of these publishers' sites shares a place with whom.
 
-    A site of a level whose leader has changed goes beside it.
+    A site of a level whose representative has changed goes beside it.
     """
     resting = [level.of_publishers(publishers) for level in levels]
     near = np.isin(fresh.publishers, publishers)
     before = join(
         [
-            *(one.rows.take(own) for one, own in zip(levels, resting, strict=True)),
+            *(level.rows.take(own) for level, own in zip(levels, resting, strict=True)),
             fresh.take(np.flatnonzero(near)),
         ]
     )
-    after, spoken = with_leaders(before, voices, policy)
-    moves = before.leaders != after.leaders
+    after, regrouped_ = with_representatives(before, groups, policy)
+    moves = before.representatives != after.representatives
     ends = np.cumsum([len(own) for own in resting], dtype=np.int64)
     moving = np.split(moves, ends)[:-1]
     moves[sum(map(len, resting)) :] = True
@@ -95,23 +99,27 @@ def regroup(
         fresh=join(
             [fresh.take(np.flatnonzero(~near)), after.take(np.flatnonzero(moves))]
         ),
-        voices=_heard(voices, publishers, spoken),
+        groups=_merged(groups, publishers, regrouped_),
     )
 
 
-def _heard(
-    voices: Mapping[int, Voice], publishers: Numbers, spoken: Mapping[int, Voice]
-) -> Mapping[int, Voice]:
-    """The voices of all, after those of these publishers were found anew."""
-    silent = {one for one in publishers.tolist() if one in voices} - spoken.keys()
-    if not silent and not spoken:
-        return voices
-    heard = {p: voice for p, voice in voices.items() if p not in silent}
-    return {**heard, **spoken}
+def _merged(
+    groups: Mapping[int, PublisherGroup],
+    publishers: Numbers,
+    regrouped_: Mapping[int, PublisherGroup],
+) -> Mapping[int, PublisherGroup]:
+    """The groups of all, after those of these publishers were found anew."""
+    silent = {
+        publisher for publisher in publishers.tolist() if publisher in groups
+    } - regrouped_.keys()
+    if not silent and not regrouped_:
+        return groups
+    remaining = {p: group for p, group in groups.items() if p not in silent}
+    return {**remaining, **regrouped_}
 
 
-def _said(rows: Rows, numbers: Numbers) -> list[bytes]:
+def _term_hashes(rows: Rows, numbers: Numbers) -> list[bytes]:
     """The hashes of the words of each, ascending."""
     runs = rows.runs_of(rows.hashes, numbers)
-    said = map(runs.__getitem__, range(len(runs)))
-    return [np.sort(own[own % 2 == 0]).tobytes() for own in said]
+    hashes = map(runs.__getitem__, range(len(runs)))
+    return [np.sort(own[own % 2 == 0]).tobytes() for own in hashes]

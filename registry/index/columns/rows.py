@@ -1,4 +1,4 @@
-"""What sites contribute to ranking, side by side in columns of numbers.
+"""Rows: what sites contribute to ranking, side by side in columns of numbers.
 
 The one input of a segment; nothing else of a site is known here. Terms are told by the
 first eight bytes of their BLAKE2b: words of what a site says, and keywords that filters
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from registry.index.columns.filters import hash_keyword, keywords_of
 from registry.index.columns.runs import (
     Integers,
     Number,
@@ -22,30 +23,16 @@ from registry.index.columns.runs import (
     no_source,
     starts_of,
 )
+from registry.ranking.encoders.vectors import SITE_BYTES, reciprocals, unpack_sites
 from registry.ranking.freshness import seconds_of
 from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile, encode_profile
 from registry.ranking.proximity import vector_of
 from registry.ranking.relevance import impacts
-from registry.ranking.vectors import SITE_BYTES, reciprocals, unpack_sites
 
 LOCAL, HIGHER_TIER, GROUPED = 1, 2, 4
 """Flags: its place counts; no commission of 0% is declared; it shares its place."""
 
-FIELDS = (
-    *("category", "country", "format", "conformance"),
-    *("permission", "requires_auth", "action", "language"),
-)
-"""What filters ask for; a keyword's hash holds the number of its field."""
-
-UNKNOWN = ""
-"""The value of a field of which a site tells nothing."""
-
-VALUE_LETTERS = 200
-"""Longer ones count as unknown: no request may be as long."""
-
-_NUMBER_OF = {field: number for number, field in enumerate(FIELDS)}
-_FIELD_BITS = 31
 KEYWORD_IMPACT = 1
 _NOWHERE = (0, 0, 0)
 _LAST_SECOND = 2**32 - 1
@@ -54,27 +41,12 @@ _LAST_SECOND = 2**32 - 1
 @lru_cache(maxsize=65_536)
 def hash_word(term: str) -> int:
     """Even."""
-    return _hash(term) & ~1
+    return hash_bytes(term.encode()) & ~1
 
 
-@lru_cache(maxsize=4_096)
-def hash_keyword(field: str, value: str) -> int:
-    """Odd. field: one of FIELDS. value: as it is compared."""
-    return _hash(f"{field}\0{value}") & ~_FIELD_BITS | _mark(field)
-
-
-def is_keyword_of(field: str, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
-    own: npt.NDArray[np.bool_] = hashes & np.uint64(_FIELD_BITS) == _mark(field)
-    return own
-
-
-def _mark(field: str) -> int:
-    """The last five bits of its keywords."""
-    return _NUMBER_OF[field] << 1 | 1
-
-
-def _hash(text: str) -> int:
-    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest())
+def hash_bytes(content: bytes) -> int:
+    """Return the first eight bytes of a BLAKE2b of that length, big-endian."""
+    return int.from_bytes(blake2b(content, digest_size=8).digest())
 
 
 def find_hash(hashes: npt.NDArray[np.uint64], hash_: int) -> int | None:
@@ -104,7 +76,7 @@ class Bodies:
 class Rows:
     """n sites; parallel arrays, in any order.
 
-    publishers: see `Profile`. leaders: the id of the site that leads its place where
+    publishers: see `Profile`. representatives: the id of the site that leads its place where
     several share one, else 0; so no site has the id 0. changed_s: of the last semantic
     change, seconds since 1970. vectors: shape (n, 3), of `proximity.vector_of`.
     embeddings: shape (n, 64), two signed four-bit numbers a
@@ -116,7 +88,7 @@ class Rows:
 
     site_ids: npt.NDArray[np.int64]
     publishers: npt.NDArray[np.int64]
-    leaders: npt.NDArray[np.int64]
+    representatives: npt.NDArray[np.int64]
     depth: npt.NDArray[np.uint16]
     quality: npt.NDArray[np.uint16]
     changed_s: npt.NDArray[np.uint32]
@@ -156,7 +128,7 @@ class Rows:
         return replace(self, **_nothing_said(len(self)))
 
     def runs_of(self, items: npt.NDArray[Number], numbers: Integers) -> Runs[Number]:
-        """Of the rows of these numbers. items: hashes or impacts."""
+        """Return the runs of the rows of these numbers. items: hashes or impacts."""
         runs = numbers if self.runs is None else self.runs[numbers]
         starts = self.starts[runs]
         return Runs(
@@ -224,9 +196,9 @@ def _said_by(
 
 
 _COLUMNS = tuple(
-    each.name
-    for each in fields(Rows)
-    if each.name not in {"bodies", "starts", "hashes", "impacts", "runs"}
+    column.name
+    for column in fields(Rows)
+    if column.name not in {"bodies", "starts", "hashes", "impacts", "runs"}
 )
 
 
@@ -243,15 +215,15 @@ def _nothing_said(count: int) -> dict[str, Any]:
 
 def rows_of(profiles: Sequence[Profile], policy: Policy) -> Rows:
     """Their rows, in the order given; none shares its place yet."""
-    said = [_terms(profile, policy) for profile in profiles]
+    terms_of_sites = [_terms(profile, policy) for profile in profiles]
     packed = np.frombuffer(b"".join(p.embedding for p in profiles), np.uint8)
     embeddings = packed.reshape(len(profiles), SITE_BYTES)
     vectors = [vector_of(p.point) if p.point else _NOWHERE for p in profiles]
-    lengths = np.array([len(terms) for terms in said], np.int64)
+    lengths = np.array([len(terms) for terms in terms_of_sites], np.int64)
     return Rows(
         site_ids=np.array([p.site_id for p in profiles], np.int64),
         publishers=np.array([p.publisher for p in profiles], np.int64),
-        leaders=np.zeros(len(profiles), np.int64),
+        representatives=np.zeros(len(profiles), np.int64),
         depth=np.array([p.capability_depth for p in profiles], np.uint16),
         quality=np.array([p.quality for p in profiles], np.uint16),
         changed_s=np.array([_changed_s(p) for p in profiles], np.uint32),
@@ -261,48 +233,30 @@ def rows_of(profiles: Sequence[Profile], policy: Policy) -> Rows:
         reciprocals=reciprocals(unpack_sites(embeddings)),
         bodies=Bodies.of(map(encode_profile, profiles)),
         starts=starts_of(lengths),
-        hashes=np.array([hash_ for terms in said for hash_ in terms], np.uint64),
-        impacts=np.array([i for terms in said for i in terms.values()], np.uint8),
+        hashes=np.array(
+            [hash_ for terms in terms_of_sites for hash_ in terms], np.uint64
+        ),
+        impacts=np.array(
+            [i for terms in terms_of_sites for i in terms.values()], np.uint8
+        ),
     )
 
 
 def _terms(profile: Profile, policy: Policy) -> dict[int, int]:
     """The impact of each term, by its hash: words as they are said first, then keywords."""
     impact_of = impacts(profile, policy)
-    words = {hash_word(term): impact_of[term] for term in _said(profile)}
+    words = {hash_word(term): impact_of[term] for term in _words(profile)}
     hashes = (hash_keyword(*keyword) for keyword in keywords_of(profile))
     keywords = dict.fromkeys(hashes, KEYWORD_IMPACT)
     return words | keywords
 
 
-def _said(profile: Profile) -> Iterator[str]:
+def _words(profile: Profile) -> Iterator[str]:
     yield from profile.site_terms
     for action in profile.actions:
         yield from action.name_terms
         yield from action.description_terms
         yield from action.parameter_terms
-
-
-def keywords_of(profile: Profile) -> Iterator[tuple[str, str]]:
-    """Field and value; UNKNOWN for each field without another."""
-    told: dict[str, Iterable[str]] = {
-        "category": (profile.category,),
-        "country": (profile.country,),
-        "format": profile.formats,
-        "conformance": (profile.conformance,),
-        "permission": profile.permissions,
-        "requires_auth": map(spell_truth, profile.requires_auth),
-        "action": profile.action_names,
-        "language": profile.languages,
-    }
-    for field, values in told.items():
-        known = [one for one in values if one and len(one) <= VALUE_LETTERS]
-        for value in known or [UNKNOWN]:
-            yield field, value
-
-
-def spell_truth(value: bool) -> str:
-    return "true" if value else "false"
 
 
 def _changed_s(profile: Profile) -> int:

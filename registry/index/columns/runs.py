@@ -1,9 +1,7 @@
 """Runs of items, told by where they start: taken and joined without being copied."""
 
-import ctypes
 import mmap
 from collections.abc import Iterator, Sequence
-from ctypes import c_int64, c_void_p
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -11,24 +9,24 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from registry.compiled.library import find_library, pointer_to
-
 ARRAYS_MAX = 256
 """Runs that lie in more arrays are copied into one, so that none is kept for a few."""
+
+AT_ONCE = 65_536
 
 Number = TypeVar("Number", bound=np.generic)
 Integers = npt.NDArray[np.int64]
 
 
 def starts_of(lengths: Integers) -> Integers:
-    """Where runs of these lengths start, one after the other, and the end of the last."""
+    """Return where runs of these lengths start, and the end of the last."""
     starts = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=starts[1:])
     return starts
 
 
 def no_source(count: int) -> npt.NDArray[np.uint16]:
-    """Of so many runs in one array; takes no memory."""
+    """Return the source of so many runs in one array; takes no memory."""
     return np.broadcast_to(np.uint16(0), count)
 
 
@@ -43,12 +41,16 @@ def file_of(array: npt.NDArray[Any]) -> Path | None:
 
 
 def release(array: npt.NDArray[Any]) -> None:
-    """Where it lies in a file that is mapped: give back the pages that were read."""
+    """Give back the pages that were read of an array in a mapped file."""
     base: Any = array
     while isinstance(base, np.ndarray):
         base = base.base
     if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
         base.madvise(mmap.MADV_DONTNEED)
+
+
+def _bytes_of(array: npt.NDArray[Any]) -> memoryview:
+    return array.view(np.uint8).data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,33 +91,29 @@ class Runs(Generic[Number]):
         )
 
     def packed(self) -> npt.NDArray[Number]:
-        """All items, one run after the other."""
-        library = find_library()
-        return self.packed_plainly() if library is None else self._packed(library)
-
-    def packed_plainly(self) -> npt.NDArray[Number]:
-        return np.concatenate(
-            [self.arrays[0][:0], *(self[n] for n in range(len(self)))]
-        )
-
-    def _packed(self, library: ctypes.CDLL) -> npt.NDArray[Number]:
-        whole = [np.ascontiguousarray(array) for array in self.arrays]
+        """Return all items, one run after the other."""
+        size = self.arrays[0].itemsize
         packed = np.empty(int(self.lengths.sum()), self.arrays[0].dtype)
-        told = [
-            np.ascontiguousarray(one)
-            for one in (self.source, self.starts, self.lengths)
-        ]
-        library.pack_runs(
-            (c_void_p * len(whole))(*(array.ctypes.data for array in whole)),
-            *map(pointer_to, told),
-            c_int64(len(self)),
-            c_int64(packed.itemsize),
-            pointer_to(packed),
-        )
+        arrays = [_bytes_of(np.ascontiguousarray(array)) for array in self.arrays]
+        target, filled = _bytes_of(packed), 0
+        for first in range(0, len(self), AT_ONCE):
+            some = slice(first, first + AT_ONCE)
+            starts = self.starts[some] * size
+            spans = zip(
+                self.source[some].tolist(),
+                starts.tolist(),
+                (starts + self.lengths[some] * size).tolist(),
+                strict=True,
+            )
+            joined = b"".join(
+                [arrays[source][start:end] for source, start, end in spans]
+            )
+            target[filled : filled + len(joined)] = joined
+            filled += len(joined)
         return packed
 
     def pieces(self, items: int) -> Iterator[npt.NDArray[Number]]:
-        """What `packed` gives, in pieces of about so many items."""
+        """Yield the items of `packed`, in pieces of about so many."""
         ends = np.cumsum(self.lengths)
         total = int(ends[-1]) if len(ends) else 0
         edges = np.searchsorted(ends, np.arange(items, total, items))

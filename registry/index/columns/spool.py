@@ -33,7 +33,7 @@ class Spool:
     ) -> None:
         """none: rows of no sites. bodies, hashes: files for these, from `begin` on."""
         self._bare = [none]
-        self._said: list[Integers] = []
+        self._lengths: list[Integers] = []
         self._starts: list[Integers] = []
         self._sizes: list[Integers] = []
         self._hashes = _Column(hashes.open("w+b"), none.hashes.dtype, hashes, begin)
@@ -45,13 +45,13 @@ class Spool:
         # While the bodies are at hand: later they would all be read once more.
         self.content = (self.content + content_of(rows.bodies)) % (1 << BITS)
         self._bare.append(rows.without_words())
-        self._said.append(np.diff(rows.starts))
+        self._lengths.append(np.diff(rows.starts))
         self._hashes.add(rows.hashes)
         self._impacts.add(rows.impacts)
         self._add_bodies(rows.bodies.runs)
 
     def _add_bodies(self, bodies: Runs[np.uint8]) -> None:
-        """With what lies between them, where they come in one array."""
+        """Add bodies, with what lies between them where they come in one array."""
         if not len(bodies):
             return
         if len(bodies.arrays) > 1:
@@ -62,7 +62,7 @@ class Spool:
         self._bodies.add(bodies.arrays[0][first:last])
 
     def close(self) -> None:
-        """What is mapped stays."""
+        """Close the files; what is mapped stays."""
         for column in (self._hashes, self._impacts, self._bodies):
             column.close()
 
@@ -72,7 +72,7 @@ class Spool:
         sizes = np.concatenate([none, *self._sizes])
         return replace(
             join(self._bare),
-            starts=starts_of(np.concatenate([none, *self._said])),
+            starts=starts_of(np.concatenate([none, *self._lengths])),
             hashes=self._hashes.mapped(),
             impacts=self._impacts.mapped(),
             bodies=Bodies(
@@ -125,5 +125,5 @@ class _Column:
         if not self.size:
             return np.empty(0, self._dtype)
         lies_in = self._path or self._file
-        made = np.memmap(lies_in, self._dtype, mode="r", offset=self._begin)
-        return np.asarray(made)
+        mapped = np.memmap(lies_in, self._dtype, mode="r", offset=self._begin)
+        return np.asarray(mapped)

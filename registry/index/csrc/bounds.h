@@ -7,7 +7,7 @@
 
 #include "factors.h"
 #include "meaning.h"
-#include "room.h"
+#include "arena.h"
 #include "terms.h"
 
 enum { UNIT = 4096 }; /* of a score up to 1e8, in 16-bit bounds */
@@ -16,26 +16,26 @@ static const float EARTH_KM = 6371.0088f;
 static const float MORE = 1.00001f;
 static const float RECIPROCALS = 65536 + 64; /* which are rounded */
 
-/* What a window's axis tells of a request: a row's dimensions beyond the lead mean at most
+/* What a block's axis tells of a request: a row's dimensions beyond the lead mean at most
  * along * rest_along + across * rest_across + more. */
 typedef struct {
     float along, across, more;
 } aspect;
 
-/* A row of a window, by its number there, and what its proximity scores at most; in UNIT,
+/* A row of a block, by its number there, and what its proximity scores at most; in UNIT,
  * rounded up, with growth. */
 typedef struct {
     uint16_t at, units;
 } near_row;
 
-/* Where a place is asked from: near rows, those of a window from its start; the best of
+/* Where a place is asked from: near rows, those of a block from its start; the best of
  * them; and what other local rows have at most. neutral: what rows without a place have. */
 typedef struct {
     uint32_t *starts;
     near_row *rows;
     uint16_t *best;
     uint16_t far, neutral;
-} vicinity;
+} nearby_rows;
 
 /* A request in one segment. meaning: of one unit of length. cosine_limit: no embedding
  * reaches more; cosine_most: nor more than FULL. length, rest_length: of the vector, and
@@ -50,8 +50,8 @@ typedef struct {
     int16_t vector[DIMENSIONS], rest[DIMENSIONS]; /* the latter 0 in the lead */
     float lexical_slope, lexical_gain, cosine_gain, meaning_slope, cosine_limit, cosine_most;
     float length, rest_length, growth, origin[3];
-    vicinity near;
-    room left;
+    nearby_rows near;
+    arena left;
 } run;
 
 /* What a row says: impacts times weights. */
@@ -91,7 +91,7 @@ static void set_limits(run *r)
     for (int i = 0; i < 3; i++) r->origin[i] = q->located ? q->origin[i] / from : 0;
 }
 
-/* ---- places ---- */
+/* ---- proximity ---- */
 
 /* Within reach, in radians, of a centre. */
 static float proximity_within(const run *r, const float *centre, float reach)

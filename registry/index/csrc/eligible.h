@@ -2,33 +2,32 @@
 #ifndef ELIGIBLE_H
 #define ELIGIBLE_H
 
-#include "products.h"
-#include "window.h"
+#include "block.h"
 
-/* Of each row of a window. reaches: by its words and its meaning. */
+/* Of each row of a block. reaches: by its words and its meaning. */
 typedef struct {
-    int32_t matched[WINDOW], product[WINDOW], reciprocal[WINDOW], reaches[WINDOW];
-    uint8_t passed[WINDOW];
+    int32_t matched[BLOCK_ROWS], product[BLOCK_ROWS], reciprocal[BLOCK_ROWS], reaches[BLOCK_ROWS];
+    uint8_t passed[BLOCK_ROWS];
 } reading;
 
 FOR_EACH_MACHINE
 static void add_matched_column(int32_t weight, const uint8_t *restrict column,
                                int32_t *restrict matched)
 {
-    for (int i = 0; i < WINDOW; i++) matched[i] += weight * column[i];
+    for (int i = 0; i < BLOCK_ROWS; i++) matched[i] += weight * column[i];
 }
 
-/* What each row of a window says, exactly. */
-static void add_matched(const part *one, int64_t window, int32_t *matched)
+/* What each row of a block says, exactly. */
+static void add_matched(const part *one, int64_t block, int32_t *matched)
 {
     const int32_t weight = (int32_t)one->weight;
-    if (!one->peaks[window]) return;
+    if (!one->block_max[block]) return;
     if (one->column) {
-        add_matched_column(weight, one->column + window * WINDOW, matched);
+        add_matched_column(weight, one->column + block * BLOCK_ROWS, matched);
         return;
     }
-    for (uint32_t i = one->blocks[window]; i < one->blocks[window + 1]; i++)
-        matched[(one->postings[i] >> 8) % WINDOW] += weight * (int32_t)(one->postings[i] & 255);
+    for (uint32_t i = one->block_starts[block]; i < one->block_starts[block + 1]; i++)
+        matched[(one->postings[i] >> 8) % BLOCK_ROWS] += weight * (int32_t)(one->postings[i] & 255);
 }
 
 /* A number times one of 2^-32, rounded down, at most FULL. Exact: a product below 2^53 is,
@@ -66,15 +65,23 @@ static void mark(const reading *restrict in, const uint8_t *restrict alive, uint
         eligible[i] = (uint8_t)(in->reaches[i] & (in->passed[i] == filters) & (alive[i] != 0));
 }
 
-static void find_eligible(const run *r, int64_t window, uint8_t *eligible)
+FOR_EACH_MACHINE
+static void multiply_rows(const sketch *leads, const record *rests, int count, const meaning *m,
+                          int32_t *products)
 {
-    const int64_t first = window * WINDOW;
+    for (int row = 0; row < count; row++)
+        products[row] = lead_product(&leads[row], m) + rest_product(&rests[row], m);
+}
+
+static void find_eligible(const run *r, int64_t block, uint8_t *eligible)
+{
+    const int64_t first = block * BLOCK_ROWS;
     const segment *in = r->in;
-    const int count = (int)least_of(WINDOW, in->rows - first);
+    const int count = (int)least_of(BLOCK_ROWS, in->rows - first);
     reading own;
     memset(own.matched, 0, sizeof own.matched);
-    for (int32_t t = 0; t < r->n_terms; t++) add_matched(&r->terms[t], window, own.matched);
-    pass_filters(r, window, own.passed);
+    for (int32_t t = 0; t < r->n_terms; t++) add_matched(&r->terms[t], block, own.matched);
+    pass_filters(r, block, own.passed);
     multiply_rows(in->sketches + first, in->records + first, count, &r->meant, own.product);
     judge(r->asked, in->sketches + first, count, &own);
     mark(&own, in->alive + first, (uint8_t)r->n_filters, count, eligible + first);

@@ -78,7 +78,7 @@ static inline int32_t freshness_of(const query *q, const record *one)
 }
 
 /* All but relevance, weighted. */
-static inline int64_t standing_apart(const query *q, const record *one)
+static inline int64_t score_apart(const query *q, const record *one)
 {
     const int32_t *w = q->weights;
     return (int64_t)w[1] * proximity_of(q, one) + (int64_t)w[2] * one->depth +

@@ -56,7 +56,7 @@ static uint64_t key_of(const uint64_t *said, int64_t count)
 
 /* Numbers the terms as they come. Returns how many there are, or why not. */
 int64_t number_terms(const uint64_t *said, int64_t count, uint32_t *numbers,
-                     uint64_t *hashes, int64_t *containing, int64_t room)
+                     uint64_t *hashes, int64_t *containing, int64_t capacity)
 {
     table t = { .key = key_of(said, count) };
     int64_t terms = 0;
@@ -64,7 +64,7 @@ int64_t number_terms(const uint64_t *said, int64_t count, uint32_t *numbers,
     for (int64_t i = 0; i < count; i++) {
         slot *found = find_slot(&t, said[i]);
         if (!found->number) {
-            if (terms == room) {
+            if (terms == capacity) {
                 terms = NO_CAPACITY;
                 break;
             }
@@ -93,23 +93,23 @@ typedef struct {
     int32_t column, frequent;
 } term;
 
-/* What a frequent term has in one window. */
+/* What a frequent term has in one block. */
 typedef struct {
     uint32_t postings;
     uint8_t peak;
-} block;
+} block_count;
 
 static void place(uint32_t row, const uint32_t *numbers, const uint8_t *impacts, int64_t count,
-                  int64_t room, term *terms, block *own, uint32_t *postings, uint8_t *columns)
+                  int64_t capacity, term *terms, block_count *own, uint32_t *postings, uint8_t *columns)
 {
     for (int64_t i = 0; i < count; i++) {
         term *of = &terms[numbers[i]];
         if (of->frequent >= 0) {
-            block *in = &own[of->frequent];
+            block_count *in = &own[of->frequent];
             in->postings++;
             if (impacts[i] > in->peak) in->peak = impacts[i];
         }
-        if (of->column >= 0) columns[of->column * room + row] = impacts[i];
+        if (of->column >= 0) columns[of->column * capacity + row] = impacts[i];
         else postings[of->next++] = row << 8 | impacts[i];
     }
 }
@@ -122,48 +122,35 @@ static void ask_for(const uint32_t *numbers, const uint8_t *impacts, int64_t cou
 }
 
 /* starts, lengths: of the terms of each row. firsts: where the postings of each term go.
- * blocks: counts, to be summed up. Returns 0, or NO_MEMORY. */
+ * block_starts: counts, to be summed up. Returns 0, or NO_MEMORY. */
 int64_t place_terms(const uint32_t *numbers, const uint8_t *impacts, const int64_t *starts,
-                    const int64_t *lengths, int64_t rows, int64_t window, const int64_t *firsts,
+                    const int64_t *lengths, int64_t rows, int64_t block, const int64_t *firsts,
                     const int32_t *column_of, const int32_t *frequent_of, int64_t count,
-                    int64_t frequent, uint32_t *postings, uint8_t *columns, uint32_t *blocks,
-                    uint8_t *peaks)
+                    int64_t frequent, uint32_t *postings, uint8_t *columns, uint32_t *block_starts,
+                    uint8_t *block_max)
 {
-    int64_t windows = (rows + window - 1) / window;
+    int64_t blocks = (rows + block - 1) / block;
     term *terms = malloc((size_t)(count + 1) * sizeof *terms);
-    block *own = malloc((size_t)(frequent + 1) * sizeof *own);
+    block_count *own = malloc((size_t)(frequent + 1) * sizeof *own);
     if (!terms || !own) {
         free(terms), free(own);
         return NO_MEMORY;
     }
     for (int64_t i = 0; i < count; i++) terms[i] = (term){firsts[i], column_of[i], frequent_of[i]};
-    for (int64_t w = 0; w < windows; w++) {
-        int64_t end = (w + 1) * window < rows ? (w + 1) * window : rows;
+    for (int64_t w = 0; w < blocks; w++) {
+        int64_t end = (w + 1) * block < rows ? (w + 1) * block : rows;
         memset(own, 0, (size_t)frequent * sizeof *own);
-        for (int64_t row = w * window; row < end; row++) {
+        for (int64_t row = w * block; row < end; row++) {
             int64_t next = row + AHEAD < rows ? row + AHEAD : row;
             ask_for(numbers + starts[next], impacts + starts[next], lengths[next]);
             place((uint32_t)row, numbers + starts[row], impacts + starts[row], lengths[row],
-                  windows * window, terms, own, postings, columns);
+                  blocks * block, terms, own, postings, columns);
         }
         for (int64_t f = 0; f < frequent; f++) {
-            blocks[f * (windows + 1) + w + 1] = own[f].postings;
-            peaks[f * windows + w] = own[f].peak;
+            block_starts[f * (blocks + 1) + w + 1] = own[f].postings;
+            block_max[f * blocks + w] = own[f].peak;
         }
     }
     free(terms), free(own);
     return 0;
-}
-
-/* Runs of items one after the other. arrays: where they lie; source: in which of them;
- * size: bytes of an item. */
-void pack_runs(const uint8_t *const *arrays, const uint16_t *source,
-               const int64_t *starts, const int64_t *lengths, int64_t count,
-               int64_t size, uint8_t *to)
-{
-    for (int64_t i = 0; i < count; i++) {
-        size_t bytes = (size_t)(lengths[i] * size);
-        memcpy(to, arrays[source[i]] + starts[i] * size, bytes);
-        to += bytes;
-    }
 }

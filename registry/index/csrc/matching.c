@@ -1,7 +1,6 @@
-/* Which terms of a request a profile says, and which of its actions says most of it;
- * bound by `matching.py`. A profile is MessagePack: a map, of which only `site_terms` and
- * `actions` are looked at. Nothing is read beyond its end, whatever it says. */
-#include <stdint.h>
+/* Terms of a request in a profile, and the action that says most of them; bound by
+ * `query/matching.py`. Of a profile, a MessagePack map, only `site_terms` and `actions`
+ * are looked at. */
 #include <string.h>
 
 #include "msgpack.h"
@@ -15,9 +14,9 @@ typedef struct {
     const int64_t *weights;
     int64_t terms;
     int64_t field_weights[FIELDS]; /* of an action's name, description, parameters */
-} wanted;
+} request;
 
-/* best_at, best_length: the name of the best action; -1 where none says any. */
+/* best_at, best_length: the name of the best action; -1 where none matches. */
 typedef struct {
     int64_t best_at, best_length, actions;
 } matching;
@@ -27,81 +26,81 @@ static int is_named(text name, const char *known)
     return name.length == (int64_t)strlen(known) && !memcmp(name.bytes, known, strlen(known));
 }
 
-static int64_t find_wanted(const wanted *w, text term)
+static int64_t find_term(const request *r, text term)
 {
     int64_t begin = 0;
-    for (int64_t t = 0; t < w->terms; begin = w->ends[t++])
-        if (w->ends[t] - begin == term.length &&
-            !memcmp(w->bytes + begin, term.bytes, (size_t)term.length))
+    for (int64_t t = 0; t < r->terms; begin = r->ends[t++])
+        if (r->ends[t] - begin == term.length &&
+            !memcmp(r->bytes + begin, term.bytes, (size_t)term.length))
             return t;
     return -1;
 }
 
-/* Marks the terms that come next and sums the weights of those that are wanted. */
-static int64_t read_terms(input *in, const wanted *w, uint8_t *said)
+/* Marks the terms that come next and sums the weights of those of the request. */
+static int64_t read_terms(input *in, const request *r, uint8_t *matched)
 {
     int64_t sum = 0;
-    for (uint64_t left = read_array(in); left && !in->broken; left--) {
-        int64_t term = find_wanted(w, read_text(in));
+    for (uint64_t left = expect(in, ARRAY); left && !in->broken; left--) {
+        int64_t term = find_term(r, read_text(in));
         if (term < 0 || in->broken) continue;
-        said[term] = 1;
-        sum += w->weights[term];
+        matched[term] = 1;
+        sum += r->weights[term];
     }
     return sum;
 }
 
-static int64_t read_action(input *in, const wanted *w, uint8_t *said, text *name)
+static int64_t read_action(input *in, const request *r, uint8_t *matched, text *name)
 {
     static const char *const fields[FIELDS] = {"name_terms", "description_terms",
                                                "parameter_terms"};
     int64_t sum = 0;
-    for (uint64_t left = read_map(in); left && !in->broken; left--) {
+    for (uint64_t left = expect(in, MAP); left && !in->broken; left--) {
         text member = read_text(in);
         int field = 0;
         while (field < FIELDS && !is_named(member, fields[field])) field++;
-        if (field < FIELDS) sum += w->field_weights[field] * read_terms(in, w, said);
+        if (field < FIELDS) sum += r->field_weights[field] * read_terms(in, r, matched);
         else if (is_named(member, "name")) *name = read_text(in);
         else skip(in, 0);
     }
     return sum;
 }
 
-static void read_actions(input *in, const uint8_t *body, const wanted *w, matching *found,
-                         uint8_t *said)
+static void read_actions(input *in, const uint8_t *body, const request *r, matching *out,
+                         uint8_t *matched)
 {
     int64_t most = 0;
-    for (uint64_t left = read_array(in); left && !in->broken; left--) {
+    for (uint64_t left = expect(in, ARRAY); left && !in->broken; left--) {
         text name = {in->at, 0};
-        int64_t sum = read_action(in, w, said, &name);
-        found->actions++;
+        int64_t sum = read_action(in, r, matched, &name);
+        out->actions++;
         if (sum <= most) continue;
         most = sum;
-        found->best_at = name.bytes - body;
-        found->best_length = name.length;
+        out->best_at = name.bytes - body;
+        out->best_length = name.length;
     }
 }
 
-static int64_t match_profile(const uint8_t *body, int64_t size, const wanted *w,
-                             matching *found, uint8_t *said)
+static int64_t match_profile(const uint8_t *body, int64_t size, const request *r,
+                             matching *out, uint8_t *matched)
 {
     input in = {body, body + size, 0};
-    found->best_at = -1;
-    found->best_length = found->actions = 0;
-    for (uint64_t left = read_map(&in); left && !in.broken; left--) {
+    out->best_at = -1;
+    out->best_length = out->actions = 0;
+    for (uint64_t left = expect(&in, MAP); left && !in.broken; left--) {
         text member = read_text(&in);
-        if (is_named(member, "site_terms")) read_terms(&in, w, said);
-        else if (is_named(member, "actions")) read_actions(&in, body, w, found, said);
+        if (is_named(member, "site_terms")) read_terms(&in, r, matched);
+        else if (is_named(member, "actions")) read_actions(&in, body, r, out, matched);
         else skip(&in, 0);
     }
     return in.broken ? MALFORMED : 0;
 }
 
-/* Of so many profiles. said: one a profile and term, all 0. Gives 0, or MALFORMED. */
+/* matched: a byte for each profile and term, all 0. Gives 0, or MALFORMED. */
 int64_t match_profiles(const uint8_t *const *bodies, const int64_t *sizes, int64_t count,
-                       const wanted *w, matching *found, uint8_t *said)
+                       const request *r, matching *out, uint8_t *matched)
 {
     for (int64_t i = 0; i < count; i++)
-        if (match_profile(bodies[i], sizes[i], w, found + i, said + i * w->terms))
+        if (match_profile(bodies[i], sizes[i], r, out + i, matched + i * r->terms))
             return MALFORMED;
     return 0;
 }

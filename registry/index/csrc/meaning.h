@@ -14,7 +14,7 @@
 #include <tmmintrin.h>
 #endif
 
-/* A loop over a window is compiled for wider registers besides, and the machine's own is
+/* A loop over a block is compiled for wider registers besides, and the machine's own is
  * chosen when the library is loaded; all compute the same. */
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
 #define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum { FULL = 10000, FACTORS = 5, DAY_S = 86400 };
-enum { WINDOW = 256 };                      /* rows that share their bounds */
+enum { BLOCK_ROWS = 256 };                      /* rows that share their bounds */
 enum { DIMENSIONS = 128, HALVES = DIMENSIONS / 2 };
 enum { LEAD = 56, LEAD_BYTES = LEAD / 2 };  /* dimensions that decide on most rows */
 enum { REST_BYTES = HALVES - LEAD_BYTES };
@@ -16,7 +16,7 @@ enum { LOCAL = 1, HIGHER_TIER = 2, GROUPED = 4 };
 enum { HAS_LOCAL = 1, HAS_OTHER = 2 };
 enum { MAX_TERMS = 160, MAX_FILTERS = 16 };
 
-/* What is read of a row that its window's axis does not exclude. rest_along,
+/* What is read of a row that its block's axis does not exclude. rest_along,
  * rest_across: of the unit embedding without its lead, along the axis without its lead,
  * in ALONG_UNIT, rounded, and across it, in ACROSS_UNIT, rounded up. */
 typedef struct {
@@ -36,36 +36,36 @@ typedef struct {
 } record;
 
 typedef struct {
-    int64_t rows, windows, terms, grouped, cells, n_axes;
+    int64_t rows, blocks, terms, grouped, cells, n_axes;
     int64_t as_of_s;            /* of the merits */
     const record *records;
-    const sketch *sketches;     /* [windows * WINDOW] */
-    const int8_t *along;        /* cosine with the window's axis, in ALONG_UNIT, rounded */
+    const sketch *sketches;     /* [blocks * BLOCK_ROWS] */
+    const int8_t *along;        /* cosine with the block's axis, in ALONG_UNIT, rounded */
     const uint8_t *across;      /* sine with it, in ACROSS_UNIT, rounded up */
-    const uint8_t *behind;      /* the window's merit less the row's, rounded down */
+    const uint8_t *behind;      /* the block's merit less the row's, rounded down */
     const uint8_t *alive;
     const uint64_t *hashes;     /* of the terms, ascending */
     const uint32_t *containing; /* rows a term */
     const int64_t *starts;      /* [terms + 1] into postings */
     const uint32_t *postings;   /* row << 8 | impact */
     const int32_t *column_of;   /* [terms]: number of a dense term's column, or -1 */
-    const int32_t *frequent_of; /* [terms]: number of a term with stored blocks, or -1 */
-    const uint8_t *columns;     /* [dense][windows * WINDOW] */
-    const uint32_t *blocks;     /* [frequent][windows + 1] from the first posting */
-    const uint8_t *peaks;       /* [frequent][windows]: greatest impact */
+    const int32_t *frequent_of; /* [terms]: number of a term with stored block_starts, or -1 */
+    const uint8_t *columns;     /* [dense][blocks * BLOCK_ROWS] */
+    const uint32_t *block_starts;     /* [frequent][blocks + 1] from the first posting */
+    const uint8_t *block_max;       /* [frequent][blocks]: greatest impact */
     const uint32_t *cell_starts; /* [cells + 1] into cell_rows */
     const uint32_t *cell_rows;  /* the local rows of each cell, ascending */
     const float *cell_centre;   /* [cells][3], of length 1 */
     const float *cell_reach;    /* from the centre to the farthest place; radians */
-    const uint16_t *window_merit; /* the best score of depth, quality and freshness */
-    const uint8_t *window_flags;
+    const uint16_t *block_merit; /* the best score of depth, quality and freshness */
+    const uint8_t *block_flags;
     const int8_t *axes;         /* [n_axes][DIMENSIONS]: directions */
     const float *axis_lengths;  /* [2][n_axes]: and those without their lead */
-    const int32_t *axis_of;     /* [windows]: number of its axis */
-    const float *window_spread; /* [2][windows]: the least and the greatest cosine of an
+    const int32_t *axis_of;     /* [blocks]: number of its axis */
+    const float *block_spread; /* [2][blocks]: the least and the greatest cosine of an
                                  * embedding with its axis */
     const uint32_t *grouped_rows; /* ascending */
-    const int64_t *grouped_leaders;
+    const int64_t *representatives;
 } segment;
 
 typedef struct {
@@ -86,10 +86,10 @@ typedef struct {
 } query;
 
 typedef struct {
-    int64_t standing; /* 2 * score, less 1 for the higher commission tier */
-    int64_t leader;   /* id of the site that leads its place, or 0 */
+    int64_t rank_score; /* 2 * score, less 1 for the higher commission tier */
+    int64_t representative;   /* id of the site that leads its place, or 0 */
     uint32_t segment, row;
-} candidate;
+} ranked_row;
 
 typedef struct {
     int32_t lexical, cosine, relevance, proximity, depth, quality, freshness;
@@ -98,7 +98,7 @@ typedef struct {
 } factors;
 
 typedef struct {
-    int64_t windows, sketches, records;
+    int64_t blocks, sketches, records;
 } effort;
 
 #endif

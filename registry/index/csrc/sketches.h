@@ -7,11 +7,11 @@
 
 enum { GROUP = 128 };
 
-/* A row that its window's sieve lets through. bound, lexical, apart: see `sieve.h`. */
+/* A row that its block's row bounds lets through. bound, lexical, apart: see `row_bounds.h`. */
 typedef struct {
     uint32_t row;
     uint16_t bound, lexical, apart;
-} contender;
+} candidate;
 
 /* product: of the leading dimensions. bound: what it scores at most, by its sketch; apart:
  * of that, what is not meaning. */
@@ -22,7 +22,7 @@ typedef struct {
 } close_row;
 
 /* Of each row of a group: the products of its leading dimensions, what is beside them in its
- * sketch, the aspect of its window, what its sieve found, and what it scores at most. */
+ * sketch, the aspect of its block, what its row bounds found, and what it scores at most. */
 typedef struct {
     int32_t product[GROUP], reciprocal[GROUP], rest_along[GROUP], rest_across[GROUP];
     int32_t lexical[GROUP], apart[GROUP];
@@ -30,12 +30,12 @@ typedef struct {
 } brief;
 
 FOR_EACH_MACHINE
-static void read_sketches(const run *r, const aspect *aspects, const contender *group, int size,
+static void read_sketches(const run *r, const aspect *aspects, const candidate *group, int size,
                           brief *b)
 {
     for (int i = 0; i < size; i++) {
         const sketch *one = &r->in->sketches[group[i].row];
-        const aspect *own = &aspects[group[i].row / WINDOW];
+        const aspect *own = &aspects[group[i].row / BLOCK_ROWS];
         b->product[i] = lead_product(one, &r->meant);
         b->reciprocal[i] = one->reciprocal;
         b->rest_along[i] = one->rest_along;
@@ -72,7 +72,7 @@ static void bound_sketches(const run *r, float least, int size, brief *restrict 
 }
 
 /* Those of a group of rows that hold by their sketches. */
-static int narrow(const run *r, const aspect *aspects, const contender *group, int size, float least,
+static int narrow(const run *r, const aspect *aspects, const candidate *group, int size, float least,
                   close_row *out)
 {
     brief b;

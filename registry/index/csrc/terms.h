@@ -7,11 +7,11 @@
 
 #include "segment.h"
 
-/* A dense column, or postings in blocks, one a window; nothing where no row has it. step,
- * base: see `sieve.h`. */
+/* A dense column, or postings in block_starts, one a block; nothing where no row has it. step,
+ * base: see `row_bounds.h`. */
 typedef struct {
-    const uint8_t *column, *peaks;
-    const uint32_t *postings, *blocks;
+    const uint8_t *column, *block_max;
+    const uint32_t *postings, *block_starts;
     uint32_t weight;
     uint16_t step, base;
 } part;
@@ -27,52 +27,52 @@ static int64_t find_term(const segment *in, uint64_t hash)
     return low < in->terms && in->hashes[low] == hash ? low : -1;
 }
 
-/* The blocks of a term that is too rare to have them stored. */
-static void cut_into_blocks(const uint32_t *postings, uint32_t count, int64_t windows,
-                            uint32_t *restrict blocks, uint8_t *restrict peaks)
+/* The block_starts of a term that is too rare to have them stored. */
+static void cut_into_blocks(const uint32_t *postings, uint32_t count, int64_t blocks,
+                            uint32_t *restrict block_starts, uint8_t *restrict block_max)
 {
-    memset(peaks, 0, (size_t)windows);
-    memset(blocks, 0, (size_t)(windows + 1) * sizeof *blocks);
+    memset(block_max, 0, (size_t)blocks);
+    memset(block_starts, 0, (size_t)(blocks + 1) * sizeof *block_starts);
     uint32_t last = 0, peak = 0, end = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t window = (postings[i] >> 8) / WINDOW, impact = postings[i] & 255;
-        peak &= 0u - (window == last); /* no branch, which would be guessed wrong */
+        const uint32_t block = (postings[i] >> 8) / BLOCK_ROWS, impact = postings[i] & 255;
+        peak &= 0u - (block == last); /* no branch, which would be guessed wrong */
         peak = impact > peak ? impact : peak;
-        last = window;
-        peaks[window] = (uint8_t)peak;
-        blocks[window + 1] = i + 1;
+        last = block;
+        block_max[block] = (uint8_t)peak;
+        block_starts[block + 1] = i + 1;
     }
-    for (int64_t window = 0; window < windows; window++) {
-        end = blocks[window + 1] > end ? blocks[window + 1] : end;
-        blocks[window + 1] = end;
+    for (int64_t block = 0; block < blocks; block++) {
+        end = block_starts[block + 1] > end ? block_starts[block + 1] : end;
+        block_starts[block + 1] = end;
     }
 }
 
-static void resolve(const segment *in, uint64_t hash, part *one, uint32_t *blocks,
-                    uint8_t *peaks)
+static void resolve(const segment *in, uint64_t hash, part *one, uint32_t *block_starts,
+                    uint8_t *block_max)
 {
     int64_t term = find_term(in, hash);
     memset(one, 0, sizeof *one);
     if (term < 0) return;
     int32_t frequent = in->frequent_of[term], column = in->column_of[term];
-    if (column >= 0) one->column = in->columns + column * in->windows * WINDOW;
+    if (column >= 0) one->column = in->columns + column * in->blocks * BLOCK_ROWS;
     else one->postings = in->postings + in->starts[term];
-    one->blocks = blocks;
-    one->peaks = peaks;
+    one->block_starts = block_starts;
+    one->block_max = block_max;
     if (frequent >= 0) {
-        one->blocks = in->blocks + frequent * (in->windows + 1);
-        one->peaks = in->peaks + frequent * in->windows;
+        one->block_starts = in->block_starts + frequent * (in->blocks + 1);
+        one->block_max = in->block_max + frequent * in->blocks;
         return;
     }
     uint32_t count = (uint32_t)(in->starts[term + 1] - in->starts[term]);
-    cut_into_blocks(one->postings, count, in->windows, blocks, peaks);
+    cut_into_blocks(one->postings, count, in->blocks, block_starts, block_max);
 }
 
 static uint8_t impact_of(const part *one, uint32_t row)
 {
     if (one->column) return one->column[row];
     if (!one->postings) return 0;
-    uint32_t low = one->blocks[row / WINDOW], end = one->blocks[row / WINDOW + 1];
+    uint32_t low = one->block_starts[row / BLOCK_ROWS], end = one->block_starts[row / BLOCK_ROWS + 1];
     const uint32_t *from = one->postings + low; /* halved without a branch */
     for (uint32_t count = end - low; count > 1;) {
         const uint32_t half = count / 2;

@@ -13,16 +13,16 @@ from datetime import datetime
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.columns.rows import (
+from registry.index.columns.filters import (
     UNKNOWN,
     hash_keyword,
     is_keyword_of,
     keywords_of,
 )
 from registry.index.columns.runs import starts_of
-from registry.index.query.constants import Query, make_constants
 from registry.index.query.index import Index
-from registry.index.segments.part import Part
+from registry.index.query.scoring_parameters import Query, make_scoring_parameters
+from registry.index.segments.part import IndexPart
 from registry.index.segments.segment import Segment
 
 VALUES_MAX = 20
@@ -55,9 +55,9 @@ def count_facets(
 ) -> Facets:
     """The commonest values of each field, then the unknown.
 
-    term_weights: as the search found them, see `Ranked`. fields: of `rows.FIELDS`.
+    term_weights: as the search found them, see `Ranked`. fields: of FILTERS.
     """
-    constants = make_constants(query, term_weights, now, index.policy)
+    constants = make_scoring_parameters(query, term_weights, now, index.policy)
     eligible = index.bound.eligible(constants)
     return {field: _facet(index, eligible, field) for field in fields}
 
@@ -70,18 +70,18 @@ def _facet(
     silent = int(counts[unknown].sum())
     hashes, counts = hashes[~unknown], counts[~unknown]
     first = np.lexsort((hashes, -counts))[:VALUES_MAX]
-    told = [
+    values = [
         ValueCount(_value(index, eligible, field, hash_), count)
         for hash_, count in zip(
             hashes[first].tolist(), counts[first].tolist(), strict=True
         )
     ]
-    told.sort(key=lambda one: (-one.count, one.value or ""))
-    return (*told, *([ValueCount(None, silent)] if silent else []))
+    values.sort(key=lambda value: (-value.count, value.value or ""))
+    return (*values, *([ValueCount(None, silent)] if silent else []))
 
 
 def _merged(
-    parts: Sequence[Part], eligible: Sequence[Rows], field: str
+    parts: Sequence[IndexPart], eligible: Sequence[Rows], field: str
 ) -> tuple[Hashes, Integers]:
     """The keywords that some eligible row has, and how many have each."""
     hashes, counts = [], []
@@ -96,7 +96,7 @@ def _merged(
 
 
 def _counts(segment: Segment, terms: Integers, rows: Rows) -> Integers:
-    """How many of the rows each of the terms is in."""
+    """Count the rows that each of the terms is in."""
     counts = np.zeros(len(terms), np.int64)
     columns = segment.column_of[terms]
     for at in np.flatnonzero(columns >= 0):
@@ -108,11 +108,11 @@ def _counts(segment: Segment, terms: Integers, rows: Rows) -> Integers:
 
 
 def _chunks(segment: Segment, chosen: Integers, terms: Integers) -> Iterator[Integers]:
-    """Of the chosen terms those whose postings are together about _AT_ONCE."""
+    """Yield chosen terms in chunks whose postings are together about _AT_ONCE."""
     ends = np.cumsum(segment.containing[terms[chosen]], dtype=np.int64)
     if len(ends):
         edges = np.searchsorted(ends, np.arange(_AT_ONCE, ends[-1], _AT_ONCE))
-        yield from (one for one in np.split(chosen, edges) if len(one))
+        yield from (chunk for chunk in np.split(chosen, edges) if len(chunk))
 
 
 def _sparse_counts(segment: Segment, terms: Integers, rows: Rows) -> Integers:

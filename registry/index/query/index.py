@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.index.columns.rows import Bodies, find_hash, hash_word
-from registry.index.query.engine import Bound, engine
-from registry.index.query.panel import Panel
-from registry.index.segments.part import Part
+from registry.index.query.eligible_estimate import EligibleEstimate
+from registry.index.query.index_searcher import IndexSearcher, engine
+from registry.index.segments.part import IndexPart
 from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile, parse_profile
 from registry.ranking.relevance import idf_milli
@@ -30,17 +30,17 @@ class Index:
 
     policy: Policy
     generation: str
-    parts: tuple[Part, ...]
+    parts: tuple[IndexPart, ...]
     bodies: tuple[Bodies, ...]
     dead_terms: npt.NDArray[np.uint64]
     dead_counts: npt.NDArray[np.int64]
-    panel: Panel
+    panel: EligibleEstimate
 
     def __len__(self) -> int:
         return self.panel.size
 
     @cached_property
-    def bound(self) -> Bound:
+    def bound(self) -> IndexSearcher:
         return engine().bind(self.parts)
 
     def term_weights(self, terms: Iterable[str]) -> dict[str, int]:
@@ -57,7 +57,7 @@ class Index:
         return _parse(self.bodies[part][row])
 
     def profiles(self) -> dict[int, Profile]:
-        """Of every site, by its id."""
+        """Return the profile of every site, by its id."""
         return {
             int(part.segment.site_ids[row]): self.profile_at(number, row)
             for number, part in enumerate(self.parts)

@@ -12,24 +12,31 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.compiled.library import pointer_to
-from registry.index.query.constants import Constants
+from registry.index.query.scoring_parameters import ScoringParameters
 from registry.index.segments.array_file import aligned_zeros
-from registry.index.segments.part import BEFORE_ALL, CANDIDATE, FACTORS, Part
-from registry.ranking.vectors import DIMENSIONS
+from registry.index.segments.part import BEFORE_ALL, FACTORS, RANKED_ROW, IndexPart
+from registry.ranking.encoders.vectors import DIMENSIONS
 
-NO_CAPACITY, NO_ROOM = -1, -2
+NO_CAPACITY, NO_MEMORY = -1, -2
 TERMS_MAX, FILTERS_MAX = 160, 16  # as in segment.h
-_COUNTS = ("rows", "windows", "terms", "grouped", "cells", "n_axes", "as_of_s")
+_COUNTS = ("rows", "blocks", "terms", "grouped", "cells", "n_axes", "as_of_s")
 _ARRAYS = (
     *("records", "sketches", "along", "across", "behind", "alive", "hashes"),
     *("containing", "starts", "postings", "column_of", "frequent_of", "columns"),
-    *("blocks", "peaks", "cell_starts", "cell_rows", "cell_centre", "cell_reach"),
-    *("window_merit", "window_flags", "axes", "axis_lengths", "axis_of"),
-    *("window_spread", "grouped_rows", "grouped_leaders"),
+    *(
+        "block_starts",
+        "block_max",
+        "cell_starts",
+        "cell_rows",
+        "cell_centre",
+        "cell_reach",
+    ),
+    *("block_merit", "block_flags", "axes", "axis_lengths", "axis_of"),
+    *("block_spread", "grouped_rows", "representatives"),
 )
 
 
-BOUNDS = np.dtype([(name, "f4") for name in ("window", "sieve", "sketch")])
+BOUNDS = np.dtype([(name, "f4") for name in ("block", "row", "sketch")])
 """What a row scores at most, by each of the bounds in turn."""
 
 
@@ -44,31 +51,31 @@ _QUERY = struct.Struct(f"@3q6P19i{DIMENSIONS}s4x")
 """`query` of `csrc/segment.h`."""
 
 
-class Effort(ctypes.Structure):
-    """What a search looked at: windows, rows' sketches, and rows closely."""
+class SearchEffort(ctypes.Structure):
+    """SearchEffort of a search: blocks, rows' sketches, and rows closely."""
 
-    _fields_ = [(name, c_int64) for name in ("windows", "sketches", "records")]
+    _fields_ = [(name, c_int64) for name in ("blocks", "sketches", "records")]
 
 
-class _Room(ctypes.Structure):
+class _Arena(ctypes.Structure):
     _fields_ = [("next", c_void_p), ("left", c_size_t)]
 
 
-class _Rooms(threading.local):
-    """What a thread's searches work in, kept for the next one: see `csrc/room.h`."""
+class _Arenas(threading.local):
+    """Memory of a thread's searches, reused by the next one: see `csrc/arena.h`."""
 
     def __init__(self) -> None:
-        self._kept = aligned_zeros((0,), np.uint8)
-        self._room = _Room()
+        self._buffer = aligned_zeros((0,), np.uint8)
+        self._room = _Arena()
 
-    def of(self, size: int) -> _Room:
+    def of(self, size: int) -> _Arena:
         if self._room.left < size:
-            self._kept = aligned_zeros((size,), np.uint8)
-            self._room = _Room(pointer_to(self._kept), size)
+            self._buffer = aligned_zeros((size,), np.uint8)
+            self._room = _Arena(pointer_to(self._buffer), size)
         return self._room
 
 
-_rooms = _Rooms()
+_arenas = _Arenas()
 
 
 class Kernel:
@@ -82,61 +89,64 @@ class Kernel:
         )
         self._library.search.argtypes = (
             *(c_void_p, c_int32, c_void_p, c_int64, c_int64),
-            *(c_void_p, c_int64, c_void_p, c_void_p, c_void_p, _Room),
+            *(c_void_p, c_int64, c_void_p, c_void_p, c_void_p, _Arena),
         )
         self._library.search.restype = c_int64
-        self._library.mark_eligible.argtypes = (c_void_p, c_void_p, c_void_p, _Room)
+        self._library.mark_eligible.argtypes = (c_void_p, c_void_p, c_void_p, _Arena)
         self._library.mark_eligible.restype = c_int64
         self._library.score_rows.argtypes = (
-            *(c_void_p, c_void_p, c_void_p, c_int64, c_void_p, _Room),
+            *(c_void_p, c_void_p, c_void_p, c_int64, c_void_p, _Arena),
         )
         self._library.score_rows.restype = c_int64
-        self._library.bound_rows.argtypes = (c_void_p, c_void_p, c_void_p, _Room)
+        self._library.bound_rows.argtypes = (c_void_p, c_void_p, c_void_p, _Arena)
         self._library.bound_rows.restype = c_int64
-        self._library.room_bytes.argtypes = (c_void_p, c_int32)
-        self._library.room_bytes.restype = c_int64
+        self._library.arena_bytes.argtypes = (c_void_p, c_int32)
+        self._library.arena_bytes.restype = c_int64
 
-    def bind(self, parts: Sequence[Part]) -> "Bound":
-        return Bound(self._library, tuple(parts))
+    def bind(self, parts: Sequence[IndexPart]) -> "KernelSearcher":
+        return KernelSearcher(self._library, tuple(parts))
 
 
-class Bound:
+class KernelSearcher:
     """The parts of an index, ready for the kernel; keeps their arrays alive."""
 
-    def __init__(self, library: ctypes.CDLL, parts: tuple[Part, ...]) -> None:
+    def __init__(self, library: ctypes.CDLL, parts: tuple[IndexPart, ...]) -> None:
         self._library = library
         self._parts = parts
         self._segments = (_Segment * max(1, len(parts)))(*map(_segment_of, parts))
-        self._room_bytes: int = library.room_bytes(self._segments, len(parts))
+        self._arena_bytes: int = library.arena_bytes(self._segments, len(parts))
 
     def containing(self, hashes: Sequence[int]) -> list[int]:
-        """See `engine.Bound`."""
-        asked = np.array(hashes, np.uint64)
+        """See `IndexSearcher`."""
+        wanted = np.array(hashes, np.uint64)
         counts = np.zeros(len(hashes), np.int64)
         self._library.count_containing(
             self._segments,
             len(self._parts),
-            pointer_to(asked),
+            pointer_to(wanted),
             len(hashes),
             pointer_to(counts),
         )
         return counts.tolist()
 
     def search(
-        self, constants: Constants, *, k: int, after: int = BEFORE_ALL
+        self, constants: ScoringParameters, *, k: int, after: int = BEFORE_ALL
     ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
-        """See `engine.Bound`."""
-        found, shown, _ = self.measure(constants, k=k, after=after)
-        return found, shown
+        """See `IndexSearcher`."""
+        candidates, seen_groups, _ = self.measure(constants, k=k, after=after)
+        return candidates, seen_groups
 
     def measure(
-        self, constants: Constants, *, k: int, after: int = BEFORE_ALL
-    ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void], Effort]:
-        """As `search`, and what it took."""
+        self, constants: ScoringParameters, *, k: int, after: int = BEFORE_ALL
+    ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void], SearchEffort]:
+        """Search, and return the effort as well."""
         room = 4 * k + 4096
-        effort = Effort()
+        effort = SearchEffort()
         while True:
-            found, shown = np.empty(room, CANDIDATE), np.empty(room, CANDIDATE)
+            candidates, seen_groups = (
+                np.empty(room, RANKED_ROW),
+                np.empty(room, RANKED_ROW),
+            )
             shown_count = c_int64(room)
             count = self._library.search(
                 self._segments,
@@ -144,40 +154,42 @@ class Bound:
                 _question(constants).address,
                 k,
                 after,
-                pointer_to(found),
+                pointer_to(candidates),
                 room,
-                pointer_to(shown),
+                pointer_to(seen_groups),
                 ctypes.byref(shown_count),
                 ctypes.byref(effort),
-                _rooms.of(self._room_bytes),
+                _arenas.of(self._arena_bytes),
             )
-            if count == NO_ROOM:
+            if count == NO_MEMORY:
                 raise MemoryError
             if count != NO_CAPACITY:
-                return found[:count], shown[: shown_count.value], effort
+                return candidates[:count], seen_groups[: shown_count.value], effort
             room *= 8
 
-    def eligible(self, constants: Constants) -> list[npt.NDArray[np.bool_]]:
-        """See `engine.Bound`."""
+    def eligible(self, constants: ScoringParameters) -> list[npt.NDArray[np.bool_]]:
+        """See `IndexSearcher`."""
         question = _question(constants)
         return [self._mark_eligible(question, part) for part in range(len(self._parts))]
 
-    def _mark_eligible(self, question: "_Question", part: int) -> npt.NDArray[np.bool_]:
+    def _mark_eligible(
+        self, question: "KernelQuery", part: int
+    ) -> npt.NDArray[np.bool_]:
         eligible = np.zeros(len(self._parts[part].segment), np.bool_)
         ended = self._library.mark_eligible(
             ctypes.byref(self._segments[part]),
             question.address,
             pointer_to(eligible),
-            _rooms.of(self._room_bytes),
+            _arenas.of(self._arena_bytes),
         )
-        if ended == NO_ROOM:
+        if ended == NO_MEMORY:
             raise MemoryError
         return eligible
 
     def score(
-        self, constants: Constants, part: int, rows: npt.NDArray[np.uint32]
+        self, constants: ScoringParameters, part: int, rows: npt.NDArray[np.uint32]
     ) -> npt.NDArray[np.void]:
-        """See `engine.Bound`."""
+        """See `IndexSearcher`."""
         question = _question(constants)
         rows = np.ascontiguousarray(rows, np.uint32)
         scored = np.empty(len(rows), FACTORS)
@@ -187,33 +199,33 @@ class Bound:
             pointer_to(rows),
             len(rows),
             pointer_to(scored),
-            _rooms.of(self._room_bytes),
+            _arenas.of(self._arena_bytes),
         )
-        if ended == NO_ROOM:
+        if ended == NO_MEMORY:
             raise MemoryError
         return scored
 
-    def bounds(self, constants: Constants, part: int) -> npt.NDArray[np.void]:
-        """What each row of a part scores at most, for who would see that none is too low.
+    def bounds(self, constants: ScoringParameters, part: int) -> npt.NDArray[np.void]:
+        """Return what each row of a part scores at most, to show that none is too low.
 
-        By its window, the sieve and its sketch; 0 where that rules the row out.
+        By its block, its row bounds and its sketch; 0 where that rules the row out.
         """
         bounds = np.zeros(len(self._parts[part].segment), BOUNDS)
         ended = self._library.bound_rows(
             ctypes.byref(self._segments[part]),
             _question(constants).address,
             pointer_to(bounds),
-            _rooms.of(self._room_bytes),
+            _arenas.of(self._arena_bytes),
         )
-        if ended == NO_ROOM:
+        if ended == NO_MEMORY:
             raise MemoryError
         return bounds
 
 
-class _Question:
-    """Constants as the kernel's struct, with its lists behind it; keeps its tables alive."""
+class KernelQuery:
+    """ScoringParameters as the kernel's struct, with its lists behind it; keeps its tables alive."""
 
-    def __init__(self, constants: Constants) -> None:
+    def __init__(self, constants: ScoringParameters) -> None:
         if len(constants.terms) > TERMS_MAX or len(constants.filters) > FILTERS_MAX:
             raise ValueError("more terms or filters than a request can have")
         terms, filters = len(constants.terms), len(constants.filters)
@@ -224,7 +236,7 @@ class _Question:
         )
         lists = struct.Struct(f"@{terms + filters}Q{terms}i")
         room = bytearray(_QUERY.size + lists.size)
-        self._kept = tables, room
+        self._owned = tables, room
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(room))
         hashes = self.address + _QUERY.size
         _QUERY.pack_into(
@@ -270,11 +282,11 @@ def _address_of(table: npt.NDArray[Any]) -> int:
     return known[1]
 
 
-_question = lru_cache(maxsize=64)(_Question)
+_question = lru_cache(maxsize=64)(KernelQuery)
 """A search asks several times by the same constants."""
 
 
-def _segment_of(part: Part) -> _Segment:
+def _segment_of(part: IndexPart) -> _Segment:
     segment = part.segment
     arrays: dict[str, npt.NDArray[Any]] = {
         name: part.alive if name == "alive" else getattr(segment, name)
@@ -282,7 +294,7 @@ def _segment_of(part: Part) -> _Segment:
     }
     return _Segment(
         len(segment),
-        segment.windows,
+        segment.blocks,
         len(segment.hashes),
         len(segment.grouped_rows),
         len(segment.cell_reach),

@@ -10,29 +10,29 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.index.columns.rows import HIGHER_TIER, LOCAL
-from registry.index.query.constants import Constants
-from registry.index.segments.part import BEFORE_ALL, CANDIDATE, FACTORS, Part
+from registry.index.query.scoring_parameters import ScoringParameters
+from registry.index.segments.part import BEFORE_ALL, FACTORS, RANKED_ROW, IndexPart
 from registry.ranking.decay import look_up
+from registry.ranking.encoders.vectors import DIMENSIONS
 from registry.ranking.freshness import days_between
 from registry.ranking.policy import FULL
 from registry.ranking.proximity import distances_km, proximities
-from registry.ranking.vectors import DIMENSIONS
 
 Integers = npt.NDArray[np.int64]
 
 
 class Oracle:
-    def bind(self, parts: Sequence[Part]) -> "BoundOracle":
+    def bind(self, parts: Sequence[IndexPart]) -> "BoundOracle":
         return BoundOracle(tuple(parts))
 
 
 class BoundOracle:
     """See `kernel.Bound`."""
 
-    def __init__(self, parts: tuple[Part, ...]) -> None:
+    def __init__(self, parts: tuple[IndexPart, ...]) -> None:
         self._parts = parts
         self._embeddings = [_embeddings(part) for part in parts]
-        self._leaders = [_leaders(part) for part in parts]
+        self._representatives = [_representatives(part) for part in parts]
 
     def containing(self, hashes: Sequence[int]) -> list[int]:
         return [
@@ -40,41 +40,45 @@ class BoundOracle:
         ]
 
     def search(
-        self, constants: Constants, *, k: int, after: int = BEFORE_ALL
+        self, constants: ScoringParameters, *, k: int, after: int = BEFORE_ALL
     ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
-        found = self._candidates(constants)
-        earlier = found["standing"] > after
-        shown = found[earlier & (found["leader"] != 0)]
-        return _first_places(found[~earlier], k), shown
+        candidates = self._candidates(constants)
+        earlier = candidates["rank_score"] > after
+        seen_groups = candidates[earlier & (candidates["representative"] != 0)]
+        return _first_places(candidates[~earlier], k), seen_groups
 
-    def eligible(self, constants: Constants) -> list[npt.NDArray[np.bool_]]:
+    def eligible(self, constants: ScoringParameters) -> list[npt.NDArray[np.bool_]]:
         return [
             self._score(constants, part)["eligible"] != 0
             for part in range(len(self._parts))
         ]
 
     def score(
-        self, constants: Constants, part: int, rows: npt.NDArray[np.uint32]
+        self, constants: ScoringParameters, part: int, rows: npt.NDArray[np.uint32]
     ) -> npt.NDArray[np.void]:
         return self._score(constants, part)[rows]
 
-    def _candidates(self, constants: Constants) -> npt.NDArray[np.void]:
-        """Of every eligible row."""
+    def _candidates(self, constants: ScoringParameters) -> npt.NDArray[np.void]:
+        """Return a candidate for every eligible row."""
         own = [self._candidates_of(constants, part) for part in range(len(self._parts))]
-        return np.concatenate([np.empty(0, CANDIDATE), *own])
+        return np.concatenate([np.empty(0, RANKED_ROW), *own])
 
-    def _candidates_of(self, constants: Constants, part: int) -> npt.NDArray[np.void]:
+    def _candidates_of(
+        self, constants: ScoringParameters, part: int
+    ) -> npt.NDArray[np.void]:
         scored = self._score(constants, part)
         rows = np.flatnonzero(scored["eligible"])
         flags = self._parts[part].segment.records["flags"][rows]
-        found = np.empty(len(rows), CANDIDATE)
-        found["standing"] = 2 * scored["score"][rows] - ((flags & HIGHER_TIER) > 0)
-        found["leader"] = self._leaders[part][rows]
-        found["segment"] = part
-        found["row"] = rows
-        return found
+        candidates = np.empty(len(rows), RANKED_ROW)
+        candidates["rank_score"] = 2 * scored["score"][rows] - (
+            (flags & HIGHER_TIER) > 0
+        )
+        candidates["representative"] = self._representatives[part][rows]
+        candidates["segment"] = part
+        candidates["row"] = rows
+        return candidates
 
-    def _score(self, constants: Constants, number: int) -> npt.NDArray[np.void]:
+    def _score(self, constants: ScoringParameters, number: int) -> npt.NDArray[np.void]:
         part = self._parts[number]
         records = part.segment.records
         scored = np.zeros(len(records), FACTORS)
@@ -110,7 +114,7 @@ class BoundOracle:
         scored["eligible"] = relevant & beyond_chance & _passing(part, constants)
         return scored
 
-    def _cosines(self, constants: Constants, number: int) -> Integers:
+    def _cosines(self, constants: ScoringParameters, number: int) -> Integers:
         vector = np.frombuffer(constants.vector, np.int8).astype(np.float32)
         # Exact: sums stay below 2^24. Not `@`: its threads contend with other workers'.
         products = np.einsum("ij,j->i", self._embeddings[number], vector)
@@ -123,13 +127,13 @@ class BoundOracle:
         return cosines
 
 
-def _containing(part: Part, hash_: int) -> int:
+def _containing(part: IndexPart, hash_: int) -> int:
     term = part.segment.find_term(hash_)
     return 0 if term is None else int(part.segment.containing[term])
 
 
-def _impacts(part: Part, hash_: int) -> Integers:
-    """Of every row."""
+def _impacts(part: IndexPart, hash_: int) -> Integers:
+    """Return the impact of a term in every row."""
     segment = part.segment
     own = np.zeros(len(segment), np.int64)
     term = segment.find_term(hash_)
@@ -143,35 +147,35 @@ def _impacts(part: Part, hash_: int) -> Integers:
     return own
 
 
-def _matched(part: Part, constants: Constants) -> Integers:
+def _matched(part: IndexPart, constants: ScoringParameters) -> Integers:
     matched = np.zeros(len(part.segment), np.int64)
     for hash_, weight in constants.terms:
         matched += weight * _impacts(part, hash_)
     return matched
 
 
-def _passing(part: Part, constants: Constants) -> npt.NDArray[np.bool_]:
+def _passing(part: IndexPart, constants: ScoringParameters) -> npt.NDArray[np.bool_]:
     passing: npt.NDArray[np.bool_] = part.alive[: len(part.segment)] != 0
     for hash_ in constants.filters:
         passing &= _impacts(part, hash_) > 0
     return passing
 
 
-def _kilometres(part: Part, constants: Constants) -> Integers:
+def _kilometres(part: IndexPart, constants: ScoringParameters) -> Integers:
     """Whole ones, rounded down; -1 without a user location."""
     if constants.origin is None:
         return np.full(len(part.segment), -1, np.int64)
     return distances_km(_places(part), constants.origin)
 
 
-def _places(part: Part) -> Integers:
+def _places(part: IndexPart) -> Integers:
     low = part.segment.records["place"].astype(np.int64)
     numbers = low[:, :, 0] + (low[:, :, 1] << 8) + (low[:, :, 2] << 16)
     signed: Integers = np.where(numbers >= 1 << 23, numbers - (1 << 24), numbers)
     return signed
 
 
-def _embeddings(part: Part) -> npt.NDArray[np.float32]:
+def _embeddings(part: IndexPart) -> npt.NDArray[np.float32]:
     segment = part.segment
     lead = segment.sketches["lead"][: len(segment)]
     rest = segment.records["rest"]
@@ -182,28 +186,34 @@ def _embeddings(part: Part) -> npt.NDArray[np.float32]:
     return numbers - 8
 
 
-def _leaders(part: Part) -> Integers:
-    leaders = np.zeros(len(part.segment), np.int64)
-    leaders[part.segment.grouped_rows] = part.segment.grouped_leaders
-    return leaders
+def _representatives(part: IndexPart) -> Integers:
+    representatives = np.zeros(len(part.segment), np.int64)
+    representatives[part.segment.grouped_rows] = part.segment.representatives
+    return representatives
 
 
-def _first_places(found: npt.NDArray[np.void], k: int) -> npt.NDArray[np.void]:
+def _first_places(candidates: npt.NDArray[np.void], k: int) -> npt.NDArray[np.void]:
     """All at or before the k-th place and its equals; followers are left out."""
     best: dict[int, int] = {}
-    for leader, standing in zip(found["leader"], found["standing"], strict=True):
-        if leader:
-            best[leader] = max(best.get(leader, -1), standing)
+    for representative, standing in zip(
+        candidates["representative"], candidates["rank_score"], strict=True
+    ):
+        if representative:
+            best[representative] = max(best.get(representative, -1), standing)
     follows = [
-        leader != 0 and standing < best[leader]
-        for leader, standing in zip(found["leader"], found["standing"], strict=True)
+        representative != 0 and standing < best[representative]
+        for representative, standing in zip(
+            candidates["representative"], candidates["rank_score"], strict=True
+        )
     ]
-    heads = found[~np.array(follows, np.bool_)]
+    heads = candidates[~np.array(follows, np.bool_)]
     own = np.where(
-        heads["leader"] == 0, np.arange(len(heads)) + (1 << 62), heads["leader"]
+        heads["representative"] == 0,
+        np.arange(len(heads)) + (1 << 62),
+        heads["representative"],
     )
-    standings = np.sort(heads["standing"][np.unique(own, return_index=True)[1]])[::-1]
+    standings = np.sort(heads["rank_score"][np.unique(own, return_index=True)[1]])[::-1]
     if len(standings) < k:
         return heads
-    first: npt.NDArray[np.void] = heads[heads["standing"] >= standings[k - 1]]
+    first: npt.NDArray[np.void] = heads[heads["rank_score"] >= standings[k - 1]]
     return first

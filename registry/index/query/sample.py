@@ -23,7 +23,7 @@ def hash_sites(site_ids: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
 def sample_sites(
     site_ids: npt.NDArray[np.int64], seed: bytes, size: int
 ) -> tuple[int, ...]:
-    """At most `size` of the ids, ascending; all of them if there are no more.
+    """Draw at most `size` of the ids, ascending; all of them if there are no more.
 
     seed: its first 8 bytes count, big-endian.
     """

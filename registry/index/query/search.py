@@ -12,41 +12,60 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 
-from registry.index.query.constants import Constants, Filters, Query, make_constants
+from registry.index.columns.filters import Filters
 from registry.index.query.index import Index
-from registry.index.query.matching import matching_of
-from registry.index.query.order import Order, Standing
+from registry.index.query.matching import match_profiles
 from registry.index.query.sample import sample_sites
+from registry.index.query.scoring_parameters import (
+    Query,
+    ScoringParameters,
+    make_scoring_parameters,
+)
+from registry.index.query.top_k import RankKey, TopK
 from registry.index.segments.part import Scored
-from registry.ranking.encoder import Encoder
+from registry.ranking.encoders.encoder import Encoder
 from registry.ranking.explain import (
     Advantage,
-    Facts,
+    DepthFacts,
+    Explanation,
+    FactorFacts,
+    FreshnessFacts,
     Matching,
-    Told,
-    parse_told,
+    ProfileFacts,
+    ProximityFacts,
+    RelevanceFacts,
+    explain,
+    explain_quality,
+    parse_profile_facts,
     why_ahead,
 )
 from registry.ranking.policy import FULL, Policy
 from registry.ranking.proximity import distance_band
-from registry.ranking.relevance import Request, parse_request
+from registry.ranking.relevance import ParsedQuery, parse_query
 from registry.ranking.score import Factors
 from registry.ranking.ties import OrderKey
 
 
 class RankedSite(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One place of an answer. behind: ids of the sites that share it, best first.
+    """A site of an answer, as far as the index knows it.
 
-    ahead: of the next place; None where there is none.
+    near_duplicates: ids of the sites that share its rank, best first. ahead: over the
+    next site; None where there is none.
     """
 
-    site_id: int
-    score: int
-    factors: Factors
-    facts: Facts
     order_key: OrderKey
-    behind: tuple[int, ...]
+    factors: Factors
+    explanation: Explanation
+    near_duplicates: tuple[int, ...]
     ahead: Advantage | None
+
+    @property
+    def site_id(self) -> int:
+        return self.order_key.site_id
+
+    @property
+    def score(self) -> int:
+        return self.order_key.score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +75,7 @@ class Ranked:
     eligible: sites that could have stood in it; is_exact: counted, not estimated, see
     `panel`. has_more: whether the order goes on behind the page. eligible_sample: see
     `sample`. term_weights: what the index contributed to relevance, the weight of each
-    term. corrected: see `Request`.
+    term. corrected: see `ParsedQuery`.
     """
 
     eligible: int
@@ -78,7 +97,7 @@ def prepare_query(
     filters: Filters | None = None,
 ) -> Query:
     return Query(
-        request=parse_request(text, encoder, policy),
+        request=parse_query(text, encoder, policy),
         cell=cell,
         filters=filters or Filters(),
     )
@@ -93,13 +112,13 @@ def search(
     k: int,
     after: OrderKey | None = None,
 ) -> Ranked:
-    """At most k places, those after the given key.
+    """Return at most k results, those after the given key.
 
     Raises: ValueError if the cell is no geohash.
     """
     weights = _term_weights(index, query.request)
-    constants = make_constants(query, weights, now, index.policy)
-    order = Order(index, constants, seed)
+    constants = make_scoring_parameters(query, weights, now, index.policy)
+    order = TopK(index, constants, seed)
     standings = order.first(k + 1, after)
     eligible = index.panel.eligible(constants)
     return Ranked(
@@ -121,51 +140,53 @@ def search(
 def _explained(
     index: Index,
     query: Query,
-    constants: Constants,
-    order: Order,
-    standings: Sequence[Standing],
+    constants: ScoringParameters,
+    order: TopK,
+    standings: Sequence[RankKey],
     *,
     k: int,
     weights: Mapping[str, int],
 ) -> tuple[RankedSite, ...]:
-    """The first k of them; what stands behind these is compared with the last."""
-    page = standings[:k]
+    """Return the first k sites; the one behind them is compared with the last."""
+    page, policy = standings[:k], index.policy
     scored = _scored(index, constants, standings)
     factors = list(map(_factors, scored))
-    bodies = [index.bodies[one.part][one.row] for one in page]
-    matched = matching_of(weights, index.policy)(bodies)
+    bodies = [index.bodies[row.part][row.row] for row in page]
+    matched = match_profiles(bodies, weights, policy)
     words = _words(query.request, weights)
     return tuple(
         RankedSite(
-            site_id=one.key.site_id,
-            score=one.key.score,
-            factors=own,
-            facts=_facts(parse_told(body), figures, matching, words),
-            order_key=one.key,
-            behind=order.behind(one),
+            order_key=row.key,
+            factors=values,
+            explanation=explain(
+                values,
+                _facts(parse_profile_facts(body), figures, matching, words, policy),
+                policy,
+            ),
+            near_duplicates=order.behind(row),
             ahead=ahead,
         )
-        for one, own, body, figures, matching, ahead in zip(
+        for row, values, body, figures, matching, ahead in zip(
             *(page, factors, bodies, scored, matched),
-            _advantages(standings, factors, index.policy),
+            _advantages(standings, factors, policy),
             strict=False,
         )
     )
 
 
 def _advantages(
-    standings: Sequence[Standing], factors: Sequence[Factors], policy: Policy
+    standings: Sequence[RankKey], factors: Sequence[Factors], policy: Policy
 ) -> list[Advantage | None]:
-    """Of each over the next."""
-    told = [
-        (own.contributions(policy), one.key)
-        for own, one in zip(factors, standings, strict=True)
+    """Return the advantage of each over the next."""
+    advantages = [
+        (own.contributions(policy), standing.key)
+        for own, standing in zip(factors, standings, strict=True)
     ]
-    return [*(why_ahead(*pair) for pair in pairwise(told)), None]
+    return [*(why_ahead(*pair) for pair in pairwise(advantages)), None]
 
 
-def _term_weights(index: Index, request: Request) -> dict[str, int]:
-    """Of each term that is looked for, what was meant by mistyped words too."""
+def _term_weights(index: Index, request: ParsedQuery) -> dict[str, int]:
+    """Return the weight of each term that is looked for, of what was meant by mistyped words too."""
     shares = request.weights_bp or dict.fromkeys(request.terms, FULL)
     return {
         term: idf * shares[term] // FULL
@@ -174,16 +195,16 @@ def _term_weights(index: Index, request: Request) -> dict[str, int]:
 
 
 def _scored(
-    index: Index, constants: Constants, page: Sequence[Standing]
+    index: Index, constants: ScoringParameters, page: Sequence[RankKey]
 ) -> list[Scored]:
     scored: dict[tuple[int, int], Scored] = {}
     for part in range(len(index.parts)):
-        rows = [one.row for one in page if one.part == part]
+        rows = [standing.row for standing in page if standing.part == part]
         if rows:
-            found = index.bound.score(constants, part, np.array(rows, np.uint32))
-            for row, values in zip(rows, found.tolist(), strict=True):
+            scored_rows = index.bound.score(constants, part, np.array(rows, np.uint32))
+            for row, values in zip(rows, scored_rows.tolist(), strict=True):
                 scored[part, row] = Scored._make(values)
-    return [scored[one.part, one.row] for one in page]
+    return [scored[standing.part, standing.row] for standing in page]
 
 
 def _factors(scored: Scored) -> Factors:
@@ -196,7 +217,7 @@ def _factors(scored: Scored) -> Factors:
     )
 
 
-def _words(request: Request, weights: Mapping[str, int]) -> list[tuple[str, int]]:
+def _words(request: ParsedQuery, weights: Mapping[str, int]) -> list[tuple[str, int]]:
     """The request's words, each with the number of its term among the weights."""
     numbers = {term: number for number, term in enumerate(weights)}
     return [
@@ -207,23 +228,27 @@ def _words(request: Request, weights: Mapping[str, int]) -> list[tuple[str, int]
 
 
 def _facts(
-    told: Told, scored: Scored, matching: Matching, words: Sequence[tuple[str, int]]
-) -> Facts:
+    profile: ProfileFacts,
+    scored: Scored,
+    matching: Matching,
+    words: Sequence[tuple[str, int]],
+    policy: Policy,
+) -> FactorFacts:
     """words: see `_words`."""
-    said = matching.said
-    return Facts(
-        matched_terms=tuple([word for word, number in words if said[number]]),
-        best_action=matching.best_action,
-        lexical_bp=scored.lexical,
-        cosine_bp=scored.cosine,
-        distance_band=_band(told, scored.km),
-        local=told.local,
-        action_count=matching.actions,
-        probes=told.probes,
-        days_since_change=scored.days,
-        changed_at=told.changed_at,
+    terms = matching.terms
+    is_near = profile.local and scored.km >= 0
+    return FactorFacts(
+        RelevanceFacts(
+            matched_terms=tuple([word for word, number in words if terms[number]]),
+            best_action=matching.best_action,
+            lexical=scored.lexical,
+            semantic=scored.cosine,
+        ),
+        ProximityFacts(
+            distance_band=distance_band(scored.km) if is_near else None,
+            local=profile.local,
+        ),
+        DepthFacts(action_count=matching.actions),
+        explain_quality(profile.probes, policy),
+        FreshnessFacts(days_since_change=scored.days, changed_at=profile.changed_at),
     )
-
-
-def _band(told: Told, km: int) -> str | None:
-    return distance_band(km) if told.local and km >= 0 else None

@@ -37,21 +37,21 @@ Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Laid:
+class AdoptedFile:
     """An array that lies in a file already, from HEAD_ROOM on: the first there."""
 
     path: Path
     array: Array
 
 
-Told = Array | Runs[Any] | Laid
+ArraySource = Array | Runs[Any] | AdoptedFile
 
 
 @dataclass(frozen=True, slots=True)
 class ArrayFile:
     """numbers: small values that go with the arrays. Runs are read as one array."""
 
-    arrays: Mapping[str, Told]
+    arrays: Mapping[str, ArraySource]
     numbers: Mapping[str, int]
 
 
@@ -82,11 +82,14 @@ def write_file(path: Path, content: ArrayFile) -> None:
     header = json.dumps(
         {"arrays": places, "numbers": dict(content.numbers), "size": size}
     ).encode()
-    laid = next((one for one in content.arrays.values() if isinstance(one, Laid)), None)
-    if laid is not None:
+    adopted = next(
+        (array for array in content.arrays.values() if isinstance(array, AdoptedFile)),
+        None,
+    )
+    if adopted is not None:
         header = header.ljust(HEAD_ROOM - _HEAD)
-    made = laid.path if laid else path.with_name(f"{path.name}.{os.getpid()}")
-    with made.open("r+b" if laid else "wb") as file:
+    target = adopted.path if adopted else path.with_name(f"{path.name}.{os.getpid()}")
+    with target.open("r+b" if adopted else "wb") as file:
         file.write(_MAGIC + len(header).to_bytes(8, "little") + header)
         base = _first(len(header))
         starts = {name: base + start for name, (_, _, start) in places.items()}
@@ -94,11 +97,11 @@ def write_file(path: Path, content: ArrayFile) -> None:
         file.truncate(base + size)
         file.flush()
         os.fsync(file.fileno())
-    made.replace(path)
+    target.replace(path)
 
 
 def _write_arrays(
-    file: BinaryIO, arrays: Mapping[str, Told], starts: Mapping[str, int]
+    file: BinaryIO, arrays: Mapping[str, ArraySource], starts: Mapping[str, int]
 ) -> None:
     unsynced = 0
     for name, array in arrays.items():
@@ -111,16 +114,16 @@ def _write_arrays(
                 unsynced = 0
 
 
-def _kind(array: Told) -> tuple[np.dtype[Any], tuple[int, ...]]:
-    if isinstance(array, Laid):
+def _kind(array: ArraySource) -> tuple[np.dtype[Any], tuple[int, ...]]:
+    if isinstance(array, AdoptedFile):
         return _kind(array.array)
     if isinstance(array, Runs):
         return array.arrays[0].dtype, (int(array.lengths.sum()),)
     return array.dtype, array.shape
 
 
-def _pieces(array: Told) -> Iterator[Array]:
-    if isinstance(array, Laid):
+def _pieces(array: ArraySource) -> Iterator[Array]:
+    if isinstance(array, AdoptedFile):
         return
     if isinstance(array, Runs):
         yield from array.pieces(PIECE_BYTES // array.arrays[0].itemsize)

@@ -2,9 +2,9 @@
 
 It decides how much a search can leave out, never what it finds. Rows with a place that
 counts and rows without are each divided by meaning into topics, and a topic's rows are
-sorted by merit; so the embeddings of a window point about one way, and few merits are in
-it. No window begins with one topic and ends with another: what a topic has beyond whole
-windows, its least, lies behind all topics. Where a row is, its cell tells: see `segment`.
+sorted by merit; so the embeddings of a block point about one way, and few merits are in
+it. No block begins with one topic and ends with another: what a topic has beyond whole
+blocks, its least, lies behind all topics. Where a row is, its cell tells: see `segment`.
 """
 
 import math
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from registry.index.columns.rows import LOCAL, Rows
 from registry.index.columns.unpacking import AT_ONCE, Floats, unpacked
-from registry.index.segments.segment import WINDOW
+from registry.index.segments.segment import BLOCK_ROWS
 
 TOPIC_ROWS = 768
 _SAMPLE = 4_096
@@ -35,9 +35,12 @@ def order_rows(
         for own in (np.flatnonzero(local), np.flatnonzero(~local))
         for topic in _topics(own, rows, topic_rows)
     ]
-    ends = [len(topic) // WINDOW * WINDOW for topic in topics]
+    ends = [len(topic) // BLOCK_ROWS * BLOCK_ROWS for topic in topics]
     both = list(zip(topics, ends, strict=True))
-    whole, left = [one[:end] for one, end in both], [one[end:] for one, end in both]
+    whole, left = (
+        [order[:end] for order, end in both],
+        [topic[end:] for topic, end in both],
+    )
     return np.concatenate([np.empty(0, np.int64), *whole, *left])
 
 
@@ -61,11 +64,11 @@ def _divide(own: Order, rows: Rows, count: int) -> list[Order]:
     )
     chunks = (own[start : start + AT_ONCE] for start in range(0, len(own), AT_ONCE))
     group = np.concatenate(
-        [_nearest(unpacked(rows.embeddings[one]), centres) for one in chunks]
+        [_nearest(unpacked(rows.embeddings[chunk]), centres) for chunk in chunks]
     )
     by_group = np.argsort(group.astype(np.int16), kind="stable")
     ends = np.cumsum(np.bincount(group, minlength=count))[:-1]
-    return [own[one] for one in np.split(by_group, ends) if len(one)]
+    return [own[part] for part in np.split(by_group, ends) if len(part)]
 
 
 def _centres(sample: Floats, reciprocals: npt.NDArray[np.uint16], count: int) -> Floats:
@@ -92,5 +95,5 @@ def _scaled(sums: Floats) -> Floats:
 
 
 def _spaced(length: int, count: int) -> Order:
-    """At most so many positions, evenly apart."""
+    """Return at most `count` positions, evenly apart."""
     return np.linspace(0, length - 1, min(length, count)).astype(np.int64)

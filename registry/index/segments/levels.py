@@ -20,7 +20,7 @@ from registry.index.columns.rows import Rows, select
 from registry.index.columns.runs import release, starts_of
 from registry.index.segments.layout import order_rows
 from registry.index.segments.lookup import Lookup
-from registry.index.segments.part import Part
+from registry.index.segments.part import IndexPart
 from registry.index.segments.segment import Segment, build_segment
 from registry.ranking.freshness import days_between, freshnesses
 from registry.ranking.policy import Policy
@@ -33,7 +33,7 @@ Numbers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """When levels are full. fresh: rows of the last, beyond which it is closed.
+    """Sizes at which levels are full. fresh: rows of the last, beyond which it is closed.
 
     little: rows beside a level, or dead in it, up to which it is left as it is.
     share: or while they are no more than this part of it.
@@ -56,7 +56,7 @@ class Level:
     """
 
     rows: Rows
-    part: Part
+    part: IndexPart
     by_id: Lookup
     by_publisher: Lookup
     said_by_dead: npt.NDArray[np.int32]
@@ -74,11 +74,11 @@ class Level:
         return int(np.count_nonzero(self.part.alive))
 
     def is_of(self, other: "Level") -> bool:
-        """Whether both were made as one, whatever died since and wherever they lie."""
+        """Return whether both were made as one, whatever died since and wherever they lie."""
         return self.by_id is other.by_id
 
     @property
-    def on_panel(self) -> Part:
+    def on_panel(self) -> IndexPart:
         return (self.members or self).part
 
     def numbers_of(self, site_ids: Numbers) -> Numbers:
@@ -103,14 +103,14 @@ class Level:
         if members is not None:
             own = members.numbers_of(self.rows.site_ids[numbers])
             members = members.without(own)
-        said = self.rows.runs_of(self.rows.hashes, numbers).packed()
+        hashes = self.rows.runs_of(self.rows.hashes, numbers).packed()
         counts = self.said_by_dead.copy()
-        distinct, times = np.unique(said, return_counts=True)
+        distinct, times = np.unique(hashes, return_counts=True)
         terms = np.searchsorted(self.part.segment.hashes, distinct)
         counts[terms] += times.astype(np.int32)
         return replace(
             self,
-            part=Part(self.part.segment, alive),
+            part=IndexPart(self.part.segment, alive),
             members=members,
             said_by_dead=counts,
         )
@@ -131,7 +131,7 @@ def merge_levels(levels: Sequence[Level], policy: Policy) -> Level:
 
 
 def _make(parts: Sequence[Rows], numbers: Numbers, policy: Policy) -> Level:
-    """Of the rows of these numbers, counted through all parts."""
+    """Make a level of the rows of these numbers, counted through all parts."""
     # What rows say is most of them: it is gathered once, in the order that is found, and
     # not at all where the rows are those of one part.
     is_one = len(parts) == 1 and len(numbers) == len(parts[0])
@@ -142,11 +142,11 @@ def _make(parts: Sequence[Rows], numbers: Numbers, policy: Policy) -> Level:
     order = order_rows(bare, merits)
     del bare
     rows = parts[0].in_order(order) if is_one else select(parts, numbers[order])
-    made = level_of(rows, build_segment(rows, merits[order], as_of_s))
+    level = level_of(rows, build_segment(rows, merits[order], as_of_s))
     for part in parts:
         release(part.hashes)
         release(part.impacts)
-    return made
+    return level
 
 
 def level_of(rows: Rows, segment: Segment) -> Level:
@@ -155,7 +155,7 @@ def level_of(rows: Rows, segment: Segment) -> Level:
     alive[: len(rows)] = 1
     return Level(
         rows=rows,
-        part=Part(segment, alive),
+        part=IndexPart(segment, alive),
         by_id=Lookup.of(rows.site_ids),
         by_publisher=Lookup.of(rows.publishers),
         said_by_dead=np.zeros(len(segment.hashes), np.int32),
@@ -178,8 +178,8 @@ def dead_terms(
     levels: Sequence[Level],
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
     """Hashes of what dead rows say, ascending, and in how many of them."""
-    said = [np.flatnonzero(level.said_by_dead) for level in levels]
-    both = list(zip(levels, said, strict=True))
+    terms = [np.flatnonzero(level.said_by_dead) for level in levels]
+    both = list(zip(levels, terms, strict=True))
     hashes = np.concatenate([level.part.segment.hashes[own] for level, own in both])
     counts = np.concatenate([level.said_by_dead[own] for level, own in both])
     distinct, which = np.unique(hashes, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Which rows have a key, without looking at all of them."""
+"""Lookup of the rows that have a key, without looking at all of them."""
 
 from dataclasses import dataclass
 
@@ -20,11 +20,11 @@ class Lookup:
         order = np.argsort(keys, kind="stable")
         return cls(keys[order], order)
 
-    def find(self, asked: Integers) -> Integers:
+    def find(self, wanted: Integers) -> Integers:
         """The rows of each of the keys; asked: distinct."""
-        first = np.searchsorted(self.keys, asked, side="left")
-        lengths = np.searchsorted(self.keys, asked, side="right") - first
+        first = np.searchsorted(self.keys, wanted, side="left")
+        lengths = np.searchsorted(self.keys, wanted, side="right") - first
         starts = starts_of(lengths)
         within = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
-        found: Integers = self.rows[np.repeat(first, lengths) + within]
-        return found
+        rows: Integers = self.rows[np.repeat(first, lengths) + within]
+        return rows

@@ -1,4 +1,4 @@
-"""What a search works on and gives: parts of the index, candidates, factors."""
+"""Types of a search: parts of the index, candidates, factors."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,8 +11,8 @@ from registry.index.segments.segment import Segment
 BEFORE_ALL = 2**62
 """A standing before every other's."""
 
-CANDIDATE = np.dtype(
-    [("standing", "i8"), ("leader", "i8"), ("segment", "u4"), ("row", "u4")]
+RANKED_ROW = np.dtype(
+    [("rank_score", "i8"), ("representative", "i8"), ("segment", "u4"), ("row", "u4")]
 )
 """standing: twice the score, less 1 for the higher commission tier."""
 
@@ -40,10 +40,10 @@ FACTORS = np.dtype([*((name, "i4") for name in Scored._fields[:-1]), ("score", "
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class IndexPart:
     """A segment as a search sees it.
 
-    alive: one byte a row, to whole windows; 0 for what was replaced.
+    alive: one byte a row, to whole blocks; 0 for what was replaced.
     """
 
     segment: Segment

@@ -1,6 +1,6 @@
 """A segment: an immutable part of the index, as arrays that can lie in one file.
 
-Rows lie in windows of WINDOW, each with bounds by which a search leaves out what can't
+Rows lie in blocks of BLOCK_ROWS, each with bounds by which a search leaves out what can't
 stand on its page. The kernel reads these arrays as they are: see `csrc/segment.h`.
 """
 
@@ -17,12 +17,12 @@ from registry.index.columns.runs import starts_of
 from registry.index.columns.unpacking import AT_ONCE, Floats, unpacked
 from registry.index.segments.array_file import aligned_zeros
 from registry.index.segments.inversion import inverted
-from registry.ranking.vectors import DIMENSIONS
+from registry.ranking.encoders.vectors import DIMENSIONS
 
 Number = TypeVar("Number", bound=np.generic)
 Numbers = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
-WINDOW = 256
+BLOCK_ROWS = 256
 LEAD = 56
 """Leading dimensions of an embedding, which alone decide on most rows."""
 
@@ -31,7 +31,7 @@ CELLS, CELL_ROWS_MIN = 1024, 16
 
 ROWS_MAX = 1 << 24
 ALIKE = 0.98
-"""Cosine of two windows' directions from which on they share an axis; those of a topic do."""
+"""Cosine of two blocks' directions from which on they share an axis; those of a topic do."""
 
 MERIT_UNIT, BEHIND_UNIT = 1024, 65_536
 SKETCH = np.dtype(
@@ -61,26 +61,26 @@ _OFFSET = np.uint8(0x88)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """n rows in w windows, t terms, of which d are dense and f frequent.
+    """n rows in w blocks, t terms, of which d are dense and f frequent.
 
-    Columns of rows are filled up to whole windows, but for site_ids.
+    Columns of rows are filled up to whole blocks, but for site_ids.
     records: what is read of a row that is looked at closely; see RECORD.
-    sketches: what is read of a row that its window's axis does not exclude: the first
+    sketches: what is read of a row that its block's axis does not exclude: the first
     dimensions of its embedding, plus 8; 2^16 / its length; and where the others point,
     of an embedding of length 1, along those of the axis and across.
     along, across: cosine, rounded, and sine, rounded up, of the embedding with the axis.
     behind: how far what depth, quality and freshness score as of `as_of_s` is behind
-    window_merit, the best of the window; in BEHIND_UNIT, rounded down, and MERIT_UNIT.
+    block_merit, the best of the block; in BEHIND_UNIT, rounded down, and MERIT_UNIT.
     cell_rows: the local rows of each group of near places, ascending, those of a group
     from its cell_starts. cell_centre, cell_reach: the cap of the sphere, in radians, that
     holds its places.
     containing: rows a term. starts: t + 1. postings: row << 8 | impact.
-    column_of, frequent_of: a term's number in columns, shape (d, w * WINDOW), and in
-    blocks, shape (f, w + 1), and peaks, shape (f, w); else -1. blocks: where the
-    postings of each window start, from the term's first; peaks: the greatest impact in
-    each window. axes: shape (a, 128), each about the direction of the embeddings of some
-    windows; axis_lengths: shape (2, a), whole and without their first dimensions; axis_of:
-    the number of a window's. window_spread: shape (2, w), the least and the greatest
+    column_of, frequent_of: a term's number in columns, shape (d, w * BLOCK_ROWS), and in
+    block_starts, shape (f, w + 1), and block_max, shape (f, w); else -1. block_starts: where the
+    postings of each block start, from the term's first; block_max: the greatest impact in
+    each block. axes: shape (a, 128), each about the direction of the embeddings of some
+    blocks; axis_lengths: shape (2, a), whole and without their first dimensions; axis_of:
+    the number of a block's. block_spread: shape (2, w), the least and the greatest
     cosine of an embedding with it.
     grouped_rows: those that share their place, ascending.
     """
@@ -98,28 +98,28 @@ class Segment:
     column_of: npt.NDArray[np.int32]
     frequent_of: npt.NDArray[np.int32]
     columns: npt.NDArray[np.uint8]
-    blocks: npt.NDArray[np.uint32]
-    peaks: npt.NDArray[np.uint8]
+    block_starts: npt.NDArray[np.uint32]
+    block_max: npt.NDArray[np.uint8]
     cell_starts: npt.NDArray[np.uint32]
     cell_rows: npt.NDArray[np.uint32]
     cell_centre: npt.NDArray[np.float32]
     cell_reach: npt.NDArray[np.float32]
-    window_merit: npt.NDArray[np.uint16]
-    window_flags: npt.NDArray[np.uint8]
+    block_merit: npt.NDArray[np.uint16]
+    block_flags: npt.NDArray[np.uint8]
     axes: npt.NDArray[np.int8]
     axis_lengths: npt.NDArray[np.float32]
     axis_of: npt.NDArray[np.int32]
-    window_spread: npt.NDArray[np.float32]
+    block_spread: npt.NDArray[np.float32]
     grouped_rows: npt.NDArray[np.uint32]
-    grouped_leaders: npt.NDArray[np.int64]
+    representatives: npt.NDArray[np.int64]
     as_of_s: int
 
     def __len__(self) -> int:
         return len(self.site_ids)
 
     @property
-    def windows(self) -> int:
-        return len(self.window_merit)
+    def blocks(self) -> int:
+        return len(self.block_merit)
 
     def find_term(self, hash_: int) -> int | None:
         """Its number, or None where no row says it."""
@@ -138,33 +138,33 @@ def build_segment(rows: Rows, merits: npt.NDArray[np.int64], as_of_s: int) -> Se
     """
     if len(rows) >= ROWS_MAX:
         raise ValueError(f"a segment holds less than {ROWS_MAX} rows")
-    grouped = np.flatnonzero(rows.leaders)
+    grouped = np.flatnonzero(rows.representatives)
     return Segment(
         site_ids=rows.site_ids,
         records=_records(rows),
-        **inverted(rows, WINDOW),
+        **inverted(rows, BLOCK_ROWS),
         **_merits(merits),
         **_places(rows),
         **_meanings(rows),
         grouped_rows=grouped.astype(np.uint32),
-        grouped_leaders=rows.leaders[grouped],
+        representatives=rows.representatives[grouped],
         as_of_s=as_of_s,
     )
 
 
 def _merits(merits: Numbers) -> dict[str, Any]:
-    windows = _padded(merits).reshape(-1, WINDOW)
-    best = -(-windows.max(axis=1, initial=0) // MERIT_UNIT)
-    behind = (best[:, None] * MERIT_UNIT - windows) // BEHIND_UNIT
+    blocks = _padded(merits).reshape(-1, BLOCK_ROWS)
+    best = -(-blocks.max(axis=1, initial=0) // MERIT_UNIT)
+    behind = (best[:, None] * MERIT_UNIT - blocks) // BEHIND_UNIT
     return {
-        "window_merit": best.astype(np.uint16),
+        "block_merit": best.astype(np.uint16),
         "behind": _padded(np.minimum(behind, 255).astype(np.uint8).reshape(-1)),
     }
 
 
 def _padded(column: npt.NDArray[Number]) -> npt.NDArray[Number]:
-    """To whole windows."""
-    filled = aligned_zeros((-(-len(column) // WINDOW) * WINDOW,), column.dtype)
+    """Pad a column to whole blocks."""
+    filled = aligned_zeros((-(-len(column) // BLOCK_ROWS) * BLOCK_ROWS,), column.dtype)
     filled[: len(column)] = column
     return filled
 
@@ -172,7 +172,7 @@ def _padded(column: npt.NDArray[Number]) -> npt.NDArray[Number]:
 def _records(rows: Rows) -> npt.NDArray[np.void]:
     records = aligned_zeros((len(rows),), RECORD)
     flags = rows.flags & ~np.uint8(GROUPED)
-    flags[np.flatnonzero(rows.leaders)] |= GROUPED
+    flags[np.flatnonzero(rows.representatives)] |= GROUPED
     records["rest"] = rows.embeddings[:, LEAD // 2 :] ^ _OFFSET
     little = np.ascontiguousarray(rows.vectors, "<i4").view(np.uint8)
     records["place"] = little.reshape(len(rows), 3, 4)[:, :, :3]
@@ -182,7 +182,7 @@ def _records(rows: Rows) -> npt.NDArray[np.void]:
     return records
 
 
-# ---- bounds of windows ----
+# ---- bounds of blocks ----
 
 
 def _places(rows: Rows) -> dict[str, Any]:
@@ -199,7 +199,7 @@ def _places(rows: Rows) -> dict[str, Any]:
         "cell_rows": cell_rows.astype(np.uint32),
         "cell_centre": centre,
         "cell_reach": reach,
-        "window_flags": np.bitwise_or.reduce(has.reshape(-1, WINDOW), axis=1),
+        "block_flags": np.bitwise_or.reduce(has.reshape(-1, BLOCK_ROWS), axis=1),
     }
 
 
@@ -243,15 +243,15 @@ def _caps(
 
 
 def _meanings(rows: Rows) -> dict[str, Any]:
-    windows = -(-len(rows) // WINDOW)
+    blocks = -(-len(rows) // BLOCK_ROWS)
     axes: list[npt.NDArray[np.int8]] = []
-    axis_of = np.zeros(windows, np.int32)
-    spread = np.zeros((2, windows), np.float32)
-    sketches = aligned_zeros((windows * WINDOW,), SKETCH)
-    along = aligned_zeros((windows * WINDOW,), np.int8)
-    across = aligned_zeros((windows * WINDOW,), np.uint8)
+    axis_of = np.zeros(blocks, np.int32)
+    spread = np.zeros((2, blocks), np.float32)
+    sketches = aligned_zeros((blocks * BLOCK_ROWS,), SKETCH)
+    along = aligned_zeros((blocks * BLOCK_ROWS,), np.int8)
+    across = aligned_zeros((blocks * BLOCK_ROWS,), np.uint8)
     for own in _pieces(len(rows)):
-        some = slice(own.start // WINDOW, -(-own.stop // WINDOW))
+        some = slice(own.start // BLOCK_ROWS, -(-own.stop // BLOCK_ROWS))
         vectors = unpacked(rows.embeddings[own]).reshape(
             some.stop - some.start, -1, DIMENSIONS
         )
@@ -272,13 +272,13 @@ def _meanings(rows: Rows) -> dict[str, Any]:
         "across": across,
         **_axes(axes),
         "axis_of": axis_of,
-        "window_spread": spread,
+        "block_spread": spread,
     }
 
 
 def _pieces(count: int) -> Iterator[slice]:
-    """Rows of some whole windows each, and those that are left."""
-    whole = count - count % WINDOW
+    """Rows of some whole blocks each, and those that are left."""
+    whole = count - count % BLOCK_ROWS
     for start in range(0, whole, AT_ONCE):
         yield slice(start, min(start + AT_ONCE, whole))
     if whole < count:
@@ -286,7 +286,7 @@ def _pieces(count: int) -> Iterator[slice]:
 
 
 def _middles(vectors: Floats, reciprocals: npt.NDArray[np.uint16]) -> Doubles:
-    """About the direction of each window. vectors: shape (windows, rows, DIMENSIONS)."""
+    """Return a vector about the direction of each block. vectors: shape (blocks, rows, DIMENSIONS)."""
     # Halved, so that no sum of so many is beyond what floats tell exactly.
     weights = (reciprocals >> 1).astype(np.float32).reshape(len(vectors), 1, -1)
     middles: Doubles = (weights @ vectors)[:, 0].astype(np.float64)
@@ -296,7 +296,7 @@ def _middles(vectors: Floats, reciprocals: npt.NDArray[np.uint16]) -> Doubles:
 def _number_of_axis(
     middle: npt.NDArray[np.float64], axes: list[npt.NDArray[np.int8]]
 ) -> int:
-    """Of the last of the axes if that will do, or of another one."""
+    """Return the number of the last axis if that will do, or of another one."""
     if axes:
         last = axes[-1].astype(np.float64)
         lengths = math.sqrt(float(middle @ middle) * float(last @ last))
@@ -310,12 +310,12 @@ def _number_of_axis(
 def _axes(axes: list[npt.NDArray[np.int8]]) -> dict[str, Any]:
     numbers = np.array(axes, np.int8).reshape(-1, DIMENSIONS)
     both = (numbers.astype(np.float32), numbers[:, LEAD:].astype(np.float32))
-    lengths = np.sqrt([_squares(one) for one in both])
+    lengths = np.sqrt([_squares(part) for part in both])
     return {"axes": numbers, "axis_lengths": lengths.astype(np.float32)}
 
 
 def _split(vectors: Floats, lengths: Doubles, axes: Floats) -> tuple[Doubles, Doubles]:
-    """Of vectors at length 1: the part along their axis, the length of what is across.
+    """Return, of vectors at length 1, the part along their axis and the length across.
 
     lengths: of the vectors, or of longer ones of which they are parts.
     """
@@ -326,7 +326,7 @@ def _split(vectors: Floats, lengths: Doubles, axes: Floats) -> tuple[Doubles, Do
 
 
 def _squares(vectors: Floats | Doubles) -> Doubles:
-    """Of the lengths."""
+    """Return the squares of the lengths."""
     squares: Doubles = np.einsum("...i,...i", vectors, vectors).astype(np.float64)
     return squares
 

@@ -9,31 +9,35 @@ import numpy as np
 from registry.index.columns.rows import Bodies, Rows
 from registry.index.columns.runs import Runs, no_source, starts_of
 from registry.index.segments.array_file import (
+    AdoptedFile,
     Array,
     ArrayFile,
+    ArraySource,
     FileDamaged,
-    Laid,
     MappedFile,
-    Told,
     map_file,
 )
 from registry.index.segments.segment import RECORD, SKETCH, Segment
 
-SEGMENT_ARRAYS = tuple(each.name for each in fields(Segment) if each.name != "as_of_s")
+SEGMENT_ARRAYS = tuple(
+    column.name for column in fields(Segment) if column.name != "as_of_s"
+)
 _ROWS = tuple(
-    each.name for each in fields(Rows) if each.name not in {"hashes", "bodies", "runs"}
+    column.name
+    for column in fields(Rows)
+    if column.name not in {"hashes", "bodies", "runs"}
 )
 
 
-def told_of(
-    segment: Segment, bodies: Runs[np.uint8], laid: Laid | None = None
+def segment_arrays(
+    segment: Segment, bodies: Runs[np.uint8], adopted: AdoptedFile | None = None
 ) -> ArrayFile:
-    """laid: the file in which the bodies lie, if the segment is to be that file."""
-    content: Told = bodies
+    """adopted: the file in which the bodies lie, if the segment is to be that file."""
+    content: ArraySource = bodies
     starts = starts_of(bodies.lengths)[:-1]
-    if laid is not None:
-        content, starts = laid, bodies.starts
-    arrays: dict[str, Told] = {"body_content": content, "body_starts": starts}
+    if adopted is not None:
+        content, starts = adopted, bodies.starts
+    arrays: dict[str, ArraySource] = {"body_content": content, "body_starts": starts}
     arrays["body_lengths"] = bodies.lengths
     arrays |= {name: getattr(segment, name) for name in SEGMENT_ARRAYS}
     return ArrayFile(arrays, {"as_of_s": segment.as_of_s})
@@ -55,9 +59,9 @@ def map_segment(path: Path) -> tuple[Segment, Bodies]:
     return segment, Bodies(bodies)
 
 
-def told_of_rows(rows: Rows, laid: Laid | None = None) -> ArrayFile:
-    """But for their profiles. laid: the file in which the hashes lie, as above."""
-    arrays: dict[str, Told] = {"hashes": laid or rows.hashes}
+def row_arrays(rows: Rows, adopted: AdoptedFile | None = None) -> ArrayFile:
+    """But for their profiles. adopted: the file in which the hashes lie, as above."""
+    arrays: dict[str, ArraySource] = {"hashes": adopted or rows.hashes}
     arrays |= {name: getattr(rows, name) for name in _ROWS}
     if rows.runs is not None:
         arrays["runs"] = rows.runs

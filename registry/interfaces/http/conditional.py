@@ -19,9 +19,9 @@ TAG_LENGTH = 32
 
 
 class Conditional(ASGIMiddleware):
-    """For handlers whose 200 is one piece.
+    """Middleware of handlers whose 200 is one piece.
 
-    cache_control: told beside the tag, where the handler tells none itself.
+    cache_control: sent beside the tag, unless the handler sends its own.
     """
 
     scopes = (ScopeType.HTTP,)
@@ -62,6 +62,6 @@ class Conditional(ASGIMiddleware):
 
 
 def _is_among(tag: str, named: str) -> bool:
-    """By the weak comparison, as RFC 9110 asks for If-None-Match."""
-    tags = (one.strip().removeprefix("W/") for one in named.split(","))
-    return any(one in {"*", tag} for one in tags)
+    """Compare weakly, as RFC 9110 asks for If-None-Match."""
+    tags = (named_tag.strip().removeprefix("W/") for named_tag in named.split(","))
+    return any(named_tag in {"*", tag} for named_tag in tags)

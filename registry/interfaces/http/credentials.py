@@ -1,4 +1,4 @@
-"""Who asks, as a request tells it: by an API key, by a signature, or not at all.
+"""The asker of a request: known by an API key or a signature, or anonymous.
 
 Nothing of it is ever logged. A request that says nothing is anonymous; one that says
 something wrong is refused, never taken for anonymous.
@@ -9,8 +9,8 @@ from typing import Any
 from litestar import Request
 
 from registry.errors import Unauthorized
-from registry.identity.operator_request import SignedRequest, is_for_us
-from registry.identity.web_bot_auth import authority_of
+from registry.identity.requests.operator_request import SignedRequest, is_for_us
+from registry.identity.requests.web_bot_auth import authority_of
 from registry.interfaces.http.services import Services
 from registry.usecases.refusals import CREDENTIALS_INVALID, CREDENTIALS_MISSING
 

@@ -1,4 +1,4 @@
-"""What every exchange gets, whatever becomes of it: an id, headers, HEAD.
+"""Request id, security headers and HEAD for every exchange.
 
 It stands around the whole application, because Litestar's own middleware does not see a
 request that has no route. Each line that is logged meanwhile carries the request's id,
@@ -61,7 +61,7 @@ class Envelope:
 
 
 class _Answer:
-    """What goes out, dressed."""
+    """The response, with the headers added."""
 
     def __init__(self, send: Send, given: dict[str, str], *, is_head: bool) -> None:
         self.is_head = is_head

@@ -16,7 +16,9 @@ def place_of(error: BaseException) -> dict[str, object]:
     frames = traceback.extract_tb(error.__traceback__)[-FRAMES:]
     return {
         "kind": type(error).__name__,
-        "at": [f"{_short(one.filename)}:{one.lineno} {one.name}" for one in frames],
+        "at": [
+            f"{_short(frame.filename)}:{frame.lineno} {frame.name}" for frame in frames
+        ],
     }
 
 

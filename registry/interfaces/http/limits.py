@@ -1,4 +1,4 @@
-"""How often one client may ask for what costs us work: a token bucket for each.
+"""Limits of costly requests: a token bucket for each client.
 
 The buckets are a process's own: with several web processes a client may have the limit
 several times, which is still a limit. Told by the header fields of
@@ -35,7 +35,7 @@ class _Bucket:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowance:
-    """What a client has left. wait_s: until the next request is let through."""
+    """The tokens that a client has left. wait_s: until the next request is let through."""
 
     left: int
     full_in_s: int
@@ -92,23 +92,23 @@ def limit_writes(
     """A guard. Raises: RateLimited."""
     buckets: TokenBuckets = connection.app.state.services.write_limits
     address = connection.client.host if connection.client else ""
-    found = buckets.take(client_of(address))
+    allowance = buckets.take(client_of(address))
     window_s = math.ceil(buckets.burst / buckets.refill_per_s)
     headers = headers_of_answer(connection.scope)
     headers["RateLimit-Policy"] = f'"writes";q={buckets.burst};w={window_s}'
-    headers["RateLimit"] = f'"writes";r={found.left};t={found.full_in_s}'
-    if found.wait_s:
-        raise RateLimited(TOO_MANY_REQUESTS, retry_after_s=found.wait_s)
+    headers["RateLimit"] = f'"writes";r={allowance.left};t={allowance.full_in_s}'
+    if allowance.wait_s:
+        raise RateLimited(TOO_MANY_REQUESTS, retry_after_s=allowance.wait_s)
 
 
 def client_of(address: str) -> str:
-    """Whose bucket it is: an IPv4 address, or the network of an IPv6 address."""
+    """Return the owner of a bucket: an IPv4 address, or an IPv6 network."""
     try:
-        found = ip_address(address)
+        ip = ip_address(address)
     except ValueError:
         return address
-    if not isinstance(found, IPv6Address):
+    if not isinstance(ip, IPv6Address):
         return address
-    if found.ipv4_mapped:
-        return str(found.ipv4_mapped)
-    return f"{int(found) >> (128 - IPV6_SITE_BITS):x}"
+    if ip.ipv4_mapped:
+        return str(ip.ipv4_mapped)
+    return f"{int(ip) >> (128 - IPV6_SITE_BITS):x}"

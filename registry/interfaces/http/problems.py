@@ -13,7 +13,7 @@ from litestar.exceptions import HTTPException, ValidationException
 from litestar.openapi import ResponseSpec
 
 from registry import errors
-from registry.db.engine import DatabaseError, is_away
+from registry.db.engine.engines import DatabaseError, is_away
 from registry.errors import Problem, ProblemType, RegistryError
 from registry.interfaces.http import refusals
 from registry.interfaces.http.faults import place_of
@@ -66,7 +66,7 @@ class ProblemDocument(msgspec.Struct, omit_defaults=True):
 
 
 def problems(*statuses: int) -> Mapping[int, ResponseSpec]:
-    """For a handler's `responses`: what it may answer, beside what any call may."""
+    """Return a handler's `responses`: its own problems and those of every call."""
     return {
         status: ResponseSpec(
             ProblemDocument,
@@ -124,9 +124,9 @@ def on_validation_error(
     request: AnyRequest, error: ValidationException
 ) -> ProblemResponse:
     """Litestar's word for parameters of the wrong shape."""
-    found = tuple(_validation_problems(request, error))
-    first = found[0] if found else _problem(refusals.REQUEST_INVALID, error.detail)
-    others = found if len(found) > 1 else ()
+    invalid = tuple(_validation_problems(request, error))
+    first = invalid[0] if invalid else _problem(refusals.REQUEST_INVALID, error.detail)
+    others = invalid if len(invalid) > 1 else ()
     return problem_response(first, HTTPStatus.BAD_REQUEST, others=others)
 
 
@@ -174,11 +174,11 @@ def _validation_problems(
     request: AnyRequest, error: ValidationException
 ) -> Iterator[Problem]:
     parameters = query_parameters(request.route_handler)
-    for one in error.extra if isinstance(error.extra, list) else ():
-        key = str(one.get("key", ""))
-        told, _ = parameters.get(key, (key, None))
-        problem = _problem(refusals.PARAMETER_INVALID, str(one.get("message", "")))
-        yield replace(problem, pointer=told or None)
+    for message in error.extra if isinstance(error.extra, list) else ():
+        key = str(message.get("key", ""))
+        name, _ = parameters.get(key, (key, None))
+        problem = _problem(refusals.PARAMETER_INVALID, str(message.get("message", "")))
+        yield replace(problem, pointer=name or None)
 
 
 def _problem(kind: ProblemType, detail: str) -> Problem:

@@ -1,4 +1,4 @@
-"""What the handlers work with: made once by the composition root, injected by name."""
+"""Services of the handlers: made once by the composition root, injected by name."""
 
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
@@ -6,23 +6,24 @@ from ipaddress import IPv4Network, IPv6Network
 from litestar.di import NamedDependency
 from litestar.params import SkipValidation
 
-from registry.db.engine import Engine
-from registry.identity.web_bot_auth import SignatureAgent
+from registry.db.engine.engines import Engine
+from registry.identity.requests.web_bot_auth import SignatureAgent
 from registry.interfaces.http.limits import TokenBuckets
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.chance import Chance
-from registry.usecases.counterfactual import Counterfactuals
-from registry.usecases.lint import Linter
-from registry.usecases.operator_access import OperatorAccess
-from registry.usecases.refresh import Allowance
-from registry.usecases.report_queue import ReportQueue
-from registry.usecases.search import Searcher
-from registry.usecases.served_log import ServedLog
+from registry.usecases.log.served_log import ServedLog
+from registry.usecases.operators.operator_access import OperatorAccess
+from registry.usecases.reports.ask_counterfactual import Counterfactuals
+from registry.usecases.reports.report_queue import ReportQueue
+from registry.usecases.search.answer_search import Searcher
+from registry.usecases.sites.lint import Linter
+from registry.usecases.sites.listed_count import ListedCount
+from registry.usecases.sites.refresh import RefreshAllowance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bot:
-    """What outsiders learn of the crawler.
+    """The crawler as outsiders know it.
 
     networks: where its requests come from; none: not published. agent: who signs them;
     None: nobody.
@@ -35,7 +36,7 @@ class Bot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """What there is one of in a process.
+    """The services of a process, one of each.
 
     api, auditor, eraser, labeller: engines of those roles. served: the log, as far as it is
     published. origin: of this registry, `aud` of tokens.
@@ -52,6 +53,7 @@ class Services:
     served: ServedLog
     reports: ReportQueue
     searcher: Searcher
+    listed_count: ListedCount
     operators: OperatorAccess
     gazetteer: Gazetteer
     linter: Linter
@@ -66,7 +68,7 @@ class Services:
     web_key: bytes
     chance: Chance
     write_limits: TokenBuckets
-    refreshes: Allowance
+    refreshes: RefreshAllowance
     contact: str
     bot: Bot
 

@@ -1,12 +1,12 @@
 """Figures that other processes put into the database, as this one's metrics tell them."""
 
-from registry.db import invariance_runs, kept_reports
-from registry.db.engine import Engine
+from registry.db.engine.engines import Engine
+from registry.db.reports import invariance_runs, kept_reports
 from registry.observability import (
     INVARIANCE_FINISHED,
     INVARIANCE_TRIALS,
     INVARIANCE_VIOLATIONS,
-    REPORT_MADE,
+    REPORT_FINISHED,
 )
 from registry.usecases.following import follow
 
@@ -20,7 +20,7 @@ class Watched:
         self._engine = engine
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Follow until cancelled."""
         await follow(self.look, pause_s=PAUSE_S, lost="figures_lost")
 
     async def look(self) -> None:
@@ -32,4 +32,4 @@ class Watched:
             INVARIANCE_VIOLATIONS.set(run.result.violations)
             INVARIANCE_FINISHED.set(run.finished_at.timestamp())
         for report in reports:
-            REPORT_MADE.set(report.made_at.timestamp())
+            REPORT_FINISHED.set(report.made_at.timestamp())

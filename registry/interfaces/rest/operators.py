@@ -8,9 +8,8 @@ from litestar.params import FromPath
 
 from registry.db.operators import StoredOperator
 from registry.errors import NotFound
-from registry.fairness.forms.files import MEDIA_TYPES
-from registry.identity.keys import parse_thumbprint
-from registry.identity.operator_statement import Contact
+from registry.identity.keys.public_keys import parse_thumbprint
+from registry.identity.statements.operator_statement import Contact
 from registry.interfaces.http.credentials import (
     OPERATOR_SECURITY,
     Call,
@@ -19,9 +18,9 @@ from registry.interfaces.http.credentials import (
 from registry.interfaces.http.limits import limit_writes
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
-from registry.interfaces.rest.forms import also_as
-from registry.interfaces.rest.jose import JoseOperation, read_statement
-from registry.interfaces.rest.reports import (
+from registry.interfaces.rest.media_types import also_as
+from registry.interfaces.rest.registration.jose import JoseOperation, read_statement
+from registry.interfaces.rest.reports.reports import (
     REPORT_RESPONSE,
     AskedForm,
     Category,
@@ -29,19 +28,20 @@ from registry.interfaces.rest.reports import (
     Start,
     hand_out_report,
 )
-from registry.interfaces.rest.wire import Wire
-from registry.usecases.operators import find_operator, take_statement
+from registry.interfaces.rest.wire_model import WireModel
+from registry.reports.render.report_files import MEDIA_TYPES
+from registry.usecases.operators.register_operator import find_operator, take_statement
 from registry.usecases.refusals import OPERATOR_UNKNOWN
 
 
-class DeclaredView(Wire):
-    """What the operator says of itself; nobody has checked it."""
+class DeclaredView(WireModel):
+    """The statement of an operator about itself; nobody has checked it."""
 
     name: str
     contact: str
 
 
-class OperatorView(Wire):
+class OperatorView(WireModel):
     """id: the RFC 7638 thumbprint of its first key; keyThumbprint: of the present one.
 
     rankings: how many it has asked for, which is the highest `opn` of its records in the
@@ -58,7 +58,7 @@ class OperatorView(Wire):
 
 
 class OwnOperatorView(OperatorView):
-    """What an operator is told of itself. public: whether others are told `declared`."""
+    """An operator as it sees itself. public: `declared` is shown to others."""
 
     public: bool
     api_key_made_at: datetime | None
@@ -104,7 +104,7 @@ async def register_operator(
 async def change_operator(
     operator_id: FromPath[str], request: Call, services: Injected
 ) -> StatedOperatorView:
-    """As for registering, with one of these acts, each of which may have api_key, too.
+    """Take the same statement as registering, with one of these acts, each of which may have api_key, too.
 
     update: name, contact, public. rotate: next_jwk. close: nothing, nor api_key.
     """
@@ -140,9 +140,11 @@ async def get_operator(operator_id: FromPath[str], services: Injected) -> Operat
     except ValueError as error:
         raise NotFound(OPERATOR_UNKNOWN) from error
     async with services.api.connect() as connection:
-        found = await find_operator(connection, operator_id)
-    said = found.said if found.said and found.said.is_public else None
-    return _view(found, said)
+        operator = await find_operator(connection, operator_id)
+    contact = (
+        operator.contact if operator.contact and operator.contact.is_public else None
+    )
+    return _view(operator, contact)
 
 
 @get(
@@ -189,24 +191,26 @@ async def get_own_report(
     )
 
 
-def _view(found: StoredOperator, said: Contact | None) -> OperatorView:
-    declared = DeclaredView(name=said.name, contact=said.contact) if said else None
+def _view(operator: StoredOperator, contact: Contact | None) -> OperatorView:
+    declared = (
+        DeclaredView(name=contact.name, contact=contact.contact) if contact else None
+    )
     return OperatorView(
-        id=found.operator_id,
-        status="closed" if found.closed_at else "active",
-        key_thumbprint=found.kid,
-        registered_at=found.registered_at,
-        closed_at=found.closed_at,
-        rankings=found.rankings,
+        id=operator.operator_id,
+        status="closed" if operator.closed_at else "active",
+        key_thumbprint=operator.kid,
+        registered_at=operator.registered_at,
+        closed_at=operator.closed_at,
+        rankings=operator.rankings,
         declared=declared,
     )
 
 
-def _view_own(found: StoredOperator) -> OwnOperatorView:
+def _view_own(operator: StoredOperator) -> OwnOperatorView:
     return OwnOperatorView(
-        **_members(_view(found, found.said)),
-        public=found.said is not None and found.said.is_public,
-        api_key_made_at=found.api_key_made_at,
+        **_members(_view(operator, operator.contact)),
+        public=operator.contact is not None and operator.contact.is_public,
+        api_key_made_at=operator.api_key_made_at,
     )
 
 

@@ -10,11 +10,11 @@ from types import ModuleType
 
 import msgspec
 
-import registry.archive.refusals
-import registry.audit.refusals
 import registry.formats.refusals
 import registry.identity.refusals
 import registry.interfaces.http.refusals
+import registry.records.refusals
+import registry.reports.archive.refusals
 import registry.sites.gazetteer
 import registry.sites.refusals
 import registry.strict_json
@@ -23,8 +23,8 @@ import registry.usecases.refusals
 from registry.errors import ProblemType
 
 _MODULES: tuple[ModuleType, ...] = (
-    registry.archive.refusals,
-    registry.audit.refusals,
+    registry.reports.archive.refusals,
+    registry.records.refusals,
     registry.formats.refusals,
     registry.identity.refusals,
     registry.interfaces.http.refusals,
@@ -44,8 +44,8 @@ def _declared(modules: Iterable[ModuleType]) -> Iterable[ProblemType]:
 
 
 def _of_the_crawler() -> Iterable[ProblemType]:
-    told = files("registry.interfaces.web").joinpath("crawler_problems.json")
-    return msgspec.json.decode(told.read_bytes(), type=list[ProblemType])
+    listed = files("registry.interfaces.web").joinpath("crawler_problems.json")
+    return msgspec.json.decode(listed.read_bytes(), type=list[ProblemType])
 
 
 PROBLEM_TYPES: Mapping[str, ProblemType] = {

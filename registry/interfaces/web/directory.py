@@ -1,4 +1,4 @@
-"""What machines learn of the crawler: the key it signs with, the networks it comes from.
+"""The crawler for machines: the key it signs with, the networks it comes from.
 
 Both only where the operator has set them; the page for people is `pages.show_bot`.
 """
@@ -8,10 +8,10 @@ from ipaddress import IPv4Network, IPv6Network
 from litestar import Response, get
 
 from registry.errors import NotFound
-from registry.identity.web_bot_auth import DIRECTORY_PATH, DIRECTORY_TYPE
+from registry.identity.requests.web_bot_auth import DIRECTORY_PATH, DIRECTORY_TYPE
 from registry.interfaces.http.refusals import NOT_FOUND
 from registry.interfaces.http.services import Injected
-from registry.interfaces.web.files import HOUR
+from registry.interfaces.web.static_files import HOUR
 
 
 @get(DIRECTORY_PATH, include_in_schema=False, middleware=[HOUR])
@@ -29,7 +29,7 @@ async def get_directory(services: Injected) -> Response[bytes]:
 
 @get("/bot.json", include_in_schema=False, middleware=[HOUR])
 async def get_addresses(services: Injected) -> dict[str, object]:
-    """In the form that crawlers have in common (draft-illyes-webbotauth-jafar)."""
+    """Answer in the form that crawlers share (draft-illyes-webbotauth-jafar)."""
     if not services.bot.networks:
         raise NotFound(NOT_FOUND, "the crawler's addresses are not published")
     # Anew each day, as the draft wants it, and the same from every process.

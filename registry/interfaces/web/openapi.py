@@ -12,11 +12,13 @@ from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import License
 from typing_extensions import override
 
+from registry.index.columns.filters import Filters
 from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.problems import ProblemDocument
-from registry.interfaces.rest.entry_views import WabEntry
-from registry.interfaces.rest.wire import Asked, Wire
+from registry.interfaces.rest.sites.entry_views import WabEntry
+from registry.interfaces.rest.wire_model import RequestBody, WireModel
 from registry.interfaces.web.rendering import render
+from registry.sites.summary import SiteSummary
 
 METHODS = ("get", "post", "put", "delete")
 
@@ -35,12 +37,17 @@ SECURITY_SCHEMES = {
 
 @lru_cache(maxsize=1)
 def openapi_document(app: Litestar) -> Json:
-    """What Litestar tells of the calls, with msgspec's schemas of their bodies.
+    """Return Litestar's description of the calls with msgspec's schemas of their bodies.
 
     Those say what Litestar's leave out: members that are refused, limits, meanings.
     """
     document = app.openapi_schema.to_schema()
-    shapes = [ProblemDocument, WabEntry, *_heirs(Wire), *_heirs(Asked)]
+    bases = (WireModel, RequestBody, Filters, SiteSummary)
+    shapes = [
+        ProblemDocument,
+        WabEntry,
+        *(heir for base in bases for heir in _heirs(base)),
+    ]
     _, schemas = msgspec.json.schema_components(
         shapes, ref_template="#/components/schemas/{name}"
     )
@@ -95,26 +102,31 @@ def operations(document: Json) -> Iterator[dict[str, Any]]:
                 yield _operation(path, method, item[method], schemas)
 
 
-def _operation(path: str, method: str, told: Json, schemas: Json) -> dict[str, Any]:
-    bodies = told.get("requestBody", {}).get("content", {})
+def _operation(
+    path: str, method: str, operation: Json, schemas: Json
+) -> dict[str, Any]:
+    bodies = operation.get("requestBody", {}).get("content", {})
     return {
-        "id": told["operationId"],
+        "id": operation["operationId"],
         "path": path,
         "method": method.upper(),
-        "summary": told.get("summary", ""),
-        "description": told.get("description", ""),
+        "summary": operation.get("summary", ""),
+        "description": operation.get("description", ""),
         "parameters": [
-            _member(one["name"], one["schema"], schemas)
-            | {"place": one["in"], "is_required": one["required"]}
-            for one in told.get("parameters", ())
+            _member(described["name"], described["schema"], schemas)
+            | {"place": described["in"], "is_required": described["required"]}
+            for described in operation.get("parameters", ())
         ],
         "bodies": [
-            {"media_type": media_type, "members": _members(one["schema"], schemas)}
-            for media_type, one in bodies.items()
+            {
+                "media_type": media_type,
+                "members": _members(described["schema"], schemas),
+            }
+            for media_type, described in bodies.items()
         ],
         "answers": [
             {"status": status, "phrase": HTTPStatus(int(status)).phrase}
-            for status in sorted(told["responses"])
+            for status in sorted(operation["responses"])
         ],
     }
 
@@ -123,8 +135,8 @@ def _members(schema: Json, schemas: Json) -> list[dict[str, Any]]:
     resolved = _resolve(schema, schemas)
     required = resolved.get("required", ())
     return [
-        _member(name, one, schemas) | {"is_required": name in required}
-        for name, one in resolved.get("properties", {}).items()
+        _member(name, member, schemas) | {"is_required": name in required}
+        for name, member in resolved.get("properties", {}).items()
     ]
 
 
@@ -141,32 +153,32 @@ def _type_of(schema: Json, schemas: Json) -> str:
     resolved = _resolve(schema, schemas)
     for name in ("anyOf", "oneOf"):
         if name in resolved:
-            kinds = (_type_of(one, schemas) for one in resolved[name])
+            kinds = (_type_of(kind, schemas) for kind in resolved[name])
             return " or ".join(kind for kind in kinds if kind != "null")
     if "enum" in resolved:
-        return " or ".join(str(one) for one in resolved["enum"])
+        return " or ".join(str(kind) for kind in resolved["enum"])
     return str(resolved.get("format") or resolved.get("type", "any"))
 
 
 def _limits_of(schema: Json) -> str:
-    """In words; the limits of an optional member stand beside its null or inside."""
+    """Return limits in words; those of an optional member stand beside its null or inside."""
     bounds = dict(schema)
-    for one in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
-        bounds.update(one)
-    told = []
+    for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+        bounds.update(branch)
+    words = []
     if "minimum" in bounds and "maximum" in bounds:
-        told.append(f"{bounds['minimum']:g} to {bounds['maximum']:g}")
+        words.append(f"{bounds['minimum']:g} to {bounds['maximum']:g}")
     if "maxLength" in bounds:
-        told.append(f"at most {bounds['maxLength']} characters")
+        words.append(f"at most {bounds['maxLength']} characters")
     if schema.get("default") not in {None, ""}:
-        told.append(f"else {schema['default']}")
-    return ", ".join(told)
+        words.append(f"else {schema['default']}")
+    return ", ".join(words)
 
 
 def _resolve(schema: Json, schemas: Json) -> Json:
     reference = schema.get("$ref", "")
-    found: Json = schemas.get(reference.rpartition("/")[2], schema)
-    return found if reference else schema
+    resolved: Json = schemas.get(reference.rpartition("/")[2], schema)
+    return resolved if reference else schema
 
 
 def _heirs(kind: type) -> Iterator[type]:

@@ -3,42 +3,40 @@
 No JavaScript. A refusal is shown where the form is, with its way out.
 """
 
-from collections.abc import Mapping
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
-import msgspec
 from litestar import MediaType, Response, get
 from litestar.params import FromPath, QueryParameter
 
-from registry.db import sites
 from registry.errors import NotFound, RegistryError
-from registry.identity.web_bot_auth import DIRECTORY_PATH
+from registry.identity.requests.web_bot_auth import DIRECTORY_PATH
 from registry.interfaces.http.problems import status_of
+from registry.interfaces.http.query_string import max_lengths
 from registry.interfaces.http.refusals import NOT_FOUND
 from registry.interfaces.http.services import Injected
-from registry.interfaces.rest.policy import read_history
-from registry.interfaces.rest.policy_text import (
+from registry.interfaces.rest.search.policy import read_history
+from registry.interfaces.rest.search.policy_text import (
     EXCLUSIONS,
     ORIGIN,
     RULES,
     STATEMENTS,
     WEIGHED,
 )
-from registry.interfaces.rest.search import SearchRequest, answer_search
-from registry.interfaces.rest.search_answer import SearchAnswer
-from registry.interfaces.rest.search_parameters import MAX_QUERY_LENGTH
+from registry.interfaces.rest.search.search import answer_search
 from registry.interfaces.web.catalogue import PROBLEM_TYPES
-from registry.interfaces.web.rendering import page
-from registry.interfaces.web.wording import (
+from registry.interfaces.web.page_wording import (
     TITLES,
     describe_changes,
     describe_site,
     explain_factors,
     explain_lead,
 )
+from registry.interfaces.web.rendering import page
+from registry.usecases.search.search_query import MAX_QUERY_LENGTH, SearchQuery
 
 PAGE_RESULTS = 10
+LIMITS = max_lengths(SearchQuery)
 Field = Annotated[str, QueryParameter(max_length=MAX_QUERY_LENGTH)]
 
 
@@ -50,12 +48,12 @@ async def show_search(
     country: Field = "",
     cursor: Field = "",
 ) -> Response[str]:
-    asked = {"q": q, "city": city, "country": country}
+    given = {"q": q, "city": city, "country": country}
+    form: dict[str, Any] = {"given": given, "limits": LIMITS}
     if not q.strip():
-        async with services.api.connect() as connection:
-            listed = (await sites.count_sites(connection)).get("active", 0)
-        return page("search.html", asked=asked, listed=listed)
-    request = SearchRequest(
+        listed = await services.listed_count.current()
+        return page("search.html", **form, listed=listed)
+    query = SearchQuery(
         q=q,
         city=city.strip() or None,
         country=country.strip() or None,
@@ -63,11 +61,22 @@ async def show_search(
         cursor=cursor or None,
     )
     try:
-        answer = await answer_search(services, request)
+        answer = await answer_search(services, query)
     except RegistryError as refused:
         status = status_of(refused)
-        return page("search.html", status, asked=asked, problem=refused.problem)
-    return page("search.html", asked=asked, **_told(answer, asked))
+        return page("search.html", status, **form, problem=refused.problem)
+    following = answer.next_cursor
+    return page(
+        "search.html",
+        **form,
+        answer=answer,
+        describe_site=describe_site,
+        explain_factors=explain_factors,
+        explain_lead=explain_lead,
+        next_page=(
+            "/?" + urlencode({**given, "cursor": following}) if following else None
+        ),
+    )
 
 
 @get("/problems/{code:str}", include_in_schema=False, media_type=MediaType.HTML)
@@ -91,7 +100,7 @@ async def show_bot(services: Injected) -> Response[str]:
 
 @get("/policy", include_in_schema=False, media_type=MediaType.HTML)
 async def show_policy(services: Injected) -> Response[str]:
-    """What /v1/policy tells machines."""
+    """Show what /v1/policy tells machines."""
     policy = services.searcher.follower.policy
     factors = [
         {"title": TITLES[name], "weight": weight / 100, **WEIGHED[name]._asdict()}
@@ -113,19 +122,3 @@ async def show_policy(services: Injected) -> Response[str]:
         history=await read_history(services),
         describe_changes=describe_changes,
     )
-
-
-def _told(answer: SearchAnswer, asked: Mapping[str, str]) -> dict[str, Any]:
-    told = msgspec.json.decode(msgspec.json.encode(answer))
-    for result in told["results"]:
-        result["about"] = describe_site(result["site"])
-        result["factors"] = explain_factors(result["factors"])
-        result["lead"] = explain_lead(result["ahead"])
-    following = answer.next_cursor
-    return {
-        "answer": told,
-        "place": answer.place,
-        "next_page": (
-            "/?" + urlencode({**asked, "cursor": following}) if following else None
-        ),
-    }

@@ -15,7 +15,6 @@ _environment = Environment(
 
 _ABSENT = {
     "answer": None,
-    "place": None,
     "next_page": None,
     "problem": None,
     "listed": 0,

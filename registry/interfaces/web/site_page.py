@@ -6,32 +6,33 @@ from typing import Any
 from litestar import MediaType, Response, get
 from litestar.params import FromPath
 
-from registry.db import documents, labels, notices, probes
-from registry.db.engine import Connection
+from registry.db import labels
+from registry.db.engine.engines import Connection
+from registry.db.sites import documents, notices, probes
 from registry.interfaces.http.services import Injected
-from registry.interfaces.rest.entry_views import view_site
-from registry.interfaces.rest.label_views import view_disclosures
-from registry.interfaces.rest.sites import QUALITY_WINDOW, find_registered
+from registry.interfaces.rest.labels.label_views import view_disclosures
+from registry.interfaces.rest.sites.entry_views import view_site
+from registry.interfaces.rest.sites.sites import QUALITY_WINDOW, find_registered
+from registry.interfaces.web.page_wording import describe_probes, describe_status
 from registry.interfaces.web.rendering import page
-from registry.interfaces.web.wording import describe_probes, describe_status
 from registry.ranking.policy import Policy
 from registry.sites.entry import SiteEntry
-from registry.usecases.list_site import summarise_probes
-from registry.usecases.notices import KINDS
+from registry.usecases.sites.list_site import summarise_probes
+from registry.usecases.sites.notices import KINDS
 
 NEWEST_NOTICES = 5
 
 
 @get("/sites/{host:str}", include_in_schema=False, media_type=MediaType.HTML)
 async def show_site(host: FromPath[str], services: Injected) -> Response[str]:
-    """What /v1/sites/{host} and its neighbours tell machines. Raises: NotFound, Gone."""
+    """Show what /v1/sites/{host} and its neighbours answer. Raises: NotFound, Gone."""
     now, policy = services.chance.now(), services.searcher.follower.policy
     async with services.api.connect() as connection:
         entry = await find_registered(connection, host, test_hosts=services.test_hosts)
         seen = await _read(connection, entry, policy, since=now - QUALITY_WINDOW)
     async with services.auditor.connect() as connection:
-        told = await labels.told_at(connection, now, [entry.site_id])
-    disclosures = view_disclosures(entry, now, told.get(entry.site_id, ()), ())
+        statements = await labels.told_at(connection, now, [entry.site_id])
+    disclosures = view_disclosures(entry, now, statements.get(entry.site_id, ()), ())
     return page("site.html", disclosures=disclosures, **seen)
 
 
@@ -49,7 +50,11 @@ async def _read(
         "probes": describe_probes(figures, policy),
         "days": QUALITY_WINDOW // timedelta(days=1),
         "notices": [
-            (one.noted_at, KINDS.get(one.notice.code, one.notice.code), one.notice)
-            for one in newest
+            (
+                stored.noted_at,
+                KINDS.get(stored.notice.code, stored.notice.code),
+                stored.notice,
+            )
+            for stored in newest
         ],
     }

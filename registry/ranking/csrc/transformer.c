@@ -303,10 +303,7 @@ static void pass_gelu(float *restrict inner, int64_t pieces, const float *restri
     }
 }
 
-int64_t transformer_room(void)
-{
-    return sizeof(room);
-}
+const int64_t transformer_room = sizeof(room);
 
 static void pass_layer(const layer *one, const float *normal, const int32_t *powers, int64_t pieces,
                        multiply *by, room *r, float *outputs)

@@ -8,8 +8,8 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from registry.cli.audit import connections
-from registry.cli.audit.connections import Connections, NotAnswered
+from registry.auditor import connections
+from registry.auditor.connections import Connections, NotAnswered
 
 OK = b"HTTP/1.1 200 OK\r\n"
 

@@ -5,15 +5,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from registry.audit.disclosure import encode_disclosure
-from registry.cli.audit.snapshot import Snapshot
+from registry.auditor.snapshot import IndexSnapshot
 from registry.index.building.builder import Builder
-from registry.index.building.shelf import ShelfWriter
+from registry.index.building.index_files import IndexWriter
 from registry.index.query.search import prepare_query, search
-from registry.ranking.encoder import load_encoder
+from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY, TRANSFORMER_POLICY
 from registry.ranking.ties import make_seed
-from registry.sites.identifier import spell_site_id
+from registry.records.disclosure import encode_disclosure
+from registry.sites.identifier import format_site_id
 from tests.unit.index.conftest import NOW, PLAIN
 
 SECRET = b"s" * 32
@@ -43,7 +43,7 @@ def values(index):
     assert len(ranked.sites) == K
     scores = [
         {
-            "site": spell_site_id(one.site_id),
+            "site": format_site_id(one.site_id),
             "factors": list(msgspec.to_builtins(one.factors).values()),
             "score": one.score,
             "tie": f"{one.order_key.tie_key:016x}",
@@ -70,40 +70,44 @@ def disclose(values):
 
 @pytest.mark.parametrize("secret", [SECRET, None])
 def test_factors_are_computed_again_in_the_same_index(index, members, values, secret):
-    found = Snapshot(index).search_again(members, disclose(values), secret)
+    found = IndexSnapshot(index).search_again(members, disclose(values), secret)
     assert (found.compared, found.differences, found.missing) == (K, (), "")
 
 
 def test_another_factor_is_found(index, members, values):
     spoiled = deepcopy(values)
     spoiled["scores"][0]["factors"][0] -= 1
-    found = Snapshot(index).search_again(members, disclose(spoiled), SECRET)
+    found = IndexSnapshot(index).search_again(members, disclose(spoiled), SECRET)
     assert len(found.differences) == 1
     assert "the factors are" in found.differences[0]
 
 
 def test_an_index_of_another_time_or_policy_computes_nothing(index, members, values):
     for changes in ({"snap": "another"}, {"policy": "another"}):
-        found = Snapshot(index).search_again(members | changes, disclose(values), None)
+        found = IndexSnapshot(index).search_again(
+            members | changes, disclose(values), None
+        )
         assert (found.compared, found.missing != "") == (0, True)
-    assert Snapshot(None).search_again(members, disclose(values), None).missing
+    assert IndexSnapshot(None).search_again(members, disclose(values), None).missing
 
 
 def test_without_the_question_nothing_is_computed(index, members, values):
     scores = disclose({"scores": values["scores"]})
-    assert "disclosed" in Snapshot(index).search_again(members, scores, None).missing
+    assert (
+        "disclosed" in IndexSnapshot(index).search_again(members, scores, None).missing
+    )
 
 
 def test_sites_that_the_search_does_not_find_are_told(index, members, values):
     other = {**values, "query": "zzzz"}
-    found = Snapshot(index).search_again(members, disclose(other), None)
+    found = IndexSnapshot(index).search_again(members, disclose(other), None)
     assert "finds none" in found.missing
 
 
 def test_an_index_of_either_policy_is_taken(tmp_path: Path) -> None:
     made = Builder.build([], TRANSFORMER_POLICY)
-    writer = ShelfWriter(tmp_path)
+    writer = IndexWriter(tmp_path)
     writer.put(made)
     disclosed = {"policy": TRANSFORMER_POLICY.digest, "snap": "of another time"}
-    found = Snapshot.load(tmp_path).search_again(disclosed, [], None)
+    found = IndexSnapshot.load(tmp_path).search_again(disclosed, [], None)
     assert found.missing == "factors: the index at hand is of another time"

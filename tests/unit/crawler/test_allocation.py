@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.allocation import MAX_RECRAWL, MIN_RECRAWL, USUAL, Allocation, allocate
+from crawler.frontier.allocation import (
+    MAX_RECRAWL,
+    MIN_RECRAWL,
+    USUAL,
+    Allocation,
+    allocate,
+)
 from registry.sites.change_history import NEVER_VISITED, Floats
 
 DAY = timedelta(days=1)

@@ -12,15 +12,15 @@ from crawler.restraint.breakers import (
     Breakers,
     Level,
     Outcome,
-    Place,
+    Scope,
     State,
     decide_outcome,
 )
 from registry.errors import Refused
 
-HOST = Place("host", "shop.io")
-DOMAIN = Place("domain", "shop.io")
-NETWORK = Place("network", "8.8.8.0/24")
+HOST = Scope("host", "shop.io")
+DOMAIN = Scope("domain", "shop.io")
+NETWORK = Scope("network", "8.8.8.0/24")
 RULE = BreakerRule(opens_at=3, min_open_s=10, max_open_s=35)
 
 
@@ -28,28 +28,28 @@ class Scene:
     """Breakers that open at the third failure, and what they told."""
 
     def __init__(self, draw: Callable[[], float] = lambda: 1.0, capacity: int = 9):
-        self.told: list[tuple[Place, State]] = []
+        self.told: list[tuple[Scope, State]] = []
         self.now_s = 0.0
         self.breakers = Breakers(
             draw=draw,
-            tell=lambda place, state: self.told.append((place, state)),
+            tell=lambda scope, state: self.told.append((scope, state)),
             rules=dict.fromkeys(RULES, RULE),
             capacity=capacity,
         )
 
-    def enter(self, place: Place = HOST) -> bool:
-        return self.breakers.enter(place, self.now_s)
+    def enter(self, scope: Scope = HOST) -> bool:
+        return self.breakers.enter(scope, self.now_s)
 
-    def note(self, outcome: Outcome, place: Place = HOST, member: str = "") -> None:
-        self.breakers.note(place, outcome, member=member, now_s=self.now_s)
+    def note(self, outcome: Outcome, scope: Scope = HOST, member: str = "") -> None:
+        self.breakers.note(scope, outcome, member=member, now_s=self.now_s)
 
-    def fail(self, times: int, place: Place = HOST) -> None:
+    def fail(self, times: int, scope: Scope = HOST) -> None:
         for n in range(times):
-            self.note("failure", place, member=str(n))
+            self.note("failure", scope, member=str(n))
 
-    def is_open(self, place: Place = HOST) -> bool:
+    def is_open(self, scope: Scope = HOST) -> bool:
         try:
-            self.breakers.verify(place, self.now_s)
+            self.breakers.verify(scope, self.now_s)
         except Refused as refused:
             return refused.code == "breaker_open"
         return False
@@ -140,23 +140,23 @@ def test_a_success_that_began_before_closes_it() -> None:
     assert scene.enter()
 
 
-@pytest.mark.parametrize("place", [DOMAIN, NETWORK])
-def test_one_member_alone_does_not_stop_visits_to_its_neighbours(place: Place) -> None:
+@pytest.mark.parametrize("scope", [DOMAIN, NETWORK])
+def test_one_member_alone_does_not_stop_visits_to_its_neighbours(scope: Scope) -> None:
     scene = Scene()
     for _ in range(50):
-        scene.note("failure", place, member="tarpit.shop.io")
-    assert scene.enter(place)
+        scene.note("failure", scope, member="tarpit.shop.io")
+    assert scene.enter(scope)
     for member in ("a.shop.io", "b.shop.io"):
-        scene.note("failure", place, member=member)
-    assert scene.is_open(place)
+        scene.note("failure", scope, member=member)
+    assert scene.is_open(scope)
 
 
 def test_only_so_many_circuits_are_remembered() -> None:
     scene = Scene(capacity=3)
-    places = [Place("host", f"{n}.io") for n in range(4)]
-    for place in places:
-        scene.fail(3, place)
-    assert [scene.is_open(place) for place in places] == [False, True, True, True]
+    scopes = [Scope("host", f"{n}.io") for n in range(4)]
+    for scope in scopes:
+        scene.fail(3, scope)
+    assert [scene.is_open(scope) for scope in scopes] == [False, True, True, True]
     assert scene.breakers.snapshot() == {"host_open": 3}
 
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from crawler.__main__ import make_context
-from crawler.allocation import MAX_RECRAWL, MIN_RECRAWL
-from crawler.revisits import Revisits
+from crawler.frontier.allocation import MAX_RECRAWL, MIN_RECRAWL
+from crawler.frontier.revisits import Revisits
 from registry.settings import Settings
 from registry.sites.change_history import NEVER_VISITED
 

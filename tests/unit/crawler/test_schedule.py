@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.schedule import (
+from crawler.frontier.schedule import (
     decide_missing,
     decide_reproof,
     decide_unconditional,

@@ -1,12 +1,9 @@
 """Rows of a binary COPY, however they are cut into pieces."""
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.compiled.library import find_library
-from registry.db.copied_rows import HEADER_BYTES, CopiedRows, find_plainly, find_rows
+from registry.db.engine.copied_rows import HEADER_BYTES, CopiedRows
 
 Columns = st.lists(st.binary(max_size=40), max_size=12)
 
@@ -33,13 +30,3 @@ def test_every_row_comes_once_and_in_order(
             take()
     take()
     assert found == columns
-
-
-@pytest.mark.skipif(find_library() is None, reason="not compiled here")
-@given(st.binary(max_size=200), st.integers(0, 30))
-def test_any_bytes_are_read_alike(held: bytes, at: int) -> None:
-    content = np.frombuffer(held, np.uint8)
-    for one, other in zip(
-        find_rows(content, at), find_plainly(content, at), strict=True
-    ):
-        assert np.array_equal(one, other)

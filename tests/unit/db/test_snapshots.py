@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.db.snapshots import Snapshot, Unread, ended_between
+from registry.db.engine.snapshots import Snapshot, UnreadRange, ended_between
 
 
-def xids(parts: list[Unread]) -> list[int]:
+def xids(parts: list[UnreadRange]) -> list[int]:
     assert all(site == 0 for _, site in (part.end for part in parts)), "whole parts"
     return [xid for part in parts for xid in range(part.first, part.end[0])]
 

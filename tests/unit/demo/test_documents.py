@@ -1,19 +1,20 @@
 import json
 from dataclasses import replace
 from datetime import UTC, datetime
+from hashlib import sha256
 
 import pytest
 
 from registry.demo.town.behaviour import alter_signed, spoil
-from registry.demo.town.declarations import declare, document_urls
-from registry.demo.town.documents.build import build_document, document_path
+from registry.demo.town.documents.build_document import build_document, document_path
 from registry.demo.town.member import Member
-from registry.demo.town.pages import build_page
+from registry.demo.town.member_declarations import declare, document_urls
+from registry.demo.town.member_pages import build_page
 from registry.demo.town.resource import Resource, json_resource
 from registry.demo.town.sites import CAST
 from registry.formats.detect import parse_document, parse_page
 from registry.formats.document import Document, Parsed, Rejected
-from registry.identity.declarations import parse_declarations
+from registry.identity.statements.declarations import parse_declarations
 from registry.sites.action import Action, Parameter
 from registry.sites.site import LocationClaim
 
@@ -170,3 +171,8 @@ def test_documents_are_json_of_modest_size() -> None:
         assert len(body) < 32 * 1024
         if build_document(member) is not None:
             assert isinstance(json.loads(body), dict)
+
+
+def test_the_documents_of_the_cast_are_those_that_benchmarks_read() -> None:
+    digest = sha256(b"".join(published(member).body for member in CAST)).hexdigest()
+    assert digest == "4230951801ac1743260da95fd3ce2da9ce28ba06f9fabef36207d80dbd1a332d"

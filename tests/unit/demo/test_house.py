@@ -4,13 +4,16 @@ from datetime import UTC, datetime
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from registry.demo.town.house import House, Reply, Request
+from registry.demo.town.house import House, HttpRequest, Reply
 from registry.demo.town.sites import CAST
 from registry.errors import Refused
-from registry.identity.document_signature import Signed, verify_document_signature
-from registry.identity.jwk import parse_jwks
-from registry.identity.key_source import KEY_SET_PATH
-from registry.identity.private_keys import public_key_of
+from registry.identity.keys.jwk import parse_jwks
+from registry.identity.keys.key_source import KEY_SET_PATH
+from registry.identity.keys.private_keys import public_key_of
+from registry.identity.statements.document_signature import (
+    Signed,
+    verify_document_signature,
+)
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
@@ -22,7 +25,7 @@ def settle(host: str) -> House:
 
 
 def ask(house: House, path: str, method: str = "GET", if_none_match: str = "") -> Reply:
-    request = Request(
+    request = HttpRequest(
         method=method,
         host=house.member.host,
         path=path,
@@ -122,7 +125,7 @@ def test_robots_are_welcome_but_for_one_path_of_one_site() -> None:
 
 
 def test_request_for_another_host_is_misdirected() -> None:
-    request = Request(method="GET", host="zaytoun-table.test", path="/")
+    request = HttpRequest(method="GET", host="zaytoun-table.test", path="/")
     assert settle("khubz-street.test").answer(request, NOW).status == 421
 
 

@@ -2,8 +2,8 @@
 
 from hypothesis import strategies as st
 
+from registry.formats.reading.call_targets import is_off_origin, resolve_target
 from registry.formats.reading.reader import clean_text
-from registry.formats.reading.targets import is_off_origin, resolve_target
 from registry.sites.action import Action, Call, Parameter
 from registry.sites.site import LocationClaim, Site
 

@@ -3,11 +3,12 @@ from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
-from registry.formats.assemble import Conflict, assemble
-from registry.formats.document import Document, Format, Provenance
-from registry.formats.reading.names import match_key
+from registry.formats.assemble import assemble
+from registry.formats.document import Document, DocumentOrigin, Format
+from registry.formats.reading.name_folding import match_key
 from registry.formats.semantic import semantic_hash
 from registry.sites.action import Action, Call, Parameter
+from registry.sites.entry import ClaimConflict
 from registry.sites.site import Site
 
 
@@ -62,8 +63,8 @@ def test_contradictions_are_recorded_and_the_first_format_stands() -> None:
     )
     assert (listing.site.name, listing.site.commission_percent) == ("Hof", 5.0)
     assert listing.conflicts == (
-        Conflict(field="name", values=(("wab", "Hof"), ("webmcp", "Der Hof"))),
-        Conflict(
+        ClaimConflict(field="name", values=(("wab", "Hof"), ("webmcp", "Der Hof"))),
+        ClaimConflict(
             field="commission_percent", values=(("wab", "5.0"), ("webmcp", "0.0"))
         ),
     )
@@ -99,7 +100,7 @@ def test_one_action_in_two_formats_is_one_action_with_both_calls() -> None:
     assert eggs.auth_required is True
     assert hens == other
     assert listing.conflicts == (
-        Conflict(
+        ClaimConflict(
             field="actions/buyEggs/auth_required",
             values=(("wab", "True"), ("awp", "False")),
         ),
@@ -123,7 +124,7 @@ def test_permissions_are_joined_and_compared() -> None:
 
 def test_a_synthetic_document_speaks_last() -> None:
     synthetic = replace(
-        _document("awp", name="Guess"), provenance=Provenance(source="synthetic")
+        _document("awp", name="Guess"), provenance=DocumentOrigin(source="synthetic")
     )
     assert assemble([synthetic, _document("webmcp", name="Hof")]).site.name == "Hof"
 
@@ -189,7 +190,7 @@ def test_parameters_that_differ_are_shown_and_the_first_format_stands() -> None:
     (action,) = listing.site.actions
     assert action.parameters == (query,)
     assert listing.conflicts == (
-        Conflict(
+        ClaimConflict(
             field="actions/find/parameters",
             values=(("wab", "query"), ("awp", "query, page?")),
         ),
@@ -214,7 +215,7 @@ def test_a_claimed_address_elsewhere_stands_beside_the_crawled_one() -> None:
     listing = assemble(claims, site_url="https://hof.example/")
     assert listing.site.url == "https://other.example/"
     assert listing.conflicts == (
-        Conflict(
+        ClaimConflict(
             field="url",
             values=(
                 ("crawled", "https://hof.example/"),

@@ -3,12 +3,12 @@ from typing import Any
 import pytest
 
 from registry.formats.reading.claims import read_address, read_languages, read_location
-from registry.formats.reading.reader import Ledger, Reader
+from registry.formats.reading.reader import DeviationLog, Reader
 from registry.sites.site import LocationClaim
 
 
 def _reader(value: Any) -> Reader:
-    return Reader(value, "", Ledger(url="https://site.example/a.json"))
+    return Reader(value, "", DeviationLog(url="https://site.example/a.json"))
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_languages_become_bcp_47(
 ) -> None:
     reader = _reader({"language": declared})
     assert read_languages(reader, "language") == tags
-    assert bool(reader.ledger.deviations) is told
+    assert bool(reader.log.deviations) is told
 
 
 @pytest.mark.parametrize(
@@ -64,4 +64,4 @@ def test_an_address_is_an_https_url_or_none(
 ) -> None:
     reader = _reader({"url": declared})
     assert read_address(reader, "homepage", "url") == url
-    assert bool(reader.ledger.deviations) is told
+    assert bool(reader.log.deviations) is told

@@ -8,9 +8,9 @@ from jsonschema import Draft202012Validator
 
 from registry.formats.document import Deviation
 from registry.formats.reading.conformance import Specification
-from registry.formats.reading.reader import MAX_DEVIATIONS, Ledger, Reader
+from registry.formats.reading.reader import MAX_DEVIATIONS, DeviationLog, Reader
 from registry.formats.wab.as_wab import as_wab
-from registry.formats.wab.schema import APPENDIX_A
+from registry.formats.wab.wab_schema import APPENDIX_A
 from registry.sites.site import Site
 from tests.unit.formats.strategies import SITES
 from tests.unit.work import assert_linear
@@ -28,9 +28,9 @@ ANYTHING = st.recursive(
 
 
 def _departures(value: Any) -> tuple[Deviation, ...]:
-    ledger = Ledger(url="https://shop.example/")
-    SPECIFICATION.compare(Reader(value, "", ledger))
-    return ledger.deviations
+    log = DeviationLog(url="https://shop.example/")
+    SPECIFICATION.compare(Reader(value, "", log))
+    return log.deviations
 
 
 def _members_of(value: Any) -> list[tuple[Any, Any]]:

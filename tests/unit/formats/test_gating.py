@@ -3,11 +3,11 @@ from typing import Any
 import pytest
 
 from registry.formats.reading.gating import read_auth, read_confirmation
-from registry.formats.reading.reader import Ledger, Reader
+from registry.formats.reading.reader import DeviationLog, Reader
 
 
 def _reader(value: Any) -> Reader:
-    return Reader(value, "/auth", Ledger(url="https://site.example/"))
+    return Reader(value, "/auth", DeviationLog(url="https://site.example/"))
 
 
 @pytest.mark.parametrize(

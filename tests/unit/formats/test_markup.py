@@ -84,7 +84,7 @@ def test_without_names_every_start_tag_is_found() -> None:
         (" a=1 A=2", {"a": "1"}),
         (" a=x'y\"z b==", {"a": "x'y\"z", "b": "="}),
         (" a='&lt;&quot;' b=&#9;", {"a": '<"', "b": "\t"}),
-        (" a=&#" + "9" * 5_000, {"a": "&#" + "9" * 5_000}),
+        (" a=&#" + "9" * 5_000, {"a": "\ufffd"}),
         ("\n\f\r\t ", {}),
     ],
     ids=range(7),

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from random import Random
 
-from registry.cli.bench.mutations import mutations
+from registry.bench.synthetic.mutations import mutations
 from registry.formats.detect import parse_document, parse_page
 from registry.formats.document import Parsed, Rejected
 from registry.formats.html.links import parse_links

@@ -3,12 +3,12 @@ from typing import Any
 import pytest
 
 from registry.formats.reading.parameters import read_parameters, type_name
-from registry.formats.reading.reader import Ledger, Reader
+from registry.formats.reading.reader import DeviationLog, Reader
 from registry.sites.action import Parameter
 
 
 def _read(value: Any) -> tuple[Parameter, ...]:
-    action = Reader({"params": value}, "", Ledger(url="https://site.example/"))
+    action = Reader({"params": value}, "", DeviationLog(url="https://site.example/"))
     return read_parameters(action, "params")
 
 
@@ -241,11 +241,11 @@ def test_parameters_stay_within_their_limits() -> None:
 
 
 def test_nameless_and_repeated_parameters_are_dropped_and_told() -> None:
-    ledger = Ledger(url="https://site.example/")
+    log = DeviationLog(url="https://site.example/")
     value: Any = {"params": [{"type": "string"}, {"name": "a"}, {"name": "a"}]}
-    found = read_parameters(Reader(value, "", ledger), "params")
+    found = read_parameters(Reader(value, "", log), "params")
     assert [p.name for p in found] == ["a"]
-    assert {d.rule for d in ledger.deviations} == {"required", "duplicate"}
+    assert {d.rule for d in log.deviations} == {"required", "duplicate"}
 
 
 @pytest.mark.parametrize("value", [None, 7, "a, b", True])

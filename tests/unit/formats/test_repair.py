@@ -6,10 +6,10 @@ import pytest
 
 from registry.formats.detect import parse_document
 from registry.formats.document import Document, Parsed
-from registry.formats.repair import Incomplete, Repaired, Statement, repair
+from registry.formats.repair import Incomplete, OwnerStatement, Repaired, repair
 
 HOST = "site.example"
-STATED = Statement(name="Hof", category="farm", bridge="/api/wab")
+STATED = OwnerStatement(name="Hof", category="farm", bridge="/api/wab")
 WAB_SAMPLES = (
     "wab-edge-3.2",
     "wab-manifest-1.3",
@@ -49,7 +49,7 @@ def test_what_nobody_has_said_is_asked_for(read: Read) -> None:
     document = read(
         {"awp_version": "0.2", "domain": HOST, "intent": "Eggs", "actions": []}
     )
-    outcome = repair(document, Statement(), host=HOST)
+    outcome = repair(document, OwnerStatement(), host=HOST)
     assert isinstance(outcome, Incomplete)
     assert [one.pointer for one in outcome.missing] == [
         "/provider/name",
@@ -62,7 +62,7 @@ def test_what_nobody_has_said_is_asked_for(read: Read) -> None:
 def test_the_owner_s_statement_outweighs_the_document(
     sample: Sample, read: Read
 ) -> None:
-    stated = Statement(name="Neu", category="farm", city="Graz", country="at")
+    stated = OwnerStatement(name="Neu", category="farm", city="Graz", country="at")
     again = _reread(repair(read(sample("wab-spec-1.0")), stated, host=HOST))
     assert (again.site.name, again.site.category) == ("Neu", "farm")
     location = again.site.location
@@ -77,7 +77,7 @@ def test_members_the_registry_has_no_use_for_are_kept_if_they_conform(
     raw["agent_access"] = {"selectors": {"menu": "#menu"}}
     raw["security"] = {"session_ttl": 1}
     raw["fairness_metrics"] = {"direct_benefit": "All of it", "commission_rate": 3}
-    repaired = repair(read(raw), Statement(), host=HOST)
+    repaired = repair(read(raw), OwnerStatement(), host=HOST)
     assert isinstance(repaired, Repaired)
     assert repaired.document["agent_access"] == {"selectors": {"menu": "#menu"}}
     assert repaired.document["fairness_metrics"] == {
@@ -96,7 +96,7 @@ def test_what_stands_in_for_a_missing_member_is_named(read: Read) -> None:
             "transport": {"js_global": {"enabled": True}},
         }
     )
-    repaired = repair(document, Statement(), host=HOST)
+    repaired = repair(document, OwnerStatement(), host=HOST)
     assert isinstance(repaired, Repaired)
     assert set(repaired.left_open) == {
         "/url",
@@ -117,5 +117,5 @@ def test_a_bridge_that_agents_must_not_follow_is_none(bridge: str, read: Read) -
             "actions": [{"id": "a"}],
         }
     )
-    stated = Statement(name="Hof", category="farm", bridge=bridge)
+    stated = OwnerStatement(name="Hof", category="farm", bridge=bridge)
     assert isinstance(repair(document, stated, host=HOST), Incomplete)

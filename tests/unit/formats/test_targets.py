@@ -4,9 +4,44 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.formats.reading.targets import is_off_origin, resolve_target
+from registry.formats.reading.call_targets import (
+    is_off_origin,
+    is_private_target,
+    resolve_target,
+)
 
 BASE = "https://shop.example/agent.json"
+LOOPBACK = (
+    "http://127.0.0.1:8010/x",
+    "http://localhost:6002/",
+    "https://shop.localhost./",
+    "ws://[::1]/x",
+    "https://[::ffff:127.0.0.1]/",
+    "https://127.1/",
+    "https://0x7f000001/",
+    "https://2130706433/",
+    "https://0177.0.0.1/",
+    "https://%31%32%37.0.0.1/",
+    "https://127\u30020.0.1/",
+)
+PRIVATE = (
+    *LOOPBACK,
+    "https://169.254.169.254/latest",
+    "https://10.0.0.1/x",
+    "https://192.168.1.1:8443/x",
+    "https://172.16.0.1/",
+    "https://100.64.0.1/",
+    "https://0.0.0.0/",
+    "https://[fe80::1%25eth0]/",
+    "https://[fd00::1]/",
+    "https://[64:ff9b::a00:1]/",
+    "wss://printer.local/x",
+    "https://metadata.google.internal/",
+    "https://router.lan/",
+    "https://nas.home.arpa/",
+    "https://intranet/",
+    "https://1.2.3.4.5/",
+)
 
 
 @pytest.mark.parametrize(
@@ -18,7 +53,6 @@ BASE = "https://shop.example/agent.json"
         ("https://other.example/x", "https://other.example/x"),
         ("wss://shop.example/ws", "wss://shop.example/ws"),
         (" /padded ", "https://shop.example/padded"),
-        ("http://127.0.0.1:8010/x", "http://127.0.0.1:8010/x"),
     ],
 )
 def test_targets_become_absolute(declared: str, url: str) -> None:
@@ -53,10 +87,34 @@ def test_targets_become_absolute(declared: str, url: str) -> None:
         "https://shop.example:0/",
         "https://a\u2100b.example/",
         "/" + "a" * 3_000,
+        *PRIVATE,
     ],
 )
 def test_targets_that_agents_must_not_follow_are_dropped(declared: str) -> None:
     assert resolve_target(declared, base=BASE) is None
+
+
+@pytest.mark.parametrize("declared", PRIVATE)
+def test_private_targets_are_told_from_those_of_a_wrong_scheme(declared: str) -> None:
+    assert is_private_target(declared, base=BASE)
+    assert not is_private_target("tel:+431234567", base=BASE)
+    assert not is_private_target("http://shop.example/", base=BASE)
+
+
+@pytest.mark.parametrize("declared", LOOPBACK)
+def test_development_calls_this_machine_and_no_other_network(declared: str) -> None:
+    assert resolve_target(declared, base=BASE, allow_loopback=True) == declared
+    others = (target for target in PRIVATE if target not in LOOPBACK)
+    for other in others:
+        assert resolve_target(other, base=BASE, allow_loopback=True) is None
+
+
+def test_paths_below_a_private_base_lead_nowhere() -> None:
+    base = "http://127.0.0.1:8010/agent.json"
+    assert resolve_target("/x", base=base) is None
+    assert resolve_target("/x", base=base, allow_loopback=True) == (
+        "http://127.0.0.1:8010/x"
+    )
 
 
 @pytest.mark.parametrize(

@@ -3,16 +3,16 @@ from typing import Any
 import pytest
 
 from registry.formats.document import MAX_ACTIONS
-from registry.formats.reading.reader import Ledger, Reader
+from registry.formats.reading.reader import DeviationLog, Reader
 from registry.formats.reading.tools import declared_tools, lists_tools, read_tool
 from registry.sites.action import Action
 
 
 def _read(tool: Any) -> tuple[Action, set[tuple[str, str]]]:
-    ledger = Ledger(url="https://site.example/")
-    ((name, declared),) = declared_tools(Reader([tool], "/tools", ledger))
+    log = DeviationLog(url="https://site.example/")
+    ((name, declared),) = declared_tools(Reader([tool], "/tools", log))
     action = read_tool(name, declared, ())
-    return action, {(each.pointer, each.rule) for each in ledger.deviations}
+    return action, {(each.pointer, each.rule) for each in log.deviations}
 
 
 PLAIN = {"name": "find", "description": "Finds huts"}
@@ -94,17 +94,19 @@ def test_a_tool_is_described_where_it_says_anything(
 
 
 def test_prose_in_a_map_is_the_description() -> None:
-    declared = Reader({"find": "Finds huts"}, "", Ledger(url="https://site.example/"))
+    declared = Reader(
+        {"find": "Finds huts"}, "", DeviationLog(url="https://site.example/")
+    )
     ((name, tool),) = declared_tools(declared)
     assert read_tool(name, tool, ()).description == "Finds huts"
 
 
 def test_tools_in_groups_are_no_more_than_tools_in_a_list() -> None:
-    ledger = Ledger(url="https://site.example/")
+    log = DeviationLog(url="https://site.example/")
     group = [f"tool_{number}" for number in range(MAX_ACTIONS)]
-    declared = Reader({"read": group, "write": group}, "/tools", ledger)
+    declared = Reader({"read": group, "write": group}, "/tools", log)
     assert len(list(declared_tools(declared))) == MAX_ACTIONS
-    assert ("/tools", "limit") in {(d.pointer, d.rule) for d in ledger.deviations}
+    assert ("/tools", "limit") in {(d.pointer, d.rule) for d in log.deviations}
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from hashlib import sha256
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, derive_private_key
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from registry.identity.keys import Algorithm
-from registry.identity.private_keys import PrivateKey
+from registry.identity.keys.private_keys import PrivateKey
+from registry.identity.keys.public_keys import Algorithm
 
 
 def fixed_key(alg: Algorithm, name: str = "") -> PrivateKey:

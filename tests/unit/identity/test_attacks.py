@@ -14,19 +14,19 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.errors import Refused, RegistryError
 from registry.identity import base64url
-from registry.identity.challenge import IssuedChallenge, verify_challenge
-from registry.identity.ed25519_points import L, P
-from registry.identity.jwk import jwks_document, parse_jwks
-from registry.identity.jws import parse_compact, sign_compact, verify_jws
-from registry.identity.key_source import (
+from registry.identity.keys.ed25519_points import L, P
+from registry.identity.keys.jwk import jwks_document, parse_jwks
+from registry.identity.keys.key_source import (
     KeyReference,
     key_set_url,
     verify_key_set_origin,
 )
-from registry.identity.key_trust import Distrusted, KeyEvidence, decide_key_trust
-from registry.identity.private_keys import public_key_of, sign
-from registry.identity.registration import (
-    Statement,
+from registry.identity.keys.key_trust import Distrusted, KeyEvidence, decide_key_trust
+from registry.identity.keys.private_keys import public_key_of, sign
+from registry.identity.statements.challenge import IssuedChallenge, verify_challenge
+from registry.identity.statements.jws import parse_compact, sign_compact, verify_jws
+from registry.identity.statements.registration import (
+    SiteStatement,
     parse_statement,
     verify_sequence,
     verify_statement,
@@ -76,13 +76,13 @@ class World:
     issued: dict[str, IssuedChallenge] = field(default_factory=nonces)
     last_seq: int = 7
 
-    def accept(self, token: bytes) -> Statement:
+    def accept(self, token: bytes) -> SiteStatement:
         jws = parse_compact(token)
         statement = parse_statement(jws.payload)
         verify_statement(statement, audience=AUDIENCE, now=NOW)
         issued = self.issued.get(statement.nonce)
         verify_challenge(statement, issued, now=NOW)
-        verify_sequence(statement, last_seq=self.last_seq)
+        verify_sequence(statement, last_seq=self.last_seq, now=NOW)
         source_url = key_set_url(statement.host)
         verify_key_set_origin(statement.host, self.key_set_from)
         keys = {

@@ -3,14 +3,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from registry.errors import RegistryError
-from registry.identity.challenge import (
+from registry.identity.statements.challenge import (
     CHALLENGE_LIFETIME,
     IssuedChallenge,
     make_challenge,
     verify_challenge,
 )
-from registry.identity.nonce import parse_nonce, spell_nonce
-from registry.identity.registration import parse_statement, verify_statement
+from registry.identity.statements.nonce import format_nonce, parse_nonce
+from registry.identity.statements.registration import parse_statement, verify_statement
 from registry.sites.host import parse_host
 
 NOW = datetime(2026, 11, 20, 12, 0, 0, 500_000, tzinfo=UTC)
@@ -88,9 +88,9 @@ def test_the_refusal_does_not_tell_whose_nonce_it_is() -> None:
 
 
 def test_a_nonce_is_32_bytes() -> None:
-    nonce = spell_nonce(b"\xff" * 32)
+    nonce = format_nonce(b"\xff" * 32)
     assert parse_nonce(nonce) == nonce
     with pytest.raises(ValueError, match="32"):
-        spell_nonce(bytes(16))
+        format_nonce(bytes(16))
     with pytest.raises(ValueError, match="16 bytes"):
         parse_nonce("A" * 22)

@@ -1,7 +1,7 @@
 import pytest
 
 from registry.errors import Refused
-from registry.identity.declarations import Declarations, parse_declarations
+from registry.identity.statements.declarations import Declarations, parse_declarations
 from registry.sites.site import LocationClaim
 
 

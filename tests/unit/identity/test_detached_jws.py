@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from registry.errors import Refused
 from registry.identity import base64url
-from registry.identity.detached_jws import sign_detached, verify_detached
-from registry.identity.private_keys import public_key_of
+from registry.identity.keys.private_keys import public_key_of
+from registry.identity.statements.detached_jws import sign_detached, verify_detached
 
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 OTHER = Ed25519PrivateKey.from_private_bytes(bytes(32))
@@ -55,8 +55,8 @@ def test_another_file_is_refused(payload: bytes) -> None:
 
 
 def header(**members: object) -> str:
-    told = {"alg": "Ed25519", "kid": public_key_of(KEY).kid, "typ": TYP, **members}
-    return base64url.encode(json.dumps(told, separators=(",", ":")).encode())
+    header = {"alg": "Ed25519", "kid": public_key_of(KEY).kid, "typ": TYP, **members}
+    return base64url.encode(json.dumps(header, separators=(",", ":")).encode())
 
 
 @pytest.mark.parametrize(

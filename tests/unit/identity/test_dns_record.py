@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from registry.errors import Refused
 from registry.identity import base64url
-from registry.identity.dns_record import (
+from registry.identity.keys.dns_record import (
     WabRecord,
     choose_record,
     parse_pins,
     parse_wab_records,
 )
-from registry.identity.private_keys import generate_private_key, public_key_of
+from registry.identity.keys.private_keys import generate_private_key, public_key_of
 from registry.sites.host import Host, parse_host
 from tests.unit.identity.fixed_keys import fixed_key
 

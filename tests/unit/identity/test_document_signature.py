@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import Refused
-from registry.identity.document_signature import (
+from registry.identity.keys.private_keys import public_key_of
+from registry.identity.keys.public_keys import wab_key_id
+from registry.identity.statements.document_signature import (
     Signed,
     Unsigned,
     sign_document,
     sign_envelope,
     verify_document_signature,
 )
-from registry.identity.keys import wab_key_id
-from registry.identity.private_keys import public_key_of
 from registry.strict_json import JsonValue, parse_json
 from tests.unit.identity.fixed_keys import fixed_key
 
@@ -100,7 +100,7 @@ def turned(value: JsonValue) -> JsonValue:
     """The members of every object in the opposite order."""
     if isinstance(value, dict):
         return {name: turned(value[name]) for name in reversed(value)}
-    return [turned(each) for each in value] if isinstance(value, list) else value
+    return [turned(item) for item in value] if isinstance(value, list) else value
 
 
 @pytest.mark.parametrize("document", [FLAT, ENVELOPE], ids=["flat", "envelope"])

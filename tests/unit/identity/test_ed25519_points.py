@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import Refused
-from registry.identity.ed25519_points import D, L, P
-from registry.identity.keys import PublicKey
+from registry.identity.keys.ed25519_points import D, L, P
+from registry.identity.keys.public_keys import PublicKey
 
 Point = tuple[int, int]
 IDENTITY: Point = (0, 1)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from registry.errors import Refused
 from registry.identity import base64url
-from registry.identity.jwk import MAX_KEYS, jwks_document, parse_jwk, parse_jwks
-from registry.identity.private_keys import public_key_of
+from registry.identity.keys.jwk import MAX_KEYS, jwks_document, parse_jwk, parse_jwks
+from registry.identity.keys.private_keys import public_key_of
 from tests.unit.identity.fixed_keys import fixed_key
 
 ED = public_key_of(fixed_key("Ed25519"))

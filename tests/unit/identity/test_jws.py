@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 
 from registry.errors import Refused
 from registry.identity import base64url
-from registry.identity.jws import (
+from registry.identity.keys.private_keys import (
+    private_key_pem,
+    public_key_of,
+    sign,
+)
+from registry.identity.keys.public_keys import Algorithm
+from registry.identity.statements.jws import (
     MAX_TOKEN_BYTES,
     parse_compact,
     sign_compact,
     verify_jws,
-)
-from registry.identity.keys import Algorithm
-from registry.identity.private_keys import (
-    private_key_pem,
-    public_key_of,
-    sign,
 )
 from registry.strict_json import JsonValue
 from tests.unit.identity.fixed_keys import fixed_key
@@ -219,7 +219,7 @@ def test_a_token_made_with_openssl_is_the_same_bytes(tmp_path: Path) -> None:
     text = json.dumps(PAYLOAD, separators=(",", ":"), ensure_ascii=False)
     (tmp_path / "payload.json").write_bytes(text.encode())
     (tmp_path / "key.pem").write_bytes(private_key_pem(ED))
-    made = subprocess.run(
+    completed = subprocess.run(
         ["sh", "-c", OPENSSL_LINES], cwd=tmp_path, capture_output=True, check=True
     )
-    assert made.stdout.decode() == sign_compact(PAYLOAD, ED)
+    assert completed.stdout.decode() == sign_compact(PAYLOAD, ED)

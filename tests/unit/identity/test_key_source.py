@@ -1,7 +1,7 @@
 import pytest
 
 from registry.errors import Refused
-from registry.identity.key_source import (
+from registry.identity.keys.key_source import (
     key_set_url,
     pin_record_name,
     txt_record_url,

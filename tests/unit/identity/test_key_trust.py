@@ -3,20 +3,20 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from registry.identity.key_source import KeyReference
-from registry.identity.key_trust import (
+from registry.identity.keys.key_source import KeyReference
+from registry.identity.keys.key_trust import (
     Distrusted,
     FetchFailed,
-    Held,
     KeyEvidence,
     KeysFetched,
+    KeyState,
     KnownKey,
     Observation,
+    OnHold,
     RevocationSigned,
-    Standing,
     Trusted,
     decide_key_trust,
-    decide_standing,
+    next_key_state,
 )
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -27,11 +27,11 @@ NEW = KeyReference(source_url=SOURCE, kid="new")
 
 
 def known(
-    reference: KeyReference, standing: Standing, seen_for: timedelta = timedelta()
+    reference: KeyReference, state: KeyState, seen_for: timedelta = timedelta()
 ) -> KnownKey:
     return KnownKey(
         reference=reference,
-        standing=standing,
+        state=state,
         first_seen_at=NOW - seen_for,
         last_seen_at=NOW,
     )
@@ -65,7 +65,7 @@ def test_the_same_kid_at_another_source_is_another_key() -> None:
     elsewhere = replace(OLD, source_url="https://evil.example.net/keys.json")
     assert problem_code(elsewhere, BESIDE_OLD) == "key_not_published"
     published = replace(BESIDE_OLD, published=frozenset({OLD, elsewhere}))
-    assert isinstance(decide_key_trust(elsewhere, published, now=NOW), Held)
+    assert isinstance(decide_key_trust(elsewhere, published, now=NOW), OnHold)
 
 
 def test_an_established_key_stays_trusted_beside_a_new_one() -> None:
@@ -75,7 +75,7 @@ def test_an_established_key_stays_trusted_beside_a_new_one() -> None:
 
 def test_a_new_key_beside_the_old_cools_off_for_an_hour() -> None:
     decision = decide_key_trust(NEW, BESIDE_OLD, now=NOW)
-    assert decision == Held(until=NOW + HOUR, reason="cooling_off")
+    assert decision == OnHold(until=NOW + HOUR, reason="cooling_off")
 
 
 def test_a_signed_rotation_takes_effect_at_once() -> None:
@@ -102,13 +102,13 @@ def test_two_sightings_within_the_hour_are_not_enough() -> None:
     cooling = known(NEW, "cooling", HOUR - timedelta(seconds=1))
     evidence = replace(BESIDE_OLD, known=(*BESIDE_OLD.known, cooling))
     decision = decide_key_trust(NEW, evidence, now=NOW)
-    assert decision == Held(until=cooling.first_seen_at + HOUR, reason="cooling_off")
+    assert decision == OnHold(until=cooling.first_seen_at + HOUR, reason="cooling_off")
 
 
 def test_the_passing_of_time_is_no_second_sighting() -> None:
     cooling = replace(known(NEW, "cooling", HOUR), last_seen_at=NOW - HOUR)
     evidence = replace(BESIDE_OLD, known=(*BESIDE_OLD.known, cooling))
-    assert isinstance(decide_key_trust(NEW, evidence, now=NOW + 9 * HOUR), Held)
+    assert isinstance(decide_key_trust(NEW, evidence, now=NOW + 9 * HOUR), OnHold)
 
 
 def test_a_key_that_waited_its_hour_survives_the_old_one() -> None:
@@ -124,7 +124,7 @@ def test_a_new_key_in_place_of_a_lost_one_needs_dns() -> None:
 
 
 @pytest.mark.parametrize("standing", ["absent", "revoked"])
-def test_recovery_by_dns_holds_for_three_days(standing: Standing) -> None:
+def test_recovery_by_dns_holds_for_three_days(standing: KeyState) -> None:
     evidence = replace(
         OLD_GONE,
         known=(known(OLD, standing),),
@@ -132,7 +132,7 @@ def test_recovery_by_dns_holds_for_three_days(standing: Standing) -> None:
     )
     until = NOW + HOUR
     held = decide_key_trust(NEW, evidence, now=NOW)
-    assert held == Held(until=until, reason="recovery_hold")
+    assert held == OnHold(until=until, reason="recovery_hold")
     released = decide_key_trust(NEW, evidence, now=until)
     assert released == Trusted(reason="dns_recovery")
 
@@ -157,7 +157,7 @@ def test_a_revoked_key_never_comes_back_from_any_source() -> None:
 def test_pins_shut_out_every_other_key() -> None:
     pinned = replace(BESIDE_OLD, pins=frozenset({"new"}))
     assert problem_code(OLD, pinned) == "key_not_pinned"
-    assert isinstance(decide_key_trust(NEW, pinned, now=NOW), Held)
+    assert isinstance(decide_key_trust(NEW, pinned, now=NOW), OnHold)
 
 
 OTHER_SOURCE = "dns:_wab.example.com?type=TXT"
@@ -183,6 +183,6 @@ OTHER_SOURCE = "dns:_wab.example.com?type=TXT"
     ],
 )
 def test_revocation_is_signed_or_seen_and_never_an_outage(
-    standing: Standing, observation: Observation, after: Standing
+    standing: KeyState, observation: Observation, after: KeyState
 ) -> None:
-    assert decide_standing(known(OLD, standing), observation) == after
+    assert next_key_state(known(OLD, standing), observation) == after

@@ -8,19 +8,19 @@ from hypothesis import strategies as st
 
 from registry.errors import Refused
 from registry.identity import base64url
-from registry.identity.ed25519_points import L
-from registry.identity.keys import (
+from registry.identity.keys.ed25519_points import L
+from registry.identity.keys.private_keys import (
+    generate_private_key,
+    public_key_of,
+    sign,
+)
+from registry.identity.keys.public_keys import (
     P256_ORDER,
     Algorithm,
     PublicKey,
     parse_thumbprint,
     verify_signature,
     wab_key_id,
-)
-from registry.identity.private_keys import (
-    generate_private_key,
-    public_key_of,
-    sign,
 )
 from tests.unit.identity.fixed_keys import fixed_key
 

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import Refused
-from registry.identity.api_key import RANDOM_BYTES, digest_api_key, spell_api_key
-from registry.identity.message_signature import content_digest
-from registry.identity.operator_request import (
+from registry.identity.keys.api_key import RANDOM_BYTES, digest_api_key, format_api_key
+from registry.identity.keys.private_keys import PrivateKey, public_key_of
+from registry.identity.requests.message_signature import content_digest
+from registry.identity.requests.operator_request import (
     MAX_LIFETIME_S,
     MAX_SKEW_S,
     SignedRequest,
@@ -20,7 +21,6 @@ from registry.identity.operator_request import (
     sign_request,
     verify_request,
 )
-from registry.identity.private_keys import PrivateKey, public_key_of
 from tests.unit.identity.fixed_keys import fixed_key
 
 KEYS = [fixed_key("Ed25519", 1), fixed_key("ES256", 2)]
@@ -37,10 +37,12 @@ POST = replace(GET, method="POST", query="", body=b'{"q":"bread"}')
 
 
 def signed(
-    request: SignedRequest, key: PrivateKey = KEYS[0], **told: Any
+    request: SignedRequest, key: PrivateKey = KEYS[0], **parameters: Any
 ) -> SignedRequest:
-    fields = sign_request(request, key, **{"now": NOW, "nonce": "n1", **told})
-    return replace(request, fields={name.lower(): one for name, one in fields.items()})
+    fields = sign_request(request, key, **{"now": NOW, "nonce": "n1", **parameters})
+    return replace(
+        request, fields={name.lower(): value for name, value in fields.items()}
+    )
 
 
 def verify(request: SignedRequest, key: PrivateKey = KEYS[0], now: int = NOW) -> Any:
@@ -52,9 +54,9 @@ def verify(request: SignedRequest, key: PrivateKey = KEYS[0], now: int = NOW) ->
 def test_signed_request_tells_its_key_and_its_nonce(
     request_: SignedRequest, key: PrivateKey
 ) -> None:
-    one = signed(request_, key)
-    assert key_of(one) == public_key_of(key).kid
-    used = verify(one, key)
+    request = signed(request_, key)
+    assert key_of(request) == public_key_of(key).kid
+    used = verify(request, key)
     assert (used.nonce, used.expires) == ("n1", NOW + 60)
 
 
@@ -93,20 +95,20 @@ def test_signature_is_by_one_key() -> None:
     ],
 )  # fmt: skip
 def test_body_is_bound_by_its_digest(bend: Callable[[dict[str, str]], object]) -> None:
-    one = signed(POST)
-    fields = dict(one.fields)
+    request = signed(POST)
+    fields = dict(request.fields)
     bend(fields)
     with pytest.raises(Refused, match="request_digest_wrong"):
-        verify(replace(one, fields=fields))
+        verify(replace(request, fields=fields))
     with pytest.raises(Refused, match="request_digest_wrong"):
-        verify(replace(one, body=b"{}"))
+        verify(replace(request, body=b"{}"))
 
 
 def test_digest_is_covered_as_it_was_sent() -> None:
-    one = signed(POST)
-    both = f"{one.fields['content-digest']}, sha-512=:AAAA:"
+    request = signed(POST)
+    both = f"{request.fields['content-digest']}, sha-512=:AAAA:"
     with pytest.raises(Refused, match="signature_invalid"):
-        verify(replace(one, fields={**one.fields, "content-digest": both}))
+        verify(replace(request, fields={**request.fields, "content-digest": both}))
 
 
 @pytest.mark.parametrize(
@@ -158,16 +160,18 @@ def test_nonce_is_there_and_short(nonce: str) -> None:
     ],
 )
 def test_bent_signature_is_refused(field: str, change: Callable[[str], str]) -> None:
-    one = signed(GET)
-    fields = {**one.fields, field: change(one.fields[field])}
-    assert fields != one.fields
+    request = signed(GET)
+    fields = {**request.fields, field: change(request.fields[field])}
+    assert fields != request.fields
     with pytest.raises(Refused, match="signature_invalid"):
-        verify(replace(one, fields=fields))
+        verify(replace(request, fields=fields))
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
-def test_whatever_stands_in_the_fields_is_refused(told: str, signature: str) -> None:
-    fields = {"signature-input": told, "signature": signature}
+def test_whatever_stands_in_the_fields_is_refused(
+    parameters: str, signature: str
+) -> None:
+    fields = {"signature-input": parameters, "signature": signature}
     with pytest.raises(Refused):
         key_of(replace(GET, fields=fields))
     with pytest.raises(Refused):
@@ -182,7 +186,7 @@ def test_signatures_of_others_are_not_for_us() -> None:
 
 @given(st.binary(min_size=RANDOM_BYTES, max_size=RANDOM_BYTES))
 def test_api_key_has_one_spelling(randomness: bytes) -> None:
-    key = spell_api_key(randomness)
+    key = format_api_key(randomness)
     assert len(digest_api_key(key)) == 32
     for other in (key[:-1], key + "A", key.removeprefix("frk_"), f" {key}", key + "="):
         with pytest.raises(ValueError, match=r"."):
@@ -197,4 +201,4 @@ def test_any_text_is_an_api_key_or_refused(text: str) -> None:
 
 def test_api_key_is_of_full_length() -> None:
     with pytest.raises(ValueError, match="32 bytes"):
-        spell_api_key(b"short")
+        format_api_key(b"short")

@@ -7,21 +7,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import Refused
-from registry.identity.jws import OPERATOR_TYP, parse_compact, sign_compact, verify_jws
-from registry.identity.operator_statement import (
+from registry.identity.keys.private_keys import public_key_of
+from registry.identity.statements.jws import (
+    OPERATOR_TYP,
+    parse_compact,
+    sign_compact,
+    verify_jws,
+)
+from registry.identity.statements.operator_statement import (
     MAX_NAME_LENGTH,
     Contact,
     OperatorStatement,
     parse_operator_statement,
 )
-from registry.identity.private_keys import public_key_of
 from tests.unit.identity.fixed_keys import fixed_key
 
 KEY = public_key_of(fixed_key("Ed25519", 1))
 NEXT = public_key_of(fixed_key("ES256", 2))
 CLAIMS = {"aud": "https://r.example", "sub": KEY.kid, "iat": 1, "exp": 601}
-SAID = {"name": "Meridian", "contact": "mailto:ops@meridian.example"}
-REGISTER = {**CLAIMS, "act": "register", "jwk": KEY.jwk, **SAID}
+CONTACT = {"name": "Meridian", "contact": "mailto:ops@meridian.example"}
+REGISTER = {**CLAIMS, "act": "register", "jwk": KEY.jwk, **CONTACT}
 
 
 def parse(payload: dict[str, Any]) -> OperatorStatement:
@@ -29,31 +34,33 @@ def parse(payload: dict[str, Any]) -> OperatorStatement:
 
 
 def test_registration_brings_the_key_and_what_is_said() -> None:
-    told = parse({**REGISTER, "public": True, "api_key": True})
-    assert (told.act, told.operator_id, told.key) == ("register", KEY.kid, KEY)
-    assert told.said == Contact(
-        name=SAID["name"], contact=SAID["contact"], is_public=True
+    parsed = parse({**REGISTER, "public": True, "api_key": True})
+    assert (parsed.act, parsed.operator_id, parsed.key) == ("register", KEY.kid, KEY)
+    assert parsed.contact == Contact(
+        name=CONTACT["name"], contact=CONTACT["contact"], is_public=True
     )
-    assert told.api_key is True
+    assert parsed.api_key is True
 
 
 def test_rotation_brings_the_next_key() -> None:
-    told = parse({**CLAIMS, "act": "rotate", "next_jwk": NEXT.jwk})
-    assert (told.key, told.said, told.api_key) == (NEXT, None, None)
+    parsed = parse({**CLAIMS, "act": "rotate", "next_jwk": NEXT.jwk})
+    assert (parsed.key, parsed.contact, parsed.api_key) == (NEXT, None, None)
 
 
 @pytest.mark.parametrize("api_key", [True, False, None])
 def test_update_may_be_about_the_api_key_alone(api_key: bool | None) -> None:
     payload = {**CLAIMS, "act": "update", "api_key": api_key}
-    told = parse({name: one for name, one in payload.items() if one is not None})
-    assert (told.said, told.api_key) == (None, api_key)
+    parsed = parse(
+        {name: value for name, value in payload.items() if value is not None}
+    )
+    assert (parsed.contact, parsed.api_key) == (None, api_key)
 
 
 @pytest.mark.parametrize("missing", ["name", "contact"])
 def test_what_is_said_anew_is_said_whole(missing: str) -> None:
-    said = {name: one for name, one in SAID.items() if name != missing}
+    contact = {name: value for name, value in CONTACT.items() if name != missing}
     with pytest.raises(Refused, match="payload_member_missing") as refused:
-        parse({**CLAIMS, "act": "update", **said, "public": True})
+        parse({**CLAIMS, "act": "update", **contact, "public": True})
     assert refused.value.problem.pointer == f"/{missing}"
 
 
@@ -85,9 +92,9 @@ def test_member_belongs_to_its_act(act: str, member: dict[str, Any]) -> None:
     ],
 )
 def test_contact_is_an_address_or_a_page(contact: str) -> None:
-    told = parse({**REGISTER, "contact": contact})
-    assert told.said is not None
-    assert told.said.contact == contact
+    parsed = parse({**REGISTER, "contact": contact})
+    assert parsed.contact is not None
+    assert parsed.contact.contact == contact
 
 
 @pytest.mark.parametrize(

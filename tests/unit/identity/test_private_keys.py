@@ -8,13 +8,13 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from registry.errors import Refused
-from registry.identity.keys import Algorithm
-from registry.identity.private_keys import (
+from registry.identity.keys.private_keys import (
     generate_private_key,
     load_private_key,
     private_key_pem,
     public_key_of,
 )
+from registry.identity.keys.public_keys import Algorithm
 
 ENCRYPTED = generate_private_key("Ed25519").private_bytes(
     Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"password")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import Conflict, Refused, RegistryError
-from registry.identity.registration import (
+from registry.identity.statements.registration import (
     MAX_DOCUMENTS,
     DocumentClaim,
     parse_statement,
@@ -310,13 +310,50 @@ def test_times_at_the_end_of_the_calendar_are_refused_not_raised() -> None:
 @pytest.mark.parametrize("last_seq", [1, 2, 2**53 - 1])
 def test_a_seq_that_does_not_increase_is_refused(last_seq: int) -> None:
     with pytest.raises(Conflict) as caught:
-        verify_sequence(STATEMENT, last_seq=last_seq)
+        verify_sequence(STATEMENT, last_seq=last_seq, now=NOW)
     assert caught.value.code == "seq_not_increasing"
 
 
 @pytest.mark.parametrize("last_seq", [None, 0])
 def test_a_higher_seq_verifies(last_seq: int | None) -> None:
-    assert verify_sequence(STATEMENT, last_seq=last_seq) is STATEMENT
+    assert verify_sequence(STATEMENT, last_seq=last_seq, now=NOW) is STATEMENT
+
+
+IN_A_DAY_MS = int((NOW + timedelta(days=1)).timestamp() * 1000)
+
+
+@pytest.mark.parametrize(
+    ("seq", "last_seq"),
+    [
+        (1_000_001, 1),
+        (IN_A_DAY_MS, None),
+        (IN_A_DAY_MS, 7),
+        (IN_A_DAY_MS + 1_000_000, IN_A_DAY_MS),
+    ],
+)
+def test_a_seq_may_count_statements_or_milliseconds(
+    seq: int, last_seq: int | None
+) -> None:
+    statement = replace(STATEMENT, seq=seq)
+    assert verify_sequence(statement, last_seq=last_seq, now=NOW) is statement
+
+
+@pytest.mark.parametrize(
+    ("seq", "last_seq"),
+    [
+        (2**53 - 1, None),
+        (2**53 - 1, 1),
+        (IN_A_DAY_MS + 1, None),
+        (IN_A_DAY_MS + 1, 7),
+        (IN_A_DAY_MS + 1_000_001, IN_A_DAY_MS),
+    ],
+)
+def test_a_seq_that_would_use_up_the_later_ones_is_refused(
+    seq: int, last_seq: int | None
+) -> None:
+    with pytest.raises(Refused) as caught:
+        verify_sequence(replace(STATEMENT, seq=seq), last_seq=last_seq, now=NOW)
+    assert caught.value.code == "seq_out_of_reach"
 
 
 def test_every_refusal_tells_the_way_out() -> None:

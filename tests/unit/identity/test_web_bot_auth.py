@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from registry.errors import Refused
 from registry.identity import base64url
-from registry.identity.jwk import parse_jwks
-from registry.identity.message_signature import Message, verify_message
-from registry.identity.private_keys import public_key_of
-from registry.identity.structured_fields import Parameters, parse_dictionary
-from registry.identity.web_bot_auth import (
+from registry.identity.keys.jwk import parse_jwks
+from registry.identity.keys.private_keys import public_key_of
+from registry.identity.requests.message_signature import Message, verify_message
+from registry.identity.requests.structured_fields import Parameters, parse_dictionary
+from registry.identity.requests.web_bot_auth import (
     DIRECTORY_COVERED,
     DIRECTORY_LIFETIME_S,
     DIRECTORY_PATH,
@@ -75,13 +75,13 @@ def test_what_is_signed_verifies_with_the_key_of_the_directory(
 
 @given(printable, printable, drafts)
 def test_a_signature_for_one_host_says_nothing_to_another(
-    signed_for: str, asked: str, draft: Draft
+    signed_for: str, requested: str, draft: Draft
 ) -> None:
     headers = AGENTS[draft].sign_request(signed_for, now=NOW, nonce=NONCE)
-    if signed_for == asked:
-        asked += "x"
+    if signed_for == requested:
+        requested += "x"
     with pytest.raises(Refused):
-        verify(headers, asked, draft)
+        verify(headers, requested, draft)
 
 
 @given(st.data(), drafts)

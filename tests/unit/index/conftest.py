@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from registry.ranking.policy import DEFAULT_POLICY
-from registry.ranking.profile import ActionProfile, Profile
-from registry.ranking.quality import ProbeFigures
-from registry.ranking.vectors import (
+from registry.ranking.encoders.vectors import (
     DIMENSIONS,
     SITE_BYTES,
     quantise_request,
     quantise_site,
     unpack_sites,
 )
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.profile import ActionProfile, Profile
+from registry.ranking.quality import ProbeFigures
 from registry.sites.place import Point
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -9,26 +9,31 @@ from typing import Any
 import pytest
 
 from registry.index.building.builder import Builder
-from registry.index.columns.rows import FIELDS, VALUE_LETTERS, keywords_of
-from registry.index.query.constants import Filters, Query
+from registry.index.columns.filters import (
+    FILTERS,
+    MAX_VALUE_LENGTH,
+    Filters,
+    keywords_of,
+)
 from registry.index.query.facets import VALUES_MAX, count_facets
 from registry.index.query.index import Index
+from registry.index.query.scoring_parameters import Query
 from registry.index.query.search import search
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.policy import FULL
 from registry.ranking.profile import Profile
-from registry.ranking.relevance import Request
+from registry.ranking.relevance import ParsedQuery
 from tests.unit.index.conftest import MakeProfile, request_vector
 
 SEED = sha256(b"seed").digest()
 TABLE = Query(
-    request=Request(term_of={"tables": "tabl"}, vector=bytes(128), confidence_bp=0)
+    request=ParsedQuery(term_of={"tables": "tabl"}, vector=bytes(128), confidence_bp=0)
 )
 MakeRandom = Callable[[random.Random, int], Profile]
 
 
 def asking_like(site: Profile, **filters: Any) -> Query:
-    request = Request(
+    request = ParsedQuery(
         term_of={"term1": "term1", "term2": "term2"},
         vector=request_vector(site),
         confidence_bp=FULL,
@@ -40,7 +45,7 @@ def counted(
     index: Index, query: Query, now: datetime, *fields: str
 ) -> dict[str, list[tuple[str | None, int]]]:
     weights = search(index, query, now=now, seed=SEED, k=1).term_weights
-    found = count_facets(index, query, weights, now=now, fields=fields or FIELDS)
+    found = count_facets(index, query, weights, now=now, fields=fields or FILTERS)
     return {
         field: [(one.value, one.count) for one in values]
         for field, values in found.items()
@@ -50,7 +55,11 @@ def counted(
 def eligible(index: Index, query: Query, now: datetime) -> set[int]:
     """By ids: those that lead their place and those behind."""
     ranked = search(index, query, now=now, seed=SEED, k=len(index) or 1)
-    return {site_id for one in ranked.sites for site_id in (one.site_id, *one.behind)}
+    return {
+        site_id
+        for one in ranked.sites
+        for site_id in (one.site_id, *one.near_duplicates)
+    }
 
 
 def as_filter(field: str, value: str) -> dict[str, Any]:
@@ -132,7 +141,7 @@ def test_only_eligible_sites_are_counted(site: MakeProfile, now: datetime) -> No
 
 def test_an_empty_index_has_no_values(site: MakeProfile, now: datetime) -> None:
     found = counted(Builder.build([], P).index, TABLE, now)
-    assert found == {field: [] for field in FIELDS}
+    assert found == {field: [] for field in FILTERS}
 
 
 def test_only_what_is_asked_for_is_counted(site: MakeProfile, now: datetime) -> None:
@@ -144,8 +153,10 @@ def test_only_what_is_asked_for_is_counted(site: MakeProfile, now: datetime) -> 
 @pytest.mark.parametrize(
     ("said", "value"),
     [
-        pytest.param("x" * VALUE_LETTERS, "x" * VALUE_LETTERS, id="as long as may be"),
-        pytest.param("x" * (VALUE_LETTERS + 1), None, id="longer than a request"),
+        pytest.param(
+            "x" * MAX_VALUE_LENGTH, "x" * MAX_VALUE_LENGTH, id="as long as may be"
+        ),
+        pytest.param("x" * (MAX_VALUE_LENGTH + 1), None, id="longer than a request"),
         pytest.param("unknown", "unknown", id="a category of that name"),
         pytest.param("<script>", "<script>", id="markup"),
         pytest.param("category\0bar", "category\0bar", id="another keyword's text"),

@@ -7,20 +7,20 @@ from typing import Any
 import numpy as np
 
 from registry.index.building.builder import Builder
-from registry.index.query.constants import Query
 from registry.index.query.index import Index
 from registry.index.query.sample import splitmix64
+from registry.index.query.scoring_parameters import Query
 from registry.index.query.search import search
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.profile import Profile
-from registry.ranking.relevance import Request
+from registry.ranking.relevance import ParsedQuery
 
 MakeProfile = Callable[..., Profile]
 MakeRandom = Callable[[random.Random, int], Profile]
 
 
 def answers(index: Index, now: datetime) -> list[Any]:
-    request = Request(
+    request = ParsedQuery(
         term_of={"term1": "term1", "term2": "term2"},
         vector=bytes(128),
         confidence_bp=0,

@@ -13,7 +13,7 @@ from registry.index.columns import runs
 from registry.index.columns.rows import Rows, join, rows_of, select
 from registry.index.columns.runs import Runs, join_runs, starts_of
 from registry.index.segments import inversion
-from registry.index.segments.inversion import invert_compiled, invert_plainly
+from registry.index.segments.inversion import invert_compiled, invert_numpy
 from registry.index.segments.lookup import Lookup
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.profile import Profile
@@ -45,13 +45,13 @@ def many(rows: int, terms: int, each: int) -> list[list[int]]:
 
 @needs_library
 @pytest.mark.parametrize(
-    ("lists", "window"),
+    ("lists", "block"),
     [
         pytest.param([], 4, id="no rows"),
         pytest.param([[]], 4, id="a row that says nothing"),
         pytest.param([[0]], 4, id="the hash zero"),
         pytest.param([[2**64 - 1, 0, 1]], 4, id="the least and the greatest hash"),
-        pytest.param([[7]] * 9, 4, id="a term of all rows, in windows that are not full"),
+        pytest.param([[7]] * 9, 4, id="a term of all rows, in blocks that are not full"),
         pytest.param([[7]] + [[]] * 20 + [[7]], 4, id="a term of the first and the last"),
         pytest.param([[n << 52] for n in range(1000)], 16, id="hashes alike in most bits"),
         pytest.param([[n] for n in range(5000)], 16, id="hashes one after the other"),
@@ -60,14 +60,14 @@ def many(rows: int, terms: int, each: int) -> list[list[int]]:
     ],
 )  # fmt: skip
 def test_compiled_inversion_equals_the_plain_one(
-    lists: list[list[int]], window: int, monkeypatch: pytest.MonkeyPatch
+    lists: list[list[int]], block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inversion, "_ROOM", 64)
     found_library = find_library()
     assert found_library is not None
     rows = said(lists)
-    compiled = invert_compiled(rows, window, found_library)
-    plain = invert_plainly(rows, window)
+    compiled = invert_compiled(rows, block, found_library)
+    plain = invert_numpy(rows, block)
     assert compiled.keys() == plain.keys()
     for name, expected in plain.items():
         found = compiled[name]
@@ -78,7 +78,7 @@ def test_compiled_inversion_equals_the_plain_one(
 def test_inversion_has_every_posting_of_every_row() -> None:
     lists = many(600, 200, 9)
     rows = said(lists)
-    made = invert_plainly(rows, 64)
+    made = invert_numpy(rows, 64)
     expected = {
         (int(hash_), row, int(impact))
         for row in range(len(rows))
@@ -131,12 +131,6 @@ def postings_of(made: dict[str, Any]) -> list[tuple[int, int, int]]:
 # --- runs -----------------------------------------------------------------------------
 
 
-@pytest.fixture(params=["compiled", "plain"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "plain":
-        monkeypatch.setattr(runs, "find_library", lambda: None)
-
-
 LISTS = [[1, 2, 3], [], [4], [5, 6], [], [7, 8, 9, 10]]
 
 
@@ -146,7 +140,6 @@ def runs_of(lists: list[list[int]]) -> Runs[np.uint64]:
     return Runs.of(starts_of(lengths), items)
 
 
-@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize(
     "order",
     [
@@ -170,7 +163,6 @@ def test_runs_are_taken_in_the_order_asked_for(order: list[int]) -> None:
         assert [one for piece in pieces for one in piece] == expected
 
 
-@pytest.mark.usefixtures("way")
 def test_runs_of_many_arrays_are_copied_into_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -16,15 +16,15 @@ import pytest
 from registry.compiled.compile import LIBRARY
 from registry.compiled.library import find_library
 from registry.index.columns.rows import HIGHER_TIER, LOCAL, Bodies, Rows
-from registry.index.query.constants import Constants
 from registry.index.query.kernel import Kernel
 from registry.index.query.oracle import Oracle
+from registry.index.query.scoring_parameters import ScoringParameters
 from registry.index.segments.layout import order_rows
-from registry.index.segments.part import BEFORE_ALL, Part
-from registry.index.segments.segment import LEAD, WINDOW, build_segment
+from registry.index.segments.part import BEFORE_ALL, IndexPart
+from registry.index.segments.segment import BLOCK_ROWS, LEAD, build_segment
 from registry.ranking.decay import decay_table
+from registry.ranking.encoders.vectors import reciprocals, unpack_sites
 from registry.ranking.proximity import squared_chords
-from registry.ranking.vectors import reciprocals, unpack_sites
 from tests.conftest import skip_or_fail
 
 NOW_S = 1_795_000_000
@@ -80,7 +80,9 @@ def random_rows(rng: np.random.Generator, n: int, first_id: int) -> Rows:
     return Rows(
         site_ids=ids,
         publishers=ids,
-        leaders=np.where(rng.random(n) < 0.1, first_id + rng.integers(0, 9, n), 0),
+        representatives=np.where(
+            rng.random(n) < 0.1, first_id + rng.integers(0, 9, n), 0
+        ),
         depth=(5000 + few * 100).astype(np.uint16),
         quality=(7000 + rng.integers(0, 3, n) * 50).astype(np.uint16),
         changed_s=(NOW_S - rng.integers(-2, 400, n) * DAY_S).astype(np.uint32),
@@ -98,9 +100,9 @@ def random_rows(rng: np.random.Generator, n: int, first_id: int) -> Rows:
 
 
 def random_part(
-    rng: np.random.Generator, n: int, first_id: int, topic_rows: int = WINDOW // 2
-) -> Part:
-    """topic_rows: more than a window, and windows of a topic share their axis."""
+    rng: np.random.Generator, n: int, first_id: int, topic_rows: int = BLOCK_ROWS // 2
+) -> IndexPart:
+    """topic_rows: more than a block, and blocks of a topic share their axis."""
     rows = random_rows(rng, n, first_id)
     as_of_s = NOW_S - DAY_S
     days = np.maximum(as_of_s - rows.changed_s.astype(np.int64), 0) // DAY_S
@@ -108,12 +110,12 @@ def random_part(
     merits = 1500 * (rows.depth.astype(np.int64) + rows.quality) + 1000 * fresh
     order = order_rows(rows, merits, topic_rows=topic_rows)
     segment = build_segment(rows.take(order), merits[order], as_of_s)
-    alive = np.zeros(segment.windows * WINDOW, np.uint8)
+    alive = np.zeros(segment.blocks * BLOCK_ROWS, np.uint8)
     alive[:n] = rng.random(n) < 0.95
-    return Part(segment, alive)
+    return IndexPart(segment, alive)
 
 
-def random_constants(rng: np.random.Generator) -> Constants:
+def random_constants(rng: np.random.Generator) -> ScoringParameters:
     chosen = rng.choice(len(TERMS), rng.integers(0, 6), replace=False)
     terms = [(int(TERMS[one]), int(rng.integers(0, 12_000))) for one in chosen]
     if rng.random() < 0.2:
@@ -124,7 +126,7 @@ def random_constants(rng: np.random.Generator) -> Constants:
     length = np.linalg.norm(vector.astype(float))
     ceiling = max(1, sum(weight for _, weight in terms))
     place = PLACES[rng.integers(0, len(PLACES))] + rng.normal(scale=0.02, size=3)
-    return Constants(
+    return ScoringParameters(
         terms=tuple(terms),
         filters=tuple(
             int(one) for one in CATEGORIES[: rng.integers(0, 2)] if rng.random() < 0.5
@@ -152,24 +154,24 @@ def random_constants(rng: np.random.Generator) -> Constants:
 
 @dataclass(frozen=True)
 class Pair:
-    parts: list[Part]
+    parts: list[IndexPart]
     kernel: Kernel
     oracle: Oracle
 
 
 SIZES = {
-    1: [3 * WINDOW + 17],
-    2: [25 * WINDOW, 31],
-    3: [1, WINDOW, 24 * WINDOW],
-    4: [25 * WINDOW, 6 * WINDOW],
+    1: [3 * BLOCK_ROWS + 17],
+    2: [25 * BLOCK_ROWS, 31],
+    3: [1, BLOCK_ROWS, 24 * BLOCK_ROWS],
+    4: [25 * BLOCK_ROWS, 6 * BLOCK_ROWS],
 }
-TOPIC_ROWS = {4: 6 * WINDOW}
+TOPIC_ROWS = {4: 6 * BLOCK_ROWS}
 
 
 @pytest.fixture(scope="module", params=SIZES)
 def pair(kernel: Kernel, request: pytest.FixtureRequest) -> Pair:
     rng = np.random.default_rng(request.param)
-    topic_rows = TOPIC_ROWS.get(request.param, WINDOW // 2)
+    topic_rows = TOPIC_ROWS.get(request.param, BLOCK_ROWS // 2)
     parts = [
         random_part(rng, n, 1 + 100_000 * number, topic_rows)
         for number, n in enumerate(SIZES[request.param])
@@ -190,11 +192,13 @@ def test_both_find_the_same(pair: Pair, number: int) -> None:
     found, _ = fast.search(constants, k=k)
     assert as_rows(found) == as_rows(slow.search(constants, k=k)[0])
     if len(found):
-        after = int(rng.choice(found["standing"]))
+        after = int(rng.choice(found["rank_score"]))
         later, shown = fast.search(constants, k=k, after=after)
         expected, earlier = slow.search(constants, k=k, after=after)
         assert as_rows(later) == as_rows(expected)
-        assert set(shown["leader"].tolist()) == set(earlier["leader"].tolist())
+        assert set(shown["representative"].tolist()) == set(
+            earlier["representative"].tolist()
+        )
 
 
 @pytest.mark.parametrize("number", range(DRAWS))
@@ -207,9 +211,9 @@ def test_no_eligible_row_is_bounded_below_its_score(pair: Pair, number: int) -> 
         scored = slow.score(constants, part, rows)
         scores = scored["score"][scored["eligible"] != 0]
         bounds = fast.bounds(constants, part)[scored["eligible"] != 0]
-        assert np.all(bounds["window"] >= scores)
+        assert np.all(bounds["block"] >= scores)
         # A row passes if it may score what is wanted, in whole units.
-        assert np.all(bounds["sieve"] // UNIT >= scores // UNIT)
+        assert np.all(bounds["row"] // UNIT >= scores // UNIT)
         assert np.all(bounds["sketch"] >= scores)
 
 
@@ -218,8 +222,8 @@ def test_no_embedding_means_more_than_its_window_and_its_sketch_tell(
     number: int,
 ) -> None:
     rng = np.random.default_rng(number)
-    topic_rows = (1 + number % 2 * 11) * WINDOW // 2
-    segment = random_part(rng, 5 * WINDOW + 9, 1, topic_rows).segment
+    topic_rows = (1 + number % 2 * 11) * BLOCK_ROWS // 2
+    segment = random_part(rng, 5 * BLOCK_ROWS + 9, 1, topic_rows).segment
     lead = segment.sketches["lead"][: len(segment)]
     packed = np.concatenate([lead, segment.records["rest"]], axis=1)
     numbers = np.stack([packed & 15, packed >> 4], axis=2).reshape(len(packed), 128)
@@ -232,7 +236,7 @@ def test_no_embedding_means_more_than_its_window_and_its_sketch_tell(
         asked = toward[first:] / np.linalg.norm(toward[first:])
         axis = segment.axes[segment.axis_of, first:].astype(float)
         axis /= np.linalg.norm(axis, axis=1)[:, None]
-        cosine = np.repeat(axis @ asked, WINDOW)[: len(units)]
+        cosine = np.repeat(axis @ asked, BLOCK_ROWS)[: len(units)]
         sine = np.sqrt(np.maximum(0, 1 - cosine**2))
         bound = cosine * along[: len(units)] / 127 + np.abs(cosine) / 254
         bound += sine * across[: len(units)] / 255 + 1e-5
@@ -240,8 +244,10 @@ def test_no_embedding_means_more_than_its_window_and_its_sketch_tell(
 
 
 def test_windows_of_a_topic_share_their_axis_and_others_have_their_own() -> None:
-    topics = random_part(np.random.default_rng(4), 25 * WINDOW, 1, 6 * WINDOW).segment
-    mixed = random_part(np.random.default_rng(2), 25 * WINDOW, 1).segment
+    topics = random_part(
+        np.random.default_rng(4), 25 * BLOCK_ROWS, 1, 6 * BLOCK_ROWS
+    ).segment
+    mixed = random_part(np.random.default_rng(2), 25 * BLOCK_ROWS, 1).segment
     for segment in (topics, mixed):
         numbers = segment.axis_of.tolist()
         assert sorted(set(numbers)) == list(range(len(segment.axes)))
@@ -255,7 +261,7 @@ def test_no_row_has_more_merit_than_its_window_and_its_column_tell() -> None:
     rows = random_rows(rng, 700, 1)
     merits = rng.integers(0, 60_000_000, len(rows))
     segment = build_segment(rows, merits, NOW_S)
-    best = np.repeat(segment.window_merit.astype(np.int64) * 1024, WINDOW)
+    best = np.repeat(segment.block_merit.astype(np.int64) * 1024, BLOCK_ROWS)
     told = best - segment.behind.astype(np.int64) * 65_536
     assert np.all(told[: len(rows)] >= merits)
     assert np.all(
@@ -282,9 +288,11 @@ def test_both_score_and_count_the_same(pair: Pair, number: int) -> None:
 def test_thousands_of_equals_are_all_candidates(kernel: Kernel) -> None:
     rng = np.random.default_rng(5)
     rows = random_rows(rng, 1, 1).take(np.zeros(9000, np.int64))
-    rows = replace(rows, site_ids=np.arange(1, 9001), leaders=np.zeros(9000, np.int64))
+    rows = replace(
+        rows, site_ids=np.arange(1, 9001), representatives=np.zeros(9000, np.int64)
+    )
     segment = build_segment(rows, np.zeros(9000, np.int64) + 10**8 // 2, NOW_S)
-    alive = (np.arange(segment.windows * WINDOW) < 9000).astype(np.uint8)
+    alive = (np.arange(segment.blocks * BLOCK_ROWS) < 9000).astype(np.uint8)
     constants = replace(
         random_constants(rng),
         terms=((int(rows.hashes[-1]), 1),),
@@ -292,30 +300,32 @@ def test_thousands_of_equals_are_all_candidates(kernel: Kernel) -> None:
         floor=1,
         lexical_multiplier=1 << 40,
     )
-    found, _ = kernel.bind([Part(segment, alive)]).search(constants, k=1)
+    found, _ = kernel.bind([IndexPart(segment, alive)]).search(constants, k=1)
     assert len(found) == 9000
 
 
 @pytest.fixture(scope="module")
-def crowd() -> Part:
-    """One row in a hundred is at the last of the places; more windows than are likeliest."""
+def crowd() -> IndexPart:
+    """One row in a hundred is at the last of the places; more blocks than are likeliest."""
     rng = np.random.default_rng(4)
-    rows = random_rows(rng, 5 * WINDOW, 1).take(np.arange(120 * WINDOW) % (5 * WINDOW))
+    rows = random_rows(rng, 5 * BLOCK_ROWS, 1).take(
+        np.arange(120 * BLOCK_ROWS) % (5 * BLOCK_ROWS)
+    )
     place = rng.choice(30, len(rows), p=np.append(np.full(29, 0.99 / 29), 0.01))
     rows = replace(
         rows,
         site_ids=np.arange(1, len(rows) + 1),
-        leaders=np.zeros(len(rows), np.int64),
+        representatives=np.zeros(len(rows), np.int64),
         flags=np.full(len(rows), LOCAL, np.uint8),
         vectors=np.rint(PLACES[place] * RADIUS).astype(np.int32),
     )
     segment = build_segment(rows, np.full(len(rows), 30_000_000), NOW_S)
-    return Part(segment, np.ones(segment.windows * WINDOW, np.uint8))
+    return IndexPart(segment, np.ones(segment.blocks * BLOCK_ROWS, np.uint8))
 
 
 @pytest.mark.parametrize("number", range(20))
 def test_few_rows_near_the_user_are_found_among_many_that_are_far(
-    kernel: Kernel, crowd: Part, number: int
+    kernel: Kernel, crowd: IndexPart, number: int
 ) -> None:
     rng = np.random.default_rng(3000 + number)
     constants = replace(

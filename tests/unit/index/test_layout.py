@@ -1,4 +1,4 @@
-"""The order of rows: windows of one topic each, the best of it first."""
+"""The order of rows: blocks of one topic each, the best of it first."""
 
 from dataclasses import replace
 
@@ -7,8 +7,8 @@ import pytest
 
 from registry.index.columns.rows import LOCAL, Bodies, Rows
 from registry.index.segments.layout import order_rows
-from registry.index.segments.segment import WINDOW
-from registry.ranking.vectors import reciprocals, unpack_sites
+from registry.index.segments.segment import BLOCK_ROWS
+from registry.ranking.encoders.vectors import reciprocals, unpack_sites
 
 
 def made(sizes: dict[int, int], rng: np.random.Generator) -> Rows:
@@ -22,7 +22,7 @@ def made(sizes: dict[int, int], rng: np.random.Generator) -> Rows:
     return Rows(
         site_ids=np.arange(1, n + 1),
         publishers=np.arange(1, n + 1),
-        leaders=zeros,
+        representatives=zeros,
         depth=zeros.astype(np.uint16),
         quality=zeros.astype(np.uint16),
         changed_s=zeros.astype(np.uint32),
@@ -44,11 +44,11 @@ def test_no_window_begins_with_one_topic_and_ends_with_another() -> None:
 
     order = order_rows(rows, merits, topic_rows=733)
     meant = rows.embeddings.argmax(axis=1)[order]
-    whole = 700 // WINDOW + 900 // WINDOW + 600 // WINDOW
+    whole = 700 // BLOCK_ROWS + 900 // BLOCK_ROWS + 600 // BLOCK_ROWS
 
     assert sorted(order.tolist()) == list(range(len(rows)))
-    for window in range(whole):
-        own = slice(window * WINDOW, (window + 1) * WINDOW)
+    for block in range(whole):
+        own = slice(block * BLOCK_ROWS, (block + 1) * BLOCK_ROWS)
         assert len(set(meant[own].tolist())) == 1
         assert (np.diff(merits[order[own]]) <= 0).all()
 
@@ -59,7 +59,7 @@ def test_what_is_left_of_a_topic_is_the_least_of_it() -> None:
     merits = rng.integers(0, 60_000_000, len(rows))
 
     order = order_rows(rows, merits, topic_rows=800)
-    whole = (700 // WINDOW + 900 // WINDOW) * WINDOW
+    whole = (700 // BLOCK_ROWS + 900 // BLOCK_ROWS) * BLOCK_ROWS
     meant = rows.embeddings.argmax(axis=1)
 
     for topic in (0, 40):
@@ -68,7 +68,7 @@ def test_what_is_left_of_a_topic_is_the_least_of_it() -> None:
         assert min(merits[first]) >= max(merits[left])
 
 
-@pytest.mark.parametrize("n", [0, 1, WINDOW - 1, WINDOW, WINDOW + 1])
+@pytest.mark.parametrize("n", [0, 1, BLOCK_ROWS - 1, BLOCK_ROWS, BLOCK_ROWS + 1])
 def test_few_rows_are_one_topic(n: int) -> None:
     rng = np.random.default_rng(3)
     rows = made({0: n}, rng)
@@ -81,8 +81,10 @@ def test_few_rows_are_one_topic(n: int) -> None:
 
 def test_rows_that_count_where_they_are_lie_before_the_others() -> None:
     rng = np.random.default_rng(4)
-    rows = made({0: 2 * WINDOW}, rng)
-    flags = (rng.permutation(2 * WINDOW) < WINDOW).astype(np.uint8) * np.uint8(LOCAL)
+    rows = made({0: 2 * BLOCK_ROWS}, rng)
+    flags = (rng.permutation(2 * BLOCK_ROWS) < BLOCK_ROWS).astype(np.uint8) * np.uint8(
+        LOCAL
+    )
 
     order = order_rows(replace(rows, flags=flags), np.zeros(len(rows), np.int64))
 

@@ -12,19 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.index.building import shelf
+from registry.index.building import index_files
 from registry.index.building.builder import Builder, Merge
-from registry.index.building.shelf import ShelfWriter
-from registry.index.building.shelf_reader import ShelfReader
-from registry.index.query import panel
-from registry.index.query.constants import Query
+from registry.index.building.index_files import IndexWriter
+from registry.index.building.index_reader import IndexReader
+from registry.index.query import eligible_estimate
 from registry.index.query.index import Index
 from registry.index.query.sample import splitmix64
+from registry.index.query.scoring_parameters import Query
 from registry.index.query.search import search
 from registry.index.segments.levels import Level, Sizes
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.profile import Profile
-from registry.ranking.relevance import Request
+from registry.ranking.relevance import ParsedQuery
 
 MakeProfile = Callable[..., Profile]
 MakeRandom = Callable[[random.Random, int], Profile]
@@ -33,7 +33,7 @@ WORDS = [f"term{number}" for number in range(30)]
 
 
 def answers(index: Index, now: datetime) -> list[Any]:
-    request = Request(
+    request = ParsedQuery(
         term_of={"term1": "term1", "term2": "term2"},
         vector=bytes(128),
         confidence_bp=0,
@@ -49,7 +49,7 @@ class Following:
     def __init__(self, folder: Path, sites: dict[int, Profile]) -> None:
         self.sites, self.folder = sites, folder
         self.builder = Builder.build(sites.values(), P, SMALL)
-        self.writer, self.reader = ShelfWriter(folder), ShelfReader(folder, P)
+        self.writer, self.reader = IndexWriter(folder), IndexReader(folder, P)
         self.begun: tuple[Merge, Level] | None = None
         self.merges = 0
 
@@ -59,7 +59,7 @@ class Following:
 
     def begin(self) -> None:
         if self.begun is None and (merge := self.builder.find_merge()):
-            self.begun = merge, self.writer.keep(merge.made())
+            self.begun = merge, self.writer.keep(merge.merged())
 
     def finish(self) -> None:
         if self.begun is not None:
@@ -75,7 +75,7 @@ class Following:
         self.put()
         self.begun = None
         self.writer.close()
-        self.writer = ShelfWriter(self.folder)
+        self.writer = IndexWriter(self.folder)
         found = self.writer.find(P, SMALL)
         assert found is not None
         self.builder = found[0]
@@ -119,7 +119,7 @@ def test_changes_and_merges_in_any_order_equal_an_index_built_anew(
     rng = random.Random(seed)
     sites = {number: random_site(rng, number) for number in range(1, first + 1)}
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
-        patched.setattr(shelf, "MAPPED_ROWS", 8)
+        patched.setattr(index_files, "MAPPED_ROWS", 8)
         followed = Following(Path(folder), sites)
         for step in steps:
             match step:
@@ -166,7 +166,7 @@ def test_what_changes_during_a_merge_is_in_its_result(site: MakeProfile) -> None
     builder = builder.with_changes([], range(1, 11))
     merge = builder.find_merge()
     assert merge is not None
-    made = merge.made()
+    made = merge.merged()
     changed = builder.with_changes([site(20, quality=1)], [21])
     merged = changed.with_merged(merge, made)
     assert made.size == 19
@@ -180,7 +180,7 @@ def test_a_merge_of_sites_that_are_all_gone_leaves_no_level(site: MakeProfile) -
     builder = builder.with_changes([], range(1, 9))
     merge = builder.find_merge()
     assert merge is not None
-    merged = builder.with_merged(merge, merge.made())
+    merged = builder.with_merged(merge, merge.merged())
     assert len(merged.levels) == 1
     assert len(merged.index) == 0
     again = merged.with_changes([site(n) for n in range(1, 9)], [])
@@ -201,7 +201,7 @@ def test_the_panel_follows_levels_that_are_not_on_it_as_a_whole(
     monkeypatch: pytest.MonkeyPatch,
     now: datetime,
 ) -> None:
-    monkeypatch.setattr(panel, "PANEL_ROWS", 8)
+    monkeypatch.setattr(eligible_estimate, "PANEL_ROWS", 8)
     rng = random.Random(9)
     followed = following({n: random_site(rng, n) for n in range(1, 60)})
     followed.change({n: random_site(rng, n) for n in range(60, 90)}, [])

@@ -1,5 +1,6 @@
-"""What of a request a site says: the compiled walk and the parsed profile agree."""
+"""Match of a site with a request: the compiled walk and the parsed profile agree."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.compiled.library import find_library
-from registry.index.query.matching import Match, match_compiled, match_plainly
+from registry.index.query.matching import match_compiled, match_parsed
+from registry.ranking.explain import Matching
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.profile import ActionProfile, Profile, encode_profile
 from registry.ranking.quality import ProbeFigures
@@ -46,11 +48,14 @@ PROFILE = Profile(
 )
 
 
+Match = Callable[[list[bytes]], list[Matching]]
+
+
 def compiled(wanted: dict[str, int]) -> Match:
     library = find_library()
     if library is None:
         pytest.skip("the kernel is not compiled here")
-    return match_compiled(wanted, DEFAULT_POLICY, library)
+    return lambda bodies: match_compiled(bodies, wanted, DEFAULT_POLICY, library)
 
 
 @given(terms, st.lists(actions, max_size=20), weights)
@@ -61,7 +66,7 @@ def test_both_find_the_same(
     body = encode_profile(profile)
 
     bodies = [body, encode_profile(PROFILE), body]
-    assert compiled(wanted)(bodies) == match_plainly(wanted, DEFAULT_POLICY)(bodies)
+    assert compiled(wanted)(bodies) == match_parsed(bodies, wanted, DEFAULT_POLICY)
     assert compiled(wanted)([]) == []
 
 
@@ -85,7 +90,7 @@ def test_what_is_no_profile_is_refused_and_never_read_beyond_its_end(
         (matching,) = match([bytes(broken)])
     except ValueError:  # also of a name that is no UTF-8
         return
-    assert len(matching.said) == 2
+    assert len(matching.terms) == 2
     assert matching.actions <= len(body)
 
 

@@ -3,19 +3,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+import msgspec
 import pytest
 
 from registry.index.building.builder import Builder
-from registry.index.columns.rows import FIELDS
-from registry.index.query.constants import Filters, Query
+from registry.index.columns.filters import FILTERS, Filters
 from registry.index.query.index import Index
+from registry.index.query.scoring_parameters import Query
 from registry.index.query.search import Ranked, prepare_query, search
-from registry.ranking.encoder import Encoder, load_encoder
+from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.policy import FULL
 from registry.ranking.profile import Profile, make_profile
 from registry.ranking.quality import ProbeFigures
-from registry.ranking.relevance import Request
+from registry.ranking.relevance import ParsedQuery
 from registry.sites.action import Action
 from registry.sites.place import Point, cell_of
 from registry.sites.site import Site
@@ -23,7 +24,7 @@ from tests.unit.index.conftest import request_vector
 
 MakeProfile = Callable[..., Profile]
 AMMAN = Point(31.95, 35.93)
-TABLE = Request(term_of={"tables": "tabl"}, vector=bytes(128), confidence_bp=0)
+TABLE = ParsedQuery(term_of={"tables": "tabl"}, vector=bytes(128), confidence_bp=0)
 SEED = bytes(range(32))
 
 
@@ -70,7 +71,9 @@ def test_without_a_user_location_place_makes_no_difference(
     sites = [local(site, 1, 31.95), local(site, 2, -60), site(3)]
     ranked = find(sites, Query(request=TABLE), now)
     assert {each.factors.proximity for each in ranked.sites} == {P.proximity_neutral}
-    assert {each.facts.distance_band for each in ranked.sites} == {None}
+    assert {
+        each.explanation.proximity.facts.distance_band for each in ranked.sites
+    } == {None}
 
 
 def test_a_site_without_a_place_stands_between_near_and_far(
@@ -79,14 +82,14 @@ def test_a_site_without_a_place_stands_between_near_and_far(
     sites = [local(site, 1, -60), site(2), local(site, 3, 31.95)]
     ranked = find(sites, Query(request=TABLE, cell=cell_of(AMMAN)), now)
     assert ids(ranked) == [3, 2, 1]
-    assert ranked.sites[0].facts.distance_band == "under 25 km"
+    assert ranked.sites[0].explanation.proximity.facts.distance_band == "under 25 km"
 
 
 def test_fresher_stands_before_older(site: MakeProfile, now: datetime) -> None:
     sites = [site(n, changed_at=now - timedelta(days=n)) for n in (30, 1, 60)]
     ranked = find(sites, Query(request=TABLE), now)
     assert ids(ranked) == [1, 30, 60]
-    assert ranked.sites[0].facts.days_since_change == 1
+    assert ranked.sites[0].explanation.freshness.facts.days_since_change == 1
 
 
 def test_only_relevant_sites_are_eligible(site: MakeProfile, now: datetime) -> None:
@@ -97,8 +100,8 @@ def test_only_relevant_sites_are_eligible(site: MakeProfile, now: datetime) -> N
         now,
     )
     assert ids(ranked) == [2]
-    assert ranked.sites[0].facts.matched_terms == ("tables",)
-    assert ranked.sites[0].facts.best_action == "bookTable"
+    assert ranked.sites[0].explanation.relevance.facts.matched_terms == ("tables",)
+    assert ranked.sites[0].explanation.relevance.facts.best_action == "bookTable"
 
 
 @pytest.mark.parametrize(
@@ -172,7 +175,7 @@ def test_filters_let_pass_what_matches(
         pytest.param("\U0010ffff\u202e", id="no letters"),
     ],
 )
-@pytest.mark.parametrize("name", [one for one in FIELDS if one != "requires_auth"])
+@pytest.mark.parametrize("name", [one for one in FILTERS if one != "requires_auth"])
 def test_who_asks_for_nothing_does_not_find_who_tells_nothing(
     site: MakeProfile, now: datetime, name: str, said: str
 ) -> None:
@@ -187,7 +190,7 @@ def test_order_of_registration_changes_nothing(
 ) -> None:
     rng = random.Random(1)
     sites = [random_site(rng, number) for number in range(40)]
-    request = Request(
+    request = ParsedQuery(
         term_of={"term1": "term1"}, vector=request_vector(sites[0]), confidence_bp=FULL
     )
     query = Query(request=request)
@@ -231,7 +234,7 @@ def test_seventy_five_subdomains_take_one_place(
     assert ranked.eligible == 77
     assert sorted(ids(ranked)) == [1, 2, 100]
     best = next(each for each in ranked.sites if each.site_id == 100)
-    assert best.behind == tuple(range(101, 175))
+    assert best.near_duplicates == tuple(range(101, 175))
 
 
 def test_one_publishers_different_sites_keep_their_places(
@@ -355,3 +358,12 @@ def test_who_asks_for_nothing_finds_nothing(
 ) -> None:
     query = prepare_query(text, encoder, P)
     assert search(town, query, now=now, seed=SEED, k=3).eligible == 0
+
+
+def test_filters_of_a_record_are_those_that_were_given() -> None:
+    """A record names them by field; requests and answers in camel case."""
+    filters = Filters(requires_auth=False, language="de")
+
+    assert Filters.from_record(filters.given()) == filters
+    with pytest.raises(msgspec.ValidationError):
+        Filters.from_record({"brand": "x"})

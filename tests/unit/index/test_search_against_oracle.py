@@ -17,14 +17,15 @@ from typing import Any
 import pytest
 
 from registry.index.building.builder import Builder
-from registry.index.query.constants import Filters, Query
+from registry.index.columns.filters import Filters
+from registry.index.query.scoring_parameters import Query
 from registry.index.query.search import Ranked, RankedSite, search
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.policy import FULL
 from registry.ranking.profile import Profile
-from registry.ranking.relevance import Request
+from registry.ranking.relevance import ParsedQuery
 from registry.ranking.ties import OrderKey
-from registry.sites.identifier import spell_site_id
+from registry.sites.identifier import format_site_id
 from registry.sites.place import Point, cell_of, centroid_of, distance_km
 from tests.unit.index.conftest import request_vector
 
@@ -55,7 +56,7 @@ def length(vector: list[int]) -> float:
     return math.sqrt(sum(number**2 for number in vector))
 
 
-def cosine_of(site: Profile, request: Request) -> int:
+def cosine_of(site: Profile, request: ParsedQuery) -> int:
     """As in the definition: 2^16 over the site's length is a whole number."""
     one, other = nibbles(site.embedding), signed(request.vector)
     if not any(one) or not any(other):
@@ -90,7 +91,9 @@ def impact(site: Profile, term: str) -> int:
     return max(1, math.floor(255 * tf / (tf + k1)))
 
 
-def relevance(site: Profile, request: Request, idf: dict[str, int]) -> tuple[int, bool]:
+def relevance(
+    site: Profile, request: ParsedQuery, idf: dict[str, int]
+) -> tuple[int, bool]:
     matched = sum(idf[term] * impact(site, term) for term in request.terms)
     best = sum(sorted(idf.values(), reverse=True)[:8]) or 1
     lexical = min(matched * (FULL * 2**32 // (255 * best)) >> 32, FULL)
@@ -132,15 +135,15 @@ def same_capabilities(one: Profile, other: Profile) -> bool:
     return len(a & b) >= Fraction(4, 5) * len(a | b)
 
 
-def leader(site: Profile, sites: list[Profile]) -> int:
+def representative(site: Profile, sites: list[Profile]) -> int:
     """The id of the first site of the publisher that leads and is like this one."""
-    leaders: list[Profile] = []
+    representatives: list[Profile] = []
     for each in sites:
         if each.publisher != site.publisher:
             continue
-        like = [one for one in leaders if same_capabilities(each, one)]
+        like = [one for one in representatives if same_capabilities(each, one)]
         if not like:
-            leaders.append(each)
+            representatives.append(each)
         if each is site:
             return like[0].site_id if like else site.site_id
     raise AssertionError
@@ -165,16 +168,16 @@ def standings(sites: list[Profile], query: Query, now: datetime) -> list[Standin
             + 1500 * site.quality
             + 1000 * freshness(site, now)
         )
-        text = b"wab-tie-v1\0" + spell_site_id(site.site_id).encode()
+        text = b"wab-tie-v1\0" + format_site_id(site.site_id).encode()
         tie = int.from_bytes(digest(SEED, text, sha256)[:8], "big")
         key = OrderKey(-score, site.commission_tier, tie, site.site_id)
-        places.setdefault(leader(site, sites), []).append(key)
+        places.setdefault(representative(site, sites), []).append(key)
     ranked = sorted(sorted(keys) for keys in places.values())
     return [(keys[0], tuple(key.site_id for key in keys[1:])) for keys in ranked]
 
 
 def told(ranked: Ranked) -> list[Standing]:
-    return [(site.order_key, site.behind) for site in ranked.sites]
+    return [(site.order_key, site.near_duplicates) for site in ranked.sites]
 
 
 def random_query(rng: random.Random, vector: bytes) -> Query:
@@ -182,7 +185,7 @@ def random_query(rng: random.Random, vector: bytes) -> Query:
     terms = rng.sample(known, rng.randint(0, 12))
     point = Point(rng.uniform(-60, 60), rng.uniform(-180, 180))
     return Query(
-        request=Request(
+        request=ParsedQuery(
             term_of={term.upper(): term for term in terms},
             vector=vector,
             confidence_bp=rng.choice([FULL, 4000]),
@@ -228,7 +231,7 @@ def test_pages_put_together_are_the_whole_order(
     # Equal in all but identity, so that every page breaks a tie.
     equal = [random_site(random.Random(5), site.site_id) for site in sites[:12]]
     index = Builder.build([*equal, *sites[12:]], P).index
-    request = Request(
+    request = ParsedQuery(
         term_of={"term1": "term1"}, vector=request_vector(equal[0]), confidence_bp=FULL
     )
     query = Query(request=request)

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from registry.index.building import shelf
+from registry.index.building import index_files
 from registry.index.building.builder import Builder
-from registry.index.building.shelf import ShelfWriter
-from registry.index.building.shelf_reader import ShelfReader
+from registry.index.building.index_files import IndexWriter
+from registry.index.building.index_reader import IndexReader
 from registry.index.columns.rows import Bodies, Rows, rows_of
 from registry.index.columns.runs import Runs, no_source
 from registry.index.columns.spool import Spool
@@ -53,13 +53,13 @@ def spooled(spool: Spool, profiles: list[Profile]) -> Rows:
 def test_a_base_takes_the_files_in_which_it_was_laid(
     tmp_path: Path, profiles: list[Profile], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shelf, "MAPPED_ROWS", 10)
-    writer, reader = ShelfWriter(tmp_path), ShelfReader(tmp_path, P)
-    with writer.laying() as laid:
-        spool = Spool(tmp_path, rows_of([], P), *laid, HEAD_ROOM)
+    monkeypatch.setattr(index_files, "MAPPED_ROWS", 10)
+    writer, reader = IndexWriter(tmp_path), IndexReader(tmp_path, P)
+    with writer.preallocated() as adopted:
+        spool = Spool(tmp_path, rows_of([], P), *adopted, HEAD_ROOM)
         made = Builder.of_rows(spooled(spool, profiles), {}, spool.content, P)
         spool.close()
-        before = {path.stat().st_ino for path in laid}
+        before = {path.stat().st_ino for path in adopted}
         kept = writer.put(made)
     read = reader.newest()
     assert read is not None
@@ -73,20 +73,20 @@ def test_a_base_takes_the_files_in_which_it_was_laid(
 def test_what_was_laid_in_vain_goes_with_the_next_index(
     tmp_path: Path, profiles: list[Profile]
 ) -> None:
-    writer = ShelfWriter(tmp_path)
-    with writer.laying() as laid:
-        spool = Spool(tmp_path, rows_of([], P), *laid, HEAD_ROOM)
+    writer = IndexWriter(tmp_path)
+    with writer.preallocated() as adopted:
+        spool = Spool(tmp_path, rows_of([], P), *adopted, HEAD_ROOM)
         spooled(spool, profiles)
         spool.close()
-    assert all(path.exists() for path in laid)
+    assert all(path.exists() for path in adopted)
     writer.put(Builder.build(profiles, P))
-    assert not any(path.exists() for path in laid)
+    assert not any(path.exists() for path in adopted)
 
 
 def test_a_base_of_no_sites_needs_no_file(tmp_path: Path) -> None:
-    writer, reader = ShelfWriter(tmp_path), ShelfReader(tmp_path, P)
-    with writer.laying() as laid:
-        spool = Spool(tmp_path, rows_of([], P), *laid, HEAD_ROOM)
+    writer, reader = IndexWriter(tmp_path), IndexReader(tmp_path, P)
+    with writer.preallocated() as adopted:
+        spool = Spool(tmp_path, rows_of([], P), *adopted, HEAD_ROOM)
         made = Builder.of_rows(spooled(spool, []), {}, spool.content, P)
         spool.close()
         writer.put(made)

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from registry.demo.town.documents.build import build_document, document_path
+from registry.demo.town.documents.build_document import build_document, document_path
 from registry.demo.town.member import Member
-from registry.demo.town.pages import build_page
+from registry.demo.town.member_pages import build_page
 from registry.demo.town.resource import json_resource
 from registry.demo.town.sites import CAST
 from registry.formats.assemble import assemble
@@ -20,7 +20,7 @@ from registry.formats.document import Parsed
 from registry.index.building.builder import Builder
 from registry.index.query.index import Index
 from registry.index.query.search import Ranked, prepare_query, search
-from registry.ranking.encoder import load_encoder
+from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.profile import make_profile
 from registry.ranking.quality import ProbeFigures

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.interfaces.rest.atom import Entry, Feed, spell
+from registry.interfaces.rest.sites.atom import Entry, Feed, spell
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ATOM = "{http://www.w3.org/2005/Atom}"

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from registry.ranking.encoder import Encoder, load_encoder
+from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.profile import Profile, make_profile
 from registry.ranking.quality import ProbeFigures
-from registry.ranking.spelling import Lexicon, lexicon_of
+from registry.ranking.words.lexicon import Lexicon, lexicon_of
 from registry.sites.action import Action, Parameter
 from registry.sites.site import Site
 

@@ -14,9 +14,9 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from registry.ranking import static_encoder, transformer_encoder
+from registry.ranking.encoders import static_encoder, transformer_encoder
+from registry.ranking.encoders.vectors import DIMENSIONS
 from registry.ranking.policy import DEFAULT_POLICY
-from registry.ranking.vectors import DIMENSIONS
 
 _MOST = 127
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from registry.ranking.advice import MAX_SUBJECTS, Advice, advise
-from registry.ranking.encoder import Encoder, load_encoder
+from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.policy import DEFAULT_POLICY, FULL
 from registry.sites.action import Action, Parameter
 from registry.sites.place import Place, Point

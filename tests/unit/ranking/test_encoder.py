@@ -5,16 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry.ranking.encoder import Encoder, load_encoder
-from registry.ranking.meaning import SiteWords
-from registry.ranking.policy import DEFAULT_POLICY
-from registry.ranking.static_encoder import (
+from registry.ranking.encoders.encoder import Encoder, load_encoder
+from registry.ranking.encoders.meaning import SiteWords
+from registry.ranking.encoders.static_encoder import (
     PROJECTION,
     load_table,
     load_tokenizer,
     project,
 )
-from registry.ranking.vectors import DIMENSIONS, SITE_BYTES, unpack_sites
+from registry.ranking.encoders.vectors import DIMENSIONS, SITE_BYTES, unpack_sites
+from registry.ranking.policy import DEFAULT_POLICY
 from tests.unit.ranking.make_projection import make_projection, static_vectors
 
 WORDS = ["table", "dinner", "flight", "music", "qwrtz", "寿司"]

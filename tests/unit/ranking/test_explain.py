@@ -5,10 +5,9 @@ from msgspec.structs import replace
 
 from registry.ranking.explain import (
     FACTOR_NAMES,
-    Facts,
-    Said,
-    parse_said,
-    parse_told,
+    ProfileTerms,
+    parse_profile_facts,
+    parse_profile_terms,
     what_matches,
     why_ahead,
 )
@@ -21,18 +20,11 @@ from registry.ranking.ties import OrderKey
 FACTORS = Factors(
     relevance=8000, proximity=5000, capability_depth=3000, quality=7000, freshness=9000
 )
-FACTS = Facts(
-    matched_terms=("table",),
-    best_action="bookTable",
-    lexical_bp=4000,
-    cosine_bp=5000,
-    distance_band="under 25 km",
-    local=True,
-    action_count=3,
-    probes=ProbeFigures(probes=9, answers=9, successes=8, median_ms=120),
-    days_since_change=4,
-    changed_at=datetime(2026, 11, 16, tzinfo=UTC),
-)
+PROBES = ProbeFigures(probes=9, answers=9, successes=8, median_ms=120)
+CHANGED_AT = datetime(2026, 11, 16, tzinfo=UTC)
+
+
+NAMES = {name: name for name in FACTOR_NAMES} | {"capability_depth": "capabilityDepth"}
 
 
 def key(factors: Factors, tier: int = 1, tie: int = 5) -> OrderKey:
@@ -65,7 +57,7 @@ def test_a_term_without_weight_matches_and_makes_no_action_best() -> None:
     assert what_matches(said, {"the": 0}, DEFAULT_POLICY) == (None, b"\1", 1)
 
 
-def said_of(*actions: tuple[str, ...], about: tuple[str, ...] = ()) -> Said:
+def said_of(*actions: tuple[str, ...], about: tuple[str, ...] = ()) -> ProfileTerms:
     """Of a profile, read back. actions: a name, and the terms of it."""
     profile = Profile(
         policy=DEFAULT_POLICY.digest,
@@ -87,14 +79,14 @@ def said_of(*actions: tuple[str, ...], about: tuple[str, ...] = ()) -> Said:
         embedding=bytes(64),
         capability_depth=1,
         quality=1,
-        probes=FACTS.probes,
-        changed_at=FACTS.changed_at,
+        probes=PROBES,
+        changed_at=CHANGED_AT,
         commission_tier=1,
     )
     encoded = encode_profile(profile)
-    told = parse_told(encoded)
-    assert (told.probes, told.changed_at) == (FACTS.probes, FACTS.changed_at)
-    return parse_said(encoded)
+    facts = parse_profile_facts(encoded)
+    assert (facts.probes, facts.changed_at) == (PROBES, CHANGED_AT)
+    return parse_profile_terms(encoded)
 
 
 def standing(factors: Factors, **given: int) -> tuple[Contributions, OrderKey]:
@@ -105,7 +97,7 @@ def standing(factors: Factors, **given: int) -> tuple[Contributions, OrderKey]:
 def test_the_factor_that_made_the_lead_is_named(factor: str) -> None:
     behind = replace(FACTORS, **{factor: getattr(FACTORS, factor) - 10})
     advantage = why_ahead(standing(FACTORS), standing(behind))
-    assert advantage.reason == factor
+    assert advantage.reason == NAMES[factor]
     assert advantage.lead == FACTORS.score(DEFAULT_POLICY) - behind.score(
         DEFAULT_POLICY
     )

@@ -2,16 +2,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.ranking.encoder import load_encoder
-from registry.ranking.mask import Everyday, Mask, make_mask
+from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
-from registry.ranking.text import split_words
+from registry.ranking.terms import split_words
+from registry.ranking.words.mask import EverydayWords, Mask, make_mask
 
 
 def mask_of(
     name: str = "", *, domain: str = "xq.test", host: str = "", place: str = ""
 ) -> Mask:
-    everyday = Everyday(load_encoder(), DEFAULT_POLICY, frozenset({place}))
+    everyday = EverydayWords(load_encoder(), DEFAULT_POLICY, frozenset({place}))
     return make_mask(name, host or domain, domain, everyday)
 
 

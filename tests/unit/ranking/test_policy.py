@@ -2,7 +2,7 @@ import json
 from dataclasses import fields, replace
 from typing import Any
 
-from registry.ranking.encoder import Encoder
+from registry.ranking.encoders.encoder import Encoder
 from registry.ranking.policy import DEFAULT_POLICY, FULL, Policy
 
 IDENTITY = {"name", "encoder", "encoder_digest"}

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from registry.ranking.encoder import Encoder, load_encoder
-from registry.ranking.mask import Everyday
+from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.profile import (
     Profile,
@@ -21,7 +20,8 @@ from registry.ranking.profile import (
 )
 from registry.ranking.quality import ProbeFigures
 from registry.ranking.relevance import impacts
-from registry.ranking.text import distinct_terms, split_words, stem
+from registry.ranking.terms import distinct_terms, split_words, stem
+from registry.ranking.words.mask import EverydayWords
 from registry.sites.action import Action, Parameter
 from registry.sites.place import Place, Point
 from registry.sites.site import LocationClaim, Site
@@ -77,7 +77,7 @@ def test_a_name_that_the_text_does_not_say_changes_no_byte(
 def marks(draw: st.DrawFn) -> str:
     """Words that could be anybody's brand."""
     word = draw(st.text("abcdefghijklmnopqrstuvwxyz", min_size=4, max_size=10))
-    everyday = Everyday(load_encoder(), DEFAULT_POLICY, frozenset())
+    everyday = EverydayWords(load_encoder(), DEFAULT_POLICY, frozenset())
     assume(not everyday.has(word) and stem(word) not in SPOKEN)
     return word
 

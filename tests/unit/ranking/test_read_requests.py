@@ -9,9 +9,9 @@ import json
 
 import pytest
 
-from registry.ranking.encoder import load_encoder
+from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
-from registry.ranking.relevance import parse_request
+from registry.ranking.relevance import parse_query
 
 MANY = " ".join(f"word{chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(80))
 
@@ -45,7 +45,7 @@ MANY = " ".join(f"word{chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(80))
     ],
 )  # fmt: skip
 def test_a_request_is_read_as_it_always_was(text: str, digest: str) -> None:
-    read = parse_request(text, load_encoder(DEFAULT_POLICY), DEFAULT_POLICY)
+    read = parse_query(text, load_encoder(DEFAULT_POLICY), DEFAULT_POLICY)
     told = [
         list(read.term_of.items()),
         read.vector.hex(),

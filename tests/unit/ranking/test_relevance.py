@@ -3,24 +3,24 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from registry.ranking.encoder import Encoder
+from registry.ranking.encoders.encoder import Encoder
+from registry.ranking.encoders.vectors import length_in_bits
 from registry.ranking.policy import DEFAULT_POLICY, FULL
 from registry.ranking.profile import Profile
 from registry.ranking.relevance import (
     IMPACT_FULL,
     MULTIPLIER_BITS,
     Matches,
-    Request,
+    ParsedQuery,
     idf_milli,
     impacts,
     lexical_multiplier,
     lexical_share_bp,
     match_sites,
     meaning_multiplier,
-    parse_request,
+    parse_query,
     relevance_floor,
 )
-from registry.ranking.vectors import length_in_bits
 from registry.sites.site import Site
 
 RARE, COMMON = 4000, 500
@@ -28,7 +28,7 @@ RARE, COMMON = 4000, 500
 
 def match(text: str, matched: int, cosine_bp: int, encoder: Encoder) -> Matches:
     """Of a site whose vector has the length 16, and that likeness to the request."""
-    request = parse_request(text, encoder, DEFAULT_POLICY)
+    request = parse_query(text, encoder, DEFAULT_POLICY)
     length = length_in_bits(request.vector, 0)
     confidence_bp = request.confidence_bp or FULL
     return match_sites(
@@ -41,18 +41,18 @@ def match(text: str, matched: int, cosine_bp: int, encoder: Encoder) -> Matches:
     )
 
 
-def likeness(one: Request, other: Request) -> int:
+def likeness(one: ParsedQuery, other: ParsedQuery) -> int:
     a, b = (np.frombuffer(each.vector, np.int8).astype(int) for each in (one, other))
     return int(a @ b)
 
 
 def test_request_words_are_no_terms(encoder: Encoder) -> None:
-    request = parse_request("please find me a table", encoder, DEFAULT_POLICY)
+    request = parse_query("please find me a table", encoder, DEFAULT_POLICY)
     assert request.terms == ("tabl",)
 
 
 def test_words_are_told_as_typed_and_in_order(encoder: Encoder) -> None:
-    request = parse_request(
+    request = parse_query(
         "Tables at a Café: table, TABLES, café's", encoder, DEFAULT_POLICY
     )
     assert list(request.term_of.items()) == [
@@ -65,13 +65,13 @@ def test_words_are_told_as_typed_and_in_order(encoder: Encoder) -> None:
 
 def test_endless_queries_are_cut(encoder: Encoder) -> None:
     words = " ".join(f"{a}{b}word" for a in "abcdefghij" for b in "abcdefghij")
-    request = parse_request(words, encoder, DEFAULT_POLICY)
+    request = parse_query(words, encoder, DEFAULT_POLICY)
     assert len(request.terms) == DEFAULT_POLICY.query_words_max
 
 
 @pytest.mark.parametrize("text", ["", " \n", "!?", "who are you", "\u200b", "12 000"])
 def test_where_nothing_is_asked_nothing_is_found(encoder: Encoder, text: str) -> None:
-    request = parse_request(text, encoder, DEFAULT_POLICY)
+    request = parse_query(text, encoder, DEFAULT_POLICY)
     assert request.terms == ()
     assert not match(text, 0, FULL, encoder).eligible.any()
 
@@ -84,9 +84,9 @@ def test_a_short_request_must_be_met_by_more_than_a_long_one() -> None:
 
 
 def test_what_is_done_everywhere_means_little(encoder: Encoder) -> None:
-    bread = parse_request("bread", encoder, DEFAULT_POLICY)
-    ordered = parse_request("order bread", encoder, DEFAULT_POLICY)
-    baked = parse_request("bake bread", encoder, DEFAULT_POLICY)
+    bread = parse_query("bread", encoder, DEFAULT_POLICY)
+    ordered = parse_query("order bread", encoder, DEFAULT_POLICY)
+    baked = parse_query("bake bread", encoder, DEFAULT_POLICY)
     assert likeness(bread, ordered) > likeness(bread, baked)
     assert ordered.terms == ("order", "bread")
 
@@ -137,7 +137,7 @@ def test_impacts_are_one_byte_and_grow_with_the_fields_that_say_the_term(
 
 
 def test_multipliers_make_the_most_of_a_query_full(encoder: Encoder) -> None:
-    request = parse_request("book table", encoder, DEFAULT_POLICY)
+    request = parse_query("book table", encoder, DEFAULT_POLICY)
     weights = [RARE, COMMON]
     most = sum(weights) * IMPACT_FULL * lexical_multiplier(weights, DEFAULT_POLICY)
     assert FULL - 1 <= most >> MULTIPLIER_BITS <= FULL
@@ -151,8 +151,10 @@ def test_no_multiplier_overflows_sixty_four_bits() -> None:
     rarest = [16_000] * DEFAULT_POLICY.query_words_max
     matched = sum(rarest) * IMPACT_FULL
     assert matched * lexical_multiplier(rarest, DEFAULT_POLICY) < 2**63
-    shortest = Request(term_of={}, vector=bytes([127, *[0] * 127]), confidence_bp=FULL)
-    longest = Request(term_of={}, vector=bytes([127] * 128), confidence_bp=FULL)
+    shortest = ParsedQuery(
+        term_of={}, vector=bytes([127, *[0] * 127]), confidence_bp=FULL
+    )
+    longest = ParsedQuery(term_of={}, vector=bytes([127] * 128), confidence_bp=FULL)
     for request in (shortest, longest):
         product = 127 * 7 * (1 if request is shortest else 128)
         assert product * (2**16 // 7) * meaning_multiplier(request) < 2**63
@@ -160,5 +162,5 @@ def test_no_multiplier_overflows_sixty_four_bits() -> None:
 
 def test_a_query_of_no_weight_matches_nothing() -> None:
     assert lexical_multiplier([], DEFAULT_POLICY) > 0
-    nothing = Request(term_of={}, vector=bytes(128), confidence_bp=FULL)
+    nothing = ParsedQuery(term_of={}, vector=bytes(128), confidence_bp=FULL)
     assert meaning_multiplier(nothing) == 0

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.ranking.encoder import load_encoder
-from registry.ranking.mask import Everyday, make_mask
+from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
-from registry.ranking.site_words import Reading, reading_of
-from registry.ranking.spelling import lexicon_of
-from registry.ranking.text import split_words
+from registry.ranking.terms import split_words
+from registry.ranking.words.lexicon import lexicon_of
+from registry.ranking.words.mask import EverydayWords, make_mask
+from registry.ranking.words.site_words import SiteTextReader, site_text_reader
 from registry.sites.action import Action
 
 NAME, DOMAIN = "Green Bowl", "greenbowl-zorblax.test"
@@ -17,17 +17,17 @@ ENCODER = load_encoder()
 LIMIT = DEFAULT_POLICY.description_words_max
 
 
-def reading() -> Reading:
-    return reading_of(
+def reading() -> SiteTextReader:
+    return site_text_reader(
         NAME, DOMAIN, DOMAIN, None, encoder=ENCODER, policy=DEFAULT_POLICY
     )
 
 
 def word_by_word(text: str) -> list[str]:
-    everyday = Everyday(ENCODER, DEFAULT_POLICY, frozenset())
+    everyday = EverydayWords(ENCODER, DEFAULT_POLICY, frozenset())
     mask = make_mask(NAME, DOMAIN, DOMAIN, everyday)
     kept = mask.cut(split_words(text))
-    return lexicon_of(ENCODER, DEFAULT_POLICY).saying(kept, limit=LIMIT)
+    return lexicon_of(ENCODER, DEFAULT_POLICY).content_words(kept, limit=LIMIT)
 
 
 def described(text: str) -> list[str]:

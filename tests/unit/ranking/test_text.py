@@ -5,12 +5,12 @@ from hypothesis import strategies as st
 
 from registry.ranking.letters import readable
 from registry.ranking.policy import DEFAULT_POLICY
-from registry.ranking.spelling import Lexicon
-from registry.ranking.text import (
+from registry.ranking.terms import (
     distinct_terms,
     split_words,
     typed_words,
 )
+from registry.ranking.words.lexicon import Lexicon
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_stop_words_stand_in_the_form_in_which_words_are_compared() -> None:
 def test_grammar_of_the_main_languages_says_nothing(
     text: str, lexicon: Lexicon
 ) -> None:
-    assert len(lexicon.saying(split_words(text), limit=9)) == 1
+    assert len(lexicon.content_words(split_words(text), limit=9)) == 1
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_grammar_of_the_main_languages_says_nothing(
 def test_hostile_texts_are_read(text: str, most: int, lexicon: Lexicon) -> None:
     words = split_words(text)
     assert len(words) <= most
-    assert len(lexicon.saying(words, limit=9)) <= 9
+    assert len(lexicon.content_words(words, limit=9)) <= 9
 
 
 def test_marks_are_cut_before_they_are_sorted() -> None:
@@ -172,12 +172,12 @@ def test_marks_are_cut_before_they_are_sorted() -> None:
 
 def test_only_words_that_say_something_are_kept(lexicon: Lexicon) -> None:
     said = split_words("Please find me the best 80,000 deals: " + "x" * 41)
-    assert lexicon.saying(said, limit=9) == ["deals"]
+    assert lexicon.content_words(said, limit=9) == ["deals"]
 
 
 def test_words_count_once_and_up_to_the_limit(lexicon: Lexicon) -> None:
     words = ["pizza"] * 1000 + ["pasta", "wine"]
-    assert lexicon.saying(words, limit=2) == ["pizza", "pasta"]
+    assert lexicon.content_words(words, limit=2) == ["pizza", "pasta"]
 
 
 @given(st.text(max_size=80))

@@ -8,11 +8,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from registry.ranking.encoder import Encoder, load_encoder
-from registry.ranking.meaning import SiteWords
+from registry.ranking.encoders.encoder import Encoder, load_encoder
+from registry.ranking.encoders.meaning import SiteWords
+from registry.ranking.encoders.transformer_encoder import PROJECTION, TransformerEncoder
+from registry.ranking.encoders.vectors import DIMENSIONS, SITE_BYTES
 from registry.ranking.policy import TRANSFORMER_POLICY
-from registry.ranking.transformer_encoder import PROJECTION, TransformerEncoder
-from registry.ranking.vectors import DIMENSIONS, SITE_BYTES
 
 
 @cache

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from registry.compiled.library import find_library
-from registry.ranking.transformer_layers import (
+from registry.ranking.encoders.transformer_layers import (
     HEAD,
     HEADS,
     INNER,

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from registry.ranking.vectors import (
+from registry.ranking.encoders.vectors import (
     DIMENSIONS,
     SITE_BYTES,
     length_in_bits,

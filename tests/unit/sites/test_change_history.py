@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from registry.sites.change_history import (
     NEVER_VISITED,
-    REMEMBERED,
+    VISIT_DECAY,
     ChangeHistory,
     Floats,
 )
@@ -41,7 +41,7 @@ def test_any_history_gives_a_finite_rate_above_zero(
     found: list[tuple[float, float]],
 ) -> None:
     history = learn(found)
-    assert 0 <= history.unchanged <= history.visits <= 1 / (1 - REMEMBERED)
+    assert 0 <= history.unchanged <= history.visits <= 1 / (1 - VISIT_DECAY)
     assert 0 < history.changes_per_day < math.inf
 
 

@@ -1,13 +1,13 @@
 import pytest
 
-from registry.sites.label import Label, parse_chain, parse_percent, spell_percent
+from registry.sites.label import Label, format_percent, parse_chain, parse_percent
 
 
 @pytest.mark.parametrize(
     "text", ["0%", "5%", "12.5%", "0.05%", "99.99%", "100%", "7.25%"]
 )
 def test_a_percentage_is_spelled_in_one_way_only(text: str) -> None:
-    assert spell_percent(parse_percent(text)) == text
+    assert format_percent(parse_percent(text)) == text
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from registry.tlog.checkpoint import Checkpoint, sign_checkpoint
 from registry.tlog.edge import TreeEdge
 from registry.tlog.merkle import leaf_hash
-from registry.tlog.note import Algorithm, Signer
+from registry.tlog.note import NoteAlgorithm, Signer
 from registry.tlog.tiles import (
     HashRun,
     bundles_of,
@@ -29,7 +29,7 @@ def vectors() -> Mapping[str, Any]:
     return loaded
 
 
-def signer(name: str, seed_of: str, algorithm: Algorithm) -> Signer:
+def signer(name: str, seed_of: str, algorithm: NoteAlgorithm) -> Signer:
     seed = sha256(seed_of.encode()).digest()
     private = Ed25519PrivateKey.from_private_bytes(seed)
     return Signer(name=name, algorithm=algorithm, private=private)
@@ -37,12 +37,12 @@ def signer(name: str, seed_of: str, algorithm: Algorithm) -> Signer:
 
 @pytest.fixture(scope="session")
 def log_signer() -> Signer:
-    return signer("registry.example/audit", "lab log key", Algorithm.ED25519)
+    return signer("registry.example/audit", "lab log key", NoteAlgorithm.ED25519)
 
 
 @pytest.fixture(scope="session")
 def witness_signer() -> Signer:
-    return signer("witness.example/w1", "lab witness key", Algorithm.COSIGNATURE_V1)
+    return signer("witness.example/w1", "lab witness key", NoteAlgorithm.COSIGNATURE_V1)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from registry.tlog.checkpoint import (
     verify_checkpoint,
 )
 from registry.tlog.note import (
-    Algorithm,
+    NoteAlgorithm,
     Signer,
     cosign_text,
     format_note,
@@ -68,7 +68,7 @@ def test_a_checkpoint_of_another_origin_is_refused(log_signer):
 def test_another_key_under_the_same_name_is_refused(make_log, log_signer):
     other = Signer(
         name=log_signer.name,
-        algorithm=Algorithm.ED25519,
+        algorithm=NoteAlgorithm.ED25519,
         private=Ed25519PrivateKey.from_private_bytes(bytes(32)),
     )
     note = sign_checkpoint(make_log(5).checkpoint, other)

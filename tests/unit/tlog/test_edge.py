@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.tlog.edge import PlacedHash, TreeEdge, edge_runs, rebuild_edge
+from registry.tlog.edge import NodeHash, TreeEdge, edge_runs, rebuild_edge
 from registry.tlog.merkle import EMPTY_ROOT, leaf_hash, tree_root
 from registry.tlog.refusals import ProofInvalid
 from registry.tlog.tiles import HashRun
@@ -47,16 +47,16 @@ def test_a_completed_tile_is_placed_one_level_up():
     assert placed == []
     edge, placed = edge.append(LEAVES[255:600])
     assert placed == [
-        PlacedHash(1, 0, tree_root(LEAVES[:256])),
-        PlacedHash(1, 1, tree_root(LEAVES[256:512])),
+        NodeHash(1, 0, tree_root(LEAVES[:256])),
+        NodeHash(1, 1, tree_root(LEAVES[256:512])),
     ]
     _, placed = edge.append(LEAVES[600:768])
-    assert placed == [PlacedHash(1, 2, tree_root(LEAVES[512:768]))]
+    assert placed == [NodeHash(1, 2, tree_root(LEAVES[512:768]))]
 
 
 def test_a_completed_tile_of_level_1_rises_to_level_2(log_70000):
     _, placed = TreeEdge().append(log_70000.levels[0][:65_536])
-    assert placed[-1] == PlacedHash(2, 0, tree_root(log_70000.levels[1][:256]))
+    assert placed[-1] == NodeHash(2, 0, tree_root(log_70000.levels[1][:256]))
 
 
 @pytest.mark.parametrize("size", [0, 1, 255, 256, 257, 65_536, 69_999])

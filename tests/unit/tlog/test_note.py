@@ -8,7 +8,7 @@ from registry.errors import Refused, RegistryError, TooLarge
 from registry.tlog.note import (
     MAX_NOTE_BYTES,
     MAX_SIGNATURES,
-    Algorithm,
+    NoteAlgorithm,
     NoteSignature,
     VerifierKey,
     cosign_text,
@@ -224,5 +224,7 @@ def test_a_key_id_in_capitals_is_refused(vectors):
 
 def test_the_same_key_for_two_algorithms_has_two_ids(vectors):
     public = b64decode(vectors["note"]["vkey"].split("+", 2)[2])[1:]
-    ids = {VerifierKey(name="n", algorithm=a, public=public).key_id for a in Algorithm}
+    ids = {
+        VerifierKey(name="n", algorithm=a, public=public).key_id for a in NoteAlgorithm
+    }
     assert len(ids) == 2

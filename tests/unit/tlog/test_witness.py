@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from registry.errors import Refused, RegistryError
 from registry.tlog.checkpoint import Checkpoint, sign_checkpoint, verify_checkpoint
 from registry.tlog.note import (
-    Algorithm,
+    NoteAlgorithm,
     Signer,
     cosign_text,
     format_note,
@@ -63,7 +63,7 @@ def test_the_vector_of_a_cosignature_is_taken():
 def test_lines_by_other_keys_are_passed_over(log_signer, witness_signer):
     other = Signer(
         name="other.example",
-        algorithm=Algorithm.COSIGNATURE_V1,
+        algorithm=NoteAlgorithm.COSIGNATURE_V1,
         private=witness_signer.private,
     )
     found = ask(200, cosign(other) + LINE.encode() + cosign(other))

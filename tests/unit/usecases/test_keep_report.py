@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import Refused
-from registry.usecases.keep_report import (
+from registry.usecases.reports.keep_report import (
     SETTLING,
+    format_month,
     is_over,
     month_after,
     months_due,
     parse_month,
-    spell_month,
     window_of_month,
 )
 
@@ -23,7 +23,7 @@ months = st.dates(date(1, 1, 1), date(9998, 12, 31)).map(lambda one: one.replace
 
 @given(months)
 def test_a_month_is_spelled_and_parsed_alike(month: date) -> None:
-    assert parse_month(spell_month(month)) == month
+    assert parse_month(format_month(month)) == month
 
 
 @given(months)
@@ -37,7 +37,7 @@ def test_months_follow_each_other_without_a_gap(month: date) -> None:
 @given(st.text(max_size=12))
 def test_any_other_text_is_refused(text: str) -> None:
     with suppress(Refused):
-        assert spell_month(parse_month(text)) == text
+        assert format_month(parse_month(text)) == text
 
 
 @pytest.mark.parametrize(

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.db.documents import StoredDocument
-from registry.db.sites import StoredKey
-from registry.identity.key_source import KeyReference
-from registry.identity.key_trust import KnownKey, Standing
-from registry.usecases.notices import (
+from registry.db.sites.documents import StoredDocument
+from registry.db.sites.listed_sites import StoredKey
+from registry.identity.keys.key_source import KeyReference
+from registry.identity.keys.key_trust import KeyState, KnownKey
+from registry.usecases.sites.notices import (
     KINDS,
     MAX_DETAIL,
     MAX_STANDING,
     MISSING,
-    Comparison,
     Condition,
+    ConditionChanges,
     Conditions,
     Topic,
     compare,
@@ -38,7 +38,7 @@ def condition(topic: Topic, url: str = "", problem: str = "x") -> Condition:
     return Condition(topic=topic, detail="so it is", fix="", problem=problem, url=url)
 
 
-def codes(found: Comparison) -> list[str]:
+def codes(found: ConditionChanges) -> list[str]:
     return [one.code for one in found.notices]
 
 
@@ -159,10 +159,10 @@ def test_long_text_is_cut() -> None:
     assert len(make_notice("document_refused", "x" * 100_000).detail) == MAX_DETAIL
 
 
-def key(standing: Standing, kid: str = "k") -> StoredKey:
+def key(state: KeyState, kid: str = "k") -> StoredKey:
     reference = KeyReference(source_url="https://shop.example/keys", kid=kid)
     known = KnownKey(
-        reference=reference, standing=standing, first_seen_at=NOON, last_seen_at=NOON
+        reference=reference, state=state, first_seen_at=NOON, last_seen_at=NOON
     )
     return StoredKey(known=known, jwk={})
 

@@ -2,7 +2,11 @@
 
 from collections import Counter
 
-from registry.usecases.operator_access import LIFE_S, MAX_REMEMBERED, Remembered
+from registry.usecases.operators.operator_access import (
+    LIFE_S,
+    MAX_CACHED,
+    LookupCache,
+)
 
 
 class Source:
@@ -12,7 +16,7 @@ class Source:
         self.known: dict[int, str] = {1: "one"}
         self.asked: Counter[int] = Counter()
         self.now_s = 0.0
-        self.remembered = Remembered(self.look_up, lambda: self.now_s)
+        self.remembered = LookupCache(self.look_up, lambda: self.now_s)
 
     async def look_up(self, key: int) -> str | None:
         self.asked[key] += 1
@@ -54,7 +58,7 @@ async def test_key_that_was_not_there_is_found_as_soon_as_it_is() -> None:
 async def test_guesses_push_nobody_out() -> None:
     source = Source()
     await source.remembered.find(1)
-    for guess in range(2, MAX_REMEMBERED + 10):
+    for guess in range(2, MAX_CACHED + 10):
         await source.remembered.find(guess)
     assert await source.remembered.find(1) == "one"
     assert source.asked[1] == 1
@@ -62,10 +66,10 @@ async def test_guesses_push_nobody_out() -> None:
 
 async def test_no_more_than_so_many_are_remembered() -> None:
     source = Source()
-    source.known = dict.fromkeys(range(MAX_REMEMBERED + 1), "one")
+    source.known = dict.fromkeys(range(MAX_CACHED + 1), "one")
     for number in source.known:
         await source.remembered.find(number)
-    await source.remembered.find(MAX_REMEMBERED)
-    assert source.asked[MAX_REMEMBERED] == 1
+    await source.remembered.find(MAX_CACHED)
+    assert source.asked[MAX_CACHED] == 1
     await source.remembered.find(0)
     assert source.asked[0] == 2, "the first that came was forgotten"

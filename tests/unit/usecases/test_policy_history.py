@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from registry.db.policies import LoggedPolicy
-from registry.interfaces.web.wording import describe_changes
+from registry.db.log.policies import LoggedPolicy
+from registry.interfaces.web.page_wording import describe_changes
 from registry.ranking.policy import DEFAULT_POLICY, Policy
-from registry.usecases.policy_history import Change, find_changes, tell_history
+from registry.usecases.log.policy_history import Change, find_changes, tell_history
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 

@@ -11,14 +11,14 @@ from registry.tlog.checkpoint import Checkpoint, sign_checkpoint, verify_checkpo
 from registry.tlog.edge import TreeEdge
 from registry.tlog.follow import follow_log, read_log
 from registry.tlog.merkle import leaf_hash
-from registry.tlog.note import Algorithm, Signer
+from registry.tlog.note import NoteAlgorithm, Signer
 from registry.tlog.tiles import bundles_of, encode_bundle, format_tile_path, tiles_of
-from registry.usecases.log_folder import STAGED, FolderBusy, LogFolder
-from registry.usecases.publish_files import Published, publish_files
+from registry.usecases.log.log_folder import STAGED, FolderBusy, LogFolder
+from registry.usecases.log.publish_files import Published, publish_files
 
 SIGNER = Signer(
     name="registry.example/audit",
-    algorithm=Algorithm.ED25519,
+    algorithm=NoteAlgorithm.ED25519,
     private=Ed25519PrivateKey.from_private_bytes(sha256(b"lab log key").digest()),
 )
 KEY = SIGNER.verifier_key
@@ -349,7 +349,7 @@ async def test_what_a_former_key_signed_is_gone_on_from(tmp_path: Path) -> None:
     await publish(tmp_path, Remote(300))
     fresh = Signer(
         name=SIGNER.name,
-        algorithm=Algorithm.ED25519,
+        algorithm=NoteAlgorithm.ED25519,
         private=Ed25519PrivateKey.from_private_bytes(b"n" * 32),
     )
     remote = Remote(400)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import RateLimited
-from registry.usecases.refresh import Allowance
+from registry.usecases.sites.refresh import RefreshAllowance
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
@@ -21,7 +21,7 @@ TEN_MINUTES = timedelta(minutes=10)
 def test_in_no_stretch_of_time_are_there_more_than_allowed(
     gaps_s: list[int], burst: int
 ) -> None:
-    allowance = Allowance(interval=TEN_MINUTES, burst=burst)
+    allowance = RefreshAllowance(interval=TEN_MINUTES, burst=burst)
     now, paid, taken = NOON, NEVER, list[datetime]()
     for gap_s in gaps_s:
         now += timedelta(seconds=gap_s)
@@ -37,7 +37,7 @@ def test_in_no_stretch_of_time_are_there_more_than_allowed(
 
 @given(st.integers(0, 10_000))
 def test_after_the_seconds_that_are_named_it_is_taken(gap_s: int) -> None:
-    allowance = Allowance(interval=TEN_MINUTES, burst=2)
+    allowance = RefreshAllowance(interval=TEN_MINUTES, burst=2)
     paid = allowance.take(allowance.take(NEVER, NOON), NOON)
     now = NOON + timedelta(milliseconds=gap_s)
     with pytest.raises(RateLimited) as caught:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from registry.errors import Unavailable
-from registry.usecases.report_queue import RETRY_AFTER_S, ReportQueue
+from registry.usecases.reports.report_queue import RETRY_AFTER_S, ReportQueue
 
 
 class Maker:

@@ -7,17 +7,22 @@ from random import Random
 
 import pytest
 
-from registry.cli.bench.invariance import NOW, town_shadow, with_leak
+from registry.bench.invariance import NOW, town_shadow, with_leak
 from registry.demo.town.sites import CAST
-from registry.fairness.invariance import PERTURBATIONS
-from registry.ranking.encoder import load_encoder
+from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY, FULL
 from registry.ranking.profile import Profile
+from registry.reports.invariance import PERTURBATIONS
 from registry.sites.gazetteer import Gazetteer
 from registry.sites.place import Point, cell_of, centroid_of
-from registry.usecases.list_site import Lister
-from registry.usecases.perturb import PERTURB, Draw, Listing, with_keys_shuffled
-from registry.usecases.try_invariance import Shadow, try_invariance
+from registry.usecases.reports.perturb import (
+    PERTURB,
+    Draw,
+    TrialListing,
+    with_keys_shuffled,
+)
+from registry.usecases.reports.try_invariance import Shadow, try_invariance
+from registry.usecases.sites.list_site import Lister
 
 TRIALS = 10 * len(PERTURBATIONS)
 
@@ -46,17 +51,19 @@ def test_the_same_seed_gives_the_same_trials(town: Shadow) -> None:
     assert first.examples != other.examples
 
 
-def favour(amount: Callable[[Listing], int]) -> Callable[[Listing, Profile], Profile]:
+def favour(
+    amount: Callable[[TrialListing], int],
+) -> Callable[[TrialListing, Profile], Profile]:
     """More or less quality for what is none of its business."""
 
-    def change(listing: Listing, profile: Profile) -> Profile:
+    def change(listing: TrialListing, profile: Profile) -> Profile:
         quality = min(FULL, max(0, profile.quality + amount(listing)))
         return replace(profile, quality=quality)
 
     return change
 
 
-def mistrust_movers(_: Listing, profile: Profile) -> Profile:
+def mistrust_movers(_: TrialListing, profile: Profile) -> Profile:
     """Who stands in the middle of a cell is sent to the other side of the Earth.
 
     And believed nothing there: few of the others were near in the first place.
@@ -80,7 +87,7 @@ def favour_the_far(profile: Profile) -> Profile:
     return replace(profile, point=opposite, quality=FULL)
 
 
-LEAKS: dict[str, Callable[[Listing, Profile], Profile]] = {
+LEAKS: dict[str, Callable[[TrialListing, Profile], Profile]] = {
     "name": favour(lambda one: 300 * (" | " in one.entry.site.name)),
     "trust": favour(lambda one: 300 * (one.entry.trust_level == "verified")),
     "tier": favour(lambda one: 300 * bool(one.tier)),
@@ -107,7 +114,7 @@ LEAKS: dict[str, Callable[[Listing, Profile], Profile]] = {
 
 @pytest.mark.parametrize("name", LEAKS)
 def test_a_leak_is_found_by_its_own_perturbation(town: Shadow, name: str) -> None:
-    def leaking(listing: Listing) -> Profile:
+    def leaking(listing: TrialListing) -> Profile:
         return LEAKS[name](listing, town.make(listing))
 
     found = try_invariance(replace(town, make=leaking), trials=TRIALS * 2, seed=1)

@@ -27,7 +27,7 @@ def _awas_1_0_action(action: Action) -> Document:
         "description": action.description,
         "path": f"/{kebab(action.name)}",
         "method": method(action),
-        "parameters": [list_entry(each) for each in action.parameters],
+        "parameters": [list_entry(parameter) for parameter in action.parameters],
     }
     if action.auth_required is not None:
         described["authentication"] = {"required": action.auth_required}
@@ -69,7 +69,7 @@ def _awas_1_1_action(action: Action) -> Document:
         "description": action.description,
         "method": method(action),
         "endpoint": f"/api/{kebab(action.name)}",
-        "inputs": [_awas_1_1_input(each) for each in action.parameters],
+        "inputs": [_awas_1_1_input(parameter) for parameter in action.parameters],
     }
     if effect == "write":
         described["idempotencyKeySupported"] = True

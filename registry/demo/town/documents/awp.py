@@ -28,7 +28,9 @@ def _awp_action(action: Action) -> Document:
         "id": action.name,
         "description": action.description,
         "auth_required": bool(action.auth_required),
-        "inputs": {each.name: _awp_input(each) for each in action.parameters},
+        "inputs": {
+            parameter.name: _awp_input(parameter) for parameter in action.parameters
+        },
         "outputs": {"result": "string"},
         "endpoint": f"/api/{kebab(action.name)}",
         "method": method(action),

@@ -1,4 +1,4 @@
-"""How the formats spell names and types that the cast writes in one way."""
+"""Names and types of the cast, as each format writes them."""
 
 from collections.abc import Iterable
 
@@ -39,9 +39,11 @@ def json_schema(parameters: Iterable[Parameter]) -> dict[str, JsonValue]:
     parameters = tuple(parameters)
     schema: dict[str, JsonValue] = {
         "type": "object",
-        "properties": {each.name: _property(each) for each in parameters},
+        "properties": {
+            parameter.name: _property(parameter) for parameter in parameters
+        },
     }
-    if required := [each.name for each in parameters if each.required]:
+    if required := [parameter.name for parameter in parameters if parameter.required]:
         schema["required"] = list(required)
     return schema
 

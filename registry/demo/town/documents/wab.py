@@ -47,7 +47,7 @@ def _wab_command(action: Action) -> Document:
         "name": camel(action.name),
         "description": action.description,
         "trigger": "api" if reading else "fill_and_submit",
-        "params": [_wab_parameter(each) for each in action.parameters],
+        "params": [_wab_parameter(parameter) for parameter in action.parameters],
     }
     if action.auth_required is not None:
         command["requiresAuth"] = action.auth_required

@@ -1,0 +1,103 @@
+"""Result of one visit to a host, failures included. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Literal
+
+from crawler.frontier.schedule import parse_retry_after
+from crawler.http.head import HTML_TYPES, Validators, media_type_of
+from registry.errors import Problem
+from registry.formats.document import Parsed, Rejected
+
+FoundBy = Literal[
+    "declared", "well_known", "page", "linked", "dns", "referenced", "known"
+]
+"""linked: by a page. referenced: by a document that only points to another. known:
+nowhere pointed to any more, but stored from an earlier visit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchedDocument:
+    """url: as it was asked for; final_url: where the redirects ended.
+
+    links: its Link headers.
+    """
+
+    url: str
+    final_url: str
+    found_by: FoundBy
+    body: bytes
+    content_type: str
+    validators: Validators
+    links: tuple[str, ...]
+    fetched_at: datetime
+    elapsed_ms: int
+
+    @property
+    def is_page(self) -> bool:
+        """Return whether it is for `parse_page`, not for `parse_document`."""
+        return media_type_of(self.content_type) in HTML_TYPES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """retry_after: the header as it came, or "". may_pass: it is worth another try.
+
+    retry_after_s: what our own restraint asks for.
+    """
+
+    url: str
+    found_by: FoundBy
+    problem: Problem
+    retry_after: str = ""
+    may_pass: bool = False
+    retry_after_s: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discovery:
+    """Result of one visit.
+
+    documents: in the order of asking; an undeclared page stands among them though it
+    may hold no tools. unchanged: URLs that answered 304. absent: URLs at which there
+    surely is nothing. failures: why the others, and absent declared ones, were not got;
+    what is stored of them still stands. notes: what the owner should know of, though
+    nothing failed. parsed: what was read already, by the URL that was asked for.
+    """
+
+    documents: tuple[FetchedDocument, ...]
+    unchanged: tuple[str, ...]
+    absent: tuple[str, ...]
+    failures: tuple[Failure, ...]
+    notes: tuple[Problem, ...]
+    parsed: Mapping[str, Parsed | Rejected] = field(default_factory=dict)
+
+    @property
+    def is_outage(self) -> bool:
+        """Return whether nothing came and something failed: time to back off."""
+        return bool(self.failures) and not (self.documents or self.unchanged)
+
+    def asked_pause(self, now: datetime) -> timedelta | None:
+        """The longest that a Retry-After asked for; None where none did."""
+        pauses = (
+            parse_retry_after(failure.retry_after, now) for failure in self.failures
+        )
+        return max((pause for pause in pauses if pause is not None), default=None)
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        """Return the notes and failures; those of a failure name the address that failed."""
+        failed = [
+            replace(failure.problem, detail=f"{failure.url}: {failure.problem.detail}")
+            for failure in self.failures
+        ]
+        return [*failed, *self.notes]
+
+    @property
+    def outcome(self) -> Literal["fetched", "unchanged", "outage", "nothing"]:
+        if self.documents:
+            return "fetched"
+        if self.unchanged:
+            return "unchanged"
+        return "outage" if self.is_outage else "nothing"

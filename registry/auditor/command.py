@@ -1,0 +1,80 @@
+"""Running an audit: the source opened, and what is wrong told with exit code 1."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from rich.markup import escape
+
+from registry.auditor.follow_log import Finding, Findings
+from registry.auditor.source import LogSource, LogUnreadable, open_source
+from registry.errors import RegistryError
+from registry.terminal.output import errors, print_json
+from registry.terminal.printable import MAX_LINE, printable
+from registry.tlog.tiles import TILE_WIDTH, Bundle, format_tile_path
+
+T = TypeVar("T")
+
+
+def run_audit(
+    url: str, work: Callable[[LogSource], Awaitable[T]], *, as_json: bool
+) -> T:
+    """The work's result; what is wrong is told and ends the command with exit code 1."""
+
+    async def run() -> T:
+        async with open_source(url) as source:
+            return await work(source)
+
+    try:
+        return asyncio.run(run())
+    except Findings as findings:
+        tell_findings(findings.findings, as_json=as_json)
+    except RegistryError as refused:
+        tell_refused(refused, as_json=as_json)
+    except LogUnreadable as unreadable:
+        if as_json:
+            print_json({"verified": None, "unreadable": str(unreadable)})
+        cause = shown(unreadable)
+        errors.print(f"[red]The log can't be read:[/] {cause}", soft_wrap=True)
+    raise SystemExit(1)
+
+
+def shown(text: object) -> str:
+    """Return what others wrote, harmless to a terminal and without markup."""
+    return escape(printable(text, MAX_LINE))
+
+
+def tell_findings(findings: list[Finding], *, as_json: bool) -> None:
+    listed = [finding_members(finding) for finding in findings]
+    if as_json:
+        print_json({"verified": False, **listed[0], "findings": listed})
+        return
+    errors.print("[red]The log is not sound:[/]")
+    for members in listed:
+        errors.print(f"  {members['code']}: {shown(members['detail'])}", soft_wrap=True)
+        errors.print(f"    at {members['path']}; {members['fix']}", soft_wrap=True)
+
+
+def finding_members(finding: Finding) -> dict[str, Any]:
+    """path: of the part concerned. entryIndex: null where it is no entry."""
+    problem, index = finding.problem, finding.entry_index
+    path = getattr(finding, "path", None)
+    if path is None and index is not None:
+        path = format_tile_path(Bundle(index=index // TILE_WIDTH))
+    return {
+        "code": problem.code,
+        "detail": problem.detail,
+        "path": path,
+        "entryIndex": index,
+        "fix": problem.fix,
+    }
+
+
+def tell_refused(refused: RegistryError, *, as_json: bool) -> None:
+    problem = refused.problem
+    if as_json:
+        refusal = {"code": problem.code, "detail": problem.detail, "fix": problem.fix}
+        print_json({"verified": False, **refusal})
+        return
+    errors.print(f"[red]{problem.code}[/]: {shown(problem.detail)}", soft_wrap=True)
+    errors.print(f"  {problem.fix}", soft_wrap=True)

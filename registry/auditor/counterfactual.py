@@ -1,0 +1,113 @@
+"""`audit counterfactual`: what an answer would be if one thing were otherwise."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from registry.auditor.auditor_key import auditor_options, signer_of
+from registry.client import Json, RegistryClient
+from registry.identity import base64url
+from registry.records.counterfactual import Inquiry, sign_inquiry
+from registry.reports.invariance import PERTURBATION
+from registry.terminal.output import (
+    DEFAULT_URL,
+    console,
+    json_option,
+    print_json,
+    with_client,
+)
+from registry.tlog.note import format_vkey
+
+MAX_SHOWN = 20
+
+
+@click.command()
+@click.argument("url", default=DEFAULT_URL, envvar="FAIR_REGISTRY_URL")
+@auditor_options
+@click.option("--perturbation", type=click.Choice(tuple(PERTURBATION)), required=True)
+@click.option(
+    "--site", "sites", multiple=True, metavar="HOST", help="Who is changed; repeatable."
+)
+@click.option("--ranking", help="Id of a ranking, whose query is asked again.")
+@click.option("--query", help="Instead of a ranking: what should be done, in words.")
+@click.option("--cell", help="With --query: the geohash that it is asked from.")
+@click.option(
+    "--filter", "filters", multiple=True, metavar="NAME=VALUE", help="With --query."
+)
+@json_option
+def counterfactual(
+    url: str, key: Path, name: str, *, as_json: bool, **options: Any
+) -> None:
+    """Ask the registry at URL what would be if one thing of some sites were otherwise.
+
+    Exit code 1: what has to hold did not. For auditors whom the registry knows.
+    """
+    signer = signer_of(key, name)
+    if bool(options["ranking"]) == bool(options["query"]):
+        raise click.UsageError("name either --ranking or --query")
+
+    async def work(client: RegistryClient) -> Json:
+        hosts = [
+            (await client.get(f"/v1/sites/{host}"))["id"] for host in options["sites"]
+        ]
+        inquiry = Inquiry(
+            auditor=format_vkey(signer.verifier_key),
+            audience=str((await client.get("/v1/log"))["origin"]),
+            asked_at=int(time.time()),
+            perturbation=options["perturbation"],
+            sites=tuple(hosts),
+            ranking=options["ranking"] and options["ranking"].partition(".")[0],
+            query=options["query"],
+            cell=options["cell"],
+            filters=_filters(options["filters"]),
+        )
+        signature = base64url.encode(sign_inquiry(inquiry, signer.private))
+        return await client.ask_counterfactual({**inquiry.members, "sig": signature})
+
+    answered = with_client(url, work)
+    if as_json:
+        print_json(answered)
+    else:
+        _tell(answered)
+    raise SystemExit(0 if answered["held"] else 1)
+
+
+def _filters(pairs: tuple[str, ...]) -> dict[str, str | bool]:
+    filters: dict[str, str | bool] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise click.UsageError(f"{pair!r} is not NAME=VALUE")
+        is_truth = name == "requiresAuth" and value in {"true", "false"}
+        filters[name] = value == "true" if is_truth else value
+    return filters
+
+
+def _tell(answered: Json) -> None:
+    word = "[green]held[/]" if answered["held"] else "[red]did not hold[/]"
+    console.print(f"{answered['changes']}: {answered['expectation']}: {word}")
+    console.print(
+        f"{answered['shadow']} of {answered['listed']} listed sites were ranked"
+    )
+    table = Table(box=None)
+    for heading in ("rank", "before", "score", "after", "score"):
+        table.add_column(heading)
+    before, after = (answered[name]["places"] for name in ("before", "after"))
+    for rank in range(min(MAX_SHOWN, max(len(before), len(after)))):
+        cells = [
+            cell
+            for places in (before, after)
+            for cell in _place(places, rank, answered["changed"])
+        ]
+        table.add_row(str(rank + 1), *cells)
+    console.print(table)
+
+
+def _place(places: list[Json], rank: int, changed: list[str]) -> tuple[str, str]:
+    if rank >= len(places):
+        return "", ""
+    site = places[rank]["siteId"]
+    return f"{site} *" if site in changed else site, str(places[rank]["score"])

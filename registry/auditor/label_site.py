@@ -1,0 +1,103 @@
+"""`audit label`: what an auditor found a site to be, signed and put on record."""
+
+import time
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+
+from registry.auditor.auditor_key import auditor_options, signer_of
+from registry.client import Json, RegistryClient
+from registry.identity import base64url
+from registry.records.labelling import Labelling, digest_source, sign_labelling
+from registry.sites.label import (
+    Independence,
+    Label,
+    Size,
+    parse_chain,
+    parse_percent,
+)
+from registry.terminal.output import (
+    DEFAULT_URL,
+    console,
+    json_option,
+    print_json,
+    with_client,
+)
+from registry.tlog.note import Signer, format_vkey
+
+
+@click.command()
+@click.argument("host")
+@click.argument("url", default=DEFAULT_URL, envvar="FAIR_REGISTRY_URL")
+@auditor_options
+@click.option("--size", type=click.Choice(get_args(Size)))
+@click.option("--independence", type=click.Choice(get_args(Independence)))
+@click.option("--chain", help="Which: its domain, or another identifier in a-z, 0-9.")
+@click.option("--commission", help='Such as "12.5%".')
+@click.option("--retract", is_flag=True, help="Take back what you said of the site.")
+@click.option(
+    "--observed",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="The day for which the source tells it. [default: today]",
+)
+@click.option(
+    "--source", required=True, help="Where it comes from: public, and naming no person."
+)
+@json_option
+def label(
+    host: str, url: str, key: Path, name: str, *, as_json: bool, **options: Any
+) -> None:
+    """Label the site of HOST for the reports of the registry at URL.
+
+    What you leave out you do not say; it replaces all that you said of the site before.
+    """
+    signer = signer_of(key, name)
+    labelled = _label(options)
+    if (labelled == Label()) is not options["retract"]:
+        raise click.UsageError("say what the site is, or --retract")
+
+    async def work(client: RegistryClient) -> Json:
+        site_id = (await client.get(f"/v1/sites/{host}"))["id"]
+        labelling = _labelling(signer, site_id, labelled, options)
+        signature = sign_labelling(labelling, signer.private).signature
+        signed = {**labelling.members, "sig": base64url.encode(signature)}
+        return await client.set_label({**signed, "source": options["source"]})
+
+    answered = with_client(url, work)
+    if as_json:
+        print_json(answered)
+    else:
+        console.print(f"{host}: on record, leaf {answered['leafHash']}")
+
+
+def _label(options: dict[str, Any]) -> Label:
+    """Raises: click.UsageError."""
+    chain, commission = options["chain"], options["commission"]
+    try:
+        return Label(
+            size=options["size"],
+            independence=options["independence"] or ("chain" if chain else None),
+            chain=None if chain is None else parse_chain(chain),
+            commission_percent=None
+            if commission is None
+            else parse_percent(commission),
+        )
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _labelling(
+    signer: Signer, site_id: str, labelled: Label, options: dict[str, Any]
+) -> Labelling:
+    now = datetime.fromtimestamp(int(time.time()), UTC)
+    observed: date = (options["observed"] or now).date()
+    return Labelling(
+        auditor=format_vkey(signer.verifier_key),
+        site_id=site_id,
+        label=labelled,
+        observed_on=observed,
+        told_at=now,
+        source_digest=digest_source(options["source"]),
+    )

@@ -1,0 +1,105 @@
+"""`audit monitor`: what is new in the log about a site, or of an operator."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import click
+
+from registry.auditor.command import run_audit, shown
+from registry.auditor.follow_log import VerifiedLog
+from registry.auditor.source import LogSource
+from registry.auditor.trust import TrustOptions, trust_options
+from registry.auditor.verify import follow, state_option
+from registry.records.record import parse_record
+from registry.records.record_fields import KIND_OF_ACT
+from registry.terminal.output import console, json_option
+
+SOMETHING_NEW = 3
+ABOUT_SITES = {*KIND_OF_ACT.values(), "moderation", "label"}
+BY_OPERATORS = {"ranking", "selection"}
+_SHOWN = (
+    *("act", "reason", "opn", "ranking", "site", "outcome"),
+    *("size", "independence", "chain", "commission", "observed"),
+)
+
+
+@click.command()
+@click.argument("url")
+@click.option("--host", help="A listed site: what it signed and what was done to it.")
+@click.option("--operator", help="Its rankings and selections, by their counter.")
+@trust_options
+@state_option
+@json_option
+def monitor(
+    url: str,
+    host: str | None,
+    operator: str | None,
+    state: Path | None,
+    *,
+    as_json: bool,
+    **trust: Any,
+) -> None:
+    """Tell what is new about a site, or of an operator, since the last run.
+
+    Each run verifies the log from where the last one ended. Exit code 0: nothing is
+    new; 3: something is; 1: the log is not sound. With --json, one record a line.
+    """
+    if (host is None) == (operator is None):
+        raise click.UsageError("give --host or --operator")
+    if state is None:
+        raise click.UsageError("--state keeps what was seen; without it all is new")
+    options = TrustOptions(**trust)
+    watcher = Watcher(as_json=as_json)
+
+    async def work(source: LogSource) -> VerifiedLog:
+        if host is not None:
+            path = f"/v1/sites/{quote(host, safe='')}"
+            watcher.look_for("site", str((await source.ask(path))["id"]))
+        else:
+            watcher.look_for("op", str(operator))
+        return await follow(source, options, state, watch=watcher.see)
+
+    log = run_audit(url, work, as_json=as_json)
+    if not as_json:
+        console.print(
+            f"{watcher.count} new in entries {log.first}..{log.checkpoint.size}"
+        )
+    raise SystemExit(SOMETHING_NEW if watcher.count else 0)
+
+
+class Watcher:
+    """Tells records that have a member of a value; count: how many it has told."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.count = 0
+        self._as_json = as_json
+        self._name, self._value, self._sought = "", "", b""
+
+    def look_for(self, name: str, value: str) -> None:
+        self._name, self._value = name, value
+        self._sought = f'"{name}":{json.dumps(value)}'.encode()
+
+    def see(self, index: int, entry: bytes) -> None:
+        """Parses only what holds the bytes that are sought."""
+        if self._sought not in entry:
+            return
+        members = parse_record(entry)
+        kinds = ABOUT_SITES if self._name == "site" else BY_OPERATORS
+        if members["kind"] not in kinds or members.get(self._name) != self._value:
+            return
+        self.count += 1
+        if self._as_json:
+            click.echo(json.dumps({"index": index, "record": members}))
+        else:
+            members_text = shown(", ".join(_member_texts(dict(members))))
+            kind, minute = str(members["kind"]), str(members["t"])
+            console.print(f"{index:>10} {minute} {kind} {members_text}", soft_wrap=True)
+
+
+def _member_texts(members: dict[str, Any]) -> Iterator[str]:
+    for name in _SHOWN:
+        if members.get(name) is not None:
+            yield f"{name} {members[name]}"

@@ -1,0 +1,274 @@
+"""`audit promises`: whether what the registry promised with its answers was kept."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import click
+import msgspec
+
+from registry.auditor.command import run_audit, shown, tell_refused
+from registry.auditor.follow_log import Findings
+from registry.auditor.proof_check import ProvenEntries
+from registry.auditor.prove import open_entries
+from registry.auditor.source import LogSource, LogUnreadable
+from registry.auditor.trust import TrustOptions, trust_options
+from registry.client import KeptPromise
+from registry.errors import RegistryError
+from registry.records.evidence import (
+    BEFORE,
+    Evidence,
+    is_well_before,
+    is_well_behind,
+    parse_evidence,
+    verify_evidence,
+)
+from registry.records.promise import Promise, parse_promise, verify_promise
+from registry.terminal.output import console, errors, json_option, print_json
+from registry.tlog.edge import edge_runs, rebuild_edge
+from registry.tlog.merkle import leaf_hash
+from registry.tlog.note import format_vkey, parse_vkey
+from registry.tlog.proof import (
+    consistency_runs,
+    prove_consistency,
+    read_from_tiles,
+    tiles_for,
+)
+from registry.tlog.refusals import LogInvalid
+from registry.tlog.tiles import TILE_WIDTH, tile_of_run
+
+READABLE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("file", type=READABLE)
+@click.argument("url")
+@trust_options
+@click.option("--promise-key", metavar="VKEY", help="The registry's by default.")
+@click.option(
+    "--evidence",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=".",
+    help="Where to write evidence of a broken promise.",
+)
+@json_option
+def promises(
+    file: Path,
+    url: str,
+    promise_key: str | None,
+    folder: Path,
+    *,
+    as_json: bool,
+    **trust: Any,
+) -> None:
+    """Check that every promise in FILE was kept by the log at URL.
+
+    FILE has a line for each answer, as `RegistryClient(promises=FILE)` writes it.
+    """
+    options = TrustOptions(**trust)
+
+    async def work(source: LogSource) -> list[dict[str, Any]]:
+        vkey = promise_key or str((await source.ask("/v1/log"))["promiseKey"])
+        entries, note = await open_entries(source, options)
+        log_key = format_vkey((await options.settle(source)).log_key)
+        check = _Check(source, entries, note, log_key=log_key, promise_key=vkey)
+        try:
+            return [
+                await check.tell(kept_promise, folder) for kept_promise in _lines(file)
+            ]
+        except LogInvalid as invalid:
+            raise Findings([invalid]) from invalid
+
+    checks = run_audit(url, work, as_json=as_json)
+    if as_json:
+        print_json({"promises": checks})
+    else:
+        for check in checks:
+            line = shown(f"{check['id']}: {check['outcome']} {check['detail']}")
+            console.print(line, soft_wrap=True)
+    if any(check["outcome"] not in {"kept", "not due"} for check in checks):
+        raise SystemExit(1)
+
+
+@click.command()
+@click.argument("file", type=READABLE)
+@click.option("--witness", "witnesses", multiple=True, metavar="VKEY")
+@json_option
+def evidence(file: Path, witnesses: tuple[str, ...], *, as_json: bool) -> None:
+    """Check the evidence of a broken promise in FILE, asking nobody."""
+    try:
+        keys = [parse_vkey(witness) for witness in witnesses]
+        parsed = parse_evidence(file.read_bytes())
+        broken = verify_evidence(parsed, keys)
+    except RegistryError as refused:
+        tell_refused(refused, as_json=as_json)
+        raise SystemExit(1) from refused
+    summary = {
+        "broken": True,
+        "leafHash": broken.leaf.hex(),
+        "promisedAt": broken.promise.promised_at.isoformat(),
+        "promiseKey": parsed.promise_key,
+        "logKey": parsed.log_key,
+        "size": broken.checkpoint.checkpoint.size,
+        "first": broken.first_index,
+        "last": broken.last_index,
+        "shownBy": broken.shown_by,
+    }
+    if as_json:
+        print_json(summary)
+        return
+    console.print("[red]The promise was broken.[/]")
+    console.print(
+        f"Promised at {summary['promisedAt']}: leaf {summary['leafHash']}. It is none of the "
+        f"entries {summary['first']}..{summary['last']} of the log of size {summary['size']}, "
+        "which are all that could be it.",
+        soft_wrap=True,
+    )
+    console.print(f"That the time was over is shown by the {summary['shownBy']}.")
+    console.print("Compare the keys with those that the registry publishes:")
+    console.print(f"  {summary['promiseKey']}\n  {summary['logKey']}", soft_wrap=True)
+
+
+class _Check:
+    """Check promises against one checkpoint."""
+
+    def __init__(
+        self,
+        source: LogSource,
+        entries: ProvenEntries,
+        note: bytes,
+        *,
+        log_key: str,
+        promise_key: str,
+    ) -> None:
+        self._source = source
+        self._entries = entries
+        self._note = note
+        self._log_key = log_key
+        self._promise_key = promise_key
+        self._now = datetime.now(UTC)
+
+    async def tell(self, receipt: KeptPromise, folder: Path) -> dict[str, Any]:
+        """outcome: kept, late, not due, foreign or broken. Raises: LogInvalid."""
+        outcome, detail = await self._judge(receipt, folder)
+        return {"id": receipt.id, "outcome": outcome, "detail": detail}
+
+    async def _judge(self, receipt: KeptPromise, folder: Path) -> tuple[str, str]:
+        try:
+            leaf = bytes.fromhex(receipt.leaf_hash)
+            promise = parse_promise(receipt.promise)
+            verify_promise(promise, leaf, parse_vkey(self._promise_key).public)
+        except (RegistryError, ValueError) as error:
+            return "foreign", str(error)
+        hinted = await self._hinted_index(receipt.id)
+        if hinted is not None and leaf_hash(await self._entries.at(hinted)) == leaf:
+            return await self._judge_time(hinted, promise)
+        if self._now < promise.promised_at + BEFORE:
+            return "not due", "ask again in two minutes"
+        index, evidence = await self._search(leaf, promise, receipt)
+        if index is not None:
+            return await self._judge_time(index, promise)
+        file = _write(folder, leaf, evidence)
+        errors.print(f"[red]A broken promise:[/] the evidence is in {file}")
+        return "broken", str(file)
+
+    async def _judge_time(self, index: int, promise: Promise) -> tuple[str, str]:
+        """Late: a record stands before it that was made when the delay was over."""
+        before = await self._entries.at(index - 1) if index else None
+        if before is not None and is_well_behind(before, promise):
+            return "late", f"entry {index} stands behind records of a later time"
+        return "kept", f"entry {index}"
+
+    async def _hinted_index(self, record_id: str) -> int | None:
+        """Return the index that the registry names: it saves a search, and is not believed."""
+        try:
+            path = f"/v1/records/{quote(record_id, safe='')}"
+            index = (await self._source.ask(path)).get("leafIndex")
+        except LogUnreadable:
+            return None
+        return index if isinstance(index, int) and self._is_there(index) else None
+
+    def _is_there(self, index: int) -> bool:
+        return 0 <= index < self._entries.head.size
+
+    async def _search(
+        self, leaf: bytes, promise: Promise, receipt: KeptPromise
+    ) -> tuple[int | None, Evidence | None]:
+        """Return the index of the leaf, or the evidence that it is not there in time."""
+        number = await self._first_bundle(promise)
+        first, leaves = number * TILE_WIDTH, []
+        first_entry = last_entry = b""
+        while number * TILE_WIDTH < self._entries.head.size:
+            bundle = await self._entries.bundle(number)
+            hashed = [leaf_hash(entry) for entry in bundle]
+            if leaf in hashed:
+                return number * TILE_WIDTH + hashed.index(leaf), None
+            first_entry, last_entry = first_entry or bundle[0], bundle[-1]
+            leaves += hashed
+            number += 1
+            if is_well_behind(last_entry, promise):
+                break
+        size = first + len(leaves)
+        return None, Evidence(
+            version="fair-registry/broken-promise/v1",
+            log_key=self._log_key,
+            promise_key=self._promise_key,
+            leaf_hash=receipt.leaf_hash,
+            promise=receipt.promise,
+            checkpoint=self._note.decode(),
+            first_index=first,
+            levels=await self._levels(first),
+            leaves=leaves,
+            consistency=await self._consistency(size),
+            first_entry=first_entry.decode(),
+            last_entry=last_entry.decode(),
+            seen_at=self._now,
+        )
+
+    async def _first_bundle(self, promise: Promise) -> int:
+        """The last one that begins with a record from well before the promise, or 0."""
+        low, high = 0, -(-self._entries.head.size // TILE_WIDTH)
+        while high - low > 1:
+            middle = (low + high) // 2
+            entry = (await self._entries.bundle(middle))[0]
+            if is_well_before(entry, promise):
+                low = middle
+            else:
+                high = middle
+        return low
+
+    async def _levels(self, size: int) -> list[list[bytes]]:
+        """Return the levels of the edge of the tree of that size."""
+        head = self._entries.head.size
+        tiles = {tile_of_run(run, head) for run in edge_runs(size)}
+        fetched = {tile: await self._entries.tile(tile) for tile in tiles}
+        edge = rebuild_edge(size, read_from_tiles(fetched, head))
+        return [list(level) for level in edge.levels]
+
+    async def _consistency(self, size: int) -> list[bytes]:
+        head = self._entries.head.size
+        if size in {0, head}:
+            return []
+        tiles = tiles_for(consistency_runs(size, head), head)
+        fetched = {tile: await self._entries.tile(tile) for tile in tiles}
+        return list(prove_consistency(size, head, read_from_tiles(fetched, head)))
+
+
+def _write(folder: Path, leaf: bytes, evidence: Evidence | None) -> Path:
+    """Named by the leaf: what the registry calls the record may be no file's name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"broken-promise-{leaf.hex()[:16]}.json"
+    file.write_bytes(msgspec.json.encode(evidence) + b"\n")
+    return file
+
+
+def _lines(file: Path) -> list[KeptPromise]:
+    receipts = []
+    for number, line in enumerate(file.read_bytes().splitlines(), start=1):
+        try:
+            receipts.append(msgspec.json.decode(line, type=KeptPromise))
+        except msgspec.MsgspecError as error:
+            raise click.ClickException(f"line {number}: {error}") from error
+    return receipts

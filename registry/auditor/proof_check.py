@@ -1,0 +1,109 @@
+"""Single entries of a log, each proven to stand in the tree of a signed checkpoint."""
+
+from collections import OrderedDict
+from typing import TypeVar
+
+from registry.auditor.source import LogSource
+from registry.tlog.checkpoint import Checkpoint
+from registry.tlog.follow import parse_part
+from registry.tlog.merkle import leaf_hashes, verify_inclusion
+from registry.tlog.proof import (
+    inclusion_runs,
+    prove_inclusion,
+    read_from_tiles,
+    tiles_for,
+)
+from registry.tlog.refusals import (
+    LOG_ENTRY_FORGED,
+    LOG_MISSING,
+    LOG_TILE_FORGED,
+    LogInvalid,
+    ProofInvalid,
+)
+from registry.tlog.tiles import (
+    TILE_WIDTH,
+    Bundle,
+    Tile,
+    format_tile_path,
+)
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+CACHED_BUNDLES, CACHED_TILES = 16, 64
+
+
+class ProvenEntries:
+    """head: verified. What was read last is kept for a while."""
+
+    def __init__(self, source: LogSource, head: Checkpoint) -> None:
+        self._source = source
+        self.head = head
+        self._bundles: OrderedDict[int, tuple[bytes, ...]] = OrderedDict()
+        self._tiles: OrderedDict[Tile, bytes] = OrderedDict()
+
+    async def at(self, index: int) -> bytes:
+        """The entry at an index below the size. Raises: LogInvalid, LogUnreadable."""
+        bundle = await self.bundle(index // TILE_WIDTH)
+        return bundle[index % TILE_WIDTH]
+
+    async def bundle(self, number: int) -> tuple[bytes, ...]:
+        """The entries from number * 256 on."""
+        entries = self._bundles.get(number)
+        if entries is None:
+            entries = await self._read_bundle(number)
+            _cache(self._bundles, number, entries, CACHED_BUNDLES)
+        return entries
+
+    async def proof(self, index: int) -> tuple[bytes, ...]:
+        """Return the hashes from the leaf at index to the root. Not verified here."""
+        size = self.head.size
+        tiles = tiles_for(inclusion_runs(index, size), size)
+        fetched = {tile: await self.tile(tile) for tile in tiles}
+        return prove_inclusion(index, size, read_from_tiles(fetched, size))
+
+    async def tile(self, tile: Tile) -> bytes:
+        """Return a tile of the requested width, unverified."""
+        hashes = self._tiles.get(tile)
+        if hashes is None:
+            hashes = b"".join(await self._read(tile))
+            _cache(self._tiles, tile, hashes, CACHED_TILES)
+        return hashes
+
+    async def _read_bundle(self, number: int) -> tuple[bytes, ...]:
+        """One proof vouches for all leaves: the others go into what proves the first."""
+        first = number * TILE_WIDTH
+        width = min(TILE_WIDTH, self.head.size - first)
+        bundle = Bundle(index=number, width=width)
+        entries = await self._read(bundle)
+        leaves = leaf_hashes(entries)
+        tile = Tile(level=0, index=number, width=width)
+        if b"".join(leaves) != await self.tile(tile):
+            detail = "an entry does not hash to its leaf"
+            raise LogInvalid(LOG_ENTRY_FORGED, detail, path=format_tile_path(bundle))
+        await self._verify(first, leaves[0], format_tile_path(tile))
+        return entries
+
+    async def _verify(self, index: int, leaf: bytes, path: str) -> None:
+        size, root = self.head.size, self.head.root
+        proof = await self.proof(index)
+        try:
+            verify_inclusion(leaf, proof, index=index, size=size, root=root)
+        except ProofInvalid as invalid:
+            raise LogInvalid(
+                LOG_TILE_FORGED, invalid.problem.detail, path=path
+            ) from invalid
+
+    async def _read(self, part: Tile | Bundle) -> tuple[bytes, ...]:
+        """Read a part; a partial one that is gone has been replaced by the full one."""
+        for candidate in dict.fromkeys((part, part.full)):
+            data = await self._source.fetch(format_tile_path(candidate))
+            if data is not None:
+                return parse_part(candidate, data)[: part.width]
+        raise LogInvalid(LOG_MISSING, "not found", path=format_tile_path(part))
+
+
+def _cache(cache: OrderedDict[K, V], key: K, value: V, most: int) -> None:
+    cache[key] = value
+    while len(cache) > most:
+        cache.popitem(last=False)

@@ -1,0 +1,100 @@
+"""An archive held against the log: its rankings and choices, and its auditors' labels."""
+
+import tempfile
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from registry.auditor.follow_log import Follower
+from registry.auditor.source import LogSource
+from registry.auditor.state import AuditState
+from registry.auditor.trust import Trust
+from registry.records.log_rules import ConductState
+from registry.reports.archive.agreement import Agreement
+from registry.reports.archive.duck import open_duck
+from registry.reports.archive.label_agreement import LabelAgreement
+from registry.reports.archive.label_rows import read_labels
+from registry.reports.archive.reading import Archive, iterate_rankings
+from registry.reports.archive.site_rows import read_sites
+from registry.tlog.checkpoint import Checkpoint, verify_checkpoint
+from registry.tlog.follow import Visit
+from registry.tlog.note import format_vkey
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldArchive:
+    """conduct: what the log's records told."""
+
+    rankings: Agreement
+    labels: LabelAgreement
+    conduct: ConductState
+
+    @property
+    def differences(self) -> list[str]:
+        return [*self.rankings.differences, *self.labels.differences]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return the numbers of rows that were compared."""
+        return {
+            "rankings": self.rankings.rankings,
+            "choices": self.rankings.choices,
+            "openings": self.rankings.openings,
+            "labels": self.labels.statements,
+        }
+
+
+async def hold_against_log(
+    source: LogSource,
+    trust: Trust,
+    archive: Archive,
+    *,
+    auditors: Collection[str],
+    watch: Visit,
+) -> HeldArchive:
+    """The log is read whole, and must hold the tree that the archive was made from.
+
+    auditors: whose labels may count, or none for anybody's. watch: sees each entry.
+    """
+    manifest = archive.manifest
+    covering = verify_checkpoint(manifest.checkpoint.encode(), trust.log_key).checkpoint
+    with (
+        tempfile.TemporaryDirectory(prefix="fair-registry-") as scratch,
+        open_duck(Path(scratch)) as duck,
+    ):
+        archive.view(duck)
+        rankings = Agreement(
+            start=manifest.start,
+            end=manifest.end,
+            size=covering.size,
+            rows=iterate_rankings(duck, archive),
+        )
+        labels = LabelAgreement(
+            end=manifest.end_at,
+            size=covering.size,
+            labels=read_labels(duck),
+            known=auditors,
+        )
+
+        def see(index: int, entry: bytes) -> None:
+            rankings.visit(index, entry)
+            labels.visit(index, entry)
+            watch(index, entry)
+
+        seen = _seen(trust, covering)
+        log = await Follower(source, trust, state=seen, watch=see).run()
+        rankings.finish()
+        labels.finish(read_sites(duck))
+    return HeldArchive(rankings=rankings, labels=labels, conduct=log.conduct)
+
+
+def _seen(trust: Trust, covering: Checkpoint) -> AuditState:
+    """Return the state of an auditor who has seen this checkpoint and read nothing."""
+    return AuditState(
+        key=format_vkey(trust.log_key),
+        head_size=covering.size,
+        head_root=covering.root,
+        size=0,
+        levels=[],
+        conduct=ConductState(),
+    )

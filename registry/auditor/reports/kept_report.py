@@ -1,0 +1,79 @@
+"""`audit kept-report`: whether a file is the report of a month that the log names."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from registry.auditor.command import run_audit
+from registry.auditor.follow_log import Findings
+from registry.auditor.prove import READABLE, leaf_index_of, open_entries
+from registry.auditor.source import LogSource, LogUnreadable
+from registry.auditor.trust import TrustOptions, trust_options
+from registry.records.canonical import digest_of
+from registry.records.record import format_minute, parse_record
+from registry.terminal.output import DEFAULT_URL, console, json_option, print_json
+from registry.terminal.report_options import parsed_month
+from registry.tlog.refusals import LogInvalid
+from registry.usecases.reports.keep_report import window_of_month
+
+PAGE = 100
+
+
+@click.command("kept-report")
+@click.argument("file", type=READABLE)
+@click.argument("month")
+@click.argument("url", default=DEFAULT_URL, envvar="FAIR_REGISTRY_URL")
+@trust_options
+@json_option
+def kept_report(
+    file: Path, month: str, url: str, *, as_json: bool, **trust: Any
+) -> None:
+    """Check that FILE is the fairness report of MONTH whose digest stands in the log.
+
+    FILE is what GET /v1/reports/MONTH gave, in any form. Exit code 1: it is another.
+    """
+    window = window_of_month(parsed_month(month))
+    digest = digest_of(file.read_bytes())
+
+    async def work(source: LogSource) -> tuple[int, Mapping[str, Any]]:
+        index = await leaf_index_of(source, await _record_id(source, month))
+        entries, _ = await open_entries(source, TrustOptions(**trust))
+        if index >= entries.head.size:
+            raise LogUnreadable(f"the log has no entry {index} yet")
+        try:
+            return index, parse_record(await entries.at(index))
+        except LogInvalid as invalid:
+            raise Findings([invalid]) from invalid
+
+    index, record = run_audit(url, work, as_json=as_json)
+    is_of_month = record["kind"] == "report" and (
+        (record["from"], record["to"])
+        == (format_minute(window.start_at), format_minute(window.end_at))
+    )
+    forms = record["forms"].items() if is_of_month else ()
+    form = next((name for name, own in forms if own == digest), None)
+    if as_json:
+        print_json({"kept": form is not None, "form": form, "leafIndex": index})
+    elif form:
+        sentence = f"[green]{file} is the {form} of {month}[/], entry {index}"
+        console.print(sentence, soft_wrap=True)
+    else:
+        sentence = f"[red]{file} is not what entry {index} names[/]: {digest}"
+        console.print(sentence, soft_wrap=True)
+    raise SystemExit(0 if form else 1)
+
+
+async def _record_id(source: LogSource, month: str) -> str:
+    """Raises: LogUnreadable."""
+    path = f"/v1/reports?limit={PAGE}"
+    cursor = ""
+    while True:
+        page = await source.ask(path + (f"&cursor={cursor}" if cursor else ""))
+        for report in page["reports"]:
+            if report["month"] == month:
+                return str(report["recordId"])
+        cursor = page["nextCursor"]
+        if not cursor:
+            raise LogUnreadable(f"no report of {month} is kept")

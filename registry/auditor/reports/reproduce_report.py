@@ -1,0 +1,245 @@
+"""`audit reproduce-report`: a kept report computed again, from public parts alone.
+
+The log says which rankings and choices there were, the archive opens what they
+disclosed, and every figure of the report is computed from it and compared.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import click
+import msgspec
+
+from registry.auditor.command import run_audit, shown
+from registry.auditor.reports.cited_report import CitedReport, parse_report
+from registry.auditor.reports.held_archive import HeldArchive, hold_against_log
+from registry.auditor.reports.report_signature import (
+    READABLE,
+    ask_promise_key,
+    key_of_promises,
+    read_signed,
+)
+from registry.auditor.source import LogSource
+from registry.auditor.trust import TrustOptions, trust_options
+from registry.errors import RegistryError
+from registry.identity.statements.detached_jws import REPORT_TYP, verify_detached
+from registry.records.canonical import digest_of
+from registry.records.record import format_minute, parse_record
+from registry.reports.archive.reading import Archive, open_archive
+from registry.reports.render.figure_comparison import Figure, figures_of
+from registry.reports.render.json_object import format_json
+from registry.reports.report_terms import Terms
+from registry.terminal.output import console, json_option, print_json
+from registry.usecases.reports.archived_report import (
+    report_of_archive,
+    window_of_archive,
+)
+
+IMPOSSIBLE = 2
+MAX_SHOWN = 100
+NOT_PROVEN = (
+    "which sites were drawn as the sample of a ranking's eligible ones",
+    "labels that a site's documents or its registration told, as the registry says",
+    "categories of sites and the trials of invariance, as the registry says",
+)
+
+
+@click.command("reproduce-report")
+@click.argument("url", metavar="URL|LOGDIR")
+@click.option(
+    "--archive",
+    "folder",
+    required=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The archive of the report's window.",
+)
+@click.option(
+    "--report", "file", required=True, type=READABLE, help="The report as JSON."
+)
+@click.option("--signature", type=READABLE, help="Of the report. [default: FILE.jws]")
+@click.option(
+    "--promise-key",
+    metavar="VKEY",
+    help="Who must have signed report and archive. Without it the key that the "
+    "registry at URL names.",
+)
+@click.option(
+    "--auditor",
+    "auditors",
+    metavar="VKEY",
+    multiple=True,
+    help="Whose labels may count, once for each. Without it anybody's who signs them.",
+)
+@trust_options
+@json_option
+def reproduce_report(
+    url: str,
+    folder: Path,
+    file: Path,
+    signature: Path | None,
+    promise_key: str | None,
+    *,
+    auditors: tuple[str, ...],
+    as_json: bool,
+    **trust: Any,
+) -> None:
+    """Compute every figure of a fairness report again, and tell which differ.
+
+    Needs the public log, the archive and the report, and no database. Each label that
+    an auditor told must be the one he signed, as the log has it. Exit code 0: all is
+    the same; 1: a figure differs, or the archive is not what the log says; 2: it could
+    not be computed.
+    """
+
+    async def work(source: LogSource) -> Reproduction:
+        token, body = read_signed(file, signature)
+        key = key_of_promises(promise_key or await ask_promise_key(source))
+        verify_detached(token, body, key, typ=REPORT_TYP)
+        cited = parse_report(body)
+        archive = open_archive(folder, key)
+        cited.check_window(window_of_archive(archive))
+        settled = await TrustOptions(**trust).settle(source)
+        kept_digest = KeptDigest(cited.terms, digest_of(body))
+        held = await hold_against_log(
+            source, settled, archive, auditors=auditors, watch=kept_digest.visit
+        )
+        _check_policy(cited, held)
+        return _compute(archive, cited, held, kept_digest)
+
+    with _impossible():
+        reproduction = run_audit(url, work, as_json=as_json)
+    reproduction.tell(as_json=as_json)
+    raise SystemExit(0 if reproduction.is_same else 1)
+
+
+@contextmanager
+def _impossible() -> Iterator[None]:
+    """End with the code of a check that could not be made."""
+    try:
+        yield
+    except click.ClickException as error:
+        error.show()
+        raise SystemExit(IMPOSSIBLE) from error
+    except SystemExit as unable:
+        raise SystemExit(IMPOSSIBLE) from unable
+
+
+@dataclass(slots=True)
+class KeptDigest:
+    """Digest of the kept report of all of this window, held against this file.
+
+    digest: of the file. leaf: of the record, None where there is none.
+    """
+
+    terms: Terms
+    digest: str
+    leaf: int | None = None
+    is_other: bool = False
+
+    def visit(self, index: int, entry: bytes) -> None:
+        if b'"kind":"report"' not in entry or self.terms.operator + self.terms.category:
+            return
+        members = parse_record(entry)
+        window = self.terms.window
+        minutes = tuple(map(format_minute, (window.start_at, window.end_at)))
+        if members["kind"] == "report" and minutes == (members["from"], members["to"]):
+            forms = cast("Mapping[str, str]", members["forms"])
+            self.leaf, self.is_other = index, forms.get("json") != self.digest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reproduction:
+    """held: against the log. failure: why nothing was computed."""
+
+    held: HeldArchive
+    kept_digest: KeptDigest
+    figures: int
+    differing: list[Figure]
+    failure: str = ""
+
+    @property
+    def is_same(self) -> bool:
+        unlike = self.held.differences or self.kept_digest.is_other
+        return not (unlike or self.differing or self.failure)
+
+    def tell(self, *, as_json: bool) -> None:
+        counts = {**self.held.counts, "figures": self.figures}
+        auditors = dict(sorted(self.held.labels.auditors.items()))
+        if as_json:
+            print_json(
+                {
+                    "same": self.is_same,
+                    **counts,
+                    "auditors": auditors,
+                    "archive": self.held.differences,
+                    "differing": [_members(figure) for figure in self.differing],
+                    "failure": self.failure,
+                    "keptAtLeaf": self.kept_digest.leaf,
+                    "isTheKeptOne": self.kept_digest.leaf is not None
+                    and not self.kept_digest.is_other,
+                    "notProven": NOT_PROVEN,
+                }
+            )
+            return
+        for line in self.held.differences:
+            console.print(f"[red]archive:[/] {shown(line)}", soft_wrap=True)
+        for figure in self.differing[:MAX_SHOWN]:
+            line = f"{figure.path} is {figure.computed}, the report tells {figure.reported}"
+            console.print(f"[red]differs:[/] {shown(line)}", soft_wrap=True)
+        if self.kept_digest.leaf is not None:
+            word = (
+                "[red]another report[/]" if self.kept_digest.is_other else "this report"
+            )
+            console.print(f"kept on record at entry {self.kept_digest.leaf}: {word}")
+        if self.failure:
+            console.print(f"[red]not computed:[/] {shown(self.failure)}")
+        for auditor, number in auditors.items():
+            console.print(f"labels told by {shown(auditor)}: {number}", soft_wrap=True)
+        line = ", ".join(f"{count} {name}" for name, count in counts.items())
+        console.print(f"{line}; {len(self.differing)} figures differ", soft_wrap=True)
+        for line in NOT_PROVEN:
+            console.print(f"  not proven by the log: {line}", soft_wrap=True)
+
+
+def _check_policy(cited: CitedReport, held: HeldArchive) -> None:
+    digest = cited.algorithm.policy_digest
+    if digest not in held.conduct.policies:
+        told_of = f"the policy {digest} of the report is not logged"
+        held.rankings.differences.append(told_of)
+
+
+def _compute(
+    archive: Archive, cited: CitedReport, held: HeldArchive, kept_digest: KeptDigest
+) -> Reproduction:
+    """Raises: RegistryError, where the archive is as the log says and yet unreadable."""
+    try:
+        report = report_of_archive(archive, cited.algorithm, cited.terms, cited.policy)
+    except RegistryError as refused:
+        if not held.differences:
+            raise
+        return Reproduction(
+            held=held,
+            kept_digest=kept_digest,
+            figures=0,
+            differing=[],
+            failure=str(refused),
+        )
+    computed = msgspec.json.decode(format_json(report))
+    figures = list(figures_of(cited.members, computed))
+    return Reproduction(
+        held=held,
+        kept_digest=kept_digest,
+        figures=len(figures),
+        differing=[figure for figure in figures if figure.differs],
+    )
+
+
+def _members(figure: Figure) -> dict[str, object]:
+    return {
+        "path": figure.path,
+        "told": figure.reported,
+        "computed": figure.computed,
+    }

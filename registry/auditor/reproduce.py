@@ -1,0 +1,244 @@
+"""`audit reproduce`: rankings computed again from what they disclose.
+
+The log is verified first, so that policy, seed and secret are those that stand in it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import quote
+
+import click
+import msgspec
+
+from registry.auditor.command import run_audit, shown
+from registry.auditor.follow_log import Findings
+from registry.auditor.proof_check import ProvenEntries
+from registry.auditor.snapshot import IndexSnapshot
+from registry.auditor.source import LogSource, LogUnreadable
+from registry.auditor.trust import TrustOptions, trust_options
+from registry.auditor.verify import follow, state_option
+from registry.errors import RegistryError
+from registry.index.segments.array_file import FileDamaged
+from registry.records.log_rules import ConductState
+from registry.records.recomputation import KnownDay, Recomputation, recompute
+from registry.records.record import parse_record
+from registry.records.record_fields import Members
+from registry.terminal.output import console, errors, json_option, print_json
+from registry.tlog.refusals import LogInvalid
+
+EXIT_NOTHING_COMPUTED = 3
+NO_SNAPSHOT = "factors: the registry keeps no index of that time (see --index)"
+
+
+class Held(msgspec.Struct, rename="camel", kw_only=True):
+    """A ranking as `GET /v1/rankings/{id}` gives it to its asker; a line of the file."""
+
+    id: str
+    leaf_index: int | None
+    openings: tuple[dict[str, Any], ...] | None = None
+
+    @property
+    def disclosures(self) -> list[str]:
+        return [str(opening.get("disclosure")) for opening in self.openings or ()]
+
+
+@click.command()
+@click.argument("arguments", nargs=-1, metavar="[ID] URL", required=True)
+@trust_options
+@state_option
+@click.option(
+    "--disclosures",
+    type=click.File("rb"),
+    help="Answers of GET /v1/rankings/{id}, one a line, instead of ID.",
+)
+@click.option(
+    "--index",
+    "folder",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The registry's index at that time, if you have it: factors are computed too.",
+)
+@click.option("--first", type=int, default=0, help="Leave out rankings before it.")
+@click.option("--last", type=int, help="Leave out rankings behind it.")
+@json_option
+def reproduce(
+    arguments: tuple[str, ...],
+    state: Path | None,
+    disclosures: Any,
+    folder: Path | None,
+    *,
+    first: int,
+    last: int | None,
+    as_json: bool,
+    **trust: Any,
+) -> None:
+    """Compute the order and the totals of a ranking again.
+
+    ID is the whole id from the answer; its secret half is what opens the disclosures.
+    Exit code 1 if a ranking differs, 3 if none could be computed.
+    """
+    if len(arguments) != (1 if disclosures else 2):
+        raise click.UsageError("give ID and URL, or --disclosures and URL")
+    options = TrustOptions(**trust)
+
+    async def work(source: LogSource) -> int:
+        log = await follow(source, options, state)
+        entries = ProvenEntries(source, log.checkpoint)
+        again = _Again(entries, log.conduct, _load(folder))
+        if disclosures:
+            held = _in_range(_lines(disclosures), first, last)
+        else:
+            held = iter([await _ask(source, arguments[0])])
+        tally = _Tally()
+        for ranking in held:
+            tally.add(ranking, await again.compute(ranking), as_json=as_json)
+        return tally.tell(as_json=as_json)
+
+    raise SystemExit(run_audit(arguments[-1], work, as_json=as_json))
+
+
+class _Tally:
+    """Count the outcomes of many rankings."""
+
+    def __init__(self) -> None:
+        self.checked = self.differing = self.impossible = 0
+        self.shown: list[dict[str, Any]] = []
+
+    def add(self, ranking: Held, result: Recomputation, *, as_json: bool) -> None:
+        self.checked += result.is_possible
+        self.impossible += not result.is_possible
+        self.differing += bool(result.differences)
+        record_id = ranking.id.partition(".")[0]
+        if as_json:
+            self.shown.append(
+                {
+                    "id": record_id,
+                    "leafIndex": ranking.leaf_index,
+                    "checked": result.checked,
+                    "differences": result.differences,
+                    "notChecked": result.missing,
+                }
+            )
+            return
+        word = "[red]differs[/]" if result.differences else "[green]the same[/]"
+        word = word if result.is_possible else "nothing to compute"
+        console.print(f"{shown(record_id)} at {ranking.leaf_index}: {word}")
+        console.print(f"  computed: {', '.join(result.checked) or 'nothing'}")
+        for line in result.differences:
+            console.print(f"  [red]difference[/]: {shown(line)}", soft_wrap=True)
+        for line in result.missing:
+            console.print(f"  not computed: {shown(line)}", soft_wrap=True)
+
+    def tell(self, *, as_json: bool) -> int:
+        """Print the summary; return the exit code."""
+        if as_json:
+            numbers = {"checked": self.checked, "mismatches": self.differing}
+            print_json(
+                {**numbers, "impossible": self.impossible, "rankings": self.shown}
+            )
+        elif self.checked + self.impossible > 1:
+            console.print(
+                f"{self.checked} computed again, {self.differing} differ, "
+                f"{self.impossible} disclose nothing"
+            )
+        if self.differing:
+            return 1
+        return 0 if self.checked else EXIT_NOTHING_COMPUTED
+
+
+async def _ask(source: LogSource, ranking_id: str) -> Held:
+    """Raises: LogUnreadable."""
+    answer = await source.ask(f"/v1/rankings/{quote(ranking_id, safe='')}")
+    held = msgspec.convert(answer, Held)
+    if held.openings is None:
+        errors.print(
+            "The secret half of the id is missing or wrong: nothing is opened."
+        )
+    return held
+
+
+def _lines(file: Any) -> Iterator[Held]:
+    for number, line in enumerate(file, start=1):
+        try:
+            yield msgspec.json.decode(line, type=Held)
+        except msgspec.MsgspecError as error:
+            raise click.ClickException(f"line {number}: {error}") from error
+
+
+def _in_range(held: Iterator[Held], first: int, last: int | None) -> Iterator[Held]:
+    for ranking in held:
+        index = ranking.leaf_index
+        if index is not None and first <= index and (last is None or index <= last):
+            yield ranking
+
+
+class _Again:
+    """Computes rankings again. snapshot: None where nobody has the index."""
+
+    def __init__(
+        self,
+        entries: ProvenEntries,
+        conduct: ConductState,
+        snapshot: IndexSnapshot | None,
+    ) -> None:
+        self._entries = entries
+        self._conduct = conduct
+        self._snapshot = snapshot
+
+    async def compute(self, ranking: Held) -> Recomputation:
+        """Raises: LogUnreadable, Findings."""
+        if (
+            ranking.leaf_index is None
+            or not 0 <= ranking.leaf_index < self._entries.head.size
+        ):
+            raise LogUnreadable(f"{ranking.id} is not in the published log yet")
+        try:
+            members = parse_record(await self._entries.at(ranking.leaf_index))
+            if (
+                members["kind"] != "ranking"
+                or members["id"] != ranking.id.partition(".")[0]
+            ):
+                return _differs("id", f"entry {ranking.leaf_index} is another record")
+            policy = self._conduct.policies[str(members["policy"])]
+            text = str(parse_record(await self._entries.at(policy))["text"])
+        except LogInvalid as invalid:
+            raise Findings([invalid]) from invalid
+        return self._recompute(members, ranking.disclosures, text)
+
+    def _recompute(
+        self, members: Members, disclosures: list[str], policy_text: str
+    ) -> Recomputation:
+        seed = self._conduct.seeds[cast("int", members["seed"])]
+        secret = bytes.fromhex(seed.secret) if seed.secret else None
+        day = KnownDay(day=seed.day, secret=secret)
+        try:
+            recomputation = recompute(
+                members, disclosures, policy_text=policy_text, day=day
+            )
+        except RegistryError as refused:
+            return _differs("digests", f"a disclosure: {refused.problem.detail}")
+        if self._snapshot is None or "totals" not in recomputation.checked:
+            return replace(recomputation, missing=(*recomputation.missing, NO_SNAPSHOT))
+        searched = self._snapshot.search_again(members, disclosures, secret)
+        checked = (f"factors of {searched.compared} sites",) * bool(searched.compared)
+        missing = (searched.missing,) * bool(searched.missing)
+        return Recomputation(
+            checked=(*recomputation.checked, *checked),
+            differences=(*recomputation.differences, *searched.differences),
+            missing=(*recomputation.missing, *missing),
+        )
+
+
+def _differs(checked: str, difference: str) -> Recomputation:
+    return Recomputation(checked=(checked,), differences=(difference,), missing=())
+
+
+def _load(folder: Path | None) -> IndexSnapshot | None:
+    """Raises: click.ClickException."""
+    if folder is None:
+        return None
+    try:
+        return IndexSnapshot.load(folder)
+    except (OSError, FileDamaged) as error:
+        raise click.ClickException(f"{folder} holds no index: {error}") from error

@@ -1,0 +1,120 @@
+"""Sources of a log: a registry, a static copy behind a URL, or a folder.
+
+What a source gives is not trusted; who reads it verifies every byte.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import unquote, urlsplit
+
+import httpx
+
+from registry.auditor.connections import Connections, NotAnswered
+from registry.client import Json, ProblemAnswered, RegistryClient
+from registry.tlog.follow import MAX_RESPONSE_BYTES
+
+FETCHED_AT_ONCE = 6
+PAUSES_S = (0.2, 0.5, 1.0, 2.0, 4.0)  # before each new try
+
+
+class LogUnreadable(Exception):
+    """The log cannot be reached; the text says why. What was verified stays so."""
+
+
+class LogSource(Protocol):
+    """place: for people. fetch may be called while another fetch is under way."""
+
+    place: str
+
+    async def fetch(self, path: str) -> bytes | None:
+        """The bytes at a path of the log, None if not there. Raises: LogUnreadable."""
+
+    async def ask(self, path: str) -> Json:
+        """Return what the registry itself says, unproven. Raises: LogUnreadable."""
+
+
+class RemoteSource:
+    """A log behind a URL. client: of the same URL, for what else a registry tells."""
+
+    def __init__(self, url: str, client: RegistryClient) -> None:
+        self.place = url
+        self.client = client
+        self._connections = Connections(url)
+        self._threads = ThreadPoolExecutor(FETCHED_AT_ONCE, "log")
+
+    async def fetch(self, path: str) -> bytes | None:
+        loop = asyncio.get_running_loop()
+        get, cause = self._connections.get, ""
+        for pause_s in PAUSES_S:
+            try:
+                return await loop.run_in_executor(self._threads, get, path)
+            except NotAnswered as error:
+                cause = str(error)
+                if not error.is_passing:
+                    break
+            await asyncio.sleep(pause_s)
+        raise LogUnreadable(f"{self.place}: {cause}")
+
+    async def ask(self, path: str) -> Json:
+        try:
+            return await self.client.get(path)
+        except ProblemAnswered as answered:
+            raise LogUnreadable(f"{path}: {answered}") from answered
+        except httpx.TransportError as error:
+            raise LogUnreadable(f"{path}: {error}") from error
+
+    def close(self) -> None:
+        self._threads.shutdown(cancel_futures=True)
+        self._connections.close()
+
+
+class FolderSource:
+    """A log published as files."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises: LogUnreadable."""
+        if not folder.is_dir():
+            raise LogUnreadable(f"{folder} is no folder")
+        self.place = str(folder)
+        self._folder = folder
+
+    async def fetch(self, path: str) -> bytes | None:
+        try:
+            with (self._folder / path).open("rb") as file:
+                data = file.read(MAX_RESPONSE_BYTES + 1)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise LogUnreadable(str(error)) from error
+        if len(data) > MAX_RESPONSE_BYTES:
+            raise LogUnreadable(f"{path} is too large for a log")
+        return data
+
+    async def ask(self, path: str) -> Json:
+        detail = f"{self.place} is files, and no registry that answers {path}"
+        raise LogUnreadable(detail)
+
+
+def open_client(url: str) -> RegistryClient:
+    """Raises: LogUnreadable if it is no URL."""
+    try:
+        Connections(url)
+        return RegistryClient(url)
+    except (ValueError, httpx.InvalidURL) as error:
+        raise LogUnreadable(f"{url} is no URL: {error}") from error
+
+
+@asynccontextmanager
+async def open_source(url: str) -> AsyncIterator[LogSource]:
+    """url: http(s)://…, file:///… or a path."""
+    parts = urlsplit(url)
+    if parts.scheme in {"http", "https"}:
+        async with open_client(url) as client:
+            with closing(RemoteSource(url, client)) as served:
+                yield served
+        return
+    yield FolderSource(Path(unquote(parts.path) if parts.scheme == "file" else url))

@@ -1,0 +1,83 @@
+"""`audit verify`: reading the served log and checking every hash and record of it."""
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import click
+
+from registry.auditor.command import run_audit
+from registry.auditor.follow_log import Follower, VerifiedLog
+from registry.auditor.source import LogSource, RemoteSource
+from registry.auditor.state import load_state
+from registry.auditor.trust import TrustOptions, trust_options
+from registry.client import RegistryClient
+from registry.terminal.output import console, json_option, print_json
+
+state_option = click.option(
+    "--state",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File that keeps what was verified: the next run reads only what is new, "
+    "finds a log that was rewritten, and goes on where this one was interrupted.",
+)
+
+
+@click.command()
+@click.argument("url")
+@trust_options
+@state_option
+@click.option(
+    "--all", "collect", is_flag=True, help="Tell up to 100 findings, not the first."
+)
+@json_option
+def verify(
+    url: str, state: Path | None, *, collect: bool, as_json: bool, **trust: Any
+) -> None:
+    """Check the log at URL: tiles, signatures, and what the entries say.
+
+    URL may be a registry, a static copy of its log, or a folder.
+    """
+    options = TrustOptions(**trust)
+
+    async def work(source: LogSource) -> VerifiedLog:
+        return await follow(source, options, state, collect=collect)
+
+    log = run_audit(url, work, as_json=as_json)
+    if as_json:
+        print_json(log.summary())
+    else:
+        tell_sound(log)
+
+
+async def follow(
+    source: LogSource, options: TrustOptions, state: Path | None, **how: Any
+) -> VerifiedLog:
+    """The log, verified on from what the state file has.
+
+    Raises: as Follower.run; click.ClickException if the state is of another log.
+    """
+    known = load_state(state)
+    trust = await options.settle(source, known.key if known else None)
+    if known and known.head.origin != trust.log_key.name:
+        raise click.ClickException(f"{state} is the state of {known.head.origin}")
+    return await Follower(source, trust, state=known, keep=state, **how).run()
+
+
+async def verify_log(client: RegistryClient) -> VerifiedLog:
+    """The whole log of a registry, by its own key. Raises: Findings, LogUnreadable."""
+    with closing(RemoteSource(client.base_url, client)) as source:
+        return await follow(source, TrustOptions(), None)
+
+
+def tell_sound(log: VerifiedLog) -> None:
+    size = log.checkpoint.size
+    console.print(f"[green]The log is sound:[/] {size} entries")
+    if log.first:
+        console.print(f"  the first {log.first} were verified before")
+    for kind, count in log.records.items():
+        console.print(f"  {count:>8} {kind}")
+    for cosignature in log.head.cosignatures:
+        console.print(f"  cosigned by {cosignature.key.name}")
+    for day in log.overdue:
+        console.print(f"  [yellow]the secret of {day} is not revealed yet[/]")
+    console.print(f"  root {log.checkpoint.root.hex()}")

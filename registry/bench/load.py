@@ -1,0 +1,143 @@
+"""A small load generator: keep-alive HTTP/1.1 GETs over plain sockets.
+
+A client library would take more time than the service that is measured.
+"""
+
+import asyncio
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import cycle, islice
+from urllib.parse import urlsplit
+
+from typing_extensions import override
+
+_LENGTH = re.compile(rb"\r\ncontent-length: *([0-9]+)\r\n", re.IGNORECASE)
+_HEAD_END = b"\r\n\r\n"
+_OK = b"HTTP/1.1 200 "
+
+
+@dataclass(slots=True)
+class Latencies:
+    """Seconds a request; statuses but 200, and broken connections, are failures.
+
+    incomplete: answers of 200 without the expected bytes.
+    """
+
+    seconds: list[float] = field(default_factory=list)
+    failures: int = 0
+    incomplete: int = 0
+    elapsed_s: float = 0.0
+
+    def percentile_ms(self, share: float) -> float:
+        """Return the nearest rank; share: 0..1."""
+        if not self.seconds:
+            return float("nan")
+        ranked = sorted(self.seconds)
+        return 1000 * ranked[min(len(ranked) - 1, int(share * len(ranked)))]
+
+    @property
+    def per_second(self) -> float:
+        return len(self.seconds) / self.elapsed_s if self.elapsed_s else 0.0
+
+
+async def drive(
+    origin: str,
+    paths: Sequence[str],
+    *,
+    connections: int,
+    duration_s: float,
+    expected: bytes = b"",
+) -> Latencies:
+    """Request one path after the other over each connection, without pause.
+
+    They start at evenly spaced paths. expected: bytes of a whole answer.
+    """
+    latencies = Latencies()
+    address = urlsplit(origin)
+    requests = [
+        f"GET {path} HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n".encode()
+        for path in paths
+    ]
+    started = time.perf_counter()
+    loop = asyncio.get_running_loop()
+    ended = []
+    for number in range(connections):
+        first = number * len(requests) // connections
+        turned = islice(cycle(requests), first, None)
+        protocol = partial(
+            _Client, turned, started + duration_s, latencies, expected, loop
+        )
+        host, port = address.hostname or "", address.port or 80
+        _, client = await loop.create_connection(protocol, host, port)
+        ended.append(client.ended)
+    await asyncio.gather(*ended)
+    latencies.elapsed_s = time.perf_counter() - started
+    return latencies
+
+
+class _Client(asyncio.Protocol):
+    """One connection; after the deadline it sends no more requests."""
+
+    def __init__(
+        self,
+        requests: Iterator[bytes],
+        deadline: float,
+        latencies: Latencies,
+        expected: bytes,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self.ended: asyncio.Future[None] = loop.create_future()
+        self._requests = requests
+        self._deadline = deadline
+        self._latencies = latencies
+        self._expected = expected
+        self._answer = bytearray()
+        self._length = 0  # of the answer, once its head is there
+        self._sent_at = 0.0
+
+    @override
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if not isinstance(transport, asyncio.Transport):
+            raise TypeError("not a stream")
+        self._transport = transport
+        self._send()
+
+    @override
+    def data_received(self, data: bytes) -> None:
+        self._answer += data
+        if not self._length:
+            head = self._answer.find(_HEAD_END)
+            if head < 0:
+                return
+            length = _LENGTH.search(self._answer, 0, head + 2)
+            self._length = head + len(_HEAD_END) + (int(length[1]) if length else 0)
+        if len(self._answer) >= self._length:
+            self._count()
+            self._send()
+
+    @override
+    def connection_lost(self, exc: Exception | None) -> None:
+        if not self.ended.done():
+            self._latencies.failures += 1
+            self.ended.set_result(None)
+
+    def _send(self) -> None:
+        self._answer.clear()
+        self._length = 0
+        self._sent_at = time.perf_counter()
+        if self._sent_at < self._deadline:
+            self._transport.write(next(self._requests))
+        else:
+            self.ended.set_result(None)
+            self._transport.close()
+
+    def _count(self) -> None:
+        if not self._answer.startswith(_OK):
+            self._latencies.failures += 1
+            return
+        self._latencies.seconds.append(time.perf_counter() - self._sent_at)
+        if self._answer.find(self._expected) < 0:
+            self._latencies.incomplete += 1

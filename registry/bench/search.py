@@ -1,0 +1,254 @@
+"""`bench search`: ranked answers from the socket to the durable record.
+
+The real service, but for its crawlers, over a synthetic registry; all on this machine, the
+load generator too. Before it starts, the indexer builds the index from the database.
+"""
+
+import asyncio
+import json
+import time
+import urllib.request
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+import psutil
+
+from registry.bench import table_sizes
+from registry.bench.load import Latencies, drive
+from registry.bench.scratch import database_url, scratch_folder, scratch_postgres
+from registry.bench.service import (
+    LIMIT,
+    OtherSites,
+    PreparedService,
+    build_index,
+    memory_mb,
+    path_of,
+    prepare,
+    serving,
+)
+from registry.cli.service.command_settings import settings_or_exit
+from registry.cli.service.serve import verify_port_is_free
+from registry.db.engine.embedded import EmbeddedPostgres
+from registry.db.engine.engines import Engine, engine_at
+from registry.db.log import entries as log
+from registry.observability import configure_logging
+from registry.terminal.output import json_option, tell, tell_figures
+
+PORT = 8191
+CHECKED = 50
+WARM_UP_S = 3.0
+DRAIN_S = 60.0
+WATCH_PAUSE_S = 0.1
+_STORED = ("entry", "ranking")
+
+
+@click.command()
+@click.option("--sites", type=click.IntRange(min=1_000), default=20_000)
+@click.option("--seconds", type=float, default=20.0, show_default=True)
+@click.option("--connections", type=click.IntRange(min=1), default=8)
+@click.option("--workers", type=click.IntRange(min=1), default=2)
+@click.option("--port", type=int, default=PORT, show_default=True)
+@click.option(
+    *("--keep", "data"),
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder to make the registry in, or where it lies from the last time.",
+)
+@json_option
+def search(data: Path | None, *, as_json: bool, **given: Any) -> None:
+    """Searches of synthetic sites, answered once their records are durable.
+
+    Ends with exit code 1 if an answer fails, or one is not on record.
+    """
+    with scratch_folder(data) as folder:
+        try:
+            figures = asyncio.run(_Bench(folder=folder, **given).measure())
+        except OtherSites as other:
+            raise click.ClickException(f"{folder}: {other}") from other
+    tell_figures(figures, as_json=as_json)
+    if figures["failures"] or figures["unrecorded"]:
+        raise SystemExit(1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Bench:
+    folder: Path
+    sites: int
+    seconds: float
+    connections: int
+    workers: int
+    port: int
+
+    async def measure(self) -> dict[str, Any]:
+        settings = settings_or_exit(
+            port=self.port,
+            data=self.folder,
+            workers=self.workers,
+            database_url="",
+        )
+        configure_logging("json")
+        verify_port_is_free(settings.host, settings.port)
+        with scratch_postgres(self.folder) as server:
+            url = database_url(server)
+            settings = replace(settings, database_url=url)
+            prepared = await prepare(settings, self.sites, tell)
+            indexed = await build_index(settings)
+            started = time.perf_counter()
+            async with engine_at(url, pool=2) as owner, serving(settings):
+                ready_s = round(time.perf_counter() - started, 1)
+                figures = await self._load(settings.origin, server, owner, prepared)
+                return {
+                    **figures,
+                    "ready_s": ready_s,
+                    "web_mb": _web_mb(),
+                    "index_built": indexed and asdict(indexed),
+                }
+
+    async def _load(
+        self,
+        origin: str,
+        server: EmbeddedPostgres,
+        owner: Engine,
+        prepared: PreparedService,
+    ) -> dict[str, Any]:
+        paths = [path_of(*request) for request in prepared.requests]
+        checked = await asyncio.to_thread(_check, origin, paths[:CHECKED])
+        fresh = paths[CHECKED:]
+        await self._drive(origin, fresh[::-1], WARM_UP_S)
+        await _drained(owner)
+        before = await _rankings(owner)
+        spent = _CpuTimes.now(server)
+        latencies = await self._drive(origin, fresh, self.seconds)
+        figures = {
+            "sites": self.sites,
+            "connections": self.connections,
+            "workers": self.workers,
+            "rps": round(latencies.per_second),
+            "p50_ms": round(latencies.percentile_ms(0.5), 2),
+            "p99_ms": round(latencies.percentile_ms(0.99), 2),
+            "answers": len(latencies.seconds),
+            "failures": latencies.failures,
+            "fewer_than_limit": latencies.incomplete,
+            "checked": checked,
+            "cpu_ms": spent.since(server, len(latencies.seconds)),
+            "drain_s": round(await _drained(owner), 1),
+        }
+        rankings = await _rankings(owner)
+        return {
+            **figures,
+            "unrecorded": len(latencies.seconds) - (rankings - before),
+            "bytes_per_ranking": round(await _bytes(owner) / max(1, rankings)),
+        }
+
+    async def _drive(
+        self, origin: str, paths: Sequence[str], seconds: float
+    ) -> Latencies:
+        return await drive(
+            origin,
+            paths,
+            connections=self.connections,
+            duration_s=seconds,
+            expected=f'"rank":{LIMIT},'.encode(),
+        )
+
+
+def _check(origin: str, paths: Sequence[str]) -> int:
+    """Read answers through; return how many. Raises: click.ClickException."""
+    for path in paths:
+        with urllib.request.urlopen(origin + path) as answer:  # noqa: S310 — our own
+            results = json.load(answer)["results"]
+        scores = [result["score"] for result in results]
+        in_order = scores == sorted(scores, reverse=True)
+        ranks = [result["rank"] for result in results] == list(
+            range(1, len(results) + 1)
+        )
+        sums = all(
+            result["score"]
+            == sum(factor["contribution"] for factor in result["factors"].values())
+            for result in results
+        )
+        if not (results and in_order and ranks and sums):
+            raise click.ClickException(f"a wrong answer to {path}")
+    return len(paths)
+
+
+# --- effort ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _CpuTimes:
+    """Seconds of CPU of each part until now."""
+
+    parts: dict[str, float]
+
+    @classmethod
+    def now(cls, server: EmbeddedPostgres) -> "_CpuTimes":
+        parts = {"load": _own_s(psutil.Process()), "postgres": server.cpu_s()}
+        for child in psutil.Process().children(recursive=True):
+            name = _part_of(child)
+            if name is not None:
+                parts[name] = parts.get(name, 0.0) + _own_s(child)
+        return cls(parts)
+
+    def since(self, server: EmbeddedPostgres, answers: int) -> dict[str, float]:
+        """Return milliseconds an answer, by part."""
+        now = _CpuTimes.now(server).parts
+        return {
+            name: round(1000 * (spent - self.parts.get(name, 0.0)) / max(1, answers), 3)
+            for name, spent in now.items()
+        }
+
+
+def _web_mb() -> dict[str, list[int]]:
+    """Return the memory of each web process, the parent of workers among them."""
+    children = psutil.Process().children(recursive=True)
+    sizes = [memory_mb(child) for child in children if _part_of(child) == "web"]
+    return {
+        "own": [own for own, _ in sizes],
+        "mapped": [mapped for _, mapped in sizes],
+    }
+
+
+def _own_s(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
+
+
+def _part_of(process: psutil.Process) -> str | None:
+    try:
+        arguments = " ".join(process.cmdline())
+    except psutil.NoSuchProcess:
+        return None
+    for name, mark in (
+        ("web", "granian"),
+        ("web", "multiprocessing"),
+        ("publisher", "registry.publisher"),
+        ("indexer", "registry.indexer"),
+    ):
+        if mark in arguments:
+            return name
+    return None
+
+
+async def _drained(owner: Engine) -> float:
+    """Wait until the sequencer has logged all records; return the seconds."""
+    started = time.perf_counter()
+    while time.perf_counter() - started < DRAIN_S:
+        async with owner.connect() as connection:
+            if not await log.count_pending(connection):
+                break
+        await asyncio.sleep(WATCH_PAUSE_S)
+    return time.perf_counter() - started
+
+
+async def _rankings(owner: Engine) -> int:
+    async with owner.connect() as connection:
+        return (await log.count_records(connection)).get("ranking", 0)
+
+
+async def _bytes(owner: Engine) -> int:
+    async with owner.connect() as connection:
+        sizes = await table_sizes.table_bytes(connection)
+    return sum(sizes.get(name, 0) for name in _STORED)

@@ -1,0 +1,169 @@
+"""`serve`: the whole service in one command."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+import structlog
+
+from registry import keyring
+from registry.cli.service.command_settings import settings_or_exit
+from registry.cli.service.database import (
+    database_or_exit,
+    migrate_or_exit,
+    url_of,
+    verify_roles,
+)
+from registry.cli.service.supervise import Supervisor, parts_of_service
+from registry.client import RegistryClient
+from registry.db.engine.embedded import EmbeddedPostgres, start_embedded
+from registry.observability import configure_logging
+from registry.process import (
+    ensure_standard_streams,
+    release_standard_streams,
+    stop_requested,
+)
+from registry.ranking.encoders.encoder import is_installed
+from registry.settings import Settings, as_environment
+from registry.terminal.output import console
+
+READY_TIMEOUT_S = 60.0
+READY_PAUSE_S = 0.05
+DATABASE_CHECK_S = 0.5
+DATABASE_RETRY_S = 5.0
+
+logger = structlog.get_logger()
+
+
+@click.command()
+@click.option("--host", help="Address to listen on; 127.0.0.1 by default.")
+@click.option("--port", type=int, help="Port to listen on; 8080 by default.")
+@click.option("--data", type=click.Path(path_type=Path), help="Folder of all data.")
+@click.option("--workers", type=int, help="Web processes; 1 by default.")
+@click.option("--crawlers", type=int, help="Crawler processes; 1 by default.")
+def serve(**given: Any) -> None:
+    """Run everything: database, API, crawler and log publisher, until SIGTERM."""
+    ensure_standard_streams()
+    settings = settings_or_exit(**given)
+    configure_logging(settings.log_format, settings.log_level)
+    try:
+        asyncio.run(_serve(settings))
+    finally:
+        release_standard_streams()
+
+
+async def _serve(settings: Settings) -> None:
+    stop = stop_requested()
+    async with running_service(settings) as service:
+        ready = asyncio.create_task(until_ready(service.origin))
+        ready.add_done_callback(lambda done: _tell_ready(done, service))
+        await stop.wait()
+        ready.cancel()
+        with suppress(asyncio.CancelledError, TimeoutError):
+            await ready
+
+
+@asynccontextmanager
+async def running_service(settings: Settings) -> AsyncIterator[Settings]:
+    """The service, started; stopped in the end. Gives the settings it runs with."""
+    verify_port_is_free(settings.host, settings.port)
+    if not is_installed(settings.policy):
+        raise click.ClickException(
+            f"the weights of the encoder {settings.encoder} are not installed; for all "
+            "processes alike: make encoder"
+        )
+    settings.data.mkdir(parents=True, exist_ok=True)
+    postgres = None
+    if not settings.database_url:
+        with database_or_exit("the database does not start"):
+            postgres = start_embedded(settings.data)
+        postgres.create_database()
+        settings = replace(settings, database_url=url_of(postgres))
+    try:
+        await migrate_or_exit(settings.database_url)
+        await verify_roles(settings.database_url)
+        keyring.create_keyring(settings.keys, settings.log_origin)
+        parts = parts_of_service(
+            settings.host,
+            settings.port,
+            settings.workers,
+            crawlers=settings.crawlers,
+            witnessed=bool(settings.witnesses),
+        )
+        works = [Supervisor(parts, as_environment(settings)).run()]
+        if postgres is not None:
+            works.append(keep_running(postgres))
+        async with beside(works):
+            yield settings
+    finally:
+        if postgres is not None:
+            postgres.close()
+
+
+@asynccontextmanager
+async def beside(works: list[Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
+    """Run the works while the block runs; what ends one of them ends the block."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(work) for work in works]
+            yield
+            for task in tasks:
+                task.cancel()
+    except BaseExceptionGroup as failed:
+        first: BaseException = failed
+        while isinstance(first, BaseExceptionGroup):
+            first = first.exceptions[0]
+        raise first from None
+
+
+def verify_port_is_free(host: str, port: int) -> None:
+    """Raises: click.ClickException; the web process itself could only try for ever."""
+    family, kind, protocol, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM
+    )[0]
+    with socket.socket(family, kind, protocol) as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind(address)
+        except OSError as error:
+            raise click.ClickException(
+                f"can't listen on {host}:{port}: {error.strerror}; take another --port"
+            ) from error
+
+
+async def keep_running(postgres: EmbeddedPostgres) -> None:
+    """Start the embedded server again whenever it has died, until cancelled."""
+    detail, pause_s = "", DATABASE_CHECK_S
+    while True:
+        await asyncio.sleep(pause_s)
+        if postgres.is_running():
+            continue
+        if not detail:
+            logger.warning("database_ended")
+        try:
+            await asyncio.to_thread(postgres.start)
+        except OSError as error:
+            if str(error) != detail:  # told once, and tried again
+                logger.error("database_start_failed", detail=str(error))  # noqa: TRY400
+            detail, pause_s = str(error), min(2 * pause_s, DATABASE_RETRY_S)
+        else:
+            detail, pause_s = "", DATABASE_CHECK_S
+
+
+async def until_ready(url: str) -> None:
+    """Raises: TimeoutError."""
+    async with asyncio.timeout(READY_TIMEOUT_S), RegistryClient(url) as client:
+        while not await client.is_ready():
+            await asyncio.sleep(READY_PAUSE_S)
+
+
+def _tell_ready(done: asyncio.Task[None], settings: Settings) -> None:
+    if not done.cancelled() and done.exception() is None:
+        # Rich ends the process where nobody reads its output any more.
+        with suppress(OSError, SystemExit):
+            console.print(f"Ready at [bold]{settings.origin}/[/]. Ctrl-C stops it.")

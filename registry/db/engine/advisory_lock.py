@@ -1,0 +1,33 @@
+"""Turns: of many processes one at a time does a piece of work, by an advisory lock.
+
+A lock that is not had is no error: somebody else does the work. What must not happen
+twice is kept from it by a unique row as well; the lock spares the effort.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from sqlalchemy import text
+
+from registry.db.engine.engines import Engine, reading
+
+# Any constants that no other lock has.
+REPORTS_TURN = 0x2E9027E2
+TRIALS_TURN = 0x7219A15E
+
+_TRY = text("SELECT pg_try_advisory_lock(:key)")
+
+
+@asynccontextmanager
+async def take_turn(engine: Engine, key: int) -> AsyncIterator[bool]:
+    """Yield whether the turn is ours, until the block ends or the connection is lost.
+
+    No transaction is open meanwhile. The connection goes to the server itself and
+    through no pooler.
+    """
+    async with reading(engine).connect() as connection:
+        try:
+            yield bool((await connection.execute(_TRY, {"key": key})).scalar_one())
+        finally:
+            # The lock belongs to the connection and must not go back to the pool.
+            await connection.invalidate()

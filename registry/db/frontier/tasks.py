@@ -1,0 +1,320 @@
+"""SQL of the frontier: what is due at which site, leased to crawlers.
+
+A lease carries a fence, a number that grows with each lease of the task; completion is
+written only under the fence of the lease, so a crawler that lost it changes nothing.
+Where the crawler dies, the task is ready for another when the lease is over.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Literal, get_args
+
+import msgspec
+from sqlalchemy import (
+    BigInteger,
+    DateTime,
+    Row,
+    delete,
+    func,
+    literal,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.dialects.postgresql import Insert, insert
+
+from registry.db.engine.engines import Connection
+from registry.db.engine.prepared import Prepared
+from registry.db.schema.tables import task
+from registry.sites.change_history import ChangeHistory
+
+TaskKind = Literal["crawl", "probe", "prove"]
+Lease = tuple[int, TaskKind, int]
+"""Of which task, and its fence: another lease of the same task is another."""
+
+_INSTANT = DateTime(timezone=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A leased task.
+
+    due_at: when it is to be done by the schedule; None: as soon as possible. is_first:
+    it was never completed. failures: in a row, since the last success. history: of
+    crawls; learnt_at: of the last crawl that went into it. hinted_at: since when the
+    site's owner wants a crawl, which may be before it is due. standing: what is wrong
+    with the site as far as the owner has been told (`registry.usecases.sites.notices`).
+    """
+
+    site_id: int
+    kind: TaskKind
+    host: str
+    due_at: datetime | None
+    is_first: bool
+    failures: int
+    fence: int
+    history: ChangeHistory[float]
+    learnt_at: datetime | None = None
+    hinted_at: datetime | None = None
+    standing: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def lease(self) -> "Lease":
+        return (self.site_id, self.kind, self.fence)
+
+    def is_early(self, now: datetime) -> bool:
+        """Return whether a hint brought it forward, before it is due."""
+        return self.due_at is not None and self.due_at > now
+
+
+READY_AT = "coalesce(greatest(least(due_at, hinted_at), leased_until), '-infinity')"
+"""Since when a task is ready and with nobody; the expression of the index `task_ready`."""
+
+# A row that another claims at this moment is skipped: whoever waited for it would not
+# get it.
+LEASE = text(f"""
+    WITH ready AS MATERIALIZED (
+        SELECT site_id, kind FROM registry.task
+        WHERE {READY_AT} <= :now
+        ORDER BY {READY_AT}
+        LIMIT :limit
+        FOR UPDATE SKIP LOCKED
+    )
+    UPDATE registry.task AS t SET leased_until = :until, fence = t.fence + 1
+    FROM ready, registry.site AS s
+    WHERE t.site_id = ready.site_id AND t.kind = ready.kind AND s.site_id = t.site_id
+    RETURNING t.site_id, t.kind, t.due_at, t.failures, t.fence, s.host,
+        t.outcome = '{{}}' AS is_first, t.visits, t.unchanged, t.mean_gap_days,
+        t.learnt_at, t.hinted_at, t.standing
+""")  # noqa: S608 — our own expression
+
+
+async def lease_tasks(
+    connection: Connection, *, now: datetime, lease: timedelta, limit: int
+) -> list[Task]:
+    """Those longest ready, at most `limit`, to nobody else before `lease` is over."""
+    rows = await connection.execute(
+        LEASE, {"now": now, "until": now + lease, "limit": limit}
+    )
+    return [task_of(row) for row in rows]
+
+
+def task_of(row: Row[Any]) -> Task:
+    """row: of a leased task, with its host and whether it is the first time."""
+    return Task(
+        site_id=row.site_id,
+        kind=row.kind,
+        host=row.host,
+        due_at=row.due_at,
+        is_first=row.is_first,
+        failures=row.failures,
+        fence=row.fence,
+        history=history_of(row),
+        learnt_at=row.learnt_at,
+        hinted_at=row.hinted_at,
+        standing=row.standing,
+    )
+
+
+async def schedule(
+    connection: Connection, site_id: int, kind: TaskKind, due_at: datetime
+) -> None:
+    """Make the task due at the instant, whoever may hold a lease of it.
+
+    The history goes on from what is fetched now: a registration is no visit.
+    """
+    statement = _new_task(site_id, kind, due_at)
+    await connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=[task.c.site_id, task.c.kind],
+            set_={
+                "due_at": statement.excluded.due_at,
+                "failures": 0,
+                "learnt_at": None,
+            },
+        )
+    )
+
+
+async def begin(
+    connection: Connection, site_id: int, kind: TaskKind, due_at: datetime
+) -> None:
+    """Make the task due at the instant where there is none; one that is there stays."""
+    statement = _new_task(site_id, kind, due_at)
+    await connection.execute(statement.on_conflict_do_nothing())
+
+
+def _new_task(site_id: int, kind: TaskKind, due_at: datetime) -> Insert:
+    # A task that was forgotten must not start again below a fence that is still held.
+    unix_ms = (func.extract("epoch", func.clock_timestamp()) * 1000).cast(BigInteger)
+    return insert(task).values(site_id=site_id, kind=kind, due_at=due_at, fence=unix_ms)
+
+
+async def hint_crawl(
+    connection: Connection, site_id: int, now: datetime
+) -> datetime | None:
+    """Bring the site's crawl forward; when it is due then, None if it has none.
+
+    Not before the instant that the site's own server asked for. Neither the schedule
+    nor the count of failures changes. During a crawl it counts for the next one.
+    """
+    hinted_at = func.greatest(literal(now, _INSTANT), task.c.not_before)
+    result = await connection.execute(
+        update(task)
+        .where(task.c.site_id == site_id, task.c.kind == "crawl")
+        .values(hinted_at=hinted_at)
+        .returning(func.least(task.c.due_at, task.c.hinted_at))
+    )
+    due_at: datetime | None = result.scalar_one_or_none()
+    return due_at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """Outcome of a leased task, and when it is due again.
+
+    history, learnt_at, standing: as in Task; None leaves what is stored. not_before: no
+    hint brings the next one before it. A hint that came after the lease still stands.
+    """
+
+    task: Task
+    due_at: datetime
+    failures: int
+    outcome: dict[str, Any]
+    history: ChangeHistory[float] | None = None
+    learnt_at: datetime | None = None
+    not_before: datetime | None = None
+    standing: Mapping[str, Any] | None = None
+
+
+async def complete(connection: Connection, leased: Task, **came: Any) -> bool:
+    """Write what came of it; False if the lease was lost. came: as in Completion."""
+    return bool(await complete_all(connection, [Completion(task=leased, **came)]))
+
+
+async def complete_all(
+    connection: Connection, several: Sequence[Completion]
+) -> frozenset[Lease]:
+    """Those of the leases that still held, and under which was written."""
+    written = await _COMPLETE(
+        connection,
+        **{
+            name: [read(completion) for completion in several]
+            for name, read in _WRITTEN.items()
+        },
+    )
+    return frozenset((row.site_id, row.kind, row.fence) for row in written)
+
+
+def _learnt(name: str) -> Callable[[Completion], float | None]:
+    def read(completion: Completion) -> float | None:
+        return None if completion.history is None else getattr(completion.history, name)
+
+    return read
+
+
+def _spell(value: Mapping[str, Any] | None) -> str | None:
+    return None if value is None else msgspec.json.encode(value).decode()
+
+
+_WRITTEN: Mapping[str, Callable[[Completion], Any]] = {
+    "site_id": lambda completion: completion.task.site_id,
+    "kind": lambda completion: completion.task.kind,
+    "fence": lambda completion: completion.task.fence,
+    "known_hint": lambda completion: completion.task.hinted_at,
+    "due_at": lambda completion: completion.due_at,
+    "failures": lambda completion: completion.failures,
+    "outcome": lambda completion: _spell(completion.outcome),
+    "not_before": lambda completion: completion.not_before,
+    "learnt_at": lambda completion: completion.learnt_at,
+    "standing": lambda completion: _spell(completion.standing),
+    "visits": _learnt("visits"),
+    "unchanged": _learnt("unchanged"),
+    "mean_gap_days": _learnt("mean_gap_days"),
+}
+
+_COMPLETE = Prepared(
+    text("""
+    UPDATE registry.task AS t SET
+        due_at = one.due_at, leased_until = NULL, failures = one.failures,
+        outcome = CAST(one.outcome AS jsonb), not_before = one.not_before,
+        hinted_at = CASE WHEN t.hinted_at IS NOT DISTINCT FROM one.known_hint
+            THEN NULL ELSE greatest(t.hinted_at, one.not_before) END,
+        learnt_at = coalesce(one.learnt_at, t.learnt_at),
+        standing = coalesce(CAST(one.standing AS jsonb), t.standing),
+        visits = coalesce(one.visits, t.visits),
+        unchanged = coalesce(one.unchanged, t.unchanged),
+        mean_gap_days = coalesce(one.mean_gap_days, t.mean_gap_days)
+    FROM unnest(
+        CAST(:site_id AS bigint[]), CAST(:kind AS text[]), CAST(:fence AS bigint[]),
+        CAST(:known_hint AS timestamptz[]), CAST(:due_at AS timestamptz[]),
+        CAST(:failures AS int[]), CAST(:outcome AS text[]),
+        CAST(:not_before AS timestamptz[]), CAST(:learnt_at AS timestamptz[]),
+        CAST(:standing AS text[]), CAST(:visits AS float8[]),
+        CAST(:unchanged AS float8[]), CAST(:mean_gap_days AS float8[])
+    ) AS one (
+        site_id, kind, fence, known_hint, due_at, failures, outcome, not_before,
+        learnt_at, standing, visits, unchanged, mean_gap_days
+    )
+    WHERE t.site_id = one.site_id AND t.kind = one.kind AND t.fence = one.fence
+    RETURNING t.site_id, t.kind, t.fence
+""")
+)
+
+
+async def forget_tasks(connection: Connection, site_id: int) -> None:
+    await connection.execute(delete(task).where(task.c.site_id == site_id))
+
+
+async def outcomes_of(connection: Connection, site_id: int) -> dict[str, Any]:
+    """The last outcome of each kind of task of a site."""
+    rows = await connection.execute(
+        select(
+            task.c.kind,
+            task.c.outcome,
+            func.least(task.c.due_at, task.c.hinted_at).label("next_at"),
+        ).where(task.c.site_id == site_id)
+    )
+    return {row.kind: {**row.outcome, "nextDueAt": row.next_at} for row in rows}
+
+
+async def sample_histories(
+    connection: Connection, limit: int
+) -> list[ChangeHistory[float]]:
+    """Return histories of about `limit` sites, or of all where they are fewer.
+
+    Whole pages are drawn, so that it costs the same whatever the number of sites.
+    """
+    percent = await percent_of(connection, limit)
+    sampled = await _sample(connection, percent)
+    # The count may be an old one, of more tasks than there are now.
+    if percent < 100 and len(sampled) < limit // 4:
+        sampled = await _sample(connection, 100.0)
+    return sampled
+
+
+async def percent_of(connection: Connection, sites: int) -> float:
+    """The share of all tasks that holds those of about so many sites."""
+    estimated = await connection.execute(
+        text("SELECT reltuples FROM pg_class WHERE oid = 'registry.task'::regclass")
+    )
+    # Of each site there is one task of each kind; -1: nobody has counted the table yet.
+    kinds = len(get_args(TaskKind))
+    return min(100.0, 100.0 * sites * kinds / max(1.0, float(estimated.scalar_one())))
+
+
+async def _sample(connection: Connection, percent: float) -> list[ChangeHistory[float]]:
+    query = text("""
+        SELECT visits, unchanged, mean_gap_days
+        FROM registry.task TABLESAMPLE SYSTEM (:percent) WHERE kind = 'crawl'
+    """)
+    return [
+        history_of(row) for row in await connection.execute(query, {"percent": percent})
+    ]
+
+
+def history_of(row: Row[Any]) -> ChangeHistory[float]:
+    return ChangeHistory(
+        visits=row.visits, unchanged=row.unchanged, mean_gap_days=row.mean_gap_days
+    )

@@ -1,0 +1,253 @@
+"""SQL of the transparency log: accepted records, entries, tile hashes, checkpoints.
+
+A record lies in `pending` from its commit until the sequencer moves it to `entry`, in
+one transaction with the tile hashes and the checkpoint that cover it; so it is in
+exactly one of the two at any instant.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Row, insert, select, text
+
+from registry.db.engine.engines import Connection, DatabaseError
+from registry.db.engine.prepared import Prepared
+from registry.db.schema.tables import checkpoint, entry, pending, tile_hash
+
+SEQUENCER_LOCK = 0x5EC0E4CE  # any constant; both sides of the advisory lock share it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedRecord:
+    """body: canonical JSON. leaf_hash: 32 bytes, RFC 6962."""
+
+    record_id: str
+    kind: str
+    body: bytes
+    leaf_hash: bytes
+    accepted_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedRecord:
+    """leaf_index: None until the record is sequenced."""
+
+    record: AcceptedRecord
+    leaf_index: int | None
+
+
+class PendingLeaf(NamedTuple):
+    """position: by which records are logged, in the order of their acceptance."""
+
+    position: int
+    leaf_hash: bytes
+
+
+class TurnLost(DatabaseError):
+    """Another sequencer works on the log."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredCheckpoint:
+    """note: the signed note as served."""
+
+    size: int
+    root: bytes
+    note: str
+    published_at: datetime
+
+
+async def accept(connection: Connection, record: AcceptedRecord) -> None:
+    """Hand one record to the log, in the transaction of what it records."""
+    # inline: its writers may not read the position that would else be returned.
+    await connection.execute(
+        insert(pending)
+        .inline()
+        .values(
+            record_id=record.record_id,
+            kind=record.kind,
+            body=record.body,
+            leaf_hash=record.leaf_hash,
+            accepted_at=record.accepted_at,
+        )
+    )
+
+
+async def find_record(connection: Connection, record_id: str) -> LoggedRecord | None:
+    logged = await connection.execute(
+        select(entry).where(entry.c.record_id == record_id)
+    )
+    if row := logged.one_or_none():
+        return LoggedRecord(record=_record(row), leaf_index=row.leaf_index)
+    waiting = await connection.execute(
+        select(pending).where(pending.c.record_id == record_id)
+    )
+    if row := waiting.one_or_none():
+        return LoggedRecord(record=_record(row), leaf_index=None)
+    # Between the two reads the sequencer may have moved it.
+    logged = await connection.execute(
+        select(entry).where(entry.c.record_id == record_id)
+    )
+    row = logged.one_or_none()
+    return LoggedRecord(record=_record(row), leaf_index=row.leaf_index) if row else None
+
+
+PEEK = text(
+    "SELECT position, leaf_hash FROM audit.pending ORDER BY position LIMIT :limit"
+)
+
+
+async def peek_pending(connection: Connection, limit: int) -> list[PendingLeaf]:
+    """The oldest of what waits; it stays there until `append` moves it."""
+    rows = await connection.execute(PEEK, {"limit": limit})
+    return [PendingLeaf(*row) for row in rows]
+
+
+async def try_sequencer_lock(connection: Connection) -> bool:
+    """One sequencer at a time, for as long as this connection lives."""
+    query = text("SELECT pg_try_advisory_lock(:key)")
+    locked = await connection.execute(query, {"key": SEQUENCER_LOCK})
+    return bool(locked.scalar_one())
+
+
+# The bodies never leave the server, and all of a step is one round trip.
+APPEND = Prepared(
+    text("""
+    WITH taken AS (
+        DELETE FROM audit.pending WHERE position = ANY (CAST(:positions AS bigint[]))
+        RETURNING *
+    ), moved AS (
+        INSERT INTO audit.entry
+            (leaf_index, record_id, kind, body, leaf_hash, accepted_at)
+        SELECT CAST(:first AS bigint) - 1 + row_number() OVER (ORDER BY position),
+            record_id, kind, body, leaf_hash, accepted_at FROM taken
+        RETURNING 1
+    ), filled AS (
+        INSERT INTO audit.tile_hash (level, position, hash) SELECT * FROM unnest(
+            CAST(:levels AS smallint[]), CAST(:places AS bigint[]),
+            CAST(:hashes AS bytea[])
+        )
+    ), signed AS (
+        INSERT INTO audit.checkpoint (size, root, note, published_at) VALUES (
+            CAST(:size AS bigint), CAST(:root AS bytea), CAST(:note AS text),
+            CAST(:published_at AS timestamptz)
+        )
+    )
+    SELECT count(*) AS count FROM moved
+    """)
+)
+
+
+async def end_when_idle(connection: Connection, after_s: int) -> None:
+    """Let the server hang up, and free the lock, if we say nothing for so long."""
+    for name in ("idle_session_timeout", "idle_in_transaction_session_timeout"):
+        await connection.execute(text(f"SET {name} = '{after_s}s'"))
+
+
+async def append(
+    connection: Connection,
+    first_index: int,
+    leaves: Sequence[PendingLeaf],
+    tile_hashes: Sequence[tuple[int, int, bytes]],
+    covering: StoredCheckpoint,
+) -> None:
+    """Move what waits to entries from `first_index` on, below a new checkpoint.
+
+    leaves: as `peek_pending` gave them. tile_hashes: level, position, hash of those
+    that they fill. Raises: TurnLost if another sequencer has moved some of them,
+    DatabaseError; then nothing may be committed. Its transaction has begun already.
+    """
+    levels, places, hashes = (
+        zip(*tile_hashes, strict=True) if tile_hashes else ((),) * 3
+    )
+    (moved,) = await APPEND(
+        connection,
+        positions=[leaf.position for leaf in leaves],
+        first=first_index,
+        levels=levels,
+        places=places,
+        hashes=hashes,
+        size=covering.size,
+        root=covering.root,
+        note=covering.note,
+        published_at=covering.published_at,
+    )
+    if moved.count != len(leaves):
+        raise TurnLost(f"{moved.count} of {len(leaves)} records were still there")
+
+
+async def latest_checkpoint(connection: Connection) -> StoredCheckpoint | None:
+    query = select(checkpoint).order_by(checkpoint.c.size.desc()).limit(1)
+    row = (await connection.execute(query)).one_or_none()
+    if row is None:
+        return None
+    return StoredCheckpoint(
+        size=row.size, root=row.root, note=row.note, published_at=row.published_at
+    )
+
+
+async def read_hashes(
+    connection: Connection, level: int, first: int, count: int
+) -> list[bytes]:
+    """Hashes of one tile level in order of position; fewer where the tree ends."""
+    if level == 0:
+        column, position = entry.c.leaf_hash, entry.c.leaf_index
+        query = select(column)
+    else:
+        column, position = tile_hash.c.hash, tile_hash.c.position
+        query = select(column).where(tile_hash.c.level == level)
+    query = query.where(position >= first, position < first + count).order_by(position)
+    return list((await connection.execute(query)).scalars())
+
+
+async def read_bodies(connection: Connection, first: int, count: int) -> list[bytes]:
+    """Entries in order, as logged."""
+    query = (
+        select(entry.c.body)
+        .where(entry.c.leaf_index >= first, entry.c.leaf_index < first + count)
+        .order_by(entry.c.leaf_index)
+    )
+    return list((await connection.execute(query)).scalars())
+
+
+async def leaf_index_of(connection: Connection, record_id: str) -> int | None:
+    query = select(entry.c.leaf_index).where(entry.c.record_id == record_id)
+    return (await connection.execute(query)).scalar_one_or_none()
+
+
+async def oldest_pending(connection: Connection) -> datetime | None:
+    """Return when the record that is logged next was accepted."""
+    query = text("SELECT accepted_at FROM audit.pending ORDER BY position LIMIT 1")
+    accepted_at: datetime | None = (
+        await connection.execute(query)
+    ).scalar_one_or_none()
+    return accepted_at
+
+
+async def count_pending(connection: Connection) -> int:
+    query = text("SELECT count(*) FROM audit.pending")
+    count: int = (await connection.execute(query)).scalar_one()
+    return count
+
+
+async def count_records(connection: Connection) -> dict[str, int]:
+    """Logged and pending records by kind."""
+    query = text("""
+        SELECT kind, sum(n)::bigint AS n FROM (
+            SELECT kind, count(*) AS n FROM audit.entry GROUP BY kind
+            UNION ALL SELECT kind, count(*) FROM audit.pending GROUP BY kind
+        ) AS counted GROUP BY kind
+    """)
+    return {row.kind: row.n for row in await connection.execute(query)}
+
+
+def _record(row: Row[Any]) -> AcceptedRecord:
+    return AcceptedRecord(
+        record_id=row.record_id,
+        kind=row.kind,
+        body=row.body,
+        leaf_hash=row.leaf_hash,
+        accepted_at=row.accepted_at,
+    )

@@ -1,0 +1,96 @@
+"""SQL of erasure: which record of the log tells that disclosures are no more.
+
+The erasure itself is `rankings.erase_openings`.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import and_, func, or_, select, text
+from sqlalchemy.dialects.postgresql import insert
+
+from registry.db.engine.engines import Connection
+from registry.db.schema.tables import entry, erasure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredErasure:
+    """record_id: of the erase record. One ranking by itself, or a range by schedule."""
+
+    record_id: str
+    first_index: int
+    last_index: int
+    is_scheduled: bool
+    erased_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatedEntry:
+    leaf_index: int
+    record_id: str
+    kind: str
+    accepted_at: datetime
+
+
+async def save_erasure(connection: Connection, new: StoredErasure) -> bool:
+    """False if it was erased in the same way before."""
+    statement = insert(erasure).values(
+        record_id=new.record_id,
+        first_index=new.first_index,
+        last_index=new.last_index,
+        is_scheduled=new.is_scheduled,
+        erased_at=new.erased_at,
+    )
+    result = await connection.execute(
+        statement.on_conflict_do_nothing(constraint="erasure_once")
+    )
+    return bool(result.rowcount)
+
+
+async def find_erasure(connection: Connection, leaf_index: int) -> StoredErasure | None:
+    """The first that covers the leaf."""
+    scheduled = select(func.max(erasure.c.first_index)).where(
+        erasure.c.is_scheduled, erasure.c.first_index <= leaf_index
+    )
+    alone = and_(erasure.c.first_index == leaf_index, ~erasure.c.is_scheduled)
+    in_range = and_(
+        erasure.c.first_index == scheduled.scalar_subquery(), erasure.c.is_scheduled
+    )
+    query = (
+        select(erasure)
+        .where(or_(alone, in_range), erasure.c.last_index >= leaf_index)
+        .order_by(erasure.c.erased_at, erasure.c.is_scheduled)
+        .limit(1)
+    )
+    row = (await connection.execute(query)).one_or_none()
+    return StoredErasure(**row._mapping) if row else None  # noqa: SLF001 — its public name for it
+
+
+async def last_scheduled_index(connection: Connection) -> int:
+    """Up to where the schedule has erased; -1 before its first time."""
+    query = select(func.max(erasure.c.last_index)).where(erasure.c.is_scheduled)
+    last_index = (await connection.execute(query)).scalar_one()
+    return -1 if last_index is None else last_index
+
+
+async def entries_after(
+    connection: Connection, after_index: int, limit: int
+) -> list[DatedEntry]:
+    """Return entries in the order of the log, which is about that of time."""
+    query = (
+        select(entry.c.leaf_index, entry.c.record_id, entry.c.kind, entry.c.accepted_at)
+        .where(entry.c.leaf_index > after_index)
+        .order_by(entry.c.leaf_index)
+        .limit(limit)
+    )
+    rows = await connection.execute(query)
+    return [DatedEntry(**row._mapping) for row in rows]  # noqa: SLF001 — its public name for it
+
+
+ERASURE_LOCK = 0xE7A5E  # any constant; both sides of the advisory lock share it
+
+
+async def lock_schedule(connection: Connection) -> bool:
+    """One works by the schedule at a time, until the transaction ends."""
+    query = text("SELECT pg_try_advisory_xact_lock(:key)")
+    return bool((await connection.execute(query, {"key": ERASURE_LOCK})).scalar_one())

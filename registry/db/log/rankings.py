@@ -1,0 +1,235 @@
+"""SQL of what belongs to a ranking record: its columns, disclosures and selection.
+
+A ranking has one row beside its record. Each disclosure is a column of it, packed (see
+`records.packing`), so that one can be erased and the others stay; what derives from it is a
+column too (see `records.ranking_columns`), and is erased with it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, select, text
+from sqlalchemy.dialects.postgresql import insert
+from typing_extensions import override
+
+from registry.db.engine.engines import Connection, DatabaseError, driver_errors
+from registry.db.schema.column_types import uuid_of
+from registry.db.schema.tables import ranking, selection
+from registry.records.packing import pack, unpack_disclosure
+from registry.records.ranked_answer import DISCLOSED, AnswerOnRecord
+from registry.records.ranking_columns import DERIVED, RankingColumns, unpack_sites
+from registry.records.record import Record
+from registry.sites.identifier import format_site_id
+
+
+@dataclass(frozen=True, slots=True)
+class RankingRow:
+    """Everything stored of a ranking. values: the parameters of `RECORD_ONE`."""
+
+    answer: AnswerOnRecord
+    values: tuple[object, ...]
+
+
+FEW = 8
+"""Rankings; beyond it one statement for all is less work than one for each."""
+
+COLUMNS = (*RankingColumns._fields, *DISCLOSED)
+"""Columns of a ranking behind its id; the first is a column of its record too."""
+
+_NAMES = ", ".join(COLUMNS)
+_COLUMN_TYPES = {
+    "accepted_at": "timestamptz",
+    "operator": "text",
+    "eligible": "bigint",
+    "category": "text",
+    "located": "boolean",
+}
+_PARAMETERS = ", ".join(f"${number}" for number in range(5, 5 + len(COLUMNS)))
+_ARRAYS = ", ".join(
+    f"${number}::{_COLUMN_TYPES.get(name, 'bytea')}[]"
+    for number, name in enumerate(COLUMNS, 5)
+)
+
+# Both rows of a ranking or neither, and all rankings of a batch or none: what goes out
+# in one round trip is a transaction by itself.
+RECORD_ONE = f"""
+    WITH recorded AS (
+        INSERT INTO audit.pending (record_id, kind, body, leaf_hash, accepted_at)
+        VALUES ($1, $2, $3, $4, $5)
+    )
+    INSERT INTO audit.ranking (record_id, {_NAMES}) VALUES ($1, {_PARAMETERS})
+"""  # noqa: S608 — of our own names
+
+RECORD_MANY = f"""
+    WITH recorded AS (
+        INSERT INTO audit.pending (record_id, kind, body, leaf_hash, accepted_at)
+        SELECT * FROM unnest(
+            $1::uuid[], $2::text[], $3::bytea[], $4::bytea[], $5::timestamptz[]
+        )
+    )
+    INSERT INTO audit.ranking (record_id, {_NAMES})
+    SELECT * FROM unnest($1::uuid[], {_ARRAYS})
+"""  # noqa: S608 — of our own names
+
+
+class CounterMissing(DatabaseError):
+    """A ranking is to be counted for somebody who has no counter."""
+
+
+LOCK_COUNTS = """
+    SELECT operator_id, rankings FROM audit.operator_count
+    WHERE operator_id = ANY ($1::text[]) ORDER BY operator_id FOR UPDATE
+"""  # in one order everywhere, so that no two wait for each other
+
+SAVE_COUNTS = """
+    UPDATE audit.operator_count AS c SET rankings = counted.rankings
+    FROM unnest($1::text[], $2::bigint[]) AS counted (operator_id, rankings)
+    WHERE c.operator_id = counted.operator_id
+"""
+
+
+class RankingWriter:
+    """Commits many rankings in one round trip.
+
+    Its connection is its own: nothing else may run on it. `write` returns once the
+    batch is durable (`synchronous_commit` is on). When it raises, the batch is whole or
+    not at all there: a connection that breaks during the commit does not tell which.
+    """
+
+    def __init__(self, driver: Any) -> None:
+        self._driver = driver
+        self.is_broken_off = False
+
+    @classmethod
+    async def over(cls, connection: Connection) -> "RankingWriter":
+        raw = await connection.get_raw_connection()
+        return cls(raw.driver_connection)
+
+    async def write(self, batch: Sequence[RankingRow]) -> Sequence[int | None]:
+        """Return the rankings' numbers, None each. Raises: DatabaseError, OSError."""
+        with driver_errors():
+            await self._insert([row.values for row in batch])
+        return [None] * len(batch)
+
+    async def _insert(self, rows: Sequence[tuple[object, ...]]) -> None:
+        if len(rows) <= FEW:
+            await self._driver.executemany(RECORD_ONE, rows)
+        else:
+            await self._driver.execute(RECORD_MANY, *zip(*rows, strict=True))
+
+    def break_off(self) -> None:
+        """End the connection, and with it a `write` that hangs on it."""
+        self.is_broken_off = True
+        self._driver.terminate()
+
+
+class CountingWriter(RankingWriter):
+    """Gives each ranking its number among those of its operator.
+
+    Counters and rankings are one transaction, and the counters are locked until it
+    ends: whatever becomes of it, and whoever else writes, no number is left out or given
+    twice, and the numbers go up in the order of the commits.
+    """
+
+    @override
+    async def write(self, batch: Sequence[RankingRow]) -> Sequence[int | None]:
+        operators = sorted({str(row.answer.operator) for row in batch})
+        with driver_errors():
+            async with self._driver.transaction():
+                counters = await self._driver.fetch(LOCK_COUNTS, operators)
+                if len(counters) < len(operators):
+                    raise CounterMissing(f"{len(operators) - len(counters)} have none")
+                counts = {row["operator_id"]: row["rankings"] for row in counters}
+                numbers = [_next(counts, str(row.answer.operator)) for row in batch]
+                await self._insert(list(map(_numbered, batch, numbers)))
+                await self._driver.execute(
+                    SAVE_COUNTS, list(counts), list(counts.values())
+                )
+        return numbers
+
+
+def _next(counts: dict[str, int], operator: str) -> int:
+    counts[operator] += 1
+    return counts[operator]
+
+
+def _numbered(row: RankingRow, number: int) -> tuple[object, ...]:
+    return _values(row.answer, row.answer.counted(number))
+
+
+async def openings_of(connection: Connection, record_id: str) -> dict[str, str]:
+    """Return the disclosures that are not erased, by name."""
+    query = select(ranking).where(ranking.c.record_id == record_id)
+    row = (await connection.execute(query)).one_or_none()
+    return {} if row is None else _unpack(row)
+
+
+def _unpack(row: Row[Any]) -> dict[str, str]:
+    order = list(map(format_site_id, unpack_sites(row.returned)))
+    packed = {name: getattr(row, name) for name in DISCLOSED}
+    return {
+        name: unpack_disclosure(name, value, order)
+        for name, value in packed.items()
+        if value is not None
+    }
+
+
+LOCK_OPENINGS = text(f"""
+    SELECT returned, {", ".join(DISCLOSED)} FROM audit.ranking
+    WHERE record_id = ANY (CAST(:ids AS uuid[])) FOR UPDATE
+""")  # noqa: S608 — of our own names
+
+ERASED = (*DISCLOSED, *DERIVED)
+"""Columns that an erasure empties."""
+
+ERASE = text(f"""
+    UPDATE audit.ranking SET {", ".join(f"{name} = NULL" for name in ERASED)}
+    WHERE record_id = ANY (CAST(:ids AS uuid[]))
+        AND num_nonnulls({", ".join(ERASED)}) > 0
+""")  # noqa: S608 — of our own names
+
+
+async def erase_openings(
+    connection: Connection, record_ids: Sequence[str]
+) -> list[str]:
+    """Erase what rankings in the log disclose. Return the disclosures that are no more."""
+    ids = {"ids": [uuid_of(record_id) for record_id in record_ids]}
+    rows = (await connection.execute(LOCK_OPENINGS, ids)).all()
+    await connection.execute(ERASE, ids)
+    return [disclosure for row in rows for disclosure in _unpack(row).values()]
+
+
+async def save_selection(
+    connection: Connection,
+    ranking_id: str,
+    record_id: str,
+    site_id: int | None,
+    now: datetime,
+) -> bool:
+    """False if the ranking has its selection already."""
+    statement = insert(selection).values(
+        ranking_id=ranking_id, record_id=record_id, site_id=site_id, accepted_at=now
+    )
+    result = await connection.execute(
+        statement.on_conflict_do_nothing(index_elements=[selection.c.ranking_id])
+    )
+    return bool(result.rowcount)
+
+
+def row_of(answer: AnswerOnRecord) -> RankingRow:
+    """Prepare what is stored; of an answer that is yet to be counted all but its record."""
+    values = () if answer.operator else _values(answer, answer.record)
+    return RankingRow(answer, values)
+
+
+def _values(answer: AnswerOnRecord, record: Record) -> tuple[object, ...]:
+    return (
+        uuid_of(record.id),
+        record.kind,
+        pack(record.body),
+        record.leaf_hash,
+        *answer.columns,
+        *answer.openings,
+    )

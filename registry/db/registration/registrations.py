@@ -1,0 +1,248 @@
+"""SQL of registrations: submitted by the web tier, leased and decided by crawlers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+import msgspec
+from sqlalchemy import Row, and_, func, insert, or_, select, text, update
+
+from registry.db.engine.engines import Connection
+from registry.db.schema.tables import registration
+from registry.errors import Problem
+
+RegistrationStatus = Literal["verifying", "active", "rejected", "withdrawn"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    """A signed statement and what became of it.
+
+    token: the exact bytes of the JWS, kept for auditors; b"" a week after a rejection.
+    network: from which it came, until it is decided; None where nobody knows.
+    """
+
+    registration_id: str
+    host: str
+    act: str
+    status: RegistrationStatus
+    kid: str
+    seq: int
+    nonce: str
+    token: bytes
+    token_digest: bytes
+    registrable_domain: str | None
+    problems: tuple[Problem, ...]
+    submitted_at: datetime
+    network: str | None = None
+    decided_at: datetime | None = None
+    fence: int = 0
+
+
+async def save_registration(connection: Connection, new: Registration) -> None:
+    await connection.execute(
+        insert(registration).values(
+            registration_id=new.registration_id,
+            host=new.host,
+            act=new.act,
+            status=new.status,
+            kid=new.kid,
+            seq=new.seq,
+            nonce=new.nonce,
+            token=new.token,
+            token_digest=new.token_digest,
+            registrable_domain=new.registrable_domain,
+            network=new.network,
+            problems=[],
+            submitted_at=new.submitted_at,
+            due_at=new.submitted_at,
+        )
+    )
+
+
+async def find_registration(
+    connection: Connection, registration_id: str
+) -> Registration | None:
+    query = select(registration).where(
+        registration.c.registration_id == registration_id
+    )
+    row = (await connection.execute(query)).one_or_none()
+    return _registration(row) if row else None
+
+
+async def count_of_nonce(connection: Connection, nonce: str) -> int:
+    query = select(func.count()).where(registration.c.nonce == nonce)
+    return int((await connection.execute(query)).scalar_one())
+
+
+async def supersede(
+    connection: Connection, host: str, problem: Problem, now: datetime
+) -> None:
+    """Reject what waits for the host; what a crawler is deciding just now goes on.
+
+    Until the transaction ends nobody else submits for the host.
+    """
+    await connection.execute(
+        text("SELECT pg_advisory_xact_lock(hashtextextended(:host, 0))"), {"host": host}
+    )
+    await connection.execute(
+        update(registration)
+        .where(
+            registration.c.host == host,
+            registration.c.status == "verifying",
+            or_(
+                registration.c.leased_until.is_(None),
+                registration.c.leased_until < now,
+            ),
+        )
+        .values(
+            status="rejected",
+            problems=msgspec.to_builtins([problem]),
+            decided_at=now,
+            network=None,
+        )
+    )
+
+
+async def drop_rejected_tokens(connection: Connection, before: datetime) -> int:
+    """Drop the bytes of what was rejected before the instant; their digests stay."""
+    result = await connection.execute(
+        update(registration)
+        .where(
+            registration.c.status == "rejected",
+            registration.c.token != b"",
+            registration.c.decided_at < before,
+        )
+        .values(token=b"")
+    )
+    return int(result.rowcount)
+
+
+NETWORK_SHARE, DOMAIN_SHARE = 16, 8
+"""Leases that one network and one registrable domain hold at most, of all crawlers."""
+
+# Whoever holds fewest leases is served next, among equals who has waited longest.
+LEASE = text("""
+    WITH held AS MATERIALIZED (
+        SELECT network, registrable_domain FROM registry.registration
+        WHERE status = 'verifying' AND leased_until >= :now
+    ),
+    ranked AS (
+        SELECT registration_id, due_at,
+            CASE WHEN network IS NULL THEN 0 ELSE
+                (SELECT count(*) FROM held WHERE held.network = waiting.network)
+                + row_number() OVER (PARTITION BY network ORDER BY due_at)
+            END AS of_network,
+            CASE WHEN registrable_domain IS NULL THEN 0 ELSE
+                (SELECT count(*) FROM held
+                    WHERE held.registrable_domain = waiting.registrable_domain)
+                + row_number() OVER (PARTITION BY registrable_domain ORDER BY due_at)
+            END AS of_domain
+        FROM registry.registration AS waiting
+        WHERE status = 'verifying' AND due_at <= :now
+            AND (leased_until IS NULL OR leased_until < :now)
+            AND (fence > 0) = :retries
+    ),
+    next AS MATERIALIZED (
+        SELECT registration_id FROM ranked
+        WHERE of_network <= :network_share AND of_domain <= :domain_share
+        ORDER BY of_network, of_domain, due_at
+        LIMIT :limit
+    )
+    UPDATE registry.registration SET
+        leased_until = :until, fence = fence + 1
+    WHERE registration_id IN (
+        SELECT registration_id FROM registry.registration
+        WHERE registration_id IN (SELECT registration_id FROM next)
+            AND status = 'verifying'
+            AND (leased_until IS NULL OR leased_until < :now)
+        FOR UPDATE SKIP LOCKED
+    )
+    RETURNING *
+""")
+
+
+async def lease_registrations(
+    connection: Connection,
+    *,
+    now: datetime,
+    lease: timedelta,
+    limit: int,
+    retries: bool = False,
+) -> list[Registration]:
+    """Registrations to verify, held until `now + lease`; each lease has a new fence.
+
+    retries: only what was leased before, else only what was not.
+    """
+    parameters = {
+        "now": now,
+        "until": now + lease,
+        "limit": limit,
+        "retries": retries,
+        "network_share": NETWORK_SHARE,
+        "domain_share": DOMAIN_SHARE,
+    }
+    rows = await connection.execute(LEASE, parameters)
+    return [_registration(row) for row in rows]
+
+
+async def postpone(
+    connection: Connection, leased: Registration, until: datetime
+) -> None:
+    """Give the lease back and try again later."""
+    await connection.execute(
+        update(registration)
+        .where(_holds_lease(leased))
+        .values(due_at=until, leased_until=None)
+    )
+
+
+async def decide(
+    connection: Connection,
+    leased: Registration,
+    status: RegistrationStatus,
+    problems: Sequence[Problem],
+    now: datetime,
+) -> bool:
+    """Write the outcome; False if the lease was lost, and then nothing is written."""
+    result = await connection.execute(
+        update(registration)
+        .where(_holds_lease(leased))
+        .values(
+            status=status,
+            problems=msgspec.to_builtins(list(problems)),
+            decided_at=now,
+            leased_until=None,
+            network=None,
+        )
+    )
+    return bool(result.rowcount)
+
+
+def _holds_lease(leased: Registration) -> Any:
+    return and_(
+        registration.c.registration_id == leased.registration_id,
+        registration.c.fence == leased.fence,
+        registration.c.status == "verifying",
+    )
+
+
+def _registration(row: Row[Any]) -> Registration:
+    return Registration(
+        registration_id=row.registration_id,
+        host=row.host,
+        act=row.act,
+        status=row.status,
+        kid=row.kid,
+        seq=row.seq,
+        nonce=row.nonce,
+        token=row.token,
+        token_digest=row.token_digest,
+        registrable_domain=row.registrable_domain,
+        network=row.network,
+        problems=msgspec.convert(row.problems, tuple[Problem, ...]),
+        submitted_at=row.submitted_at,
+        decided_at=row.decided_at,
+        fence=row.fence,
+    )

@@ -1,0 +1,105 @@
+"""SQL of the daily trials of invariance: what each run found, never changed."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any
+
+from sqlalchemy import Row, func, select
+from sqlalchemy.dialects.postgresql import insert
+
+from registry.db.engine.engines import Connection
+from registry.db.schema.report_tables import invariance_run
+from registry.reports.invariance import InvarianceResult, TrialCount, Violation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvarianceRun:
+    """code: digest of the ranking code that was tried."""
+
+    day: date
+    finished_at: datetime
+    code: str
+    result: InvarianceResult
+
+
+async def save_run(connection: Connection, run: InvarianceRun) -> bool:
+    """False if the day has its run. Raises: ValueError of a run without a trial."""
+    result = run.result
+    inserted = insert(invariance_run).values(
+        day=run.day,
+        finished_at=run.finished_at,
+        generation=result.generation,
+        policy=result.policy_digest,
+        code=run.code,
+        seed=result.seed,
+        queries=result.queries,
+        sites=result.sites,
+        trials=result.trials,
+        violations=result.violations,
+        rate_at_most=result.rate_at_most,
+        tallies=[
+            {
+                "perturbation": tally.perturbation,
+                "trials": tally.trials,
+                "violations": tally.violations,
+            }
+            for tally in result.tallies
+        ],
+        examples=[
+            {"perturbation": example.perturbation, "ranking": example.ranking}
+            for example in result.examples
+        ],
+    )
+    written = await connection.execute(inserted.on_conflict_do_nothing())
+    return bool(written.rowcount)
+
+
+async def has_run(connection: Connection, day: date) -> bool:
+    query = select(func.count()).where(invariance_run.c.day == day)
+    return bool((await connection.execute(query)).scalar_one())
+
+
+async def list_runs(
+    connection: Connection, *, limit: int, before: date | None = None
+) -> list[InvarianceRun]:
+    """The newest first, of days before the given one."""
+    query = select(invariance_run).order_by(invariance_run.c.day.desc()).limit(limit)
+    if before is not None:
+        query = query.where(invariance_run.c.day < before)
+    return [_run(row) for row in await connection.execute(query)]
+
+
+async def tallies_between(
+    connection: Connection, start: datetime, end: datetime
+) -> list[tuple[TrialCount, ...]]:
+    """Return the tallies of each run that ended in [start, end), the oldest first."""
+    query = (
+        select(invariance_run.c.tallies)
+        .where(
+            invariance_run.c.finished_at >= start.astimezone(UTC),
+            invariance_run.c.finished_at < end.astimezone(UTC),
+        )
+        .order_by(invariance_run.c.day)
+    )
+    return [_tallies(stored) for stored in (await connection.execute(query)).scalars()]
+
+
+def _tallies(stored: list[dict[str, Any]]) -> tuple[TrialCount, ...]:
+    return tuple(TrialCount(**tally) for tally in stored)
+
+
+def _run(row: Row[Any]) -> InvarianceRun:
+    return InvarianceRun(
+        day=row.day,
+        finished_at=row.finished_at,
+        code=row.code,
+        result=InvarianceResult(
+            tallies=_tallies(row.tallies),
+            examples=tuple(Violation(**example) for example in row.examples),
+            queries=row.queries,
+            sites=row.sites,
+            seed=row.seed,
+            policy_digest=row.policy,
+            generation=row.generation,
+        ),
+    )

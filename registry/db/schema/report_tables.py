@@ -1,0 +1,69 @@
+"""The tables of what is kept for reports: monthly ones, trials, former categories."""
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Date,
+    DateTime,
+    Float,
+    ForeignKey,
+    Integer,
+    LargeBinary,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+
+from registry.db.schema.column_types import RecordId
+from registry.db.schema.metadata import instant, metadata
+
+kept_report = Table(
+    "kept_report",
+    metadata,
+    Column("month", Date, primary_key=True),
+    Column("record_id", RecordId, nullable=False),
+    instant("made_at"),
+    UniqueConstraint("record_id", name="kept_report_record_id_key"),
+    schema="audit",
+)
+
+kept_form = Table(
+    "kept_form",
+    metadata,
+    Column("month", Date, ForeignKey("audit.kept_report.month"), primary_key=True),
+    Column("form", Text, primary_key=True),
+    Column("body", LargeBinary, nullable=False),
+    Column("signature", Text, nullable=False),
+    Column("digest", LargeBinary, nullable=False),
+    Column("size", Integer, nullable=False),
+    schema="audit",
+)
+
+invariance_run = Table(
+    "invariance_run",
+    metadata,
+    Column("day", Date, primary_key=True),
+    instant("finished_at"),
+    Column("generation", Text, nullable=False),
+    Column("policy", Text, nullable=False),
+    Column("code", Text, nullable=False),
+    Column("seed", BigInteger, nullable=False),
+    Column("queries", Integer, nullable=False),
+    Column("sites", Integer, nullable=False),
+    Column("trials", Integer, nullable=False),
+    Column("violations", Integer, nullable=False),
+    Column("rate_at_most", Float, nullable=False),
+    Column("tallies", JSONB, nullable=False),
+    Column("examples", JSONB, nullable=False),
+    schema="audit",
+)
+
+former_category = Table(
+    "former_category",
+    metadata,
+    Column("site_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("until", DateTime(timezone=True), primary_key=True),
+    Column("category", Text, nullable=False),
+    schema="disclosure",
+)

@@ -1,0 +1,376 @@
+"""The tables, as SQLAlchemy Core sees them; the migrations make them.
+
+Schemas: `registry` (what is listed), `audit` (what was answered and chosen),
+`disclosure` (labels for reports, which the ranker's role cannot read). Every key starts
+with the shard key: the site, or nothing for the log, which is one sequence.
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Computed,
+    Date,
+    DateTime,
+    Float,
+    ForeignKey,
+    Identity,
+    Integer,
+    LargeBinary,
+    SmallInteger,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+
+from registry.db.schema.column_types import Packed, RecordId, Xid8
+from registry.db.schema.metadata import instant as _instant
+from registry.db.schema.metadata import metadata
+
+
+def _site_key() -> Column[int]:
+    return Column(
+        "site_id",
+        BigInteger,
+        ForeignKey("registry.site.site_id", ondelete="CASCADE"),
+        primary_key=True,
+    )
+
+
+def _change_xid() -> Column[int]:
+    """The transaction that last changed the row; followers read on from it."""
+    default = text("pg_current_xact_id()")
+    return Column("change_xid", Xid8, nullable=False, server_default=default)
+
+
+def _lease() -> list[Column[object]]:
+    """Columns of a row that crawlers lease: a fence counts the leases given."""
+    return [
+        _instant("due_at", nullable=True),
+        _instant("leased_until", nullable=True),
+        Column("fence", BigInteger, nullable=False, server_default=text("0")),
+    ]
+
+
+SHORT = """
+jsonb_insert(
+    '[]'
+    || coalesce(listing #> '{site,name}', '""')
+    || coalesce(listing #> '{site,category}', '""')
+    || coalesce(listing #> '{site,location}', 'null')
+    || coalesce(listing -> 'place', 'null')
+    || coalesce(listing #> '{site,commission_percent}', 'null')
+    || coalesce(listing #> '{site,is_independent}', 'null'),
+    '{-1}', jsonb_path_query_array(listing, '$.site.actions[*].name'), true
+)
+"""
+"""What answers show of a listing; a part of kilobytes that are not read for it."""
+
+site = Table(
+    "site",
+    metadata,
+    Column("site_id", BigInteger, primary_key=True),
+    Column("host", Text, nullable=False, unique=True),
+    Column("registrable_domain", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("listing", JSONB, nullable=False),
+    Column("declarations", JSONB, nullable=False),
+    Column("category", Text, nullable=False),
+    Column("city", Text),
+    Column("country", Text),
+    Column("conformance", Text, nullable=False),
+    Column("semantic_hash", LargeBinary),
+    _instant("registered_at"),
+    _instant("updated_at"),
+    _instant("changed_at"),
+    _instant("proved_at"),
+    Column("proof_source", Text, nullable=False),
+    Column("failed_proofs", SmallInteger, nullable=False, server_default=text("0")),
+    Column("unlisted_for", Text),
+    Column("moderated", Text),
+    _change_xid(),
+    Column("short", JSONB, Computed(SHORT, persisted=True)),
+    schema="registry",
+)
+
+site_profile = Table(
+    "site_profile",
+    metadata,
+    _site_key(),
+    Column("listed", Boolean, nullable=False),
+    Column("profile", LargeBinary, nullable=False),
+    Column("policy", Text, nullable=False),
+    _change_xid(),
+    Column("features", LargeBinary, nullable=False),
+    schema="registry",
+)
+
+site_key = Table(
+    "site_key",
+    metadata,
+    _site_key(),
+    Column("source", Text, primary_key=True),
+    Column("kid", Text, primary_key=True),
+    Column("jwk", JSONB, nullable=False),
+    _instant("first_seen_at"),
+    Column("standing", Text, nullable=False),
+    _instant("last_seen_at"),
+    _instant("missed_at", nullable=True),
+    schema="registry",
+)
+
+challenge = Table(
+    "challenge",
+    metadata,
+    Column("host", Text, primary_key=True),
+    Column("nonce", Text, primary_key=True),
+    _instant("issued_at"),
+    _instant("expires_at"),
+    _instant("used_at", nullable=True),
+    schema="registry",
+)
+
+registration = Table(
+    "registration",
+    metadata,
+    Column("registration_id", Text, primary_key=True),
+    Column("host", Text, nullable=False),
+    Column("act", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("kid", Text, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("nonce", Text, nullable=False),
+    Column("token", LargeBinary, nullable=False),
+    Column("token_digest", LargeBinary, nullable=False),
+    Column("registrable_domain", Text),
+    Column("network", Text),
+    Column("problems", JSONB, nullable=False),
+    _instant("submitted_at"),
+    _instant("decided_at", nullable=True),
+    *_lease(),
+    schema="registry",
+)
+
+document = Table(
+    "document",
+    metadata,
+    _site_key(),
+    Column("url", Text, primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("format", Text, nullable=False),
+    Column("dialect", Text, nullable=False),
+    Column("conformance", Text, nullable=False),
+    Column("provenance", JSONB, nullable=False),
+    Column("signature", JSONB, nullable=False),
+    Column("deviations", JSONB, nullable=False),
+    Column("semantic_hash", LargeBinary, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    Column("content_type", Text, nullable=False),
+    Column("etag", Text),
+    Column("last_modified", Text),
+    _instant("first_fetched_at"),
+    _instant("fetched_at"),
+    _instant("retired_at", nullable=True),
+    schema="registry",
+)
+
+task = Table(
+    "task",
+    metadata,
+    _site_key(),
+    Column("kind", Text, primary_key=True),
+    Column("failures", Integer, nullable=False, server_default=text("0")),
+    Column("outcome", JSONB, nullable=False, server_default=text("'{}'")),
+    *_lease(),
+    Column("visits", Float, nullable=False, server_default=text("0")),
+    Column("unchanged", Float, nullable=False, server_default=text("0")),
+    Column("mean_gap_days", Float, nullable=False, server_default=text("0")),
+    _instant("learnt_at", nullable=True),
+    _instant("hinted_at", nullable=True),
+    _instant("not_before", nullable=True),
+    Column("standing", JSONB, nullable=False, server_default=text("'{}'")),
+    schema="registry",
+)
+
+refresh = Table(
+    "refresh",
+    metadata,
+    _site_key(),
+    _instant("issued_at"),
+    _instant("paid_until"),
+    schema="registry",
+)
+
+notice = Table(
+    "notice",
+    metadata,
+    _site_key(),
+    Column("notice_id", BigInteger, Identity(always=True), primary_key=True),
+    _instant("noted_at"),
+    Column("code", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+    Column("fix", Text, nullable=False),
+    Column("url", Text),
+    Column("problem", Text),
+    schema="registry",
+)
+
+probe = Table(
+    "probe",
+    metadata,
+    _site_key(),
+    Column("observed_at", DateTime(timezone=True), primary_key=True),
+    Column("outcome", Text, nullable=False),
+    Column("elapsed_ms", Integer, nullable=False),
+    schema="registry",
+)
+
+label = Table(
+    "label",
+    metadata,
+    Column("site_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("label_id", BigInteger, Identity(always=True), primary_key=True),
+    Column("told_by", Text, nullable=False),
+    _instant("told_at"),
+    _instant("valid_from"),
+    Column("observed_on", Date),
+    Column("size", Text),
+    Column("independence", Text),
+    Column("chain", Text),
+    Column("commission_percent", Float),
+    Column("source", Text, nullable=False),
+    Column("statement", LargeBinary),
+    Column("record_id", RecordId),
+    UniqueConstraint("statement", name="label_statement_key"),
+    schema="disclosure",
+)
+
+pending = Table(
+    "pending",
+    metadata,
+    Column("position", BigInteger, Identity(always=True), primary_key=True),
+    Column("record_id", RecordId, nullable=False, unique=True),
+    Column("kind", Text, nullable=False),
+    Column("body", Packed, nullable=False),
+    Column("leaf_hash", LargeBinary, nullable=False),
+    _instant("accepted_at"),
+    schema="audit",
+)
+
+entry = Table(
+    "entry",
+    metadata,
+    Column("leaf_index", BigInteger, primary_key=True, autoincrement=False),
+    Column("record_id", RecordId, nullable=False, unique=True),
+    Column("kind", Text, nullable=False),
+    Column("body", Packed, nullable=False),
+    Column("leaf_hash", LargeBinary, nullable=False),
+    _instant("accepted_at"),
+    schema="audit",
+)
+
+tile_hash = Table(
+    "tile_hash",
+    metadata,
+    Column("level", SmallInteger, primary_key=True, autoincrement=False),
+    Column("position", BigInteger, primary_key=True, autoincrement=False),
+    Column("hash", LargeBinary, nullable=False),
+    schema="audit",
+)
+
+checkpoint = Table(
+    "checkpoint",
+    metadata,
+    Column("size", BigInteger, primary_key=True, autoincrement=False),
+    Column("root", LargeBinary, nullable=False),
+    Column("note", Text, nullable=False),
+    _instant("published_at"),
+    schema="audit",
+)
+
+ranking = Table(
+    "ranking",
+    metadata,
+    Column("record_id", RecordId, primary_key=True),
+    _instant("accepted_at"),
+    Column("operator", Text, nullable=False),
+    Column("eligible", BigInteger, nullable=False),
+    Column("returned", LargeBinary, nullable=False),
+    Column("sampled", LargeBinary, nullable=False),
+    Column("query_key", LargeBinary),
+    Column("category", Text),
+    Column("located", Boolean),
+    Column("query", LargeBinary),
+    Column("location", LargeBinary),
+    Column("filters", LargeBinary),
+    Column("request", LargeBinary),
+    Column("scores", LargeBinary),
+    Column("terms", LargeBinary),
+    schema="audit",
+)
+
+selection = Table(
+    "selection",
+    metadata,
+    Column("ranking_id", RecordId, primary_key=True),
+    Column("record_id", RecordId, nullable=False),
+    Column("site_id", BigInteger),
+    _instant("accepted_at"),
+    UniqueConstraint("record_id", name="selection_record_id_key"),
+    schema="audit",
+)
+
+attestation = Table(
+    "attestation",
+    metadata,
+    Column("digest", LargeBinary, primary_key=True),
+    Column("record_id", RecordId, nullable=False),
+    _instant("accepted_at"),
+    schema="audit",
+)
+
+day_seed = Table(
+    "day_seed",
+    metadata,
+    Column("day", Date, primary_key=True),
+    Column("secret", LargeBinary, nullable=False),
+    Column("commitment_id", RecordId, nullable=False),
+    Column("reveal_id", RecordId),
+    schema="audit",
+)
+
+policy = Table(
+    "policy",
+    metadata,
+    Column("digest", Text, primary_key=True),
+    Column("code", Text, primary_key=True),
+    Column("body", LargeBinary, nullable=False),
+    Column("record_id", RecordId, nullable=False),
+    _instant("effective_at"),
+    schema="audit",
+)
+
+cosignature = Table(
+    "cosignature",
+    metadata,
+    Column("size", BigInteger, primary_key=True, autoincrement=False),
+    Column("witness", Text, primary_key=True),
+    Column("line", Text, nullable=False),
+    _instant("cosigned_at"),
+    schema="audit",
+)
+
+erasure = Table(
+    "erasure",
+    metadata,
+    Column("record_id", RecordId, primary_key=True),
+    Column("first_index", BigInteger, nullable=False),
+    Column("last_index", BigInteger, nullable=False),
+    Column("is_scheduled", Boolean, nullable=False),
+    _instant("erased_at"),
+    UniqueConstraint("first_index", "is_scheduled", name="erasure_once"),
+    schema="audit",
+)

@@ -1,0 +1,104 @@
+"""SQL of notices: what the owner of a site should know, the newest kept."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select, text
+
+from registry.db.engine.engines import Connection
+from registry.db.engine.prepared import Gathered, Prepared
+from registry.db.schema.tables import notice
+
+KEPT_NOTICES = 200
+"""Of a site. A year of news of a site in good order; a flood ends here."""
+
+
+_MEMBERS = ("code", "detail", "fix", "url", "problem")
+_INSERT = Prepared(
+    text("""
+    INSERT INTO registry.notice (site_id, noted_at, code, detail, fix, url, problem)
+    SELECT :site_id, :noted_at, code, detail, fix, url, problem
+    FROM unnest(
+        CAST(:code AS text[]), CAST(:detail AS text[]), CAST(:fix AS text[]),
+        CAST(:url AS text[]), CAST(:problem AS text[])
+    ) WITH ORDINALITY AS one (code, detail, fix, url, problem, place)
+    ORDER BY place
+""")
+)
+_FORGET = Prepared(
+    text("""
+    DELETE FROM registry.notice WHERE site_id = :site_id AND notice_id <= (
+        SELECT notice_id FROM registry.notice WHERE site_id = :site_id
+        ORDER BY notice_id DESC OFFSET :stay LIMIT 1
+    )
+""")
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """code: of `registry.usecases.sites.notices`. fix: what to do, or "".
+
+    url: what it is about. problem: the code of the problem behind it.
+    """
+
+    code: str
+    detail: str
+    fix: str = ""
+    url: str | None = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredNotice:
+    """notice_id: grows with each one that is written."""
+
+    notice_id: int
+    noted_at: datetime
+    notice: Notice
+
+
+async def save_notices(
+    connection: Connection, site_id: int, new: Sequence[Notice], now: datetime
+) -> None:
+    """Save notices in the transaction that makes them true, the newest last."""
+    writes = Gathered()
+    await gather_notices(writes, site_id, new, now)
+    await writes.carry_out(connection)
+
+
+async def gather_notices(
+    writes: Gathered, site_id: int, new: Sequence[Notice], now: datetime
+) -> None:
+    """The same, with other writes of the transaction."""
+    newest = new[-KEPT_NOTICES:]
+    if newest:
+        columns = {name: [getattr(item, name) for item in newest] for name in _MEMBERS}
+        # Those just told are not seen yet, so these are how many stay beside them.
+        await _FORGET(writes, site_id=site_id, stay=KEPT_NOTICES - len(newest))
+        await _INSERT(writes, site_id=site_id, noted_at=now, **columns)
+
+
+async def notices_of(
+    connection: Connection, site_id: int, limit: int, before: int | None = None
+) -> list[StoredNotice]:
+    """The newest first. before: a notice_id."""
+    query = select(notice).where(notice.c.site_id == site_id)
+    if before is not None:
+        query = query.where(notice.c.notice_id < before)
+    query = query.order_by(notice.c.notice_id.desc()).limit(limit)
+    return [
+        StoredNotice(
+            notice_id=row.notice_id,
+            noted_at=row.noted_at,
+            notice=Notice(
+                code=row.code,
+                detail=row.detail,
+                fix=row.fix,
+                url=row.url,
+                problem=row.problem,
+            ),
+        )
+        for row in await connection.execute(query)
+    ]

@@ -1,0 +1,70 @@
+"""SQL of quality probes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import text
+from sqlalchemy.dialects.postgresql import insert
+
+from registry.db.engine.engines import Connection
+from registry.db.engine.prepared import Prepared
+from registry.db.schema.tables import probe
+
+NEWEST = 2000
+_SINCE = Prepared(
+    text("""
+    SELECT p.site_id, p.observed_at, p.outcome, p.elapsed_ms
+    FROM unnest(CAST(:site_ids AS bigint[])) AS one (site_id),
+    LATERAL (
+        SELECT * FROM registry.probe
+        WHERE site_id = one.site_id AND observed_at >= :since
+        ORDER BY observed_at DESC LIMIT :limit
+    ) AS p
+    ORDER BY p.observed_at DESC
+""")
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredProbe:
+    observed_at: datetime
+    outcome: str
+    elapsed_ms: int
+
+
+async def save_probe(connection: Connection, site_id: int, result: StoredProbe) -> None:
+    statement = insert(probe).values(
+        site_id=site_id,
+        observed_at=result.observed_at,
+        outcome=result.outcome,
+        elapsed_ms=result.elapsed_ms,
+    )
+    await connection.execute(statement.on_conflict_do_nothing())
+
+
+async def probes_since(
+    connection: Connection, site_id: int, since: datetime, limit: int = NEWEST
+) -> list[StoredProbe]:
+    """The newest first."""
+    return (await probes_of_sites(connection, [site_id], since, limit))[site_id]
+
+
+async def probes_of_sites(
+    connection: Connection,
+    site_ids: Sequence[int],
+    since: datetime,
+    limit: int = NEWEST,
+) -> dict[int, list[StoredProbe]]:
+    """The newest of each first. limit: of a site."""
+    probes: dict[int, list[StoredProbe]] = {site_id: [] for site_id in site_ids}
+    given = {"site_ids": list(site_ids), "since": since, "limit": limit}
+    for row in await _SINCE(connection, **given):
+        probes[row.site_id].append(
+            StoredProbe(
+                observed_at=row.observed_at,
+                outcome=row.outcome,
+                elapsed_ms=row.elapsed_ms,
+            )
+        )
+    return probes

@@ -1,1 +1,0 @@
-"""What chance could have made of a figure: intervals and tests."""

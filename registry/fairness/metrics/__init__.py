@@ -1,1 +1,0 @@
-"""What fairness is measured by: the formulas of the field, over rankings."""

@@ -1,1 +1,0 @@
-"""The fairness report: its figures, their words, and how they are made."""

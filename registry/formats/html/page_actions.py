@@ -1,0 +1,216 @@
+"""Actions of an HTML page: WebMCP tools of its forms and scripts, and AWAS actions.
+
+Forms with toolname and tooldescription are read as Chromium 150 reads them: disabled and
+readonly controls are not parameters, hidden ones only with a description; a name of
+several controls is left out, unless all are checkboxes or all are radio buttons; controls
+elsewhere in the page join a form by their `form` attribute.
+`toolautosubmit` is a boolean attribute: `toolautosubmit="false"` submits.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import islice
+
+from registry.errors import Refused, TooLarge
+from registry.formats import refusals
+from registry.formats.document import (
+    MAX_ACTIONS,
+    MAX_BODY_BYTES,
+    MAX_PARAMETERS,
+    Document,
+)
+from registry.formats.html.awas_markup import MarkedPage
+from registry.formats.html.controls import Control, Holder, read_parameter
+from registry.formats.html.form_calls import read_form_call
+from registry.formats.html.html_page import MAX_TAGS, HtmlPage
+from registry.formats.html.markup import decode_page
+from registry.formats.html.scripts import read_scripts
+from registry.formats.reading.action_list import gather, severest
+from registry.formats.reading.call_targets import resolve_target
+from registry.formats.reading.claims import read_languages
+from registry.formats.reading.name_folding import match_key
+from registry.formats.reading.parameters import MAX_WORD_CHARACTERS
+from registry.formats.reading.reader import DeviationLog, Reader, clean_text, cut_text
+from registry.sites.action import Action, Parameter
+from registry.sites.site import Site
+from registry.strict_json import JSON_TOO_LARGE
+
+_NEEDED = ("toolname", "tooldescription")
+_MAX_NOTED = 100
+_NEGATIONS = frozenset({"false", "0", "no", "off"})
+_NOT_FILLED = frozenset({"submit", "reset", "button", "image", "file"})
+_FILLED = frozenset({"input", "select", "textarea"})
+# Elsewhere `readonly` means nothing (HTML standard, section 4.10.5.3.3).
+_NEVER_READONLY = frozenset({"select", "checkbox", "radio", "range", "color"})
+
+
+def read_page(body: bytes, log: DeviationLog) -> Document:
+    """Read a page. Raises: Refused (page_without_tools); TooLarge (json_too_large)."""
+    if len(body) > MAX_BODY_BYTES:
+        raise TooLarge(JSON_TOO_LARGE, f"the page has {len(body)} bytes")
+    page = HtmlPage(decode_page(body))
+    if page.is_cut:
+        log.note("page", "limit", f"more than {MAX_TAGS} tags; no more are read")
+    base = resolve_target(page.base, base=log.url, allow_loopback=log.allow_loopback)
+    base = base or log.url
+    declared = _read_forms(page, base, log)
+    registered = read_scripts(page.scripts, log)
+    marked = MarkedPage(page, base, log).read_actions()
+    is_webmcp = bool(declared or registered.actions or registered.is_partial)
+    if not is_webmcp and not marked:
+        raise Refused(refusals.PAGE_WITHOUT_TOOLS)
+    return log.conclude(
+        format="webmcp" if is_webmcp else "awas",
+        dialect="page",
+        version="",
+        site=Site(
+            name=cut_text(page.title),
+            description=cut_text(page.description),
+            languages=read_languages(
+                Reader({"lang": page.language or None}, "html", log), "lang"
+            ),
+            actions=_unite((*declared, *registered.actions, *marked)),
+        ),
+        raw=None,
+    )
+
+
+def _unite(actions: Iterable[Action]) -> tuple[Action, ...]:
+    """Merge actions of one name; the first counts, the others fill in."""
+    united: dict[str, Action] = {}
+    for action in actions:
+        key = match_key(action.name)
+        united[key] = _join(united[key], action) if key in united else action
+    return tuple(islice(united.values(), MAX_ACTIONS))
+
+
+def _join(first: Action, other: Action) -> Action:
+    is_open = first.confirmation is None
+    return replace(
+        first,
+        description=first.description or other.description,
+        parameters=first.parameters or other.parameters,
+        sensitivity=severest(first.sensitivity, other.sensitivity),
+        confirmation=other.confirmation if is_open else first.confirmation,
+        calls=tuple(dict.fromkeys((*first.calls, *other.calls))),
+    )
+
+
+# --- forms ----------------------------------------------------------------------------
+
+
+def _read_forms(page: HtmlPage, base: str, log: DeviationLog) -> tuple[Action, ...]:
+    """Read the forms with both attributes, and record those with only one."""
+    complete, partial = [], []
+    for form in page.forms:
+        attributes = form.tag.attributes
+        given = [name for name in _NEEDED if attributes.get(name, "").strip()]
+        if len(given) == len(_NEEDED):
+            complete.append(form)
+        elif given or "tool-name" in attributes:
+            partial.append(form)
+    for form in partial[:_MAX_NOTED]:
+        _note_partial(form, log)
+    if len(complete) > MAX_ACTIONS:
+        log.note("form", "limit", f"{len(complete)} tools; {MAX_ACTIONS} are read")
+    return gather(
+        (_at(form, log), _read_tool(form, page, base, log))
+        for form in complete[:MAX_ACTIONS]
+    )
+
+
+def _at(form: Holder, log: DeviationLog) -> Reader:
+    """Return the pointer for deviations of this form."""
+    name = form.tag.attributes.get("toolname", "")
+    return Reader(None, f"form[{clean_text(name[:80])}]", log)
+
+
+def _note_partial(form: Holder, log: DeviationLog) -> None:
+    attributes = form.tag.attributes
+    if "tool-name" in attributes:
+        log.note(
+            "form",
+            "spelling",
+            "no browser supports tool-name",
+            "Write toolname and tooldescription.",
+        )
+        return
+    has_name = bool(attributes.get("toolname", "").strip())
+    missing = "tooldescription" if has_name else "toolname"
+    _at(form, log).note(
+        "required", f"{missing} is missing; the form is not a tool", f"Add {missing}."
+    )
+
+
+def _read_tool(form: Holder, page: HtmlPage, base: str, log: DeviationLog) -> Action:
+    pointer = _at(form, log)
+    attributes = form.tag.attributes
+    name = cut_text(attributes["toolname"])
+    _check_autosubmit(attributes.get("toolautosubmit", ""), pointer)
+    return Action(
+        name=name,
+        description=cut_text(attributes["tooldescription"]),
+        parameters=_read_parameters(form, page, pointer),
+        confirmation="toolautosubmit" not in attributes,
+        calls=(
+            read_form_call(form, pointer, format="webmcp", operation=name, base=base),
+        ),
+    )
+
+
+def _check_autosubmit(value: str, pointer: Reader) -> None:
+    if value.strip().lower() in _NEGATIONS:
+        pointer.note(
+            "autosubmit",
+            f"toolautosubmit={value[:20]!a} submits: its presence decides",
+            "Remove the attribute if a person is to submit.",
+        )
+
+
+def _read_parameters(
+    form: Holder, page: HtmlPage, pointer: Reader
+) -> tuple[Parameter, ...]:
+    named: dict[str, list[Control]] = {}
+    for control in form.controls:
+        name = control.tag.attributes.get("name")
+        if name and not control.is_disabled and not _is_readonly(control):
+            named.setdefault(name, []).append(control)
+    groups = {
+        clean_text(name[:MAX_WORD_CHARACTERS]): controls
+        for name, controls in named.items()
+        if _is_parameter(name, controls, pointer)
+    }
+    groups.pop("", None)
+    if len(groups) > MAX_PARAMETERS:
+        pointer.note("limit", f"{len(groups)} parameters; {MAX_PARAMETERS} are read")
+    return tuple(
+        read_parameter(name, controls, page.text_in)
+        for name, controls in islice(groups.items(), MAX_PARAMETERS)
+    )
+
+
+def _is_readonly(control: Control) -> bool:
+    return "readonly" in control.tag.attributes and control.kind not in _NEVER_READONLY
+
+
+def _is_parameter(name: str, controls: list[Control], pointer: Reader) -> bool:
+    if len(controls) == 1:
+        return _is_filled(controls[0])
+    kinds = {control.kind for control in controls}
+    if kinds in ({"checkbox"}, {"radio"}):
+        return True
+    if any(map(_is_filled, controls)):
+        pointer.note(
+            "duplicate",
+            f"several controls are named {name[:80]}; browsers leave it out",
+            "Give each control a name of its own.",
+        )
+    return False
+
+
+def _is_filled(control: Control) -> bool:
+    """Tell if an agent can give it a value."""
+    attributes = control.tag.attributes
+    if control.tag.name not in _FILLED or control.kind in _NOT_FILLED:
+        return False
+    return control.kind != "hidden" or bool(attributes.get("toolparamdescription"))

@@ -1,0 +1,81 @@
+"""Typed members of JOSE headers, payloads and key sets (RFC 7515 §5.2).
+
+A second `alg` or `aud` that one parser keeps and another drops is an attack, so the JSON
+beneath is `registry.strict_json`.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TypeVar
+
+from registry.errors import ProblemType, Refused, RegistryError
+from registry.identity.refusals import MEMBER_INVALID, MEMBER_MISSING
+from registry.strict_json import JSON_SYNTAX, JsonObject, JsonValue, parse_json
+
+T = TypeVar("T", bool, int, str, list[JsonValue], dict[str, JsonValue])
+
+MAX_BYTES = 64 * 1024
+MAX_DEPTH = 8
+_JSON_NAMES = {
+    bool: "true or false",
+    int: "a whole number",
+    str: "a string",
+    list: "an array",
+    dict: "an object",
+}
+
+
+def parse_object(body: bytes, what: str) -> JsonObject:
+    """Parse a JSON object. what: names the body in messages, e.g. "protected header".
+
+    Raises: Refused.
+    """
+    try:
+        value = parse_json(body, max_depth=MAX_DEPTH, max_bytes=MAX_BYTES)
+    except RegistryError as refused:
+        problem = refused.problem
+        kind = ProblemType(problem.code, problem.title, problem.fix)
+        detail = f"The {what}: {problem.detail}"
+        raise Refused(kind, detail, pointer=problem.pointer) from refused
+    if not isinstance(value, dict):
+        raise Refused(JSON_SYNTAX, f"The {what} is not a JSON object.")
+    return value
+
+
+def require(
+    members: Mapping[str, JsonValue], name: str, kind: type[T], at: str = ""
+) -> T:
+    """Return the member `name`, of exactly this type: true is not a number here.
+
+    at: JSON pointer of the object. Raises: Refused.
+    """
+    if name not in members:
+        detail = f"The member {name!r} is missing."
+        raise Refused(MEMBER_MISSING, detail, pointer=f"{at}/{name}")
+    value = members[name]
+    if type(value) is not kind:
+        raise invalid_member(f"must be {_JSON_NAMES[kind]}", f"{at}/{name}")
+    return value
+
+
+def optional(
+    members: Mapping[str, JsonValue], name: str, kind: type[T], at: str = ""
+) -> T | None:
+    """Return the member as `require` does, or None if it is absent."""
+    return require(members, name, kind, at) if name in members else None
+
+
+def invalid_member(what_must_be: str, pointer: str) -> Refused:
+    detail = f"The member {pointer!r} {what_must_be}."
+    return Refused(MEMBER_INVALID, detail, pointer=pointer)
+
+
+@contextmanager
+def pointing_at(pointer: str) -> Iterator[None]:
+    """Add the JSON pointer to a refusal from code that does not know it."""
+    try:
+        yield
+    except Refused as refused:
+        problem = refused.problem
+        kind = ProblemType(problem.code, problem.title, problem.fix)
+        raise Refused(kind, problem.detail, pointer=pointer) from refused

@@ -1,0 +1,108 @@
+"""A builder from the files of the one before, which ended somehow.
+
+What lies there is what the same code, policy and database came to. Whether the database
+is the same is for others to tell.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from registry.index.building.builder import Builder
+from registry.index.building.manifest import IndexManifest
+from registry.index.building.publishers import groups_in
+from registry.index.columns.rows import Bodies, Rows, rows_of
+from registry.index.query.sample import hash_sites
+from registry.index.segments.array_file import Array, FileDamaged, map_file
+from registry.index.segments.levels import Level, Sizes, level_of
+from registry.index.segments.segment import Segment
+from registry.index.segments.segment_file import map_rows, map_segment
+from registry.index.sources import digest_of_code
+from registry.ranking.policy import Policy
+from registry.ranking.profile import parse_profile
+
+
+def is_made_here(manifest: IndexManifest, policy: Policy) -> bool:
+    return (manifest.code, manifest.policy) == (digest_of_code(), policy.digest)
+
+
+def recovered(
+    folder: Path, manifest: IndexManifest, policy: Policy, sizes: Sizes
+) -> Builder:
+    """Raises: FileDamaged, OSError."""
+    state = map_file(folder / manifest.state).arrays
+    levels = _levels(folder, manifest, state, policy)
+    builder = Builder(
+        policy=policy,
+        levels=levels,
+        groups=groups_in(levels, policy),
+        content=int.from_bytes(state["content"].tobytes()),
+        sizes=sizes,
+    )
+    if builder.index.generation != manifest.generation:
+        raise FileDamaged(f"{manifest.state} is not of this index")
+    return builder
+
+
+def levels_in(
+    folder: Path, manifest: IndexManifest, policy: Policy
+) -> tuple[Level, ...]:
+    """Those that it names. Raises: FileDamaged, OSError."""
+    state = map_file(folder / manifest.state).arrays
+    return _levels(folder, manifest, state, policy)
+
+
+def _levels(
+    folder: Path, manifest: IndexManifest, alive: Mapping[str, Array], policy: Policy
+) -> tuple[Level, ...]:
+    """alive: of each part, which of its rows live."""
+    levels = [level_at(folder, name, manifest, policy) for name in manifest.parts]
+    return tuple(
+        level.without(np.flatnonzero(alive[name][: len(level.rows)] == 0))
+        for name, level in zip(manifest.parts, levels, strict=True)
+    )
+
+
+def level_at(folder: Path, name: str, manifest: IndexManifest, policy: Policy) -> Level:
+    """One of its parts with all rows alive. Raises: FileDamaged, OSError."""
+    segment, bodies = map_segment(folder / name)
+    if name in manifest.rows:
+        rows = map_rows(folder / manifest.rows[name], bodies)
+    else:
+        rows = _read_again(segment, bodies, policy)
+    if not np.array_equal(rows.site_ids, segment.site_ids):
+        raise FileDamaged(f"{name} has other rows")
+    level = level_of(rows, segment)
+    if name in manifest.members:
+        level = _with_members(level, folder / manifest.members[name])
+    return level
+
+
+def _read_again(segment: Segment, bodies: Bodies, policy: Policy) -> Rows:
+    try:
+        profiles = [parse_profile(bodies[row]) for row in range(len(segment))]
+    except msgspec.DecodeError as error:
+        raise FileDamaged("a segment has profiles that are none") from error
+    rows = rows_of(profiles, policy)
+    representatives = np.zeros(len(rows), np.int64)
+    representatives[segment.grouped_rows] = segment.representatives
+    return replace(rows, representatives=representatives, bodies=bodies)
+
+
+def _with_members(level: Level, path: Path) -> Level:
+    segment, bodies = map_segment(path)
+    rows = level.rows.take(_places(segment, level)).without_bodies()
+    members = level_of(replace(rows, bodies=bodies), segment)
+    cutoff = int(hash_sites(segment.site_ids).max())
+    return replace(level, members=members, cutoff=cutoff)
+
+
+def _places(
+    segment: Segment, level: Level
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """The rows of the level, in the order of the segment's."""
+    numbers = np.searchsorted(level.by_id.keys, segment.site_ids)
+    return level.by_id.rows[numbers]

@@ -1,0 +1,102 @@
+"""The constants of one search: all that its scores depend on beside the rows.
+
+Whole numbers, made once a search; the kernel and its oracle work from the same ones.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from registry.index.columns.filters import Filters
+from registry.index.columns.rows import hash_word
+from registry.ranking.decay import decay_table
+from registry.ranking.freshness import seconds_of
+from registry.ranking.policy import Policy
+from registry.ranking.proximity import Vector, squared_chords, vector_of
+from registry.ranking.relevance import (
+    ParsedQuery,
+    lexical_multiplier,
+    lexical_share_bp,
+    meaning_multiplier,
+    relevance_floor,
+)
+from registry.sites.place import centroid_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """cell: the geohash cell that stands for the user, or None."""
+
+    request: ParsedQuery
+    cell: str | None = None
+    filters: Filters = field(default_factory=Filters)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ScoringParameters:
+    """Parameters of the scores of one search.
+
+    terms: hashes of words, each with its weight. filters: hashes of keywords.
+
+    lexical_multiplier, meaning_multiplier: see `relevance`. near: proximity by whole
+    kilometres, fresh: freshness by whole days; the last entry stands for all beyond.
+    origin: of the user's cell, or None. now_s: seconds since 1970. weights: of the
+    factors in the order of `Factors`.
+    """
+
+    terms: tuple[tuple[int, int], ...]
+    filters: tuple[int, ...]
+    vector: bytes
+    lexical_multiplier: int
+    meaning_multiplier: int
+    lexical_share_bp: int
+    full_relevance_bp: int
+    floor: int
+    meaning_only_min_bp: int
+    near: npt.NDArray[np.int32]
+    fresh: npt.NDArray[np.int32]
+    squared_chords: npt.NDArray[np.int64]
+    neutral: int
+    origin: Vector | None
+    now_s: int
+    weights: tuple[int, int, int, int, int]
+
+
+def make_scoring_parameters(
+    query: Query, term_weights: Mapping[str, int], now: datetime, policy: Policy
+) -> ScoringParameters:
+    """term_weights: of the query's terms in the index that is searched.
+
+    Raises: ValueError if the cell is no geohash.
+    """
+    request = query.request
+    terms = len(request.terms)
+    return ScoringParameters(
+        terms=tuple((hash_word(term), own) for term, own in term_weights.items()),
+        filters=query.filters.keywords(),
+        vector=request.vector,
+        lexical_multiplier=lexical_multiplier(term_weights.values(), policy),
+        meaning_multiplier=meaning_multiplier(request),
+        lexical_share_bp=lexical_share_bp(terms, policy),
+        full_relevance_bp=policy.full_relevance_bp,
+        floor=relevance_floor(terms, policy),
+        meaning_only_min_bp=policy.meaning_only_min_bp,
+        near=_table(policy.distance_scale_km, 0),
+        fresh=_table(policy.freshness_scale_days, policy.freshness_floor),
+        squared_chords=squared_chords(),
+        neutral=policy.proximity_neutral,
+        origin=vector_of(centroid_of(query.cell)) if query.cell is not None else None,
+        now_s=seconds_of(now),
+        weights=policy.weights,
+    )
+
+
+@lru_cache(maxsize=16)
+def _table(scale: int, floor: int) -> npt.NDArray[np.int32]:
+    table = decay_table(scale, floor).astype(np.int32)
+    table.setflags(write=False)
+    return table

@@ -1,0 +1,128 @@
+"""Views of the labels of a site: those that count, their tellers, contradictions."""
+
+from collections.abc import Iterable
+from datetime import date, datetime
+
+import msgspec
+
+from registry.interfaces.rest.wire_model import WireModel
+from registry.reports.labels import (
+    AUDITOR,
+    SiteLabel,
+    ToldLabel,
+    find_contradictions,
+    rank_tellers,
+    settle,
+)
+from registry.sites.entry import ClaimConflict, SiteEntry
+from registry.sites.identifier import format_site_id
+
+
+class LabelView(WireModel):
+    """commissionRate: percent 0..100. null: nobody says it."""
+
+    size: str | None
+    independence: str | None
+    chain: str | None
+    commission_rate: float | None
+
+
+class CountingLabel(LabelView):
+    """The label that counts in reports. source: its teller; validFrom: its beginning."""
+
+    source: tuple[str, ...]
+    valid_from: datetime | None
+
+
+class ToldView(LabelView):
+    """The statement of a teller. by: document, registration or auditor.
+
+    auditor: the verifier key. source: for a document its address, for a registration
+    the hash of the signed statement as the log has it, for an auditor what he names.
+    observedOn: the day for which an auditor's source tells it. toldAt: by the teller's
+    clock. validFrom: since when it is on record here.
+    """
+
+    by: str
+    auditor: str | None
+    source: str
+    observed_on: date | None
+    told_at: datetime
+    valid_from: datetime
+
+
+class ContradictedClaim(WireModel):
+    by: str
+    value: str
+
+
+class ContradictionView(WireModel):
+    """A field that two tellers state differently; the first claim is the one that counts."""
+
+    field: str
+    claims: tuple[ContradictedClaim, ...]
+
+
+class DisclosuresView(WireModel, kw_only=True):
+    """statements: the last of each teller, the weightiest first. history: the newest first."""
+
+    site: str
+    host: str
+    at: datetime
+    counting: CountingLabel
+    statements: tuple[ToldView, ...] = msgspec.field(name="told")
+    contradictions: tuple[ContradictionView, ...]
+    history: tuple[ToldView, ...]
+
+
+def view_disclosures(
+    entry: SiteEntry,
+    at: datetime,
+    statements: Iterable[ToldLabel],
+    history: Iterable[ToldLabel],
+) -> DisclosuresView:
+    """told: the newest of each teller."""
+    ranked = rank_tellers(statements, at)
+    return DisclosuresView(
+        site=format_site_id(entry.site_id),
+        host=entry.host,
+        at=at,
+        counting=_view_counting(settle(ranked, at)),
+        statements=tuple(map(_view_told, ranked)),
+        contradictions=tuple(map(_view_contradiction, find_contradictions(ranked))),
+        history=tuple(map(_view_told, history)),
+    )
+
+
+def _view_counting(label: SiteLabel) -> CountingLabel:
+    return CountingLabel(
+        size=label.size,
+        independence=label.independence,
+        chain=label.chain,
+        commission_rate=label.commission_percent,
+        source=tuple(label.source.split()),
+        valid_from=label.valid_from,
+    )
+
+
+def _view_told(statement: ToldLabel) -> ToldView:
+    label = statement.label
+    return ToldView(
+        size=label.size,
+        independence=label.independence,
+        chain=label.chain,
+        commission_rate=label.commission_percent,
+        by=statement.kind,
+        auditor=statement.told_by if statement.kind == AUDITOR else None,
+        source=statement.source,
+        observed_on=statement.observed_on,
+        told_at=statement.told_at,
+        valid_from=statement.valid_from,
+    )
+
+
+def _view_contradiction(conflict: ClaimConflict) -> ContradictionView:
+    claims = (
+        ContradictedClaim(by=kind, value=value) for kind, value in conflict.values
+    )
+    return ContradictionView(field=conflict.field, claims=tuple(claims))

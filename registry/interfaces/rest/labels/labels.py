@@ -1,0 +1,192 @@
+"""Labels of sites for reports: set by auditors, shown by host, published as of an instant.
+
+No label is an input of ranking. What is published is signed byte for byte, as reports
+are, so that who computes a report again can show what he computed it from.
+"""
+
+import asyncio
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+import msgspec
+from litestar import Request, Response, get, post
+from litestar.openapi import ResponseSpec
+from litestar.params import FromPath, JSONBody, QueryParameter
+
+from registry.db import labels
+from registry.errors import Refused
+from registry.identity.statements.detached_jws import HEADER, LABELS_TYP, sign_detached
+from registry.interfaces.http.problems import problems
+from registry.interfaces.http.refusals import PARAMETER_INVALID
+from registry.interfaces.http.services import Injected, Services
+from registry.interfaces.http.strict import parse_instant
+from registry.interfaces.rest.labels.label_views import (
+    DisclosuresView,
+    view_disclosures,
+)
+from registry.interfaces.rest.media_types import also_as
+from registry.interfaces.rest.reports.reports import INSTANT
+from registry.interfaces.rest.sites.sites import find_registered
+from registry.interfaces.rest.wire_model import PromisedView, RequestBody, view_promised
+from registry.records.labelling import (
+    MAX_SOURCE_LENGTH,
+    digest_source,
+    parse_labelling,
+)
+from registry.reports.render import label_table
+from registry.sites.identifier import parse_site_id
+from registry.sites.label import CHAIN, PERCENT, Independence, Size
+from registry.usecases.labels import accept_label
+
+PAGE_MAX = 10_000
+HISTORY_MAX = 100
+
+At = Annotated[
+    str | None,
+    QueryParameter(
+        description="RFC 3339: the labels that counted then; without it now", **INSTANT
+    ),
+]
+
+
+class LabelRequest(RequestBody):
+    """An auditor's label of a site. What is null he does not say.
+
+    It replaces all that he said of the site before; one that says nothing takes it back.
+    auditor: a C2SP verifier key. chain: an identifier of the chain, such as its domain.
+    commission: such as "12.5%". observed: the day for which the source tells it. iat:
+    seconds since 1970. source: where it comes from, one line, naming no person. sig:
+    Ed25519 over the line `fair-registry/label/v1` and the canonical JSON (RFC 8785) of
+    the other members, with `sha256:` and the hash in hex in the place of the source.
+    """
+
+    auditor: Annotated[str, msgspec.Meta(max_length=256)]
+    site: Annotated[str, msgspec.Meta(min_length=13, max_length=13)]
+    observed: Annotated[str, msgspec.Meta(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+    source: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_SOURCE_LENGTH)]
+    iat: Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
+    sig: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{86}$")]
+    size: Size | None = None
+    independence: Independence | None = None
+    chain: Annotated[str, msgspec.Meta(pattern=f"^{CHAIN}$")] | None = None
+    commission: Annotated[str, msgspec.Meta(pattern=f"^{PERCENT}$")] | None = None
+
+
+@post(
+    "/labels",
+    operation_id="setLabel",
+    summary="Put an auditor's label of a site on record",
+    tags=["audit"],
+    responses=problems(403, 404, 408, 409, 413, 415),
+)
+async def set_label(data: JSONBody[LabelRequest], services: Injected) -> PromisedView:
+    members = msgspec.to_builtins(data)
+    signed = parse_labelling({**members, "source": digest_source(data.source)})
+    async with services.labeller.begin() as connection:
+        attested = await accept_label(
+            connection,
+            signed,
+            data.source,
+            auditors=services.auditors,
+            promiser=services.searcher.promiser,
+            chance=services.chance,
+        )
+    return view_promised(attested)
+
+
+@get(
+    "/sites/{host:str}/disclosures",
+    operation_id="getDisclosures",
+    summary="A site's labels for reports: who says what, and where they contradict",
+    tags=["sites"],
+    responses=problems(404, 410),
+)
+async def get_disclosures(
+    host: FromPath[str], services: Injected, at: At = None
+) -> DisclosuresView:
+    instant = _instant(services, at)
+    async with services.api.connect() as connection:
+        entry = await find_registered(connection, host, test_hosts=services.test_hosts)
+    site_id = entry.site_id
+    async with services.auditor.connect() as connection:
+        statements = await labels.told_at(connection, instant, [site_id])
+        history = await labels.history_of(connection, site_id, instant, HISTORY_MAX)
+    return view_disclosures(entry, instant, statements.get(site_id, ()), history)
+
+
+@get(
+    "/labels",
+    operation_id="getLabels",
+    operation_class=also_as(label_table.CSV),
+    summary="All sites with the labels that counted at an instant",
+    tags=["audit"],
+    responses={
+        **problems(),
+        200: ResponseSpec(
+            dict[str, Any],
+            generate_examples=False,
+            description="A page of sites in the order of their ids; X-JWS-Signature "
+            "signs its bytes as that of a report, and Link names the next page",
+        ),
+    },
+)
+async def get_labels(  # noqa: PLR0917 — one for each parameter
+    services: Injected,
+    request: Request[Any, Any, Any],
+    at: At = None,
+    after: Annotated[
+        str | None,
+        QueryParameter(
+            min_length=13, max_length=13, description="A site's id: those behind it"
+        ),
+    ] = None,
+    limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = PAGE_MAX,
+    form: Annotated[
+        Literal["json", "csv"] | None,
+        QueryParameter(
+            description="Without it json, unless Accept begins with text/csv"
+        ),
+    ] = None,
+) -> Response[bytes]:
+    instant = _instant(services, at)
+    async with services.auditor.connect() as connection:
+        labelled = await labels.labelled_sites(
+            connection, instant, after=_after(after), most=limit + 1
+        )
+    page = labelled[:limit]
+    following = page[-1].site_id if len(labelled) > limit else None
+    accept = request.headers.get("Accept", "")
+    wanted = form or ("csv" if accept.startswith(label_table.CSV) else "json")
+    spell = label_table.FORMAT[wanted]
+    body = await asyncio.to_thread(spell, page, instant, following)
+    private = services.searcher.promiser.private
+    headers = {"Vary": "Accept", HEADER: sign_detached(body, private, typ=LABELS_TYP)}
+    if following is not None:
+        window = f"at={label_table.format_instant(instant)}&after={following}"
+        target = f"/v1/labels?{window}&limit={limit}&form={wanted}"
+        headers["Link"] = f'<{target}>; rel="next"'
+    return Response(body, media_type=label_table.MEDIA_TYPES[wanted], headers=headers)
+
+
+def _instant(services: Services, text: str | None) -> datetime:
+    """Raises: Refused."""
+    now = services.chance.now()
+    if text is None:
+        return now
+    at = parse_instant(text, "at")
+    if at.tzinfo is None:
+        detail = "an instant needs its time zone, such as Z"
+        raise Refused(PARAMETER_INVALID, detail, pointer="at")
+    if at > now:
+        raise Refused(PARAMETER_INVALID, "it has not come yet", pointer="at")
+    return at
+
+
+def _after(text: str | None) -> int:
+    """Raises: Refused."""
+    if text is None:
+        return -1
+    try:
+        return parse_site_id(text)
+    except ValueError as error:
+        raise Refused(PARAMETER_INVALID, str(error), pointer="after") from error

@@ -1,0 +1,53 @@
+"""POST /v1/attestations: an auditor's word on rankings that he recomputed."""
+
+from typing import Annotated
+
+import msgspec
+from litestar import post
+from litestar.params import JSONBody
+
+from registry.interfaces.http.problems import problems
+from registry.interfaces.http.services import Injected
+from registry.interfaces.rest.wire_model import PromisedView, RequestBody, view_promised
+from registry.records.attestation import parse_attestation
+from registry.usecases.log.attest import accept_attestation
+
+Index = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
+
+
+class AttestationRequest(RequestBody):
+    """The members of a rescore record.
+
+    auditor: a C2SP verifier key. first, last: the leaves looked at. n: rankings among
+    them that could be recomputed. sig: Ed25519 over the line `fair-registry/rescore/v1`
+    and the canonical JSON of the other members, base64url.
+    """
+
+    auditor: Annotated[str, msgspec.Meta(max_length=256)]
+    first: Index
+    last: Index
+    n: Index
+    mismatches: Index
+    sig: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{86}$")]
+
+
+@post(
+    "/attestations",
+    operation_id="attest",
+    summary="Put an auditor's attestation on record, once",
+    tags=["log"],
+    responses=problems(403, 408, 409, 413, 415),
+)
+async def attest(
+    data: JSONBody[AttestationRequest], services: Injected
+) -> PromisedView:
+    attestation = parse_attestation(msgspec.to_builtins(data))
+    async with services.api.begin() as connection:
+        attested = await accept_attestation(
+            connection,
+            attestation,
+            auditors=services.auditors,
+            promiser=services.searcher.promiser,
+            chance=services.chance,
+        )
+    return view_promised(attested)

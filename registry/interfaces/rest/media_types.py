@@ -1,0 +1,26 @@
+"""Operations that answer in several media types, as the API's description tells them."""
+
+from dataclasses import dataclass
+
+from litestar.openapi.spec import (
+    OpenAPIMediaType,
+    OpenAPIResponse,
+    Operation,
+    Schema,
+)
+from litestar.openapi.spec.enums import OpenAPIType
+
+
+def also_as(*media_types: str) -> type[Operation]:
+    """An operation whose 200 is JSON, or a text in one of these."""
+
+    @dataclass
+    class InForms(Operation):
+        def __post_init__(self) -> None:
+            answer = (self.responses or {}).get("200")
+            if isinstance(answer, OpenAPIResponse) and answer.content is not None:
+                for media_type in media_types:
+                    text = OpenAPIMediaType(schema=Schema(type=OpenAPIType.STRING))
+                    answer.content.setdefault(media_type, text)
+
+    return InForms

@@ -1,0 +1,64 @@
+"""Listings page by page, and the cursors that lead from one page to the next."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Generic, TypeVar
+
+import msgspec
+from litestar.params import QueryParameter
+
+from registry.interfaces.http.cursors import open_cursor, seal_cursor
+from registry.interfaces.http.services import Services
+
+DEFAULT_LIMIT, MAX_LIMIT = 30, 100
+
+Limit = Annotated[int, QueryParameter(ge=1, le=MAX_LIMIT)]
+Cursor = Annotated[
+    str | None, QueryParameter(max_length=1000, description="nextCursor of a page")
+]
+Row = TypeVar("Row")
+Place = TypeVar("Place")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing(Generic[Row, Place]):
+    """purpose: the call and its filters; no other listing takes its cursors.
+
+    place_of: where the next page begins, behind the row that is the last of this one.
+    """
+
+    purpose: str
+    place: type[Place]
+    place_of: Callable[[Row], Place]
+
+    def begin(self, services: Services, cursor: str | None) -> Place | None:
+        """None at the beginning. Raises: Refused."""
+        if cursor is None:
+            return None
+        return open_place(services, self.purpose, cursor, self.place)
+
+    def page(
+        self, services: Services, rows: Sequence[Row], limit: int
+    ) -> tuple[Sequence[Row], str | None]:
+        """Return at most `limit` rows, and the cursor of what follows.
+
+        found: one more than `limit`, where there are so many.
+        """
+        if len(rows) <= limit:
+            return rows, None
+        shown = rows[:limit]
+        return shown, seal_place(services, self.purpose, self.place_of(shown[-1]))
+
+
+def open_place(
+    services: Services, purpose: str, cursor: str, kind: type[Place]
+) -> Place:
+    """Return the position that `seal_place` put into the cursor. Raises: Refused."""
+    state = open_cursor(services.web_key, purpose, cursor, services.chance.now())
+    return msgspec.json.decode(state, type=kind)
+
+
+def seal_place(services: Services, purpose: str, place: object) -> str:
+    """The cursor of a page that begins there."""
+    state = msgspec.json.encode(place)
+    return seal_cursor(services.web_key, purpose, state, services.chance.now())

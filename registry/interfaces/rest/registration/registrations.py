@@ -1,0 +1,148 @@
+"""/v1/registrations: signed statements in, their fate out, by polling or events."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from litestar import Request, Response, get, post
+from litestar.datastructures import ResponseHeader
+from litestar.params import FromPath
+from litestar.response import ServerSentEvent, ServerSentEventMessage
+
+from registry.db.registration import registrations
+from registry.db.registration.registrations import Registration
+from registry.errors import NotFound, Problem
+from registry.interfaces.http.limits import client_of, limit_writes
+from registry.interfaces.http.problems import problems
+from registry.interfaces.http.services import Injected, Services
+from registry.interfaces.rest.registration.jose import JoseOperation, read_statement
+from registry.interfaces.rest.wire_model import WireModel
+from registry.observability import REGISTRATIONS, STATEMENT_BYTES
+from registry.usecases.refusals import REGISTRATION_UNKNOWN
+from registry.usecases.registration.submit_registration import submit_registration
+
+POLL_S, SLOWEST_POLL_S, SLOWER = 0.1, 1.0, 1.2
+STREAM_TIMEOUT_S = 60
+
+
+class RegistrationView(WireModel):
+    id: str
+    host: str
+    act: str
+    status: str
+    problems: tuple[Problem, ...]
+    status_url: str
+    submitted_at: datetime
+    decided_at: datetime | None
+
+
+LOCATION = ResponseHeader(
+    name="Location",
+    description="The statusUrl of the registration",
+    documentation_only=True,
+)
+
+
+@post(
+    "/registrations",
+    operation_class=JoseOperation,
+    operation_id="submitRegistration",
+    summary="Register, update, rotate, revoke or withdraw with a signed statement",
+    tags=["registration"],
+    status_code=202,
+    guards=[limit_writes],
+    response_headers=[LOCATION],
+    responses=problems(408, 409, 413, 415, 429),
+)
+async def submit(
+    request: Request[Any, Any, Any], services: Injected
+) -> Response[RegistrationView]:
+    """The signature is verified afterwards, against the keys that the site publishes."""
+    statement = await read_statement(request)
+    async with services.api.begin() as connection:
+        registration = await submit_registration(
+            connection,
+            statement,
+            audience=services.origin,
+            test_hosts=services.test_hosts,
+            chance=services.chance,
+            network=client_of(request.client.host) if request.client else None,
+        )
+    REGISTRATIONS.labels(registration.act).inc()
+    STATEMENT_BYTES.inc(len(statement))
+    view = view_registration(registration)
+    return Response(view, headers={"Location": view.status_url})
+
+
+@get(
+    "/registrations/{registration_id:str}",
+    operation_id="getRegistration",
+    summary="What became of a statement",
+    tags=["registration"],
+    responses=problems(404),
+)
+async def get_registration(
+    registration_id: FromPath[str], services: Injected
+) -> RegistrationView:
+    return view_registration(await _find(services, registration_id))
+
+
+@get(
+    "/registrations/{registration_id:str}/events",
+    operation_id="watchRegistration",
+    summary="What becomes of a statement, as server-sent events",
+    tags=["registration"],
+    responses=problems(404),
+    media_type="text/event-stream",
+)
+async def watch_registration(
+    registration_id: FromPath[str], services: Injected
+) -> ServerSentEvent:
+    first = await _find(services, registration_id)
+    return ServerSentEvent(_changes(services, first))
+
+
+async def _changes(
+    services: Services, seen: Registration
+) -> AsyncIterator[ServerSentEventMessage]:
+    """The status now, and once more when it is decided; asked ever more slowly."""
+    yield _event(seen)
+    pause_s = waited_s = POLL_S
+    while seen.status == "verifying" and waited_s < STREAM_TIMEOUT_S:
+        await asyncio.sleep(pause_s)
+        seen = await _find(services, seen.registration_id)
+        pause_s = min(pause_s * SLOWER, SLOWEST_POLL_S)
+        waited_s += pause_s
+        if seen.status != "verifying":
+            yield _event(seen)
+
+
+def _event(registration: Registration) -> ServerSentEventMessage:
+    data = msgspec.json.encode(view_registration(registration)).decode()
+    return ServerSentEventMessage(data=data, event="status")
+
+
+async def _find(services: Services, registration_id: str) -> Registration:
+    if registration_id.isascii() and registration_id.isalnum():
+        async with services.api.connect() as connection:
+            registration = await registrations.find_registration(
+                connection, registration_id
+            )
+        if registration is not None:
+            return registration
+    raise NotFound(REGISTRATION_UNKNOWN)
+
+
+def view_registration(registration: Registration) -> RegistrationView:
+    return RegistrationView(
+        id=registration.registration_id,
+        host=registration.host,
+        act=registration.act,
+        status=registration.status,
+        problems=registration.problems,
+        status_url=f"/v1/registrations/{registration.registration_id}",
+        submitted_at=registration.submitted_at,
+        decided_at=registration.decided_at,
+    )

@@ -1,0 +1,158 @@
+"""/v1/reports: the reports of whole months that are kept, byte for byte.
+
+Each form's digest stands in the log, so that what is served here can be told from what
+was kept: the header names the leaf.
+"""
+
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Any, cast
+
+from litestar import Request, Response, get
+from litestar.openapi import ResponseSpec
+from litestar.params import FromPath
+
+from registry.db.reports import kept_reports
+from registry.db.reports.kept_reports import KeptReport
+from registry.errors import NotFound, Refused
+from registry.identity.statements.detached_jws import HEADER
+from registry.interfaces.http.conditional import Conditional
+from registry.interfaces.http.envelope import headers_of_answer
+from registry.interfaces.http.problems import problems
+from registry.interfaces.http.services import Injected, Services
+from registry.interfaces.rest.media_types import also_as
+from registry.interfaces.rest.paging import DEFAULT_LIMIT, Cursor, Limit, Listing
+from registry.interfaces.rest.reports.reports import AskedForm, form_for
+from registry.interfaces.rest.wire_model import WireModel
+from registry.reports.render import page
+from registry.reports.render.report_files import MEDIA_TYPES, Form
+from registry.usecases.refusals import REPORT_NOT_KEPT
+from registry.usecases.reports.keep_report import format_month, parse_month
+
+LEAF_HEADER = "X-Leaf-Index"
+IMMUTABLE = "public, max-age=31536000, immutable"
+REPORTS: Listing[KeptReport, date] = Listing(
+    purpose="kept reports", place=date, place_of=lambda report: report.month
+)
+
+
+class KeptFormView(WireModel):
+    """sha256: of the bytes, as the record in the log has it."""
+
+    form: str
+    media_type: str
+    size: int
+    sha256: str
+    url: str
+
+
+class KeptReportView(WireModel):
+    """recordId: of the record in the log; leafIndex: null until it is published."""
+
+    month: str
+    made_at: datetime
+    record_id: str
+    leaf_index: int | None
+    forms: tuple[KeptFormView, ...]
+
+
+class KeptReportPage(WireModel):
+    reports: tuple[KeptReportView, ...]
+    next_cursor: str | None
+
+
+@get(
+    "/reports",
+    operation_id="listReports",
+    summary="The fairness reports of whole months that are kept, the newest first",
+    tags=["audit"],
+    responses=problems(),
+)
+async def list_reports(
+    services: Injected, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
+) -> KeptReportPage:
+    before = REPORTS.begin(services, cursor)
+    async with services.api.connect() as connection:
+        rows = await kept_reports.list_reports(
+            connection, limit=limit + 1, before=before
+        )
+    shown, following = REPORTS.page(services, rows, limit)
+    return KeptReportPage(
+        reports=tuple([await _view(services, report) for report in shown]),
+        next_cursor=following,
+    )
+
+
+@get(
+    "/reports/{month:str}",
+    operation_id="getKeptReport",
+    operation_class=also_as(*MEDIA_TYPES.values()),
+    summary="The fairness report of a month as it was kept",
+    tags=["audit"],
+    middleware=[Conditional()],
+    responses={
+        **problems(404),
+        200: ResponseSpec(
+            dict[str, Any],
+            generate_examples=False,
+            description="The report; X-JWS-Signature signs its bytes as that of "
+            "/v1/reports/fairness, and the record at X-Leaf-Index has their SHA-256",
+        ),
+    },
+)
+async def get_kept_report(
+    month: FromPath[str],
+    services: Injected,
+    request: Request[Any, Any, Any],
+    form: AskedForm = None,
+) -> Response[bytes]:
+    wanted = form or form_for(request.headers.get("Accept", ""))
+    try:
+        wanted_month = parse_month(month)
+    except Refused as refused:
+        detail = refused.problem.detail
+        raise NotFound(REPORT_NOT_KEPT, detail, pointer="month") from refused
+    async with services.api.connect() as connection:
+        stored = await kept_reports.find_form(connection, wanted_month, wanted)
+    if stored is None:
+        raise NotFound(REPORT_NOT_KEPT, pointer="month")
+    file, leaf_index = stored
+    if wanted == "html":
+        headers = headers_of_answer(request.scope)
+        headers["Content-Security-Policy"] = page.CONTENT_SECURITY_POLICY
+    return Response(
+        file.body,
+        media_type=MEDIA_TYPES[wanted],
+        headers={
+            "Vary": "Accept",
+            HEADER: file.signature,
+            **_placed(await services.served.published(leaf_index)),
+        },
+    )
+
+
+def _placed(leaf_index: int | None) -> Mapping[str, str]:
+    """Return the headers of a published record; none before it is published."""
+    if leaf_index is None:
+        return {}
+    return {LEAF_HEADER: str(leaf_index), "Cache-Control": IMMUTABLE}
+
+
+async def _view(services: Services, report: KeptReport) -> KeptReportView:
+    month = format_month(report.month)
+    return KeptReportView(
+        month=month,
+        made_at=report.made_at,
+        record_id=report.record_id,
+        leaf_index=await services.served.published(report.leaf_index),
+        forms=tuple(
+            KeptFormView(
+                form=form,
+                media_type=MEDIA_TYPES[cast("Form", form)],
+                size=report.sizes[form],
+                sha256=digest.hex(),
+                url=f"{services.origin}/v1/reports/{month}?form={form}",
+            )
+            for form, digest in report.digests.items()
+        ),
+    )

@@ -1,0 +1,138 @@
+"""The fairness report, for whoever asks: of all, of the anonymous, of one category.
+
+It goes out as JSON, CSV or a page, each signed byte for byte with the key of the
+registry's promises, so that a file that was kept still says who told it.
+"""
+
+import asyncio
+from typing import Annotated, Any
+
+from litestar import Request, Response, get
+from litestar.openapi import ResponseSpec
+from litestar.params import QueryParameter
+
+from registry.errors import Forbidden
+from registry.identity.statements.detached_jws import HEADER, REPORT_TYP, sign_detached
+from registry.interfaces.http.envelope import headers_of_answer
+from registry.interfaces.http.problems import problems
+from registry.interfaces.http.services import Injected, Services
+from registry.interfaces.http.strict import parse_instant, verify_text
+from registry.interfaces.rest.media_types import also_as
+from registry.records.record import ANONYMOUS
+from registry.reports.render import page
+from registry.reports.render.report_files import FORMAT, MEDIA_TYPES, Form
+from registry.usecases.refusals import REPORT_NOT_YOURS
+from registry.usecases.reports.make_report import make_report, window_of
+
+INSTANT: dict[str, Any] = {"schema_extra": {"format": "date-time"}}
+NAME_MAX = 256
+
+Start = Annotated[
+    str | None, QueryParameter(name="from", description="RFC 3339", **INSTANT)
+]
+End = Annotated[
+    str | None, QueryParameter(name="to", description="RFC 3339", **INSTANT)
+]
+Operator = Annotated[
+    str | None,
+    QueryParameter(
+        max_length=NAME_MAX,
+        description="anon: only the rankings for which no operator was told",
+    ),
+]
+Category = Annotated[
+    str | None,
+    QueryParameter(max_length=NAME_MAX, description="Only the sites of this category"),
+]
+AskedForm = Annotated[
+    Form | None,
+    QueryParameter(
+        description="Without it the Accept header decides, and without that it is json"
+    ),
+]
+
+REPORT_RESPONSE = ResponseSpec(
+    dict[str, Any],
+    generate_examples=False,
+    description="The report; X-JWS-Signature signs its bytes (RFC 7515, appendix F) with "
+    "the promiseKey of /v1/log",
+)
+
+
+@get(
+    "/reports/fairness",
+    operation_id="getFairnessReport",
+    operation_class=also_as(*MEDIA_TYPES.values()),
+    summary="The four items of WAB 9.7, each beside what would be expected",
+    tags=["audit"],
+    responses={
+        **problems(403),
+        200: REPORT_RESPONSE,
+    },
+)
+async def get_fairness_report(  # noqa: PLR0917 — one for each parameter
+    services: Injected,
+    request: Request[Any, Any, Any],
+    start: Start = None,
+    end: End = None,
+    operator: Operator = None,
+    category: Category = None,
+    form: AskedForm = None,
+) -> Response[bytes]:
+    """The report of one operator is for it alone, at /v1/operators/self/report."""
+    if operator and operator != ANONYMOUS:
+        raise Forbidden(REPORT_NOT_YOURS, pointer="operator")
+    return await hand_out_report(
+        request,
+        services,
+        between=(start, end),
+        operator=operator,
+        category=category,
+        form=form,
+    )
+
+
+async def hand_out_report(
+    request: Request[Any, Any, Any],
+    services: Services,
+    *,
+    between: tuple[str | None, str | None],
+    operator: str | None,
+    category: str | None,
+    form: Form | None,
+) -> Response[bytes]:
+    """Answer with the report. between: from and to, RFC 3339. operator: None: all.
+
+    Raises: Refused, Unavailable.
+    """
+    start, end = between
+    start_at = None if start is None else parse_instant(start, "from")
+    end_at = None if end is None else parse_instant(end, "to")
+    window = window_of(start_at, end_at, services.chance.now())
+    wanted = form or form_for(request.headers.get("Accept", ""))
+    asked_of = verify_text(operator or "", "operator", max_length=NAME_MAX)
+    within = verify_text(category or "", "category", max_length=NAME_MAX)
+    policy = services.searcher.follower.policy
+    async with services.reports.turn(), services.auditor.connect() as connection:
+        report = await make_report(
+            connection, window, policy, operator=asked_of, category=within
+        )
+        body = await asyncio.to_thread(FORMAT[wanted], report)
+    if wanted == "html":
+        headers = headers_of_answer(request.scope)
+        headers["Content-Security-Policy"] = page.CONTENT_SECURITY_POLICY
+    signature = sign_detached(body, services.searcher.promiser.private, typ=REPORT_TYP)
+    return Response(
+        body,
+        media_type=MEDIA_TYPES[wanted],
+        headers={"Vary": "Accept", HEADER: signature},
+    )
+
+
+def form_for(accept: str) -> Form:
+    """The first form that the header names; browsers name HTML first."""
+    named = (item.partition(";")[0].strip().lower() for item in accept.split(","))
+    forms: dict[str, Form] = {
+        media_type: form for form, media_type in MEDIA_TYPES.items()
+    }
+    return next((forms[item] for item in named if item in forms), "json")

@@ -1,0 +1,228 @@
+"""/v1/policy: how sites are ranked and why, what it was before, and its exact bytes."""
+
+import hashlib
+import re
+from datetime import datetime
+from typing import Any
+
+from litestar import Response, get
+from litestar.openapi import ResponseSpec
+from litestar.params import FromPath
+
+from registry.db.log import policies
+from registry.errors import NotFound
+from registry.index.sources import digest_of_code
+from registry.interfaces.http.conditional import Conditional
+from registry.interfaces.http.problems import problems
+from registry.interfaces.http.services import Injected, Services
+from registry.interfaces.rest.search.policy_text import (
+    EXCLUSIONS,
+    ORIGIN,
+    RULES,
+    STATEMENTS,
+    WEIGHED,
+)
+from registry.interfaces.rest.wire_model import WireModel
+from registry.ranking.explain import FACTOR_NAMES
+from registry.reports.row_types import camel
+from registry.usecases.log.policy_history import Change, PolicyEpoch, tell_history
+from registry.usecases.refusals import POLICY_UNKNOWN
+
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+class FactorView(WireModel):
+    """weight: basis points. reason: why it weighs as much."""
+
+    name: str
+    weight: int
+    meaning: str
+    reason: str
+
+
+class ConstantView(WireModel):
+    name: str
+    value: Any
+    reason: str
+
+
+class ExclusionView(WireModel):
+    """A fact that is no input of ranking, and the means that keep it out."""
+
+    what: str
+    enforced: str
+
+
+class RuleView(WireModel):
+    """An attempt to be ranked higher, and why it brings nothing."""
+
+    attempt: str
+    answer: str
+
+
+class PolicyView(WireModel):
+    """weights: basis points, and origin where they are from. constants: each with its reason.
+
+    codeDigest: of the ranking code as it runs. leafIndex: of the policy's record.
+    """
+
+    digest: str
+    name: str
+    code_digest: str
+    leaf_index: int | None
+    weights: dict[str, int]
+    origin: str
+    factors: tuple[FactorView, ...]
+    statements: dict[str, str]
+    exclusions: tuple[ExclusionView, ...]
+    rules: tuple[RuleView, ...]
+    constants: tuple[ConstantView, ...]
+
+
+class ChangeView(WireModel):
+    """A constant that differs from the policy before. added, removed: of a list."""
+
+    constant: str
+    before: Any
+    after: Any
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+class PolicyEpochView(WireModel):
+    """A policy of the log. text: where its bytes are.
+
+    recordedAt: when its record was accepted. effectiveFrom: when that was first under a
+    checkpoint; no answer could be ranked by it before. codeDigest: of the ranking code
+    when it was recorded. changes: from the policy that stands before it in the log.
+    """
+
+    digest: str
+    name: str
+    record_id: str
+    leaf_index: int
+    recorded_at: datetime
+    effective_from: datetime
+    code_digest: str
+    text: str
+    changes: tuple[ChangeView, ...]
+
+
+class PolicyHistory(WireModel):
+    """The newest first."""
+
+    policies: tuple[PolicyEpochView, ...]
+
+
+@get(
+    "/policy",
+    operation_id="getPolicy",
+    summary="How sites are ranked, and why",
+    tags=["audit"],
+    middleware=[Conditional()],
+    responses=problems(),
+)
+async def get_policy(services: Injected) -> PolicyView:
+    policy = services.searcher.follower.policy
+    async with services.api.connect() as connection:
+        leaf_index = await policies.policy_leaf(
+            connection, policy.digest, digest_of_code()
+        )
+    weights = dict(zip(map(camel, FACTOR_NAMES), policy.weights, strict=True))
+    return PolicyView(
+        digest=policy.digest,
+        name=policy.name,
+        code_digest=digest_of_code(),
+        leaf_index=leaf_index,
+        weights=weights,
+        origin=ORIGIN,
+        factors=tuple(
+            FactorView(name=name, weight=weight, **WEIGHED[name]._asdict())
+            for name, weight in weights.items()
+        ),
+        statements=dict(STATEMENTS),
+        exclusions=tuple(ExclusionView(**row._asdict()) for row in EXCLUSIONS),
+        rules=tuple(RuleView(**row._asdict()) for row in RULES),
+        constants=tuple(
+            ConstantView(name=name, value=getattr(policy, name), reason=reason)
+            for name, reason in policy.reasons.items()
+        ),
+    )
+
+
+@get(
+    "/policy/history",
+    operation_id="getPolicyHistory",
+    summary="All policies that the log tells of, and what changed",
+    tags=["audit"],
+    middleware=[Conditional()],
+    responses=problems(),
+)
+async def get_policy_history(services: Injected) -> PolicyHistory:
+    epochs = await read_history(services)
+    return PolicyHistory(policies=tuple(map(_view_epoch, epochs)))
+
+
+@get(
+    "/policy/{digest:str}",
+    operation_id="getPolicyText",
+    summary="A policy's exact bytes, whose SHA-256 names it",
+    tags=["audit"],
+    responses={
+        **problems(404),
+        200: ResponseSpec(
+            dict[str, Any],
+            generate_examples=False,
+            description="Canonical JSON (RFC 8785) of every weight and constant",
+        ),
+    },
+)
+async def get_policy_text(digest: FromPath[str], services: Injected) -> Response[bytes]:
+    if not _DIGEST.fullmatch(digest):
+        raise NotFound(POLICY_UNKNOWN, pointer="digest")
+    async with services.api.connect() as connection:
+        body = await policies.find_policy(connection, digest)
+    if body is None:
+        raise NotFound(POLICY_UNKNOWN, pointer="digest")
+    tag = hashlib.sha256(body).hexdigest()
+    headers = {"Cache-Control": "public, max-age=31536000, immutable"}
+    return Response(
+        body, media_type="application/json", headers={**headers, "ETag": f'"{tag}"'}
+    )
+
+
+async def read_history(services: Services) -> list[PolicyEpoch]:
+    """Return the policies that outsiders can see in the log, the newest first."""
+    async with services.api.connect() as connection:
+        logged = await policies.logged_policies(connection)
+    published = [
+        row
+        for row in logged
+        if await services.served.published(row.leaf_index) is not None
+    ]
+    return tell_history(published)
+
+
+def _view_epoch(epoch: PolicyEpoch) -> PolicyEpochView:
+    logged = epoch.policy
+    return PolicyEpochView(
+        digest=logged.digest,
+        name=epoch.name,
+        record_id=logged.record_id,
+        leaf_index=logged.leaf_index,
+        recorded_at=logged.accepted_at,
+        effective_from=logged.published_at,
+        code_digest=epoch.code_digest,
+        text=f"/v1/policy/{logged.digest}",
+        changes=tuple(map(_view_change, epoch.changes)),
+    )
+
+
+def _view_change(change: Change) -> ChangeView:
+    return ChangeView(
+        constant=change.constant,
+        before=change.before,
+        after=change.after,
+        added=change.added,
+        removed=change.removed,
+    )

@@ -1,0 +1,155 @@
+"""/v1/rankings/{id}: a record, where it stands in the log, its proof, its erasure."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from litestar import Request, Response, get, post
+from litestar.params import FromPath
+
+from registry.db.log import entries as log
+from registry.db.log import rankings
+from registry.errors import Forbidden, NotFound
+from registry.interfaces.http.credentials import ANYBODY, Call, asking_operator
+from registry.interfaces.http.problems import problems
+from registry.interfaces.http.services import Injected
+from registry.interfaces.rest.log.proof_views import PROOF_RESPONSES, Form, InBothForms
+from registry.interfaces.rest.log.records import prove_to
+from registry.interfaces.rest.wire_model import PromiseView, WireModel, view_promise
+from registry.records.disclosure import parse_disclosure
+from registry.records.ranked_answer import DISCLOSED
+from registry.usecases.log.erase import erase_ranking
+from registry.usecases.refusals import RANKING_NOT_YOURS, RANKING_UNKNOWN
+from registry.usecases.search.receipts import is_asker, record_id_of
+
+
+class OpeningView(WireModel):
+    """disclosure: as RFC 9901 encodes it; its SHA-256 is one of the record's digests."""
+
+    name: str
+    value: Any
+    disclosure: str
+
+
+class RankingRecordView(WireModel):
+    """leafIndex: null until the record is published. record: as it was logged.
+
+    openings: the personal part, for the asker only; null for anybody else.
+    erased: names of disclosures that exist no more.
+    """
+
+    id: str
+    leaf_index: int | None
+    leaf_hash: str
+    accepted_at: datetime
+    record: dict[str, Any]
+    openings: tuple[OpeningView, ...] | None
+    erased: tuple[str, ...]
+
+
+@get(
+    "/rankings/{ranking_id:str}",
+    operation_id="getRanking",
+    summary="The record of a ranked answer",
+    tags=["search"],
+    responses=problems(404),
+)
+async def get_ranking(
+    ranking_id: FromPath[str], services: Injected
+) -> RankingRecordView:
+    record_id = record_id_of(ranking_id)
+    async with services.api.connect() as connection:
+        logged = await log.find_record(connection, record_id)
+        if logged is None or logged.record.kind != "ranking":
+            raise NotFound(RANKING_UNKNOWN)
+        openings = await rankings.openings_of(connection, record_id)
+    asks = is_asker(services.web_key, ranking_id)
+    return RankingRecordView(
+        id=record_id,
+        leaf_index=await services.served.published(logged.leaf_index),
+        leaf_hash=logged.record.leaf_hash.hex(),
+        accepted_at=logged.record.accepted_at,
+        record=msgspec.json.decode(logged.record.body),
+        openings=tuple(map(_view_opening, openings.values())) if asks else None,
+        erased=tuple(name for name in DISCLOSED if name not in openings),
+    )
+
+
+def _view_opening(disclosure: str) -> OpeningView:
+    opening = parse_disclosure(disclosure)
+    return OpeningView(name=opening.name, value=opening.value, disclosure=disclosure)
+
+
+@get(
+    "/rankings/{ranking_id:str}/proof",
+    operation_id="proveRanking",
+    summary="That a ranking stands in the log, as c2sp.org/tlog-proof@v1 or JSON",
+    tags=["search"],
+    operation_class=InBothForms,
+    responses=PROOF_RESPONSES,
+)
+async def get_ranking_proof(
+    ranking_id: FromPath[str],
+    request: Request[Any, Any, Any],
+    services: Injected,
+    form: Form = None,
+) -> Response[Any]:
+    record_id = record_id_of(ranking_id)
+    return await prove_to(request, services, record_id, form, kind="ranking")
+
+
+class ErasureView(WireModel):
+    """id, leafHash, promise: of the record that tells of the erasure.
+
+    leafIndex: of the ranking. digests: of the disclosures that exist no more; none where
+    the record covers all rankings of a range.
+    """
+
+    id: str
+    leaf_hash: str
+    promise: PromiseView
+    leaf_index: int
+    digests: tuple[str, ...]
+    erased_at: datetime
+
+
+@post(
+    "/rankings/{ranking_id:str}/erase",
+    operation_id="eraseRanking",
+    summary="Erase what the record of a ranking discloses, for good",
+    tags=["search"],
+    security=ANYBODY,
+    status_code=200,
+    responses=problems(401, 403, 404, 409),
+)
+async def erase(
+    ranking_id: FromPath[str], request: Call, services: Injected
+) -> ErasureView:
+    """Query, place, scores and what else was disclosed are deleted.
+
+    The record and its proofs stay. Only the asker can: with the whole id of the answer,
+    or as the operator that it was counted for. To ask again is no mistake: the answer is
+    the same.
+    """
+    operator = await asking_operator(request, services)
+    record_id = record_id_of(ranking_id)
+    if is_asker(services.web_key, ranking_id):
+        operator = None
+    elif operator is None:
+        raise Forbidden(RANKING_NOT_YOURS, pointer="/rankingId")
+    async with services.eraser.begin() as connection:
+        erased = await erase_ranking(
+            connection,
+            record_id,
+            promiser=services.searcher.promiser,
+            chance=services.chance,
+            operator=operator,
+        )
+    return ErasureView(
+        id=erased.record_id,
+        leaf_hash=erased.leaf_hash.hex(),
+        promise=view_promise(erased.promise),
+        leaf_index=erased.leaf_index,
+        digests=erased.digests,
+        erased_at=erased.at,
+    )

@@ -1,0 +1,168 @@
+"""/v1/search: ranked sites, explained, with the receipt of the record."""
+
+import hashlib
+
+import msgspec
+from litestar import get, post
+from litestar.params import JSONBody
+
+from registry.errors import Refused
+from registry.index.columns.filters import FILTERS, Filters
+from registry.interfaces.http import refusals
+from registry.interfaces.http.credentials import ANYBODY, Call, asking_operator
+from registry.interfaces.http.problems import problems
+from registry.interfaces.http.query_string import (
+    none_of,
+    read_query,
+    reading_query,
+    required_parameters,
+)
+from registry.interfaces.http.services import Injected, Services
+from registry.interfaces.http.strict import pointing_into_body, verify_text
+from registry.interfaces.rest.paging import open_place, seal_place
+from registry.interfaces.rest.search.search_answer import (
+    PlaceView,
+    SearchAnswer,
+    view_answer,
+)
+from registry.observability import SEARCH_SECONDS, SEARCHES
+from registry.sites.gazetteer import Gazetteer
+from registry.sites.place import Place, Point, cell_of
+from registry.usecases.search.answer_search import Continuation
+from registry.usecases.search.receipts import make_receipt
+from registry.usecases.search.search_query import MAX_QUERY_LENGTH, SearchQuery
+
+_MAY_BE_EMPTY = frozenset({"city", "nonce"})
+
+
+@get(
+    "/search",
+    operation_id="search",
+    summary="Ask for ranked sites",
+    tags=["search"],
+    security=ANYBODY,
+    responses=problems(401),
+    operation_class=reading_query(SearchQuery),
+    query=required_parameters(SearchQuery),
+)
+async def search_by_query(request: Call, services: Injected) -> SearchAnswer:
+    query = read_query(request.query_params, SearchQuery)
+    operator = await asking_operator(request, services)
+    return await answer_search(services, query, operator)
+
+
+@post(
+    "/search",
+    operation_id="searchWithBody",
+    summary="Ask for ranked sites, the request in the body",
+    tags=["search"],
+    security=ANYBODY,
+    status_code=200,
+    responses=problems(401, 408, 413, 415),
+)
+async def search_by_body(
+    data: JSONBody[SearchQuery], request: Call, services: Injected
+) -> SearchAnswer:
+    operator = await asking_operator(request, services)
+    with pointing_into_body():
+        return await answer_search(services, data, operator)
+
+
+async def answer_search(
+    services: Services, query: SearchQuery, operator: str | None = None
+) -> SearchAnswer:
+    """Answer for any face. operator: for whom it is counted.
+
+    Raises: Refused, Unavailable.
+    """
+    for name in ("q", "city", "nonce"):
+        _verify_text(query, name)
+    verify_filters(query)
+    place, cell = _locate(services.gazetteer, query)
+    filters = resolve_filters(query, services.gazetteer, with_country=place is None)
+    purpose = _purpose(query, cell, filters, services.searcher.follower.policy.digest)
+    continuation = (
+        open_place(services, purpose, query.cursor, Continuation)
+        if query.cursor
+        else None
+    )
+    with SEARCH_SECONDS.time():
+        answer = await services.searcher.search(
+            query, cell, filters, continuation, operator
+        )
+    SEARCHES.inc()
+    following = answer.continuation
+    return view_answer(
+        answer,
+        receipt=make_receipt(services.web_key, answer.record.id),
+        place=_view_place(place, cell),
+        next_cursor=seal_place(services, purpose, following) if following else None,
+    )
+
+
+def verify_filters(filters: Filters) -> None:
+    """Raises: Refused."""
+    for name in FILTERS:
+        _verify_text(filters, name)
+
+
+def _verify_text(query: Filters, name: str) -> None:
+    value = getattr(query, name)
+    if not isinstance(value, str):
+        return
+    text = verify_text(value, name, max_length=MAX_QUERY_LENGTH)
+    if not text and name not in _MAY_BE_EMPTY:
+        raise Refused(refusals.PARAMETER_INVALID, f"{name} says nothing", pointer=name)
+
+
+def resolve_filters(
+    given: Filters, gazetteer: Gazetteer, *, with_country: bool
+) -> Filters:
+    """Return the filters as they are put on record, the country by its code.
+
+    Raises: Refused if no site can have the value: that is a mistake, not a filter.
+    """
+    values = given.given()
+    country = values.pop("country", None)
+    if country and with_country:
+        country = gazetteer.find_country(country)
+    for name, value in values.items():
+        row = FILTERS[name]
+        if row.folded:
+            values[name] = row.compared(value)
+        if row.choices and values[name] not in row.choices:
+            raise none_of(row.choices, value, name)
+    return Filters(**values, country=country if with_country else None)
+
+
+def _locate(
+    gazetteer: Gazetteer, query: SearchQuery
+) -> tuple[Place | None, str | None]:
+    """Return the named city, and the coarse cell: beyond this, nobody sees the point."""
+    if (query.lat is None) != (query.lon is None):
+        raise Refused(
+            refusals.PARAMETER_INVALID,
+            "lat and lon go together",
+            pointer="lat" if query.lat is None else "lon",
+        )
+    if query.lat is not None and query.lon is not None:
+        return None, cell_of(Point(query.lat, query.lon))
+    if not query.city:
+        return None, None
+    place = gazetteer.find(query.city, query.country or "")
+    return place, cell_of(place.point)
+
+
+def _purpose(
+    query: SearchQuery, cell: str | None, filters: Filters, policy: str
+) -> str:
+    """Return what binds a cursor to its own request, under its own policy."""
+    values = {name: getattr(filters, name) for name in FILTERS}
+    request = msgspec.json.encode([query.q, cell, values, policy])
+    return f"search {hashlib.sha256(request).hexdigest()}"
+
+
+def _view_place(place: Place | None, cell: str | None) -> PlaceView | None:
+    if place is None or cell is None:
+        return None
+    return PlaceView(name=place.name, country=place.country, cell=cell)

@@ -1,0 +1,70 @@
+"""The answer to a search: the receipt of the record, results with reasons, facets."""
+
+from datetime import datetime
+
+from registry.index.query.facets import ValueCount
+from registry.interfaces.rest.wire_model import PromiseView, WireModel, view_promise
+from registry.usecases.search.answer_search import Answer, Result
+from registry.usecases.search.search_query import FacetName
+
+
+class RankingView(WireModel):
+    """The receipt. id: its part after the dot is only for you, to report a choice.
+
+    eligible: how many sites could have stood in the answer; where eligibleIsExact is
+    false, an estimate from a sample of them. number: among the rankings that your
+    operator asked for; null for an anonymous request.
+    """
+
+    id: str
+    policy: str
+    generated_at: datetime
+    eligible: int
+    eligible_is_exact: bool
+    leaf_hash: str
+    promise: PromiseView
+    number: int | None
+
+
+class PlaceView(WireModel):
+    """The city that was understood; the ranking sees the cell only."""
+
+    name: str
+    country: str
+    cell: str
+
+
+class SearchAnswer(WireModel):
+    """corrected: for words taken as mistyped, what was looked for besides.
+
+    facets: by the fields asked for, the commonest 20 values, and then null.
+    """
+
+    ranking: RankingView
+    results: tuple[Result, ...]
+    facets: dict[FacetName, tuple[ValueCount, ...]]
+    corrected: dict[str, str]
+    place: PlaceView | None
+    next_cursor: str | None
+
+
+def view_answer(
+    answer: Answer, *, receipt: str, place: PlaceView | None, next_cursor: str | None
+) -> SearchAnswer:
+    return SearchAnswer(
+        ranking=RankingView(
+            id=receipt,
+            policy=answer.policy,
+            generated_at=answer.generated_at,
+            eligible=answer.eligible,
+            eligible_is_exact=answer.is_exact,
+            leaf_hash=answer.record.leaf_hash.hex(),
+            promise=view_promise(answer.promise),
+            number=answer.number,
+        ),
+        results=answer.results,
+        facets=dict(answer.facets),
+        corrected=dict(answer.corrected),
+        place=place,
+        next_cursor=next_cursor,
+    )

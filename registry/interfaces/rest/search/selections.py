@@ -1,0 +1,56 @@
+"""POST /v1/selections: which site of a ranking was chosen."""
+
+from typing import Annotated
+
+import msgspec
+from litestar import post
+from litestar.params import JSONBody
+
+from registry.interfaces.http.credentials import ANYBODY, Call, asking_operator
+from registry.interfaces.http.problems import problems
+from registry.interfaces.http.services import Injected
+from registry.interfaces.rest.wire_model import PromisedView, RequestBody, view_promised
+from registry.observability import SELECTIONS
+from registry.usecases.search.select import Selection, select_site
+
+OUTCOME = r"^[a-z][a-z0-9_-]{0,31}$"
+
+
+class SelectionRequest(RequestBody):
+    """rankingId: the whole id of the answer. siteId: null if none was chosen.
+
+    outcome: one word, such as succeeded or failed.
+    """
+
+    ranking_id: Annotated[str, msgspec.Meta(max_length=100)]
+    site_id: Annotated[str, msgspec.Meta(max_length=13)] | None
+    outcome: Annotated[str, msgspec.Meta(pattern=OUTCOME)] | None = None
+
+
+@post(
+    "/selections",
+    operation_id="reportSelection",
+    summary="Report which site was chosen from a ranking, once",
+    tags=["search"],
+    security=ANYBODY,
+    responses=problems(401, 403, 404, 408, 409, 413, 415),
+)
+async def report_selection(
+    data: JSONBody[SelectionRequest], request: Call, services: Injected
+) -> PromisedView:
+    operator = await asking_operator(request, services)
+    async with services.api.begin() as connection:
+        selected = await select_site(
+            connection,
+            Selection(
+                ranking_id=data.ranking_id,
+                site_id=data.site_id,
+                outcome=data.outcome,
+                operator=operator,
+            ),
+            web_key=services.web_key,
+            promiser=services.searcher.promiser,
+            chance=services.chance,
+        )
+    SELECTIONS.inc()
+    return view_promised(selected)

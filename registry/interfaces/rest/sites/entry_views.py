@@ -1,0 +1,259 @@
+"""Views of a site's entry: in short, whole, with its documents and actions."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from registry.db.sites.documents import StoredDocument
+from registry.formats.document import DocumentOrigin as DeclaredProvenance
+from registry.interfaces.rest.wire_model import WireModel
+from registry.sites.action import Action
+from registry.sites.entry import ClaimConflict, SiteEntry
+from registry.sites.summary import SiteSummary, summary_of
+
+
+class Provenance(WireModel):
+    """The making of a document by its own word (AWP §14). synthetic: made by others.
+
+    confidence: 0..1, of a synthetic one; null if undeclared.
+    """
+
+    source: str
+    generated_by: str = ""
+    confidence: float | None = None
+    last_verified: str = ""
+
+
+class DocumentSummary(WireModel):
+    format: str
+    url: str
+    dialect: str
+    conformance: str
+    provenance: Provenance
+    signature: dict[str, Any]
+    fetched_at: datetime
+
+
+class DocumentView(WireModel):
+    """One version of a document. content: its JSON, or its text where it is none."""
+
+    format: str
+    url: str
+    version: int
+    dialect: str
+    conformance: str
+    provenance: Provenance
+    signature: dict[str, Any]
+    fetched_at: datetime
+    first_fetched_at: datetime
+    retired_at: datetime | None
+    semantic_hash: str
+    deviations: list[dict[str, Any]]
+
+
+class DocumentContent(DocumentView):
+    content: Any
+
+
+class ParameterView(WireModel):
+    """type: a JSON Schema type name, or "unknown". required: null where undeclared."""
+
+    name: str
+    type: str
+    required: bool | None
+    description: str
+    enum: tuple[str, ...]
+
+
+class CallView(WireModel):
+    """One way to call an action, as a document declares it.
+
+    target: the absolute URL, or the name of the script interface. operation: what the
+    action is called there. offOrigin: the target lies on another origin.
+    """
+
+    format: str
+    transport: str
+    method: str
+    target: str
+    operation: str
+    off_origin: bool
+
+
+class ActionView(WireModel):
+    """confirmation: whether a person confirms each call. null: undeclared."""
+
+    name: str
+    description: str
+    parameters: tuple[ParameterView, ...]
+    auth_required: bool | None
+    sensitivity: str | None
+    confirmation: bool | None
+    experimental: bool
+    deprecated: bool
+    calls: tuple[CallView, ...]
+
+
+class ClaimView(WireModel):
+    """The claim of the document of one format, as text."""
+
+    format: str
+    value: str
+
+
+class ConflictView(WireModel):
+    """A field on which documents differ; the first claim is the one that counts."""
+
+    field: str
+    claims: tuple[ClaimView, ...]
+
+
+class SiteView(SiteSummary, frozen=True):
+    """The entry of WAB §9.3, and ours. url is the crawled origin.
+
+    status: active, unverified; unlisted, while no document counts; quarantined or
+    delisted by the registry.
+    """
+
+    description: str
+    languages: tuple[str, ...]
+    claimed_url: str | None
+    status: str
+    conformance: str
+    registered_at: datetime
+    updated_at: datetime
+    changed_at: datetime
+    proved_at: datetime
+    documents: tuple[DocumentSummary, ...]
+    actions: tuple[ActionView, ...]
+    conflicts: tuple[ConflictView, ...]
+
+
+class SitePage(WireModel):
+    """Sites in the order of their registration: a list, not a ranking."""
+
+    results: tuple[SiteSummary, ...]
+    next_cursor: str | None
+
+
+class WabProvider(msgspec.Struct):
+    name: str
+    category: str
+
+
+class WabMetrics(msgspec.Struct, omit_defaults=True):
+    commission_rate: str | None = None
+    is_independent: bool | None = None
+
+
+class WabEntry(msgspec.Struct):
+    """The registry entry in WAB's own spelling (§9.3)."""
+
+    url: str
+    provider: WabProvider
+    location: dict[str, str]
+    capabilities_summary: tuple[str, ...]
+    fairness_metrics: WabMetrics
+    trust_level: str
+    registered_at: datetime
+
+
+def _provenance(document: StoredDocument) -> Provenance:
+    return view_provenance(msgspec.convert(document.provenance, DeclaredProvenance))
+
+
+def view_provenance(provenance: DeclaredProvenance) -> Provenance:
+    return msgspec.convert(provenance, Provenance, from_attributes=True)
+
+
+def view_site(entry: SiteEntry, documents: list[StoredDocument]) -> SiteView:
+    site = entry.site
+    return SiteView(
+        **msgspec.structs.asdict(summary_of(entry.short)),
+        description=site.description,
+        languages=site.languages,
+        claimed_url=site.url or None,
+        status=entry.shown_status,
+        conformance=entry.conformance,
+        registered_at=entry.registered_at,
+        updated_at=entry.updated_at,
+        changed_at=entry.changed_at,
+        proved_at=entry.proved_at,
+        documents=tuple(_document_summary(document) for document in documents),
+        actions=tuple(view_action(action) for action in site.actions),
+        conflicts=tuple(view_conflict(conflict) for conflict in entry.conflicts),
+    )
+
+
+def view_document(document: StoredDocument) -> DocumentView:
+    return DocumentView(**_document(document))
+
+
+def view_content(document: StoredDocument) -> DocumentContent:
+    return DocumentContent(**_document(document), content=_content(document))
+
+
+def view_wab_entry(entry: SiteEntry) -> WabEntry:
+    site = entry.site
+    commission = site.commission_percent
+    location = summary_of(entry.short).location
+    return WabEntry(
+        url=f"https://{entry.host}",
+        provider=WabProvider(site.name or entry.host, site.category),
+        location=(
+            {"city": location.city, "country": location.country} if location else {}
+        ),
+        capabilities_summary=tuple(action.name for action in site.actions),
+        fairness_metrics=WabMetrics(
+            commission_rate=None if commission is None else f"{commission:g}%",
+            is_independent=site.is_independent,
+        ),
+        trust_level=entry.trust_level,
+        registered_at=entry.registered_at,
+    )
+
+
+def _document_summary(document: StoredDocument) -> DocumentSummary:
+    return DocumentSummary(
+        format=document.format,
+        url=document.url,
+        dialect=document.dialect,
+        conformance=document.conformance,
+        provenance=_provenance(document),
+        signature=document.signature,
+        fetched_at=document.fetched_at,
+    )
+
+
+def _document(document: StoredDocument) -> dict[str, Any]:
+    return {
+        "format": document.format,
+        "url": document.url,
+        "version": document.version,
+        "dialect": document.dialect,
+        "conformance": document.conformance,
+        "provenance": _provenance(document),
+        "signature": document.signature,
+        "fetched_at": document.fetched_at,
+        "first_fetched_at": document.first_fetched_at,
+        "retired_at": document.retired_at,
+        "semantic_hash": "sha256:" + document.semantic_hash.hex(),
+        "deviations": document.deviations,
+    }
+
+
+def _content(document: StoredDocument) -> Any:
+    try:
+        return msgspec.json.decode(document.body.removeprefix(b"\xef\xbb\xbf"))
+    except msgspec.DecodeError:
+        return document.body.decode(errors="replace")
+
+
+def view_conflict(conflict: ClaimConflict) -> ConflictView:
+    claims = (ClaimView(format=name, value=value) for name, value in conflict.values)
+    return ConflictView(field=conflict.field, claims=tuple(claims))
+
+
+def view_action(action: Action) -> ActionView:
+    return msgspec.convert(action, ActionView, from_attributes=True)

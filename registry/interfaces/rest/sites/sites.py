@@ -1,0 +1,219 @@
+"""/v1/sites: what is listed, by host; unranked."""
+
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Literal
+
+from litestar import get
+from litestar.params import FromPath, QueryParameter
+
+from registry.db.engine.engines import Connection
+from registry.db.frontier import tasks
+from registry.db.sites import documents, probes
+from registry.db.sites import listed_sites as sites
+from registry.errors import Gone, NotFound, Refused
+from registry.formats.as_mcp_tools import as_mcp_tools
+from registry.formats.wab.as_wab import as_wab
+from registry.interfaces.http import refusals
+from registry.interfaces.http.conditional import Conditional
+from registry.interfaces.http.problems import problems
+from registry.interfaces.http.services import Injected
+from registry.interfaces.http.strict import verify_text
+from registry.interfaces.rest.paging import DEFAULT_LIMIT, Cursor, Limit, Listing
+from registry.interfaces.rest.sites import entry_views
+from registry.interfaces.rest.wire_model import WireModel
+from registry.sites.entry import SiteEntry
+from registry.sites.host import Host, parse_host
+from registry.sites.summary import summary_of
+from registry.usecases.refusals import SITE_UNKNOWN, SITE_WITHDRAWN
+
+QUALITY_WINDOW = timedelta(days=30)
+
+Text = Annotated[str | None, QueryParameter(max_length=200)]
+
+
+class ProbeView(WireModel):
+    observed_at: datetime
+    outcome: str
+    elapsed_ms: int
+
+
+class QualityView(WireModel):
+    """The registry's own probes, the newest first."""
+
+    probes: tuple[ProbeView, ...]
+    last_outcomes: dict[str, dict[str, Any]]
+
+
+class HistoryView(WireModel):
+    versions: tuple[entry_views.DocumentView, ...]
+
+
+@get(
+    "/sites",
+    operation_id="listSites",
+    summary="Listed sites in the order of their registration",
+    tags=["sites"],
+    responses=problems(),
+)
+async def list_sites(
+    services: Injected,
+    category: Text = None,
+    country: Text = None,
+    limit: Limit = DEFAULT_LIMIT,
+    cursor: Cursor = None,
+) -> entry_views.SitePage:
+    if category is not None:
+        category = verify_text(category, "category", max_length=200)
+    if country is not None:
+        verify_text(country, "country", max_length=200)
+        country = services.gazetteer.find_country(country)
+    listing: Listing[SiteEntry, tuple[datetime, int]] = Listing(
+        purpose=f"sites {category!r} {country!r}",
+        place=tuple[datetime, int],
+        place_of=lambda entry: (entry.registered_at, entry.site_id),
+    )
+    after = listing.begin(services, cursor)
+    async with services.api.connect() as connection:
+        entries = await sites.list_sites(
+            connection,
+            limit=limit + 1,
+            after=after,
+            category=category,
+            country=country,
+        )
+    page, following = listing.page(services, entries, limit)
+    return entry_views.SitePage(
+        results=tuple(summary_of(entry.short) for entry in page),
+        next_cursor=following,
+    )
+
+
+@get(
+    "/sites/{host:str}",
+    operation_id="getSite",
+    summary="A site's entry",
+    tags=["sites"],
+    middleware=[Conditional()],
+    responses=problems(404, 410),
+)
+async def get_site(
+    host: FromPath[str],
+    services: Injected,
+    form: Annotated[
+        Literal["entry", "wab-entry"],
+        QueryParameter(name="as", description="wab-entry: as WAB §9.3 spells it"),
+    ] = "entry",
+) -> entry_views.SiteView | entry_views.WabEntry:
+    async with services.api.connect() as connection:
+        entry = await find_registered(connection, host, test_hosts=services.test_hosts)
+        if form == "wab-entry":
+            return entry_views.view_wab_entry(entry)
+        current = await documents.current_documents(connection, entry.site_id)
+    return entry_views.view_site(entry, current)
+
+
+@get(
+    "/sites/{host:str}/document",
+    operation_id="getDocument",
+    summary="A discovery document as it was fetched, or the site in another form",
+    tags=["sites"],
+    middleware=[Conditional()],
+    responses=problems(404, 410),
+)
+async def get_document(
+    host: FromPath[str],
+    services: Injected,
+    url: Annotated[
+        str | None,
+        QueryParameter(max_length=2048, description="which; else the first"),
+    ] = None,
+    form: Annotated[
+        Literal["fetched", "wab", "mcp-tools"],
+        QueryParameter(
+            name="as",
+            description="wab: all that is listed of the site, as one WAB 1.0 document;"
+            " mcp-tools: its actions as MCP tool definitions (WAB §10.2)",
+        ),
+    ] = "fetched",
+) -> entry_views.DocumentContent | dict[str, Any]:
+    if url is not None and form != "fetched":
+        detail = "url chooses a fetched document; leave it out or leave out as"
+        raise Refused(refusals.PARAMETER_INVALID, detail, pointer="url")
+    async with services.api.connect() as connection:
+        entry = await find_registered(connection, host, test_hosts=services.test_hosts)
+        if form == "wab":
+            return as_wab(entry.site, host=entry.host)
+        if form == "mcp-tools":
+            return as_mcp_tools(entry.site, host=entry.host)
+        current = await documents.current_documents(connection, entry.site_id)
+    for document in current:
+        if url is None or document.url == url:
+            return entry_views.view_content(document)
+    raise NotFound(SITE_UNKNOWN, "the site has no such document")
+
+
+@get(
+    "/sites/{host:str}/history",
+    operation_id="getHistory",
+    summary="All versions of a site's documents, the newest first",
+    tags=["sites"],
+    responses=problems(404, 410),
+)
+async def get_history(
+    host: FromPath[str], services: Injected, limit: Limit = DEFAULT_LIMIT
+) -> HistoryView:
+    async with services.api.connect() as connection:
+        entry = await find_registered(connection, host, test_hosts=services.test_hosts)
+        versions = await documents.document_history(connection, entry.site_id, limit)
+    return HistoryView(
+        versions=tuple(entry_views.view_document(document) for document in versions)
+    )
+
+
+@get(
+    "/sites/{host:str}/quality",
+    operation_id="getQuality",
+    summary="What the registry's own probes saw",
+    tags=["sites"],
+    responses=problems(404, 410),
+)
+async def get_quality(
+    host: FromPath[str], services: Injected, limit: Limit = DEFAULT_LIMIT
+) -> QualityView:
+    since = services.chance.now() - QUALITY_WINDOW
+    async with services.api.connect() as connection:
+        entry = await find_registered(connection, host, test_hosts=services.test_hosts)
+        rows = await probes.probes_since(connection, entry.site_id, since, limit)
+        outcomes = await tasks.outcomes_of(connection, entry.site_id)
+    return QualityView(
+        probes=tuple(
+            ProbeView(
+                observed_at=probe.observed_at,
+                outcome=probe.outcome,
+                elapsed_ms=probe.elapsed_ms,
+            )
+            for probe in rows
+        ),
+        last_outcomes=outcomes,
+    )
+
+
+def parse_site_host(text: str, *, test_hosts: bool) -> Host:
+    """Raises: NotFound, for what is no host is no site either."""
+    try:
+        return parse_host(text, test_hosts=test_hosts)
+    except Refused as error:
+        raise NotFound(SITE_UNKNOWN, error.problem.detail, pointer="host") from error
+
+
+async def find_registered(
+    connection: Connection, text: str, *, test_hosts: bool
+) -> SiteEntry:
+    """Raises: NotFound, Gone."""
+    host = parse_site_host(text, test_hosts=test_hosts)
+    entry = await sites.find_site(connection, host.name)
+    if entry is None:
+        raise NotFound(SITE_UNKNOWN, pointer="host")
+    if entry.status == "withdrawn":
+        raise Gone(SITE_WITHDRAWN, pointer="host")
+    return entry

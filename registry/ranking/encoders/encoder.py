@@ -1,0 +1,68 @@
+"""Encoders of words into vectors of meaning, and the choice of one by the policy.
+
+An encoder reads files of installed packages and of this one, once. They are the only
+input that this pure package reads itself: constant for a release, and named in the policy
+by their digest.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Protocol
+
+from registry.ranking.encoders.meaning import Meaning, SiteWords, Words
+from registry.ranking.encoders.static_encoder import load_static_encoder
+from registry.ranking.encoders.transformer_encoder import (
+    has_weights,
+    load_transformer_encoder,
+)
+from registry.ranking.policy import DEFAULT_POLICY, TRANSFORMER_POLICY, Policy
+
+
+class Encoder(Protocol):
+    """Shared by threads, and read-only after its load.
+
+    digest: of all that determines its vectors, as "sha256:…". is_quick: a request takes
+    less than a millisecond, so that it may run on an event loop.
+    """
+
+    digest: str
+    is_quick: bool
+
+    def __hash__(self) -> int:
+        """Hash for caches of values derived from an encoder."""
+
+    def encode_request(self, sentence: Words, content: Words) -> Meaning:
+        """Encode a request. sentence: all its words. content: its content words."""
+
+    def encode_site(self, words: SiteWords) -> bytes:
+        """Return `vectors.SITE_BYTES` bytes; all zero without meaningful words."""
+
+    def is_one_piece(self, word: str) -> bool:
+        """Tell if the vocabulary of frequent pieces has the whole word."""
+
+    def word_pieces(self) -> Sequence[str]:
+        """Return the pieces of that vocabulary that start a word."""
+
+
+_LOADERS: Mapping[str, Callable[[Policy], Encoder]] = {
+    DEFAULT_POLICY.encoder: load_static_encoder,
+    TRANSFORMER_POLICY.encoder: load_transformer_encoder,
+}
+
+
+def is_installed(policy: Policy) -> bool:
+    """Tell if the files of the policy's encoder are installed."""
+    return policy.encoder != TRANSFORMER_POLICY.encoder or has_weights()
+
+
+@cache
+def load_encoder(policy: Policy = DEFAULT_POLICY) -> Encoder:
+    """Load the policy's encoder once per process; takes a quarter of a second.
+
+    Raises: RuntimeError if the installed one is not the one that the policy names.
+    """
+    load = _LOADERS.get(policy.encoder, load_static_encoder)
+    encoder: Encoder = load(policy)
+    if encoder.digest != policy.encoder_digest:
+        raise RuntimeError(f"the policy wants another encoder than {encoder.digest}")
+    return encoder

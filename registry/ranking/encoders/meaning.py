@@ -1,0 +1,31 @@
+"""Input and output of an encoder."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+Words = Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteWords:
+    """A site's content words, masked. about: of category and description.
+
+    names, descriptions, parameters: an entry for each action, in order.
+    """
+
+    about: Words
+    names: Sequence[Words]
+    descriptions: Sequence[Words]
+    parameters: Sequence[Words]
+
+
+class Meaning(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The meaning of a request. vector: `vectors.DIMENSIONS` signed bytes.
+
+    confidence_bp: the share of the letters in meaningful pieces of words.
+    """
+
+    vector: bytes
+    confidence_bp: int

@@ -1,0 +1,179 @@
+"""The default encoder: a vector for each piece of a word, pooled in whole numbers.
+
+Owns the reading of wordllama's bundled table and tokenizer from the installed package's
+own files. The package itself is never imported: doing so configures the root logger and
+brings in an HTTP client. The table's 256 dimensions are turned into DIMENSIONS by a
+fixed projection that comes with this package; tests/unit/ranking/make_projection.py
+says how it was made.
+
+Everything after the load is integer arithmetic, so a vector does not depend on the
+order of the words, the machine, or the number of threads.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from importlib.util import find_spec
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from safetensors import safe_open
+from tokenizers import Tokenizer
+
+from registry.ranking.encoders.meaning import Meaning, SiteWords, Words
+from registry.ranking.encoders.pooling import Pooling, pack_piece
+from registry.ranking.encoders.vectors import DIMENSIONS, quantise_site
+from registry.ranking.memo import Memo
+from registry.ranking.policy import FULL, Policy
+from registry.ranking.terms import meaning_weight, word_set
+
+_TABLE_SCALE = 2048  # entries lie within ±9, with 11 significant bits
+_PROJECTED_SHIFT = 9  # what the projection adds beyond sixteen bits
+_ROWS_AT_ONCE = 4096
+_WORD_START = "▁"
+_WEIGHTS = "weights/l2_supercat_256.safetensors"
+_TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
+PROJECTION = Path(__file__).with_name("projection.npy")
+
+
+class _Pieces(NamedTuple):
+    """Pieces of a word. entries: see `pooling`, weighted by their share of the meaning.
+
+    letters: of all pieces, times their weight. meant: of meaningful ones, times full.
+    """
+
+    entries: bytes
+    letters: int
+    meant: int
+
+
+class StaticEncoder:
+    """Shared and read-only after its load."""
+
+    is_quick = True
+
+    def __init__(
+        self, table: npt.NDArray[np.int16], tokenizer: Tokenizer, policy: Policy
+    ) -> None:
+        """Index the table: a row of DIMENSIONS for each piece of the tokenizer."""
+        self.digest = f"sha256:{hashlib.sha256(table.tobytes()).hexdigest()}"
+        self._pooling = Pooling(table)
+        self._tokenizer = tokenizer
+        self._cutter = tokenizer.model  # skips normalising, which a word does not need
+        self._policy = policy
+        self._letters_full = policy.piece_letters_full
+        self._asking = word_set(policy.asking_words)
+        longest = policy.word_letters_max
+        self._pieces_of = Memo(self._cut, longest=longest, most=16_384)
+
+    def is_one_piece(self, word: str) -> bool:
+        return self._tokenizer.token_to_id(f"{_WORD_START}{word}") is not None
+
+    def word_pieces(self) -> list[str]:
+        return [
+            piece.removeprefix(_WORD_START)
+            for piece in self._tokenizer.get_vocab()
+            if piece.startswith(_WORD_START)
+        ]
+
+    def encode_request(self, sentence: Words, content: Words) -> Meaning:
+        distinct = set(content)
+        asking = self._asking.intersection(sentence).difference(distinct)
+        pieces = [*map(self._pieces_of.__getitem__, distinct)]
+        entries, letters, meant = zip(*pieces, strict=True) if pieces else ((), (), ())
+        also = [self._pieces_of[word].entries for word in asking]
+        most = self._letters_full * sum(letters)
+        return Meaning(
+            vector=self._pooling.request(b"".join([*entries, *also])),
+            confidence_bp=FULL * sum(meant) // most if most else 0,
+        )
+
+    def encode_site(self, words: SiteWords) -> bytes:
+        """Encode each distinct word of a field once, so that repetition has no effect."""
+        policy = self._policy
+        fields = (
+            ([words.about], policy.embedding_site_weight),
+            (words.names, policy.embedding_name_weight),
+            (words.descriptions, policy.embedding_description_weight),
+            (words.parameters, policy.embedding_parameter_weight),
+        )
+        pieces = [(self._entries_of(texts), weight) for texts, weight in fields]
+        return quantise_site(self._pooling.sums(pieces))
+
+    def _entries_of(self, texts: Iterable[Words]) -> bytes:
+        distinct = dict.fromkeys(chain.from_iterable(texts))
+        return b"".join([self._pieces_of[word].entries for word in distinct])
+
+    def _cut(self, word: str) -> _Pieces:
+        weight = meaning_weight(word, self._policy)
+        entries = b""
+        letters = meant = 0
+        for number, text in self._cut_into(word):
+            letters += len(text)
+            if text and not _is_byte(text):
+                entries += pack_piece(number, weight)
+                meant += len(text) * self._meant(text)
+        return _Pieces(entries, weight * letters, weight * meant)
+
+    def _cut_into(self, word: str) -> list[tuple[int, str]]:
+        """Cut a word into pieces, unless the vocabulary has it whole."""
+        whole = self._tokenizer.token_to_id(f"{_WORD_START}{word}")
+        if whole is not None:
+            return [(whole, word)]
+        pieces = self._cutter.tokenize(f"{_WORD_START}{word}")
+        return [(piece.id, piece.value.strip(_WORD_START)) for piece in pieces]
+
+    def _meant(self, text: str) -> int:
+        """Return 0..full by the piece's letters; single letters count only in Han."""
+        if len(text) == 1:
+            return self._letters_full if "\u4e00" <= text <= "\u9fff" else 0
+        return min(len(text), self._letters_full)
+
+
+def _is_byte(text: str) -> bool:
+    """Tell if the piece is a byte of a character that the table lacks."""
+    return text.startswith("<0x")
+
+
+def load_static_encoder(policy: Policy) -> StaticEncoder:
+    """Load and project the table. Raises: RuntimeError if it is not installed."""
+    projection = np.load(PROJECTION).astype(np.float64)
+    with safe_open(str(_package() / _WEIGHTS), framework="np") as weights:
+        entries = weights.get_slice("embedding.weight")
+        rows = entries.get_shape()[0]
+        table = np.empty((rows, DIMENSIONS), np.int16)
+        for start in range(0, rows, _ROWS_AT_ONCE):
+            part = slice(start, min(rows, start + _ROWS_AT_ONCE))
+            table[part] = project(entries[part], projection)
+    return StaticEncoder(table, load_tokenizer(), policy)
+
+
+def project(
+    entries: npt.NDArray[np.floating], projection: npt.NDArray[np.float64]
+) -> npt.NDArray[np.int16]:
+    """Project exactly: all are whole numbers, and their sums stay below 2^53."""
+    whole = np.rint(entries.astype(np.float64) * _TABLE_SCALE)
+    projected = (whole @ projection).astype(np.int64)
+    return (projected >> _PROJECTED_SHIFT).astype(np.int16)
+
+
+def load_table() -> npt.NDArray[np.float32]:
+    """Load wordllama's own table: a row of 256 for each piece of the tokenizer."""
+    with safe_open(str(_package() / _WEIGHTS), framework="np") as weights:
+        table: npt.NDArray[np.float32] = weights.get_tensor("embedding.weight").astype(
+            np.float32
+        )
+    return table
+
+
+def load_tokenizer() -> Tokenizer:
+    return Tokenizer.from_file(str(_package() / _TOKENIZER))
+
+
+def _package() -> Path:
+    spec = find_spec("wordllama")
+    if spec is None or spec.origin is None:
+        raise RuntimeError("wordllama is not installed")
+    return Path(spec.origin).parent

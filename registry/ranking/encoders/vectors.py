@@ -1,0 +1,88 @@
+"""Vectors of meaning in whole numbers: their storage and comparison.
+
+A site's vector has DIMENSIONS four-bit numbers, a request's as many signed bytes. The
+cosine of two is their product, times the site's `reciprocal`, times a constant of the
+request; no step needs a fraction, so all machines get the same bits. Leading dimensions
+hold the most of what tells texts apart, so a bound can stop early.
+"""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+DIMENSIONS = 128
+SITE_BYTES = DIMENSIONS // 2
+SITE_MOST = 7
+REQUEST_MOST = 127
+RECIPROCAL_BITS = 16
+SUM_LIMIT = 2.0**44
+
+Integers = npt.NDArray[np.int64]
+Whole = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+"""Whole numbers."""
+
+
+def quantise_request(total: Whole) -> bytes:
+    """Return signed bytes, the largest of them REQUEST_MOST; all zero if total is."""
+    return _scaled(total, REQUEST_MOST).tobytes()
+
+
+def quantise_site(total: Whole) -> bytes:
+    """Return SITE_BYTES bytes of two numbers up to SITE_MOST each, the even one low.
+
+    The largest number is scaled to half a step beyond SITE_MOST and cut there, which
+    leaves the direction nearer to the true one than scaling it to SITE_MOST.
+    """
+    return pack_site(_scaled(total, SITE_MOST))
+
+
+def _scaled(total: Whole, most: int) -> npt.NDArray[np.int8]:
+    """Scale and round half up, exactly: total holds whole numbers, of any dtype.
+
+    A quotient of two whole numbers, of which the first is below 2^53, is never rounded
+    up to the next whole number.
+    """
+    largest = max(1.0, float(np.maximum.reduce(np.abs(total))))
+    if largest >= SUM_LIMIT:
+        raise ValueError("the sums are too large to be scaled exactly")
+    scaled = total * (2.0 * most + 1.0)
+    scaled += largest
+    scaled /= 2.0 * largest
+    np.floor(scaled, out=scaled)  # none is below -most
+    return np.minimum(scaled, most, out=scaled).astype(np.int8)
+
+
+def pack_site(vector: npt.NDArray[np.int8]) -> bytes:
+    """Pack a vector of shape (DIMENSIONS,), -8..7, into two's complement nibbles."""
+    nibbles = vector.view(np.uint8) & 0xF
+    packed = nibbles[0::2] | (nibbles[1::2] << np.uint8(4))
+    return packed.tobytes()
+
+
+def unpack_sites(packed: npt.NDArray[np.uint8]) -> npt.NDArray[np.int8]:
+    """Unpack shape (n, SITE_BYTES) into shape (n, DIMENSIONS)."""
+    vectors = np.empty((len(packed), DIMENSIONS), np.int8)
+    vectors[:, 0::2] = (packed << 4).view(np.int8) >> 4
+    vectors[:, 1::2] = packed.view(np.int8) >> 4
+    return vectors
+
+
+def reciprocals(vectors: npt.NDArray[np.int8]) -> npt.NDArray[np.uint16]:
+    """Return 2^16 over each vector's length, rounded; 0 for a zero vector."""
+    squares = np.square(vectors, dtype=np.int64).sum(axis=1)
+    distinct, inverse = np.unique(squares, return_inverse=True)
+    return np.array([_reciprocal(int(n)) for n in distinct], np.uint16)[inverse]
+
+
+def _reciprocal(square: int) -> int:
+    if square == 0:
+        return 0
+    doubled = math.isqrt((1 << 2 * RECIPROCAL_BITS + 2) // square)
+    return min((doubled + 1) // 2, (1 << RECIPROCAL_BITS) - 1)
+
+
+def length_in_bits(vector: bytes, bits: int) -> int:
+    """Return 2^bits times the length of a request's vector, rounded down."""
+    signed = np.frombuffer(vector, np.int8).astype(np.float32)
+    return math.isqrt(int(signed.dot(signed)) << 2 * bits)  # the sum is below 2^24

@@ -1,0 +1,278 @@
+# ruff: noqa: RUF001  letters of other scripts are what this is about
+"""Splitting of text into words, and stemming of words into terms.
+
+A word is a casefolded run of letters, marks and digits; identifiers are split where
+their case changes, and a few words that are also written in two are put together
+(e-mail, check in). Scripts written without spaces become overlapping runs of
+characters. A term is the Snowball stem of a word, by the stemmer of its script; queries
+and documents are stemmed alike, word by word and without a guess at the language, so a
+wrong stem is wrong on both sides.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import chain
+from string import punctuation
+
+import Stemmer
+
+from registry.ranking.letters import fold, readable, script_of
+from registry.ranking.memo import Memo
+from registry.ranking.policy import Policy
+from registry.ranking.word_lists.spelling_lists import SPLIT_WORDS
+
+LONGEST = 64
+"""Letters of a word; longer runs are passed through as they are, to keep caches small."""
+_MARKS = "".join(
+    chr(code)
+    for code in range(0x300, 0x3100)
+    if unicodedata.category(chr(code))[0] == "M"
+)
+_WORD = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*")
+_CASED = list(map(chr, range(0x530)))
+_LOWER = "".join(letter for letter in _CASED if letter.islower() and letter.isalpha())
+_UPPER = "".join(letter for letter in _CASED if letter.isupper())
+_CASE_CHANGE = re.compile(
+    rf"(?<=[{_LOWER}])(?=[{_UPPER}])|(?<=[A-Z])(?=[A-Z][a-z])"
+    r"|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])"
+)
+_ENGLISH_ENDING = re.compile(
+    r"(?<=[^\W_])['\u2019](?:s|t|d|m|ll|re|ve)\b", re.IGNORECASE
+)
+_UNSPACED = re.compile(
+    "(?P<letters>[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+)"  # Thai, Lao, Myanmar, Khmer
+    "|[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"  # kana, Han, Hangul
+    "\U00020000-\U0003ffff]+"
+)
+_STEMMERS = {
+    script: Stemmer.Stemmer(language, 0)
+    for script, language in (
+        ("LATIN", "english"),
+        ("CYRILLIC", "russian"),
+        ("GREEK", "greek"),
+        ("ARMENIAN", "armenian"),
+        ("DEVANAGARI", "hindi"),
+        ("TAMIL", "tamil"),
+    )
+}
+_ENDINGS = {
+    "ungen": "ung",
+    "heiten": "heit",
+    "keiten": "keit",
+    "schaften": "schaft",
+    "ciones": "cion",
+    "siones": "sion",
+    "idades": "idad",
+    "idade": "idad",
+    "coes": "cao",
+    "soes": "sao",
+    "zioni": "zione",
+    "sioni": "sione",
+    "eaux": "eau",
+    "heden": "heid",
+    "leri": "ler",
+    "lari": "lar",
+}
+"""Plurals of other languages, by endings that English words don't have."""
+_ENDING = re.compile(rf"(?<=...)(?:{'|'.join(_ENDINGS)})$")
+_SOME_ENDING = tuple(_ENDINGS)
+_ARTICLE = re.compile("^(?:[بكف]?ال|لل)(?=..)")
+_ARABIC_ENDINGS = ("ها", "ان", "ات", "ون", "ين", "يه", "ه", "ي")
+_JOINED = {pair: re.sub("[+-]", "", pair) for pair in SPLIT_WORDS}
+_FIRST_PARTS = frozenset(re.split("[+-]", pair)[0] for pair in _JOINED)
+_NONE = frozenset[str]()
+
+
+def _next_parts(first: str) -> frozenset[str]:
+    """Return the words that are joined to it behind a space, single or joined themselves."""
+    own = {pair.partition("+")[2] for pair in _JOINED if pair.startswith(f"{first}+")}
+    return frozenset(own).union(
+        [joined for pair, joined in _JOINED.items() if re.split("[+-]", pair)[0] in own]
+    )
+
+
+_NEXT_PARTS = {first: _next_parts(first) for first in _FIRST_PARTS}
+
+
+def _overlapping(run: str, length: int) -> Iterator[str]:
+    for start in range(max(1, len(run) - length + 1)):
+        yield run[start : start + length]
+
+
+def _split_unspaced(word: str) -> Iterator[str]:
+    """Yield pairs of syllables or ideographs, and triples of letters."""
+    position = 0
+    for run in _UNSPACED.finditer(word):
+        if run.start() > position:
+            yield word[position : run.start()]
+        yield from _overlapping(run.group(), 3 if run["letters"] else 2)
+        position = run.end()
+    if position < len(word):
+        yield word[position:]
+
+
+def _words_of(text: str) -> Iterable[tuple[str, str, bool]]:
+    """Return each word as typed, as compared, and if a hyphen joins it to the last one."""
+    if text.isascii():
+        return chain.from_iterable(map(_PLAIN_WORDS.__getitem__, text.split()))
+    return _read_words(text)
+
+
+def _read_words(text: str) -> Iterator[tuple[str, str, bool]]:
+    whole = _CASE_CHANGE.sub("_", _ENGLISH_ENDING.sub("", readable(text)))
+    end = -1
+    for match in _WORD.finditer(whole):
+        word = match.group().casefold()
+        hyphenated = match.start() == end + 1 > 0 and whole[end] in "_-\u2010"
+        end = match.end()
+        if word.isascii():
+            yield word, word, hyphenated
+            continue
+        for part in _split_unspaced(unicodedata.normalize("NFC", word)):
+            if folded := compared(part):
+                yield part, folded, hyphenated
+
+
+def compared(shown: str) -> str:
+    """Return a casefolded word as it is compared; may be empty."""
+    return fold(shown) if len(shown) <= LONGEST and not shown.isascii() else shown
+
+
+def _plain_words(run: str) -> tuple[tuple[str, str, bool], ...]:
+    """Read a run without spaces, across which no hyphen joins."""
+    if word := plain_word(run):
+        return ((word, word, False),)
+    return tuple(_read_words(run))
+
+
+def plain_word(run: str) -> str | None:
+    """Return the word of an ASCII run that has marks only before and behind it.
+
+    None for other runs, which may still have one word, or none.
+    """
+    bare = run.strip(punctuation)
+    if not bare.isalpha():
+        return None
+    if bare.islower():
+        return bare
+    changes_case = not (bare.isupper() or bare[1:].islower())
+    return None if changes_case else bare.lower()
+
+
+_PLAIN_WORDS = Memo(_plain_words, longest=LONGEST, most=16_384)
+
+
+def typed_words(text: str) -> list[tuple[str, str]]:
+    """List the words in order, as typed but for their case, and as compared.
+
+    `Café's` gives café and cafe; `e-mail` gives email twice.
+    """
+    typed: list[tuple[str, str]] = []
+    last = ""
+    for shown, word, hyphenated in _words_of(text):
+        if last in _FIRST_PARTS and (joined := _joined(last, word, hyphenated)):
+            typed[-1] = (joined, joined)
+            last = joined
+        else:
+            typed.append((shown, word))
+            last = word
+    return typed
+
+
+def _joined(first: str, second: str, hyphenated: bool) -> str | None:
+    return _JOINED.get(f"{first}+{second}") or (
+        _JOINED.get(f"{first}-{second}") if hyphenated else None
+    )
+
+
+def may_be_joined(word: str) -> bool:
+    """Tell if it is joined to some word that may follow."""
+    return word in _FIRST_PARTS
+
+
+def joined_with(word: str) -> frozenset[str]:
+    """Return the words that it may have to be joined to."""
+    return _NEXT_PARTS.get(word, _NONE)
+
+
+def split_words(text: str) -> list[str]:
+    """List the words in order, repetitions and stop words included.
+
+    `bookTable_v2` gives book, table, v, 2; `café's` gives cafe.
+    """
+    if text.isascii():
+        runs = map(_WORDS_OF_RUN.__getitem__, text.split())
+        words = list(chain.from_iterable(runs))
+        if _FIRST_PARTS.isdisjoint(words):
+            return words
+    return [word for _, word in typed_words(text)]
+
+
+def _words_of_run(run: str) -> tuple[str, ...]:
+    return tuple(word for _, word, _ in _read_words(run))
+
+
+_WORDS_OF_RUN = Memo(_words_of_run, longest=LONGEST, most=16_384)
+
+
+def stem(word: str) -> str:
+    return _STEMS[word]
+
+
+def stems(words: Iterable[str]) -> list[str]:
+    return list(map(_STEMS.__getitem__, words))
+
+
+def _stem(word: str) -> str:
+    if len(word) > LONGEST:
+        return word
+    script = "LATIN" if word.isascii() else script_of(word)
+    if script == "ARABIC":
+        return _arabic_stem(word)
+    if script not in _STEMMERS:
+        return word
+    if script == "LATIN" and word.endswith(_SOME_ENDING):
+        word = _ENDING.sub(lambda match: _ENDINGS[match.group()], word)
+    return str(_STEMMERS[script].stemWord(word))
+
+
+_STEMS = Memo(_stem, longest=LONGEST, most=65_536)
+
+
+def _arabic_stem(word: str) -> str:
+    """Stem by light10 (Larkey, Ballesteros & Connell 2007)."""
+    if word.startswith("و") and len(word) > 3:
+        word = word[1:]
+    word = _ARTICLE.sub("", word)
+    for ending in _ARABIC_ENDINGS:
+        if len(word) >= len(ending) + 2:
+            word = word.removesuffix(ending)
+    return word
+
+
+@lru_cache(maxsize=8)
+def word_set(words: tuple[str, ...]) -> frozenset[str]:
+    """Return a list of the policy as a set."""
+    return frozenset(words)
+
+
+@lru_cache(maxsize=8)
+def stem_set(words: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(map(stem, words))
+
+
+def is_latin(word: str) -> bool:
+    return word.isascii() or script_of(word) == "LATIN"
+
+
+def meaning_weight(word: str, policy: Policy) -> int:
+    """Return the word's weight in the meaning of a text."""
+    if word in word_set(policy.act_words):
+        return policy.embedding_act_weight
+    return policy.embedding_word_weight
+
+
+def distinct_terms(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(_STEMS.__getitem__, words)))

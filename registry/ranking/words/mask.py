@@ -1,0 +1,197 @@
+"""Masking of a site's own name in its ranking text.
+
+A brand must not reach the score. The name and the domain are cut wherever the text has
+them whole, in words or written together. Of their single words those are cut that could
+be a mark: "Nike Store" may mention that it is a store, but not that its shoes are Nike's.
+
+A word is no mark if it is an everyday word. That is decided offline and for each site
+alone, so that no site's text depends on other sites: the policy lists the word (a noun of
+a trade, an act, grammar), or the encoder's vocabulary has it in one piece. That vocabulary
+was made by merging the most frequent pairs of a very large corpus, so a whole word in it
+is in common use. It has mostly Latin letters and can not judge other scripts: there, names
+are cut whole only. The name of the site's place, by the gazetteer, is no mark either.
+
+EverydayWords words stay, because cutting them would make a plainly named trader invisible
+for its own trade, and would let the choice of a name change the score.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+
+import idna
+
+from registry.ranking.encoders.encoder import Encoder
+from registry.ranking.letters import with_plain_vowels
+from registry.ranking.memo import Memo
+from registry.ranking.policy import Policy
+from registry.ranking.terms import (
+    is_latin,
+    split_words,
+    stem,
+    stem_set,
+    stems,
+    word_set,
+)
+
+_UMLAUTS = str.maketrans(
+    {
+        "\u00e4": "ae",
+        "\u00f6": "oe",
+        "\u00fc": "ue",
+        "\u00c4": "Ae",
+        "\u00d6": "Oe",
+        "\u00dc": "Ue",
+    }
+)
+_NAME_PARTS = re.compile(r"[|:,()\u00b7\u2022\u2013\u2014]|\s-\s")
+
+
+@dataclass(frozen=True, slots=True)
+class EverydayWords:
+    """Test for words that are no marks. place_terms: stems of the site's place."""
+
+    encoder: Encoder
+    policy: Policy
+    place_terms: frozenset[str]
+    _memo: Memo[bool] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        memo = _everyday_memo(self.encoder, self.policy)
+        object.__setattr__(self, "_memo", memo)
+
+    def has(self, word: str) -> bool:
+        return self._memo[word] or stem(word) in self.place_terms
+
+
+@lru_cache(maxsize=2)
+def _everyday_memo(encoder: Encoder, policy: Policy) -> Memo[bool]:
+    """Return the memo of everyday words that all sites share."""
+    find = partial(_is_everyday, encoder=encoder, policy=policy)
+    return Memo(find, longest=policy.word_letters_max, most=16_384)
+
+
+def _is_everyday(word: str, *, encoder: Encoder, policy: Policy) -> bool:
+    term = stem(word)
+    return (
+        not is_latin(word)
+        or word.isdecimal()
+        or word in word_set(policy.stop_words)
+        or term in stem_set(policy.generic_words)
+        or term in stem_set(policy.everyday_words)
+        or term in stem_set(policy.act_words)
+        or encoder.is_one_piece(word)
+        or encoder.is_one_piece(term)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """A site's mask. phrases: sequences of stems, longest first. joined: written together.
+
+    marks: stems of single words, which are cut unless the word is an everyday one.
+    first: texts without any of these stems are left as they are.
+    """
+
+    phrases: tuple[tuple[str, ...], ...]
+    joined: frozenset[str]
+    marks: frozenset[str]
+    everyday: EverydayWords
+    first: frozenset[str] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        heads = frozenset(phrase[0] for phrase in self.phrases)
+        object.__setattr__(self, "first", heads | self.joined | self.marks)
+
+    def cut(self, words: Sequence[str]) -> list[str]:
+        """Return the words without any phrase or mark."""
+        terms = stems(words)
+        if self.first.isdisjoint(terms):
+            return list(words)
+        return self._cut(words, terms)
+
+    def _cut(self, words: Sequence[str], terms: Sequence[str]) -> list[str]:
+        rest: list[str] = []
+        position = 0
+        while position < len(words):
+            length = self._length_at(terms, position)
+            if length == 0 and not self._is_mark(words[position]):
+                rest.append(words[position])
+            position += length or 1
+        return rest
+
+    def _length_at(self, terms: Sequence[str], position: int) -> int:
+        for phrase in self.phrases:
+            if phrase[0] != terms[position]:
+                continue
+            if tuple(terms[position : position + len(phrase)]) == phrase:
+                return len(phrase)
+        return 1 if terms[position] in self.joined else 0
+
+    def _is_mark(self, word: str) -> bool:
+        return stem(word) in self.marks and not self.everyday.has(word)
+
+
+def make_mask(
+    name: str, host: str, registrable_domain: str, everyday: EverydayWords
+) -> Mask:
+    """Make a site's mask. host, registrable_domain: lower-case A-labels.
+
+    The name may be empty. A name or domain label that is one plain noun is no mark.
+    """
+    label, _, suffix = registrable_domain.partition(".")
+    hosts = {host, registrable_domain, label}
+    parts = {name, *_NAME_PARTS.split(name), *hosts, *map(_in_letters, hosts)}
+    spellings = parts.union(map(_with_plain_umlauts, parts))
+    own = {tuple(split_words(part)) for part in spellings} - {()}
+    generic = stem_set(everyday.policy.generic_words)
+    phrases = [
+        words for words in own if len(words) > 1 or stem(words[0]) not in generic
+    ]
+    single = _single_words(name, host.removesuffix(f".{suffix}"))
+    return Mask(
+        phrases=tuple(
+            sorted(
+                {tuple(map(stem, words)) for words in phrases},
+                key=lambda phrase: (-len(phrase), phrase),
+            )
+        ),
+        joined=frozenset(stem("".join(words)) for words in phrases),
+        marks=frozenset(stem(word) for word in single if not everyday.has(word)),
+        everyday=everyday,
+    )
+
+
+def _single_words(name: str, labels: str) -> Iterator[str]:
+    """Yield words of the name and of the host's labels without the public suffix."""
+    for part in {name, labels, _in_letters(labels)}:
+        words = split_words(part)
+        yield from words
+        yield from map(with_plain_vowels, words)
+        if not part.isascii():
+            yield from split_words(_with_plain_umlauts(part))
+
+
+def _with_plain_umlauts(part: str) -> str:
+    """Turn `M\u00fcller` into `Mueller`, which its owner may write as well."""
+    if part.isascii():
+        return part
+    return unicodedata.normalize("NFC", part).translate(_UMLAUTS)
+
+
+def _in_letters(host: str) -> str:
+    """Turn A-labels into U-labels."""
+    if "xn--" not in host:
+        return host
+    return ".".join(map(_label_in_letters, host.split(".")))
+
+
+def _label_in_letters(label: str) -> str:
+    if not label.startswith("xn--"):
+        return label
+    try:
+        return idna.ulabel(label)
+    except idna.IDNAError:
+        return label

@@ -1,0 +1,216 @@
+"""The records of the audit log: a builder for each kind, and the strict reader.
+
+A record is an RFC 8785 object that is never changed once logged, so nothing personal
+stands in it in clear: times have the resolution of a minute, sites are opaque ids, and
+what may have to be erased is a disclosure (`disclosure`), present by its digest only.
+Rankings have a module of their own (`ranking_record`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+
+from registry.errors import Refused, TooLarge
+from registry.identity import base64url
+from registry.records.attestation import Attestation
+from registry.records.canonical import (
+    JsonValue,
+    canonical_json,
+    digest_of,
+    parse_canonical,
+)
+from registry.records.labelling import SignedLabelling
+from registry.records.record_fields import (
+    KIND_OF_ACT,
+    VERSION,
+    Kind,
+    Members,
+    ModerationAct,
+    RegistrationAct,
+    check_members,
+)
+from registry.records.refusals import RECORD_NOT_CANONICAL, RECORD_TOO_LARGE
+from registry.tlog.merkle import leaf_hash
+from registry.tlog.tiles import MAX_ENTRY_BYTES
+
+ANONYMOUS = "anon"
+MAX_RECORD_BYTES = MAX_ENTRY_BYTES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """id: a ULID, unlinked to any request id. body: the bytes that are logged."""
+
+    id: str
+    kind: Kind
+    body: bytes
+
+    @property
+    def leaf_hash(self) -> bytes:
+        return leaf_hash(self.body)
+
+
+def parse_record(body: bytes) -> Members:
+    """The members of a record, known to be complete and well-formed for its kind.
+
+    Raises: Refused, TooLarge.
+    """
+    _check_size(body)
+    members = parse_canonical(body)
+    if not isinstance(members, Mapping):
+        raise Refused(RECORD_NOT_CANONICAL, "a record is an object")
+    check_members(members)
+    return members
+
+
+def format_minute(at: datetime) -> str:
+    """The instant as records carry it, cut to the minute."""
+    if at.tzinfo is None:
+        raise ValueError("an instant needs its time zone")
+    return at.astimezone(UTC).isoformat()[:16] + "Z"
+
+
+def selection_record(
+    *,
+    record_id: str,
+    at: datetime,
+    operator: str,
+    ranking_id: str,
+    site_id: str | None,
+    outcome: str | None = None,
+) -> Record:
+    """The site that an agent chose, or that it chose none. outcome: one word."""
+    reported = {} if outcome is None else {"outcome": outcome}
+    return _record(
+        "selection",
+        record_id,
+        at,
+        {"op": operator, "ranking": ranking_id, "site": site_id, **reported},
+    )
+
+
+def registration_record(
+    *,
+    record_id: str,
+    at: datetime,
+    site_id: str,
+    act: RegistrationAct,
+    seq: int,
+    kid: str,
+    jws: bytes,
+) -> Record:
+    """Return the record of what a site's key signed: a registration, rotation, revocation or withdrawal.
+
+    jws: the compact serialisation, logged by its hash. The host stands in it and not in
+    the record: which site an id is, is told by a directory that can forget.
+    """
+    return _record(
+        KIND_OF_ACT[act],
+        record_id,
+        at,
+        {
+            "site": site_id,
+            "act": act,
+            "seq": seq,
+            "kid": kid,
+            "jws": digest_of(jws),
+        },
+    )
+
+
+def policy_record(
+    *, record_id: str, at: datetime, policy_json: bytes, code_digest: str
+) -> Record:
+    """A policy before its first use.
+
+    policy_json: its canonical JSON, logged whole and named by its hash; as a text, so it
+    may hold fractions. code_digest: `sha256:…`.
+    """
+    members = {
+        "policy": digest_of(policy_json),
+        "text": policy_json.decode(),
+        "code": code_digest,
+    }
+    return _record("policy", record_id, at, members)
+
+
+def seed_commitment_record(
+    *, record_id: str, at: datetime, day: date, commitment: str
+) -> Record:
+    """commitment: see `seed`; logged before the first ranking of the day."""
+    members = {"day": day.isoformat(), "commitment": commitment}
+    return _record("seed", record_id, at, members)
+
+
+def seed_reveal_record(
+    *, record_id: str, at: datetime, day: date, secret: bytes
+) -> Record:
+    """Logged after the day has ended, never earlier: the secret decides its ties."""
+    members = {"day": day.isoformat(), "secret": secret.hex()}
+    return _record("seed", record_id, at, members)
+
+
+def moderation_record(
+    *, record_id: str, at: datetime, site_id: str, act: ModerationAct, reason: str
+) -> Record:
+    """reason: the category, one word."""
+    members = {"site": site_id, "act": act, "reason": reason}
+    return _record("moderation", record_id, at, members)
+
+
+def erase_record(
+    *,
+    record_id: str,
+    at: datetime,
+    leaf_index: int,
+    digests: Sequence[str],
+    last_index: int | None = None,
+) -> Record:
+    """Disclosures of the record at leaf_index that exist no more.
+
+    last_index: the disclosures of all rankings from leaf_index to it exist no more,
+    whatever their digests. No reason is given: it could tell what they held.
+    """
+    ranged = {} if last_index is None else {"last": last_index}
+    fields: Members = {"index": leaf_index, "fields": digests}
+    return _record("erase", record_id, at, {**fields, **ranged})
+
+
+def rescore_record(*, record_id: str, at: datetime, attestation: Attestation) -> Record:
+    """attestation: verified already."""
+    signed = {"sig": base64url.encode(attestation.signature)}
+    members = {**attestation.rescoring.members, **signed}
+    return _record("rescore", record_id, at, members)
+
+
+def label_record(*, record_id: str, at: datetime, signed: SignedLabelling) -> Record:
+    """signed: verified already. Its source is present by its digest only."""
+    sig = {"sig": base64url.encode(signed.signature)}
+    return _record("label", record_id, at, {**signed.labelling.members, **sig})
+
+
+def report_record(
+    *,
+    record_id: str,
+    at: datetime,
+    start_at: datetime,
+    end_at: datetime,
+    forms: Mapping[str, str],
+) -> Record:
+    """A fairness report of [start_at, end_at) that is kept. forms: `sha256:…` of each."""
+    window = {"from": format_minute(start_at), "to": format_minute(end_at)}
+    return _record("report", record_id, at, {**window, "forms": forms})
+
+
+def _record(kind: Kind, record_id: str, at: datetime, members: Members) -> Record:
+    head: dict[str, JsonValue] = {"v": VERSION, "kind": kind, "id": record_id}
+    whole = {**head, "t": format_minute(at), **members}
+    check_members(whole)
+    body = canonical_json(whole)
+    _check_size(body)
+    return Record(id=record_id, kind=kind, body=body)
+
+
+def _check_size(body: bytes) -> None:
+    if len(body) > MAX_RECORD_BYTES:
+        raise TooLarge(RECORD_TOO_LARGE, f"{len(body)} bytes")

@@ -1,0 +1,26 @@
+"""The day's tie-break secret: committed to before the day, revealed after it.
+
+The commitment is SHA-256 of the secret, in hex. It keeps the registry from choosing a
+secret after it has seen the questions; the reveal lets anyone recompute every tie.
+"""
+
+from hashlib import sha256
+
+from registry.errors import Refused
+from registry.records.refusals import SEED_REVEAL_INVALID
+
+SECRET_BYTES = 32
+
+
+def commit_secret(secret: bytes) -> str:
+    """secret: 32 random bytes; fewer could be guessed from the commitment."""
+    if len(secret) != SECRET_BYTES:
+        raise ValueError(f"a day's secret has {SECRET_BYTES} bytes")
+    return sha256(secret).hexdigest()
+
+
+def verify_reveal(secret: bytes, commitment: str) -> bytes:
+    """The secret, if the commitment is to it. Raises: Refused."""
+    if len(secret) != SECRET_BYTES or commit_secret(secret) != commitment:
+        raise Refused(SEED_REVEAL_INVALID)
+    return secret

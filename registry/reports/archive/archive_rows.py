@@ -1,0 +1,199 @@
+"""A row of the archive: a ranking as the log has it, and what it disclosed.
+
+What was disclosed stands as JSON beside its salt, so that anybody can spell it again as
+it was hashed: base64url of `["salt","name",value]` (RFC 9901), whose SHA-256 in base64url
+is one of `_sd` of the record. Scores stand in columns, if they can be spelled from them.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from registry.identity import base64url
+from registry.records.ranking_columns import RankingColumns, query_key, unpack_sites
+from registry.reports.archive.scores import ArchivedScores, join_scores, split_scores
+from registry.sites.identifier import parse_site_id
+
+OPENED = ("query", "location", "filters", "scores")
+"""The disclosures that a report reads."""
+
+TYPES: Mapping[str, str] = {
+    "leaf_index": "BIGINT",
+    "id": "VARCHAR",
+    "minute": "VARCHAR",
+    "operator": "VARCHAR",
+    "policy": "VARCHAR",
+    "eligible": "BIGINT",
+    "returned": "BIGINT[]",
+    "sampled": "BIGINT[]",
+    "selection_index": "BIGINT",
+    "chosen": "BIGINT",
+    "query_key": "UBIGINT",
+    "category": "VARCHAR",
+    "located": "BOOLEAN",
+    "query": "VARCHAR",
+    "query_salt": "VARCHAR",
+    "location": "VARCHAR",
+    "location_salt": "VARCHAR",
+    "filters": "VARCHAR",
+    "filters_salt": "VARCHAR",
+    "scores": "VARCHAR",
+    "scores_salt": "VARCHAR",
+    "factors": "SMALLINT[]",
+    "totals": "INTEGER[]",
+    "ties": "UBIGINT[]",
+}
+"""Columns of a file of rankings, as DuckDB names their types."""
+
+
+class ArchivedRanking(msgspec.Struct, kw_only=True):
+    """Ranking as archived. minute: as in the record. returned: site ids, sampled too; the first by rank.
+
+    selection_index: the leaf of the report of a choice, None without one. chosen: the
+    site, or None for no site. query_key, category, located: what a report takes from
+    the query, the filters and the place. query, location, filters: JSON, as disclosed; with their salts None where erased.
+    scores: JSON too, where they are of another form than the three columns can hold.
+    """
+
+    leaf_index: int
+    id: str
+    minute: str
+    operator: str
+    policy: str
+    eligible: int
+    returned: list[int]
+    sampled: list[int]
+    selection_index: int | None = None
+    chosen: int | None = None
+    query_key: int = 0
+    category: str = ""
+    located: bool = False
+    query: str | None = None
+    query_salt: str | None = None
+    location: str | None = None
+    location_salt: str | None = None
+    filters: str | None = None
+    filters_salt: str | None = None
+    scores: str | None = None
+    scores_salt: str | None = None
+    factors: list[int] | None = None
+    totals: list[int] | None = None
+    ties: list[int] | None = None
+
+    @property
+    def unopened(self) -> list[str]:
+        """Disclosures that are not here."""
+        return [name for name in OPENED if getattr(self, f"{name}_salt") is None]
+
+    def disclosures(self) -> dict[str, str]:
+        """Return disclosures by name, as they were hashed. Raises: ValueError where scores do not fit."""
+        return {
+            name: _join(salt, name, self._value(name))
+            for name in OPENED
+            if (salt := getattr(self, f"{name}_salt")) is not None
+        }
+
+    def _value(self, name: str) -> bytes:
+        if name == "scores" and self.scores is None:
+            columns = ArchivedScores(
+                self.factors or [], self.totals or [], self.ties or []
+            )
+            return join_scores(columns, self.returned)
+        return str(getattr(self, name)).encode()
+
+
+class LoggedRanking(msgspec.Struct):
+    """The members of a ranking record that a row repeats."""
+
+    id: str
+    t: str
+    op: str
+    policy: str
+    n: int
+    order: list[str]
+    sd: list[str] = msgspec.field(name="_sd")
+
+    @property
+    def sites(self) -> list[int]:
+        return list(map(parse_site_id, self.order))
+
+
+read_logged = msgspec.json.Decoder(LoggedRanking).decode
+
+
+class Derived(NamedTuple):
+    """Members that a report takes from disclosures."""
+
+    query_key: int
+    category: str
+    located: bool
+
+
+def archive_ranking(
+    leaf_index: int,
+    body: bytes,
+    columns: RankingColumns,
+    openings: Mapping[str, str],
+    selection: tuple[int, int | None] | None,
+) -> ArchivedRanking:
+    """Return the row of a ranking.
+
+    body: of the record. openings: disclosures by name. selection: leaf and site.
+    """
+    logged = read_logged(body)
+    selection_index, chosen = selection or (None, None)
+    key = columns.query_key
+    row = ArchivedRanking(
+        leaf_index=leaf_index,
+        id=logged.id,
+        minute=logged.t,
+        operator=columns.operator,
+        policy=logged.policy,
+        eligible=columns.eligible,
+        returned=list(columns.order),
+        sampled=list(unpack_sites(columns.sampled)),
+        selection_index=selection_index,
+        chosen=chosen,
+        query_key=int.from_bytes(key) if key else query_key("", logged.id),
+        category=columns.category or "",
+        located=bool(columns.located),
+    )
+    for name in OPENED:
+        if name in openings:
+            _put(row, name, openings[name])
+    return row
+
+
+def derive(row: ArchivedRanking) -> Derived:
+    """Compute anew what was stored with the ranking. Raises: msgspec.MsgspecError."""
+    query = str(_read(row.query)) if row.query_salt is not None else ""
+    filters = _read(row.filters)
+    category = filters.get("category", "") if isinstance(filters, dict) else ""
+    return Derived(
+        query_key=query_key(query, "" if query else row.id),
+        category=str(category),
+        located=_read(row.location) is not None,
+    )
+
+
+def _put(row: ArchivedRanking, name: str, disclosure: str) -> None:
+    salt, _, value = _split(base64url.decode(disclosure))
+    setattr(row, f"{name}_salt", salt)
+    columns = split_scores(bytes(value), row.returned) if name == "scores" else None
+    if columns:
+        row.factors, row.totals, row.ties = columns
+    else:
+        setattr(row, name, bytes(value).decode())
+
+
+_split = msgspec.json.Decoder(tuple[str, str, msgspec.Raw]).decode
+
+
+def _join(salt: str, name: str, value: bytes) -> str:
+    opened = b'["%b","%b",%b]' % (salt.encode(), name.encode(), value)
+    return base64url.encode(opened)
+
+
+def _read(value: str | None) -> object:
+    return None if value is None else msgspec.json.decode(value)

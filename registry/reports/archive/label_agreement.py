@@ -1,0 +1,166 @@
+"""Agreement of an archive's labels with those that auditors signed, and that count.
+
+The log holds each statement of an auditor whole but for the text of its source. What a
+site's documents and its registration say stands in no record; of these only the rule
+that settles who is right can be held against what the archive tells.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from registry.errors import RegistryError
+from registry.records.labelling import Labelling, parse_labelling, verify_labelling
+from registry.records.record import format_minute, parse_record
+from registry.reports.labels import (
+    AUDITOR,
+    UNTOLD,
+    SiteLabel,
+    ToldLabel,
+    settle,
+)
+from registry.reports.window.observation import SiteDisclosure
+from registry.sites.identifier import format_site_id, parse_site_id
+
+MAX_DIFFERENCES = 100
+
+_Key = tuple[int, str]  # site, auditor's verifier key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """Labelling that an auditor signed, and the entry and minute of its record."""
+
+    index: int
+    minute: str
+    labelling: Labelling
+
+
+@dataclass(slots=True, kw_only=True)
+class LabelAgreement:
+    """Feed it every entry of a sound log by `visit`, then ask `finish`.
+
+    labels: of each site the newest of each teller by `end`. size: leaves that the
+    archive was made from. known: the auditors whose labels may count; empty: any who
+    signs. statements: how many were found to stand behind a label. auditors: how many
+    labels of each count as his. differences: sentences.
+    """
+
+    end: datetime
+    size: int
+    labels: Iterable[tuple[int, list[ToldLabel]]]
+    known: Collection[str] = ()
+    statements: int = 0
+    auditors: Counter[str] = field(default_factory=Counter)
+    differences: list[str] = field(default_factory=list)
+    _newest: dict[_Key, list[Statement]] = field(default_factory=dict)
+    _at_the_end: dict[_Key, list[Statement]] = field(default_factory=dict)
+
+    def visit(self, index: int, entry: bytes) -> None:
+        if b'"kind":"label"' not in entry or index >= self.size:
+            return
+        members = parse_record(entry)
+        end, minute = format_minute(self.end), str(members["t"])
+        if members["kind"] != "label" or minute > end:
+            return
+        site, auditor = str(members["site"]), str(members["auditor"])
+        try:
+            labelling = verify_labelling(parse_labelling(members))
+        except RegistryError as refused:
+            label = f"entry {index}, a label of site {site} by {auditor}, is not signed"
+            self._tell(f"{label} by this key: {refused}")
+            return
+        statement = Statement(index=index, minute=minute, labelling=labelling)
+        key = parse_site_id(site), auditor
+        if minute == end:  # whether before or behind the instant the log does not tell
+            self._at_the_end.setdefault(key, []).append(statement)
+        else:
+            self._keep(key, statement)
+
+    def finish(self, sites: Iterable[SiteDisclosure]) -> list[str]:
+        """Return all differences, at most MAX_DIFFERENCES. sites: as the report takes them."""
+        settled: dict[int, SiteLabel] = {}
+        for site_id, labels in self.labels:
+            settled[site_id] = settle(labels, self.end)
+            for label in labels:
+                self._look_at(site_id, label)
+        for (site_id, auditor), (statement, *_) in self._newest.items():
+            at = f"entry {statement.index}, what {auditor} says of site"
+            self._tell(f"{at} {format_site_id(site_id)}, is not in the archive")
+        for site in sites:
+            counting = settled.get(parse_site_id(site.site_id), UNTOLD)
+            for difference in _unsettled(site, counting):
+                self._tell(difference)
+        return self.differences
+
+    def _look_at(self, site_id: int, label: ToldLabel) -> None:
+        at = f"the label of site {format_site_id(site_id)} by {label.told_by}"
+        if label.valid_from > self.end:
+            self._tell(f"{at} was not on record before the window ended")
+        if label.kind == AUDITOR:
+            self.auditors[label.told_by] += 1
+            self._hold(site_id, label, at)
+
+    def _keep(self, key: _Key, statement: Statement) -> None:
+        """The newest by the auditor's clock; where several are, any of them may count."""
+        newest = self._newest.setdefault(key, [])
+        if newest and newest[0].labelling.told_at > statement.labelling.told_at:
+            return
+        if newest and newest[0].labelling.told_at < statement.labelling.told_at:
+            newest.clear()
+        newest.append(statement)
+
+    def _hold(self, site_id: int, label: ToldLabel, at: str) -> None:
+        key = site_id, label.told_by
+        if self.known and label.told_by not in self.known:
+            self._tell(f"{at} is of an auditor who was not named")
+        required = self._newest.pop(key, [])
+        candidates = required + self._at_the_end.get(key, [])
+        if not candidates:
+            self._tell(f"{at} is in the archive, and no statement of it in the log")
+            return
+        unlike = [list(differing(label, candidate)) for candidate in candidates]
+        if [] in unlike:
+            self.statements += 1
+            return
+        nearest = min(range(len(unlike)), key=lambda place: len(unlike[place]))
+        names = ", ".join(unlike[nearest])
+        self._tell(f"{at} differs from entry {candidates[nearest].index} in: {names}")
+
+    def _tell(self, difference: str) -> None:
+        if len(self.differences) < MAX_DIFFERENCES:
+            self.differences.append(difference)
+
+
+def differing(label: ToldLabel, statement: Statement) -> Iterator[str]:
+    """Names of what the archive tells otherwise than it was signed and logged."""
+    labelling = statement.labelling
+    for name, shown, signed in (
+        ("size", label.label.size, labelling.label.size),
+        ("independence", label.label.independence, labelling.label.independence),
+        ("chain", label.label.chain, labelling.label.chain),
+        (
+            "commission",
+            label.label.commission_percent,
+            labelling.label.commission_percent,
+        ),
+        ("day observed", label.observed_on, labelling.observed_on),
+        ("time of signing", label.told_at, labelling.told_at),
+        ("source", label.source, labelling.source_digest),
+        ("minute on record", format_minute(label.valid_from), statement.minute),
+    ):
+        if shown != signed:
+            yield f"{name} ({shown}, signed was {signed})"
+
+
+def _unsettled(site: SiteDisclosure, label: SiteLabel) -> Iterator[str]:
+    """Yield how the published site differs. label: the one that counts by its tellers."""
+    for name, shown, counts in (
+        ("size", site.size, label.size or "unknown"),
+        ("independence", site.independence, label.independence or "unknown"),
+        ("commission", site.commission_percent, label.commission_percent),
+    ):
+        if shown != counts:
+            difference = f"site {site.site_id} has the {name} {shown} in the archive"
+            yield f"{difference}, and by its labels {counts} counts"

@@ -1,0 +1,51 @@
+"""Check of a row of the archive against the log's entry and its digests."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from registry.records.disclosure import digest_disclosure
+from registry.reports.archive.archive_rows import ArchivedRanking, LoggedRanking, derive
+
+
+def differences_of(row: ArchivedRanking, logged: LoggedRanking) -> Iterator[str]:
+    """Sentences' ends; none for a row that is as it should be."""
+    for name, archived, known in (
+        ("id", row.id, logged.id),
+        ("minute", row.minute, logged.t),
+        ("operator", row.operator, logged.op),
+        ("policy", row.policy, logged.policy),
+        ("number of eligible sites", row.eligible, logged.n),
+        ("order", row.returned, logged.sites),
+    ):
+        if archived != known:
+            yield f"the archive has another {name}"
+    yield from _of_openings(row, logged)
+    yield from _of_sample(row)
+
+
+def _of_openings(row: ArchivedRanking, logged: LoggedRanking) -> Iterator[str]:
+    try:
+        disclosures = row.disclosures()
+        derived = derive(row)
+    except (msgspec.MsgspecError, ValueError) as error:
+        yield f"what it discloses can't be read: {error}"
+        return
+    for name, disclosure in disclosures.items():
+        if digest_disclosure(disclosure) not in logged.sd:
+            yield f"the {name} is not what was logged"
+    for name, archived, known in zip(
+        derived._fields,
+        (row.query_key, row.category, row.located),
+        derived,
+        strict=True,
+    ):
+        if archived != known:
+            yield f"{name} does not follow from what is disclosed"
+
+
+def _of_sample(row: ArchivedRanking) -> Iterator[str]:
+    """Yield why the sites can be no sample; which were drawn no record tells."""
+    distinct = len(set(row.sampled))
+    if distinct < len(row.sampled) or distinct > row.eligible:
+        yield "the sampled sites are no sample of the eligible ones"

@@ -1,0 +1,308 @@
+"""Perturbations: what must not move a ranking and what may only raise it, counted.
+
+Each perturbation changes one thing of some sites and says what has to hold of the same
+query before and after. A trial is one query under one perturbation. The bound on the
+rate of violations is exact (Clopper & Pearson 1934); where none was seen it is about 3
+over the number of trials (Hanley & Lippman-Hand 1983).
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Literal
+
+from registry.reports.inference.rates import check_count
+
+ERROR_RATE = 0.05
+MAX_SCORE = 10**8
+Holds = Literal[
+    "identical", "scores_identical", "order_of_others", "not_lower", "not_higher"
+]
+
+HOLDS: Mapping[Holds, str] = {
+    "identical": "scores and order are the same",
+    "scores_identical": "every score is the same, and so is the order of unequal ones",
+    "order_of_others": "the other sites stand in the same order",
+    "not_lower": "no changed site scores lower",
+    "not_higher": "no changed site scores higher",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Perturbation:
+    """One row of the table. changes: in words."""
+
+    name: str
+    changes: str
+    holds: Holds
+
+
+def _row(name: str, changes: str, holds: Holds = "identical") -> Perturbation:
+    return Perturbation(name=name, changes=changes, holds=holds)
+
+
+PERTURBATIONS: tuple[Perturbation, ...] = (
+    _row("name", "sites are named like a brand that their texts do not say"),
+    _row("trust", "sites are verified or not, and proved by another source"),
+    _row("tier", "sites are said to pay for a tier"),
+    _row("traffic", "sites are said to have millions of visitors"),
+    _row("labels", "sites are of another size, and independent or of a chain"),
+    _row("commission", "sites declare another commission that is not 0%"),
+    _row(
+        "zero_commission",
+        "sites declare 0%, or no longer: it orders equal scores only",
+        "scores_identical",
+    ),
+    _row("registration_order", "sites registered, and were indexed, in another order"),
+    _row("key_order", "documents are written with their members in another order"),
+    _row(
+        "irrelevant_site",
+        "a site joins that says nothing of what is asked for",
+        "order_of_others",
+    ),
+    _row("nearer", "sites move to where the user is", "not_lower"),
+    _row("fresher", "sites changed half as long ago", "not_lower"),
+    _row("working", "more probes found the site working, in less time", "not_lower"),
+    _row("declared", "actions say more about what they do", "not_lower"),
+    _row("farther", "sites move to the other side of the Earth", "not_higher"),
+    _row("older", "sites changed twice as long ago", "not_higher"),
+    _row("failing", "fewer probes found the site working, in more time", "not_higher"),
+)
+PERTURBATION: Mapping[str, Perturbation] = {row.name: row for row in PERTURBATIONS}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultSlot:
+    """One place of an answer. behind: the sites that share it, in their order."""
+
+    site_id: int
+    score: int
+    behind: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """The first places of an answer. is_whole: there are no more."""
+
+    places: tuple[ResultSlot, ...]
+    is_whole: bool
+
+    @property
+    def order(self) -> list[int]:
+        return [place.site_id for place in self.places]
+
+    @property
+    def scores(self) -> list[int]:
+        return [place.score for place in self.places]
+
+    def score_by_site(self) -> dict[int, int]:
+        """Return what the rank of each site scores."""
+        return {
+            site_id: place.score
+            for place in self.places
+            for site_id in (place.site_id, *place.behind)
+        }
+
+    def most_of_others(self) -> int:
+        """Return what a site that is not on the page can score at most; -1: it is in none."""
+        return -1 if self.is_whole or not self.places else self.places[-1].score
+
+
+def slack_of(sites: int) -> int:
+    """Return how far a site that joins may move a score by right.
+
+    It makes every word a little rarer. The weight of a word is a logarithm of the number
+    of sites over those that say it, so it moves by about one part in that number.
+    """
+    return MAX_SCORE // max(1, sites)
+
+
+def is_violated(
+    holds: Holds,
+    before: Page,
+    after: Page,
+    changed: AbstractSet[int],
+    *,
+    slack: int = 0,
+) -> bool:
+    """Tell whether a trial failed. changed: ids of sites that were changed or added.
+
+    slack: others may change places whose scores moved no farther, see `slack_of`.
+    """
+    match holds:
+        case "identical":
+            return before != after
+        case "scores_identical":
+            return not _has_same_scores(before, after)
+        case "order_of_others":
+            return not _has_same_order(before, after, changed) and (
+                _has_moved(before, after, changed, slack)
+            )
+        case "not_lower":
+            return any(_fallen(before, after, changed))
+        case "not_higher":
+            return any(_fallen(after, before, changed))
+
+
+def _has_same_scores(before: Page, after: Page) -> bool:
+    if before.scores != after.scores or before.is_whole != after.is_whole:
+        return False
+    ours, theirs = before.score_by_site(), after.score_by_site()
+    edge = before.most_of_others()
+    return all(
+        ours.get(site_id, edge) == theirs.get(site_id, edge)
+        for site_id in ours.keys() | theirs
+    )
+
+
+def _has_same_order(before: Page, after: Page, changed: AbstractSet[int]) -> bool:
+    ours, theirs = (
+        [site_id for site_id in page.order if site_id not in changed]
+        for page in (before, after)
+    )
+    common = min(len(ours), len(theirs))
+    if before.is_whole and after.is_whole and len(ours) != len(theirs):
+        return False
+    return ours[:common] == theirs[:common]
+
+
+def _has_moved(
+    before: Page, after: Page, changed: AbstractSet[int], slack: int
+) -> bool:
+    """Assume that who is not on a page scored as much as the last of it."""
+    ours, theirs = before.score_by_site(), after.score_by_site()
+    edges = before.most_of_others(), after.most_of_others()
+    return slack == 0 or any(
+        abs(ours.get(site_id, edges[0]) - theirs.get(site_id, edges[1])) > slack
+        for site_id in (ours.keys() | theirs) - changed
+    )
+
+
+def _fallen(before: Page, after: Page, changed: AbstractSet[int]) -> Iterator[bool]:
+    """A place scores what the best of it does, so only leaders are looked at before."""
+    scores, edge = after.score_by_site(), after.most_of_others()
+    for place in before.places:
+        if place.site_id in changed:
+            yield scores.get(place.site_id, edge) < place.score
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """A trial that failed. ranking: id of the record whose query it was."""
+
+    perturbation: str
+    ranking: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialCount:
+    """Counts of one perturbation, or of all."""
+
+    perturbation: str
+    trials: int
+    violations: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvarianceResult:
+    """Result of a run of trials, by perturbation and as a whole.
+
+    queries, sites: distinct ones that were tried. examples: some of the violations.
+    seed: gives the same trials again over the same queries and sites, those of the
+    generation, which is that of an index of the sites as they are.
+    """
+
+    tallies: tuple[TrialCount, ...]
+    examples: tuple[Violation, ...]
+    queries: int
+    sites: int
+    seed: int
+    policy_digest: str
+    generation: str = ""
+
+    @property
+    def trials(self) -> int:
+        return sum(tally.trials for tally in self.tallies)
+
+    @property
+    def violations(self) -> int:
+        return sum(tally.violations for tally in self.tallies)
+
+    @property
+    def rate_at_most(self) -> float:
+        """Return the bound with 95% confidence. Raises: ValueError without a trial."""
+        return rate_at_most(self.violations, self.trials)
+
+    @property
+    def sentence(self) -> str:
+        return describe(self)
+
+
+def rate_at_most(cases: int, trials: int) -> float:
+    """Return the upper end of the one-sided exact 95% interval of a rate.
+
+    The rate at which as few cases as these would be seen in one run of twenty. Source:
+    Clopper & Pearson, 1934.
+    """
+    check_count(cases, trials)
+    if cases == trials:
+        return 1.0
+    if cases == 0:
+        return -math.expm1(math.log(ERROR_RATE) / trials)
+    low, high = cases / trials, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        if _at_most(cases, trials, middle) > ERROR_RATE:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _at_most(cases: int, trials: int, rate: float) -> float:
+    """Return the binomial probability of that many cases or fewer; 0 < rate <= 1."""
+    if rate >= 1:
+        return 0.0
+    hit, miss = math.log(rate), math.log1p(-rate)
+    whole = math.lgamma(trials + 1)
+    return math.fsum(
+        math.exp(
+            whole
+            - math.lgamma(case + 1)
+            - math.lgamma(trials - case + 1)
+            + case * hit
+            + (trials - case) * miss
+        )
+        for case in range(cases + 1)
+    )
+
+
+def describe(result: InvarianceResult) -> str:
+    if not result.trials:
+        return "Nothing was tried: there is no recent query or no listed site."
+    bound = f"{100 * result.rate_at_most:.2g}%"
+    basis = (
+        f"{result.trials} trials with {result.queries} recent queries over "
+        f"{result.sites} sites"
+    )
+    if not result.violations:
+        return (
+            f"In {basis}, nothing that must not matter moved a score or an order, and "
+            "what is better or worse for a user moved none the wrong way. With 95% "
+            "confidence fewer than "
+            f"{bound} of such trials would fail; the trials share queries and sites, "
+            "so the bound is somewhat too narrow."
+        )
+    return (
+        f"In {basis}, {result.violations} failed: {_by_name(result.tallies)}. With 95% "
+        f"confidence at most {bound} of such trials fail."
+    )
+
+
+def _by_name(tallies: Sequence[TrialCount]) -> str:
+    return ", ".join(
+        f"{tally.perturbation} ({tally.violations} of {tally.trials})"
+        for tally in tallies
+        if tally.violations
+    )

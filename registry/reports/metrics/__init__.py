@@ -1,0 +1,1 @@
+"""Metrics of fairness, one a file; `table` lists them."""

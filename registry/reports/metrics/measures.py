@@ -1,0 +1,29 @@
+"""Measures: what a ranking deals out to sites, and the names it is published under."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from registry.reports.window.aggregate import (
+    ELIGIBLE,
+    LOGARITHMIC,
+    PERSISTENCE,
+    RANK_BIASED,
+    SELECTED,
+    TOP_ONE,
+)
+
+Measure = Literal["eligible", "logarithmic", "rankBiased", "topOne", "selected"]
+
+COMPARED: Mapping[int, Measure] = {
+    LOGARITHMIC: "logarithmic",
+    RANK_BIASED: "rankBiased",
+    TOP_ONE: "topOne",
+    SELECTED: "selected",
+}
+WEIGHTED: Mapping[int, Measure] = {ELIGIBLE: "eligible", **COMPARED}
+
+FORMULAS: Mapping[int, str] = {
+    LOGARITHMIC: "1 / log2(1 + rank)",
+    RANK_BIASED: f"{PERSISTENCE} ** (rank - 1)",
+    TOP_ONE: "1 at rank 1, else 0",
+}

@@ -1,0 +1,78 @@
+"""Numbers as the sentences of a report write them, and the sentences of no one metric.
+
+A sentence never says more than the interval beside it: a difference that the interval
+does not carry is called one that can be chance, whatever its size.
+"""
+
+import re
+from collections.abc import Mapping
+
+from registry.reports.estimate import Estimate
+from registry.reports.report_terms import Algorithm, Terms
+
+_WORD = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Z])|_")
+_WORDS: Mapping[str, str] = {
+    "noDifferenceShown": "no difference shown",
+    "awrf": "AWRF",
+    "ndkl": "NDKL",
+    "gini": "Gini",
+    "hhi": "HHI",
+    "pValue": "p",
+}
+
+
+def in_words(name: str) -> str:
+    """Return a name in words: eligibleShare as "eligible share"."""
+    return _WORDS.get(name) or _WORD.sub(" ", name).lower()
+
+
+def format_percent(share: float) -> str:
+    return f"{100 * share:.1f}%"
+
+
+def format_rate(share: float) -> str:
+    """Format a share of what is rare."""
+    return f"{100 * share:.2g}%"
+
+
+def format_points(share: float) -> str:
+    """Format a difference of shares, without a negative zero."""
+    return f"{round(100 * share, 2) + 0.0:+.2f}"
+
+
+def describe_gap(gap: Estimate) -> str:
+    ends = f"{format_points(gap.low)} to {format_points(gap.high)}"
+    return f"{format_points(gap.value)} percentage points (95% interval {ends})"
+
+
+def describe_limits(terms: Terms) -> list[str]:
+    limits = []
+    if terms.operator:
+        limits.append(f"Only rankings for the operator {terms.operator!r} are in it.")
+    if terms.category:
+        limits.append(f"Only sites of the category {terms.category!r} are in it.")
+    return limits
+
+
+def describe_algorithm(algorithm: Algorithm) -> str:
+    code = (
+        f"its code is public at {algorithm.source_url}"
+        if algorithm.source_url
+        else "its code is not said to be public"
+    )
+    audits = (
+        f"attested at {', '.join(algorithm.attestations)}"
+        if algorithm.attestations
+        else "no audit is attested"
+    )
+    return (
+        f"Sites were ordered by policy {algorithm.policy_digest} as run by code "
+        f"{algorithm.code_digest}; {code}; {audits}."
+    )
+
+
+def warn_of_chance(comparisons: int) -> str:
+    return (
+        f"Its tables make {comparisons} comparisons; of fair ones, about one in twenty "
+        "still seems to show a difference."
+    )

@@ -1,0 +1,96 @@
+"""Parts that commands share: options, running a client, and how a refusal is told."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+import click
+import httpx
+from rich.console import Console
+from rich.table import Table
+
+from registry.client import ProblemAnswered, RegistryClient
+
+T = TypeVar("T")
+DEFAULT_URL = "http://127.0.0.1:8080"
+
+console = Console()
+errors = Console(stderr=True)
+
+registry_option = click.option(
+    "--registry",
+    "url",
+    default=DEFAULT_URL,
+    show_default=True,
+    envvar="FAIR_REGISTRY_URL",
+    help="Origin of the registry.",
+)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document."
+)
+
+
+def with_client(
+    url: str,
+    work: Callable[[RegistryClient], Awaitable[T]],
+    operator: httpx.Auth | None = None,
+) -> T:
+    """Run the work; a refusal is told and ends the command with exit code 1.
+
+    operator: as whom to ask.
+    """
+
+    async def run() -> T:
+        async with RegistryClient(url, operator=operator) as client:
+            return await work(client)
+
+    try:
+        return asyncio.run(run())
+    except ProblemAnswered as answered:
+        tell_problem(answered.problem)
+    except httpx.TransportError as error:
+        errors.print(f"[red]{url_of(error)} can't be reached:[/] {error}")
+    except TimeoutError:
+        errors.print("[red]The registry did not answer in time.[/]")
+    raise SystemExit(1)
+
+
+def url_of(error: httpx.TransportError) -> str:
+    try:
+        return str(error.request.url)
+    except RuntimeError:
+        return "The registry"
+
+
+def tell_problem(problem: dict[str, Any]) -> None:
+    errors.print(
+        f"[red]{problem.get('code')}[/]: {problem.get('detail')}", soft_wrap=True
+    )
+    if pointer := problem.get("pointer"):
+        errors.print(f"  at {pointer}")
+    if fix := problem.get("fix"):
+        errors.print(f"  {fix}", soft_wrap=True)
+
+
+def tell(what: str) -> None:
+    """Print progress beside the result, on standard error."""
+    errors.print(what, highlight=False)
+
+
+def print_json(value: object) -> None:
+    json.dump(value, sys.stdout, indent=2, ensure_ascii=False, default=str)
+    sys.stdout.write("\n")
+
+
+def tell_figures(figures: Mapping[str, object], *, as_json: bool) -> None:
+    """Measured figures, by name; None was not measured."""
+    if as_json:
+        print_json(figures)
+        return
+    table = Table("figure", box=None)
+    table.add_column("value", justify="right")
+    for name, value in figures.items():
+        table.add_row(name, "not measured" if value is None else str(value))
+    console.print(table)

@@ -1,0 +1,51 @@
+"""Putting an auditor's attestation on record: rankings recomputed, what came out."""
+
+from collections.abc import Collection
+
+from registry.db.engine.engines import Connection
+from registry.db.log import attestations
+from registry.db.log import entries as log
+from registry.errors import Conflict, Forbidden, Refused
+from registry.records.attestation import Attestation, verify_attestation
+from registry.records.record import rescore_record
+from registry.usecases.chance import Chance
+from registry.usecases.log.promiser import Promised, Promiser
+from registry.usecases.refusals import (
+    ATTESTATION_BEYOND_LOG,
+    ATTESTATION_KNOWN,
+    AUDITOR_UNKNOWN,
+)
+
+
+def verify_known(auditor: str, auditors: Collection[str]) -> None:
+    """Raises: Forbidden."""
+    if auditor not in auditors:
+        raise Forbidden(AUDITOR_UNKNOWN, pointer="/auditor")
+
+
+async def accept_attestation(
+    connection: Connection,
+    attestation: Attestation,
+    *,
+    auditors: Collection[str],
+    promiser: Promiser,
+    chance: Chance,
+) -> Promised:
+    """auditors: verifier keys of those whose word is put on record.
+
+    Raises: Refused, Forbidden, Unavailable, Conflict if it is on record already.
+    """
+    promiser.verify_log_moves()
+    verify_known(attestation.rescoring.auditor, auditors)
+    rescoring = verify_attestation(attestation)
+    newest = await log.latest_checkpoint(connection)
+    if newest is None or rescoring.last_index >= newest.size:
+        raise Refused(ATTESTATION_BEYOND_LOG, pointer="/last")
+    now = chance.now()
+    record = rescore_record(record_id=chance.ulid(), at=now, attestation=attestation)
+    fresh = await attestations.save_attestation(
+        connection, rescoring.statement, record.id, now
+    )
+    if not fresh:
+        raise Conflict(ATTESTATION_KNOWN)
+    return await promiser.accept(connection, record, now)

@@ -1,0 +1,216 @@
+"""Erasing what a ranking's record discloses: when its asker wants it, or by schedule.
+
+The openings (salt, name and value of each disclosure) are deleted and a record that says
+so is handed to the log, in one transaction. The ranking's record and every proof of it
+stay as they are: without the salt a digest tells nothing.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import takewhile
+
+import structlog
+
+from registry.db.engine.engines import Connection, DatabaseError, Engine
+from registry.db.log import entries as log
+from registry.db.log import erasures, rankings
+from registry.db.log.erasures import DatedEntry, StoredErasure
+from registry.errors import Conflict, Forbidden, NotFound
+from registry.records import record as records
+from registry.records.disclosure import digest_disclosure
+from registry.records.promise import Promise
+from registry.records.record import Record, parse_record
+from registry.usecases.chance import Chance
+from registry.usecases.log.accept import accept_record
+from registry.usecases.log.log_proofs import MERGE_DELAY_S
+from registry.usecases.log.promiser import Promiser
+from registry.usecases.refusals import (
+    RANKING_NOT_YOURS,
+    RANKING_UNKNOWN,
+    RECORD_PENDING,
+)
+
+BATCH = 1_000
+PAUSE_S = 3_600.0
+
+logger = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erased:
+    """leaf_index: of the ranking. body: of the erase record, accepted at `at`."""
+
+    leaf_index: int
+    record_id: str
+    body: bytes
+    leaf_hash: bytes
+    at: datetime
+    promise: Promise
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        fields = parse_record(self.body)["fields"]
+        return tuple(map(str, fields)) if isinstance(fields, list) else ()
+
+
+async def erase_ranking(
+    connection: Connection,
+    record_id: str,
+    *,
+    promiser: Promiser,
+    chance: Chance,
+    operator: str | None = None,
+) -> Erased:
+    """Erase one ranking; of one that is erased already, tell when and by which record.
+
+    connection: of the eraser's role, within a transaction. operator: who wants it, unless
+    the ranking's own asker does; it has to be one that it was counted for.
+    Raises: NotFound, Forbidden, Unavailable, Conflict while the ranking has no place in
+    the log.
+    """
+    promiser.verify_log_moves()
+    logged = await log.find_record(connection, record_id)
+    if logged is None or logged.record.kind != "ranking":
+        raise NotFound(RANKING_UNKNOWN)
+    if operator is not None and parse_record(logged.record.body)["op"] != operator:
+        raise Forbidden(RANKING_NOT_YOURS, pointer="/rankingId")
+    if logged.leaf_index is None:
+        raise Conflict(RECORD_PENDING, retry_after_s=MERGE_DELAY_S)
+    index = logged.leaf_index
+    earlier = await erasures.find_erasure(connection, index)
+    if earlier is None:
+        await _erase_one(connection, index, record_id, chance)
+        earlier = await erasures.find_erasure(connection, index)
+    if earlier is None:
+        raise LookupError(f"the erasure of {index} was saved and is not there")
+    return await _tell(connection, index, earlier, promiser)
+
+
+async def erase_expired(engine: Engine, keep: timedelta, chance: Chance) -> int:
+    """Erase all rankings older than `keep`; how many were given up to now.
+
+    A batch is one transaction and one record, which covers the rankings from the first
+    to the last of it. May run in several processes and be killed at any time.
+    """
+    moment, after_index, erased = chance.now() - keep, -1, 0
+    while True:
+        async with engine.begin() as connection:
+            if not await erasures.lock_schedule(connection):
+                return erased
+            after_index = max(
+                after_index, await erasures.last_scheduled_index(connection)
+            )
+            aged = await _aged_entries(connection, after_index, moment)
+            if not aged:
+                return erased
+            expired = [
+                aged_entry for aged_entry in aged if aged_entry.kind == "ranking"
+            ]
+            if expired:
+                erased += await _erase_range(connection, expired, chance)
+            after_index = aged[-1].leaf_index
+
+
+class Retention:
+    """Erases by schedule, at the start and then each hour; `run` ends when cancelled."""
+
+    def __init__(self, engine: Engine, keep: timedelta, chance: Chance) -> None:
+        self._engine = engine
+        self._keep = keep
+        self._chance = chance
+
+    async def run(self) -> None:
+        while self._keep:
+            try:
+                await erase_expired(self._engine, self._keep, self._chance)
+            except (DatabaseError, OSError) as error:
+                logger.warning("erasing_interrupted", kind=type(error).__name__)
+            await asyncio.sleep(PAUSE_S)
+
+
+async def _aged_entries(
+    connection: Connection, after_index: int, moment: datetime
+) -> list[DatedEntry]:
+    """The next of the log, up to the first that was accepted at the moment or later."""
+    entries = await erasures.entries_after(connection, after_index, BATCH)
+    return list(takewhile(lambda dated: dated.accepted_at < moment, entries))
+
+
+async def _erase_one(
+    connection: Connection, index: int, record_id: str, chance: Chance
+) -> None:
+    """Erase one record; of two at once the second waits, and finds it done."""
+    now = chance.now()
+    erase_id = chance.ulid()
+    fresh = await erasures.save_erasure(
+        connection,
+        StoredErasure(
+            record_id=erase_id,
+            first_index=index,
+            last_index=index,
+            is_scheduled=False,
+            erased_at=now,
+        ),
+    )
+    if not fresh:
+        return
+    disclosures = await rankings.erase_openings(connection, [record_id])
+    record = records.erase_record(
+        record_id=erase_id,
+        at=now,
+        leaf_index=index,
+        digests=sorted(map(digest_disclosure, disclosures)),
+    )
+    await accept_record(connection, record, now)
+
+
+async def _erase_range(
+    connection: Connection, expired: Sequence[DatedEntry], chance: Chance
+) -> int:
+    """Erase all rankings of a range. Returns: how many, 0 if all of them were erased before."""
+    record_ids = [ranking.record_id for ranking in expired]
+    if not await rankings.erase_openings(connection, record_ids):
+        return 0
+    now = chance.now()
+    first, last = expired[0].leaf_index, expired[-1].leaf_index
+    record = records.erase_record(
+        record_id=chance.ulid(), at=now, leaf_index=first, last_index=last, digests=()
+    )
+    await _save_range(connection, record, first, last, now)
+    await accept_record(connection, record, now)
+    logger.info("rankings_erased", first=first, last=last, rankings=len(expired))
+    return len(expired)
+
+
+async def _save_range(
+    connection: Connection, record: Record, first: int, last: int, now: datetime
+) -> None:
+    await erasures.save_erasure(
+        connection,
+        StoredErasure(
+            record_id=record.id,
+            first_index=first,
+            last_index=last,
+            is_scheduled=True,
+            erased_at=now,
+        ),
+    )
+
+
+async def _tell(
+    connection: Connection, index: int, erasure: StoredErasure, promiser: Promiser
+) -> Erased:
+    logged = await log.find_record(connection, erasure.record_id)
+    if logged is None:
+        raise LookupError(f"erase record {erasure.record_id} is not in the log")
+    record = logged.record
+    return Erased(
+        leaf_index=index,
+        record_id=erasure.record_id,
+        body=record.body,
+        leaf_hash=record.leaf_hash,
+        at=record.accepted_at,
+        promise=promiser.promise(record.leaf_hash, record.accepted_at),
+    )

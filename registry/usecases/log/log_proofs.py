@@ -1,0 +1,162 @@
+"""Proofs against the checkpoint that is served, from a handful of tiles."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from registry.db.engine.engines import Connection
+from registry.db.log import entries as log
+from registry.db.log import leaves
+from registry.db.log.entries import LoggedRecord
+from registry.errors import Conflict, NotFound
+from registry.tlog.edge import ReadRun, edge_runs, rebuild_edge
+from registry.tlog.proof import (
+    LogProof,
+    consistency_runs,
+    inclusion_runs,
+    prove_consistency,
+    prove_inclusion,
+    read_from_tiles,
+    tiles_for,
+)
+from registry.tlog.tiles import HashRun
+from registry.usecases.log.served_log import ServedCheckpoint, ServedLog
+from registry.usecases.refusals import (
+    LEAF_UNKNOWN,
+    RECORD_PENDING,
+    RECORD_UNKNOWN,
+    TREE_UNKNOWN,
+)
+
+MERGE_DELAY_S = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inclusion:
+    """Proof that a leaf stands at its index in the tree of that size and root."""
+
+    index: int
+    leaf_hash: bytes
+    size: int
+    root: bytes
+    hashes: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsistencyProof:
+    """Proof that the tree of old_size is the beginning of the tree of new_size."""
+
+    old_size: int
+    old_root: bytes
+    new_size: int
+    new_root: bytes
+    hashes: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvenRecord:
+    """inclusion: in the tree of the checkpoint."""
+
+    record: LoggedRecord
+    inclusion: Inclusion
+    checkpoint: ServedCheckpoint
+
+    @property
+    def log_proof(self) -> LogProof:
+        return LogProof(
+            index=self.inclusion.index,
+            hashes=self.inclusion.hashes,
+            checkpoint=self.checkpoint.note,
+        )
+
+
+async def find_logged(
+    connection: Connection, record_id: str, kind: str | None = None
+) -> LoggedRecord:
+    """kind: the one it must be of. Raises: NotFound."""
+    logged = await log.find_record(connection, record_id)
+    if logged is None or (kind and logged.record.kind != kind):
+        raise NotFound(RECORD_UNKNOWN)
+    return logged
+
+
+async def prove_record(served: ServedLog, logged: LoggedRecord) -> ProvenRecord:
+    """Raises: Conflict while the record is not under a served checkpoint."""
+    index = logged.leaf_index
+    newest = None if index is None else await served.covering(index)
+    if newest is None or index is None:
+        raise Conflict(RECORD_PENDING, retry_after_s=MERGE_DELAY_S)
+    read = await _reader(served, inclusion_runs(index, newest.size), newest.size)
+    inclusion = Inclusion(
+        index=index,
+        leaf_hash=logged.record.leaf_hash,
+        size=newest.size,
+        root=newest.root,
+        hashes=prove_inclusion(index, newest.size, read),
+    )
+    return ProvenRecord(record=logged, inclusion=inclusion, checkpoint=newest)
+
+
+async def prove_leaf(
+    served: ServedLog, index: int, size: int | None = None
+) -> Inclusion:
+    """size: of a published tree, by default the newest. Raises: NotFound."""
+    size = await _published_size(served, size)
+    if index >= size:
+        raise NotFound(LEAF_UNKNOWN, f"a tree of size {size} has no leaf {index}")
+    leaf = HashRun(level=0, first=index, count=1)
+    runs = (leaf, *edge_runs(size), *inclusion_runs(index, size))
+    read = await _reader(served, runs, size)
+    return Inclusion(
+        index=index,
+        leaf_hash=read(leaf)[0],
+        size=size,
+        root=rebuild_edge(size, read).root(),
+        hashes=prove_inclusion(index, size, read),
+    )
+
+
+async def find_leaf(connection: Connection, leaf_hash: bytes) -> int:
+    """The first leaf with that hash. Raises: NotFound."""
+    index = await leaves.first_leaf_with(connection, leaf_hash)
+    if index is None:
+        raise NotFound(LEAF_UNKNOWN, "no leaf of the log has this hash", pointer="hash")
+    return index
+
+
+async def prove_growth(
+    served: ServedLog, old_size: int, new_size: int | None = None
+) -> ConsistencyProof:
+    """new_size: of a published tree, by default the newest; 0 < old_size <= new_size.
+
+    Raises: NotFound, ProofInvalid.
+    """
+    size = await _published_size(served, new_size)
+    runs = (
+        *consistency_runs(old_size, size),
+        *edge_runs(old_size),
+        *edge_runs(size),
+    )
+    read = await _reader(served, runs, size)
+    return ConsistencyProof(
+        old_size=old_size,
+        old_root=rebuild_edge(old_size, read).root(),
+        new_size=size,
+        new_root=rebuild_edge(size, read).root(),
+        hashes=prove_consistency(old_size, size, read),
+    )
+
+
+async def _published_size(served: ServedLog, size: int | None) -> int:
+    """Return a published size, by default the newest. Raises: NotFound."""
+    if size is not None and await served.has_published(size):
+        return size
+    newest = await served.checkpoint()
+    published = newest.size if newest else 0
+    if size is not None:
+        raise NotFound(TREE_UNKNOWN, f"the published tree has size {published}")
+    return published
+
+
+async def _reader(served: ServedLog, runs: Iterable[HashRun], size: int) -> ReadRun:
+    """Read these runs of a published tree at once."""
+    return read_from_tiles(await served.read_tiles(tiles_for(runs, size)), size)

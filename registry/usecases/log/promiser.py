@@ -1,0 +1,71 @@
+"""Promises that a record will be logged, given only while the log keeps up.
+
+Who holds a promise that was not kept holds the proof of an omission. So while records
+wait too long for their place nothing new is promised, and nothing new is put on record.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from registry.db.engine.engines import Connection, Engine, reading
+from registry.db.log import entries as log
+from registry.errors import Unavailable
+from registry.records.promise import Promise, sign_promise
+from registry.records.record import Record
+from registry.usecases.chance import Chance
+from registry.usecases.following import follow
+from registry.usecases.log.accept import accept_record
+from registry.usecases.refusals import LOG_STANDS_STILL
+
+PAUSE_S = 0.5
+STANDSTILL = timedelta(seconds=10)
+"""Another sequencer takes over from one that stands still within four."""
+RETRY_AFTER_S = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promised:
+    """A record handed to the log; the promise counts once the transaction has committed."""
+
+    record: Record
+    promise: Promise
+
+
+class Promiser:
+    """engine: of the API's role. private: the key of promises; `run` must be running."""
+
+    def __init__(
+        self, engine: Engine, private: Ed25519PrivateKey, chance: Chance
+    ) -> None:
+        self.private = private
+        self._engine = reading(engine)
+        self._chance = chance
+        self._stands_still = False
+
+    async def run(self) -> None:
+        """Watch the log until cancelled."""
+        await follow(self.look, pause_s=PAUSE_S, lost="log_not_watched")
+
+    async def look(self) -> None:
+        async with self._engine.connect() as connection:
+            oldest = await log.oldest_pending(connection)
+        waits_since = oldest or self._chance.now()
+        self._stands_still = self._chance.now() - waits_since > STANDSTILL
+
+    def verify_log_moves(self) -> None:
+        """Refuse to put anything on record while the log stands still. Raises: Unavailable."""
+        if self._stands_still:
+            raise Unavailable(LOG_STANDS_STILL, retry_after_s=RETRY_AFTER_S)
+
+    async def accept(
+        self, connection: Connection, record: Record, at: datetime
+    ) -> Promised:
+        """Hand it to the log; within the transaction of what it records."""
+        await accept_record(connection, record, at)
+        return Promised(record=record, promise=self.promise(record.leaf_hash, at))
+
+    def promise(self, leaf_hash: bytes, at: datetime) -> Promise:
+        """Sign a promise. at: when the record was accepted."""
+        return sign_promise(leaf_hash, at, self.private)

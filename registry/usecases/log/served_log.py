@@ -1,0 +1,198 @@
+"""The log as outsiders see it: one checkpoint, and the parts of its tree and no more.
+
+With a quorum of witnesses that checkpoint is the newest that so many have cosigned.
+Whatever was once part of a published tree never changes, so parts are kept in memory.
+"""
+
+import asyncio
+import gzip
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from registry.db.engine.engines import Connection, Engine, reading
+from registry.db.log import cosignatures, leaves
+from registry.db.log import entries as log
+from registry.tlog.merkle import HASH_BYTES
+from registry.tlog.tiles import (
+    Bundle,
+    Tile,
+    encode_bundle,
+    format_tile_path,
+    is_in_tree,
+)
+from registry.tlog.witness import Witness
+
+FRESH_S = 1.0
+KEPT_BYTES = 32 * 1024 * 1024
+GZIP_LEVEL = 5
+
+Part = Tile | Bundle
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WitnessPolicy:
+    """witnesses: those who are asked to cosign. quorum: how many must have, 0..all."""
+
+    witnesses: tuple[Witness, ...] = ()
+    quorum: int = 0
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(witness.id for witness in self.witnesses)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedCheckpoint:
+    """note: as it is served, with the cosignatures."""
+
+    size: int
+    root: bytes
+    note: bytes
+
+
+class ServedLog:
+    """One for the process. engine: may read checkpoints, cosignatures, entries, hashes."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        policy: WitnessPolicy | None = None,
+        *,
+        cache_bytes: int = KEPT_BYTES,
+    ) -> None:
+        self._engine = reading(engine)
+        self.policy = policy or WitnessPolicy()
+        self._cache = _PartCache(cache_bytes)
+        self._known_size = 0
+        self._newest: ServedCheckpoint | None = None
+        self._read_at_s = 0.0
+
+    async def checkpoint(self) -> ServedCheckpoint | None:
+        """None before the first."""
+        async with self._engine.connect() as connection:
+            self._newest = await self._read_checkpoint(connection)
+        self._read_at_s = asyncio.get_running_loop().time()
+        return self._newest
+
+    async def covering(self, index: int) -> ServedCheckpoint | None:
+        """A checkpoint of the last second whose tree has the leaf; None without one."""
+        age_s = asyncio.get_running_loop().time() - self._read_at_s
+        newest = self._newest
+        if newest is None or index >= newest.size or age_s > FRESH_S:
+            newest = await self.checkpoint()
+        return newest if newest and index < newest.size else None
+
+    async def has_published(self, size: int) -> bool:
+        """Return whether there has been a tree of this size, or a larger one."""
+        if size > self._known_size:
+            await self.checkpoint()
+        return size <= self._known_size
+
+    async def published(self, index: int | None) -> int | None:
+        """The leaf's index, once the tree that is served has it."""
+        if index is None or index < self._known_size:
+            return index
+        return None if await self.covering(index) is None else index
+
+    async def read_part(self, part: Part, *, zipped: bool = False) -> bytes | None:
+        """None unless the published tree fills it to its width. zipped: by gzip."""
+        if not is_in_tree(part, self._known_size):
+            newest = await self.checkpoint()
+            if newest is None or not is_in_tree(part, newest.size):
+                return None
+        content = self._cache.find(part, zipped=zipped)
+        if content is None:
+            content = (await self._load({part}))[part]
+            if zipped:
+                content = await self._zip(part, content)
+        return content
+
+    async def read_tiles(self, tiles: Iterable[Tile]) -> dict[Tile, bytes]:
+        """Tiles of a published tree, be it an older one: cut out of the full tile."""
+        wholes = {
+            tile: tile.full if is_in_tree(tile.full, self._known_size) else tile
+            for tile in tiles
+        }
+        contents = await self._load(set(wholes.values()))
+        return {
+            tile: contents[whole][: tile.width * HASH_BYTES]
+            for tile, whole in wholes.items()
+        }
+
+    async def _read_checkpoint(self, connection: Connection) -> ServedCheckpoint | None:
+        ids, quorum = self.policy.ids, self.policy.quorum
+        newest = await cosignatures.newest_checkpoint(connection, ids, quorum)
+        if newest is None:
+            return None
+        lines: Sequence[str] = ()
+        if ids:
+            lines = await cosignatures.lines_of(connection, newest.size, ids)
+        self._known_size = max(self._known_size, newest.size)
+        note = "".join([newest.note, *lines]).encode()
+        return ServedCheckpoint(size=newest.size, root=newest.root, note=note)
+
+    async def _load(self, parts: Collection[Part]) -> dict[Part, bytes]:
+        """Parts of the published tree; what is not kept is read, and kept."""
+        cached = {part: self._cache.find(part, zipped=False) for part in parts}
+        loaded = {part: content for part, content in cached.items() if content}
+        if missing := [part for part in parts if part not in loaded]:
+            async with self._engine.connect() as connection:
+                read = await _read_parts(connection, missing)
+            for part, content in read.items():
+                self._cache.keep(part, content, zipped=False)
+            loaded |= read
+        return loaded
+
+    async def _zip(self, part: Part, plain: bytes) -> bytes:
+        # A full bundle takes some milliseconds, in which others are answered.
+        zipped = await asyncio.to_thread(gzip.compress, plain, GZIP_LEVEL, mtime=0)
+        self._cache.keep(part, zipped, zipped=True)
+        return zipped
+
+
+class _PartCache:
+    """The parts that were asked for last, as many as fit."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._bytes = 0
+        self._parts: OrderedDict[tuple[Part, bool], bytes] = OrderedDict()
+
+    def find(self, part: Part, *, zipped: bool) -> bytes | None:
+        content = self._parts.get((part, zipped))
+        if content is not None:
+            self._parts.move_to_end((part, zipped))
+        return content
+
+    def keep(self, part: Part, content: bytes, *, zipped: bool) -> None:
+        self._bytes -= len(self._parts.pop((part, zipped), b""))
+        self._parts[part, zipped] = content
+        self._bytes += len(content)
+        while self._bytes > self._most_bytes:
+            _, dropped = self._parts.popitem(last=False)
+            self._bytes -= len(dropped)
+
+
+async def _read_parts(
+    connection: Connection, parts: Sequence[Part]
+) -> dict[Part, bytes]:
+    """Raises: LookupError where rows are missing; caches would keep it so for a year."""
+    tiles = [part for part in parts if not isinstance(part, Bundle)]
+    contents: dict[Part, bytes] = {}
+    if tiles:
+        runs = await leaves.read_runs(connection, [tile.run for tile in tiles])
+        for tile, hashes in zip(tiles, runs, strict=True):
+            _verify_whole(tile, len(hashes) // HASH_BYTES)
+            contents[tile] = hashes
+    for part in parts:
+        if isinstance(part, Bundle):
+            bodies = await log.read_bodies(connection, part.first, part.width)
+            _verify_whole(part, len(bodies))
+            contents[part] = encode_bundle(bodies)
+    return contents
+
+
+def _verify_whole(part: Part, there: int) -> None:
+    if there != part.width:
+        raise LookupError(f"of {format_tile_path(part)} only {there} are stored")

@@ -1,0 +1,24 @@
+"""Dropping the bytes of rejected statements.
+
+Anybody can send a statement that no key of the site signed. Its digest stays; its bytes
+are evidence of nothing once nobody asks any more why it was rejected.
+"""
+
+from datetime import timedelta
+
+from registry.db.engine.engines import Engine
+from registry.db.registration import registrations
+from registry.usecases.chance import Chance
+
+REJECTED_KEPT = timedelta(days=7)
+"""As the trigger `keep_statement` of the schema has it."""
+
+
+async def drop_rejected_statements(engine: Engine, chance: Chance) -> int:
+    """Drop those of which the rejection is a week old, and return their number.
+
+    engine: of the reporter's role.
+    """
+    async with engine.begin() as connection:
+        before = chance.now() - REJECTED_KEPT
+        return await registrations.drop_rejected_tokens(connection, before)

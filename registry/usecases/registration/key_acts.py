@@ -1,0 +1,132 @@
+"""Effects of a signed statement on the keys of a site: who may sign, rotate and revoke."""
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from datetime import datetime
+
+from registry.db.engine.engines import Connection
+from registry.db.sites import listed_sites as sites
+from registry.db.sites import notices
+from registry.db.sites.listed_sites import StoredKey
+from registry.errors import Conflict, Refused
+from registry.identity.keys.key_source import KeyReference
+from registry.identity.keys.key_trust import (
+    Distrusted,
+    OnHold,
+    RevocationSigned,
+    Trusted,
+    next_key_state,
+)
+from registry.identity.refusals import KEY_NOT_PUBLISHED
+from registry.sites.entry import SiteEntry
+from registry.usecases.refusals import KEY_HELD
+from registry.usecases.registration.published_keys import (
+    PublishedKeys,
+    observe_keys,
+    save_published_keys,
+    weigh_key,
+)
+from registry.usecases.registration.verified_statement import VerifiedStatement
+from registry.usecases.sites.notices import key_notices
+
+
+async def verify_signer(
+    connection: Connection,
+    verified: VerifiedStatement,
+    entry: SiteEntry | None,
+    now: datetime,
+) -> None:
+    """entry: None before the first registration. Raises: Refused, Conflict."""
+    observed = await _observed(connection, verified, entry, now)
+    _verify_trust(verified.signer, verified.published, observed, now)
+
+
+async def save_keys(
+    connection: Connection, site_id: int, verified: VerifiedStatement, now: datetime
+) -> None:
+    await save_published_keys(
+        connection,
+        site_id,
+        verified.published,
+        trusted=frozenset({verified.signer}),
+        now=now,
+    )
+
+
+async def rotate_keys(
+    connection: Connection, verified: VerifiedStatement, entry: SiteEntry, now: datetime
+) -> None:
+    """The old key hands over to one that stands beside it at its source."""
+    following = KeyReference(
+        source_url=verified.signer.source_url, kid=verified.statement.next_kid or ""
+    )
+    _verify_trust(
+        following,
+        verified.published,
+        await _observed(connection, verified, entry, now),
+        now,
+        endorsed=frozenset({following}),
+        pointer="/next_kid",
+    )
+    await save_published_keys(
+        connection,
+        entry.site_id,
+        verified.published,
+        trusted=frozenset({verified.signer, following}),
+        now=now,
+    )
+
+
+async def revoke_key(
+    connection: Connection, verified: VerifiedStatement, entry: SiteEntry, now: datetime
+) -> None:
+    await save_keys(connection, entry.site_id, verified, now)
+    signed = RevocationSigned(revoked_kid=verified.statement.revoked_kid or "")
+    known = await sites.keys_of(connection, entry.site_id)
+    if all(key.known.reference.kid != signed.revoked_kid for key in known):
+        raise Refused(
+            KEY_NOT_PUBLISHED,
+            "The site has no key of that thumbprint.",
+            pointer="/revoked_kid",
+        )
+    after = [
+        replace(key, known=replace(key.known, state=next_key_state(key.known, signed)))
+        for key in known
+    ]
+    for key in after:
+        await sites.save_key(connection, entry.site_id, key)
+    changed = key_notices(known, after)
+    await notices.save_notices(connection, entry.site_id, changed, now)
+
+
+async def _observed(
+    connection: Connection,
+    verified: VerifiedStatement,
+    entry: SiteEntry | None,
+    now: datetime,
+) -> list[StoredKey]:
+    """The keys of a listed site as this fetch leaves them."""
+    if entry is None:
+        return []
+    known = await sites.keys_of(connection, entry.site_id)
+    return observe_keys(known, verified.published, frozenset(), now)
+
+
+def _verify_trust(
+    reference: KeyReference,
+    published: PublishedKeys,
+    observed: Sequence[StoredKey],
+    now: datetime,
+    *,
+    endorsed: AbstractSet[KeyReference] = frozenset(),
+    pointer: str | None = None,
+) -> None:
+    match weigh_key(reference, published, observed, now, endorsed=endorsed):
+        case Trusted():
+            return
+        case OnHold(until=until, reason=reason):
+            detail = f"{reason.replace('_', ' ')} until {until:%Y-%m-%dT%H:%M:%SZ}"
+            raise Conflict(KEY_HELD, detail, pointer=pointer)
+        case Distrusted(problem=problem):
+            raise Refused(problem, pointer=pointer)

@@ -1,0 +1,74 @@
+"""Taking a signed statement: all that can be refused at once is refused at once.
+
+One statement a host waits: a newer one takes its place. The web tier makes no outbound request, so the keys are not known here and the signature
+is not checked: the row that is left is leased by a crawler, which decides.
+"""
+
+from registry.db.engine.engines import Connection
+from registry.db.registration import challenges, registrations
+from registry.db.registration.registrations import Registration
+from registry.db.sites import listed_sites as sites
+from registry.errors import Conflict, Refused
+from registry.identity.statements.challenge import verify_challenge
+from registry.identity.statements.jws import parse_compact
+from registry.identity.statements.registration import (
+    parse_statement,
+    verify_sequence,
+    verify_statement,
+)
+from registry.usecases.chance import Chance
+from registry.usecases.refusals import (
+    NONCE_TRIED_OFTEN,
+    REGISTRATION_SUPERSEDED,
+    SITE_NOT_REGISTERED,
+)
+
+MAX_PER_NONCE = 10
+"""A failed try does not burn the nonce; but one nonce is no licence for any number."""
+
+
+async def submit_registration(
+    connection: Connection,
+    token: bytes,
+    *,
+    audience: str,
+    test_hosts: bool,
+    chance: Chance,
+    network: str | None = None,
+) -> Registration:
+    """Verify form, audience, time, nonce and sequence. Raises: Refused, Conflict, TooLarge.
+
+    network: from which it came.
+    """
+    jws = parse_compact(token)
+    statement = parse_statement(jws.payload, test_hosts=test_hosts)
+    now = chance.now()
+    verify_statement(statement, audience=audience, now=now)
+    issued = await challenges.find_challenge(connection, statement.nonce)
+    verify_challenge(statement, issued, now=now)
+    tries = await registrations.count_of_nonce(connection, statement.nonce)
+    if tries >= MAX_PER_NONCE:
+        raise Conflict(NONCE_TRIED_OFTEN, pointer="/jti")
+    site = await sites.find_site(connection, statement.host.name)
+    if site is None and statement.act != "register":
+        raise Conflict(SITE_NOT_REGISTERED, pointer="/act")
+    verify_sequence(statement, last_seq=site.seq if site else None, now=now)
+    registration = Registration(
+        registration_id=chance.ulid(),
+        host=statement.host.name,
+        act=statement.act,
+        status="verifying",
+        kid=jws.kid,
+        seq=statement.seq,
+        nonce=statement.nonce,
+        token=token,
+        token_digest=jws.digest,
+        registrable_domain=statement.host.registrable_domain,
+        network=network,
+        problems=(),
+        submitted_at=now,
+    )
+    superseded = Refused(REGISTRATION_SUPERSEDED).problem
+    await registrations.supersede(connection, registration.host, superseded, now)
+    await registrations.save_registration(connection, registration)
+    return registration

@@ -1,0 +1,90 @@
+"""The fairness report of a window, from the audit tables."""
+
+import asyncio
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from operator import call
+
+from registry.db import labels
+from registry.db.engine.engines import Connection
+from registry.db.engine.shared_snapshot import read_one_moment
+from registry.db.reports import invariance_runs, observations
+from registry.db.sites import former_categories
+from registry.errors import Refused
+from registry.index.sources import digest_of_code
+from registry.ranking.policy import Policy
+from registry.reports.build_report import RunJobs, build_report
+from registry.reports.former_categories import with_former_categories
+from registry.reports.model import FairnessReport
+from registry.reports.report_terms import Algorithm, Terms, Window
+from registry.usecases.refusals import WINDOW_INVALID
+
+MAX_WINDOW = timedelta(days=400)
+DEFAULT_WINDOW = timedelta(days=30)
+JOBS_AT_ONCE = 2
+"""Sums of a report are loops in NumPy that leave the interpreter to others."""
+
+
+def window_of(start: datetime | None, end: datetime | None, now: datetime) -> Window:
+    """Open ends reach to now, and 30 days back. Raises: Refused."""
+    for instant in (start, end):
+        if instant is not None and instant.tzinfo is None:
+            raise Refused(WINDOW_INVALID, "an instant needs its time zone, such as Z")
+    try:
+        end_at = (end or now + timedelta(seconds=1)).astimezone(UTC)
+        start_at = (start or end_at - DEFAULT_WINDOW).astimezone(UTC)
+    except OverflowError as error:
+        raise Refused(WINDOW_INVALID, "it leaves the calendar") from error
+    if not timedelta() < end_at - start_at <= MAX_WINDOW:
+        raise Refused(WINDOW_INVALID)
+    return Window(start_at=start_at, end_at=end_at)
+
+
+@contextmanager
+def side_by_side() -> Iterator[RunJobs]:
+    """Give the jobs of a report threads of their own."""
+    with ThreadPoolExecutor(JOBS_AT_ONCE) as threads:
+        yield partial(threads.map, call)
+
+
+async def make_report(
+    connection: Connection,
+    window: Window,
+    policy: Policy,
+    *,
+    operator: str = "",
+    category: str = "",
+) -> FairnessReport:
+    """Return the report of a window.
+
+    connection: of the auditor, who may read labels.
+
+    operator, category: see `Terms`.
+    What was read before in its transaction may be older than the rest.
+    """
+    if not connection.in_transaction():
+        await read_one_moment(connection)  # else sites may come between two reads
+    start, end = window.start_at, window.end_at
+    observed = await observations.observe(connection, start, end, operator)
+    trials = await invariance_runs.tallies_between(connection, start, end)
+    claims = await labels.claims_at(connection, end)
+    claims = await labels.place_sites(connection, end, claims)
+    former = await former_categories.categories_then(connection, end)
+    former = await labels.place_sites(connection, end, former)
+    await connection.rollback()  # it is only read, and its moment holds up the sweeping
+    sites = with_former_categories(observed.sites, former)
+    with side_by_side() as run_jobs:
+        return await asyncio.to_thread(  # it may take seconds, and searches must go on
+            build_report,
+            replace(observed, sites=sites),
+            Algorithm(policy_digest=policy.digest, code_digest=digest_of_code()),
+            Terms(window=window, operator=operator, category=category),
+            policy,
+            trials,
+            claims=claims,
+            run_jobs=run_jobs,
+        )

@@ -1,0 +1,319 @@
+"""Listings as they would be if one thing were otherwise: the perturbations themselves.
+
+What each has to leave alone stands in `reports.invariance`. A listing carries also what
+the registry knows of a site and its ranker must not, so that a profile maker that took
+it in would be found out.
+"""
+
+import json
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from random import Random
+
+from registry.identity.statements.declarations import Declarations
+from registry.ranking.profile import Profile
+from registry.ranking.quality import ProbeFigures
+from registry.ranking.terms import split_words
+from registry.sites.entry import SiteEntry, SiteStatus
+from registry.sites.place import Point
+from registry.sites.site import Site
+from registry.usecases.sites.parse_site import (
+    FetchedBody,
+    NoDocument,
+    ParsedSite,
+    Registrant,
+    parse_site,
+)
+
+_SYLLABLES = ("zwu", "qix", "vlo", "jyf", "xub", "kpe", "gwi", "dzo")
+_UMLAUT_VOWELS = frozenset("aouAOU")
+SIZES = ("micro", "small", "medium", "large", "unknown")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialListing:
+    """A listed site with all that is known of it.
+
+    formats, probes: as its profile is made of them. size, independence: labels for
+    reports. tier, visits: the registry keeps none; here they can be said.
+    """
+
+    entry: SiteEntry
+    formats: frozenset[str]
+    probes: ProbeFigures
+    documents: tuple[FetchedBody, ...] = ()
+    declarations: Declarations = field(default_factory=Declarations)
+    size: str = "unknown"
+    independence: str = "unknown"
+    tier: str = ""
+    visits: int = 0
+
+
+MakeProfile = Callable[[TrialListing], Profile]
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Sources that a perturbation draws from. user: where the queries are asked from."""
+
+    rng: Random
+    now: datetime
+    user: Point
+
+
+Perturb = Callable[[TrialListing, Draw], TrialListing]
+
+
+def renamed(listing: TrialListing, draw: Draw) -> TrialListing:
+    """The old name stays beside the new one where the texts may say parts of it.
+
+    Otherwise these words would count that the old name had kept from counting. A part
+    may be spelled with other vowels there, so two letters are enough of it.
+    """
+    site, brand = listing.entry.site, coin_word(draw.rng)
+    texts = _said_by(site)
+    if brand.casefold() in texts:
+        return listing
+    parts = split_words(_folded(site.name))
+    is_said = any(part[0] in _UMLAUT_VOWELS or part[:2] in texts for part in parts)
+    name = f"{site.name} | {brand}" if is_said else brand
+    description = f"{brand}. {site.description}"
+    return _with_site(listing, replace(site, name=name, description=description))
+
+
+def coin_word(rng: Random) -> str:
+    """A word that nobody has."""
+    return "".join(rng.choices(_SYLLABLES, k=4)).capitalize()
+
+
+def _folded(text: str) -> str:
+    """Strip accents and the like."""
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
+
+
+def _said_by(site: Site) -> str:
+    words = [site.description, site.category, *(name for name, _ in site.permissions)]
+    for action in site.actions:
+        words += [action.name, action.description]
+        for parameter in action.parameters:
+            words += [parameter.name, parameter.description]
+    return _folded("\n".join(words)).casefold()
+
+
+def with_other_trust(listing: TrialListing, draw: Draw) -> TrialListing:
+    entry = listing.entry
+    status: SiteStatus = "unverified" if entry.status == "active" else "active"
+    return replace(
+        listing,
+        entry=replace(
+            entry,
+            status=status,
+            proved_at=draw.now,
+            proof_source=f"https://{draw.rng.randrange(1000)}.example/keys",
+        ),
+    )
+
+
+def with_tier(listing: TrialListing, draw: Draw) -> TrialListing:
+    return replace(listing, tier=draw.rng.choice(("gold", "silver", "enterprise")))
+
+
+def with_traffic(listing: TrialListing, draw: Draw) -> TrialListing:
+    return replace(listing, visits=draw.rng.randint(10**6, 10**9))
+
+
+def with_other_labels(listing: TrialListing, draw: Draw) -> TrialListing:
+    size = draw.rng.choice([size for size in SIZES if size != listing.size])
+    is_independent = listing.entry.site.is_independent is not True
+    labelled = replace(
+        listing, size=size, independence="independent" if is_independent else "chain"
+    )
+    site = replace(listing.entry.site, is_independent=is_independent)
+    return _with_site(labelled, site)
+
+
+def with_other_commission(listing: TrialListing, draw: Draw) -> TrialListing:
+    """Keep which sites declare 0%: that is a tier among equal scores."""
+    if listing.entry.site.commission_percent == 0:
+        return listing
+    return _with_commission(listing, draw.rng.choice((None, 0.5, 3.0, 15.0, 40.0)))
+
+
+def with_zero_commission(listing: TrialListing, draw: Draw) -> TrialListing:
+    is_zero = listing.entry.site.commission_percent == 0
+    other = draw.rng.choice((None, 12.5))
+    return _with_commission(listing, other if is_zero else 0.0)
+
+
+def _with_commission(listing: TrialListing, percent: float | None) -> TrialListing:
+    site = replace(listing.entry.site, commission_percent=percent)
+    return _with_site(listing, site)
+
+
+def registered_otherwise(listing: TrialListing, draw: Draw) -> TrialListing:
+    at = draw.now - timedelta(days=draw.rng.randint(0, 2_000))
+    seq = draw.rng.randint(1, 10**6)
+    return replace(listing, entry=replace(listing.entry, registered_at=at, seq=seq))
+
+
+def with_keys_shuffled(listing: TrialListing, draw: Draw) -> TrialListing:
+    """Read its documents again from their bytes in another order.
+
+    Only where the bytes as they are give what is listed: a document that was left out,
+    or has run out since, can't be compared.
+    """
+    entry = listing.entry
+    before = _read(listing, listing.documents, draw.now)
+    if before is None or before.meaning != entry.semantic_hash:
+        return listing
+    shuffled = tuple(_shuffled(document, draw.rng) for document in listing.documents)
+    after = _read(listing, shuffled, draw.now)
+    if after is None:  # refused in another order: no site any more
+        return _with_site(listing, Site())
+    stays = after.meaning == entry.semantic_hash
+    changed_at = entry.changed_at if stays else draw.now
+    changed = replace(entry, site=after.site, changed_at=changed_at)
+    return replace(listing, entry=changed)
+
+
+def _read(
+    listing: TrialListing, documents: Sequence[FetchedBody], now: datetime
+) -> ParsedSite | None:
+    """None where no document counts."""
+    try:
+        return parse_site(
+            documents,
+            Registrant(
+                site_url=f"https://{listing.entry.host}/",
+                declarations=listing.declarations,
+            ),
+            now=now,
+        )
+    except NoDocument:
+        return None
+
+
+def _shuffled(document: FetchedBody, rng: Random) -> FetchedBody:
+    """Leave a page as it is: its order is what it shows."""
+    if document.is_page:
+        return document
+    try:
+        content = json.loads(document.body)
+    except (ValueError, RecursionError):
+        return document
+    body = json.dumps(_in_other_order(content, rng), ensure_ascii=False, indent=1)
+    return replace(document, body=body.encode(), parsed=None)
+
+
+def _in_other_order(value: object, rng: Random) -> object:
+    if isinstance(value, list):
+        return [_in_other_order(member, rng) for member in value]
+    if not isinstance(value, dict):
+        return value
+    members = [(name, _in_other_order(own, rng)) for name, own in value.items()]
+    rng.shuffle(members)
+    return dict(members)
+
+
+def moved_nearer(listing: TrialListing, draw: Draw) -> TrialListing:
+    """Move to where the user is; a site without a place stays without."""
+    place = listing.entry.place
+    if place is None:
+        return listing
+    moved = replace(place, point=draw.user)
+    return replace(listing, entry=replace(listing.entry, place=moved))
+
+
+def moved_farther(listing: TrialListing, draw: Draw) -> TrialListing:
+    """Move to where nothing is farther from the user."""
+    place, user = listing.entry.place, draw.user
+    if place is None:
+        return listing
+    longitude = user.longitude - 180 if user.longitude > 0 else user.longitude + 180
+    moved = replace(place, point=Point(-user.latitude, longitude))
+    return replace(listing, entry=replace(listing.entry, place=moved))
+
+
+def made_fresher(listing: TrialListing, draw: Draw) -> TrialListing:
+    age = max(timedelta(), draw.now - listing.entry.changed_at)
+    changed_at = max(listing.entry.changed_at, draw.now - age / 2)
+    return replace(listing, entry=replace(listing.entry, changed_at=changed_at))
+
+
+def made_older(listing: TrialListing, draw: Draw) -> TrialListing:
+    """Age by a day at the least."""
+    entry = listing.entry
+    age = max(timedelta(days=1), draw.now - entry.changed_at)
+    return replace(listing, entry=replace(entry, changed_at=entry.changed_at - age))
+
+
+def made_working(listing: TrialListing, draw: Draw) -> TrialListing:
+    """The same number of probes, more of them well; none where none was made."""
+    figures = listing.probes
+    failed = figures.probes - figures.successes
+    successes = figures.successes + draw.rng.randint(0, failed)
+    better = replace(
+        figures,
+        successes=successes,
+        answers=max(figures.answers, successes),
+        median_ms=None if figures.median_ms is None else figures.median_ms // 2,
+    )
+    return replace(listing, probes=better)
+
+
+def made_failing(listing: TrialListing, draw: Draw) -> TrialListing:
+    """The same number of probes, fewer of them well."""
+    figures = listing.probes
+    worse = replace(
+        figures,
+        successes=draw.rng.randint(0, figures.successes),
+        median_ms=None if figures.median_ms is None else figures.median_ms * 2,
+    )
+    return replace(listing, probes=worse)
+
+
+def made_declared(listing: TrialListing, draw: Draw) -> TrialListing:
+    """Types and effects are declared where they were not; no word is added."""
+    actions = tuple(
+        replace(
+            action,
+            sensitivity=action.sensitivity or draw.rng.choice(("read", "write")),
+            parameters=tuple(
+                replace(
+                    parameter,
+                    type="string" if parameter.type == "unknown" else parameter.type,
+                )
+                for parameter in action.parameters
+            ),
+        )
+        for action in listing.entry.site.actions
+    )
+    return _with_site(listing, replace(listing.entry.site, actions=actions))
+
+
+def _with_site(listing: TrialListing, site: Site) -> TrialListing:
+    return replace(listing, entry=replace(listing.entry, site=site))
+
+
+PERTURB: Mapping[str, Perturb] = {
+    "name": renamed,
+    "trust": with_other_trust,
+    "tier": with_tier,
+    "traffic": with_traffic,
+    "labels": with_other_labels,
+    "commission": with_other_commission,
+    "zero_commission": with_zero_commission,
+    "registration_order": registered_otherwise,
+    "key_order": with_keys_shuffled,
+    "nearer": moved_nearer,
+    "fresher": made_fresher,
+    "working": made_working,
+    "declared": made_declared,
+    "farther": moved_farther,
+    "older": made_older,
+    "failing": made_failing,
+}
+"""By the name of the perturbation; that a site joins is no change of one."""

@@ -1,0 +1,309 @@
+"""Search: from plain words to a ranked answer whose record is durable.
+
+The order of things is the promise: the index ranks, the record is committed, and only
+then is the answer handed out. Whatever fails before the commit leaves no answer.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from operator import attrgetter
+
+import msgspec
+
+from registry.db.log.seeds import CommittedSeed
+from registry.errors import Unavailable
+from registry.index.columns.filters import Filters
+from registry.index.query.facets import Facets, count_facets
+from registry.index.query.index_searcher import is_compiled
+from registry.index.query.search import Ranked, prepare_query, search
+from registry.ranking.explain import FACTOR_NAMES, Advantage, Explanation
+from registry.ranking.ties import OrderKey, make_seed
+from registry.records.packed_scores import ScoreColumns
+from registry.records.promise import Promise
+from registry.records.ranked_answer import AnswerRequest, RankedAnswer, put_on_record
+from registry.records.record import Record
+from registry.sites.identifier import format_site_id
+from registry.sites.summary import SiteSummary
+from registry.usecases.chance import Chance
+from registry.usecases.log.promiser import Promiser
+from registry.usecases.refusals import NOT_READY
+from registry.usecases.search.follow_index import IndexFollower
+from registry.usecases.search.record_rankings import RankingRecorder
+from registry.usecases.search.search_query import FIELD_OF_FACET, SearchQuery
+from registry.usecases.search.todays_seed import SeedReader
+from registry.usecases.sites.listed_entries import ListedEntries
+
+SMALL_INDEX = {True: 2_000_000, False: 2_000}
+"""Sites, with and without the compiled kernel; below it a thread costs more than it
+leaves the event loop to others."""
+
+FACETS_COST = 10
+"""To count facets takes as long as to rank about so many times."""
+
+
+class Continuation(msgspec.Struct, frozen=True, array_like=True):
+    """A page of an answer: its request, instant and seed, and the key that it follows."""
+
+    request_id: str
+    nonce: str
+    at: datetime
+    after: tuple[int, int, int, int]
+    rank: int
+
+    @property
+    def order_key(self) -> OrderKey:
+        return OrderKey(*self.after)
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True, rename="camel", gc=False):
+    """score: 0..100000000, the sum of the contributions.
+
+    ahead: null for the last of all. behind: ids of near-duplicates of the same publisher
+    that share this rank.
+    """
+
+    rank: int
+    score: int
+    site: SiteSummary
+    factors: Explanation
+    ahead: Advantage | None
+    behind: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A ranked answer on record. eligible, is_exact: see `Ranked`.
+
+    corrected: for each mistyped word the one that was looked for besides. facets: by
+    their names in requests. number: of the record among those of its operator; None:
+    the request was anonymous.
+    """
+
+    record: Record
+    number: int | None
+    policy: str
+    generated_at: datetime
+    eligible: int
+    is_exact: bool
+    corrected: Mapping[str, str]
+    facets: Facets
+    results: tuple[Result, ...]
+    promise: Promise
+    continuation: Continuation | None
+
+
+class Searcher:
+    """Answers requests; `follower` and both recorders must be running.
+
+    counting: the recorder of rankings that are counted for an operator.
+    """
+
+    def __init__(
+        self,
+        *,
+        follower: IndexFollower,
+        recorder: RankingRecorder,
+        counting: RankingRecorder,
+        entries: ListedEntries,
+        seeds: SeedReader,
+        promiser: Promiser,
+        chance: Chance,
+    ) -> None:
+        self.follower = follower
+        self.promiser = promiser
+        self._recorder = recorder
+        self._counting = counting
+        self._entries = entries
+        self._seeds = seeds
+        self._chance = chance
+
+    async def is_ready(self) -> bool:
+        """The index is loaded, and policy and seed of the day stand in the log.
+
+        Raises: Unavailable if the log stands still.
+        """
+        self.promiser.verify_log_moves()
+        return (
+            self.follower.is_loaded
+            and await self._seeds.find(self._chance.now().date()) is not None
+        )
+
+    async def search(
+        self,
+        query: SearchQuery,
+        cell: str | None,
+        filters: Filters,
+        continuation: Continuation | None = None,
+        operator: str | None = None,
+    ) -> Answer:
+        """Rank, put on record and answer.
+
+        cell: geohash of the user's surroundings, or None. filters: those of the query,
+        resolved. operator: for whom the ranking is counted; None: anonymous.
+        Raises: Unavailable if the registry is starting or the log is stalled.
+        """
+        self.promiser.verify_log_moves()
+        now = self._chance.now()
+        page = continuation or self._first_page(query.nonce, now)
+        seed = await self._seed_of(page.at)
+        tie_seed = make_seed(seed.secret, page.request_id, page.nonce)
+        ranked, facets = await self._rank(query, cell, filters, page, tie_seed)
+        summaries = await self._entries.find([site.site_id for site in ranked.sites])
+        record, number = await self._record(
+            *(query, cell, filters, page, ranked),
+            at=now,
+            seed_index=seed.leaf_index,
+            tie_seed=tie_seed,
+            operator=operator,
+        )
+        return Answer(
+            record=record,
+            number=number,
+            policy=self.follower.policy.digest,
+            generated_at=now,
+            eligible=ranked.eligible,
+            is_exact=ranked.is_exact,
+            corrected=ranked.corrected,
+            facets=facets,
+            results=_results(ranked, summaries, page.rank),
+            promise=self.promiser.promise(record.leaf_hash, now),
+            continuation=_next_page(page, ranked),
+        )
+
+    def _first_page(self, nonce: str, now: datetime) -> Continuation:
+        return Continuation(
+            request_id=self._chance.ulid(),
+            nonce=nonce,
+            at=now,
+            after=(-(10**9), 0, 0, 0),
+            rank=0,
+        )
+
+    async def _seed_of(self, at: datetime) -> CommittedSeed:
+        seed = await self._seeds.find(at.date())
+        if seed is None or not self.follower.is_loaded:
+            raise Unavailable(NOT_READY, retry_after_s=1)
+        return seed
+
+    async def _rank(
+        self,
+        query: SearchQuery,
+        cell: str | None,
+        filters: Filters,
+        page: Continuation,
+        tie_seed: bytes,
+    ) -> tuple[Ranked, Facets]:
+        """Rank off the event loop where the index or the encoder is felt."""
+        index, encoder = self.follower.index, self.follower.encoder
+        policy = self.follower.policy
+
+        def rank() -> tuple[Ranked, Facets]:
+            prepared = prepare_query(
+                query.q, encoder, policy, cell=cell, filters=filters
+            )
+            ranked = search(
+                index,
+                prepared,
+                now=page.at,
+                seed=tie_seed,
+                k=query.limit,
+                after=page.order_key,
+            )
+            if not query.facets:
+                return ranked, {}
+            fields = [FIELD_OF_FACET[name] for name in query.facets]
+            counts = count_facets(
+                index, prepared, ranked.term_weights, now=page.at, fields=set(fields)
+            )
+            return ranked, {
+                name: counts[field]
+                for name, field in FIELD_OF_FACET.items()
+                if field in counts
+            }
+
+        cost = FACETS_COST if query.facets else 1
+        if encoder.is_quick and cost * len(index) < SMALL_INDEX[is_compiled()]:
+            return rank()
+        return await asyncio.to_thread(rank)
+
+    async def _record(
+        self,
+        query: SearchQuery,
+        cell: str | None,
+        filters: Filters,
+        page: Continuation,
+        ranked: Ranked,
+        *,
+        at: datetime,
+        seed_index: int,
+        tie_seed: bytes,
+        operator: str | None,
+    ) -> tuple[Record, int | None]:
+        """Return the durable record, and the number an operator's count gave it."""
+        ranking = put_on_record(
+            RankedAnswer(
+                record_id=self._chance.ulid(),
+                at=at,
+                operator=operator,
+                policy=self.follower.policy.digest,
+                snapshot=ranked.generation,
+                seed_index=seed_index,
+                eligible=ranked.eligible,
+                sample=ranked.eligible_sample,
+                scores=_scores(ranked),
+                tie_seed=tie_seed,
+                query=query.q,
+                cell=cell,
+                filters=filters.given(),
+                request=AnswerRequest(page.request_id, page.nonce, page.at, page.after),
+                terms=ranked.term_weights,
+            ),
+            self._chance.random_bytes,
+        )
+        recorder = self._counting if operator else self._recorder
+        number = await recorder.record(ranking)
+        record = ranking.record if number is None else ranking.counted(number)
+        return record, number
+
+
+def _results(
+    ranked: Ranked, summaries: Mapping[int, SiteSummary], offset: int
+) -> tuple[Result, ...]:
+    return tuple(
+        Result(
+            rank=rank,
+            score=site.score,
+            site=summaries[site.site_id],
+            factors=site.explanation,
+            ahead=site.ahead,
+            behind=tuple(map(format_site_id, site.near_duplicates)),
+        )
+        for rank, site in enumerate(ranked.sites, start=offset + 1)
+        if site.site_id in summaries
+    )
+
+
+_IN_ORDER = attrgetter(*FACTOR_NAMES)
+
+
+def _scores(ranked: Ranked) -> ScoreColumns:
+    sites = ranked.sites
+    return ScoreColumns(
+        sites=[site.site_id for site in sites],
+        factors=[_IN_ORDER(site.factors) for site in sites],
+        totals=[site.score for site in sites],
+        ties=[site.order_key.tie_key for site in sites],
+    )
+
+
+def _next_page(page: Continuation, ranked: Ranked) -> Continuation | None:
+    if not ranked.has_more:
+        return None
+    key = ranked.sites[-1].order_key
+    return msgspec.structs.replace(
+        page,
+        after=(key.negative_score, key.commission_tier, key.tie_key, key.site_id),
+        rank=page.rank + len(ranked.sites),
+    )

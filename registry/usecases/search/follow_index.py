@@ -1,0 +1,52 @@
+"""Holding the newest index that the machine's index builder has put out."""
+
+import asyncio
+from pathlib import Path
+
+import structlog
+
+from registry.index.building.builder import Builder
+from registry.index.building.index_reader import IndexReader
+from registry.index.segments.array_file import FileDamaged
+from registry.ranking.encoders.encoder import Encoder
+from registry.ranking.policy import Policy
+
+PAUSE_S, UNREADABLE_PAUSE_S = 0.03, 0.1
+
+logger = structlog.get_logger()
+
+
+class IndexFollower:
+    """A search takes `index` once and works on it to its end. folder: of the index."""
+
+    def __init__(self, folder: Path, encoder: Encoder, policy: Policy) -> None:
+        self.encoder = encoder
+        self.policy = policy
+        self.index = Builder.build([], policy).index
+        self.is_loaded = False
+        self._shelf = IndexReader(folder, policy)
+
+    async def run(self) -> None:
+        """Follow until cancelled."""
+        while True:
+            pause_s = PAUSE_S
+            if self._shelf.is_changed():
+                # Its pages are touched first, which takes a while where a base is new.
+                is_read = await asyncio.to_thread(self.catch_up)
+                pause_s = PAUSE_S if is_read else UNREADABLE_PAUSE_S
+            await asyncio.sleep(pause_s)
+
+    def catch_up(self) -> bool:
+        """Take the newest index. A file that can't be read leaves the one before.
+
+        Returns: whether it could be read.
+        """
+        try:
+            newest = self._shelf.newest()
+        except (FileDamaged, OSError) as error:
+            logger.warning("index_unreadable", detail=str(error))
+            return False
+        if newest is not None:
+            self.index = newest
+            self.is_loaded = True
+        return True

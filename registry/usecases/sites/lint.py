@@ -1,0 +1,143 @@
+"""Lint: what the registry would make of a document, for its owner. No I/O.
+
+Nothing is kept, and the same readers do the work as for a listing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal
+from urllib.parse import urlsplit
+
+from registry.errors import Problem, RegistryError
+from registry.formats.assemble import assemble
+from registry.formats.detect import parse_document, parse_page
+from registry.formats.document import Document, Format, Parsed, Rejected
+from registry.formats.html.links import DiscoveryLink, parse_links
+from registry.formats.html.markup import starts_as_markup
+from registry.ranking.advice import Advice, advise
+from registry.ranking.encoders.encoder import Encoder
+from registry.ranking.policy import Policy
+from registry.sites.entry import ClaimConflict
+from registry.sites.gazetteer import Gazetteer
+from registry.sites.host import Host, parse_host
+from registry.sites.site import Site
+
+UNTOLD_URL = "https://your-site.example/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Result of a lint.
+
+    url: where the document is taken to lie; what it claims, if nobody said.
+    links: discovery documents that a page's head points to.
+    """
+
+    url: str
+    result: Parsed | Rejected
+    conflicts: tuple[ClaimConflict, ...] = ()
+    links: tuple[DiscoveryLink, ...] = ()
+    advice: tuple[Advice, ...] = ()
+
+    @property
+    def document(self) -> Document | None:
+        """None if refused."""
+        return self.result.document if isinstance(self.result, Parsed) else None
+
+    @property
+    def problem(self) -> Problem | None:
+        """Return the reason of a refusal."""
+        return self.result.problem if isinstance(self.result, Rejected) else None
+
+    @property
+    def format(self) -> Format | None:
+        """Told of a refused document too, where it can be."""
+        match self.result:
+            case Parsed(document):
+                return document.format
+            case Rejected(format=meant):
+                return meant
+
+    @property
+    def conformance(self) -> Literal["strict", "tolerated", "refused"]:
+        return self.document.conformance if self.document else "refused"
+
+
+def inspect(
+    body: bytes, *, url: str = "", content_type: str = "", allow_loopback: bool = False
+) -> Report:
+    """Inspect a document, without advice. url: where it lies or will lie; "" if that is not known."""
+    is_page = "html" in content_type.lower() or starts_as_markup(body)
+    place = url or UNTOLD_URL
+    if is_page:
+        result = parse_page(body, url=place, allow_loopback=allow_loopback)
+        links = parse_links(body, url=place)
+    else:
+        parse = partial(
+            parse_document,
+            body,
+            content_type=content_type,
+            allow_loopback=allow_loopback,
+        )
+        result, place = _read_document(parse, place, is_told=bool(url))
+        links = ()
+    conflicts: tuple[ClaimConflict, ...] = ()
+    if isinstance(result, Parsed):
+        conflicts = assemble([result.document], site_url=url).conflicts
+    return Report(url=place, result=result, conflicts=conflicts, links=links)
+
+
+def _read_document(
+    parse: Callable[..., Parsed | Rejected], place: str, *, is_told: bool
+) -> tuple[Parsed | Rejected, str]:
+    """Read again where it claims to lie, if nobody said where it lies."""
+    result = parse(url=place)
+    if not is_told and isinstance(result, Parsed) and result.document.site.url:
+        place = result.document.site.url
+        result = parse(url=place)
+    return result, place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linter:
+    """Tables that advice needs, each loaded once a process.
+
+    allow_loopback: for development, actions may be called on this machine.
+    """
+
+    gazetteer: Gazetteer
+    encoder: Encoder
+    policy: Policy
+    allow_loopback: bool = False
+
+    def lint(self, body: bytes, *, url: str = "", content_type: str = "") -> Report:
+        """Inspect a document and add advice."""
+        report = inspect(
+            body,
+            url=url,
+            content_type=content_type,
+            allow_loopback=self.allow_loopback,
+        )
+        if report.document is None:
+            return report
+        site, host = report.document.site, _host_of(report.url)
+        return replace(report, advice=self.advise(site, host))
+
+    def advise(self, site: Site, host: Host) -> tuple[Advice, ...]:
+        return advise(
+            site,
+            host=host.name,
+            registrable_domain=host.registrable_domain,
+            place=self.gazetteer.locate(site.location),
+            encoder=self.encoder,
+            policy=self.policy,
+        )
+
+
+def _host_of(url: str) -> Host:
+    """Return the host whose names are cut out of the text, or one that names nobody."""
+    try:
+        return parse_host(urlsplit(url).hostname or "", test_hosts=True)
+    except (RegistryError, ValueError):
+        return Host("", "")

@@ -1,0 +1,357 @@
+"""Listing a site: its entry, its documents and its ranking profile, in one step."""
+
+import hashlib
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+
+from registry.db import labels
+from registry.db.engine.engines import Connection, Engine
+from registry.db.engine.prepared import Gathered
+from registry.db.sites import documents, notices, probes, profiles
+from registry.db.sites import listed_sites as sites
+from registry.db.sites.documents import StoredDocument
+from registry.db.sites.notices import Notice
+from registry.db.sites.probes import StoredProbe
+from registry.db.sites.profiles import StoredProfile
+from registry.index.columns.features import features_of
+from registry.ranking.encoders.encoder import Encoder
+from registry.ranking.policy import Policy
+from registry.ranking.profile import (
+    Profile,
+    Subject,
+    encode_profile,
+    make_profiles,
+    parse_profile,
+)
+from registry.ranking.quality import ProbeFigures, quality
+from registry.ranking.words.lexicon import lexicon_of
+from registry.reports.labels import DOCUMENT
+from registry.sites.entry import SiteEntry, Unlisted
+from registry.sites.gazetteer import Gazetteer
+from registry.sites.label import Label
+from registry.usecases.sites.declared import label_documented
+from registry.usecases.sites.notices import document_notices, make_notice
+from registry.usecases.sites.parse_site import ParsedSite
+
+QUALITY_WINDOW = timedelta(days=30)
+RENEWED_AT_ONCE = 500
+ANSWERED = frozenset({"alive", "auth_wall", "wrong_protocol", "mismatch"})
+# Neither the owner's wish nor our own restraint is downtime.
+NOT_COUNTED = frozenset({"blocked_by_robots", "never_checked"})
+
+_WHY_UNLISTED: dict[Unlisted, str] = {
+    "documents_missing": "Visits of three days found no document that counts.",
+    "documents_expired": "The last of its documents is past its own expires_at.",
+}
+_BACK = (
+    "Serve a sound document at its address. It is listed again by the next visit, which "
+    "POST /v1/sites/HOST/refresh brings forward."
+)
+
+logger = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteUpdate:
+    """Update of a site that is to be listed. entry: as it stands, locked.
+
+    notices: of the same visit, told before those of the listing.
+    """
+
+    entry: SiteEntry
+    understood: ParsedSite
+    declarations: dict[str, Any]
+    now: datetime
+    notices: Sequence[Notice] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lister:
+    """Listing of sites, with tables that are loaded once a process."""
+
+    gazetteer: Gazetteer
+    encoder: Encoder
+    policy: Policy
+
+    def __post_init__(self) -> None:
+        lexicon_of(self.encoder, self.policy)  # not in the middle of the first job
+
+    async def list_site(
+        self,
+        connection: Connection,
+        entry: SiteEntry,
+        understood: ParsedSite,
+        declarations: dict[str, Any],
+        now: datetime,
+    ) -> SiteEntry:
+        """Write what was understood; `changed_at` moves only with the meaning."""
+        update = SiteUpdate(
+            entry=entry, understood=understood, declarations=declarations, now=now
+        )
+        (listed,) = await self.list_sites(connection, [update])
+        return listed
+
+    async def list_sites(
+        self, connection: Connection, several: Sequence[SiteUpdate]
+    ) -> list[SiteEntry]:
+        """The same for several sites, each once, in as few round trips as for one."""
+        if not several:
+            return []
+        site_ids = [update.entry.site_id for update in several]
+        stored = await documents.documents_of_sites(connection, site_ids)
+        writes = Gathered()
+        listed, changed = [], []
+        for update in several:
+            entry = self._listed(update)
+            before = {document.url: document for document in stored[entry.site_id]}
+            await sites.save_site(writes, entry, update.declarations)
+            await _say_label(writes, update)
+            await documents.save_documents(
+                connection,
+                entry.site_id,
+                update.understood.documents,
+                update.now,
+                writes=writes,
+                before=before,
+            )
+            await notices.gather_notices(
+                writes, entry.site_id, _notices_of(update, before), update.now
+            )
+            listed.append(entry)
+            formats = {document.format for document in update.understood.documents}
+            if not (
+                _stands(update.entry, entry, formats, before.values())
+                and await self._has_profile(connection, entry)
+            ):
+                changed.append((entry, formats))
+        await self._save_profiles(connection, changed, several[0].now, writes)
+        await writes.carry_out(connection)
+        return listed
+
+    def _listed(self, update: SiteUpdate) -> SiteEntry:
+        entry, understood = update.entry, update.understood
+        stays = understood.meaning == entry.semantic_hash
+        return replace(
+            entry,
+            site=understood.site,
+            conflicts=understood.listing.conflicts,
+            place=self.gazetteer.locate(understood.site.location),
+            conformance="strict" if understood.is_strict else "tolerated",
+            updated_at=update.now,
+            changed_at=entry.changed_at if stays else update.now,
+            semantic_hash=understood.meaning,
+            unlisted_for=None,
+        )
+
+    async def unlist_site(
+        self, connection: Connection, entry: SiteEntry, reason: Unlisted, now: datetime
+    ) -> None:
+        """Its entry stays to be seen, and it is in no answer until a document counts.
+
+        A document that has run out stays with it, one that is gone does not.
+        """
+        await sites.note_unlisted(connection, entry.site_id, reason, now)
+        await profiles.unlist(connection, entry.site_id)
+        if reason == "documents_missing":
+            await documents.retire_documents(connection, entry.site_id, now)
+        notice = make_notice("unlisted", _WHY_UNLISTED[reason], fix=_BACK)
+        await notices.save_notices(connection, entry.site_id, [notice], now)
+
+    async def note_probe(
+        self, connection: Connection, site_id: int, probe: StoredProbe
+    ) -> None:
+        """Write a probe and let it count in the site's quality."""
+        await probes.save_probe(connection, site_id, probe)
+        body = await profiles.lock_profile(connection, site_id, self.policy.digest)
+        if body is None:
+            return  # who makes the profile anew counts the probe
+        since = probe.observed_at - QUALITY_WINDOW
+        results = await probes.probes_since(connection, site_id, since)
+        figures = summarise_probes(results)
+        profile = replace(
+            parse_profile(body),
+            probes=figures,
+            quality=quality(figures, self.policy),
+        )
+        (stored,) = stored_profiles([profile], self.policy)
+        await profiles.change_profile(connection, site_id, stored)
+
+    async def renew_profiles(
+        self,
+        engine: Engine,
+        now: Callable[[], datetime],
+        *,
+        at_once: int = RENEWED_AT_ONCE,
+    ) -> None:
+        """Make each profile of another policy anew, from what is stored of its site.
+
+        Any number may do so at a time, beside crawls; what was done stays done.
+        at_once: hosts read at a time; each is a transaction of its own.
+        """
+        renewed, after = 0, ""
+        while hosts := await self._hosts_to_renew(engine, after, at_once):
+            for host in hosts:
+                async with engine.begin() as connection:
+                    renewed += await self._renew(connection, host, now())
+            after = hosts[-1]
+        if renewed:
+            logger.info("profiles_renewed", count=renewed, policy=self.policy.digest)
+
+    async def _hosts_to_renew(
+        self, engine: Engine, after: str, limit: int
+    ) -> list[str]:
+        async with engine.connect() as connection:
+            return await profiles.hosts_of_other_policies(
+                connection, self.policy.digest, after=after, limit=limit
+            )
+
+    async def _renew(self, connection: Connection, host: str, now: datetime) -> bool:
+        """False where another came first."""
+        entry = await sites.lock_site(connection, host)
+        policy = self.policy.digest
+        if entry is None or await profiles.lock_profile(
+            connection, entry.site_id, policy
+        ):
+            return False
+        stored = await documents.current_documents(connection, entry.site_id)
+        writes = Gathered()
+        formats = {document.format for document in stored}
+        await self._save_profiles(connection, [(entry, formats)], now, writes)
+        await writes.carry_out(connection)
+        return True
+
+    async def _has_profile(self, connection: Connection, listed: SiteEntry) -> bool:
+        """Made of what it still says; what probes found is in it already."""
+        return await profiles.is_current(
+            connection, listed.site_id, self.policy.digest, listed=listed.is_listed
+        )
+
+    async def _save_profiles(
+        self,
+        connection: Connection,
+        several: Sequence[tuple[SiteEntry, set[str]]],
+        now: datetime,
+        writes: Gathered,
+    ) -> None:
+        """several: each with the formats of its documents."""
+        if not several:
+            return
+        results = await probes.probes_of_sites(
+            connection, [entry.site_id for entry, _ in several], now - QUALITY_WINDOW
+        )
+        subjects = [
+            subject_of(entry, formats, summarise_probes(results[entry.site_id]))
+            for entry, formats in several
+        ]
+        new = make_profiles(subjects, encoder=self.encoder, policy=self.policy)
+        stored = stored_profiles(new, self.policy)
+        for (entry, _), profile in zip(several, stored, strict=True):
+            await profiles.save_profile(
+                writes, entry.site_id, profile, listed=entry.is_listed
+            )
+
+    def profile_of(
+        self, entry: SiteEntry, formats: Iterable[str], figures: ProbeFigures
+    ) -> Profile:
+        subject = subject_of(entry, formats, figures)
+        (profile,) = make_profiles([subject], encoder=self.encoder, policy=self.policy)
+        return profile
+
+
+def stored_profiles(
+    profiles_: Sequence[Profile], policy: Policy
+) -> list[StoredProfile]:
+    """Return profiles that were made under the policy as they are stored."""
+    return [
+        StoredProfile(
+            profile=encode_profile(profile), features=features, policy=policy.digest
+        )
+        for profile, features in zip(
+            profiles_, features_of(profiles_, policy), strict=True
+        )
+    ]
+
+
+def subject_of(
+    entry: SiteEntry, formats: Iterable[str], figures: ProbeFigures
+) -> Subject:
+    return Subject(
+        site=entry.site,
+        site_id=entry.site_id,
+        publisher=publisher_of(entry.registrable_domain),
+        host=entry.host,
+        registrable_domain=entry.registrable_domain,
+        formats=formats,
+        place=entry.place,
+        probes=figures,
+        changed_at=entry.changed_at,
+        conformance=entry.conformance,
+    )
+
+
+async def _say_label(writes: Gathered, update: SiteUpdate) -> None:
+    """Note the label that documents declare for reports, where they do or did."""
+    label = label_documented(update.understood.listing.site)
+    if label == label_documented(update.entry.site) == Label():
+        return
+    await labels.say_label(
+        writes,
+        update.entry.site_id,
+        label,
+        told_by=DOCUMENT,
+        source=update.understood.documents[0].url,
+        now=update.now,
+    )
+
+
+def _notices_of(
+    update: SiteUpdate, before: Mapping[str, StoredDocument]
+) -> list[Notice]:
+    """Make the notices of an update. before: its current documents until now, by URL."""
+    understood = update.understood
+    if update.entry.unlisted_for is not None:
+        listing_notices = [make_notice("listed_again", "A document counts again.")]
+    else:
+        listing_notices = document_notices(
+            before, understood.documents, refused=understood.refused_urls
+        )
+    return [*update.notices, *listing_notices]
+
+
+def _stands(
+    before: SiteEntry,
+    entry: SiteEntry,
+    formats: set[str],
+    stored: Iterable[StoredDocument],
+) -> bool:
+    """Return whether a profile made before still holds."""
+    return (
+        entry.semantic_hash == before.semantic_hash
+        and entry.conformance == before.conformance
+        and formats == {document.format for document in stored}
+    )
+
+
+def publisher_of(registrable_domain: str) -> int:
+    """An opaque 63-bit number, so that the ranker groups sites without names."""
+    digest = hashlib.sha256(b"publisher\0" + registrable_domain.encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+def summarise_probes(results: Sequence[StoredProbe]) -> ProbeFigures:
+    """found: the probes of the window, the newest first."""
+    counted = [probe for probe in results if probe.outcome not in NOT_COUNTED]
+    answered = [probe for probe in counted if probe.outcome in ANSWERED]
+    times = [probe.elapsed_ms for probe in answered]
+    return ProbeFigures(
+        probes=len(counted),
+        answers=len(answered),
+        successes=sum(probe.outcome == "alive" for probe in counted),
+        median_ms=round(statistics.median(times)) if times else None,
+        observed_at=counted[0].observed_at if counted else None,
+    )

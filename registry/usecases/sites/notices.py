@@ -1,0 +1,274 @@
+"""Notices for the owner of a site: once when a condition begins, once when it is over. Pure.
+
+What is wrong at a visit is a condition. Those that stood at the visit before are kept
+with the task ("standing"), so that a site that is down for a week is one notice, and one
+more when it is back. What could not be looked at stands as it stood.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any, Literal
+
+from registry.db.sites.documents import StoredDocument
+from registry.db.sites.listed_sites import StoredKey
+from registry.db.sites.notices import Notice
+from registry.identity.keys.key_trust import KeyState
+
+MAX_STANDING = 20
+MAX_DETAIL = 500
+MAX_SHOWN = 3
+
+Topic = Literal[
+    "robots", "unreachable", "missing", "expired", "refused", "unread", "bridge"
+]
+Conditions = Mapping[str, Mapping[str, Any]]
+"""By key: {"since": RFC 3339, "seen": number of visits}."""
+
+MISSING = "missing  "
+"""The key of the condition that a site has no document that counts."""
+
+# XML 1.0, 2.2: an Atom feed can't hold them, escaped or not; nor PostgreSQL the first.
+_NO_TEXT = re.compile(
+    "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+)
+
+KINDS: Mapping[str, str] = MappingProxyType(
+    {
+        "registration_accepted": "A signed statement took effect",
+        "registration_rejected": "A signed statement was rejected",
+        "listed_again": "The site is listed again",
+        "unlisted": "The site is no longer listed",
+        "moderated": "The registry moderated the site, or ended its moderation",
+        "labelled": "An auditor said for reports what the site is",
+        "key_cooling": "A new key stands beside the trusted one and waits",
+        "key_recovering": "A new key is to replace those that are gone, and waits",
+        "key_trusted": "A key may speak for the site from now on",
+        "key_absent": "A key is no longer published",
+        "key_revoked": "A key was revoked",
+        "proof_failed": "Control of the site could not be shown",
+        "proof_lost": "Control of the site could not be shown, and it is unverified",
+        "proof_renewed": "Control of the site is shown again",
+        "robots_blocking": "robots.txt keeps the registry from reading the site",
+        "robots_permitting": "robots.txt lets the registry read the site again",
+        "site_unreachable": "The site's documents could not be fetched",
+        "site_reachable": "The site's documents can be fetched again",
+        "documents_missing": "The site has no document that counts",
+        "documents_found": "The site has a document that counts again",
+        "document_expired": "A document's own date has passed",
+        "document_refused": "A document is not believed or not understood",
+        "document_unread": "A document could not be fetched",
+        "document_stands": "A document counts again",
+        "document_gone": "A document is no longer there",
+        "document_new": "A document was found",
+        "deviations_new": "A document departs from its format in new ways",
+        "bridge_departing": "The bridge does not answer as WAB 1.0 says (11.2)",
+        "bridge_conforming": "The bridge answers as WAB 1.0 says",
+        "probe_changed": "The quality probes see something else",
+    }
+)
+"""Every code, with its title."""
+
+_BEGINS_AND_ENDS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "robots": ("robots_blocking", "robots_permitting"),
+        "unreachable": ("site_unreachable", "site_reachable"),
+        "missing": ("documents_missing", "documents_found"),
+        "expired": ("document_expired", "document_stands"),
+        "refused": ("document_refused", "document_stands"),
+        "unread": ("document_unread", "document_stands"),
+        "bridge": ("bridge_departing", "bridge_conforming"),
+    }
+)
+_OF_A_KEY: Mapping[KeyState, tuple[str, str]] = MappingProxyType(
+    {
+        "cooling": (
+            "key_cooling",
+            "If it is not yours, remove it from your site and revoke it with act=revoke.",
+        ),
+        "recovering": (
+            "key_recovering",
+            "If it is not yours, remove it and its DNS record within three days.",
+        ),
+        "trusted": ("key_trusted", "If it is not yours, revoke it with act=revoke."),
+        "absent": (
+            "key_absent",
+            "If it is still in use, publish it again where it stood.",
+        ),
+        "revoked": ("key_revoked", ""),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """Something that is wrong. url: which document or call, where it is about one."""
+
+    topic: Topic
+    detail: str
+    fix: str
+    problem: str = ""
+    url: str = ""
+
+    @property
+    def key(self) -> str:
+        problem = self.problem if self.topic == "refused" else ""
+        return f"{self.topic} {problem} {self.url}"
+
+    @property
+    def notice(self) -> Notice:
+        code, _ = _BEGINS_AND_ENDS[self.topic]
+        return make_notice(
+            code, self.detail, fix=self.fix, url=self.url, problem=self.problem
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConditionChanges:
+    """standing: what is to be remembered. notices: what is to be told."""
+
+    standing: Mapping[str, Any]
+    notices: tuple[Notice, ...]
+
+
+def topic_of(key: str) -> str:
+    return key.partition(" ")[0]
+
+
+def make_notice(
+    code: str, detail: str, *, fix: str = "", url: str = "", problem: str = ""
+) -> Notice:
+    """code: of KINDS. The texts may come from a site: they are cut and cleaned."""
+    return Notice(
+        code=code,
+        detail=_clean(detail) or KINDS[code],
+        fix=_clean(fix),
+        url=_clean(url) or None,
+        problem=problem or None,
+    )
+
+
+def compare(
+    before: Conditions,
+    conditions: Iterable[Condition],
+    now: datetime,
+    *,
+    unseen: Collection[str] = (),
+) -> ConditionChanges:
+    """unseen: keys of before that this visit could not look at."""
+    by_key = {condition.key: condition for condition in conditions}
+    keys = sorted(by_key)[:MAX_STANDING]
+    standing: dict[str, Mapping[str, Any]] = {
+        key: _once_more(before.get(key), now) for key in keys
+    }
+    standing |= {key: before[key] for key in unseen if key not in standing}
+    begun = [by_key[key].notice for key in keys if key not in before]
+    ended = [key for key in before if key not in standing]
+    still = {_subject_of(key) for key in standing}
+    over = [_over(key) for key in ended if _subject_of(key) not in still]
+    return ConditionChanges(standing=standing, notices=(*over, *begun))
+
+
+def compare_probe(
+    before: Mapping[str, Any], outcome: str, *, url: str, detail: str
+) -> ConditionChanges:
+    """Told when seen twice in a row: one lost packet is no news.
+
+    before: {"told": the outcome told last, "last"?: another, seen once}.
+    """
+    noted = before.get("told", "alive")
+    if outcome == noted:
+        return ConditionChanges(standing={"told": noted}, notices=())
+    if outcome != before.get("last"):
+        return ConditionChanges(standing={"told": noted, "last": outcome}, notices=())
+    changed = f"Twice in a row it was {outcome}, before that {noted}."
+    told_now = make_notice(
+        "probe_changed", f"{changed} {detail}".strip(), url=url, fix=_OF_PROBES
+    )
+    return ConditionChanges(standing={"told": outcome}, notices=(told_now,))
+
+
+_OF_PROBES = "GET /v1/sites/HOST/quality has the single probes and what they met."
+
+
+def key_notices(
+    before: Sequence[StoredKey], after: Sequence[StoredKey]
+) -> list[Notice]:
+    """Note the keys whose state changed, of a site that had keys before."""
+    known = {stored.known.reference: stored.known.state for stored in before}
+    notices = []
+    for stored in after if before else ():
+        reference, state = stored.known.reference, stored.known.state
+        was: KeyState = known.get(reference, "absent")
+        if state != was:
+            code, fix = _OF_A_KEY[state]
+            detail = f"The key {reference.kid}."
+            notices.append(make_notice(code, detail, fix=fix, url=reference.source_url))
+    return notices
+
+
+def document_notices(
+    before: Mapping[str, StoredDocument],
+    after: Sequence[StoredDocument],
+    *,
+    refused: Collection[str],
+) -> list[Notice]:
+    """Note new, gone and deviating documents.
+
+    before: by URL. refused: URLs that a condition is about already.
+    """
+    present = {document.url for document in after}
+    gone = sorted(before.keys() - present - set(refused))
+    notices = [
+        make_notice("document_gone", f"{url} is not there.", url=url) for url in gone
+    ]
+    for document in after:
+        known = before.get(document.url)
+        if known is None and before:
+            detail = f"It is read as {document.format}, {document.conformance}."
+            notices.append(make_notice("document_new", detail, url=document.url))
+        notices += _deviating(known, document)
+    return notices
+
+
+def _deviating(known: StoredDocument | None, document: StoredDocument) -> list[Notice]:
+    old = {_spot(deviation) for deviation in known.deviations} if known else set()
+    new = [
+        deviation for deviation in document.deviations if _spot(deviation) not in old
+    ]
+    if not new:
+        return []
+    shown = "; ".join(
+        f"{deviation['pointer'] or '/'}: {deviation['detail']}"
+        for deviation in new[:MAX_SHOWN]
+    )
+    more = f"; and {len(new) - MAX_SHOWN} more" if len(new) > MAX_SHOWN else ""
+    fix = new[0].get("fix", "")
+    return [make_notice("deviations_new", shown + more, fix=fix, url=document.url)]
+
+
+def _spot(deviation: Mapping[str, Any]) -> tuple[str, str]:
+    return deviation["pointer"], deviation["rule"]
+
+
+def _once_more(known: Mapping[str, Any] | None, now: datetime) -> Mapping[str, Any]:
+    if known is None:
+        return {"since": now.isoformat(), "seen": 1}
+    return {"since": known["since"], "seen": known["seen"] + 1}
+
+
+def _subject_of(key: str) -> tuple[str, str]:
+    """Return the subject of a condition's end: a document or a topic."""
+    topic, _, url = key.split(" ", 2)
+    return _BEGINS_AND_ENDS[topic][1], url
+
+
+def _over(key: str) -> Notice:
+    code, url = _subject_of(key)
+    return make_notice(code, KINDS[code] + ".", url=url)
+
+
+def _clean(text: str) -> str:
+    return _NO_TEXT.sub("\ufffd", text)[:MAX_DETAIL]

@@ -1,0 +1,329 @@
+"""Blocks of the how-tos do what they say, with nothing but bash, openssl and curl."""
+
+import http.server
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+
+from tests.conftest import skip_or_fail
+
+DOCS = Path(__file__).parents[2] / "docs"
+COMMAND = Path(sys.executable).with_name("fair-registry")
+SITES = {"Ed25519": "zaytoun.test", "ES256": "saffron.test"}
+READY_TIMEOUT_S = 180
+BLOCK_TIMEOUT_S = 180
+
+DOCUMENT = {
+    "wab_version": "1.0.0",
+    "provider": {"name": "Zaytoun", "category": "restaurant"},
+    "capabilities": {
+        "commands": [
+            {
+                "name": "book_table",
+                "description": "Book a table at the restaurant for a number of guests",
+                "parameters": [
+                    {
+                        "name": "guests",
+                        "type": "integer",
+                        "required": True,
+                        "description": "How many guests will come",
+                    }
+                ],
+            }
+        ],
+        "permissions": {},
+        "tier": "free",
+        "transport": ["http"],
+    },
+}
+
+
+def block_after(page: str, marker: str) -> str:
+    """Return the first fenced block after the marker in a page of docs/."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    fenced = re.compile(r"^```bash\n(.*?)^```", re.DOTALL | re.MULTILINE)
+    match = fenced.search(text, text.index(marker))
+    assert match is not None
+    return match.group(1)
+
+
+def registration_block(alg: str) -> str:
+    block = block_after("register.md", "## Register with openssl and curl")
+    if alg == "Ed25519":
+        return block
+    head, step_1, _ = block.partition("# 1. ")
+    _, step_2, rest = block.partition("# 2. ")
+    assert step_1
+    assert step_2
+    es256 = block_after("register.md", "## With an ES256 key")
+    return f"{head}{es256}\n{step_2}{rest}"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Folder with a web root for each host; beside them `ca.pem` and `hosts`."""
+    folder = tmp_path_factory.mktemp("sites")
+    for host in SITES.values():
+        (folder / host).mkdir()
+        (folder / host / "agent-bridge.json").write_text(json.dumps(DOCUMENT))
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(str(folder / "ca.pem"))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert(*SITES.values()).configure_cert(context)
+
+    class ByHost(QuietHandler):
+        def translate_path(self, path: str) -> str:
+            host = self.headers["Host"].partition(":")[0]
+            self.directory = str(folder / host)
+            return super().translate_path(path)
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), ByHost) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        port = server.server_address[1]
+        hosts = "".join(f"{host} 127.0.0.1:{port}\n" for host in SITES.values())
+        (folder / "hosts").write_text(hosts)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield folder
+        server.shutdown()
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 — its name above
+        pass
+
+
+@pytest.fixture(scope="module")
+def origin(served: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The origin of `fair-registry serve`, which knows where the sites are."""
+    for tool in ("bash", "openssl", "curl"):
+        if shutil.which(tool) is None:
+            skip_or_fail(f"{tool} is not installed")
+    port = free_port()
+    environment = {
+        **os.environ,
+        "FAIR_REGISTRY_ALLOW_LOOPBACK": "1",
+        "FAIR_REGISTRY_HOSTS_FILE": str(served / "hosts"),
+        "FAIR_REGISTRY_CA_FILE": str(served / "ca.pem"),
+    }
+    data = tmp_path_factory.mktemp("data")
+    command = [str(COMMAND), "serve", "--port", str(port), "--data", str(data)]
+    with running(command, environment, data / "serve.log"):
+        url = f"http://127.0.0.1:{port}"
+        wait_until_ready(url, data / "serve.log")
+        yield url
+
+
+@contextmanager
+def running(
+    command: list[str],
+    environment: dict[str, str],
+    log: Path,
+    folder: Path | None = None,
+) -> Iterator[None]:
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            env=environment,
+            cwd=folder,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+        try:
+            yield
+        finally:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(30)
+
+
+def wait_until_ready(origin: str, log: Path) -> None:
+    deadline = time.monotonic() + READY_TIMEOUT_S
+    while time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(f"{origin}/health/ready"):
+                return
+        except urllib.error.URLError:
+            time.sleep(0.1)
+    pytest.fail(f"not ready: {log.read_text()}")
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def run_block(block: str, folder: Path, **environment: str) -> str:
+    ran = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", block],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=BLOCK_TIMEOUT_S,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Folder of each owner, by the algorithm of the key."""
+    return {alg: tmp_path_factory.mktemp(alg) for alg in SITES}
+
+
+@pytest.fixture(scope="module")
+def registered(origin: str, served: Path, folders: dict[str, Path]) -> dict[str, str]:
+    """Output of the registration block, by the algorithm of the key."""
+    return {
+        alg: run_block(
+            registration_block(alg),
+            folders[alg],
+            REGISTRY=origin,
+            SITE=site,
+            WEB_ROOT=str(served / site),
+        )
+        for alg, site in SITES.items()
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("alg", SITES)
+def test_the_registration_block_lists_the_site(
+    registered: dict[str, str], alg: str
+) -> None:
+    decided = json.loads(registered[alg].splitlines()[-1])
+
+    assert decided["host"] == SITES[alg]
+    assert decided["status"] == "active", decided["problems"]
+
+
+@pytest.mark.slow
+def test_the_search_block_finds_the_sites_and_reports_the_first(
+    origin: str, registered: dict[str, str], tmp_path: Path
+) -> None:
+    assert len(registered) == len(SITES)
+    until_found(origin, len(SITES))
+    block = block_after("search.md", "## Search, and report")
+
+    answer, selection = run_block(block, tmp_path, REGISTRY=origin).splitlines()
+
+    results = json.loads(answer)["results"]
+    assert {result["site"]["host"] for result in results} == set(SITES.values())
+    assert json.loads(selection)["leafHash"]
+
+
+@pytest.mark.slow
+def test_the_operator_block_registers_and_asks_as_the_operator(
+    origin: str, registered: dict[str, str], tmp_path: Path
+) -> None:
+    assert registered
+    block = block_after("operators.md", "## Register, search and report")
+
+    answer, report = run_block(block, tmp_path, REGISTRY=origin).split(
+        "path,section,", 1
+    )
+
+    assert json.loads(answer)["ranking"]["number"] == 1
+    assert report.count("\n") > 1
+    assert (tmp_path / "operator.header").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.slow
+def test_the_refresh_block_has_the_site_read_again(
+    origin: str, registered: dict[str, str], folders: dict[str, Path]
+) -> None:
+    assert registered
+    block = block_after("changes.md", "## Report a change")
+    site = SITES["Ed25519"]
+
+    hint = json.loads(run_block(block, folders["Ed25519"], REGISTRY=origin, SITE=site))
+
+    assert hint["host"] == site
+    deadline = time.monotonic() + READY_TIMEOUT_S
+    while time.monotonic() < deadline:
+        with urllib.request.urlopen(origin + hint["statusUrl"]) as answer:
+            if "at" in json.load(answer)["lastOutcomes"]["crawl"]:
+                return
+        time.sleep(0.1)
+    pytest.fail("nobody came")
+
+
+@pytest.mark.slow
+def test_the_rotation_block_replaces_the_key_and_revokes_the_old_one(
+    origin: str, registered: dict[str, str], served: Path, folders: dict[str, Path]
+) -> None:
+    assert registered
+    site, folder = SITES["Ed25519"], folders["Ed25519"]
+    before = (folder / "site-key.pem").read_bytes()
+    block = block_after("keys.md", "## Replace a key")
+
+    statements = run_block(
+        block, folder, REGISTRY=origin, SITE=site, WEB_ROOT=str(served / site)
+    )
+
+    decided = [json.loads(line) for line in statements.splitlines()]
+    assert [(one["act"], one["status"]) for one in decided] == [
+        ("rotate", "active"),
+        ("revoke", "active"),
+    ]
+    assert (folder / "site-key.pem").read_bytes() != before
+    with urllib.request.urlopen(f"{origin}/v1/sites/{site}/notices") as answer:
+        codes = [notice["code"] for notice in json.load(answer)["notices"]]
+    assert {"key_trusted", "key_revoked"} <= set(codes)
+
+
+@pytest.mark.slow
+def test_the_blocks_to_try_it_register_and_find_a_site_of_ones_own(
+    tmp_path: Path,
+) -> None:
+    port, site_port = free_port(), free_port()
+    origin = f"http://127.0.0.1:{port}"
+    environment = {
+        "FAIR_REGISTRY": str(COMMAND),
+        "EXAMPLE": str(DOCS / "examples" / "wab.json"),
+        "REGISTRY": origin,
+        "PORT": str(port),
+        "SITE_PORT": str(site_port),
+    }
+    start = block_after("try-it.md", "First `make setup`")
+    ask = block_after("try-it.md", "In a second terminal")
+    command = ["bash", "-euo", "pipefail", "-c", start]
+    log = tmp_path / "serve.log"
+    with running(command, {**os.environ, **environment}, log, tmp_path):
+        wait_until_ready(origin, log)
+
+        output = run_block(ask, tmp_path, **environment)
+
+    assert "shop.test: active" in output
+    assert "1. The Corner Kitchen (shop.test, Amman JO)" in output
+
+
+def until_found(origin: str, count: int) -> None:
+    """Wait for the index, which follows the database within a second."""
+    deadline = time.monotonic() + READY_TIMEOUT_S
+    while time.monotonic() < deadline:
+        with urllib.request.urlopen(f"{origin}/v1/search?q=book+a+table") as answer:
+            if len(json.load(answer)["results"]) == count:
+                return
+        time.sleep(0.1)
+    pytest.fail("the sites are not found")

@@ -1,0 +1,233 @@
+"""Names say what a thing is, docstrings begin with a verb or a noun, rooms stay small."""
+
+import ast
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SAYS_NOTHING = frozenset(
+    ("told", "one", "found", "made", "kept", "said", "heard", "asked", "spoken", "each")
+)
+# A docstring that begins so is no sentence of its own: "Of each class."
+NO_BEGINNING = frozenset(
+    [
+        "about",
+        "after",
+        "among",
+        "as",
+        "at",
+        "because",
+        "before",
+        "behind",
+        "beside",
+        "between",
+        "by",
+        "during",
+        "for",
+        "from",
+        "how",
+        "if",
+        "in",
+        "into",
+        "of",
+        "on",
+        "over",
+        "per",
+        "since",
+        "than",
+        "that",
+        "through",
+        "to",
+        "under",
+        "until",
+        "what",
+        "when",
+        "where",
+        "whether",
+        "which",
+        "while",
+        "who",
+        "whom",
+        "whose",
+        "why",
+        "with",
+        "within",
+        "without",
+    ]
+)
+FIRST_WORD = re.compile(r"[^A-Za-z]*([A-Za-z]+)")
+
+FILES_A_FOLDER = 20
+# A feature has the same name on every floor; a bench is named for what it measures.
+RECURRING_FILES = frozenset(
+    [
+        "__init__",
+        "__main__",
+        "refusals",
+        "attestations",
+        "challenges",
+        "counterfactual",
+        "former_categories",
+        "invariance",
+        "kept_reports",
+        "labels",
+        "lint",
+        "moderation",
+        "notices",
+        "operators",
+        "policy",
+        "rankings",
+        "refresh",
+        "registration",
+        "registrations",
+        "search",
+        "sites",
+        "abp",
+        "awas",
+        "webmcp",
+    ]
+)
+# Lines of Python a package may have: a package that needs more says so here.
+BUDGET = {
+    "crawler": 7_500,
+    "registry": 61_500,
+}
+# The compiled library serves the search and nothing else.
+C_FOLDERS = frozenset(("registry/index/csrc", "registry/ranking/csrc"))
+C_LINES = 2_500
+ENTRY_POINTS = 10
+
+
+def identifiers(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                yield node.lineno, name
+            case ast.Attribute(attr=name, ctx=ast.Store()):
+                yield node.lineno, name
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                yield node.lineno, node.name
+
+
+def docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        if isinstance(
+            node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+        ):
+            text = ast.get_docstring(node)
+            if text:
+                yield node.body[0].lineno, text
+
+
+def nameless(source: str) -> list[str]:
+    return [
+        f"{line}: {name}"
+        for line, name in identifiers(ast.parse(source))
+        if name.strip("_").lower() in SAYS_NOTHING
+    ]
+
+
+def subjectless(source: str) -> list[str]:
+    return [
+        f"{line}: {text.splitlines()[0]}"
+        for line, text in docstrings(ast.parse(source))
+        if (word := FIRST_WORD.match(text)) and word[1].lower() in NO_BEGINNING
+    ]
+
+
+@pytest.fixture(scope="module")
+def service(sources: dict[Path, str]) -> dict[Path, str]:
+    return {
+        path: source
+        for path, source in sources.items()
+        if path.parts[0] != "migrations"
+    }
+
+
+def test_identifiers_are_nouns_and_verbs_of_the_field(service: dict[Path, str]) -> None:
+    faults = {path.as_posix(): nameless(source) for path, source in service.items()}
+
+    assert {path: lines for path, lines in faults.items() if lines} == {}
+
+
+def test_docstrings_begin_with_a_verb_or_a_noun(service: dict[Path, str]) -> None:
+    faults = {path.as_posix(): subjectless(source) for path, source in service.items()}
+
+    assert {path: lines for path, lines in faults.items() if lines} == {}
+
+
+def test_public_classes_have_a_name_of_their_own(service: dict[Path, str]) -> None:
+    defined = defaultdict(list)
+    for path, source in service.items():
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                defined[node.name].append(path.as_posix())
+
+    assert {name: paths for name, paths in defined.items() if len(paths) > 1} == {}
+
+
+def test_files_have_a_name_of_their_own(service: dict[Path, str]) -> None:
+    names = Counter(
+        path.stem
+        for path in service
+        if path.stem not in RECURRING_FILES and "bench" not in path.parts
+    )
+
+    assert {name: count for name, count in names.items() if count > 1} == {}
+
+
+def test_no_folder_is_crowded(service: dict[Path, str]) -> None:
+    files = Counter(path.parent for path in service if path.stem != "__init__")
+
+    assert {str(f): n for f, n in files.items() if n > FILES_A_FOLDER} == {}
+
+
+def test_packages_keep_to_their_budget_of_lines(service: dict[Path, str]) -> None:
+    lines: Counter[str] = Counter()
+    for path, source in service.items():
+        if "bench" not in path.parts:
+            lines[path.parts[0]] += source.count("\n")
+
+    assert {name: n for name, n in lines.items() if n > BUDGET[name]} == {}
+
+
+def test_c_stands_only_where_a_search_runs(root: Path) -> None:
+    files = list(root.glob("registry/**/*.[ch]"))
+
+    assert {path.parent.relative_to(root).as_posix() for path in files} <= C_FOLDERS
+    assert sum(path.read_text().count("\n") for path in files) <= C_LINES
+
+
+def test_the_compiled_library_has_few_entry_points(root: Path) -> None:
+    bound = {
+        name
+        for path in root.glob("registry/**/*.py")
+        for name in re.findall(r"(?<![a-z])_?library\.([a-z_]+)", path.read_text())
+    }
+
+    assert "search" in bound
+    assert len(bound) <= ENTRY_POINTS, sorted(bound)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "for one in rows: pass",
+        "def told(): pass",
+        "self._found = 1",
+        "lambda each: each",
+        "class Said: pass",
+    ],
+)
+def test_a_name_that_says_nothing_is_seen(source: str) -> None:
+    assert nameless(source)
+
+
+@pytest.mark.parametrize(
+    "source", ['"""Of each class."""', 'def f():\n    """What is left."""']
+)
+def test_a_docstring_without_a_subject_is_seen(source: str) -> None:
+    assert subjectless(source)

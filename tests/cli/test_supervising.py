@@ -1,0 +1,82 @@
+"""The supervisor: a part that ends or hangs is replaced, one that can't run ends all."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from registry.cli.service import supervise
+from registry.cli.service.serve import beside
+from registry.cli.service.supervise import CannotGoOn, Part, Supervisor
+from registry.settings_reader import EXIT_MISCONFIGURED
+from tests.waiting import until
+
+LIVES = """
+import asyncio, os, sys
+from registry.process import run_until_stopped
+async def live():
+    with open(sys.argv[1], "a") as file:
+        print(os.getpid(), file=file, flush=True)
+    await asyncio.Event().wait()
+run_until_stopped(live())
+"""
+
+
+@asynccontextmanager
+async def supervised(*parts: Part) -> AsyncIterator[None]:
+    async with beside([Supervisor(parts, {}).run()]):
+        yield
+
+
+def living(folder: Path) -> Part:
+    return Part("living", ["-c", LIVES, str(folder / "pids")])
+
+
+def pids_of(folder: Path) -> list[int]:
+    file = folder / "pids"
+    return [int(line) for line in file.read_text().split()] if file.exists() else []
+
+
+async def test_part_that_hangs_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervise, "STALL_S", 2.5)
+    async with supervised(living(tmp_path)):
+        await until("it runs", lambda: len(pids_of(tmp_path)) == 1)
+        await asyncio.sleep(4)
+        assert len(pids_of(tmp_path)) == 1, "who shows that it lives is let alone"
+        os.kill(pids_of(tmp_path)[0], signal.SIGSTOP)
+        await until("another runs in its stead", lambda: len(pids_of(tmp_path)) == 2)
+
+
+async def test_part_that_settings_keep_from_working_ends_the_service() -> None:
+    leaving = Part("leaving", ["-c", f"raise SystemExit({EXIT_MISCONFIGURED})"])
+    with pytest.raises(CannotGoOn, match="the leaving can't run"):
+        async with supervised(leaving):
+            await asyncio.Event().wait()
+
+
+async def test_part_that_cannot_be_started_ends_the_service(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/absent")
+    with pytest.raises(CannotGoOn, match="can't be started"):
+        async with supervised(Part("absent", [])):
+            await asyncio.Event().wait()
+
+
+async def test_what_ends_the_block_ends_the_works(tmp_path: Path) -> None:
+    async def fail() -> None:
+        async with supervised(living(tmp_path)):
+            await until("it runs", lambda: len(pids_of(tmp_path)) == 1)
+            raise LookupError
+
+    with pytest.raises(LookupError):
+        await fail()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pids_of(tmp_path)[0], 0)

@@ -1,0 +1,86 @@
+"""Visits read in a row, and what reading raises is told to its own visit alone."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from crawler.discovery.batch_parser import BatchParser
+from registry.errors import Refused
+from registry.usecases.refusals import DOCUMENT_MISSING
+
+
+class Page:
+    """Notes in a common book that it was read."""
+
+    def __init__(self, number: int, book: list[int]) -> None:
+        self._number = number
+        self._book = book
+
+    def read(self) -> int:
+        self._book.append(self._number)
+        return 2 * self._number
+
+
+def refuse() -> int:
+    raise Refused(DOCUMENT_MISSING, "nothing is there")
+
+
+async def fetch_and_read(
+    batch_parser: BatchParser, pages: int, read: Callable[[], int]
+) -> int:
+    """A visit whose document comes after some rounds of the loop."""
+    with batch_parser.visit():
+        for _ in range(pages):
+            await asyncio.sleep(0)
+        return await batch_parser.document(read, abs)
+
+
+async def test_documents_that_come_one_by_one_are_read_in_a_row() -> None:
+    batch_parser, book = BatchParser(), list[int]()
+    seen: list[int] = []
+
+    async def look() -> None:
+        while len(book) < 3:
+            seen.append(len(book))
+            await asyncio.sleep(0)
+
+    visits = [fetch_and_read(batch_parser, 1 + n, Page(n, book).read) for n in range(3)]
+    *found, _ = await asyncio.gather(*visits, look())
+    assert found == [0, 2, 4]
+    assert set(seen) == {0}  # nobody else ran between the first and the last
+
+
+async def test_what_reading_raises_is_told_to_its_own_visit() -> None:
+    batch_parser, book = BatchParser(), list[int]()
+    good = [fetch_and_read(batch_parser, 0, Page(n, book).read) for n in (1, 2)]
+    found = await asyncio.gather(
+        *good, fetch_and_read(batch_parser, 0, refuse), return_exceptions=True
+    )
+    assert found[:2] == [2, 4]
+    assert isinstance(found[2], Refused)
+    assert book == [1, 2]  # each was read once, whatever became of another
+
+
+async def test_a_visit_alone_waits_for_nobody() -> None:
+    batch_parser, book = BatchParser(), list[int]()
+    with batch_parser.visit():
+        async with asyncio.timeout(0.1):
+            assert await batch_parser.document(Page(1, book).read, abs) == 2
+            assert await batch_parser.whole_visit(Page(2, book).read) == 4
+    with pytest.raises(Refused):
+        await batch_parser.whole_visit(refuse)
+
+
+async def test_all_are_opened_before_the_first_is_read() -> None:
+    batch_parser, done = BatchParser(), list[str]()
+
+    async def visit(name: str) -> str:
+        with batch_parser.visit():
+            return await batch_parser.document(
+                lambda: done.append(f"open {name}"),
+                lambda _: done.append(f"read {name}") or name,
+            )
+
+    assert await asyncio.gather(visit("a"), visit("b")) == ["a", "b"]
+    assert done == ["open a", "open b", "read a", "read b"]

@@ -1,0 +1,62 @@
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from registry.errors import Problem
+from registry.formats.detect import parse_document
+from registry.formats.document import Document, Rejected
+
+ARRAY_OF_OBJECTS = {
+    "type": "object",
+    "properties": {
+        "slots": {
+            "type": "array",
+            "items": {"type": "object", "properties": {"at": {"type": "string"}}},
+        }
+    },
+}
+
+
+def _with_member(name: str, value: Any) -> dict[str, Any]:
+    tool = {
+        "name": "get_slots",
+        "description": "Free slots",
+        "inputSchema": {"type": "object", "properties": {}},
+    }
+    return {"name": "Dentist", "tools": [{**tool, name: value}]}
+
+
+@pytest.mark.parametrize(
+    "name", ["returnSchema", "resultSchema", "returns", "outputs", "response", "x"]
+)
+def test_a_schema_counts_on_its_own_whatever_its_member_is_called(
+    name: str, read: Callable[..., Document]
+) -> None:
+    assert len(read(_with_member(name, ARRAY_OF_OBJECTS)).site.actions) == 1
+    read(_with_member(name, {"answer": {"slots": ARRAY_OF_OBJECTS}}))
+
+
+def test_examples_are_read_by_nobody(read: Callable[..., Document]) -> None:
+    read(_with_member("examples", [{"a": [{"b": [{"c": [1]}]}]}]))
+
+
+def test_what_is_too_deep_is_pointed_at_with_its_indexes(
+    refuse: Callable[..., Problem],
+) -> None:
+    problem = refuse(_with_member("x", [{}, [[[[[1]]]]]]))
+    assert (problem.code, problem.pointer) == (
+        "json_too_deep",
+        "/tools/0/x/1/0/0/0/0",
+    )
+
+
+def test_a_character_is_pointed_at_with_its_index() -> None:
+    actions = [{"name": "a"}, {"name": "b", "description": "x\0"}]
+    document = {"wab_version": "1.0", "provider": {}, "actions": actions}
+    result = parse_document(
+        json.dumps(document).encode(), url="https://site.example/wab.json"
+    )
+    assert isinstance(result, Rejected)
+    assert result.problem.pointer == "/actions/1/description"

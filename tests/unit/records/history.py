@@ -1,0 +1,137 @@
+"""A registry's records as it logs them, in order, for tests of those who read them."""
+
+from datetime import UTC, date, datetime, timedelta
+from hashlib import sha256
+
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.ties import make_seed, tie_key
+from registry.records.canonical import digest_of
+from registry.records.disclosure import seal
+from registry.records.ranking_record import RankingFields, ranking_record
+from registry.records.record import (
+    ANONYMOUS,
+    erase_record,
+    policy_record,
+    seed_commitment_record,
+    seed_reveal_record,
+)
+from registry.records.seed import commit_secret
+from registry.sites.identifier import format_site_id, make_ulid
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+DAY = NOON.date()
+POLICY = DEFAULT_POLICY.canonical_json
+WEIGHTS = DEFAULT_POLICY.weights
+
+
+def secret_of(day: date) -> bytes:
+    return sha256(b"secret of " + day.isoformat().encode()).digest()
+
+
+class History:
+    """bodies: what was logged. now: set it, or let it run by `minutes`."""
+
+    def __init__(self, now=NOON):
+        self.bodies = []
+        self.now = now
+        self.disclosures = {}
+
+    def pass_by(self, **by):
+        self.now += timedelta(**by)
+        return self
+
+    def log(self, record):
+        self.bodies.append(record.body)
+        return len(self.bodies) - 1
+
+    @property
+    def head(self):
+        return {"record_id": self.ulid(), "at": self.now}
+
+    def ulid(self):
+        unix_ms = int(self.now.timestamp() * 1000)
+        return make_ulid(unix_ms, len(self.bodies).to_bytes(10, "big"))
+
+    def begin(self):
+        """As a registry does: the policy, and the secrets of two days."""
+        self.policy()
+        self.commit(self.now.date())
+        self.commit(self.now.date() + timedelta(days=1))
+        return self
+
+    def policy(self, text=POLICY):
+        code = digest_of(b"code")
+        return self.log(policy_record(**self.head, policy_json=text, code_digest=code))
+
+    def commit(self, day, secret=None):
+        commitment = commit_secret(secret or secret_of(day))
+        return self.log(
+            seed_commitment_record(**self.head, day=day, commitment=commitment)
+        )
+
+    def reveal(self, day, secret=None):
+        secret = secret or secret_of(day)
+        return self.log(seed_reveal_record(**self.head, day=day, secret=secret))
+
+    def erase(self, index, digests, last=None):
+        return self.log(
+            erase_record(
+                **self.head, leaf_index=index, digests=digests, last_index=last
+            )
+        )
+
+    def rank(
+        self, *, seed=1, policy=POLICY, operator=ANONYMOUS, count=None, **disclose
+    ):
+        """A ranking of three sites, the last two of equal score."""
+        request_id = self.ulid()
+        scores = disclose.get("scores") or honest_scores(self.now.date(), request_id)
+        sealed = seal(
+            {
+                "query": "bread",
+                "request": {
+                    "id": request_id,
+                    "nonce": "n",
+                    "at": self.now.isoformat(),
+                    "after": ["-1000000000", "0", "0", "0"],
+                },
+                "scores": scores,
+            },
+            lambda size: sha256(b"%d" % len(self.bodies)).digest()[:size],
+            8,
+        )
+        fields = RankingFields(
+            **self.head,
+            operator=operator,
+            policy=digest_of(policy),
+            snapshot="snap",
+            seed_index=seed,
+            eligible_count=3,
+            order=disclose.get("order") or [one["site"] for one in scores],
+            sd_digests=sealed.digests,
+        )
+        index = self.log(ranking_record(fields, count))
+        self.disclosures[index] = [one.disclosure for one in sealed.openings]
+        return index
+
+
+def honest_scores(day, request_id, nonce="n"):
+    """As disclosed: the best, then two equals by their tie keys."""
+    seed = make_seed(secret_of(day), request_id, nonce)
+    return [
+        scored(7, (9000, 5000, 5000, 7000, 2000), seed),
+        *sorted(
+            (scored(site, (4000, 5000, 5000, 7000, 2000), seed) for site in (8, 9)),
+            key=lambda one: one["tie"],
+        ),
+    ]
+
+
+def scored(site, factors, seed):
+    spelled = format_site_id(site)
+    return {
+        "site": spelled,
+        "factors": list(factors),
+        "score": sum(w * f for w, f in zip(WEIGHTS, factors, strict=True)),
+        "tie": f"{tie_key(seed, spelled):016x}",
+    }

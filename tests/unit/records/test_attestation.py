@@ -1,0 +1,77 @@
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from registry.errors import Refused
+from registry.records.attestation import (
+    Rescoring,
+    attest,
+    parse_attestation,
+    verify_attestation,
+)
+from registry.records.record import parse_record, rescore_record
+from registry.sites.identifier import make_ulid
+from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
+
+PRIVATE = Ed25519PrivateKey.from_private_bytes(bytes(32))
+AUDITOR = Signer(
+    name="auditor.example", algorithm=NoteAlgorithm.ED25519, private=PRIVATE
+)
+RESCORING = Rescoring(
+    auditor=format_vkey(AUDITOR.verifier_key),
+    first_index=10,
+    last_index=19,
+    checked_count=4,
+    mismatch_count=1,
+)
+
+
+def test_an_attestation_survives_the_log():
+    record = rescore_record(
+        record_id=make_ulid(0, bytes(10)),
+        at=datetime(2026, 11, 20, tzinfo=UTC),
+        attestation=attest(RESCORING, PRIVATE),
+    )
+    logged = parse_attestation(parse_record(record.body))
+    assert verify_attestation(logged) == RESCORING
+
+
+def test_the_signed_statement_is_as_documented():
+    assert RESCORING.statement == (
+        b'fair-registry/rescore/v1\n{"auditor":"' + RESCORING.auditor.encode() + b'",'
+        b'"first":10,"last":19,"mismatches":1,"n":4}'
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"mismatch_count": 0},
+        {"checked_count": 5},
+        {"first_index": 11},
+        {"last_index": 20},
+        {"auditor": "auditor.example"},
+    ],
+    ids=repr,
+)
+def test_an_edited_attestation_is_refused(changes):
+    attestation = attest(RESCORING, PRIVATE)
+    edited = replace(attestation, rescoring=replace(RESCORING, **changes))
+    with pytest.raises(Refused):
+        verify_attestation(edited)
+
+
+def test_an_attestation_by_another_key_is_refused():
+    other = Ed25519PrivateKey.from_private_bytes(b"1" * 32)
+    with pytest.raises(Refused) as refused:
+        verify_attestation(attest(RESCORING, other))
+    assert refused.value.code == "attestation_invalid"
+
+
+@pytest.mark.parametrize("changes", [{"sig": "AA=="}, {"n": "4"}, {"first": None}])
+def test_members_that_are_no_attestation_are_refused(changes):
+    members = {**RESCORING.members, "sig": "AAAA", **changes}
+    with pytest.raises(Refused):
+        parse_attestation(members)

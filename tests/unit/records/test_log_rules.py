@@ -1,0 +1,315 @@
+from datetime import date, timedelta
+
+import msgspec
+import pytest
+
+from registry.records.log_rules import Conduct, ConductState, RuleBroken
+from registry.records.record import moderation_record
+from registry.sites.identifier import format_site_id
+from tests.unit.records.history import DAY, NOON, History
+
+TOMORROW = DAY + timedelta(days=1)
+
+
+def read(history, **options):
+    """The conduct after all records, and what was found: code and entry of each."""
+    told = []
+    conduct = Conduct(report=told.append, **options)
+    for index, body in enumerate(history.bodies):
+        conduct.read(index, body)
+    for one in conduct.erasures:
+        conduct.check_erasure(one, history.bodies[one.target_index])
+    return conduct, [(one.code, one.entry_index) for one in told]
+
+
+def found(history):
+    return read(history)[1]
+
+
+def honest_days(count=4):
+    """Days as they go: rankings, a reveal soon after midnight, a new commitment."""
+    history = History().begin()
+    for number in range(count):
+        for _ in range(3):
+            history.pass_by(hours=3)
+            history.rank(seed=seed_of(history), operator="op-1", count=None)
+        history.now = NOON + timedelta(days=number, hours=12, minutes=3)
+        history.commit(DAY + timedelta(days=number + 2))
+        history.reveal(DAY + timedelta(days=number))
+    return history
+
+
+def seed_of(history):
+    """The leaf of the commitment of the day that it is."""
+    day = history.now.date().isoformat().encode()
+    wanted = b'"day":"' + day + b'"'
+    return next(
+        index
+        for index, body in enumerate(history.bodies)
+        if wanted in body and b'"commitment"' in body
+    )
+
+
+def test_days_of_an_honest_registry_are_sound():
+    history = honest_days()
+    conduct, told = read(history)
+    assert told == []
+    assert conduct.state.records == {"policy": 1, "ranking": 12, "seed": 10}
+    assert conduct.overdue_days(history.now) == []
+    # Nobody has revealed the last two days; two days later they are overdue.
+    late = [one.isoformat() for one in (DAY + timedelta(4), DAY + timedelta(5))]
+    assert conduct.overdue_days(history.now + timedelta(days=4)) == late
+
+
+@pytest.mark.parametrize("stop", range(0, 24, 3))
+def test_reading_stops_and_goes_on_from_its_plain_state(stop):
+    history = honest_days()
+    first = Conduct()
+    for index, body in enumerate(history.bodies[:stop]):
+        first.read(index, body)
+    kept = msgspec.json.encode(first.state)
+    second = Conduct(msgspec.json.decode(kept, type=ConductState))
+    for index, body in enumerate(history.bodies[stop:], start=stop):
+        second.read(index, body)
+    assert second.state == read(history)[0].state
+
+
+def test_the_first_finding_stops_a_reader_that_does_not_collect():
+    history = History()
+    history.rank(seed=0)
+    with pytest.raises(RuleBroken) as broken:
+        Conduct().read(0, history.bodies[0])
+    assert broken.value.entry_index == 0
+
+
+# --- policies and seeds ---
+
+
+def test_a_ranking_before_its_policy_is_found():
+    history = History()
+    history.commit(DAY)
+    ranking = history.rank(seed=0)
+    history.policy()
+    history.rank(seed=0)
+    assert found(history) == [("policy_unlogged", ranking)]
+
+
+@pytest.mark.parametrize(
+    "seed", [0, 3, 4, 10**14], ids=["policy", "reveal", "itself", "none"]
+)
+def test_a_ranking_must_name_a_commitment_before_it(seed):
+    history = History().begin()
+    history.now = NOON + timedelta(hours=13)
+    history.reveal(DAY)
+    ranking = history.rank(seed=seed)
+    assert found(history) == [("seed_unlogged", ranking)]
+
+
+def test_a_commitment_after_the_ranking_that_names_it_is_found():
+    history = History().begin()
+    ranking = history.rank(seed=4)
+    history.commit(DAY + timedelta(days=2))
+    assert found(history) == [("seed_unlogged", ranking)]
+
+
+def test_the_seed_of_a_later_day_is_found():
+    history = History().begin()
+    ranking = history.rank(seed=2)
+    assert found(history) == [("seed_not_of_the_day", ranking)]
+
+
+def test_a_page_asked_for_after_midnight_keeps_its_seed():
+    history = History().begin().pass_by(hours=13)
+    history.rank(seed=1)
+    assert found(history) == []
+
+
+def test_a_second_commitment_for_a_day_is_found():
+    history = History().begin()
+    second = history.commit(DAY, secret=b"t" * 32)
+    assert found(history) == [("seed_committed_twice", second)]
+
+
+def test_a_secret_that_is_not_the_committed_one_is_found():
+    history = History().begin().pass_by(hours=13)
+    reveal = history.reveal(DAY, secret=b"t" * 32)
+    assert found(history) == [("seed_reveal_invalid", reveal)]
+
+
+def test_a_secret_revealed_on_its_own_day_is_found():
+    history = History().begin().pass_by(hours=11, minutes=59)
+    reveal = history.reveal(DAY)
+    assert found(history) == [("seed_revealed_early", reveal)]
+
+
+def test_a_secret_that_nobody_committed_to_is_found():
+    history = History().begin().pass_by(hours=13)
+    history.reveal(DAY)
+    twice = history.reveal(DAY)
+    never = history.reveal(DAY - timedelta(days=9))
+    assert found(history) == [("seed_uncommitted", twice), ("seed_uncommitted", never)]
+
+
+def test_a_secret_kept_for_longer_than_a_day_is_found_once():
+    history = History().begin()
+    history.now = NOON + timedelta(days=1, hours=12)
+    history.rank(seed=2)
+    for _ in range(5):
+        history.pass_by(minutes=20)
+        history.rank(seed=2)
+    late = history.rank(seed=2)
+    assert found(history) == [("seed_overdue", late - 1)]
+
+
+def test_a_registry_that_stood_still_may_reveal_when_it_is_back():
+    history = History().begin()
+    history.now = NOON + timedelta(days=9)
+    history.commit(history.now.date())
+    history.rank(seed=3)
+    history.pass_by(minutes=5)
+    history.reveal(DAY)
+    history.reveal(TOMORROW)
+    history.pass_by(hours=5)
+    history.rank(seed=3)
+    assert found(history) == []
+
+
+# --- erasures ---
+
+
+def test_what_is_erased_was_there():
+    history = History().begin()
+    ranking = history.rank()
+    history.erase(ranking, sd_of(history, ranking)[:3])
+    assert found(history) == []
+
+
+def sd_of(history, index):
+    return msgspec.json.decode(history.bodies[index])["_sd"]
+
+
+@pytest.mark.parametrize(
+    ("target", "foreign"),
+    [
+        pytest.param(3, True, id="a digest of another record"),
+        pytest.param(0, False, id="a record without disclosures"),
+        pytest.param(5, False, id="the erase record itself"),
+        pytest.param(10**9, False, id="nothing yet"),
+    ],
+)
+def test_what_is_erased_but_was_not_there_is_found(target, foreign):
+    history = History().begin()
+    history.rank()
+    other = history.rank()
+    digests = sd_of(history, other if foreign else 3)
+    erased = history.erase(target, digests)
+    assert found(history) == [("erasure_unfounded", erased)]
+
+
+def test_a_range_may_be_erased_without_naming_digests():
+    history = History().begin()
+    history.rank()
+    history.erase(0, [], last=3)
+    beyond = history.erase(0, [], last=5)
+    assert found(history) == [("erasure_unfounded", beyond)]
+
+
+# --- operators ---
+
+
+def test_counters_may_swap_places_but_not_leave_gaps():
+    history = History().begin()
+    for count in (1, 3, 2, 4):
+        history.rank(operator="op-1", count=count)
+    history.rank(operator="op-2", count=1)
+    history.rank()
+    assert found(history) == []
+
+
+def test_a_missing_number_is_found_when_the_merge_delay_is_over():
+    history = History().begin()
+    history.rank(operator="op-1", count=1)
+    history.rank(operator="op-1", count=3)
+    history.pass_by(minutes=1)
+    history.rank()
+    assert found(history) == []
+    history.pass_by(minutes=1)
+    late = history.rank()
+    assert found(history) == [("operator_count_broken", late)]
+    history.rank(operator="op-1", count=4)
+    assert found(history) == [("operator_count_broken", late)]
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_number_given_twice_is_found(count):
+    history = History().begin()
+    history.rank(operator="op-1", count=1)
+    twice = history.rank(operator="op-1", count=count)
+    assert found(history) == [("operator_count_broken", twice)]
+
+
+def test_numbers_far_ahead_do_not_pile_up():
+    history = History().begin()
+    for count in range(2, 4_099):
+        history.rank(operator="op-1", count=count)
+    conduct, told = read(history)
+    assert [code for code, _ in told] == ["operator_count_broken"]
+    assert conduct.state.operators["op-1"].ahead == {}
+
+
+# --- time and form ---
+
+
+def test_time_may_go_back_by_the_merge_delay_only():
+    history = History().begin()
+    history.pass_by(minutes=-1)
+    history.rank()
+    assert found(history) == []
+    history.pass_by(minutes=-1)
+    late = history.rank()
+    assert found(history) == [("record_out_of_time", late)]
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        pytest.param(lambda _: b"", id="nothing"),
+        pytest.param(lambda body: body[:-1], id="cut off"),
+        pytest.param(lambda body: body + b"\n", id="a newline behind"),
+        pytest.param(lambda body: body.replace(b'"k":3', b'"k": 3'), id="a space"),
+        pytest.param(lambda body: body.replace(b'"k":3', b'"k":4'), id="a wrong count"),
+        pytest.param(
+            lambda body: body.replace(b'"v":1', b'"v":2'), id="a later version"
+        ),
+        pytest.param(lambda body: body.replace(b"anon", b"\xff"), id="no UTF-8"),
+        pytest.param(lambda body: body.replace(b"anon", b"\\u0061"), id="an escape"),
+        pytest.param(lambda body: body.replace(b"ranking", b"gossip"), id="a new kind"),
+        pytest.param(lambda body: body.replace(b"11-20T", b"19-39T"), id="no such day"),
+        pytest.param(lambda _: b"[" * 60_000, id="deep"),
+    ],
+)
+def test_a_record_of_another_form_is_found(spoil):
+    history = History().begin()
+    ranking = history.rank()
+    history.bodies[ranking] = spoil(history.bodies[ranking])
+    _, told = read(history)
+    assert [index for _, index in told] == [ranking]
+
+
+def test_a_commitment_for_no_day_is_found():
+    history = History().begin()
+    index = history.commit(date(2026, 12, 1))
+    history.bodies[index] = history.bodies[index].replace(b"12-01", b"13-39")
+    assert found(history) == [("record_field_invalid", index)]
+
+
+def test_records_without_rules_among_others_are_counted():
+    history = History().begin()
+    history.log(
+        moderation_record(
+            **history.head, site_id=format_site_id(7), act="release", reason="appeal"
+        )
+    )
+    conduct, told = read(history)
+    assert told == []
+    assert conduct.state.records["moderation"] == 1

@@ -1,0 +1,324 @@
+"""A log with its archive, made in memory: what the tests of archives play with."""
+
+import copy
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from registry.identity.keys.private_keys import public_key_of
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.ties import make_seed, tie_key
+from registry.records.disclosure import seal
+from registry.records.labelling import Labelling, digest_source, sign_labelling
+from registry.records.ranking_columns import (
+    RankingColumns,
+    category_of,
+    pack_sites,
+    stored_query_key,
+)
+from registry.records.ranking_record import RankingFields, ranking_record
+from registry.records.record import (
+    label_record,
+    selection_record,
+)
+from registry.reports.archive.archive_manifest import Manifest
+from registry.reports.archive.archive_rows import archive_ranking, derive
+from registry.reports.archive.reading import Archive, open_archive
+from registry.reports.archive.writing import ArchiveWriter, WriteSummary
+from registry.reports.invariance import TrialCount
+from registry.reports.labels import AUDITOR as AUDITOR_KIND
+from registry.reports.labels import (
+    DOCUMENT,
+    REGISTRATION,
+    ToldLabel,
+    compare_claims,
+    rank_tellers,
+)
+from registry.reports.report_terms import Algorithm, Terms, Window
+from registry.reports.window.observation import SiteDisclosure
+from registry.sites.identifier import format_site_id, parse_site_id
+from registry.sites.label import Label
+from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
+from tests.unit.records.history import NOON, History, secret_of
+
+KEY = Ed25519PrivateKey.from_private_bytes(sha256(b"promises").digest())
+PUBLIC = public_key_of(KEY)
+SITES = tuple(range(101, 131))
+SIZES = ("micro", "small", "medium", "large", "unknown")
+WINDOW = Window(start_at=NOON - timedelta(hours=12), end_at=NOON + timedelta(hours=36))
+TRIALS = ((TrialCount(perturbation="brand", trials=400, violations=1),),)
+ALGORITHM = Algorithm(policy_digest=DEFAULT_POLICY.digest, code_digest="sha256:code")
+TERMS = Terms(window=WINDOW)
+AUDITOR = Signer(
+    name="auditor.example",
+    algorithm=NoteAlgorithm.ED25519,
+    private=Ed25519PrivateKey.from_private_bytes(sha256(b"auditor").digest()),
+)
+AUDITOR_KEY = format_vkey(AUDITOR.verifier_key)
+SOURCE = "https://business-register.example/entries/7"
+
+
+class Town(History):
+    """rows: of the archive, as the records tell. factors: by leaf, of returned sites."""
+
+    def __init__(self, now=NOON):
+        super().__init__(now)
+        self.rows = []
+
+    def ask(self, number):
+        """Three sites of thirty; every fifth question is one that was asked before."""
+        request_id = self.ulid()
+        order = [SITES[(number * step + step) % 30] for step in (1, 7, 11)]
+        order = list(dict.fromkeys(order)) if number % 17 else []
+        query = f"bread {number % 80}"
+        filters = {"category": "bakery"} if number % 3 else {}
+        sealed = seal(
+            {
+                "query": query,
+                "location": "u33d" if number % 2 else None,
+                "filters": filters,
+                "scores": scores_of(number, order, self.now.date(), request_id),
+            },
+            lambda size: sha256(b"%d" % len(self.bodies)).digest()[:size],
+            8,
+        )
+        fields = RankingFields(
+            **self.head,
+            operator=("anon", "op-1")[number % 2],
+            policy=DEFAULT_POLICY.digest,
+            snapshot="snap",
+            seed_index=1,
+            eligible_count=len(order) and 30,
+            order=list(map(format_site_id, order)),
+            sd_digests=sealed.digests,
+        )
+        record = ranking_record(fields)
+        openings = {one.name: one.disclosure for one in sealed.openings}
+        sampled = [SITES[(number + step) % 30] for step in range(10)] if order else []
+        index = self.log(record)
+        columns = RankingColumns(
+            accepted_at=self.now,
+            operator=fields.operator,
+            eligible=fields.eligible_count,
+            returned=pack_sites(order),
+            sampled=pack_sites(sampled),
+            query_key=stored_query_key(query),
+            category=category_of(filters),
+            located=bool(number % 2),
+        )
+        self.rows.append(archive_ranking(index, record.body, columns, openings, None))
+        return self.rows[-1]
+
+    def choose(self, row, site):
+        record = selection_record(
+            **self.head,
+            operator="anon",
+            ranking_id=row.id,
+            site_id=None if site is None else format_site_id(site),
+        )
+        row.selection_index, row.chosen = self.log(record), site
+
+    def label(self, site, label, signer=AUDITOR, **changes):
+        """What an auditor signs; logged, and as it is told of in the archive."""
+        signed = sign_labelling(
+            labelling(site, label, signer, **changes), signer.private
+        )
+        self.log(label_record(**self.head, signed=signed))
+        return told_label(signed.labelling, self.now)
+
+    def forget(self, row):
+        """Erased, on record."""
+        self.erase(row.leaf_index, [])
+        for name in ("query", "location", "filters", "scores"):
+            setattr(row, name, None)
+            setattr(row, f"{name}_salt", None)
+        row.factors = row.totals = row.ties = None
+        row.query_key, row.category, row.located = derive(row)
+
+
+def labelling(site, label, signer=AUDITOR, **changes):
+    said = Labelling(
+        auditor=format_vkey(signer.verifier_key),
+        site_id=format_site_id(site),
+        label=label,
+        observed_on=NOON.date(),
+        told_at=NOON - timedelta(minutes=1),
+        source_digest=digest_source(SOURCE),
+    )
+    return replace(said, **changes)
+
+
+def told_label(said, valid_from):
+    return ToldLabel(
+        label=said.label,
+        told_by=said.auditor,
+        told_at=said.told_at,
+        valid_from=valid_from,
+        source=SOURCE,
+        observed_on=said.observed_on,
+    )
+
+
+def scores_of(number, order, day, request_id):
+    """Falling, with a tie at the end of every other list."""
+    seed = make_seed(secret_of(day), request_id, "n")
+    factors = [
+        [
+            9000 - 1000 * (rank if number % 2 else min(rank, 1)),
+            5000,
+            5000 + site % 7,
+            7000,
+            2000,
+        ]
+        for rank, site in enumerate(order)
+    ]
+    return [
+        {
+            "factors": row,
+            "score": sum(
+                w * f for w, f in zip(DEFAULT_POLICY.weights, row, strict=True)
+            ),
+            "site": format_site_id(site),
+            "tie": f"{tie_key(seed, format_site_id(site)):016x}",
+        }
+        for site, row in zip(order, factors, strict=True)
+    ]
+
+
+@cache
+def _played(count):
+    town = Town().begin()
+    for site, label, changes in STATEMENTS:
+        town.label(site, label, **changes)
+    for number in range(count):
+        town.pass_by(minutes=2)
+        row = town.ask(number)
+        if number % 3 == 0 and row.returned:
+            town.choose(row, row.returned[number % 2])
+        elif number % 10 == 1:
+            town.choose(row, None)
+        if number % 29 == 5:
+            town.forget(row)
+    return town
+
+
+def played(count=500):
+    """A town's day and a half; one's own to change."""
+    return copy.deepcopy(_played(count))
+
+
+def missing(town):
+    del town.rows[10]
+
+
+def invented(town):
+    """In the place of a choice."""
+    other = copy.deepcopy(town.rows[20])
+    other.leaf_index = next(row.selection_index for row in town.rows if row.chosen)
+    town.rows.append(other)
+    town.rows.sort(key=lambda row: row.leaf_index)
+
+
+def reordered(town):
+    row = next(row for row in town.rows[40:] if len(row.returned) == 3)
+    row.returned.reverse()
+
+
+def disclosures():
+    return [
+        SiteDisclosure(
+            site_id=format_site_id(site),
+            size=SIZES[number % 5],
+            independence=("independent", "chain", "unknown")[number % 3],
+            commission_percent=None if number % 4 == 3 else 1.25 * number,
+            domain=f"domain-{number // 2}.test",
+            category=("bakery", "hotel")[number % 2],
+            registered_at=datetime(2026, 1, 1, 1, 2, 3, 456789, tzinfo=UTC)
+            + timedelta(days=10 * number),
+        )
+        for number, site in enumerate(SITES)
+    ]
+
+
+MICRO = Label(size="micro")
+EARLIER = {"told_at": NOON - timedelta(hours=1)}
+STATEMENTS = (
+    (SITES[5], MICRO, {}),
+    (SITES[10], Label(size="small"), EARLIER),
+    (SITES[10], MICRO, {}),
+    (SITES[15], Label(size="large"), EARLIER),
+    (SITES[15], Label(), {}),
+)
+"""What the auditor says, in the order of the log; the last of a site counts."""
+
+TOLD_AT = NOON - timedelta(days=9)
+
+
+def registered(site, **label):
+    return ToldLabel(
+        label=Label(**label),
+        told_by=REGISTRATION,
+        told_at=TOLD_AT,
+        valid_from=TOLD_AT,
+        source=f"sha256:{site}",
+    )
+
+
+def told_labels(sites=None):
+    """By site what each teller said last; of it those labels count that `disclosures` has.
+
+    Two registrations contradict the auditor, some documents the registration.
+    """
+    told = {}
+    for number, one in enumerate(disclosures() if sites is None else sites):
+        site = parse_site_id(one.site_id)
+        label = {
+            "size": None if one.size == "unknown" else one.size,
+            "independence": one.independence if one.independence != "unknown" else None,
+            "commission_percent": one.commission_percent,
+        }
+        if number in {5, 10}:
+            label["size"] = "large"
+        told[site] = [registered(site, **label)]
+        if number % 7 == 3 and label["size"]:
+            other = Label(size="medium", commission_percent=label["commission_percent"])
+            document = replace(told[site][0], told_by=DOCUMENT, label=other)
+            told[site].append(document)
+    for site, label, changes in STATEMENTS:
+        if site in told:
+            words = [one for one in told[site] if one.kind != AUDITOR_KIND]
+            said = labelling(site, label, **changes)
+            told[site] = [*words, told_label(said, NOON)]
+    return told
+
+
+def claims():
+    """By the numbers of sites, as a report takes them."""
+    compared = {
+        SITES.index(site): compare_claims(rank_tellers(told, WINDOW.end_at))
+        for site, told in told_labels().items()
+    }
+    return {number: one for number, one in compared.items() if one.stated_twice}
+
+
+def write(folder, rows, checkpoint="", *, sites=None, key=KEY, labels=None) -> Manifest:
+    writer = ArchiveWriter(folder, disclosures() if sites is None else sites)
+    for day in ("2026-11-20", "2026-11-21"):
+        writer.add([one for one in rows if one.minute.startswith(day)])
+        writer.end_day(day)
+    told = WriteSummary(
+        window=WINDOW,
+        checkpoint=checkpoint,
+        trials=TRIALS,
+        labels=told_labels(sites) if labels is None else labels,
+    )
+    return writer.finish(told, key)
+
+
+def archived(folder: Path, rows, **how) -> Archive:
+    write(folder, rows, **how)
+    return open_archive(folder, PUBLIC)

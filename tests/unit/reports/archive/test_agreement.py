@@ -1,0 +1,233 @@
+"""An archive beside its log: whatever is otherwise is told, and nothing else."""
+
+import pytest
+
+from registry.records.disclosure import encode_disclosure
+from registry.records.ranking_columns import RankingColumns, pack_sites
+from registry.reports.archive.agreement import MAX_DIFFERENCES, Agreement
+from registry.reports.archive.archive_rows import archive_ranking
+from tests.unit.records.history import NOON
+from tests.unit.reports.archive.archived import invented, missing, played, reordered
+
+COUNT = 200
+START, END = "2026-11-20T00:00Z", "2026-11-21T00:00Z"
+
+
+def compared(town, *, start=START, end=END, size=None):
+    found = Agreement(
+        start=start,
+        end=end,
+        size=len(town.bodies) if size is None else size,
+        rows=iter(town.rows),
+    )
+    for index, body in enumerate(town.bodies):
+        found.visit(index, body)
+    found.finish()
+    return found
+
+
+def test_an_honest_archive_is_as_the_log_says():
+    town = played(COUNT)
+    found = compared(town)
+    assert found.differences == []
+    assert found.rankings == COUNT
+    assert found.choices == sum(one.selection_index is not None for one in town.rows)
+
+
+def test_records_outside_the_window_are_no_matter():
+    town = played(COUNT)
+    start, end = "2026-11-20T13:00Z", "2026-11-20T15:00Z"
+    town.rows = [one for one in town.rows if start <= one.minute < end]
+    for one in town.rows:
+        late = town.bodies[one.selection_index] if one.selection_index else b""
+        if f'"t":"{end}"'.encode() in late:
+            one.selection_index = one.chosen = None
+    found = compared(town, start=start, end=end)
+    assert found.differences == []
+    assert 0 < found.rankings < COUNT
+
+
+def asked_otherwise(town):
+    row = next(row for row in town.rows[60:] if row.query)
+    row.query = '"something else"'
+
+
+def forged_factors(town):
+    row = next(row for row in town.rows[60:] if row.factors)
+    row.factors[0] += 1
+
+
+def told_as_erased(town):
+    row = next(row for row in town.rows[60:] if row.query)
+    row.scores_salt = row.factors = row.totals = row.ties = None
+
+
+def hidden_choice(town):
+    row = next(row for row in town.rows if row.chosen)
+    row.selection_index = row.chosen = None
+
+
+def other_choice(town):
+    row = next(row for row in town.rows if row.chosen)
+    row.chosen = next(site for site in row.returned if site != row.chosen)
+
+
+def invented_choice(town):
+    row = next(row for row in town.rows if row.selection_index is None)
+    row.selection_index = row.leaf_index + 1
+
+
+def sampled_twice(town):
+    row = next(row for row in town.rows if row.sampled)
+    row.sampled[0] = row.sampled[1]
+
+
+def other_operator(town):
+    town.rows[5].operator = "op-7"
+
+
+def out_of_order(town):
+    town.rows[8], town.rows[9] = town.rows[9], town.rows[8]
+
+
+def behind_the_end(town):
+    other = played(COUNT).rows[20]
+    other.leaf_index = len(town.bodies) + 5
+    town.rows.append(other)
+
+
+def short_factors(town):
+    next(row for row in town.rows if row.factors).factors.pop()
+
+
+def other_minute(town):
+    town.rows[5].minute = "2026-11-20T12:00Z"
+
+
+def other_place(town):
+    row = next(row for row in town.rows if row.located)
+    row.location = '"u33e"'
+
+
+def other_count(town):
+    town.rows[5].eligible += 1
+
+
+def second_choice(town):
+    row = next(row for row in town.rows if row.chosen)
+    kept = row.selection_index, row.chosen
+    town.choose(row, row.chosen)
+    row.selection_index, row.chosen = kept
+
+
+def no_json(town):
+    next(row for row in town.rows if row.query).query = '"bread'
+
+
+def other_key(town):
+    town.rows[6].query_key += 1
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        pytest.param(missing, "is not in the archive", id="a ranking missing"),
+        pytest.param(invented, "the log has none", id="a ranking invented"),
+        pytest.param(reordered, "another order", id="an order changed"),
+        pytest.param(asked_otherwise, "the query is not", id="a query changed"),
+        pytest.param(forged_factors, "the scores is not", id="factors changed"),
+        pytest.param(told_as_erased, "no record tells", id="scores held back"),
+        pytest.param(hidden_choice, "is not in the archive", id="a choice held back"),
+        pytest.param(other_choice, "of another site", id="a choice changed"),
+        pytest.param(invented_choice, "no such choice", id="a choice invented"),
+        pytest.param(sampled_twice, "no sample", id="a sample that is none"),
+        pytest.param(other_operator, "another operator", id="an operator changed"),
+        pytest.param(
+            out_of_order, "out of the log's order", id="rows in another order"
+        ),
+        pytest.param(behind_the_end, "the log has none", id="a ranking behind the log"),
+        pytest.param(short_factors, "can't be read", id="factors too few"),
+        pytest.param(other_minute, "another minute", id="a minute changed"),
+        pytest.param(other_place, "the location is not", id="a place changed"),
+        pytest.param(other_count, "eligible sites", id="a number of eligible changed"),
+        pytest.param(second_choice, "is not in the archive", id="a second choice"),
+        pytest.param(no_json, "can't be read", id="a query that is no JSON"),
+        pytest.param(other_key, "query_key does not follow", id="a key changed"),
+    ],
+)
+def test_what_is_unlike_is_told(change, told):
+    town = played(COUNT)
+    change(town)
+    found = compared(town).differences
+    assert any(told in line for line in found), found
+    assert len(found) < 5
+
+
+def test_what_was_erased_after_the_archive_was_made_is_no_excuse():
+    town = played(COUNT)
+    row = next(row for row in town.rows if row.query)
+    size = len(town.bodies)
+    town.forget(row)
+    assert compared(town).differences == []
+    [told] = compared(town, size=size).differences
+    assert "no record tells that it was erased" in told
+
+
+def test_a_range_that_was_erased_covers_what_stands_in_it():
+    town = played(COUNT)
+    rows = town.rows[100:120]
+    bodies = list(town.bodies)
+    for row in rows:
+        town.forget(row)
+    town.bodies = bodies
+    assert len(compared(town).differences) == len(rows) - already(rows)
+    town.erase(rows[0].leaf_index, [], last=rows[-1].leaf_index)
+    assert compared(town).differences == []
+
+
+def already(rows):
+    """Those that the town has erased by itself."""
+    untouched = {row.leaf_index for row in played(COUNT).rows if row.unopened}
+    return sum(row.leaf_index in untouched for row in rows)
+
+
+def test_an_archive_of_another_log_is_told_in_a_hundred_lines():
+    town, other = played(COUNT), played(COUNT)
+    for row in other.rows:
+        row.operator = "op-9"
+    town.rows = other.rows
+    assert len(compared(town).differences) == MAX_DIFFERENCES
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        pytest.param([], id="none"),
+        pytest.param({"sites": 3}, id="no list"),
+        pytest.param([{"site": "0000000000035", "score": 5}], id="fewer members"),
+        pytest.param(
+            [{"factors": [1] * 5, "score": 5, "site": "0000000000035", "tie": "AA"}],
+            id="a key in capitals",
+        ),
+    ],
+)
+def test_scores_of_another_form_are_kept_as_they_were_disclosed(scores):
+    """Say, of a later release: nothing is lost that was hashed."""
+    town = played(COUNT)
+    row = next(row for row in town.rows if row.factors)
+    opened = encode_disclosure("c2FsdHNhbHRzYWx0c2FsdA", "scores", scores)
+    openings = {**row.disclosures(), "scores": opened}
+    body = town.bodies[row.leaf_index]
+    columns = RankingColumns(
+        accepted_at=NOON,
+        operator=row.operator,
+        eligible=row.eligible,
+        returned=pack_sites(row.returned),
+        sampled=pack_sites(row.sampled),
+        query_key=row.query_key.to_bytes(8),
+        category=row.category,
+        located=row.located,
+    )
+    kept = archive_ranking(row.leaf_index, body, columns, openings, None)
+    assert kept.factors is None
+    assert kept.disclosures() == openings

@@ -1,0 +1,286 @@
+"""Labels of an archive beside what auditors signed: whatever is otherwise is told."""
+
+from dataclasses import replace
+from datetime import timedelta
+from hashlib import sha256
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from registry.records.labelling import SignedLabelling, digest_source, sign_labelling
+from registry.records.record import label_record
+from registry.reports.archive.label_agreement import MAX_DIFFERENCES, LabelAgreement
+from registry.reports.window.observation import SiteDisclosure
+from registry.sites.identifier import format_site_id
+from registry.sites.label import Label
+from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
+from tests.unit.reports.archive.archived import (
+    AUDITOR_KEY,
+    MICRO,
+    SITES,
+    SOURCE,
+    TOLD_AT,
+    WINDOW,
+    Town,
+    disclosures,
+    labelling,
+    played,
+    registered,
+    told_label,
+    told_labels,
+)
+
+STRANGER = Signer(
+    name="auditor.example",
+    algorithm=NoteAlgorithm.ED25519,
+    private=Ed25519PrivateKey.from_private_bytes(sha256(b"stranger").digest()),
+)
+STRANGER_KEY = format_vkey(STRANGER.verifier_key)
+AT, OTHER, BEFORE, RETRACTED = SITES[5], SITES[7], SITES[10], SITES[15]
+
+
+def as_archived(told, source):
+    """With the digests of sources, as the file has them."""
+    signed = {"source": digest_source(source)}
+    for site, several in sorted(told.items()):
+        yield (
+            site,
+            [
+                replace(one, **signed) if one.observed_on else one
+                for one in sorted(several, key=lambda one: one.told_by)
+            ],
+        )
+
+
+def compared(town, told, *, sites=None, size=None, known=(), source=SOURCE):
+    found = LabelAgreement(
+        end=WINDOW.end_at,
+        size=len(town.bodies) if size is None else size,
+        labels=as_archived(told, source),
+        known=known,
+    )
+    for index, body in enumerate(town.bodies):
+        found.visit(index, body)
+    found.finish(disclosures() if sites is None else sites)
+    return found
+
+
+@pytest.fixture
+def town():
+    return played(10)
+
+
+@pytest.fixture
+def told():
+    return told_labels()
+
+
+def of_auditor(told, site, key=AUDITOR_KEY):
+    (place,) = (n for n, one in enumerate(told[site]) if one.told_by == key)
+    return place
+
+
+def relabel(told, site, **changes):
+    place = of_auditor(told, site)
+    told[site][place] = replace(told[site][place], **changes)
+
+
+def test_honest_labels_are_those_that_were_signed(town, told):
+    found = compared(town, told)
+    assert found.differences == []
+    assert found.statements == 3
+    assert found.auditors == {AUDITOR_KEY: 3}
+
+
+def changed_size(told):
+    relabel(told, AT, label=Label(size="large"))
+
+
+def added_commission(told):
+    relabel(told, AT, label=replace(MICRO, commission_percent=5.0))
+
+
+def another_day(told):
+    relabel(told, AT, observed_on=(TOLD_AT - timedelta(days=1)).date())
+
+
+def put_on_record_earlier(told):
+    relabel(told, AT, valid_from=TOLD_AT)
+
+
+def the_former_word(told):
+    early = {"told_at": TOLD_AT, "label": Label(size="small")}
+    relabel(told, BEFORE, **early)
+
+
+def not_retracted(told):
+    relabel(told, RETRACTED, label=Label(size="large"))
+
+
+def invented(told):
+    told[OTHER].append(told_label(labelling(OTHER, MICRO), WINDOW.start_at))
+
+
+def of_another_site(told):
+    told[OTHER].append(told[AT].pop(of_auditor(told, AT)))
+
+
+def in_another_s_name(told):
+    relabel(told, AT, told_by=STRANGER_KEY)
+
+
+def of_no_key(told):
+    relabel(told, AT, told_by="the ministry")
+
+
+def as_the_site_s_own(told):
+    """What the auditor said, told as if the document had said it."""
+    relabel(told, AT, told_by="document", observed_on=None)
+
+
+def withheld(told):
+    told[AT].pop(of_auditor(told, AT))
+
+
+def retraction_withheld(told):
+    told[RETRACTED].pop(of_auditor(told, RETRACTED))
+
+
+def after_the_end(told):
+    told[OTHER][0] = replace(
+        told[OTHER][0], valid_from=WINDOW.end_at + timedelta(seconds=1)
+    )
+
+
+def registration_changed(told):
+    """No record tells it; but then another label counts than the sites have."""
+    told[OTHER] = [registered(OTHER, size="large")]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        pytest.param(
+            changed_size,
+            "differs from entry 3 in: size (large, signed was micro)",
+            id="a size changed",
+        ),
+        pytest.param(
+            added_commission,
+            "commission (5.0, signed was None)",
+            id="a commission added",
+        ),
+        pytest.param(another_day, "in: day observed (", id="a day changed"),
+        pytest.param(
+            put_on_record_earlier, "in: minute on record (", id="a time changed"
+        ),
+        pytest.param(
+            the_former_word, "differs from entry 5 in: size (small", id="a former word"
+        ),
+        pytest.param(
+            not_retracted, "differs from entry 7 in: size (large", id="not retracted"
+        ),
+        pytest.param(invented, "no statement of it in the log", id="invented"),
+        pytest.param(of_another_site, "no statement of it", id="of another site"),
+        pytest.param(in_another_s_name, "no statement of it", id="another auditor's"),
+        pytest.param(of_no_key, "by the ministry is in the archive", id="of no key"),
+        pytest.param(
+            as_the_site_s_own, "entry 3, what auditor.example", id="as the site's own"
+        ),
+        pytest.param(withheld, "entry 3, what auditor.example", id="withheld"),
+        pytest.param(
+            retraction_withheld, "entry 7, what auditor", id="a retraction withheld"
+        ),
+        pytest.param(after_the_end, "not on record before", id="after the end"),
+        pytest.param(
+            registration_changed,
+            f"site {format_site_id(OTHER)} has the size medium in the archive, and by "
+            "its labels large counts",
+            id="a registration changed",
+        ),
+    ],
+)
+def test_what_is_unlike_is_told(town, told, change, says):
+    change(told)
+    found = compared(town, told).differences
+    assert any(says in one for one in found), found
+    assert len(found) <= 4
+
+
+def test_another_source_is_told(town, told):
+    found = compared(town, told, source="hearsay").differences
+    assert len(found) == 3
+    assert all("in: source (sha256:" in one for one in found)
+
+
+def test_a_forged_signature_is_told_and_gives_no_label(town, told):
+    said = labelling(OTHER, MICRO)
+    forged = SignedLabelling(labelling=said, signature=bytes(64))
+    town.log(label_record(**town.head, signed=forged))
+    [says] = compared(town, told).differences
+    assert f"entry {len(town.bodies) - 1}, a label of site" in says
+    assert "is not signed by this key" in says
+    told[OTHER].append(told_label(said, town.now))
+    found = compared(town, told).differences
+    assert any("no statement of it in the log" in one for one in found)
+
+
+def test_a_statement_signed_by_another_key_is_forged(town, told):
+    said = labelling(OTHER, MICRO)
+    signature = sign_labelling(said, STRANGER.private).signature
+    forged = SignedLabelling(labelling=said, signature=signature)
+    town.log(label_record(**town.head, signed=forged))
+    [says] = compared(town, told).differences
+    assert "is not signed by this key" in says
+
+
+def test_an_auditor_who_was_not_named_is_told(town, told):
+    found = compared(town, told, known=[STRANGER_KEY])
+    assert len(found.differences) == 3
+    assert all("was not named" in one for one in found.differences)
+    assert compared(town, told, known=[AUDITOR_KEY]).differences == []
+
+
+def test_what_is_on_record_after_the_end_or_the_tree_is_no_matter(told):
+    town = played(10)
+    size = len(town.bodies)
+    town.label(OTHER, MICRO)
+    assert compared(town, told, size=size).differences == []
+    assert len(compared(town, told).differences) == 1
+    later = played(10)
+    later.now = WINDOW.end_at + timedelta(minutes=1)
+    later.label(OTHER, MICRO)
+    assert compared(later, told).differences == []
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_in_the_minute_of_the_end_a_label_may_count_or_not(town, told, is_told):
+    """It counts up to the very instant, and the log tells no finer times."""
+    town.now = WINDOW.end_at
+    label = town.label(OTHER, Label(size="medium"))
+    if is_told:
+        told[OTHER].append(label)
+    assert compared(town, told).differences == []
+
+
+def test_of_two_statements_of_one_second_either_may_count():
+    for place in (0, 1):
+        town, told = Town().begin(), {}
+        words = [town.label(AT, Label(size=size)) for size in ("micro", "large")]
+        told[AT] = [words[place]]
+        site = SiteDisclosure(site_id=format_site_id(AT), size=words[place].label.size)
+        assert compared(town, told, sites=[site]).differences == []
+
+
+def test_a_label_that_is_too_old_does_not_count():
+    observed = {"observed_on": (WINDOW.end_at - timedelta(days=731)).date()}
+    town = Town().begin()
+    told = {AT: [town.label(AT, MICRO, **observed)]}
+    site = SiteDisclosure(site_id=format_site_id(AT))
+    found = compared(town, told, sites=[site])
+    assert (found.differences, found.statements) == ([], 1)
+
+
+def test_no_more_than_a_hundred_are_told(town):
+    sites = disclosures() * 5
+    assert len(compared(town, {}, sites=sites).differences) == MAX_DIFFERENCES

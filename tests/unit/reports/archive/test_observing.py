@@ -1,0 +1,116 @@
+"""The report of an archive is that of the same rankings held in memory."""
+
+from dataclasses import fields, replace
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from registry.errors import Refused
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.reports.archive import observing
+from registry.reports.archive.window_spool import SpooledParts
+from registry.reports.build_report import build_report
+from registry.reports.metrics.contradictions import CONTRADICTIONS
+from registry.reports.metrics.trials import INVARIANCE
+from registry.reports.window.columns import gather
+from registry.reports.window.observation import ObservedRanking, ObservedSelection
+from registry.sites.identifier import format_site_id
+from registry.usecases.reports.archived_report import report_of_archive
+from tests.unit.reports.archive.archived import (
+    ALGORITHM,
+    TERMS,
+    TRIALS,
+    archived,
+    claims,
+    disclosures,
+    played,
+)
+
+
+def observed_of(row):
+    """The same, read from the row by hand."""
+    spell = lambda sites: tuple(map(format_site_id, sites))  # noqa: E731
+    chosen = row.chosen and format_site_id(row.chosen)
+    factors = [
+        tuple(row.factors[at : at + 5]) for at in range(0, len(row.factors or []), 5)
+    ]
+    return ObservedRanking(
+        id=row.id,
+        eligible=row.eligible,
+        returned=spell(row.returned),
+        eligible_sample=spell(row.sampled),
+        selection=None
+        if row.selection_index is None
+        else ObservedSelection(site_id=chosen),
+        query=msgspec.json.decode(row.query) if row.query else "",
+        operator=row.operator,
+        category=row.category,
+        factors=tuple(factors),
+        located=row.located,
+    )
+
+
+def report_in_memory(rows, terms):
+    told = gather(map(observed_of, rows), disclosures(), terms.operator)
+    return build_report(told, ALGORITHM, terms, DEFAULT_POLICY, TRIALS, claims=claims())
+
+
+@pytest.fixture(scope="module")
+def town():
+    return played()
+
+
+@pytest.fixture(scope="module")
+def archive(town, tmp_path_factory):
+    return archived(tmp_path_factory.mktemp("archive") / "of a town's", town.rows)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{}, {"operator": "op-1"}, {"operator": "nobody"}, {"category": "hotel"}],
+    ids=["all", "operator", "an operator that asked nothing", "category"],
+)
+def test_an_archive_gives_the_report_of_its_rankings(town, archive, asked):
+    terms = replace(TERMS, **asked)
+    found = report_of_archive(archive, ALGORITHM, terms, DEFAULT_POLICY)
+    assert found == report_in_memory(town.rows, terms)
+
+
+def test_parts_add_up_to_the_same_report(town, archive, monkeypatch):
+    monkeypatch.setattr(observing, "PART", 64)
+    found = report_of_archive(archive, ALGORITHM, TERMS, DEFAULT_POLICY)
+    assert found == report_in_memory(town.rows, TERMS)
+    assert found.counts.empty_rankings > 0
+    assert found.counts.scored > 400
+    assert found[INVARIANCE].violations == 1
+    contested = {one.name: one.sites for one in found[CONTRADICTIONS].fields}
+    assert contested["any"] == contested["size"] > 2
+
+
+@given(st.lists(st.integers(0, 2**63 - 1), unique=True, max_size=300), st.data())
+def test_each_site_is_found_at_its_place(ids, data):
+    """Also where many share a slot of the table."""
+    numbers = observing._ToldSites(np.array(ids, np.int64))
+    places = data.draw(st.lists(st.sampled_from(range(len(ids))))) if ids else []
+    sought = np.array([ids[place] for place in places], np.int64)
+    assert numbers.find(sought).tolist() == places
+    unknown = data.draw(st.integers(0, 2**63 - 1).filter(lambda one: one not in ids))
+    with pytest.raises(Refused, match="told nowhere"):
+        numbers.find(np.append(sought, unknown))
+
+
+def test_parts_that_are_spooled_come_back_as_they_were(town, tmp_path):
+    told = gather(map(observed_of, town.rows), disclosures())
+    parts = SpooledParts(tmp_path)
+    for part in told.parts:
+        parts.append(part)
+    assert len(parts) == 1
+    for _ in range(2):
+        [again], [part] = list(parts), list(told.parts)
+        for one in fields(part):
+            kept, value = getattr(again, one.name), getattr(part, one.name)
+            assert np.array_equal(kept, value), one.name
+            assert type(kept) is type(value)
