@@ -23,7 +23,7 @@ Holds = Literal[
 HOLDS: Mapping[Holds, str] = {
     "identical": "scores and order are the same",
     "scores_identical": "every score is the same, and so is the order of unequal ones",
-    "order_of_others": "the other sites stand in the same order",
+    "order_of_others": "the other sites of both answers stand in the same order",
     "not_lower": "no changed site scores lower",
     "not_higher": "no changed site scores higher",
 }
@@ -157,25 +157,27 @@ def _has_same_scores(before: Page, after: Page) -> bool:
 
 
 def _has_same_order(before: Page, after: Page, changed: AbstractSet[int]) -> bool:
+    """Compare the sites that lead a place of both pages.
+
+    Others crossed the threshold of eligibility or the end of the page, as they may where
+    every word becomes a little rarer.
+    """
+    common = set(before.order) & set(after.order) - changed
     ours, theirs = (
-        [site_id for site_id in page.order if site_id not in changed]
+        [site_id for site_id in page.order if site_id in common]
         for page in (before, after)
     )
-    common = min(len(ours), len(theirs))
-    if before.is_whole and after.is_whole and len(ours) != len(theirs):
-        return False
-    return ours[:common] == theirs[:common]
+    return ours == theirs
 
 
 def _has_moved(
     before: Page, after: Page, changed: AbstractSet[int], slack: int
 ) -> bool:
-    """Assume that who is not on a page scored as much as the last of it."""
+    """Tell whether a site of both pages moved farther than that."""
     ours, theirs = before.score_by_site(), after.score_by_site()
-    edges = before.most_of_others(), after.most_of_others()
     return slack == 0 or any(
-        abs(ours.get(site_id, edges[0]) - theirs.get(site_id, edges[1])) > slack
-        for site_id in (ours.keys() | theirs) - changed
+        abs(ours[site_id] - theirs[site_id]) > slack
+        for site_id in (ours.keys() & theirs) - changed
     )
 
 

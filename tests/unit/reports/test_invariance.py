@@ -81,8 +81,15 @@ BEFORE = page((1, 90), (2, 70), (3, 70), (4, 50))
             "order_of_others",
             page((1, 90), (2, 70), (3, 70)),
             {9},
+            False,
+            id="another-crosses-the-threshold",
+        ),
+        pytest.param(
+            "order_of_others",
+            page((5, 95), (3, 90), (1, 70), (4, 50)),
+            {9},
             True,
-            id="another-is-gone",
+            id="others-of-both-change-places",
         ),
         pytest.param(
             "not_lower",
