@@ -4,11 +4,18 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from registry.db.engine.engines import Engine, Role
 from registry.db.frontier.heartbeats import CRAWLER, beat
 from registry.errors import Unavailable
 from registry.usecases.readiness import SILENCE_S, Readiness
+
+
+@pytest.fixture(autouse=True)
+async def never_crawled(owner: Engine) -> None:
+    async with owner.begin() as connection:
+        await connection.execute(text("DELETE FROM registry.heartbeat"))
 
 
 def readiness(
