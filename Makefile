@@ -9,7 +9,7 @@ INSTALL := $(BIN)/uv pip install --system-certs $(QUIET) --python $(BIN)/python 
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11
 LOCKED_WITH := --constraint requirements/runtime.txt
 PROCESSES := granian.server, crawler.__main__, crawler.witnesses, registry.app, registry.cli.demo, registry.indexer, registry.publisher, registry.reporter
-count = $$(grep -c '^[a-z].*==' $(1))
+count = $$(grep -o '^[a-z0-9.-]*==' $(1) | sort -u | wc -l)
 
 .PHONY: demo test check run docs setup archive encoder lock clean
 
@@ -40,7 +40,7 @@ setup: .venv/.dev
 .venv/.installer: requirements/installer.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 …")'
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo 'This Python can make no environment: its venv or ensurepip is missing. On Debian and Ubuntu: apt-get install python3-venv' >&2; exit 1; }
-	@echo 'Fetching the installer into .venv, 20 MB'
+	@echo 'Fetching the installer into .venv, 17 MB'
 	test -x $(BIN)/uv || $(PYTHON) -m venv --clear .venv
 	test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/installer.txt
 	$(INSTALL) -r requirements/installer.txt
@@ -50,14 +50,14 @@ setup: .venv/.dev
 # Bytecode of what the processes import is made here, and not left to the first start: where
 # PYTHONDONTWRITEBYTECODE is set, every start of every process would compile it for 2 s.
 .venv/.run: .venv/.installer requirements/runtime.txt requirements/build.txt pyproject.toml hatch_build.py $(wildcard registry/*/csrc/*)
-	@echo "Fetching what the registry runs on into .venv: $(call count,requirements/runtime.txt) packages, 120 MB, once"
+	@echo "Fetching what the registry runs on into .venv: $(call count,requirements/runtime.txt) packages, 87 MB, once"
 	$(INSTALL) -r requirements/runtime.txt -r requirements/build.txt
 	$(BIN)/uv pip install --system-certs --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -c 'import $(PROCESSES)'
 	touch $@
 
 .venv/.dev: .venv/.run requirements/dev.txt
-	@echo "Fetching what tests and checks it: $(call count,requirements/dev.txt) packages with the former, 120 MB more, once"
+	@echo "Fetching what tests and checks it: $(call count,requirements/dev.txt) packages with those, 115 MB more, once"
 	$(INSTALL) --compile-bytecode -r requirements/dev.txt
 	$(BIN)/python -m compileall -q registry crawler
 	touch $@
