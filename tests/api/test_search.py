@@ -121,7 +121,7 @@ def test_a_user_in_amman_sees_the_near_restaurant_first(
 def test_a_city_among_the_words_is_hinted_and_moves_nothing(
     registry: RunningRegistry,
 ) -> None:
-    """"hotel in Kyoto" put Istanbul first, and nothing told how to ask from Kyoto."""
+    """ "hotel in Kyoto" put Istanbul first, and nothing told how to ask from Kyoto."""
     plain = registry.search(q="book a table for two")
     worded = registry.search(q="book a table for two in Amman, Jordan")
     assert plain["hints"] == []
