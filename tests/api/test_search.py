@@ -3,6 +3,7 @@ import hashlib
 import re
 from itertools import pairwise
 
+import httpx
 import pytest
 import rfc8785
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -137,6 +138,13 @@ def test_a_city_among_the_words_is_hinted_and_moves_nothing(
     )
     assert followed["hints"] == []
     assert followed["results"][0]["site"]["location"]["city"] == "Amman"
+
+
+def test_the_page_links_to_the_search_from_a_city_among_the_words(
+    http: httpx.Client,
+) -> None:
+    shown = http.get("/", params={"q": "book a table in Amman"}).text
+    assert "?q=book+a+table+in+Amman&amp;city=Amman&amp;country=JO" in shown
 
 
 def test_who_says_where_he_is_gets_no_hint(registry: RunningRegistry) -> None:

@@ -171,12 +171,17 @@ class Searcher:
             eligible=ranked.eligible,
             is_exact=ranked.is_exact,
             corrected=ranked.corrected,
-            mentions=self.mentions.find(query.q, query.country) if cell is None else (),
+            mentions=self._mentions_in(query, cell),
             facets=facets,
             results=_results(ranked, summaries, page.rank),
             promise=self.promiser.promise(record.leaf_hash, now),
             continuation=_next_page(page, ranked),
         )
+
+    def _mentions_in(
+        self, query: SearchQuery, cell: str | None
+    ) -> tuple[CityMention, ...]:
+        return () if cell else self.mentions.find(query.q, query.country or "")
 
     def _first_page(self, nonce: str, now: datetime) -> Continuation:
         return Continuation(
