@@ -92,7 +92,10 @@ class Gazetteer:
     @classmethod
     def load(cls) -> Self:
         """Read the tables, once per process."""
-        cities = _read_cities()
+        return cls.of(read_cities())
+
+    @classmethod
+    def of(cls, cities: Sequence["GazetteerCity"]) -> Self:
         hashes, owners = _index_spellings(cities)
         return cls(
             geonames_ids=np.array([city.geonames_id for city in cities], np.int32),
@@ -177,7 +180,7 @@ def spellings(text: str) -> tuple[str, ...]:
     return tuple(filter(None, dict.fromkeys((folded, strip_diacritics(folded)))))
 
 
-class _City(NamedTuple):
+class GazetteerCity(NamedTuple):
     """A row of the table, as its README tells; spellings are folded."""
 
     geonames_id: int
@@ -189,9 +192,9 @@ class _City(NamedTuple):
     others: list[str]
 
 
-def _read_cities() -> list[_City]:
+def read_cities() -> list[GazetteerCity]:
     return [
-        _City(
+        GazetteerCity(
             int(identifier),
             name,
             sys.intern(country),
@@ -212,7 +215,7 @@ def _rows(file: str) -> Iterator[list[str]]:
 
 
 def _index_spellings(
-    cities: Sequence[_City],
+    cities: Sequence[GazetteerCity],
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return (hashes, owners), by hash, then from the weightiest city down.
 
