@@ -172,7 +172,8 @@ def test_metrics_of_crawlers_are_served_where_that_is_said(
 
 
 @pytest.mark.parametrize(
-    ("crawlers", "in_all", "shares"), [(0, 0, 0), (1, 0, 1), (3, 0, 3), (3, 5, 5), (3, 2, 3)]
+    ("crawlers", "in_all", "shares"),
+    [(0, 0, 0), (1, 0, 1), (3, 0, 3), (3, 5, 5), (3, 2, 3)],
 )
 def test_a_crawler_has_the_share_of_one_of_all(
     crawlers: int, in_all: int, shares: int

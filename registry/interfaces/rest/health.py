@@ -26,10 +26,11 @@ async def get_liveness() -> dict[str, str]:
     responses=problems(),
 )
 async def get_readiness(services: Injected) -> dict[str, str]:
-    """Answer 503 while searches can't be answered, and while no crawler works or no index
-    builder on this machine: code `part_silent`, with one member of `errors` for each,
-    whose `pointer` is `crawler` or `indexer`. FAIR_REGISTRY_CRAWLERS=0 says that there is
-    to be none.
+    """Answer 503 while searches can't be answered, or a part shows no work.
+
+    That is code `part_silent`, with one member of `errors` for each such part, whose
+    `pointer` is `crawler` or, for the index builder of this machine, `indexer`.
+    FAIR_REGISTRY_CRAWLERS=0 says that there is to be no crawler.
     """
     await services.readiness.verify()
     return {"status": "ready"}
