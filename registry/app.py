@@ -25,6 +25,7 @@ from registry.interfaces.http.services import Bot, Services
 from registry.interfaces.http.strict import (
     MAX_BODY_BYTES,
     StrictRequest,
+    verify_head,
     verify_query,
 )
 from registry.interfaces.http.watched import Watched
@@ -191,7 +192,7 @@ def create_app(settings: Settings) -> Litestar:
         cors_config=CORSConfig(allow_origins=["*"], expose_headers=EXPOSED_HEADERS),
         dependencies={"services": Provide(services)},
         exception_handlers=EXCEPTION_HANDLERS,
-        guards=[verify_query],
+        guards=[verify_head, verify_query],
         lifespan=[lifespan],
         logging_config=None,
         openapi_config=openapi.OPENAPI,
