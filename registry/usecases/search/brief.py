@@ -78,11 +78,11 @@ def _matching(
 
     A site that was found by its meaning alone matches by none of its actions.
     """
-    asked = set(stems(split_words(" ".join(facts.matched_terms))))
+    request = set(stems(split_words(" ".join(facts.matched_terms))))
     best = next((row for row in invocations if row.action == facts.best_action), None)
     if best is None:
         return invocations[:1]
-    left = asked - _terms(best)
+    left = request - _terms(best)
     others = [row for row in invocations if row is not best and left & _terms(row)]
     others.sort(key=lambda row: -len(left & _terms(row)))
     return [best, *others][:MOST_ACTIONS]
