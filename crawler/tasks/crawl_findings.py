@@ -30,6 +30,7 @@ _SEVERAL_CAUSES = frozenset((refusals.STATUS.code, refusals.TLS.code))
 
 ReadOutcome: TypeAlias = ParsedSite | NoDocument | None
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Troubles:
     """looked_at: of these topics it is known that nothing else is wrong."""

@@ -12,8 +12,8 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
-from typing import Any
 from types import MappingProxyType
+from typing import Any
 from urllib.parse import urlsplit
 
 from registry.db.sites.documents import StoredDocument
