@@ -197,13 +197,13 @@ def compare_probe(
     before: {"told"?: the outcome told last, "last"?: another, seen once}. A site that is
     alive from the first is told nothing.
     """
-    told = {"told": before["told"]} if "told" in before else {}
-    first_alive = not told and outcome == "alive"
-    if first_alive or outcome == told.get("told"):
+    known = {"told": before["told"]} if "told" in before else {}
+    first_alive = not known and outcome == "alive"
+    if first_alive or outcome == known.get("told"):
         return ConditionChanges(standing={"told": outcome}, notices=())
     if outcome != before.get("last"):
-        return ConditionChanges(standing={**told, "last": outcome}, notices=())
-    since = f"before that {told['told']}" if told else "and never alive before"
+        return ConditionChanges(standing={**known, "last": outcome}, notices=())
+    since = f"before that {known['told']}" if known else "and never alive before"
     changed = f"Twice in a row it was {outcome}, {since}."
     told_now = make_notice(
         "probe_changed", f"{changed} {detail}".strip(), url=url, fix=_OF_PROBES
@@ -279,16 +279,16 @@ def _once_more(
 ) -> Mapping[str, Any]:
     if known is None:
         return {"since": now.isoformat(), "seen": 1, "told": [reason]}
-    told = known.get("told", [])
-    if reason not in told and len(told) < MAX_REASONS:
-        told = [*told, reason]
-    return {"since": known["since"], "seen": known["seen"] + 1, "told": told}
+    reasons = known.get("told", [])
+    if reason not in reasons and len(reasons) < MAX_REASONS:
+        reasons = [*reasons, reason]
+    return {"since": known["since"], "seen": known["seen"] + 1, "told": reasons}
 
 
 def _is_news(known: Mapping[str, Any], reason: str) -> bool:
     """A server that fails in turns is told of each way once, and of a few ways only."""
-    told = known.get("told")  # not kept of what began before an upgrade
-    return told is not None and reason not in told and len(told) < MAX_REASONS
+    reasons = known.get("told")  # not kept of what began before an upgrade
+    return reasons is not None and reason not in reasons and len(reasons) < MAX_REASONS
 
 
 def _subject_of(key: str) -> tuple[str, str]:

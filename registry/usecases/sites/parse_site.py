@@ -372,7 +372,7 @@ def url_of(problem: Problem) -> str:
 
 
 def _why(problems: Sequence[Problem], tried: Mapping[str, str]) -> str:
-    """What was expected comes before pages and places that were merely looked at."""
+    """Name what was expected before pages and places that were merely looked at."""
     pages = [p for p in problems if p.code == PAGE_WITHOUT_TOOLS.code]
     first = [p for p in problems if p.code != PAGE_WITHOUT_TOOLS.code]
     reasons = [problem.detail for problem in [*first, *pages][:_MAX_REASONS]]
