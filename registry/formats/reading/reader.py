@@ -77,6 +77,17 @@ class DeviationLog:
             deviation = Deviation(pointer=pointer, rule=rule, detail=detail, fix=fix)
             self._noted.setdefault((pointer, rule), deviation)
 
+    def note_instead(
+        self, pointer: str, rule: str, detail: str, fix: str = ""
+    ) -> None:
+        """Record a deviation in place of those that are noted at the pointer.
+
+        One fault is then told once, by who knows most of it, and with one repair.
+        """
+        for key in [key for key in self._noted if key[0] == pointer]:
+            del self._noted[key]
+        self.note(pointer, rule, detail, fix)
+
     @property
     def is_full(self) -> bool:
         return len(self._noted) >= MAX_DEVIATIONS
@@ -151,6 +162,9 @@ class Reader:
     def note(self, rule: str, detail: str, fix: str = "") -> None:
         if not self.log.is_full:
             self.log.note(self.pointer, rule, detail, fix)
+
+    def note_instead(self, rule: str, detail: str, fix: str = "") -> None:
+        self.log.note_instead(self.pointer, rule, detail, fix)
 
     def child(self, *names: str) -> "Reader":
         """Return the first of the named members that is not null, else an absent one."""
