@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from registry.errors import Refused
-from registry.formats.refusals import FORMAT_LOOKALIKE, FORMAT_UNKNOWN
 from registry.formats.reading.structure import has_text
+from registry.formats.refusals import FORMAT_LOOKALIKE, FORMAT_UNKNOWN
 from registry.strict_json import JsonObject, JsonValue
 
 _PUBLISH = "List what agents can do as AWAS actions at /.well-known/ai-actions.json."
@@ -294,7 +294,6 @@ _NEARLY_OURS: tuple[_Lookalike, ...] = (
         "what can be called stands under a name of its own, such as capabilities",
         "Name that member actions; give each entry id, name, description, path and "
         "method.",
-        "/actions",
     ),
     _Lookalike(
         _mentions_webmcp,

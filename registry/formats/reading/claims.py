@@ -86,21 +86,25 @@ def read_address(document: Reader, *names: str) -> str:
     text = document.text(declared)
     if not text:
         return ""
-    if _is_host(text):
-        text = f"https://{text}"
+    if not names_host(text):
+        return document.resolve(text, names=(declared,)) or ""
+    url = document.resolve(f"https://{text}", names=(declared,))
+    if url:
         document.child(declared).note(
-            "url", "a host name, not an address", f'Write "{text[:200]}".'
+            "url", "a host name, not an address", f'Write "{url[:200]}".'
         )
-    return document.resolve(text, names=(declared,)) or ""
+    return url or ""
 
 
 def read_host(document: Reader, *names: str) -> str:
     """Return the URL of the host that the document names."""
     text = document.text(*names)
-    return f"https://{text.lower()}" if _is_host(text) else ""
+    if not names_host(text):
+        return ""
+    return document.resolve(f"https://{text.lower()}", names=names) or ""
 
 
-def _is_host(text: str) -> bool:
+def names_host(text: str) -> bool:
     return "." in text and bool(_HOST.match(text))
 
 

@@ -46,13 +46,14 @@ _PARAMETER = _like(
         enum={"type": "array"},
     ),
 )
+_BOOK_TABLE = {
+    "name": "bookTable",
+    "description": "Book a table",
+    "trigger": "api",
+    "params": [],
+}
 _COMMAND = _like(
-    {
-        "name": "bookTable",
-        "description": "Book a table",
-        "trigger": "api",
-        "params": [],
-    },
+    _BOOK_TABLE,
     _object(
         "name",
         "description",
@@ -88,12 +89,15 @@ _PROVIDER = _like(
     ),
 )
 _CAPABILITIES = _like(
-    {"commands": [], "permissions": {}},
+    {"commands": [_BOOK_TABLE], "permissions": {"readContent": True}},
     _object(
         "commands",
         "permissions",
-        commands=_like([], _list(_COMMAND)),
-        permissions=_like({}, _object(**dict.fromkeys(STANDARD_PERMISSIONS, _BOOLEAN))),
+        commands=_like([_BOOK_TABLE], _list(_COMMAND)),
+        permissions=_like(
+            {"readContent": True},
+            _object(**dict.fromkeys(STANDARD_PERMISSIONS, _BOOLEAN)),
+        ),
         tier={"type": "string", "enum": ["free", "starter", "pro", "enterprise"]},
     ),
 )
@@ -120,7 +124,9 @@ APPENDIX_A: dict[str, Any] = _object(
         selectors={"type": "object", "additionalProperties": _STRING},
     ),
     fairness_metrics=_object(
-        commission_rate=_like("12.5%", _STRING), direct_benefit=_STRING, is_independent=_BOOLEAN
+        commission_rate=_like("12.5%", _STRING),
+        direct_benefit=_STRING,
+        is_independent=_BOOLEAN,
     ),
     trust_signatures=_list(_STRING),
     transport=_TRANSPORT,

@@ -508,3 +508,13 @@ def test_unknown_members_change_no_semantic_hash(
     document["updated_at"] = "2026-11-20T00:00:00Z"
     again = _read(json.dumps(document).encode())
     assert semantic_hash(again.site) == semantic_hash(_read(SAMPLES[name]).site)
+
+
+def test_calls_under_another_name_are_told_what_to_be_named(
+    refuse: Callable[[Any], Problem],
+) -> None:
+    call = {"id": "book", "method": "POST", "endpoint": "/api/book", "inputSchema": {}}
+    problem = refuse({"name": "X", "version": "1.2", "capabilities": [call]})
+    assert problem.code == "format_unknown"
+    assert "capabilities" in problem.detail
+    assert problem.fix.startswith("Name that member actions")
