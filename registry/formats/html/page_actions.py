@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 
-from registry.errors import Refused, TooLarge
+from registry.errors import Refused
 from registry.formats import refusals
 from registry.formats.document import (
     MAX_ACTIONS,
@@ -25,7 +25,7 @@ from registry.formats.html.form_calls import read_form_call
 from registry.formats.html.html_page import MAX_TAGS, HtmlPage
 from registry.formats.html.links import links_in
 from registry.formats.html.markup import decode_page
-from registry.formats.html.scripts import read_scripts
+from registry.formats.html.scripts import note_refused_name, read_scripts
 from registry.formats.reading.action_list import gather, severest
 from registry.formats.reading.call_targets import page_base
 from registry.formats.reading.claims import read_languages
@@ -34,7 +34,6 @@ from registry.formats.reading.parameters import MAX_WORD_CHARACTERS
 from registry.formats.reading.reader import DeviationLog, Reader, clean_text, cut_text
 from registry.sites.action import Action, Parameter
 from registry.sites.site import Site
-from registry.strict_json import JSON_TOO_LARGE
 
 _NEEDED = ("toolname", "tooldescription")
 _MAX_NOTED = 100
@@ -46,10 +45,15 @@ _NEVER_READONLY = frozenset({"select", "checkbox", "radio", "range", "color"})
 
 
 def read_page(body: bytes, log: DeviationLog) -> Document:
-    """Read a page. Raises: Refused (page_without_tools); TooLarge (json_too_large)."""
+    """Read a page, of a long one the beginning. Raises: Refused (page_without_tools)."""
     if len(body) > MAX_BODY_BYTES:
-        raise TooLarge(JSON_TOO_LARGE, f"the page has {len(body)} bytes")
-    html = decode_page(body)
+        log.note(
+            "page",
+            "limit",
+            f"the page is longer than {MAX_BODY_BYTES} bytes; no more are read",
+            "Shorten the page, or write its forms and scripts further up.",
+        )
+    html = decode_page(body[:MAX_BODY_BYTES])
     page = HtmlPage(html)
     if page.is_cut:
         log.note("page", "limit", f"more than {MAX_TAGS} tags; no more are read")
@@ -148,6 +152,7 @@ def _read_tool(form: Holder, page: HtmlPage, base: str, log: DeviationLog) -> Ac
     pointer = _at(form, log)
     attributes = form.tag.attributes
     name = cut_text(attributes["toolname"])
+    note_refused_name(name, pointer)
     _check_autosubmit(attributes.get("toolautosubmit", ""), pointer)
     call = read_form_call(form, pointer, format="webmcp", operation=name, base=base)
     return Action(
@@ -199,6 +204,7 @@ def _is_parameter(name: str, controls: list[Control], pointer: Reader) -> bool:
         return _is_filled(controls[0])
     kinds = {control.kind for control in controls}
     if kinds in ({"checkbox"}, {"radio"}):
+        _check_descriptions(name, controls, pointer)
         return True
     if any(map(_is_filled, controls)):
         pointer.note(
@@ -207,6 +213,15 @@ def _is_parameter(name: str, controls: list[Control], pointer: Reader) -> bool:
             "Give each control a name of its own.",
         )
     return False
+
+
+def _check_descriptions(name: str, controls: list[Control], pointer: Reader) -> None:
+    if any("toolparamdescription" in control.tag.attributes for control in controls):
+        pointer.note(
+            "group",
+            f"one button of {name[:80]} is described; browsers pass over that",
+            "Give the toolparamdescription to a fieldset around all its buttons.",
+        )
 
 
 def _is_filled(control: Control) -> bool:
