@@ -110,7 +110,10 @@ def _with_statement(site: Site, stated: OwnerStatement, log: DeviationLog) -> Si
         {"name": stated.name, "category": stated.category}, _PROVIDER, log
     )
     code = stated.country.strip()
-    place = {"city": stated.city, "country": code.upper() if code.isascii() else code}
+    place: JsonObject = {
+        "city": stated.city,
+        "country": code.upper() if code.isascii() else code,
+    }
     location = read_location(Reader(place, f"{_PROVIDER}/location", log))
     return replace(
         site,
