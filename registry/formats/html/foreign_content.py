@@ -53,7 +53,7 @@ class ForeignContent:
             return False
         if name == "font" and _LOOKS.isdisjoint(attributes):
             return False
-        while self.is_current:
+        while self._open and self._open[-1] in ROOTS:
             self._pop()
         return True
 
