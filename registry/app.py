@@ -14,6 +14,7 @@ from litestar.di import Provide
 from litestar.types import ASGIApp
 
 from registry import keyring
+from registry.compiled.library import explain_absence, how_to_compile
 from registry.db.engine.engines import Engine, Role, open_engine
 from registry.db.log.rankings import CountingWriter
 from registry.index.query.index_searcher import is_compiled
@@ -286,7 +287,9 @@ def _counterfactuals(
 def _ready_ranking(policy: Policy) -> Encoder:
     """Make now what the first search would wait for."""
     if not is_compiled():
-        logger.warning("ranking_by_numpy", reason="the kernel is not compiled here")
+        logger.warning(
+            "ranking_by_numpy", reason=explain_absence(), fix=how_to_compile()
+        )
     squared_chords()
     encoder = load_encoder(policy)
     lexicon_of(encoder, policy)
