@@ -51,5 +51,6 @@ def verify_runs_with(library: bytes, glibc: str) -> None:
         tuple(map(int, version.split(b".")))
         for version in re.findall(rb"GLIBC_([0-9]+\.[0-9]+)", library)
     }
-    if max(wanted) > tuple(map(int, glibc.split("."))):
-        raise RuntimeError(f"the library asks for glibc {max(wanted)}: let zig make it")
+    newest = max(wanted, default=(0,))
+    if newest > tuple(map(int, glibc.split("."))):
+        raise RuntimeError(f"the library asks for glibc {newest}: let zig make it")
