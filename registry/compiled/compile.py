@@ -47,40 +47,40 @@ def digest_of_sources() -> str:
     return digest.hexdigest()
 
 
-def compile_kernel(machine: str = platform.machine(), library: Path = LIBRARY) -> bool:
+def compile_kernel(machine: str = platform.machine(), output: Path = LIBRARY) -> bool:
     """Compile the library and tell if it succeeded; prints the reason if not.
 
     machine: as `platform.machine` names it; another than this one needs zig.
     """
-    reason, output = _compile(machine, library)
+    reason, message = _compile(machine, output)
     if reason:
-        text = f"{reason}: ranking will use NumPy, much slower\n{output}"
+        text = f"{reason}: ranking will use NumPy, much slower\n{message}"
         sys.stderr.write(f"fair-registry: {text}")
-    if library == LIBRARY:
+    if output == LIBRARY:
         FAILURE.unlink(missing_ok=True)
         if reason:
-            error = next((line for line in output.splitlines() if "error" in line), "")
+            error = next((line for line in message.splitlines() if "error" in line), "")
             FAILURE.write_text(": ".join(filter(None, (reason, error))), "utf-8")
     return not reason
 
 
-def _compile(machine: str, library: Path) -> tuple[str, str]:
+def _compile(machine: str, output: Path) -> tuple[str, str]:
     """Return why it failed, or "", and what the compiler says."""
     compiler = _compiler(machine)
     if compiler is None:
         return f"no C compiler for {machine} here", ""
-    output = library.with_suffix(f".{os.getpid()}")
+    unfinished = output.with_suffix(f".{os.getpid()}")
     command = [
         *compiler,
         *_FLAGS,
         *_BASELINES.get(machine, ()),
         f'-DSOURCES="{digest_of_sources()}"',
-        *("-o", str(output), *map(str, _sources("*.c")), "-lm"),
+        *("-o", str(unfinished), *map(str, _sources("*.c")), "-lm"),
     ]
     run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 — our own sources
     if run.returncode:
         return "the kernel did not compile", run.stderr
-    output.replace(library)  # atomic, also while the old one is in use
+    unfinished.replace(output)  # atomic, also while the old one is in use
     return "", run.stderr
 
 

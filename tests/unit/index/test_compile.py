@@ -54,7 +54,7 @@ def test_a_compiler_that_is_not_there_is_told(
     monkeypatch.setenv("CC", named)
     before = LIBRARY.stat() if LIBRARY.exists() else None
 
-    assert not compile_kernel(library=tmp_path / "kernel")
+    assert not compile_kernel(output=tmp_path / "kernel")
 
     assert "no C compiler" in capfd.readouterr().err
     assert (LIBRARY.stat() if LIBRARY.exists() else None) == before
