@@ -42,6 +42,7 @@ from registry.interfaces.rest.search import (
     search,
     selections,
 )
+from registry.interfaces.rest.search.search_shortcut import SearchShortcut
 from registry.interfaces.rest.sites import lint, notices, refresh, sites
 from registry.interfaces.web import directory, openapi, pages, site_page
 from registry.interfaces.web import static_files as files
@@ -194,7 +195,8 @@ def create_app(settings: Settings) -> Litestar:
         request_class=StrictRequest,
         request_max_body_size=MAX_BODY_BYTES,
     )
-    app.asgi_handler = Envelope(app.asgi_handler)
+    shortcut = SearchShortcut(app.asgi_handler, lambda: app.state.services)
+    app.asgi_handler = Envelope(shortcut)
     return app
 
 
