@@ -54,6 +54,7 @@ from registry.ranking.proximity import squared_chords
 from registry.ranking.words.lexicon import lexicon_of
 from registry.settings import Settings
 from registry.settings_reader import read_settings
+from registry.sites.city_mentions import CityMentions
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.chance import Chance
 from registry.usecases.log.erase import Retention
@@ -241,7 +242,7 @@ def _services(
 ) -> Services:
     """Return what requests are answered with. engines: in the order of POOLS."""
     api, auditor, _, eraser, labeller = engines
-    keys, gazetteer = settings.keys, Gazetteer.load()
+    keys, gazetteer = settings.keys, searcher.mentions.gazetteer
     return Services(
         api=api,
         auditor=auditor,
@@ -316,6 +317,7 @@ def _searcher(
         recorder=recorder,
         counting=counting,
         entries=entries,
+        mentions=CityMentions.load(),
         seeds=SeedReader(api, settings.policy.digest, digest_of_code()),
         promiser=Promiser(api, signer.private, chance),
         chance=chance,

