@@ -47,7 +47,7 @@ from registry.interfaces.rest.sites import lint, notices, refresh, sites
 from registry.interfaces.web import directory, openapi, pages, site_page
 from registry.interfaces.web import static_files as files
 from registry.observability import BATCH_RECORDS, configure_logging
-from registry.process import collect_less_often
+from registry.process import beat, collect_less_often
 from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.policy import Policy
 from registry.ranking.proximity import squared_chords
@@ -61,6 +61,7 @@ from registry.usecases.log.erase import Retention
 from registry.usecases.log.promiser import Promiser
 from registry.usecases.log.served_log import ServedLog, WitnessPolicy
 from registry.usecases.operators.operator_access import OperatorAccess
+from registry.usecases.readiness import Readiness
 from registry.usecases.reports.ask_counterfactual import Counterfactuals
 from registry.usecases.reports.report_queue import ReportQueue
 from registry.usecases.search.answer_search import Searcher
@@ -176,9 +177,11 @@ def create_app(settings: Settings) -> Litestar:
 
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
+        beating = asyncio.create_task(beat())
         async with open_services(settings) as services:
             app.state.services = services
             yield
+        beating.cancel()
 
     async def services() -> Services:
         injected: Services = app.state.services
@@ -251,6 +254,7 @@ def _services(
         served=ServedLog(api, _witnessed(settings)),
         reports=ReportQueue(),
         searcher=searcher,
+        readiness=Readiness(api, searcher, crawls=settings.crawler_shares > 0),
         listed_count=ListedCount(api),
         operators=OperatorAccess(api, chance),
         gazetteer=gazetteer,

@@ -6,7 +6,7 @@ order. A word that means something else as well (nice, reading, mobile) names no
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Self
 
 from registry.errors import RegistryError
@@ -14,7 +14,6 @@ from registry.sites.gazetteer import (
     Gazetteer,
     GazetteerCity,
     fold,
-    fold_names,
     read_cities,
 )
 from registry.sites.ordinary_names import ORDINARY_NAMES
@@ -124,13 +123,13 @@ def _hash_opening(name: str) -> int:
 
 def _names_of(cities: Sequence[GazetteerCity]) -> Iterator[str]:
     """Yield folded names that may stand for a city in a sentence."""
-    large = (city.alternatenames for city in cities if city.population >= LARGE)
-    single = [name for name in chain.from_iterable(large) if " " not in name]
-    for name in chain(*fold_names([city.name for city in cities])):
-        yield name
-        if name.count(" ") > 1:
-            yield name.removesuffix(" city")
-    yield from (name for name in chain(*fold_names(single)) if " " not in name)
+    for city in cities:
+        for name in city.own:
+            yield name
+            if name.count(" ") > 1:
+                yield name.removesuffix(" city")
+        if city.population >= LARGE:
+            yield from (name for name in city.others if " " not in name)
 
 
 def _is_long(folded: str) -> bool:
