@@ -46,8 +46,13 @@ from registry.interfaces.rest.search.search_shortcut import SearchShortcut
 from registry.interfaces.rest.sites import lint, notices, refresh, sites
 from registry.interfaces.web import directory, openapi, pages, site_page
 from registry.interfaces.web import static_files as files
-from registry.observability import BATCH_RECORDS, configure_logging
-from registry.process import beat, collect_less_often
+from registry.observability import (
+    BATCH_RECORDS,
+    configure_logging,
+    metrics_of_process,
+    metrics_served,
+)
+from registry.process import beat, collect_less_often, is_supervised
 from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.policy import Policy
 from registry.ranking.proximity import squared_chords
@@ -140,7 +145,6 @@ AT_THEIR_PLACES = [
     files.get_security,
     files.get_style,
     health.get_liveness,
-    health.get_metrics,
     health.get_readiness,
     openapi.get_openapi,
     openapi.show_openapi,
@@ -178,9 +182,11 @@ def create_app(settings: Settings) -> Litestar:
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
         beating = asyncio.create_task(beat())
-        async with open_services(settings) as services:
-            app.state.services = services
-            yield
+        at = None if is_supervised() else settings.metrics_at
+        with metrics_served(at, metrics_of_process()):
+            async with open_services(settings) as services:
+                app.state.services = services
+                yield
         beating.cancel()
 
     async def services() -> Services:
