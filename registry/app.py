@@ -43,11 +43,17 @@ from registry.interfaces.rest.search import (
     search,
     selections,
 )
+from registry.interfaces.rest.search.search_shortcut import SearchShortcut
 from registry.interfaces.rest.sites import lint, notices, refresh, sites
 from registry.interfaces.web import directory, openapi, pages, site_page
 from registry.interfaces.web import static_files as files
-from registry.observability import BATCH_RECORDS, configure_logging
-from registry.process import collect_less_often
+from registry.observability import (
+    BATCH_RECORDS,
+    configure_logging,
+    metrics_of_process,
+    metrics_served,
+)
+from registry.process import beat, collect_less_often, is_supervised
 from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.policy import Policy
 from registry.ranking.proximity import squared_chords
@@ -61,6 +67,7 @@ from registry.usecases.log.erase import Retention
 from registry.usecases.log.promiser import Promiser
 from registry.usecases.log.served_log import ServedLog, WitnessPolicy
 from registry.usecases.operators.operator_access import OperatorAccess
+from registry.usecases.readiness import Readiness
 from registry.usecases.reports.ask_counterfactual import Counterfactuals
 from registry.usecases.reports.report_queue import ReportQueue
 from registry.usecases.search.answer_search import Searcher
@@ -139,7 +146,6 @@ AT_THEIR_PLACES = [
     files.get_security,
     files.get_style,
     health.get_liveness,
-    health.get_metrics,
     health.get_readiness,
     openapi.get_openapi,
     openapi.show_openapi,
@@ -176,9 +182,13 @@ def create_app(settings: Settings) -> Litestar:
 
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
-        async with open_services(settings) as services:
-            app.state.services = services
-            yield
+        beating = asyncio.create_task(beat())
+        at = None if is_supervised() else settings.metrics_at
+        with metrics_served(at, metrics_of_process()):
+            async with open_services(settings) as services:
+                app.state.services = services
+                yield
+        beating.cancel()
 
     async def services() -> Services:
         injected: Services = app.state.services
@@ -196,7 +206,8 @@ def create_app(settings: Settings) -> Litestar:
         request_class=StrictRequest,
         request_max_body_size=MAX_BODY_BYTES,
     )
-    app.asgi_handler = Envelope(app.asgi_handler)
+    shortcut = SearchShortcut(app.asgi_handler, lambda: app.state.services)
+    app.asgi_handler = Envelope(shortcut)
     return app
 
 
@@ -250,6 +261,7 @@ def _services(
         served=ServedLog(api, _witnessed(settings)),
         reports=ReportQueue(),
         searcher=searcher,
+        readiness=Readiness(api, searcher, crawls=settings.crawler_shares > 0),
         listed_count=ListedCount(api),
         operators=OperatorAccess(api, chance),
         gazetteer=gazetteer,

@@ -7,6 +7,7 @@ processes would.
 
 import asyncio
 import contextlib
+import json
 import os
 import socket
 import subprocess
@@ -39,7 +40,7 @@ from registry.usecases.chance import Chance
 from registry.usecases.log.commit_ahead import commit_ahead
 from registry.usecases.log.sequence import Sequencer
 from registry.usecases.search.build_index import IndexBuilder
-from tests.waiting import awaited
+from tests.waiting import PATIENCE_S, awaited
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -55,6 +56,7 @@ LISTED = (
     "paper-otter.test",  # abp, documents anywhere
 )
 UNLISTED = ("kule-rooms.test", "petale-et-tige.test", "maple-spoke.test")
+CHANGING_KEYS = ("quiet-needle.test", "kyoto-clay.test")
 DISHONEST = ("midnight-latch.test", "lucky-lantern.test")
 AUDITOR = Signer(  # whom the registry knows
     name="auditor.test",
@@ -67,8 +69,8 @@ LIFETIME_S = 600
 class RunningRegistry:
     """http: a client of it. log: what its web process wrote to standard error.
 
-    Sites of LISTED are registered; those of UNLISTED and DISHONEST serve, and are free
-    to be registered by one test each.
+    Sites of LISTED are registered; those of UNLISTED, CHANGING_KEYS and DISHONEST serve,
+    and are free to be registered by one test each.
     """
 
     def __init__(
@@ -121,6 +123,12 @@ class RunningRegistry:
 
         return awaited(f"{ranking_id} in the log", look)
 
+    def metrics(self) -> str:
+        """What Prometheus would read; the log says where."""
+        lines = self.log.read_text().splitlines()
+        line = next(line for line in lines if "metrics_served" in line)
+        return httpx.get(f"http://127.0.0.1:{json.loads(line)['port']}/metrics").text
+
     def search(self, q: str = "book a table for two", **given: Any) -> Json:
         answer = self.http.get("/v1/search", params={"q": q, **given})
         assert answer.status_code == 200, answer.text
@@ -147,10 +155,10 @@ class Backstage:
         self._loop.close()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE_S)
 
     def open_town(self, folder: Path) -> Town:
-        hosts = {*LISTED, *UNLISTED, *DISHONEST}
+        hosts = {*LISTED, *UNLISTED, *CHANGING_KEYS, *DISHONEST}
         cast = tuple(member for member in CAST if member.host in hosts)
         town = Town.build(folder, cast)
         return self.run(self._stack.enter_async_context(town.open()))
@@ -250,6 +258,7 @@ def run_registry(postgres: EmbeddedPostgres, data: Path) -> Iterator[RunningRegi
         data=data,
         database_url=postgres.url("running").render_as_string(hide_password=False),
         port=free_port(),
+        metrics="127.0.0.1:0",
         allow_loopback=True,
         log_format="json",
         auditors=format_vkey(AUDITOR.verifier_key),

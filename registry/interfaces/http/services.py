@@ -13,6 +13,7 @@ from registry.sites.gazetteer import Gazetteer
 from registry.usecases.chance import Chance
 from registry.usecases.log.served_log import ServedLog
 from registry.usecases.operators.operator_access import OperatorAccess
+from registry.usecases.readiness import Readiness
 from registry.usecases.reports.ask_counterfactual import Counterfactuals
 from registry.usecases.reports.report_queue import ReportQueue
 from registry.usecases.search.answer_search import Searcher
@@ -53,6 +54,7 @@ class Services:
     served: ServedLog
     reports: ReportQueue
     searcher: Searcher
+    readiness: Readiness
     listed_count: ListedCount
     operators: OperatorAccess
     gazetteer: Gazetteer

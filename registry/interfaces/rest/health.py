@@ -1,12 +1,9 @@
-"""/health and /metrics: for whoever runs the registry."""
+"""/health: for whoever runs the registry."""
 
-from litestar import Response, get
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from litestar import get
 
-from registry.errors import Unavailable
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
-from registry.usecases.refusals import NOT_READY
 
 
 @get(
@@ -23,17 +20,16 @@ async def get_liveness() -> dict[str, str]:
 @get(
     "/health/ready",
     operation_id="getReadiness",
-    summary="Searches can be answered",
+    summary="Searches can be answered, and a crawler and the index builder work",
     tags=["operation"],
     responses=problems(),
 )
 async def get_readiness(services: Injected) -> dict[str, str]:
-    if not await services.searcher.is_ready():
-        raise Unavailable(NOT_READY, retry_after_s=1)
+    """Answer 503 while searches can't be answered, or a part shows no work.
+
+    That is code `part_silent`, with one member of `errors` for each such part, whose
+    `pointer` is `crawler` or, for the index builder of this machine, `indexer`.
+    FAIR_REGISTRY_CRAWLERS=0 says that there is to be no crawler.
+    """
+    await services.readiness.verify()
     return {"status": "ready"}
-
-
-@get("/metrics", include_in_schema=False)
-async def get_metrics() -> Response[bytes]:
-    media_type = CONTENT_TYPE_LATEST.removesuffix("; charset=utf-8")  # Litestar adds it
-    return Response(generate_latest(), media_type=media_type)
