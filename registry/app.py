@@ -46,7 +46,7 @@ from registry.interfaces.rest.sites import lint, notices, refresh, sites
 from registry.interfaces.web import directory, openapi, pages, site_page
 from registry.interfaces.web import static_files as files
 from registry.observability import BATCH_RECORDS, configure_logging
-from registry.process import collect_less_often
+from registry.process import collect_less_often, raise_file_limit
 from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.policy import Policy
 from registry.ranking.proximity import squared_chords
@@ -80,6 +80,7 @@ POOLS = (
     (Role.ERASER, 1),
     (Role.LABELLER, 1),
 )
+OPEN_FILES = 20_000  # connections, and what a process opens otherwise
 INQUIRIES, INQUIRIES_PER_S = 30, 0.1  # of an auditor, each a second of work
 
 V1 = Router(
@@ -161,6 +162,7 @@ def create_app_from_environment() -> ASGIApp:
     """Create the application that granian starts, behind the proxies that are trusted."""
     settings = read_settings(os.environ)
     collect_less_often()
+    raise_file_limit(OPEN_FILES)
     app = create_app(settings)
     if not settings.trusted_proxies:
         return app
