@@ -16,12 +16,16 @@ from litestar.types import ASGIApp
 from registry import keyring
 from registry.db.engine.engines import Engine, Role, open_engine
 from registry.db.log.rankings import CountingWriter
+from registry.identity.keys.public_keys import PublicKey
 from registry.index.query.index_searcher import is_compiled
 from registry.index.sources import digest_of_code
+from registry.interfaces.http.bucket_table import BucketTable
 from registry.interfaces.http.envelope import Envelope
-from registry.interfaces.http.limits import BURST, LENIENCE, REFILL_PER_S, TokenBuckets
+from registry.interfaces.http.limits import LENIENCE, Limits
 from registry.interfaces.http.problems import EXCEPTION_HANDLERS
 from registry.interfaces.http.services import Bot, Services
+from registry.interfaces.http.spare_room import SpareRoom
+from registry.interfaces.http.streams import StreamPlaces
 from registry.interfaces.http.strict import (
     MAX_BODY_BYTES,
     StrictRequest,
@@ -54,12 +58,14 @@ from registry.ranking.words.lexicon import lexicon_of
 from registry.settings import Settings
 from registry.settings_reader import read_settings
 from registry.sites.gazetteer import Gazetteer
+from registry.tlog.note import parse_vkey
 from registry.usecases.chance import Chance
 from registry.usecases.log.erase import Retention
 from registry.usecases.log.promiser import Promiser
 from registry.usecases.log.served_log import ServedLog, WitnessPolicy
 from registry.usecases.operators.operator_access import OperatorAccess
 from registry.usecases.reports.ask_counterfactual import Counterfactuals
+from registry.usecases.reports.recent_reports import RecentReports
 from registry.usecases.reports.report_queue import ReportQueue
 from registry.usecases.search.answer_search import Searcher
 from registry.usecases.search.follow_index import IndexFollower
@@ -81,7 +87,7 @@ POOLS = (
     (Role.LABELLER, 1),
 )
 OPEN_FILES = 20_000  # connections, and what a process opens otherwise
-INQUIRIES, INQUIRIES_PER_S = 30, 0.1  # of an auditor, each a second of work
+MEGABYTE = 1_000_000
 
 V1 = Router(
     "/v1",
@@ -224,10 +230,11 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
     searcher = _searcher(settings, api, follower, recorders, entries)
     retention = Retention(eraser, timedelta(days=settings.retention_days), chance)
     promiser = searcher.promiser
-    working = (follower, entries, promiser, *recorders, retention, Watched(api))
+    room = _room(settings, api)
+    working = (follower, entries, promiser, *recorders, retention, Watched(api), room)
     tasks = [asyncio.create_task(job.run()) for job in working]
     try:
-        yield _services(settings, engines, searcher, encoder, chance)
+        yield _services(settings, engines, searcher, encoder, chance, room=room)
     finally:
         await _stop(tasks, engines)
 
@@ -238,6 +245,8 @@ def _services(
     searcher: Searcher,
     encoder: Encoder,
     chance: Chance,
+    *,
+    room: SpareRoom,
 ) -> Services:
     """Return what requests are answered with. engines: in the order of POOLS."""
     api, auditor, _, eraser, labeller = engines
@@ -249,6 +258,7 @@ def _services(
         labeller=labeller,
         served=ServedLog(api, _witnessed(settings)),
         reports=ReportQueue(),
+        recent_reports=RecentReports(chance.now),
         searcher=searcher,
         listed_count=ListedCount(api),
         operators=OperatorAccess(api, chance),
@@ -259,12 +269,13 @@ def _services(
         log_vkey=keyring.load_vkey(keys, keyring.LOG),
         former_vkeys=keyring.load_former_vkeys(keys),
         auditors=settings.auditor_keys,
-        auditor_limits=TokenBuckets(burst=INQUIRIES, refill_per_s=INQUIRIES_PER_S),
         counterfactuals=_counterfactuals(auditor, gazetteer, searcher.follower, chance),
         promise_vkey=keyring.load_vkey(keys, keyring.PROMISE),
         web_key=keyring.load_web_key(keys),
         chance=chance,
-        write_limits=_write_limits(settings),
+        limits=_limits(settings, room),
+        room=room,
+        streams=StreamPlaces(),
         refreshes=_refresh_allowance(settings),
         contact=settings.contact,
         bot=_bot(settings),
@@ -348,9 +359,25 @@ def _bot(settings: Settings) -> Bot:
     )
 
 
-def _write_limits(settings: Settings) -> TokenBuckets:
-    if settings.allow_loopback:
-        return TokenBuckets(
-            burst=BURST * LENIENCE, refill_per_s=REFILL_PER_S * LENIENCE
-        )
-    return TokenBuckets()
+def _room(settings: Settings, api: Engine) -> SpareRoom:
+    return SpareRoom(
+        api,
+        settings.data,
+        min_free_bytes=settings.min_free_mb * MEGABYTE,
+        max_pending=settings.max_pending,
+    )
+
+
+def _limits(settings: Settings, room: SpareRoom) -> Limits:
+    factor = settings.limits * (LENIENCE if settings.allow_loopback else 1)
+    return Limits(
+        BucketTable(settings.run_folder, keyring.load_web_key(settings.keys)),
+        factor=factor,
+        auditors=frozenset(map(_operator_id, settings.auditor_keys)),
+        room=room,
+    )
+
+
+def _operator_id(vkey: str) -> str:
+    """Return the id of an auditor who has registered his key as an operator's."""
+    return PublicKey(alg="Ed25519", raw=parse_vkey(vkey).public).kid

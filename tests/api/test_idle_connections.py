@@ -4,7 +4,6 @@ import contextlib
 import selectors
 import socket
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx
 import pytest

@@ -30,7 +30,11 @@ async def get_liveness() -> dict[str, str]:
 async def get_readiness(services: Injected) -> dict[str, str]:
     if not await services.searcher.is_ready():
         raise Unavailable(NOT_READY, retry_after_s=1)
-    return {"status": "ready"}
+    room = services.room
+    return {
+        "status": "ready",
+        "anonymous": f"turned away: {room.shortage}" if room.is_short else "answered",
+    }
 
 
 @get("/metrics", include_in_schema=False)
