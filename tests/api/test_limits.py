@@ -27,7 +27,7 @@ from registry.interfaces.http.limits import (
 )
 from registry.interfaces.http.problems import EXCEPTION_HANDLERS
 from registry.interfaces.http.streams import STREAMS, STREAMS_OF_CLIENT
-from registry.interfaces.http.token_bucket import Limit
+from registry.interfaces.http.token_bucket import Quota
 from registry.usecases.refusals import OPERATOR_KEY_UNKNOWN
 from tests.api import expect
 from tests.api.running import RunningRegistry
@@ -276,7 +276,7 @@ def test_the_page_has_the_table() -> None:
     assert f"{STREAMS} at once" in {row[2] for row in rows}
 
 
-def pace_of(limit: Limit) -> str:
+def pace_of(limit: Quota) -> str:
     if limit.per_s >= 1:
         return f"{limit.per_s:g}/s"
     return f"{limit.per_s * 60:g}/min"

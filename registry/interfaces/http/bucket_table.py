@@ -21,7 +21,7 @@ from pathlib import Path
 
 import structlog
 
-from registry.interfaces.http.token_bucket import Allowance, Limit
+from registry.interfaces.http.token_bucket import Allowance, Quota
 
 SETS, WAYS = 8_192, 8
 FILE_NAME = "limits-1"  # the form's number: processes of two forms share nothing
@@ -49,7 +49,7 @@ class BucketTable:
             self._share(folder)
 
     def take(
-        self, wanted: Sequence[tuple[str, Limit]], now: float
+        self, wanted: Sequence[tuple[str, Quota]], now: float
     ) -> tuple[bool, list[Allowance]]:
         """Take a token from all the buckets, or from none if one of them has none left.
 

@@ -29,7 +29,7 @@ from registry.interfaces.http.client_networks import networks_of
 from registry.interfaces.http.envelope import headers_of_answer
 from registry.interfaces.http.refusals import ANONYMOUS_TURNED_AWAY, TOO_MANY_REQUESTS
 from registry.interfaces.http.spare_room import SpareRoom
-from registry.interfaces.http.token_bucket import Allowance, Limit
+from registry.interfaces.http.token_bucket import Allowance, Quota
 from registry.observability import LIMITED
 
 TOGETHER = 4
@@ -39,7 +39,7 @@ TURNED_AWAY_S = 30
 
 
 class Kind(Enum):
-    """What is limited, by its name in the header fields."""
+    """Things that are limited, by their names in the header fields."""
 
     SEARCH = "search"
     SELECTION = "selection"
@@ -54,23 +54,23 @@ class Kind(Enum):
 class LimitRow:
     """anonymous: of a network. operator, auditor: of a key; None: as the column before."""
 
-    anonymous: Limit
-    operator: Limit | None = None
-    auditor: Limit | None = None
+    anonymous: Quota
+    operator: Quota | None = None
+    auditor: Quota | None = None
 
 
 LIMITS: Mapping[Kind, LimitRow] = {
-    Kind.SEARCH: LimitRow(Limit(300, 20), Limit(1_000, 100)),
-    Kind.SELECTION: LimitRow(Limit(300, 20), Limit(1_000, 100)),
-    Kind.ERASURE: LimitRow(Limit(60, 2), Limit(300, 20)),
+    Kind.SEARCH: LimitRow(Quota(300, 20), Quota(1_000, 100)),
+    Kind.SELECTION: LimitRow(Quota(300, 20), Quota(1_000, 100)),
+    Kind.ERASURE: LimitRow(Quota(60, 2), Quota(300, 20)),
     # Seconds of a core each, but for those that are at hand.
-    Kind.REPORT: LimitRow(Limit(6, 1 / 20), Limit(12, 1 / 10), Limit(30, 1 / 10)),
+    Kind.REPORT: LimitRow(Quota(6, 1 / 20), Quota(12, 1 / 10), Quota(30, 1 / 10)),
     # Statements, challenges, documents to lint: signed or not, they cost the same.
-    Kind.WRITE: LimitRow(Limit(120, 2)),
+    Kind.WRITE: LimitRow(Quota(120, 2)),
     # Each account has an operator's allowance.
-    Kind.ACCOUNT: LimitRow(Limit(10, 1 / 60)),
+    Kind.ACCOUNT: LimitRow(Quota(10, 1 / 60)),
     # Counterfactual questions of known auditors, each a second of work.
-    Kind.INQUIRY: LimitRow(Limit(30, 1 / 10)),
+    Kind.INQUIRY: LimitRow(Quota(30, 1 / 10)),
 }
 PUT_OFF_FIRST = frozenset({Kind.SEARCH, Kind.SELECTION})
 """What anonymous askers write into the log; to erase must always be possible."""
@@ -142,7 +142,7 @@ class Limits:
 
     def _wanted(
         self, address: str, kind: Kind, account: str | None
-    ) -> list[tuple[str, Limit, str]]:
+    ) -> list[tuple[str, Quota, str]]:
         """Return names, limits and policies of the buckets, each of which must have a token."""
         row, name, networks = self._rows[kind], kind.value, networks_of(address)
         if account is None:
@@ -172,8 +172,8 @@ class Limits:
 class _Pair(NamedTuple):
     """own: of a network or key. together: of many in one network."""
 
-    own: Limit
-    together: Limit
+    own: Quota
+    together: Quota
 
 
 class _Scaled(NamedTuple):

@@ -10,14 +10,14 @@ ROUNDING = 1e-6  # of a token: instants are floats
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class Quota:
     """burst: requests at once, at least 1. per_s: those that come back a second."""
 
     burst: int
     per_s: float
 
-    def times(self, factor: float) -> "Limit":
-        return Limit(max(1, round(self.burst * factor)), self.per_s * factor)
+    def times(self, factor: float) -> "Quota":
+        return Quota(max(1, round(self.burst * factor)), self.per_s * factor)
 
     @property
     def window_s(self) -> float:
@@ -42,9 +42,9 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a bucket has left after a request. wait_s: until it lets one through."""
+    """Tokens that a bucket has left after a request. wait_s: until it lets one through."""
 
-    limit: Limit
+    limit: Quota
     tokens: float
 
     @property

@@ -9,17 +9,17 @@ import pytest
 
 from registry.interfaces.http import bucket_table
 from registry.interfaces.http.bucket_table import BucketTable
-from registry.interfaces.http.token_bucket import Limit
+from registry.interfaces.http.token_bucket import Quota
 
 KEY = b"k" * 32
-THREE = Limit(3, 0.5)
+THREE = Quota(3, 0.5)
 SPEND_ALL = """
 import sys
 from pathlib import Path
 from registry.interfaces.http.bucket_table import BucketTable
-from registry.interfaces.http.token_bucket import Limit
+from registry.interfaces.http.token_bucket import Quota
 table = BucketTable(Path(sys.argv[1]), b"k" * 32)
-limit = Limit(3000, 1.0)
+limit = Quota(3000, 1.0)
 print(sum(table.take([("a", limit)], 100.0)[0] for _ in range(3000)))
 """
 
@@ -31,7 +31,7 @@ class Taker:
         self.table = BucketTable(folder, KEY)
         self.now_s = 1_000.0
 
-    def take(self, *names: str, limit: Limit = THREE) -> bool:
+    def take(self, *names: str, limit: Quota = THREE) -> bool:
         return self.table.take([(name, limit) for name in names], self.now_s)[0]
 
     def wait_s(self, name: str) -> int:

@@ -143,27 +143,27 @@ async def hand_out_report(
 
 
 async def _find_or_make(
-    services: Services, asked: ReportRequest, asker: str | None
+    services: Services, wanted: ReportRequest, asker: str | None
 ) -> bytes:
     """Return the body. Raises: Refused, Unavailable."""
     recent = services.recent_reports
-    window = window_of(asked.start, asked.end, services.chance.now())
-    if asker is None and (copy := recent.find(asked)):
+    window = window_of(wanted.start, wanted.end, services.chance.now())
+    if asker is None and (copy := recent.find(wanted)):
         return copy
     async with services.reports.turn(_lane_of(services, asker)):
         # Another may have waited for the same.
-        if asker is None and (copy := recent.find(asked)):
+        if asker is None and (copy := recent.find(wanted)):
             return copy
         async with services.auditor.connect() as connection:
             report = await make_report(
                 connection,
                 window,
                 services.searcher.follower.policy,
-                operator=asked.operator,
-                category=asked.category,
+                operator=wanted.operator,
+                category=wanted.category,
             )
-        body = await asyncio.to_thread(FORMAT[asked.form], report)
-        recent.save(asked, body)
+        body = await asyncio.to_thread(FORMAT[wanted.form], report)
+        recent.save(wanted, body)
     return body
 
 
