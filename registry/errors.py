@@ -32,7 +32,8 @@ class RegistryError(Exception):
     """Base of all errors that callers get.
 
     Raise a subclass: `raise Refused(NONCE_UNKNOWN, "…", pointer="/jti")`. The detail
-    defaults to the type's title, the fix to the type's.
+    defaults to the type's title, the fix to the type's. causes: what it comes from, where
+    that is several.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class RegistryError(Exception):
         pointer: str | None = None,
         fix: str = "",
         retry_after_s: int | None = None,
+        causes: tuple[Problem, ...] = (),
     ) -> None:
         self.problem = Problem(
             code=kind.code,
@@ -52,6 +54,7 @@ class RegistryError(Exception):
             fix=fix or kind.fix,
         )
         self.retry_after_s = retry_after_s
+        self.causes = causes
         super().__init__(f"{kind.code}: {self.problem.detail}")
 
     @property

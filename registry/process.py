@@ -11,8 +11,8 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
-HEARTBEAT_PIPE = "HEARTBEAT_PIPE"
-"""Variable with the number of a pipe into which a supervised process shows that it lives."""
+HEARTBEATS = "HEARTBEATS"
+"""Variable with the path of a named pipe, into which supervised processes write their ids."""
 HEARTBEAT_S = 1.0
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h
@@ -89,7 +89,7 @@ def stop_requested() -> asyncio.Event:
 async def _cancel_on_signal(work: Coroutine[Any, Any, None]) -> None:
     task = asyncio.ensure_future(work)
     _on_signal(task.cancel)
-    beating = asyncio.create_task(_beat())
+    beating = asyncio.create_task(beat())
     try:
         with suppress(asyncio.CancelledError):
             await task
@@ -97,16 +97,16 @@ async def _cancel_on_signal(work: Coroutine[Any, Any, None]) -> None:
         beating.cancel()
 
 
-async def _beat() -> None:
+async def beat() -> None:
     """Show the supervisor, if there is one, that the event loop goes round."""
-    if HEARTBEAT_PIPE not in os.environ:
+    if HEARTBEATS not in os.environ:
         return
-    pipe = int(os.environ[HEARTBEAT_PIPE])
-    os.set_blocking(pipe, False)
-    while True:
-        with suppress(OSError):  # a full pipe shows as much
-            os.write(pipe, b".")
-        await asyncio.sleep(HEARTBEAT_S)
+    with suppress(OSError):  # no supervisor any more
+        pipe = os.open(os.environ[HEARTBEATS], os.O_WRONLY | os.O_NONBLOCK)
+        while True:
+            with suppress(BlockingIOError):  # a full pipe shows as much
+                os.write(pipe, b"%d\n" % os.getpid())
+            await asyncio.sleep(HEARTBEAT_S)
 
 
 def _on_signal(react: Callable[[], object]) -> None:

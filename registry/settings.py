@@ -79,8 +79,10 @@ class Settings:
         "X-Forwarded-For names the client; empty: none.",
         default="",
     )
-    crawlers: Annotated[int, Meta(ge=1, le=MAX_CRAWLERS)] = setting(
-        "Crawler processes that `serve` starts.", default=1
+    crawlers: Annotated[int, Meta(ge=0, le=MAX_CRAWLERS)] = setting(
+        "Crawler processes that `serve` starts. 0, and CRAWLERS_IN_ALL too: there is to "
+        "be none, and `/health/ready` asks for none.",
+        default=1,
     )
     crawlers_in_all: Annotated[int, Meta(ge=0, le=MAX_CRAWLERS)] = setting(
         "Crawler processes of this registry in all, 1 to 32, wherever they run: each "

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from crawler import refusals, trace
 from crawler.discovery.visit_result import Failure, FetchedDocument, FoundBy
-from crawler.http.body import BodyLimits
+from crawler.http.body import PAGE_LIMITS
 from crawler.http.exchange import Fetched, NotModified, Wanted
 from crawler.http.fetch import Fetcher
 from crawler.http.head import DOCUMENT_TYPES, HTML_TYPES, Validators, media_type_of
@@ -20,11 +20,12 @@ from crawler.refusals import UnexpectedStatus, UnexpectedType
 from crawler.robots.robots_cache import RobotsCache
 from crawler.stopwatch import Stopwatch
 from registry.errors import Refused
+from registry.formats.document import MAX_WIRE_BYTES
 from registry.formats.html.markup import starts_as_markup
 from registry.sites.host import Host
 
 DOCUMENT = Wanted(accept=DOCUMENT_TYPES)
-PAGE = Wanted(accept=HTML_TYPES, limits=BodyLimits(truncate=True))
+PAGE = Wanted(accept=HTML_TYPES, limits=PAGE_LIMITS)
 PAGE_OR_DOCUMENT = replace(PAGE, accept=(*DOCUMENT_TYPES, *HTML_TYPES))
 _TURNED_AWAY = frozenset({429, 503})
 
@@ -192,7 +193,7 @@ class Visit:
             _tell_answer(url, fetched, status=304)
             return fetched
         is_page = media_type_of(fetched.content_type) in HTML_TYPES
-        if fetched.truncated and not is_page:
+        if fetched.wire_bytes > MAX_WIRE_BYTES and not is_page:
             raise Refused(refusals.BODY_WIRE)
         if not set(HTML_TYPES) & set(accept) and starts_as_markup(fetched.body):
             raise Refused(refusals.NOT_FOUND, "a web page stands in its place")

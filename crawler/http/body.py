@@ -27,6 +27,13 @@ class BodyLimits:
     truncate: bool = False
 
 
+# One byte more than is read of a page shows that there is more; a gzip stream may be
+# longer than what it holds.
+PAGE_LIMITS = BodyLimits(
+    wire_bytes=MAX_BODY_BYTES + 1024, decoded_bytes=MAX_BODY_BYTES + 1, truncate=True
+)
+
+
 def parse_coding(content_encoding: str) -> Coding:
     """content_encoding: the header's value, several of them joined by commas.
 
@@ -50,13 +57,13 @@ class Body:
         self._limits = limits
         self._gzip = zlib.decompressobj(_GZIP_WINDOW) if coding else None
         self._decoded = bytearray()
-        self._wire_bytes = 0
+        self.wire_bytes = 0
         self.truncated = False
 
     def feed(self, chunk: bytes) -> bool:
         """True: no more is wanted, nor may be fed. Raises: Refused."""
-        room = self._limits.wire_bytes - self._wire_bytes
-        self._wire_bytes += len(chunk)
+        room = self._limits.wire_bytes - self.wire_bytes
+        self.wire_bytes += len(chunk)
         if len(chunk) > room:
             self._overflow(refusals.BODY_WIRE, self._limits.wire_bytes)
         self._decode(chunk[:room])
@@ -87,7 +94,7 @@ class Body:
         except zlib.error as error:
             raise Refused(refusals.ENCODING_CORRUPT, str(error)) from error
         decoded = len(self._decoded) + len(plain)
-        if decoded > max(_RATIO_FROM_BYTES, self._limits.ratio * self._wire_bytes):
+        if decoded > max(_RATIO_FROM_BYTES, self._limits.ratio * self.wire_bytes):
             raise Refused(refusals.BODY_RATIO, f"over {self._limits.ratio} to 1")
         return plain
 

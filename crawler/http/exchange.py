@@ -30,7 +30,7 @@ class Fetched:
 
     url: where the redirects ended. content_type: as sent, parameters included, or "".
     elapsed_ms: of the whole fetch, redirects included, our own waiting not. truncated:
-    only by such limits.
+    only by such limits. wire_bytes: of the body, before gunzip.
     links: its Link headers (RFC 8288), as many as fit MAX_LINK_CHARACTERS.
     """
 
@@ -40,6 +40,7 @@ class Fetched:
     validators: Validators
     elapsed_ms: int
     truncated: bool = False
+    wire_bytes: int = 0
     links: tuple[str, ...] = ()
 
 

@@ -227,6 +227,7 @@ class Fetcher:
             url=target.url,
             body=body.finish(),
             truncated=body.truncated,
+            wire_bytes=body.wire_bytes,
             content_type=content_type,
             validators=parse_validators(headers),
             elapsed_ms=order.watch.elapsed_ms,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from crawler import refusals
+from crawler.http.body import PAGE_LIMITS, BodyLimits
 from crawler.http.exchange import Fetched, Wanted
 from crawler.http.guard import RedirectRule
 from crawler.http.head import (
@@ -81,6 +82,7 @@ def document_at(
             accept=HTML_TYPES if is_page else DOCUMENT_TYPES,
             conditional=stored,
             redirects=_ON_THE_HOST,
+            limits=PAGE_LIMITS if is_page else BodyLimits(),
         ),
         expect=partial(_expect_format, promised=promised, body=body, is_page=is_page),
     )
@@ -88,7 +90,7 @@ def document_at(
 
 def page_of(host: str) -> ProbeTarget:
     """Return the home page of a host that serves no document itself."""
-    wanted = Wanted(accept=HTML_TYPES, redirects=_ON_THE_HOST)
+    wanted = Wanted(accept=HTML_TYPES, redirects=_ON_THE_HOST, limits=PAGE_LIMITS)
     return ProbeTarget(url=f"https://{host}/", wanted=wanted)
 
 

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -75,7 +75,8 @@ async def serving(settings: Settings) -> AsyncIterator[None]:
     """Run the service without crawlers and reporter; ready when entered."""
     parts = parts_of_service(settings.host, settings.port, settings.workers, crawlers=0)
     chosen = [part for part in parts if part.name != "reporter"]
-    supervisor = Supervisor(chosen, as_environment(settings))
+    alone = replace(settings, crawlers=0, crawlers_in_all=0)
+    supervisor = Supervisor(chosen, as_environment(alone))
     running = asyncio.create_task(supervisor.run())
     try:
         await until_ready(settings.origin)

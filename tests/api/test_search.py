@@ -3,6 +3,7 @@ import hashlib
 import re
 from itertools import pairwise
 
+import httpx
 import pytest
 import rfc8785
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -34,7 +35,7 @@ def test_an_answer_has_exactly_the_documented_members(
     registry: RunningRegistry,
 ) -> None:
     answer = registry.search(city="Amman", country="JO")
-    expect.members(answer, "ranking results facets corrected place nextCursor")
+    expect.members(answer, "ranking results facets corrected place nextCursor hints")
     assert answer["facets"] == {}
     expect.members(
         answer["ranking"],
@@ -116,6 +117,41 @@ def test_a_user_in_amman_sees_the_near_restaurant_first(
         assert answer["results"][0]["site"]["host"] == "zaytoun-table.test"
         assert answer["results"][0]["factors"]["proximity"]["facts"]["distanceBand"]
     assert by_point["place"] is None
+
+
+def test_a_city_among_the_words_is_hinted_and_moves_nothing(
+    registry: RunningRegistry,
+) -> None:
+    """ "hotel in Kyoto" put Istanbul first, and nothing told how to ask from Kyoto."""
+    plain = registry.search(q="book a table for two")
+    worded = registry.search(q="book a table for two in Amman, Jordan")
+    assert plain["hints"] == []
+    assert worded["place"] is None
+    (hint,) = worded["hints"]
+    expect.members(hint, "words city country how")
+    assert (hint["words"], hint["city"], hint["country"]) == ("amman", "Amman", "JO")
+    assert "city=Amman&country=JO" in hint["how"]
+    for result in worded["results"]:
+        assert result["factors"]["proximity"]["facts"]["distanceBand"] is None
+    followed = registry.search(
+        q="book a table for two", city=hint["city"], country=hint["country"]
+    )
+    assert followed["hints"] == []
+    assert followed["results"][0]["site"]["location"]["city"] == "Amman"
+
+
+def test_the_page_links_to_the_search_from_a_city_among_the_words(
+    http: httpx.Client,
+) -> None:
+    shown = http.get("/", params={"q": "book a table in Amman"}).text
+    assert "?q=book+a+table+in+Amman&amp;city=Amman&amp;country=JO" in shown
+
+
+def test_who_says_where_he_is_gets_no_hint(registry: RunningRegistry) -> None:
+    words = "book a table in Amman"
+    assert registry.search(q=words, lat=52.5, lon=13.4)["hints"] == []
+    assert registry.search(q=words, city="Lima", country="PE")["hints"] == []
+    assert registry.search(q=words, country="PE")["hints"] == [], "not in Peru"
 
 
 def test_the_body_form_asks_the_same_as_the_query(registry: RunningRegistry) -> None:

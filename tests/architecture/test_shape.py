@@ -99,7 +99,7 @@ def test_what_is_imported_is_declared_and_what_is_declared_is_imported(
         and name not in {"registry", "crawler", "migrations"}
     }
 
-    assert imported <= declared(root)
+    assert imported <= declared(root) | optional(root)
     assert declared(root) <= imported | set(USED_OTHERWISE)
 
 
@@ -112,26 +112,35 @@ def test_each_dependency_has_its_reason_on_its_page(root: Path) -> None:
         _name(one) for group in groups for one in group if isinstance(one, str)
     }
 
-    optional = {
-        _name(one)
-        for extra in project["project"]["optional-dependencies"].values()
-        for one in extra
-    }
-
-    assert Counter(explained) == Counter(declared(root) | development | optional)
+    assert Counter(explained) == Counter(declared(root) | development | optional(root))
 
 
 def test_locked_requirements_are_the_declared_ones_with_hashes(root: Path) -> None:
-    locked = (root / "requirements" / "runtime.txt").read_text()
-    names = {_name(line) for line in locked.splitlines() if re.match(r"[a-z]", line)}
+    runtime, development = locked(root, "runtime"), locked(root, "dev")
 
-    assert declared(root) <= names
-    assert locked.count("==") <= locked.count("--hash=sha256:")
+    assert declared(root) <= {name for name, _ in runtime}
+    assert runtime | locked(root, "build") | locked(root, "archive") <= development
+
+
+def locked(root: Path, name: str) -> set[tuple[str, str]]:
+    """Return names with versions; each of them has a hash."""
+    text = (root / "requirements" / f"{name}.txt").read_text()
+    pins = re.findall(r"^([a-z0-9.-]+)==(\S+)", text, re.MULTILINE)
+    hashed = re.findall(r"^[a-z].*==.*\\\n    --hash=sha256:", text, re.MULTILINE)
+
+    assert len(pins) == len(hashed) > 0
+    return set(pins)
 
 
 def declared(root: Path) -> set[str]:
     project = tomllib.loads((root / "pyproject.toml").read_text())
     return {_name(one) for one in project["project"]["dependencies"]}
+
+
+def optional(root: Path) -> set[str]:
+    project = tomllib.loads((root / "pyproject.toml").read_text())
+    extras = project["project"]["optional-dependencies"].values()
+    return {_name(requirement) for extra in extras for requirement in extra}
 
 
 def _name(requirement: str) -> str:

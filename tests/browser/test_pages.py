@@ -119,6 +119,17 @@ async def test_an_unknown_city_is_said_where_it_was_typed(opened: Opener) -> Non
     assert await page.get_by_label("City").input_value() == "Nowhereville"
 
 
+async def test_a_city_among_the_words_is_a_link_to_the_search_from_there(
+    opened: Opener,
+) -> None:
+    page = await opened("/?q=book+a+table+in+Amman")
+    await page.get_by_role("link", name="Search from Amman (JO)").click()
+    assert await page.get_by_label("City").input_value() == "Amman"
+    assert "seen from Amman (JO)" in " ".join(
+        (await page.get_by_role("status").inner_text()).split()
+    )
+
+
 async def test_nothing_found_is_said(opened: Opener) -> None:
     page = await opened("/?q=qwrtz+plimf")
     assert "No listed site" in await page.get_by_role("status").inner_text()

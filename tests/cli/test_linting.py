@@ -110,6 +110,11 @@ class _Pages(BaseHTTPRequestHandler):
             "/wab.json": (200, "application/json", json.dumps(WORDPRESS).encode()),
             "/": (200, "text/html", b"<form toolname=a tooldescription=b></form>"),
             "/moved": (302, "text/plain", b""),
+            "/page": (
+                200,
+                "text/html",
+                b"<form toolname=a tooldescription=b></form>" + b" " * 600_000,
+            ),
             "/large": (200, "application/json", b" " * 600_000),
         }.get(self.path, (404, "text/plain", b"none"))
         self.send_response(status)
@@ -135,7 +140,8 @@ def origin() -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    ("path", "format_"), [("/wab.json", "wab"), ("/moved", "wab"), ("/", "webmcp")]
+    ("path", "format_"),
+    [("/wab.json", "wab"), ("/moved", "wab"), ("/", "webmcp"), ("/page", "webmcp")],
 )
 def test_a_url_is_fetched(origin: str, path: str, format_: str) -> None:
     found = json.loads(_lint(f"{origin}{path}", "--json").stdout)

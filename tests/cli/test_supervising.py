@@ -26,6 +26,14 @@ async def live():
 run_until_stopped(live())
 """
 
+MASTER = """
+import os, subprocess, sys
+children = [subprocess.Popen([sys.executable, "-c", *sys.argv[1:]]) for _ in range(2)]
+os.wait()
+children.append(subprocess.Popen(children[0].args))
+os.wait()
+"""
+
 
 @asynccontextmanager
 async def supervised(*parts: Part) -> AsyncIterator[None]:
@@ -52,6 +60,19 @@ async def test_part_that_hangs_is_replaced(
         assert len(pids_of(tmp_path)) == 1, "who shows that it lives is let alone"
         os.kill(pids_of(tmp_path)[0], signal.SIGSTOP)
         await until("another runs in its stead", lambda: len(pids_of(tmp_path)) == 2)
+
+
+async def test_of_several_processes_of_a_part_the_one_that_hangs_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervise, "STALL_S", 2.5)
+    command = ["-c", MASTER, LIVES, str(tmp_path / "pids")]
+    async with supervised(Part("several", command)):
+        await until("both run", lambda: len(pids_of(tmp_path)) == 2)
+        hanging, working = pids_of(tmp_path)
+        os.kill(hanging, signal.SIGSTOP)
+        await until("another runs in its stead", lambda: len(pids_of(tmp_path)) == 3)
+        os.kill(working, 0)
 
 
 async def test_part_that_settings_keep_from_working_ends_the_service() -> None:

@@ -13,7 +13,10 @@ from crawler.http.head import MAX_LINK_CHARACTERS, Validators
 from crawler.http.resolve import Endpoint
 from crawler.robots.robots_cache import RobotsCache
 from crawler.tasks.convert import fetched_bodies
+from registry.formats.detect import parse_page
+from registry.formats.document import Parsed
 from registry.sites.host import parse_host
+from registry.usecases.sites.lint import inspect
 from tests.crawler.net import HOST, HonestSite, Net, Page, silent
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -516,14 +519,20 @@ async def test_what_is_stored_is_asked_again_though_nothing_points_to_it(
     assert f"{ROOT}/old.json" in found.absent
 
 
-async def test_a_long_page_is_cut_off_but_a_long_document_is_refused(net: Net) -> None:
-    filler = b" " * 300_000
-    pages = {"/page": Page(b"<html>" + filler, HTML), "/doc": Page(b"{}" + filler)}
+async def test_a_long_page_is_read_as_lint_reads_it_but_a_long_document_is_refused(
+    net: Net,
+) -> None:
+    page = b"<form toolname=a tooldescription=b></form>" + b" " * 600_000
+    pages = {"/page": Page(page, HTML), "/doc": Page(b"{}" + b" " * 300_000)}
     await net.serve(HonestSite(pages))
     declared = (f"{ROOT}/page", f"{ROOT}/doc")
     found = await visit(net.fetcher(), declared=declared)
-    assert urls(found) == ["/page"]
+    (document,) = found.documents
     assert codes(found) == ["body_wire"]
+    read = parse_page(document.body, url=document.url)
+    assert isinstance(read, Parsed)
+    assert [deviation.rule for deviation in read.document.deviations] == ["limit"]
+    assert inspect(page, url=document.url).result == read
 
 
 async def test_robots_txt_is_honoured_and_shown(net: Net) -> None:

@@ -64,6 +64,7 @@ async def test_a_probe_tells_how_a_bridge_is(
         (WAB, Page(b"<p>", "text/html"), "wrong_protocol"),
         (TOOLS, Page(TOOLS, "text/html"), "alive"),
         (TOOLS, Page(b"<!-- new -->" + TOOLS, "text/html"), "alive"),
+        (TOOLS, Page(TOOLS + b" " * 600_000, "text/html"), "alive"),
         (TOOLS, Page(b"<p>we are closed", "text/html"), "mismatch"),
         (TOOLS, Page(WAB), "wrong_protocol"),
     ],

@@ -64,6 +64,7 @@ def searcher_of(
         recorder=recorder,
         counting=recorder,
         entries=cast("Any", SimpleNamespace(find=find)),
+        mentions=cast("Any", SimpleNamespace(find=lambda *_: ())),
         seeds=SeedReader(scene.api, policy, CODE),
         promiser=scene.promiser,
         chance=scene.chance,

@@ -98,6 +98,7 @@ async def test_neither_answers_nor_readiness_are_given(
         recorder=nothing,
         counting=nothing,
         entries=nothing,
+        mentions=nothing,
         seeds=nothing,
         promiser=promiser,
         chance=scene.chance,

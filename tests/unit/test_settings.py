@@ -63,7 +63,7 @@ def test_what_is_given_wins_over_the_environment() -> None:
         ({"BOT_ADDRESSES": "192.0.2.0/28; 192.0.2.64/28"}, "BOT_ADDRESSES"),
         ({"BOT_ADDRESSES": "our network"}, "BOT_ADDRESSES"),
         ({"CANARIES": "https://a.example/, http://b.example/"}, "CANARIES"),
-        ({"CRAWLERS": "0"}, "CRAWLERS"),
+        ({"CRAWLERS": "-1"}, "CRAWLERS"),
         ({"CRAWLERS": "33"}, "CRAWLERS"),
         ({"CRAWLERS_IN_ALL": "33"}, "CRAWLERS_IN_ALL"),
         ({"CRAWLER_METRICS": "9101"}, "CRAWLER_METRICS"),
@@ -172,7 +172,8 @@ def test_metrics_of_crawlers_are_served_where_that_is_said(
 
 
 @pytest.mark.parametrize(
-    ("crawlers", "in_all", "shares"), [(1, 0, 1), (3, 0, 3), (3, 5, 5), (3, 2, 3)]
+    ("crawlers", "in_all", "shares"),
+    [(0, 0, 0), (1, 0, 1), (3, 0, 3), (3, 5, 5), (3, 2, 3)],
 )
 def test_a_crawler_has_the_share_of_one_of_all(
     crawlers: int, in_all: int, shares: int

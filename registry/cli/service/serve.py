@@ -45,7 +45,9 @@ logger = structlog.get_logger()
 @click.option("--port", type=int, help="Port to listen on; 8080 by default.")
 @click.option("--data", type=click.Path(path_type=Path), help="Folder of all data.")
 @click.option("--workers", type=int, help="Web processes; 1 by default.")
-@click.option("--crawlers", type=int, help="Crawler processes; 1 by default.")
+@click.option(
+    "--crawlers", type=int, help="Crawler processes; 1 by default, 0 for none."
+)
 def serve(**given: Any) -> None:
     """Run everything: database, API, crawler and log publisher, until SIGTERM."""
     ensure_standard_streams()

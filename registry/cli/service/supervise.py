@@ -5,15 +5,17 @@ import ctypes
 import os
 import signal
 import sys
+import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 import structlog
 
-from registry.process import HEARTBEAT_PIPE, HEARTBEAT_S
+from registry.process import HEARTBEAT_S, HEARTBEATS
 from registry.settings_reader import EXIT_MISCONFIGURED
 
 RESTART_PAUSE_S = 1.0
@@ -22,7 +24,8 @@ KILL_TIMEOUT_S = 5.0
 STALL_S = 30.0
 """Silence after which a part counts as hung; none blocks its event loop nearly as long."""
 START_S = 120.0
-"""Silence before the first heartbeat: imports on a machine that is full."""
+"""Silence before the first heartbeat, or of all processes of a part: imports on a machine
+that is full."""
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 STANDARD_ERROR = 2  # what parts say is news; the result of a command is its own output
 CONNECTIONS = 16_384
@@ -37,12 +40,11 @@ logger = structlog.get_logger()
 class Part:
     """A process of the service. arguments: of this Python, as after `python`.
 
-    beats: shows that it lives, by `registry.process`.
+    It, or each process that it starts, shows by `registry.process.beat` that it lives.
     """
 
     name: str
     arguments: Sequence[str]
-    beats: bool = True
 
 
 class CannotGoOn(click.ClickException):
@@ -70,13 +72,9 @@ class Supervisor:
     async def _keep_running(self, part: Part) -> None:
         """Raises: CannotGoOn."""
         while not self._stopping:
-            heartbeats, pipe = os.pipe()
-            os.set_blocking(heartbeats, False)
-            try:
+            with _named_pipe() as (pipe, heartbeats):
                 process = await self._start(part, pipe)
                 code = await _until_ended(part, process, heartbeats)
-            finally:
-                os.close(heartbeats)
             # A part that was killed leaves workers that would go on listening.
             _end_group(process.pid)
             if code == EXIT_MISCONFIGURED:
@@ -85,22 +83,19 @@ class Supervisor:
                 logger.warning("part_ended", part=part.name, exit_code=code)
                 await asyncio.sleep(RESTART_PAUSE_S)
 
-    async def _start(self, part: Part, pipe: int) -> asyncio.subprocess.Process:
-        """Start the part; it alone keeps the pipe. Raises: CannotGoOn."""
+    async def _start(self, part: Part, pipe: Path) -> asyncio.subprocess.Process:
+        """Raises: CannotGoOn."""
         try:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 *part.arguments,
                 stdout=STANDARD_ERROR,
-                env={**self._environment, HEARTBEAT_PIPE: str(pipe)},
-                pass_fds=(pipe,),
+                env={**self._environment, HEARTBEATS: str(pipe)},
                 preexec_fn=end_with_parent if sys.platform == "linux" else None,
                 start_new_session=True,
             )
         except OSError as error:
             raise CannotGoOn(f"the {part.name} can't be started: {error}") from error
-        finally:
-            os.close(pipe)
         self._running[part.name] = process
         return process
 
@@ -121,28 +116,53 @@ class Supervisor:
                 await asyncio.gather(*(process.wait() for process in alive))
 
 
+@contextmanager
+def _named_pipe() -> Iterator[tuple[Path, int]]:
+    """Give the path of a pipe and its open end for reading."""
+    with tempfile.TemporaryDirectory(prefix="fair-registry-") as folder:
+        pipe = Path(folder) / "heartbeats"
+        os.mkfifo(pipe, mode=0o600)
+        end = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            yield pipe, end
+        finally:
+            os.close(end)
+
+
 async def _until_ended(
     part: Part, process: asyncio.subprocess.Process, heartbeats: int
 ) -> int:
-    """Return the exit code of the part, which is killed once it hangs."""
-    last_beat, patience_s = time.monotonic(), START_S
+    """Return the exit code of the part; of its processes those that hang are killed."""
+    deadlines = {process.pid: time.monotonic() + START_S}
     while True:
         with suppress(TimeoutError):
             async with asyncio.timeout(HEARTBEAT_S):
                 return await process.wait()
-        if not part.beats or _read_all(heartbeats):
-            last_beat, patience_s = time.monotonic(), STALL_S
-        elif time.monotonic() - last_beat > patience_s:
-            logger.error("part_hangs", part=part.name, silent_s=patience_s)
-            _end_group(process.pid)
+        now = time.monotonic()
+        if beating := _pids_in(heartbeats):
+            deadlines[process.pid] = now + START_S
+            deadlines |= dict.fromkeys(beating, now + STALL_S)
+        for pid in [pid for pid in deadlines if deadlines[pid] < now]:
+            del deadlines[pid]
+            _kill_member(part, pid, process.pid)
 
 
-def _read_all(pipe: int) -> bytes:
-    """Return what waits in the pipe, b"" if nothing does."""
+def _pids_in(heartbeats: int) -> set[int]:
+    """Return the processes that beat since the last look."""
     try:
-        return os.read(pipe, 1 << 16)
+        lines = os.read(heartbeats, 1 << 16).split(b"\n")
     except BlockingIOError:
-        return b""
+        return set()
+    # The pipe holds less than is read, and each line is written at once.
+    return {int(line) for line in lines if line.isdigit()}
+
+
+def _kill_member(part: Part, pid: int, leader: int) -> None:
+    """Kill a process of the part's group that hangs; one that has ended is silent too."""
+    with suppress(ProcessLookupError):
+        if os.getpgid(pid) == leader:
+            logger.error("part_hangs", part=part.name, pid=pid)
+            os.kill(pid, signal.SIGKILL)
 
 
 def _end_group(leader: int) -> None:
@@ -171,7 +191,7 @@ def parts_of_service(
     ]
     return [
         Part("indexer", ["-m", "registry.indexer"]),
-        Part("web", web, beats=False),
+        Part("web", web),
         *(Part(f"crawler-{n}", ["-m", "crawler"]) for n in range(1, crawlers + 1)),
         Part("publisher", ["-m", "registry.publisher"]),
         Part("reporter", ["-m", "registry.reporter"]),

@@ -195,6 +195,14 @@ task = Table(
     schema="registry",
 )
 
+heartbeat = Table(
+    "heartbeat",
+    metadata,
+    Column("part", Text, primary_key=True),
+    _instant("beat_at"),
+    schema="registry",
+)
+
 refresh = Table(
     "refresh",
     metadata,

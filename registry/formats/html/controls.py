@@ -1,12 +1,14 @@
 """The controls of a page, and the parameters of an action that they make.
 
-Types, choices and descriptions as Chromium 150 derives them for WebMCP from a form
+Types, choices and descriptions as Chromium derives them for WebMCP from a form
 (`form_mcp_schema.cc`), with the texts that a page has besides where that finds none: a
-title, a legend, an aria-label. A disabled option, whose choice would not be submitted, is
-left out, and so is an empty choice, which stands for none.
+title, a legend, an aria-label. A group of buttons is described by the toolparamdescription
+of the innermost fieldset around all of them that stands in the form, not by one of the
+buttons. A disabled option, whose choice would not be submitted, is left out, and so is an
+empty choice, which stands for none.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from registry.formats.document import MAX_PARAMETERS
@@ -18,6 +20,7 @@ from registry.sites.action import Parameter
 _TYPES = {"checkbox": "boolean", "number": "number", "range": "number"}
 _CHOOSING = frozenset({"select", "radio"})
 _FORM_CONTROLS = frozenset({"input", "select", "textarea"})
+_MAX_FIELDSETS = 20  # around a control; a page of nothing but fieldsets is no work
 
 TextIn = Callable[[Tag], str]
 """The text of an element, by its start tag."""
@@ -33,11 +36,21 @@ class Holder:
 
 @dataclass(slots=True)
 class Fieldset:
-    """A fieldset. disables: disables its controls now; not while its legend is open."""
+    """A fieldset.
 
-    is_disabled: bool
-    disables: bool
+    form: that it stands in. disables: disables its controls now; not while its legend is
+    open.
+    """
+
+    tag: Tag
+    form: Holder | None
+    outer: "Fieldset | None"
+    disables: bool = False
     legend: Tag | None = None
+
+    @property
+    def is_disabled(self) -> bool:
+        return "disabled" in self.tag.attributes
 
 
 @dataclass(slots=True)
@@ -65,12 +78,15 @@ def read_parameter(
     """
     kind = controls[0].kind
     is_group = kind in ("radio", "checkbox") and len(controls) > 1
-    describe = _describe_group if is_group else _describe
     return Parameter(
         name=name,
         type=_type_of(controls[0], is_group=is_group),
         required=_is_required(controls),
-        description=cut_text(describe(controls[0], text_in)),
+        description=cut_text(
+            _describe_group(controls, text_in)
+            if is_group
+            else _describe(controls[0], text_in)
+        ),
         enum=_choices(controls, text_in) if is_group or kind in _CHOOSING else (),
     )
 
@@ -102,15 +118,30 @@ def _describe(control: Control, text_in: TextIn) -> str:
     )
 
 
-def _describe_group(first: Control, text_in: TextIn) -> str:
-    """Describe a group, for which the label of a single choice does not serve."""
-    attributes = first.tag.attributes
-    legend = first.fieldset.legend if first.fieldset else None
-    return (
-        attributes.get("toolparamdescription")
-        or attributes.get("toolparamtitle")
-        or (text_in(legend) if legend else "")
-    )
+def _describe_group(controls: Sequence[Control], text_in: TextIn) -> str:
+    """Describe a group by its fieldset; what a single choice says of itself is no name."""
+    fieldset = _common_fieldset(controls[0], controls[-1])
+    if fieldset is None:
+        return ""
+    is_within = fieldset.form is controls[0].form
+    own = fieldset.tag.attributes.get("toolparamdescription") if is_within else ""
+    return own or (text_in(fieldset.legend) if fieldset.legend else "")
+
+
+def _common_fieldset(first: Control, last: Control) -> Fieldset | None:
+    """Return the innermost fieldset around both, and so around all between them."""
+    around_first = set(map(id, _fieldsets_of(first)))
+    return next((f for f in _fieldsets_of(last) if id(f) in around_first), None)
+
+
+def _fieldsets_of(control: Control) -> Iterator[Fieldset]:
+    """Yield the fieldsets around a control, the innermost first, up to a bound."""
+    fieldset = control.fieldset
+    for _ in range(_MAX_FIELDSETS):
+        if fieldset is None:
+            return
+        yield fieldset
+        fieldset = fieldset.outer
 
 
 def _choices(controls: Sequence[Control], text_in: TextIn) -> tuple[str, ...]:

@@ -169,9 +169,9 @@ class HtmlPage:
         return bearer
 
     def open_fieldset(self, tag: Tag) -> None:
-        is_disabled = "disabled" in tag.attributes
-        self._fieldsets.append(Fieldset(is_disabled, disables=False))
-        self._disable(self._fieldsets[-1], disables=is_disabled)
+        outer = self._fieldsets[-1] if self._fieldsets else None
+        self._fieldsets.append(Fieldset(tag, self._form, outer))
+        self._disable(self._fieldsets[-1], disables="disabled" in tag.attributes)
 
     def open_legend(self, tag: Tag) -> None:
         """Open a legend; a disabled fieldset does not disable its first one."""

@@ -125,6 +125,11 @@ class TagFinder:
             )
 
 
+def is_page(body: bytes, content_type: str) -> bool:
+    """Tell a page from a document, by its media type or its first character."""
+    return "html" in content_type.lower() or starts_as_markup(body)
+
+
 def starts_as_markup(body: bytes) -> bool:
     """Tell if it begins with a tag or comment, behind a byte order mark and space."""
     return bool(_MARKUP.match(body))

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 
-from registry.errors import Refused, TooLarge
+from registry.errors import Refused
 from registry.formats import refusals
 from registry.formats.document import (
     MAX_ACTIONS,
@@ -24,7 +24,7 @@ from registry.formats.html.controls import Control, Holder, read_parameter
 from registry.formats.html.form_calls import read_form_call
 from registry.formats.html.html_page import MAX_TAGS, HtmlPage
 from registry.formats.html.markup import decode_page
-from registry.formats.html.scripts import read_scripts
+from registry.formats.html.scripts import note_refused_name, read_scripts
 from registry.formats.reading.action_list import gather, severest
 from registry.formats.reading.call_targets import resolve_target
 from registry.formats.reading.claims import read_languages
@@ -33,7 +33,6 @@ from registry.formats.reading.parameters import MAX_WORD_CHARACTERS
 from registry.formats.reading.reader import DeviationLog, Reader, clean_text, cut_text
 from registry.sites.action import Action, Parameter
 from registry.sites.site import Site
-from registry.strict_json import JSON_TOO_LARGE
 
 _NEEDED = ("toolname", "tooldescription")
 _MAX_NOTED = 100
@@ -45,10 +44,15 @@ _NEVER_READONLY = frozenset({"select", "checkbox", "radio", "range", "color"})
 
 
 def read_page(body: bytes, log: DeviationLog) -> Document:
-    """Read a page. Raises: Refused (page_without_tools); TooLarge (json_too_large)."""
+    """Read a page, of a long one the beginning. Raises: Refused (page_without_tools)."""
     if len(body) > MAX_BODY_BYTES:
-        raise TooLarge(JSON_TOO_LARGE, f"the page has {len(body)} bytes")
-    page = HtmlPage(decode_page(body))
+        log.note(
+            "page",
+            "limit",
+            f"the page is longer than {MAX_BODY_BYTES} bytes; no more are read",
+            "Shorten the page, or write its forms and scripts further up.",
+        )
+    page = HtmlPage(decode_page(body[:MAX_BODY_BYTES]))
     if page.is_cut:
         log.note("page", "limit", f"more than {MAX_TAGS} tags; no more are read")
     base = resolve_target(page.base, base=log.url, allow_loopback=log.allow_loopback)
@@ -146,6 +150,7 @@ def _read_tool(form: Holder, page: HtmlPage, base: str, log: DeviationLog) -> Ac
     pointer = _at(form, log)
     attributes = form.tag.attributes
     name = cut_text(attributes["toolname"])
+    note_refused_name(name, pointer)
     _check_autosubmit(attributes.get("toolautosubmit", ""), pointer)
     return Action(
         name=name,
@@ -198,6 +203,7 @@ def _is_parameter(name: str, controls: list[Control], pointer: Reader) -> bool:
         return _is_filled(controls[0])
     kinds = {control.kind for control in controls}
     if kinds in ({"checkbox"}, {"radio"}):
+        _check_descriptions(name, controls, pointer)
         return True
     if any(map(_is_filled, controls)):
         pointer.note(
@@ -206,6 +212,15 @@ def _is_parameter(name: str, controls: list[Control], pointer: Reader) -> bool:
             "Give each control a name of its own.",
         )
     return False
+
+
+def _check_descriptions(name: str, controls: list[Control], pointer: Reader) -> None:
+    if any("toolparamdescription" in control.tag.attributes for control in controls):
+        pointer.note(
+            "group",
+            f"one button of {name[:80]} is described; browsers pass over that",
+            "Give the toolparamdescription to a fieldset around all its buttons.",
+        )
 
 
 def _is_filled(control: Control) -> bool:

@@ -147,14 +147,20 @@ def _is_complete(tool: Reader) -> bool:
     return True
 
 
-def _read_tool(tool: Reader) -> Action:
-    name = tool.text("name")
-    if name and not _NAME.match(name):
+def note_refused_name(name: str, tool: Reader) -> None:
+    """Note a name that browsers refuse, of a form as of registerTool()."""
+    if not _NAME.match(name):
         tool.note(
             "name",
             "browsers refuse this name",
             "Use 1 to 128 letters, digits, underscores, hyphens and dots.",
         )
+
+
+def _read_tool(tool: Reader) -> Action:
+    name = tool.text("name")
+    if name:
+        note_refused_name(name, tool)
     return Action(
         name=name,
         description=tool.text("description"),

@@ -19,6 +19,7 @@ from msgspec.structs import replace as replace_members
 
 from registry.index.building.builder import Builder, Merge
 from registry.index.building.manifest import (
+    LOCK,
     MANIFEST,
     IndexManifest,
     Since,
@@ -48,7 +49,6 @@ from registry.index.segments.segment_file import (
 from registry.index.sources import digest_of_code
 from registry.ranking.policy import Policy
 
-LOCK = "lock"
 MAPPED_ROWS = 5_000
 """The rows of a level with more lie in a file as well, for builders alone; those of a
 smaller one are computed from its profiles again, which takes a second at most."""
@@ -82,6 +82,10 @@ class IndexWriter:
     def close(self) -> None:
         """Another may write there then."""
         os.close(self._lock)
+
+    def beat(self) -> None:
+        """Show readers that the writer works."""
+        os.utime(self._lock)
 
     def keep(self, level: Level) -> Level:
         """The level as it lies in files, which no manifest names yet. Raises: OSError.

@@ -1,10 +1,16 @@
 """The newest index of a shelf, mapped by whoever searches it."""
 
+import time
 from pathlib import Path
 
 import numpy as np
 
-from registry.index.building.manifest import IndexManifest, read_manifest, stamp_of
+from registry.index.building.manifest import (
+    LOCK,
+    IndexManifest,
+    read_manifest,
+    stamp_of,
+)
 from registry.index.columns.rows import Bodies
 from registry.index.query.eligible_estimate import EligibleEstimate
 from registry.index.query.index import Index
@@ -30,6 +36,13 @@ class IndexReader:
     def is_changed(self) -> bool:
         """Return whether there may be an index that was not read; takes no time."""
         return stamp_of(self._folder) != self._stamp
+
+    def writer_silence_s(self) -> float | None:
+        """Return the seconds since the writer's last heartbeat; None: there never was one."""
+        try:
+            return time.time() - (self._folder / LOCK).stat().st_mtime
+        except OSError:
+            return None
 
     def newest(self) -> Index | None:
         """None where there is none of this policy, or the one that was given before.

@@ -7,6 +7,8 @@ import msgspec
 from registry.index.segments.array_file import FileDamaged
 
 MANIFEST = "manifest.json"
+LOCK = "lock"
+"""File that the one writer of a folder holds; its time is that of the last heartbeat."""
 
 
 class Since(msgspec.Struct, frozen=True):

@@ -117,7 +117,7 @@ def on_registry_error(_: AnyRequest, error: RegistryError) -> ProblemResponse:
         headers["WWW-Authenticate"] = "Bearer"
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         logger.warning("request_turned_away", code=error.code)
-    return problem_response(error.problem, status, headers=headers)
+    return problem_response(error.problem, status, others=error.causes, headers=headers)
 
 
 def on_validation_error(

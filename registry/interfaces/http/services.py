@@ -15,6 +15,7 @@ from registry.sites.gazetteer import Gazetteer
 from registry.usecases.chance import Chance
 from registry.usecases.log.served_log import ServedLog
 from registry.usecases.operators.operator_access import OperatorAccess
+from registry.usecases.readiness import Readiness
 from registry.usecases.reports.ask_counterfactual import Counterfactuals
 from registry.usecases.reports.recent_reports import RecentReports
 from registry.usecases.reports.report_queue import ReportQueue
@@ -57,6 +58,7 @@ class Services:
     reports: ReportQueue
     recent_reports: RecentReports
     searcher: Searcher
+    readiness: Readiness
     listed_count: ListedCount
     operators: OperatorAccess
     gazetteer: Gazetteer

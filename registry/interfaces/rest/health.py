@@ -3,10 +3,8 @@
 from litestar import Response, get
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from registry.errors import Unavailable
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
-from registry.usecases.refusals import NOT_READY
 
 
 @get(
@@ -23,13 +21,19 @@ async def get_liveness() -> dict[str, str]:
 @get(
     "/health/ready",
     operation_id="getReadiness",
-    summary="Searches can be answered",
+    summary="Searches can be answered, and a crawler and the index builder work",
     tags=["operation"],
     responses=problems(),
 )
 async def get_readiness(services: Injected) -> dict[str, str]:
-    if not await services.searcher.is_ready():
-        raise Unavailable(NOT_READY, retry_after_s=1)
+    """Answer 503 while searches can't be answered, or a part shows no work.
+
+    That is code `part_silent`, with one member of `errors` for each such part, whose
+    `pointer` is `crawler` or, for the index builder of this machine, `indexer`.
+    FAIR_REGISTRY_CRAWLERS=0 says that there is to be no crawler. `anonymous` tells
+    whether anonymous askers are answered, or turned away for want of disk or log.
+    """
+    await services.readiness.verify()
     room = services.room
     return {
         "status": "ready",

@@ -77,10 +77,15 @@ async def show_search(  # noqa: PLR0917 — one for each parameter
         describe_site=describe_site,
         explain_factors=explain_factors,
         explain_lead=explain_lead,
+        hint_link=lambda hint: _link(q, hint.city, hint.country),
         next_page=(
             "/?" + urlencode({**given, "cursor": following}) if following else None
         ),
     )
+
+
+def _link(q: str, city: str, country: str) -> str:
+    return "/?" + urlencode({"q": q, "city": city, "country": country})
 
 
 @get("/problems/{code:str}", include_in_schema=False, media_type=MediaType.HTML)

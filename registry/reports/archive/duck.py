@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from registry.errors import Refused
-from registry.reports.archive.refusals import ARCHIVE_DAMAGED
+from registry.reports.archive.refusals import ARCHIVE_DAMAGED, ARCHIVE_NEEDS_DUCKDB
 
 if TYPE_CHECKING:
     import duckdb
@@ -23,9 +23,12 @@ ROW_GROUP = 16_384
 def open_duck(scratch: Path) -> "Iterator[Duck]":
     """Open DuckDB. scratch: a folder for what does not fit into memory.
 
-    Raises: Refused for whatever DuckDB can't read.
+    Raises: Refused where DuckDB is missing, and for whatever it can't read.
     """
-    import duckdb  # noqa: PLC0415 — 0.3 s that no other command is to wait for
+    try:
+        import duckdb  # noqa: PLC0415 — 0.3 s that no other command is to wait for
+    except ImportError as error:
+        raise Refused(ARCHIVE_NEEDS_DUCKDB, str(error)) from error
 
     settings = {
         "memory_limit": MEMORY,

@@ -8,6 +8,12 @@ ARCHIVE_WINDOW_INVALID = ProblemType(
     "Give whole minutes in UTC, from before to, at most 400 days apart and ended: "
     "the log tells no finer times.",
 )
+ARCHIVE_NEEDS_DUCKDB = ProblemType(
+    "archive_needs_duckdb",
+    "DuckDB, which reads and writes archives, is not installed",
+    "Install it: `make archive` in a checkout, else "
+    "`pip install 'fair-registry[archive]'`.",
+)
 ARCHIVE_NOT_COVERED = ProblemType(
     "archive_not_covered",
     "The log does not hold all rankings of the window yet",

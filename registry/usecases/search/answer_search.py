@@ -24,6 +24,7 @@ from registry.records.packed_scores import ScoreColumns
 from registry.records.promise import Promise
 from registry.records.ranked_answer import AnswerRequest, RankedAnswer, put_on_record
 from registry.records.record import Record
+from registry.sites.city_mentions import CityMention, CityMentions
 from registry.sites.identifier import format_site_id
 from registry.sites.summary import SiteSummary
 from registry.usecases.chance import Chance
@@ -76,7 +77,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, rename="camel", gc=False
 class Answer:
     """A ranked answer on record. eligible, is_exact: see `Ranked`.
 
-    corrected: for each mistyped word the one that was looked for besides. facets: by
+    corrected: for each mistyped word the one that was looked for besides. mentions:
+    cities in the words of a request that says nowhere where it is asked from. facets: by
     their names in requests. number: of the record among those of its operator; None:
     the request was anonymous.
     """
@@ -88,6 +90,7 @@ class Answer:
     eligible: int
     is_exact: bool
     corrected: Mapping[str, str]
+    mentions: tuple[CityMention, ...]
     facets: Facets
     results: tuple[Result, ...]
     promise: Promise
@@ -107,6 +110,7 @@ class Searcher:
         recorder: RankingRecorder,
         counting: RankingRecorder,
         entries: ListedEntries,
+        mentions: CityMentions,
         seeds: SeedReader,
         promiser: Promiser,
         chance: Chance,
@@ -116,6 +120,7 @@ class Searcher:
         self._recorder = recorder
         self._counting = counting
         self._entries = entries
+        self.mentions = mentions
         self._seeds = seeds
         self._chance = chance
 
@@ -166,11 +171,17 @@ class Searcher:
             eligible=ranked.eligible,
             is_exact=ranked.is_exact,
             corrected=ranked.corrected,
+            mentions=self._mentions_in(query, cell),
             facets=facets,
             results=_results(ranked, summaries, page.rank),
             promise=self.promiser.promise(record.leaf_hash, now),
             continuation=_next_page(page, ranked),
         )
+
+    def _mentions_in(
+        self, query: SearchQuery, cell: str | None
+    ) -> tuple[CityMention, ...]:
+        return () if cell else self.mentions.find(query.q, query.country or "")
 
     def _first_page(self, nonce: str, now: datetime) -> Continuation:
         return Continuation(

@@ -18,7 +18,7 @@ from pathlib import Path
 import structlog
 
 from registry.db.engine.copied_rows import CopiedPage
-from registry.db.engine.engines import Connection, Engine
+from registry.db.engine.engines import Connection, DatabaseError, Engine
 from registry.db.engine.snapshots import snapshot_of
 from registry.db.sites.profiles import (
     ProfileChange,
@@ -41,6 +41,7 @@ from registry.usecases.following import follow
 from registry.usecases.search.profile_changes import ProfileChanges
 
 PAUSE_S = 0.1
+BEAT_S = 2.0
 MERGE_PAUSE_S = 60.0
 """After a merge that failed, for lack of disk or memory."""
 
@@ -70,10 +71,30 @@ class IndexBuilder:
         self._merging: tuple[Merge, asyncio.Future[Level]] | None = None
         self._merge_after = 0.0
         self._at_once = TAKEN_MOST
+        self._is_lost = False
 
     async def run(self) -> None:
         """Follow until cancelled."""
-        await follow(self.catch_up, pause_s=PAUSE_S, lost="index_feed_lost")
+        beating = asyncio.create_task(self._beat())
+        try:
+            await follow(self._try, pause_s=PAUSE_S, lost="index_feed_lost")
+        finally:
+            beating.cancel()
+
+    async def _beat(self) -> None:
+        """Show that it works, until an attempt failed and again once one did not."""
+        while True:
+            if not self._is_lost:
+                self._shelf.beat()
+            await asyncio.sleep(BEAT_S)
+
+    async def _try(self) -> None:
+        try:
+            await self.catch_up()
+        except (DatabaseError, OSError):
+            self._is_lost = True
+            raise
+        self._is_lost = False
 
     def close(self) -> None:
         """Another may build there then."""
@@ -180,7 +201,9 @@ class IndexBuilder:
     async def _put(self, builder: Builder, taken: int = 0) -> Builder:
         """taken: how many of the pending changes it holds that were not in before."""
         since = self._changes.since(taken)
-        return await asyncio.to_thread(self._shelf.put, builder, since)
+        put = await asyncio.to_thread(self._shelf.put, builder, since)
+        self._is_lost = False
+        return put
 
     # ---- merging ----
 

@@ -36,6 +36,10 @@ class IndexFollower:
                 pause_s = PAUSE_S if is_read else UNREADABLE_PAUSE_S
             await asyncio.sleep(pause_s)
 
+    def builder_silence_s(self) -> float | None:
+        """Return the seconds since the index builder showed that it works."""
+        return self._shelf.writer_silence_s()
+
     def catch_up(self) -> bool:
         """Take the newest index. A file that can't be read leaves the one before.
 

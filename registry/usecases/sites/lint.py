@@ -14,7 +14,7 @@ from registry.formats.assemble import assemble
 from registry.formats.detect import parse_document, parse_page
 from registry.formats.document import Document, Format, Parsed, Rejected
 from registry.formats.html.links import DiscoveryLink, parse_links
-from registry.formats.html.markup import starts_as_markup
+from registry.formats.html.markup import is_page
 from registry.ranking.advice import Advice, advise
 from registry.ranking.encoders.encoder import Encoder
 from registry.ranking.policy import Policy
@@ -68,9 +68,8 @@ def inspect(
     body: bytes, *, url: str = "", content_type: str = "", allow_loopback: bool = False
 ) -> Report:
     """Inspect a document, without advice. url: where it lies or will lie; "" if that is not known."""
-    is_page = "html" in content_type.lower() or starts_as_markup(body)
     place = url or UNTOLD_URL
-    if is_page:
+    if is_page(body, content_type):
         result = parse_page(body, url=place, allow_loopback=allow_loopback)
         links = parse_links(body, url=place)
     else:

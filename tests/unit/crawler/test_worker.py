@@ -65,8 +65,11 @@ class Backlog:
 
 def context() -> Context:
     @asynccontextmanager
-    async def begin() -> AsyncIterator[None]:
-        yield None
+    async def begin() -> AsyncIterator[SimpleNamespace]:
+        yield SimpleNamespace(execute=execute)
+
+    async def execute(*_: object) -> None:
+        """Take the heartbeat."""
 
     engine, chance = SimpleNamespace(begin=begin), SimpleNamespace(now=lambda: None)
     return cast("Context", SimpleNamespace(engine=engine, chance=chance))

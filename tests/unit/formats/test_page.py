@@ -9,6 +9,8 @@ from tests.unit.work import assert_linear
 
 URL = "https://kiosk.example/index.html"
 TOOL = 'toolname="find" tooldescription="Find a magazine"'
+GIVEN = "toolparamdescription=given"
+TWO = "<input type=radio name=a><input type=radio name=a>"
 
 
 def _read(html: str) -> Document:
@@ -143,8 +145,18 @@ def test_a_page_of_too_many_tags_is_cut() -> None:
     assert _rules(html) == [("page", "limit")]
 
 
-def test_an_oversized_page_is_refused() -> None:
-    assert _rejection(" " * (512 * 1024 + 1)) == "json_too_large"
+@pytest.mark.parametrize(
+    ("spaces", "actions", "rules"),
+    [(0, 2, []), (1, 1, [("page", "limit")]), (99_999, 1, [("page", "limit")])],
+)
+def test_of_a_long_page_the_beginning_is_read(
+    spaces: int, actions: int, rules: list[tuple[str, str]]
+) -> None:
+    first, last = f"<form {TOOL}></form>", "<form toolname=b tooldescription=b>"
+    room = 512 * 1024 - len(first + last) + spaces
+    html = first + " " * room + last
+    assert len(_read(html).site.actions) == actions
+    assert _rules(html) == rules
 
 
 # --- submission -----------------------------------------------------------------------
@@ -415,7 +427,7 @@ def test_a_parameter_is_described_by_its_attribute_or_its_labels(
     [
         ("<label><input type=radio name=a value=s>Small</label><input type=radio name=a>", ""),
         ("<label><input type=radio name=a value=s>Small</label>", "Small"),
-        ("<input type=radio name=a toolparamdescription=x><input type=radio name=a>", "x"),
+        ("<input type=radio name=a toolparamdescription=no><input type=radio name=a>", ""),
         ("<input type=radio name=a toolparamtitle=x>", "x"),
         ("<fieldset><legend>Size</legend><input type=radio name=a><input type=radio name=a>",
          "Size"),
@@ -425,13 +437,57 @@ def test_a_parameter_is_described_by_its_attribute_or_its_labels(
          "<input type=radio name=a>"), ""),
         (("<fieldset><legend>x</legend><input type=checkbox name=a>"
          "<input type=checkbox name=a></fieldset>"), "x"),
+        (f"<fieldset {GIVEN}><legend>no</legend>{TWO}</fieldset>", "given"),
+        (f"<fieldset {GIVEN}><p><input type=radio name=a></p><p><input type=radio name=a>",
+         "given"),
+        (f"<fieldset toolparamdescription=no><fieldset {GIVEN}>{TWO}", "given"),
+        (f"<fieldset toolparamdescription=no><fieldset>{TWO}", ""),
+        ((f"<fieldset {GIVEN}><fieldset toolparamdescription=no><input type=radio name=a>"
+          "</fieldset><input type=radio name=a></fieldset>"), "given"),
+        ("<fieldset toolparamdescription=no><input type=radio name=a></fieldset>" * 2, ""),
+        ("<fieldset><legend>no</legend><input type=radio name=a></fieldset>" * 2, ""),
+        ("<fieldset toolparamdescription=no><input name=a></fieldset>", ""),
+        (f"<fieldset toolparamdescription=no><input name=a {GIVEN}></fieldset>", "given"),
+        (f"<fieldset {GIVEN}><input type=checkbox name=a><input type=checkbox name=a>", "given"),
+        ("<input type=radio name=a toolparamtitle=no><input type=radio name=a>", ""),
+        ("<fieldset toolparamdescription=no>" * 30 + TWO[:25]
+         + "</fieldset>" * 29 + TWO[25:], ""),
     ],
-    ids=range(9),
+    ids=range(21),
 )  # fmt: skip
-def test_a_group_is_described_by_its_first_button_or_its_legend(
+def test_a_group_is_described_by_the_fieldset_around_it(
     controls: str, description: str
 ) -> None:
     assert _parameters(controls)["a"].description == description
+
+
+def test_a_fieldset_around_the_form_describes_nothing_in_it() -> None:
+    html = f"<fieldset {GIVEN}><form {TOOL}>{TWO}</form></fieldset>"
+    (action,) = _read(html).site.actions
+    assert action.parameters[0].description == ""
+
+
+def test_a_description_on_a_button_of_several_is_told() -> None:
+    controls = (
+        "<input type=radio name=a toolparamdescription=x><input type=radio name=a>"
+    )
+    assert _rules(f"<form {TOOL}>{controls}</form>") == [("form[find]", "group")]
+
+
+@pytest.mark.parametrize(
+    ("name", "rules"),
+    [
+        ("find.a-Magazine_2", []),
+        ("x" * 128, []),
+        ("x" * 129, ["name"]),
+        ("bad name!", ["name"]),
+        ("größe", ["name"]),
+    ],
+    ids=range(5),
+)
+def test_a_name_that_browsers_refuse_is_told(name: str, rules: list[str]) -> None:
+    html = f'<form toolname="{name}" tooldescription=x></form>'
+    assert [rule for _, rule in _rules(html)] == rules
 
 
 def test_controls_elsewhere_join_by_the_forms_id_in_the_order_of_the_page() -> None:
@@ -525,6 +581,7 @@ def test_what_one_declaration_leaves_open_the_next_fills_in() -> None:
         ("", "<form toolname=t{}></form>", ""),
         (f"<form {TOOL}>", "<fieldset disabled>", "<input name=a>" * 100),
         (f"<form {TOOL}>", "<fieldset><legend>x<input type=radio name=r{}>", ""),
+        (f"<form {TOOL}>", "<fieldset><input type=radio name=r{}><input type=radio name=r{}>", ""),
         (f"<form {TOOL}>", "<input name=a>", ""),
         (f"<form {TOOL}>", "<input name=a{}>", ""),
         (f"<form id=f {TOOL}></form>", "<input name=a{} form=f>", ""),
@@ -538,8 +595,8 @@ def test_what_one_declaration_leaves_open_the_next_fills_in() -> None:
         (f"<form {TOOL}>", "<template>", ""),
         (f"<form {TOOL}>", "<!--", ""),
     ],
-    ids=range(19),
-)
+    ids=range(20),
+)  # fmt: skip
 def test_hostile_pages_take_linear_time(before: str, unit: str, after: str) -> None:
     def read(times: int) -> None:
         middle = "".join(unit.replace("{}", str(number)) for number in range(times))

@@ -1,9 +1,15 @@
+import gzip
+import hashlib
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import Refused
+from registry.sites import gazetteer as gazetteer_module
 from registry.sites.gazetteer import fold, strip_diacritics
 from registry.sites.place import Point, distance_km
 
@@ -179,3 +185,28 @@ def test_folding_twice_changes_nothing(text):
     assert fold(once) == once
     bare = strip_diacritics(once)
     assert strip_diacritics(bare) == bare
+
+
+def test_the_tables_are_those_that_their_readme_names():
+    folder = Path(gazetteer_module.__file__).with_name("geonames")
+    noted = re.findall(
+        r"^\| `(\S+)` \|.*`([0-9a-f]+)` \|$",
+        (folder / "README.md").read_text(),
+        re.MULTILINE,
+    )
+
+    tables = sorted(folder.glob("*.gz"))
+    assert noted == [
+        (table.name, hashlib.sha256(gzip.decompress(table.read_bytes())).hexdigest())
+        for table in tables
+    ]
+    assert max(table.stat().st_size for table in tables) < 4_000_000
+
+
+def test_the_licence_of_the_tables_goes_with_them():
+    folder = Path(gazetteer_module.__file__).with_name("geonames")
+    notice = folder.parents[2] / "NOTICE"
+
+    for text in ((folder / "README.md").read_text(), notice.read_text()):
+        assert "https://www.geonames.org/" in text
+        assert "https://creativecommons.org/licenses/by/4.0/" in text

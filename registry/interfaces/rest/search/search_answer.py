@@ -1,9 +1,11 @@
 """The answer to a search: the receipt of the record, results with reasons, facets."""
 
 from datetime import datetime
+from urllib.parse import urlencode
 
 from registry.index.query.facets import ValueCount
 from registry.interfaces.rest.wire_model import PromiseView, WireModel, view_promise
+from registry.sites.city_mentions import CityMention
 from registry.usecases.search.answer_search import Answer, Result
 from registry.usecases.search.search_query import FacetName
 
@@ -34,10 +36,23 @@ class PlaceView(WireModel):
     cell: str
 
 
+class CityHint(WireModel):
+    """A city that the request names in its words, which move nothing in the order.
+
+    words: those of the request. city, country: parameters to ask with. how: in a sentence.
+    """
+
+    words: str
+    city: str
+    country: str
+    how: str
+
+
 class SearchAnswer(WireModel):
     """corrected: for words taken as mistyped, what was looked for besides.
 
-    facets: by the fields asked for, the commonest 20 values, and then null.
+    facets: by the fields asked for, the commonest 20 values, and then null. hints: cities
+    among the words, where neither city nor lat and lon were given.
     """
 
     ranking: RankingView
@@ -46,6 +61,7 @@ class SearchAnswer(WireModel):
     corrected: dict[str, str]
     place: PlaceView | None
     next_cursor: str | None
+    hints: tuple[CityHint, ...]
 
 
 def view_answer(
@@ -67,4 +83,16 @@ def view_answer(
         corrected=dict(answer.corrected),
         place=place,
         next_cursor=next_cursor,
+        hints=tuple(map(_view_hint, answer.mentions)),
+    )
+
+
+def _view_hint(mention: CityMention) -> CityHint:
+    city, country = mention.place.name, mention.place.country
+    parameters = urlencode({"city": city, "country": country})
+    return CityHint(
+        words=mention.words,
+        city=city,
+        country=country,
+        how=f"Words do not say where you are; to ask from there, add {parameters}.",
     )

@@ -11,7 +11,7 @@ from litestar.openapi.spec import OpenAPIMediaType, Operation, RequestBody, Sche
 from litestar.params import FromPath, QueryParameter
 
 from registry.errors import Problem, Refused
-from registry.formats.document import MAX_BODY_BYTES, Document
+from registry.formats.document import Document
 from registry.formats.reading.call_targets import resolve_target
 from registry.interfaces.http import refusals
 from registry.interfaces.http.limits import limit_writes
@@ -33,6 +33,8 @@ from registry.sites.site import Site
 from registry.sites.summary import City, FairnessMetrics
 from registry.usecases.sites.lint import Report
 
+# Of a longer page the beginning is read, as the crawler reads it.
+MAX_LINT_BYTES = 2 * 1024 * 1024
 SMALL_BODY_BYTES = 16_384  # above it a thread costs less than the delay of the others
 
 
@@ -133,7 +135,7 @@ class LintOperation(Operation):
     tags=["sites"],
     status_code=200,
     guards=[limit_writes],
-    request_max_body_size=MAX_BODY_BYTES,
+    request_max_body_size=MAX_LINT_BYTES,
     responses=problems(408, 413, 429),
 )
 async def lint_document(

@@ -1,6 +1,7 @@
 """Archives that a dishonest registry could sign: each is refused, none does harm."""
 
 import shutil
+import sys
 
 import duckdb
 import pytest
@@ -161,3 +162,10 @@ def test_its_manifest_is_refused(honest, old, new):
     assert old in data
     with pytest.raises(Refused, match="archive_damaged"):
         parse_manifest(data.replace(old, new))
+
+
+def test_without_duckdb_it_is_told_how_to_install_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "duckdb", None)  # what an import then finds
+    with pytest.raises(Refused, match="archive_needs_duckdb") as refusal:
+        open_duck(tmp_path).__enter__()
+    assert "make archive" in refusal.value.problem.fix

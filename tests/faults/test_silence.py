@@ -1,0 +1,49 @@
+"""A part that hangs: the registry says so, replaces it, and is ready again."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from tests.faults.service import Service, open_service
+from tests.waiting import until
+
+pytestmark = pytest.mark.slow
+
+
+def silent_parts(service: Service) -> set[str]:
+    answer = httpx.get(f"{service.origin}/health/ready", timeout=60)
+    if answer.status_code == 200:
+        return set()
+    problem = answer.json()
+    assert problem["code"] == "part_silent", problem
+    assert answer.headers["Retry-After"]
+    return {cause["pointer"] for cause in problem["errors"]}
+
+
+def is_silent(service: Service, *parts: str) -> Callable[[], bool]:
+    return lambda: silent_parts(service) == set(parts)
+
+
+async def test_readiness_names_the_parts_that_do_not_work_until_they_do(
+    tmp_path: Path,
+) -> None:
+    async with open_service(tmp_path) as service:
+        parts = [service.part(name) for name in ("crawler", "registry.indexer")]
+        for process in (service.process, *parts):  # so that nobody replaces them yet
+            process.suspend()
+        await until("both are missed", is_silent(service, "crawler", "indexer"))
+        await service.ask()
+        service.process.resume()
+        await until("both work again", is_silent(service))
+
+
+async def test_web_process_that_hangs_is_replaced(tmp_path: Path) -> None:
+    async with open_service(tmp_path) as service:
+        hanging = service.web_worker()
+        hanging.suspend()
+        await until("it is gone", lambda: not psutil.pid_exists(hanging.pid))
+        await service.until_ready()
+        await service.ask()
