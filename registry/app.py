@@ -50,11 +50,7 @@ from registry.interfaces.rest.sites import lint, notices, refresh, sites
 from registry.interfaces.web import directory, openapi, pages, site_page
 from registry.interfaces.web import static_files as files
 from registry.observability import BATCH_RECORDS, configure_logging
-<<<<<<< HEAD
-from registry.process import collect_less_often, raise_file_limit
-=======
-from registry.process import beat, collect_less_often
->>>>>>> main
+from registry.process import beat, collect_less_often, raise_file_limit
 from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.policy import Policy
 from registry.ranking.proximity import squared_chords
