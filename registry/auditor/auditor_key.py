@@ -8,7 +8,7 @@ import click
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.errors import RegistryError
-from registry.identity.keys.private_keys import load_private_key
+from registry.terminal.key_files import KEY_FILE, key_file, load_key
 from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
 
 AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
@@ -21,19 +21,19 @@ def auditor_options(command: AnyCommand) -> AnyCommand:
     )
     keyed = click.option(
         "--key",
-        type=click.Path(path_type=Path, exists=True, dir_okay=False),
-        required=True,
-        help="Your Ed25519 key, as PEM.",
+        type=KEY_FILE,
+        default=lambda: key_file("auditor"),
+        help="Your Ed25519 key, as PEM. [default: what `keygen auditor` made]",
     )
     return keyed(named(command))
 
 
 def signer_of(key: Path, name: str) -> Signer:
     """Raises: click.ClickException."""
+    private = load_key(key)
+    if not isinstance(private, Ed25519PrivateKey):
+        raise click.ClickException(f"{key} holds no Ed25519 key")
     try:
-        private = load_private_key(key.read_bytes())
-        if not isinstance(private, Ed25519PrivateKey):
-            raise click.ClickException(f"{key} holds no Ed25519 key")
         signer = Signer(name=name, algorithm=NoteAlgorithm.ED25519, private=private)
         format_vkey(signer.verifier_key)  # a name that no verifier key has is refused
     except RegistryError as refused:

@@ -2,18 +2,47 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import wraps
 from typing import Any, TypeVar
 
+import click
 from rich.markup import escape
 
 from registry.auditor.follow_log import Finding, Findings
 from registry.auditor.source import LogSource, LogUnreadable, open_source
 from registry.errors import RegistryError
-from registry.terminal.output import errors, print_json
+from registry.terminal.output import DEFAULT_URL, errors, print_json
 from registry.terminal.printable import MAX_LINE, printable
 from registry.tlog.tiles import TILE_WIDTH, Bundle, format_tile_path
 
 T = TypeVar("T")
+
+named_registry_option = click.option(
+    "--registry",
+    "named",
+    metavar="URL",
+    envvar="FAIR_REGISTRY_URL",
+    help=f"Origin of the registry, or a copy of its log.  [default: {DEFAULT_URL}]",
+)
+
+
+def registry_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add --registry, which may stand as the last argument too, as before it was one."""
+
+    @wraps(command)
+    def called(*, url: str | None, named: str | None, **rest: Any) -> None:
+        command(url=sole_registry(url, named) or DEFAULT_URL, **rest)
+
+    argument = click.argument("url", metavar="[URL]", required=False)
+    return argument(named_registry_option(called))
+
+
+def sole_registry(argument: str | None, named: str | None) -> str | None:
+    """Return the address that was given. Raises: click.UsageError if two were."""
+    source = click.get_current_context().get_parameter_source("named")
+    if argument and source is click.core.ParameterSource.COMMANDLINE:
+        raise click.UsageError("give the registry once: --registry URL")
+    return argument or named
 
 
 def run_audit(

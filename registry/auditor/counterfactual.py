@@ -8,12 +8,12 @@ import click
 from rich.table import Table
 
 from registry.auditor.auditor_key import auditor_options, signer_of
+from registry.auditor.command import registry_options
 from registry.client import Json, RegistryClient
 from registry.identity import base64url
 from registry.records.counterfactual import Inquiry, sign_inquiry
 from registry.reports.invariance import PERTURBATION
 from registry.terminal.output import (
-    DEFAULT_URL,
     console,
     json_option,
     print_json,
@@ -25,7 +25,7 @@ MAX_SHOWN = 20
 
 
 @click.command()
-@click.argument("url", default=DEFAULT_URL, envvar="FAIR_REGISTRY_URL")
+@registry_options
 @auditor_options
 @click.option("--perturbation", type=click.Choice(tuple(PERTURBATION)), required=True)
 @click.option(
@@ -41,7 +41,7 @@ MAX_SHOWN = 20
 def counterfactual(
     url: str, key: Path, name: str, *, as_json: bool, **options: Any
 ) -> None:
-    """Ask the registry at URL what would be if one thing of some sites were otherwise.
+    """Ask the registry what would be if one thing of some sites were otherwise.
 
     Exit code 1: what has to hold did not. For auditors whom the registry knows.
     """

@@ -8,6 +8,7 @@ from typing import Any, get_args
 import click
 
 from registry.auditor.auditor_key import auditor_options, signer_of
+from registry.auditor.command import registry_options
 from registry.client import Json, RegistryClient
 from registry.identity import base64url
 from registry.records.labelling import Labelling, digest_source, sign_labelling
@@ -19,7 +20,6 @@ from registry.sites.label import (
     parse_percent,
 )
 from registry.terminal.output import (
-    DEFAULT_URL,
     console,
     json_option,
     print_json,
@@ -30,7 +30,7 @@ from registry.tlog.note import Signer, format_vkey
 
 @click.command()
 @click.argument("host")
-@click.argument("url", default=DEFAULT_URL, envvar="FAIR_REGISTRY_URL")
+@registry_options
 @auditor_options
 @click.option("--size", type=click.Choice(get_args(Size)))
 @click.option("--independence", type=click.Choice(get_args(Independence)))
@@ -49,7 +49,7 @@ from registry.tlog.note import Signer, format_vkey
 def label(
     host: str, url: str, key: Path, name: str, *, as_json: bool, **options: Any
 ) -> None:
-    """Label the site of HOST for the reports of the registry at URL.
+    """Label the site of HOST for the reports of the registry.
 
     What you leave out you do not say; it replaces all that you said of the site before.
     """

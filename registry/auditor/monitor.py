@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import click
 
-from registry.auditor.command import run_audit, shown
+from registry.auditor.command import registry_options, run_audit, shown
 from registry.auditor.follow_log import VerifiedLog
 from registry.auditor.source import LogSource
 from registry.auditor.trust import TrustOptions, trust_options
@@ -27,7 +27,7 @@ _SHOWN = (
 
 
 @click.command()
-@click.argument("url")
+@registry_options
 @click.option("--host", help="A listed site: what it signed and what was done to it.")
 @click.option("--operator", help="Its rankings and selections, by their counter.")
 @trust_options

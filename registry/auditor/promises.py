@@ -8,7 +8,13 @@ from urllib.parse import quote
 import click
 import msgspec
 
-from registry.auditor.command import run_audit, shown, tell_refused
+from registry.auditor.command import (
+    named_registry_option,
+    run_audit,
+    shown,
+    sole_registry,
+    tell_refused,
+)
 from registry.auditor.follow_log import Findings
 from registry.auditor.proof_check import ProvenEntries
 from registry.auditor.prove import open_entries
@@ -43,7 +49,8 @@ READABLE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 @click.command()
 @click.argument("file", type=READABLE)
-@click.argument("url")
+@click.argument("url", metavar="[URL]", required=False)
+@named_registry_option
 @trust_options
 @click.option("--promise-key", metavar="VKEY", help="The registry's by default.")
 @click.option(
@@ -56,18 +63,22 @@ READABLE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @json_option
 def promises(
     file: Path,
-    url: str,
+    url: str | None,
+    named: str | None,
     promise_key: str | None,
     folder: Path,
     *,
     as_json: bool,
     **trust: Any,
 ) -> None:
-    """Check that every promise in FILE was kept by the log at URL.
+    """Check that every promise in FILE was kept by the log of the registry.
 
-    FILE has a line for each answer, as `RegistryClient(promises=FILE)` writes it.
+    FILE has a line for each answer, as `RegistryClient(promises=FILE)` writes it, with
+    the registry that gave it, which is asked unless another is named.
     """
     options = TrustOptions(**trust)
+    receipts = _lines(file)
+    address = sole_registry(url, named) or _registry_of(receipts)
 
     async def work(source: LogSource) -> list[dict[str, Any]]:
         vkey = promise_key or str((await source.ask("/v1/log"))["promiseKey"])
@@ -75,13 +86,11 @@ def promises(
         log_key = format_vkey((await options.settle(source)).log_key)
         check = _Check(source, entries, note, log_key=log_key, promise_key=vkey)
         try:
-            return [
-                await check.tell(kept_promise, folder) for kept_promise in _lines(file)
-            ]
+            return [await check.tell(receipt, folder) for receipt in receipts]
         except LogInvalid as invalid:
             raise Findings([invalid]) from invalid
 
-    checks = run_audit(url, work, as_json=as_json)
+    checks = run_audit(address, work, as_json=as_json)
     if as_json:
         print_json({"promises": checks})
     else:
@@ -262,6 +271,15 @@ def _write(folder: Path, leaf: bytes, evidence: Evidence | None) -> Path:
     file = folder / f"broken-promise-{leaf.hex()[:16]}.json"
     file.write_bytes(msgspec.json.encode(evidence) + b"\n")
     return file
+
+
+def _registry_of(receipts: list[KeptPromise]) -> str:
+    """Return the registry that gave all of them. Raises: click.UsageError."""
+    registries = {receipt.registry for receipt in receipts}
+    if len(registries) != 1:
+        names = ", ".join(sorted(registries)) or "none"
+        raise click.UsageError(f"FILE names {names}; give --registry")
+    return registries.pop()
 
 
 def _lines(file: Path) -> list[KeptPromise]:

@@ -6,14 +6,19 @@ from urllib.parse import quote
 
 import click
 
-from registry.auditor.command import run_audit, tell_refused
+from registry.auditor.command import (
+    named_registry_option,
+    run_audit,
+    sole_registry,
+    tell_refused,
+)
 from registry.auditor.follow_log import Findings
 from registry.auditor.proof_check import ProvenEntries
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.auditor.trust import TrustOptions, trust_options
 from registry.errors import Refused, RegistryError
 from registry.records.record import parse_record
-from registry.terminal.output import console, json_option, print_json
+from registry.terminal.output import DEFAULT_URL, console, json_option, print_json
 from registry.tlog.checkpoint import VerifiedCheckpoint
 from registry.tlog.follow import CHECKPOINT_PATH, verify_head
 from registry.tlog.merkle import leaf_hash
@@ -26,7 +31,8 @@ WRITABLE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
-@click.argument("arguments", nargs=-1, metavar="[ID_OR_INDEX URL]")
+@click.argument("arguments", nargs=-1, metavar="[ID_OR_INDEX]")
+@named_registry_option
 @trust_options
 @click.option("--proof", type=READABLE, help="Offline: a c2sp.org/tlog-proof@v1.")
 @click.option("--record", type=READABLE, help="Offline: the record's bytes.")
@@ -40,6 +46,7 @@ WRITABLE = click.Path(dir_okay=False, path_type=Path)
 @json_option
 def prove(
     arguments: tuple[str, ...],
+    named: str | None,
     proof: Path | None,
     record: Path | None,
     expected_hash: str | None,
@@ -51,22 +58,22 @@ def prove(
 ) -> None:
     """Prove that a record stands in the log: the one with this id and leaf hash.
 
-    Of a log at URL, the proof is made from its tiles. Offline, --proof, --record and
+    Of a registry, or a copy of its log, the proof is made from its tiles. Offline, --proof, --record and
     --key are enough: nobody is asked.
     """
     options = TrustOptions(**trust)
     if proof and record and not arguments:
         document, entry = proof.read_bytes(), record.read_bytes()
         summary = _check(document, entry, options, expected_hash, as_json=as_json)
-    elif len(arguments) == 2 and not proof and not record:
-        subject, url = arguments
+    elif len(arguments) in {1, 2} and not proof and not record:
+        subject, *older = arguments
         document, entry, summary = run_audit(
-            url,
+            sole_registry(older[0] if older else None, named) or DEFAULT_URL,
             lambda source: _make(source, subject, options, expected_hash),
             as_json=as_json,
         )
     else:
-        raise click.UsageError("give ID_OR_INDEX and URL, or --proof and --record")
+        raise click.UsageError("give ID_OR_INDEX, or --proof and --record")
     if proof_out:
         proof_out.write_bytes(document)
     if record_out:

@@ -12,7 +12,12 @@ from urllib.parse import quote
 import click
 import msgspec
 
-from registry.auditor.command import run_audit, shown
+from registry.auditor.command import (
+    named_registry_option,
+    run_audit,
+    shown,
+    sole_registry,
+)
 from registry.auditor.follow_log import Findings
 from registry.auditor.proof_check import ProvenEntries
 from registry.auditor.snapshot import IndexSnapshot
@@ -25,7 +30,13 @@ from registry.records.log_rules import ConductState
 from registry.records.recomputation import KnownDay, Recomputation, recompute
 from registry.records.record import parse_record
 from registry.records.record_fields import Members
-from registry.terminal.output import console, errors, json_option, print_json
+from registry.terminal.output import (
+    DEFAULT_URL,
+    console,
+    errors,
+    json_option,
+    print_json,
+)
 from registry.tlog.refusals import LogInvalid
 
 EXIT_NOTHING_COMPUTED = 3
@@ -45,7 +56,8 @@ class Held(msgspec.Struct, rename="camel", kw_only=True):
 
 
 @click.command()
-@click.argument("arguments", nargs=-1, metavar="[ID] URL", required=True)
+@click.argument("arguments", nargs=-1, metavar="[ID]")
+@named_registry_option
 @trust_options
 @state_option
 @click.option(
@@ -64,6 +76,7 @@ class Held(msgspec.Struct, rename="camel", kw_only=True):
 @json_option
 def reproduce(
     arguments: tuple[str, ...],
+    named: str | None,
     state: Path | None,
     disclosures: Any,
     folder: Path | None,
@@ -78,8 +91,10 @@ def reproduce(
     ID is the whole id from the answer; its secret half is what opens the disclosures.
     Exit code 1 if a ranking differs, 3 if none could be computed.
     """
-    if len(arguments) != (1 if disclosures else 2):
-        raise click.UsageError("give ID and URL, or --disclosures and URL")
+    subjects, older = arguments[: not disclosures], arguments[not disclosures :]
+    if len(older) > 1 or bool(disclosures) is bool(subjects):
+        raise click.UsageError("give ID, or --disclosures")
+    url = sole_registry(older[0] if older else None, named) or DEFAULT_URL
     options = TrustOptions(**trust)
 
     async def work(source: LogSource) -> int:
@@ -89,13 +104,13 @@ def reproduce(
         if disclosures:
             held = _in_range(_lines(disclosures), first, last)
         else:
-            held = iter([await _ask(source, arguments[0])])
+            held = iter([await _ask(source, subjects[0])])
         tally = _Tally()
         for ranking in held:
             tally.add(ranking, await again.compute(ranking), as_json=as_json)
         return tally.tell(as_json=as_json)
 
-    raise SystemExit(run_audit(arguments[-1], work, as_json=as_json))
+    raise SystemExit(run_audit(url, work, as_json=as_json))
 
 
 class _Tally:

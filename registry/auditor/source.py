@@ -63,9 +63,12 @@ class RemoteSource:
         try:
             return await self.client.get(path)
         except ProblemAnswered as answered:
-            raise LogUnreadable(f"{path}: {answered}") from answered
+            raise LogUnreadable(f"{self._address(path)}: {answered}") from answered
         except httpx.TransportError as error:
-            raise LogUnreadable(f"{path}: {error}") from error
+            raise LogUnreadable(f"{self._address(path)}: {error}") from error
+
+    def _address(self, path: str) -> str:
+        return self.place.rstrip("/") + path
 
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)

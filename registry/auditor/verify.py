@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from registry.auditor.command import run_audit
+from registry.auditor.command import registry_options, run_audit
 from registry.auditor.follow_log import Follower, VerifiedLog
 from registry.auditor.source import LogSource, RemoteSource
 from registry.auditor.state import load_state
@@ -23,7 +23,7 @@ state_option = click.option(
 
 
 @click.command()
-@click.argument("url")
+@registry_options
 @trust_options
 @state_option
 @click.option(
@@ -33,9 +33,9 @@ state_option = click.option(
 def verify(
     url: str, state: Path | None, *, collect: bool, as_json: bool, **trust: Any
 ) -> None:
-    """Check the log at URL: tiles, signatures, and what the entries say.
+    """Check the registry's log: tiles, signatures, and what the entries say.
 
-    URL may be a registry, a static copy of its log, or a folder.
+    --registry may be a registry, a static copy of its log, or a folder.
     """
     options = TrustOptions(**trust)
 

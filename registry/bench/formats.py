@@ -176,6 +176,8 @@ _REPEATED: tuple[tuple[bytes, bytes | Callable[[int], bytes], bytes], ...] = (
     (b'{"name":"a","skills":[', lambda n: b'{"id":"a%d"},' % n, b"]}"),
     (b"", b"<", b""),
     (b"", b"<p>", b""),
+    (b"", b"<svg><p>", b""),
+    (b"<script>", b"<!--<script></script>", b""),
     (b"", b"&#x41;", b""),
     (b"<form toolname=a tooldescription=b>", b"<input name=a>", b"</form>"),
     (b"", lambda n: b"<form toolname=t%d tooldescription=b>" % n, b""),

@@ -12,7 +12,8 @@ from registry.identity.keys.private_keys import (
     public_key_of,
 )
 from registry.identity.statements.jws import OPERATOR_TYP, sign_compact
-from registry.terminal.as_operator import asks_as_operator, auth_of, load_key
+from registry.terminal.as_operator import asks_as_operator, auth_of
+from registry.terminal.key_files import KEY_FILE, key_file, load_key
 from registry.terminal.output import (
     console,
     json_option,
@@ -25,10 +26,10 @@ LIFETIME_S = 600
 
 key_option = click.option(
     "--key",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    required=True,
+    type=KEY_FILE,
+    default=lambda: key_file("operator"),
     envvar="FAIR_REGISTRY_OPERATOR_KEY",
-    help="The operator's private key, PEM (fair-registry keygen).",
+    help="The operator's private key. [default: what `keygen operator` made]",
 )
 id_option = click.option(
     "--id", "operator_id", help="Of the operator, if the key is no longer its first."
@@ -80,7 +81,7 @@ def register(
 @id_option
 @click.option(
     "--next-key",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=KEY_FILE,
     help="The private key that takes its place.",
 )
 @api_key_option

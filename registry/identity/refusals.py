@@ -257,6 +257,19 @@ KEY_NOT_PUBLISHED = ProblemType(
     "Publish it in /.well-known/agent-registry-keys.json on the host, or as pk in the "
     "_wab TXT record, check it with curl or dig, and send the token again.",
 )
+NEXT_KEY_NOT_PUBLISHED = ProblemType(
+    "next_key_not_published",
+    "The site does not publish the key that is to follow",
+    "Publish the key of next_kid beside the key that signs, at the same place (both in "
+    "/.well-known/agent-registry-keys.json), check it with curl, and send the token "
+    "again; fair-registry jwks writes such a key set.",
+)
+REVOKED_KEY_UNKNOWN = ProblemType(
+    "revoked_key_unknown",
+    "The site never had the key that is to be revoked",
+    "Set revoked_kid to the thumbprint of a key that the site has published; the site's "
+    "notices name them (GET /v1/sites/HOST/notices).",
+)
 KEY_NOT_PINNED = ProblemType(
     "key_not_pinned",
     "The site's DNS allows other keys, not the one that signed",

@@ -81,7 +81,9 @@ def _kind_of(members: Members) -> Kind:
 
 def _check_form(members: Members, name: str, form: Form) -> None:
     if not form(members[name]):
-        raise _fault(name, f"{name} has the wrong form")
+        raise _fault(
+            name, f"{name} {_WORD if form is _is_word else 'has the wrong form'}"
+        )
 
 
 def _fault(name: str, detail: str) -> Refused:
@@ -136,6 +138,9 @@ _is_day = _matches(r"[0-9]{4}-[01][0-9]-[0-3][0-9]")
 _is_token = _matches(r"[!-~]{1,256}")
 # What an agent or a moderator may say in a log that nobody can erase: one word.
 _is_word = _matches(r"[a-z][a-z0-9_-]{0,31}")
+_WORD = (
+    "must be one word, such as phishing: a-z, then also 0-9, _ and -, at most 32 long"
+)
 _is_digest = _matches(r"sha256:[0-9a-f]{64}")
 _is_hex_32 = _matches(r"[0-9a-f]{64}")
 _is_sd_digest = _matches(r"[A-Za-z0-9_-]{43}")

@@ -8,8 +8,7 @@ import click
 import httpx
 
 from registry.client import ApiKeyAuth, SigningAuth
-from registry.errors import RegistryError
-from registry.identity.keys.private_keys import PrivateKey, load_private_key
+from registry.terminal.key_files import load_key
 
 AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
 
@@ -38,10 +37,3 @@ def auth_of(url: str, api_key: str | None, key: Path | None) -> httpx.Auth | Non
     if api_key:
         return ApiKeyAuth(api_key)
     return SigningAuth(load_key(key), url) if key else None
-
-
-def load_key(file: Path) -> PrivateKey:
-    try:
-        return load_private_key(file.read_bytes())
-    except RegistryError as refused:
-        raise click.ClickException(refused.problem.detail) from refused

@@ -27,6 +27,7 @@ from tests.conftest import skip_or_fail
 DOCS = Path(__file__).parents[2] / "docs"
 COMMAND = Path(sys.executable).with_name("fair-registry")
 SITES = {"Ed25519": "zaytoun.test", "ES256": "saffron.test"}
+CONFIG = "config"
 READY_TIMEOUT_S = 180
 BLOCK_TIMEOUT_S = 180
 
@@ -171,11 +172,20 @@ def free_port() -> int:
         return port
 
 
+def secret_in(folder: Path, name: str) -> Path:
+    """Return a file of the folder of keys, in which alone the blocks leave something."""
+    assert [entry.name for entry in folder.iterdir()] == [CONFIG]
+    secret = folder / CONFIG / "fair-registry" / "keys" / name
+    assert secret.stat().st_mode & 0o077 == 0
+    assert secret.parent.stat().st_mode & 0o077 == 0
+    return secret
+
+
 def run_block(block: str, folder: Path, **environment: str) -> str:
     ran = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", block],
         cwd=folder,
-        env={**os.environ, **environment},
+        env={**os.environ, "XDG_CONFIG_HOME": str(folder / CONFIG), **environment},
         capture_output=True,
         text=True,
         timeout=BLOCK_TIMEOUT_S,
@@ -209,12 +219,13 @@ def registered(origin: str, served: Path, folders: dict[str, Path]) -> dict[str,
 @pytest.mark.slow
 @pytest.mark.parametrize("alg", SITES)
 def test_the_registration_block_lists_the_site(
-    registered: dict[str, str], alg: str
+    registered: dict[str, str], folders: dict[str, Path], alg: str
 ) -> None:
     decided = json.loads(registered[alg].splitlines()[-1])
 
     assert decided["host"] == SITES[alg]
     assert decided["status"] == "active", decided["problems"]
+    assert secret_in(folders[alg], f"{SITES[alg]}.pem").exists()
 
 
 @pytest.mark.slow
@@ -245,7 +256,7 @@ def test_the_operator_block_registers_and_asks_as_the_operator(
 
     assert json.loads(answer)["ranking"]["number"] == 1
     assert report.count("\n") > 1
-    assert (tmp_path / "operator.header").stat().st_mode & 0o077 == 0
+    assert secret_in(tmp_path, "operator.header").exists()
 
 
 @pytest.mark.slow
@@ -274,7 +285,8 @@ def test_the_rotation_block_replaces_the_key_and_revokes_the_old_one(
 ) -> None:
     assert registered
     site, folder = SITES["Ed25519"], folders["Ed25519"]
-    before = (folder / "site-key.pem").read_bytes()
+    key = secret_in(folder, f"{site}.pem")
+    before = key.read_bytes()
     block = block_after("keys.md", "## Replace a key")
 
     statements = run_block(
@@ -286,7 +298,7 @@ def test_the_rotation_block_replaces_the_key_and_revokes_the_old_one(
         ("rotate", "active"),
         ("revoke", "active"),
     ]
-    assert (folder / "site-key.pem").read_bytes() != before
+    assert key.read_bytes() != before
     with urllib.request.urlopen(f"{origin}/v1/sites/{site}/notices") as answer:
         codes = [notice["code"] for notice in json.load(answer)["notices"]]
     assert {"key_trusted", "key_revoked"} <= set(codes)

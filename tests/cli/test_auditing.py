@@ -336,7 +336,10 @@ def test_what_is_not_there_is_not_proven(folder: Path, arguments: list[str]) -> 
 
 def test_proving_needs_to_know_what_and_where(folder: Path) -> None:
     assert run("prove").exit_code == 2
-    assert run("prove", "7").exit_code == 2
+    assert run("prove", "7", folder, "8").exit_code == 2
+    twice = run("prove", "7", folder, "--registry", folder)
+    assert twice.exit_code == 2
+    assert "--registry" in twice.output
     checkpoint = folder / "checkpoint"
     offline = ("prove", "--proof", checkpoint, "--record", checkpoint)
     assert run(*offline).exit_code == 2

@@ -57,6 +57,31 @@ def test_folder_that_can_not_be_is_told_in_one_line(
     assert run.output.count("\n") == 1
 
 
+ASKING = """
+register update rotate revoke recover withdraw search report publish
+operator/register operator/rotate operator/close operator/show
+audit/verify audit/prove audit/reproduce audit/monitor audit/promises audit/label
+audit/counterfactual audit/report-signature audit/kept-report audit/reproduce-report
+"""
+
+
+@pytest.mark.parametrize("path", ASKING.split())
+def test_address_of_the_registry_has_one_name_everywhere(path: str) -> None:
+    command = dict(walk(main))[tuple(path.split("/"))]
+    assert isinstance(command, click.Command)
+    assert any("--registry" in parameter.opts for parameter in command.params)
+
+
+@pytest.mark.parametrize("call", [["publish", "--to", "{folder}"], ["audit", "verify"]])
+def test_registry_that_is_away_is_named_with_its_address(
+    call: list[str], tmp_path: Path
+) -> None:
+    words = [word.format(folder=tmp_path) for word in call]
+    run = CliRunner().invoke(main, [*words, "--registry", "http://127.0.0.1:9"])
+    assert run.exit_code == 1
+    assert "http://127.0.0.1:9/v1/log: All connection attempts failed" in run.output
+
+
 @pytest.mark.parametrize(
     ("call", "unneeded"),
     [

@@ -55,6 +55,53 @@ def test_a_payload_that_is_no_json_is_told_so(tmp_path: Path) -> None:
     assert "no JSON" in signed.output
 
 
+def test_keys_land_in_the_users_folder_and_nothing_in_the_current_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "clone"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    environment = {"XDG_CONFIG_HOME": str(tmp_path)}
+    made = CliRunner().invoke(main, ["keygen", "shop.test"], env=environment)
+    assert made.exit_code == 0, made.output
+    key = tmp_path / "fair-registry" / "keys" / "shop.test.pem"
+    assert str(key) in made.output
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    assert stat.S_IMODE(key.parent.stat().st_mode) == 0o700
+    assert not any(here.iterdir())
+    assert "agent-registry-keys.json" not in made.output
+
+
+def test_name_that_leads_out_of_the_folder_is_refused(tmp_path: Path) -> None:
+    environment = {"XDG_CONFIG_HOME": str(tmp_path)}
+    made = CliRunner().invoke(main, ["keygen", "../key"], env=environment)
+    assert made.exit_code == 2
+    assert not any(tmp_path.iterdir())
+
+
+def test_key_that_others_can_read_is_told_with_the_way_to_mend_it(
+    auditor_key: Path,
+) -> None:
+    auditor_key.chmod(0o644)
+    loose = verifier_key_of(auditor_key, "auditor.example")
+    assert loose.exit_code == 0
+    assert "0644" in loose.stderr
+    assert f"chmod 600 {auditor_key}" in loose.stderr
+    auditor_key.chmod(0o600)
+    assert verifier_key_of(auditor_key, "auditor.example").stderr == ""
+
+
+def test_a_key_set_holds_the_keys_of_all_files_once(tmp_path: Path) -> None:
+    old, new, published = (tmp_path / name for name in ("old.pem", "new.pem", "set"))
+    options = ["keygen", "--out", str(old), "--jwks", str(published)]
+    assert CliRunner().invoke(main, options).exit_code == 0
+    options = ["keygen", "--out", str(new), "--alg", "ES256"]
+    assert CliRunner().invoke(main, options).exit_code == 0
+    printed = CliRunner().invoke(main, ["jwks", str(published), str(new), str(old)])
+    assert printed.exit_code == 0, printed.output
+    assert [key.alg for key in parse_jwks(printed.stdout_bytes)] == ["Ed25519", "ES256"]
+
+
 def verifier_key_of(key: Path, name: str) -> Result:
     options = ["--key", str(key), "--name", name]
     return CliRunner().invoke(main, ["audit", "verifier-key", *options])
@@ -63,6 +110,7 @@ def verifier_key_of(key: Path, name: str) -> Result:
 @pytest.fixture
 def auditor_key(tmp_path: Path) -> Path:
     key = tmp_path / "auditor.pem"
+    key.touch(mode=0o600)
     key.write_bytes(private_key_pem(fixed_key("Ed25519")))
     return key
 

@@ -59,6 +59,19 @@ def keep(folder: Path, *answers: dict[str, object]) -> Path:
     return file
 
 
+def test_the_registry_that_gave_the_promises_is_asked_by_default(
+    history: History, served: Served, tmp_path: Path
+) -> None:
+    answer = promised(history.bodies[3], made_at(3))
+    file = keep(tmp_path, {"registry": served.url, **answer})
+    assert outcomes(file, "--key", VKEY) == (0, ["kept"])
+    both = keep(tmp_path, {"registry": served.url, **answer}, answer)
+    refused = run("promises", both, "--key", VKEY)
+    assert refused.exit_code == 2
+    assert "--registry" in refused.output
+    assert outcomes(both, "--registry", served.url, "--key", VKEY)[0] == 0
+
+
 def evidence_of(answer: dict[str, object], folder: Path) -> Path:
     return folder / f"broken-promise-{str(answer['leafHash'])[:16]}.json"
 

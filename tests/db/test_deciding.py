@@ -133,9 +133,12 @@ async def test_rotate_trusts_the_next_key_and_still_the_old(scene: Scene) -> Non
 
 async def test_rotate_to_a_key_that_is_not_published_is_rejected(scene: Scene) -> None:
     site = await scene.register()
-    decided = await scene.play(site, act="rotate", next_kid=SiteOwner().kid)
-    assert codes(decided) == ["key_not_published"]
+    following = SiteOwner().kid
+    decided = await scene.play(site, act="rotate", next_kid=following)
+    assert codes(decided) == ["next_key_not_published"]
     assert decided.problems[0].pointer == "/next_kid"
+    assert following in decided.problems[0].detail
+    assert site.reference.source_url in decided.problems[0].detail
     assert (await scene.entry(site)).seq == 1
 
 
@@ -170,7 +173,7 @@ async def test_revocation_of_a_key_that_the_site_never_had_is_rejected(
 ) -> None:
     site = await scene.register()
     decided = await scene.play(site, act="revoke", revoked_kid=SiteOwner().kid)
-    assert codes(decided) == ["key_not_published"]
+    assert codes(decided) == ["revoked_key_unknown"]
 
 
 async def test_withdraw_unlists_forgets_tasks_and_logs(scene: Scene) -> None:

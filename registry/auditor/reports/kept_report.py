@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
-from registry.auditor.command import run_audit
+from registry.auditor.command import registry_options, run_audit
 from registry.auditor.follow_log import Findings
 from registry.auditor.prove import READABLE, leaf_index_of, open_entries
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.auditor.trust import TrustOptions, trust_options
 from registry.records.canonical import digest_of
 from registry.records.record import format_minute, parse_record
-from registry.terminal.output import DEFAULT_URL, console, json_option, print_json
+from registry.terminal.output import console, json_option, print_json
 from registry.terminal.report_options import parsed_month
 from registry.tlog.refusals import LogInvalid
 from registry.usecases.reports.keep_report import window_of_month
@@ -24,7 +24,7 @@ PAGE = 100
 @click.command("kept-report")
 @click.argument("file", type=READABLE)
 @click.argument("month")
-@click.argument("url", default=DEFAULT_URL, envvar="FAIR_REGISTRY_URL")
+@registry_options
 @trust_options
 @json_option
 def kept_report(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from registry.auditor.command import run_audit, tell_refused
+from registry.auditor.command import registry_options, run_audit, tell_refused
 from registry.auditor.source import LogSource
 from registry.errors import RegistryError
 from registry.identity.keys.public_keys import PublicKey
@@ -13,7 +13,7 @@ from registry.identity.statements.detached_jws import (
     REPORT_TYP,
     verify_detached,
 )
-from registry.terminal.output import DEFAULT_URL, console, json_option, print_json
+from registry.terminal.output import console, json_option, print_json
 from registry.terminal.report_options import signature_beside
 from registry.tlog.note import parse_vkey
 
@@ -22,14 +22,14 @@ READABLE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 @click.command("report-signature")
 @click.argument("file", type=READABLE)
-@click.argument("url", default=DEFAULT_URL, envvar="FAIR_REGISTRY_URL")
+@registry_options
 @click.option(
     "--signature", type=READABLE, help="The detached JWS. [default: FILE.jws]"
 )
 @click.option(
     "--promise-key",
     metavar="VKEY",
-    help="Who must have signed. Without it the key that the registry at URL names.",
+    help="Who must have signed. Without it the key that the registry names.",
 )
 @click.option("--labels", is_flag=True, help="FILE is a page of GET /v1/labels.")
 @json_option

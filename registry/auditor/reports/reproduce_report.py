@@ -13,7 +13,7 @@ from typing import Any, cast
 import click
 import msgspec
 
-from registry.auditor.command import run_audit, shown
+from registry.auditor.command import registry_options, run_audit, shown
 from registry.auditor.reports.cited_report import CitedReport, parse_report
 from registry.auditor.reports.held_archive import HeldArchive, hold_against_log
 from registry.auditor.reports.report_signature import (
@@ -48,7 +48,7 @@ NOT_PROVEN = (
 
 
 @click.command("reproduce-report")
-@click.argument("url", metavar="URL|LOGDIR")
+@registry_options
 @click.option(
     "--archive",
     "folder",
@@ -64,7 +64,7 @@ NOT_PROVEN = (
     "--promise-key",
     metavar="VKEY",
     help="Who must have signed report and archive. Without it the key that the "
-    "registry at URL names.",
+    "registry names.",
 )
 @click.option(
     "--auditor",

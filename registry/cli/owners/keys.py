@@ -1,27 +1,39 @@
-"""`keygen` and `sign`: what openssl does too, for those who have it not."""
+"""`keygen`, `jwks` and `sign`: what openssl does too, for those who have it not."""
 
 import json
-import os
 from pathlib import Path
 from typing import BinaryIO
 
 import click
 
 from registry.errors import RegistryError
-from registry.identity.keys.jwk import jwks_document
+from registry.identity.keys.jwk import jwks_document, parse_jwks
 from registry.identity.keys.private_keys import (
     generate_private_key,
-    load_private_key,
     private_key_pem,
     public_key_of,
 )
-from registry.identity.keys.public_keys import Algorithm
+from registry.identity.keys.public_keys import Algorithm, PublicKey
 from registry.identity.statements.jws import sign_compact
+from registry.terminal.key_files import (
+    FOLDER_SHOWN,
+    KEY_FILE,
+    key_file,
+    load_key,
+    save_key,
+)
 from registry.terminal.output import console
+
+READABLE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
 @click.command()
-@click.option("--out", type=click.Path(path_type=Path), default=Path("key.pem"))
+@click.argument("name", default="key")
+@click.option(
+    "--out",
+    type=KEY_FILE,
+    help=f"Where to write the private key. [default: {FOLDER_SHOWN}/NAME.pem]",
+)
 @click.option(
     "--alg",
     type=click.Choice(["Ed25519", "ES256"]),
@@ -31,34 +43,59 @@ from registry.terminal.output import console
 @click.option(
     "--jwks",
     type=click.Path(path_type=Path),
-    default=Path("agent-registry-keys.json"),
-    help="Where to write the public key set, to be served by your site.",
+    help="Also write the public key set there, to be served by your site.",
 )
-def keygen(out: Path, alg: Algorithm, jwks: Path) -> None:
-    """Make a signing key, and the key set that the site has to publish."""
+def keygen(name: str, out: Path | None, alg: Algorithm, jwks: Path | None) -> None:
+    """Make the signing key called NAME: a site's host, operator or auditor.
+
+    The commands of that site, operator or auditor take it by itself.
+    """
+    file = out or key_file(name)
     key = generate_private_key(alg)
-    try:
-        handle = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError as error:
-        raise click.ClickException(f"{out} exists; it is not overwritten") from error
-    with os.fdopen(handle, "wb") as file:
-        file.write(private_key_pem(key))
+    save_key(file, private_key_pem(key))
     public = public_key_of(key)
-    jwks.write_bytes(jwks_document([public]))
-    console.print(f"{out}: the private key; keep it to yourself")
-    console.print(f"{jwks}: serve it at /.well-known/agent-registry-keys.json")
-    console.print(f"kid: {public.kid}")
+    _tell(f"{file}: the private key; keep it to yourself")
+    if jwks:
+        jwks.write_bytes(jwks_document([public]))
+        _tell(f"{jwks}: serve it at /.well-known/agent-registry-keys.json")
+    _tell(f"kid: {public.kid}")
 
 
 @click.command()
-@click.option("--key", type=click.Path(path_type=Path, exists=True), required=True)
+@click.argument("files", type=READABLE, nargs=-1, required=True)
+def jwks(files: tuple[Path, ...]) -> None:
+    """Print the key set that a site publishes: the public keys of all FILES.
+
+    A file holds a private key as PEM, or a key set to which the others are added.
+    """
+    keys = dict.fromkeys(key for file in files for key in _public_keys(file))
+    click.echo(jwks_document(keys), nl=False)
+
+
+@click.command()
+@click.option("--key", type=KEY_FILE, required=True)
 @click.argument("payload", type=click.File("rb"), default="-")
 def sign(key: Path, payload: BinaryIO) -> None:
     """Sign a payload (JSON, from a file or standard input) as a compact JWS."""
+    private_key = load_key(key)
     try:
-        private_key = load_private_key(key.read_bytes())
         click.echo(sign_compact(json.load(payload), private_key))
     except RegistryError as refused:
         raise click.ClickException(refused.problem.detail) from refused
     except ValueError as error:
         raise click.ClickException(f"the payload is no JSON: {error}") from error
+
+
+def _public_keys(file: Path) -> tuple[PublicKey, ...]:
+    """Raises: click.ClickException."""
+    body = file.read_bytes()
+    if not body.lstrip().startswith(b"{"):
+        return (public_key_of(load_key(file)),)
+    try:
+        return parse_jwks(body)
+    except RegistryError as refused:
+        raise click.ClickException(f"{file}: {refused.problem.detail}") from refused
+
+
+def _tell(sentence: str) -> None:
+    console.print(sentence, soft_wrap=True, markup=False, highlight=False)

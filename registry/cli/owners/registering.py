@@ -1,16 +1,22 @@
-"""`register`: the whole of a registration in one command."""
+"""`register` and the acts after it: each a challenge, a signed statement, a decision."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from registry.client import RegistryClient
-from registry.identity.keys.private_keys import load_private_key
+from registry.errors import RegistryError
+from registry.identity.keys.private_keys import PrivateKey, public_key_of
+from registry.identity.keys.public_keys import parse_thumbprint
+from registry.identity.refusals import KEY_RECOVERY_NEEDS_DNS
 from registry.identity.statements.jws import sign_compact
+from registry.terminal.key_files import FOLDER_SHOWN, KEY_FILE, key_file, load_key
 from registry.terminal.output import (
     console,
+    errors,
     json_option,
     print_json,
     registry_option,
@@ -18,68 +24,230 @@ from registry.terminal.output import (
     with_client,
 )
 
+AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
 LIFETIME_S = 600
+LISTING_ACTS = ("register", "update")
+
+
+def act_options(command: AnyCommand) -> AnyCommand:
+    """Options of every act on a site: HOST, --key, --registry and --json."""
+    keyed = click.option(
+        "--key",
+        type=KEY_FILE,
+        help=f"The site's private key. [default: {FOLDER_SHOWN}/HOST.pem]",
+    )
+    host = click.argument("host")
+    return host(keyed(registry_option(json_option(command))))
+
+
+def declaring_options(command: AnyCommand) -> AnyCommand:
+    """Options of the acts that list a site; see `_members`."""
+    for option in (
+        click.option("--chain-id", help="Which chain, by its domain or another name."),
+        click.option("--independent/--chain", default=None),
+        click.option("--commission-rate", help='Such as "0%".'),
+        click.option(
+            "--size", type=click.Choice(["micro", "small", "medium", "large"])
+        ),
+        click.option("--country", help="Two capital letters, such as DE."),
+        click.option("--city"),
+        click.option("--category"),
+        click.option(
+            "--doc", "documents", multiple=True, help="URL of a discovery document."
+        ),
+    ):
+        command = option(command)
+    return command
 
 
 @click.command()
-@click.argument("host")
-@click.option("--key", type=click.Path(path_type=Path, exists=True), required=True)
-@click.option("--doc", "documents", multiple=True, help="URL of a discovery document.")
+@act_options
+@declaring_options
 @click.option(
     "--act",
-    type=click.Choice(["register", "update", "withdraw"]),
+    type=click.Choice([*LISTING_ACTS, "withdraw"]),
     default="register",
-    show_default=True,
+    help="The older way to say `update` and `withdraw`, which are commands.",
 )
-@click.option("--category")
-@click.option("--city")
-@click.option("--country", help="Two capital letters, such as DE.")
-@click.option("--size", type=click.Choice(["micro", "small", "medium", "large"]))
-@click.option("--commission-rate", help='Such as "0%".')
-@click.option("--independent/--chain", default=None)
-@click.option("--chain-id", help="Which chain, by its domain or another identifier.")
-@registry_option
-@json_option
-def register(host: str, key: Path, url: str, *, as_json: bool, **declared: Any) -> None:
+def register(host: str, key: Path | None, url: str, **options: Any) -> None:
     """Ask for a challenge, sign it with the site's key, and send the statement.
 
-    The key set (see keygen) must be served by the site already.
+    The key set (see keygen and jwks) must be served by the site already.
     """
-    private_key = load_private_key(key.read_bytes())
+    act, as_json = options.pop("act"), options.pop("as_json")
+    _state(host, _load(key, host), url, act, _members(options), as_json=as_json)
+
+
+@click.command()
+@act_options
+@declaring_options
+def update(
+    host: str, key: Path | None, url: str, *, as_json: bool, **declared: Any
+) -> None:
+    """State anew what the site is; it replaces the former statement as a whole.
+
+    What should stay is repeated: documents, category, place and the rest.
+    """
+    members = _members(declared)
+    _state(host, _load(key, host), url, "update", members, as_json=as_json)
+
+
+@click.command()
+@act_options
+def withdraw(host: str, key: Path | None, url: str, *, as_json: bool) -> None:
+    """Take the site out of all answers; a later register lists it again."""
+    _state(host, _load(key, host), url, "withdraw", {}, as_json=as_json)
+
+
+@click.command()
+@act_options
+@click.option("--next-key", type=KEY_FILE, help="The private key that is to follow.")
+@click.option("--next-kid", metavar="KID", help="Or its thumbprint.")
+def rotate(
+    host: str,
+    key: Path | None,
+    url: str,
+    *,
+    next_key: Path | None,
+    next_kid: str | None,
+    as_json: bool,
+) -> None:
+    """Hand over to a new key, which the site publishes beside the old one.
+
+    Both may sign afterwards, until the old one is revoked or no longer published.
+    """
+    kid = _kid_of(next_key, next_kid, "--next-key", "--next-kid")
+    members = {"next_kid": kid}
+    _state(host, _load(key, host), url, "rotate", members, as_json=as_json)
+
+
+@click.command()
+@act_options
+@click.option("--revoked-key", type=KEY_FILE, help="The private key to be revoked.")
+@click.option("--revoked-kid", metavar="KID", help="Or its thumbprint.")
+def revoke(
+    host: str,
+    key: Path | None,
+    url: str,
+    *,
+    revoked_key: Path | None,
+    revoked_kid: str | None,
+    as_json: bool,
+) -> None:
+    """Have a key of the site trusted never again, wherever it is published."""
+    kid = _kid_of(revoked_key, revoked_kid, "--revoked-key", "--revoked-kid")
+    members = {"revoked_kid": kid}
+    _state(host, _load(key, host), url, "revoke", members, as_json=as_json)
+
+
+@click.command()
+@act_options
+def recover(host: str, key: Path | None, url: str, *, as_json: bool) -> None:
+    """Have a new key trusted where the old one is lost: publish it, and run this.
+
+    Run it again until the status is active. Beside the lost key, while that is
+    published, the new one waits an hour; by itself it needs a DNS record, for three
+    days. Nothing that the site declared is changed.
+    """
+    private = _load(key, host)
+    # A key that names itself as the next one asks for trust, and for nothing else.
+    kid = public_key_of(private).kid
+    try:
+        _state(host, private, url, "rotate", {"next_kid": kid}, as_json=as_json)
+    except _Rejected as rejected:
+        if KEY_RECOVERY_NEEDS_DNS.code in rejected.codes:
+            errors.print(
+                f'  _agent-registry.{rejected.host}. IN TXT "v=ar1; kid={kid}"',
+                soft_wrap=True,
+                highlight=False,
+            )
+        raise
+
+
+class _Rejected(SystemExit):
+    """Ends the command with exit code 1. codes: of the problems."""
+
+    def __init__(self, registration: dict[str, Any]) -> None:
+        super().__init__(1)
+        self.host = str(registration["host"])
+        self.codes = [problem["code"] for problem in registration["problems"]]
+
+
+def _state(
+    host: str,
+    key: PrivateKey,
+    url: str,
+    act: str,
+    members: dict[str, Any],
+    *,
+    as_json: bool,
+) -> None:
+    """Send the signed statement and tell its decision. Raises: SystemExit."""
 
     async def work(client: RegistryClient) -> dict[str, Any]:
         challenge = await client.challenge(host)
-        payload = {
-            **challenge["payload"],
-            **_members(declared),
-            "iat": int(time.time()),
-        }
-        payload["exp"] = payload["iat"] + LIFETIME_S
-        if declared["act"] == "withdraw":
-            payload.pop("docs")
-        token = sign_compact(payload, private_key)
-        submitted = await client.submit(token)
-        return await client.decided(submitted["id"])
+        now = int(time.time())
+        times = {"iat": now, "exp": now + LIFETIME_S}
+        payload = {**challenge["payload"], "act": act, **members, **times}
+        if act not in LISTING_ACTS:
+            payload.pop("docs", None)
+        submitted = await client.submit(sign_compact(payload, key))
+        try:
+            return await client.decided(submitted["id"])
+        except TimeoutError:
+            return submitted
 
-    outcome = with_client(url, work)
+    registration = with_client(url, work)
     if as_json:
-        print_json(outcome)
+        print_json(registration)
     else:
-        console.print(f"{outcome['host']}: [bold]{outcome['status']}[/]")
-        for problem in outcome["problems"]:
-            tell_problem(problem)
-    if outcome["status"] == "rejected":
+        _tell(registration, url)
+    if registration["status"] == "rejected":
+        raise _Rejected(registration)
+    if registration["status"] == "verifying":
         raise SystemExit(1)
 
 
+def _tell(registration: dict[str, Any], url: str) -> None:
+    console.print(f"{registration['host']}: [bold]{registration['status']}[/]")
+    for problem in registration["problems"]:
+        tell_problem(problem)
+    if registration["status"] == "verifying":
+        status_url = url.rstrip("/") + registration["statusUrl"]
+        sentence = (
+            f"Not decided yet, and not lost; see what becomes of it: {status_url}"
+        )
+        errors.print(sentence, soft_wrap=True)
+
+
+def _load(key: Path | None, host: str) -> PrivateKey:
+    return load_key(key or key_file(host))
+
+
+def _kid_of(file: Path | None, kid: str | None, *options: str) -> str:
+    """Return the thumbprint that one of two options gives. Raises: click.UsageError."""
+    if (file is None) == (kid is None):
+        raise click.UsageError(f"give {options[0]} or {options[1]}")
+    if file is not None:
+        return public_key_of(load_key(file)).kid
+    try:
+        return parse_thumbprint(kid or "")
+    except (ValueError, RegistryError) as error:
+        raise click.BadParameter(str(error), param_hint=options[1]) from error
+
+
 def _members(declared: dict[str, Any]) -> dict[str, Any]:
-    """The payload's members; what is not given is not declared."""
+    """Return the payload's members; what is not given is not declared.
+
+    Raises: click.UsageError.
+    """
     location = None
+    if declared["city"] and not declared["country"]:
+        raise click.UsageError("--city needs --country: cities share names")
     if declared["country"]:
         location = {"country": declared["country"], "city": declared["city"]}
         location = {name: value for name, value in location.items() if value}
     members = {
-        "act": declared["act"],
         "docs": [{"url": url} for url in declared["documents"]] or None,
         "category": declared["category"],
         "location": location,

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from registry.auditor.source import LogUnreadable, open_source
 from registry.errors import RegistryError
 from registry.terminal.output import (
+    DEFAULT_URL,
     console,
     errors,
     json_option,
@@ -30,9 +31,10 @@ from registry.usecases.log.publish_files import Published, publish_files
     help="Folder that is served as it is, below the log's name.",
 )
 @click.option(
+    "--registry",
     "--from",
     "source",
-    default="http://127.0.0.1:8080",
+    default=DEFAULT_URL,
     show_default=True,
     envvar="FAIR_REGISTRY_URL",
     help="The registry, or any other copy of its log.",

@@ -29,6 +29,7 @@ from registry.identity.keys.private_keys import (
     private_key_pem,
     public_key_of,
 )
+from registry.identity.keys.public_keys import PublicKey
 from registry.strict_json import JsonValue
 
 ADDRESS = "127.0.0.1"
@@ -119,8 +120,8 @@ class Town:
     def site(self, host: str) -> TownSite:
         return self._sites_by_host[host]
 
-    def publish_keys(self, host: str) -> None:
-        """Show the site's public key where the site proves control by it.
+    def publish_keys(self, host: str, *keys: PublicKey) -> None:
+        """Show the keys where the site proves control; without any, the site's own.
 
         A site with the story "wrong-key" shows another one.
         """
@@ -132,9 +133,13 @@ class Town:
         if site.proof == "dns":
             pk = base64.b64encode(shown.raw).decode("ascii")
             record = f"v=wab1; endpoint={site.document_urls[0]}; pk=ed25519:{pk}"
-            self._names.publish(f"_wab.{host}", record)
+            self.publish_record(f"_wab.{host}", record)
         else:
-            self._houses[host].publish_keys([shown])
+            self._houses[host].publish_keys(keys or [shown])
+
+    def publish_record(self, name: str, text: str) -> None:
+        """Answer for the TXT record from now on."""
+        self._names.publish(name, text)
 
     def change_document(self, host: str) -> None:
         """Let the site offer one more action."""

@@ -149,7 +149,12 @@ class HtmlPage:
         self.title = self.title or decode_text(tag.content)
 
     def open_script(self, tag: Tag) -> None:
-        """Add an inline script; browsers ignore one with `src` or `nomodule`."""
+        """Add an inline script; browsers ignore one with `src` or `nomodule`.
+
+        One that is cut off does not run.
+        """
+        if tag.end == len(self._html):
+            return
         kind = tag.attributes.get("type", "").strip().lower()
         if kind in _SCRIPT_TYPES and not {"src", "nomodule"} & tag.attributes.keys():
             self.scripts.append(tag.content)

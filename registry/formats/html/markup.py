@@ -3,8 +3,8 @@
 Hostile input can stall tree builders: on 500 kB of nested or attribute-laden tags common
 ones took 10 to 110 seconds. Metadata, links, forms and their controls need no tree, so
 this follows only the tokenization stage of the HTML standard (section 13.2.5): tags,
-attributes, comments, raw text. One regular expression, which never backtracks, skips all
-else.
+attributes, comments, raw text, and what depends on standing in SVG or MathML. One regular
+expression for each of the two, which never backtracks, skips all else.
 """
 
 import re
@@ -15,10 +15,17 @@ from registry.formats.html.character_references import (
     decode_attribute,
     decode_text,
 )
+from registry.formats.html.foreign_content import (
+    ELEMENTS,
+    HTML_ENDS,
+    HTML_STARTS,
+    ROOTS,
+    ForeignContent,
+)
 
 _RAW_NAMES = (
     *("script", "style", "textarea", "title", "noscript", "iframe"),
-    *("noembed", "noframes", "xmp"),
+    *("noembed", "noframes", "xmp", "plaintext"),
 )
 _MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*+<")
 _SPACE = r"[\t\n\f\r ]"
@@ -32,6 +39,11 @@ _ATTRIBUTE = re.compile(
 )
 _QUOTES = "\"'"
 _MAX_ATTRIBUTES_CHARACTERS = 100_000
+# A slash behind an unquoted value is part of it.
+_SELF_CLOSING = re.compile(
+    rf"(?>(?:{_SPACE}++|/(?!\Z)"
+    rf"|{_ATTRIBUTE_NAME}(?:{_SPACE}*+={_SPACE}*+{_VALUE})?)*)/\Z"
+)
 
 
 def _attributes(guard: str = "") -> str:
@@ -42,21 +54,55 @@ def _attributes(guard: str = "") -> str:
 
 def _any_of(names: Iterable[str]) -> str:
     """Return a pattern of names, which the engine can reject by the first character."""
-    return "|".join(f"[{name[0]}{name[0].upper()}](?i:{name[1:]})" for name in names)
+    return "|".join(
+        f"[{name[0]}{name[0].upper()}](?i:{name[1:]})" for name in sorted(names)
+    )
 
 
-# All up to the end tag of the element that group 1 names.
-_CONTENT = rf"(?>(?:[^<]++|<(?!/(?i:\1){_NAME_ENDS}))*)"
+# All up to the end tag of the element that the last group names; plaintext has none.
+_CONTENT = rf"(?>(?:[^<]++|<(?!/(?!(?i:plaintext))(?i:\%d){_NAME_ENDS}))*)"
+# In a script a comment holds scripts, whose end tags do not end it (13.2.5.17 and
+# following).
+_SCRIPT = rf"[sS](?i:cript){_NAME_ENDS}"
+_TO_ARROW = r"[^<>]++|(?<!--)>"
+_INNER_SCRIPT = rf"<{_SCRIPT}(?>(?:{_TO_ARROW}|<(?!/{_SCRIPT}))*)(?:</{_SCRIPT})?"
+_ESCAPED = rf"<!--(?>(?:{_TO_ARROW}|<(?!/?{_SCRIPT})|{_INNER_SCRIPT})*)>?"
+_SCRIPT_CONTENT = rf"(?>(?:[^<]++|<(?!!--|/{_SCRIPT})|{_ESCAPED})*)"
 # The rest behind the "<" of a tag, of a comment, and of a bogus comment.
 _TAG = rf"/?{_NAME}{_attributes()}(?:>|\Z)"
 _COMMENT = (
     r"!--(?:-?>|(?>(?:[^-]++|-(?!-!?>))*)(?:--!?>)?)"
     r"|[!?][^>]*+>?|/(?![A-Za-z])[^>]*+>?"
 )
-_RAW = _any_of(_RAW_NAMES)
+_CDATA = r"!\[CDATA\[(?>(?:[^\]]++|\](?!\]>))*)(?:\]\]>)?"
+_RAW = (
+    rf"({_SCRIPT})|({_any_of(_RAW_NAMES)}){_NAME_ENDS}",
+    rf"(?(1)({_SCRIPT_CONTENT})|(?(2)({_CONTENT % 2})))",
+)
+_NOT_RAW = ("((?!))|((?!))", "()()")
+
+
+def _pattern_of(
+    starts: str, ends: str, guard: str, *, is_foreign: bool = False
+) -> re.Pattern[str]:
+    """Return a pattern of all up to the next tag of these, and of that tag.
+
+    starts, ends: patterns of names. guard: as for `_attributes`.
+    """
+    raw, content = _NOT_RAW if is_foreign else _RAW
+    comment = f"{_CDATA}|{_COMMENT}" if is_foreign else _COMMENT
+    start = rf"(?!(?:{starts}){_NAME_ENDS}){_NAME}{_attributes(guard)}"
+    end = rf"/(?!(?:{ends}){_NAME_ENDS}){_NAME}{_attributes()}"
+    return re.compile(
+        r"(?>(?:[^<]++|(?>(?:<(?![A-Za-z!?/]))+)"
+        rf"|<(?:{start}(?:>|\Z)|{end}(?:>|\Z)|{comment}))*)"
+        rf"(?:<(?:{raw}|(/?)({_NAME}))({_attributes()})(>|\Z){content}|\Z)"
+    )
+
+
 _APART = _any_of(("select", "button", "output", "template", *_RAW_NAMES))
 _NOT_TEXT = re.compile(
-    rf"<(?:({_APART}){_NAME_ENDS}{_attributes()}(?:>|\Z){_CONTENT}"
+    rf"<(?:({_APART}){_NAME_ENDS}{_attributes()}(?:>|\Z){_CONTENT % 1}"
     rf"|{_TAG}|{_COMMENT})"
 )
 
@@ -89,40 +135,58 @@ class TagFinder:
         *,
         marks: Iterable[str] = (),
     ) -> None:
+        self._finds_all = starts is None
         self._ends = {name: Tag(name, {}, closes=True) for name in ends}
-        wanted = _NAME if starts is None else _any_of((*starts, *_RAW_NAMES))
-        guard = f"(?!(?i:{'|'.join(marks)}))" if marks else ""
-        start = rf"(?!(?:{wanted}){_NAME_ENDS}){_NAME}{_attributes(guard)}"
-        end = (
-            rf"/(?!(?:{_any_of(self._ends) or '$'}){_NAME_ENDS}){_NAME}{_attributes()}"
+        self._mark = re.compile("|".join(marks) or "(?!)", re.IGNORECASE)
+        guard = f"(?!(?i:{self._mark.pattern}))" if marks else ""
+        names = {*(starts or ()), *_RAW_NAMES, *ROOTS}
+        self._html = _pattern_of(
+            _NAME if starts is None else _any_of(names),
+            _any_of({*self._ends, *ELEMENTS}),
+            guard,
         )
-        self._pattern = re.compile(
-            r"(?>(?:[^<]++|(?>(?:<(?![A-Za-z!?/]))+)"
-            rf"|<(?:{start}(?:>|\Z)|{end}(?:>|\Z)|{_COMMENT}))*)"
-            rf"(?:<(?:({_RAW}){_NAME_ENDS}|(/?)({_NAME}))({_attributes()})(>|\Z)"
-            rf"(?(1)({_CONTENT}))|\Z)"
+        self._foreign = _pattern_of(
+            _NAME if starts is None else _any_of(ELEMENTS | HTML_STARTS),
+            _any_of({*self._ends, *ELEMENTS, *HTML_ENDS}),
+            guard,
+            is_foreign=True,
         )
 
     def find(self, page: str) -> Iterator[Tag]:
         """Yield tags in the page's order, without one that the end of the page cuts."""
-        for match in self._pattern.finditer(page):
-            raw, slash, name, attributes, end, content = match.groups()
+        foreign, position = ForeignContent(), 0
+        while match := (self._foreign if foreign.is_current else self._html).match(
+            page, position
+        ):
+            script, raw, slash, name, text, end, code, content = match.groups()
             if not end:
                 return
+            position = match.end()
+            name = (script or raw or name).lower()
+            attributes = read_attributes(text) if text and not slash else {}
+            if foreign.is_current or name in ELEMENTS:
+                if foreign.is_ended_by(name, attributes, closes=bool(slash)):
+                    position = match.start(3) - 1  # read again, as HTML
+                    continue
+                if slash:
+                    foreign.leave(name)
+                elif not _SELF_CLOSING.match(text):
+                    foreign.enter(name, attributes)
+                if not (raw or self._is_sought(name, text, closes=bool(slash))):
+                    continue
             if slash:
-                yield self._ends[name.lower()]
+                yield self._ends[name]
                 continue
             # Past the constructor, whose keywords cost as much as all the rest.
             yield tuple.__new__(
-                Tag,
-                (
-                    (raw or name).lower(),
-                    read_attributes(attributes) if attributes else {},
-                    False,
-                    match.end(),
-                    content or "",
-                ),
+                Tag, (name, attributes, False, position, code or content or "")
             )
+
+    def _is_sought(self, name: str, attributes: str, *, closes: bool) -> bool:
+        """Tell if a tag in or around foreign content was asked for."""
+        if closes:
+            return name in self._ends
+        return self._finds_all or bool(self._mark.search(attributes))
 
 
 def is_page(body: bytes, content_type: str) -> bool:

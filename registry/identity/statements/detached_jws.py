@@ -10,13 +10,21 @@ from registry.errors import Refused
 from registry.identity import base64url
 from registry.identity.keys.private_keys import PrivateKey, public_key_of, sign
 from registry.identity.keys.public_keys import PublicKey, verify_signature
-from registry.identity.refusals import TOKEN_MALFORMED, TOKEN_TOO_LARGE
+from registry.identity.refusals import (
+    SIGNATURE_INVALID,
+    TOKEN_MALFORMED,
+    TOKEN_TOO_LARGE,
+)
 
 REPORT_TYP = "fairness-report+jws"
 LABELS_TYP = "fairness-labels+jws"
 HEADER = "X-JWS-Signature"
 MAX_SIGNATURE_BYTES = 1024
 _PART_COUNT = 3
+_FIX = (
+    "File and signature do not belong together, or one was changed: fetch both anew from "
+    "the same answer, byte for byte, and check whose key it should be."
+)
 
 
 def sign_detached(payload: bytes, key: PrivateKey, *, typ: str) -> str:
@@ -37,7 +45,11 @@ def verify_detached(token: bytes, payload: bytes, key: PublicKey, *, typ: str) -
     if header != _header(key, typ):
         detail = f"The header is not that of the key {key.kid} and the type {typ!r}."
         raise Refused(TOKEN_MALFORMED, detail, pointer="/protected")
-    verify_signature(key, _signing_input(header, payload), signature)
+    try:
+        verify_signature(key, _signing_input(header, payload), signature)
+    except Refused as refused:
+        detail = "The file is not what this key signed."
+        raise Refused(SIGNATURE_INVALID, detail, fix=_FIX) from refused
 
 
 def _split(token: bytes) -> tuple[str, bytes]:

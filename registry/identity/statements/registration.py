@@ -146,6 +146,8 @@ def _parse_act(payload: Mapping[str, JsonValue]) -> Act:
 def _refuse_misplaced(payload: Mapping[str, JsonValue], act: Act) -> None:
     known = frozenset().union(*_ACT_MEMBERS.values())
     for name in sorted(payload.keys() & (known - _ACT_MEMBERS[act])):
+        if name == "docs" and payload[name] == []:
+            continue  # as in the challenge's payload, which serves every act
         detail = f"The act {act!r} takes no {name!r}."
         raise Refused(ACT_MEMBER_MISPLACED, detail, pointer=f"/{name}")
 

@@ -18,7 +18,7 @@ from registry.identity.keys.key_trust import (
     Trusted,
     next_key_state,
 )
-from registry.identity.refusals import KEY_NOT_PUBLISHED
+from registry.identity.refusals import NEXT_KEY_NOT_PUBLISHED, REVOKED_KEY_UNKNOWN
 from registry.sites.entry import SiteEntry
 from registry.usecases.refusals import KEY_HELD
 from registry.usecases.registration.published_keys import (
@@ -57,10 +57,13 @@ async def save_keys(
 async def rotate_keys(
     connection: Connection, verified: VerifiedStatement, entry: SiteEntry, now: datetime
 ) -> None:
-    """The old key hands over to one that stands beside it at its source."""
+    """Hand over to a key that stands beside the old one at its source. Raises: Refused."""
     following = KeyReference(
         source_url=verified.signer.source_url, kid=verified.statement.next_kid or ""
     )
+    if following not in verified.published.keys:
+        detail = f"{following.source_url} holds no key of thumbprint {following.kid}."
+        raise Refused(NEXT_KEY_NOT_PUBLISHED, detail, pointer="/next_kid")
     _verify_trust(
         following,
         verified.published,
@@ -86,8 +89,8 @@ async def revoke_key(
     known = await sites.keys_of(connection, entry.site_id)
     if all(key.known.reference.kid != signed.revoked_kid for key in known):
         raise Refused(
-            KEY_NOT_PUBLISHED,
-            "The site has no key of that thumbprint.",
+            REVOKED_KEY_UNKNOWN,
+            f"The thumbprint is {signed.revoked_kid}.",
             pointer="/revoked_kid",
         )
     after = [

@@ -69,11 +69,11 @@ def test_references_take_linear_time() -> None:
 # --- html5lib's tests of tokenizers ---------------------------------------------------
 
 
-def _vectors() -> Iterator[dict[str, Any]]:
-    """Yield the tests that start in the data state, their escapes resolved."""
+def _vectors(state: str = "Data state") -> Iterator[dict[str, Any]]:
+    """Yield the tests that start in this state, their escapes resolved."""
     for file in sorted(VECTORS.glob("*.test")):
         for vector in json.loads(file.read_text()).get("tests", []):
-            if "Data state" in vector.get("initialStates", ["Data state"]):
+            if state in vector.get("initialStates", ["Data state"]):
                 is_escaped = vector.get("doubleEscaped", False)
                 yield _resolved(vector) if is_escaped else vector
 
@@ -112,3 +112,27 @@ def test_html5lib_decodes_text_alike() -> None:
             assert decode_text(text) == wanted, vector["input"]
             compared += 1
     assert compared > 4_000
+
+
+@pytest.mark.skipif(not VECTORS.is_dir(), reason="html5lib's vectors are not beside")
+@pytest.mark.parametrize(
+    ("state", "name"),
+    [
+        ("Script data state", "script"),
+        ("RCDATA state", "textarea"),
+        ("RAWTEXT state", "style"),
+        ("PLAINTEXT state", "plaintext"),
+    ],
+)
+def test_html5lib_ends_the_content_of_elements_alike(state: str, name: str) -> None:
+    finder, compared = TagFinder(None), 0
+    for vector in _vectors(state):
+        name_here = vector.get("lastStartTag", name)
+        first, *_ = finder.find(f"<{name_here}>{vector['input']}")
+        kind, text, *_ = (vector["output"] or [["EndTag", ""]])[0]
+        wanted = text if kind == "Character" else ""
+        content = first.content.replace("\0", "\ufffd")
+        decoded = decode_text(content) if state == "RCDATA state" else content
+        assert decoded == wanted, vector["input"]
+        compared += 1
+    assert compared > 50

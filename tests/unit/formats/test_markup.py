@@ -60,9 +60,49 @@ def test_only_the_tags_asked_for_are_found_with_their_place() -> None:
         ("</script><a>", ["a"]),
         ("</i data-x><i data-x=1></i>", ["i"]),
         ("<i DATA-X><i xdata-x>", ["i"]),
+        ("<plaintext><a></plaintext><a>", ["plaintext"]),
+        ("<script><!-- <script> </script> <a> --></script><a>", ["script", "a"]),
+        ("<script><!-- </script><a>", ["script", "a"]),
+        ("<script><!--><script></script><a>", ["script", "a"]),
+        ("<script><!-- <script> --></script><a>", ["script", "a"]),
+        ("<script>'<!--<script>'</script><a>", ["script"]),
+        ("<script><!--<scripts></script><a>", ["script", "a"]),
     ],
 )
 def test_tags_are_told_as_browsers_tell_them(page: str, names: list[str]) -> None:
+    assert _names(page) == names
+
+
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        ("<svg><a></svg><a>", ["a"]),
+        ("<svg><![CDATA[ > <a> ]]><a></svg><a>", ["a"]),
+        ("<svg/><a>", ["a"]),
+        ("<svg b=c/><a></svg>", []),
+        ("<SVG b='c'/><a><svg / ><a></svg>", ["a"]),
+        ("<svg><path/><p><a>", ["a"]),
+        ("<div><svg></div><a>", ["a"]),
+        ("<svg><title><a></title><a></svg><a>", ["a", "a"]),
+        ("<svg><title/><a></svg><a>", ["a"]),
+        ("<svg><foreignObject><a></a></foreignObject><a></svg>", ["a", "/a"]),
+        ("<svg><desc><svg><a></svg><a></desc><a>", ["a"]),
+        ("<svg><desc><svg><p><a></svg></desc><a>", ["a", "a"]),
+        ("<svg><svg></svg><a></svg><a>", ["a"]),
+        ("<svg><style><a></style><b><a>", ["a"]),
+        ("<svg><script>1<2</script></svg><a>", ["a"]),
+        ("<svg><font><a></svg><a>", ["a"]),
+        ("<svg><font size=1><a>", ["a"]),
+        ("<svg><g data-x></svg>", ["g"]),
+        ("<form><svg></form>", ["form", "/form"]),
+        ("<math><mi><a></mi><a></math><a>", ["a", "a"]),
+        ("<math><annotation-xml><a></math>", []),
+        ("<math><annotation-xml encoding=text/HTML><a></math>", ["a"]),
+        ("</svg></title></desc><a>", ["a"]),
+        ("<svg><a ", []),
+    ],
+)
+def test_in_svg_and_math_there_are_no_tags_of_html(page: str, names: list[str]) -> None:
     assert _names(page) == names
 
 
@@ -138,6 +178,11 @@ def test_bytes_that_are_no_text_are_replaced() -> None:
         ("<textarea>", "<", ""),
         ("&#", "9", ";"),
         ("<a b='&#", "9", ";'>"),
+        ("", "<svg>", "<a>"),
+        ("", "<svg><p>", ""),
+        ("<svg>" * 200, "</math>", ""),
+        ("", "<math><mi><svg>", "</math>"),
+        ("<script>", "<!--<script></script>", ""),
     ],
 )
 def test_hostile_markup_takes_linear_time(before: str, unit: str, after: str) -> None:

@@ -93,9 +93,14 @@ def test_a_described_form_is_a_tool() -> None:
         f"<noscript><form {TOOL}></form></noscript>",
         f"<form><form {TOOL}></form></form>",
         f"<form {TOOL}",
+        f"<plaintext><form {TOOL}></form>",
+        f"<svg><![CDATA[ > <form {TOOL}></form> ]]></svg>",
+        f"<svg><form {TOOL}></form></svg>",
+        f"<script><!-- <script> </script> <form {TOOL}></form> --></script>",
+        "<script>navigator.modelContext.registerTool({name:'a',description:'b'})",
         "\x00\ufffd<<<>>>",
     ],
-    ids=range(18),
+    ids=range(23),
 )
 def test_other_pages_hold_no_tools(html: str) -> None:
     assert _rejection(html) == "page_without_tools"
@@ -109,8 +114,10 @@ def test_other_pages_hold_no_tools(html: str) -> None:
         f"</template><form {TOOL}></form>",
         f"<form></form><form {TOOL}></form>",
         f"<form></form></form><form {TOOL}>",
+        f"<svg><title><form {TOOL}></form></title></svg>",
+        f"<button><svg><path></button><form {TOOL}></form>",
     ],
-    ids=range(5),
+    ids=range(7),
 )
 def test_tools_are_found_in_untidy_pages(html: str) -> None:
     assert len(_read(html).site.actions) == 1
@@ -615,6 +622,7 @@ _pieces = st.sampled_from(
         "form=f", "type=radio", "\u20ac", "<fieldset>", "<legend>", "<optgroup disabled>",
         "<label for=a>", "id=a", "<textarea>", "<button>", "<div data-awas-action=a>",
         "</div>", "data-ai-action=b", "data-awas-param=c", "<a href=x ",
+        "<svg>", "</svg>", "<svg/>", "<desc>", "<![CDATA[", "]]>", "<math>", "</p>",
         "navigator.modelContext", ".registerTool(", "{name: 'a', description: 'b'", "})",
     ]
 )  # fmt: skip

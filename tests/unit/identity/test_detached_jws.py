@@ -51,7 +51,9 @@ def test_with_the_file_put_back_it_is_a_compact_jws() -> None:
     ],
 )
 def test_another_file_is_refused(payload: bytes) -> None:
-    assert refused(TOKEN.encode(), payload) == "signature_invalid"
+    with pytest.raises(Refused, match="signature_invalid") as error:
+        verify_detached(TOKEN.encode(), payload, public_key_of(KEY), typ=TYP)
+    assert "your site" not in error.value.problem.fix, "it is no statement of a site"
 
 
 def header(**members: object) -> str:

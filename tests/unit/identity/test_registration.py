@@ -88,9 +88,9 @@ def test_withdrawal_needs_nothing_more() -> None:
 @pytest.mark.parametrize(
     ("act", "member", "value"),
     [
-        ("rotate", "docs", []),
+        ("rotate", "docs", [{"url": "https://shop.example.com/a.json"}]),
         ("revoke", "category", "books"),
-        ("withdraw", "docs", []),
+        ("withdraw", "docs", {}),
         ("withdraw", "next_kid", KID),
         ("register", "next_kid", KID),
         ("update", "revoked_kid", KID),
@@ -102,6 +102,19 @@ def test_a_member_of_another_act_is_refused(
 ) -> None:
     code = refusal_of({**BARE, "act": act, member: value})
     assert code == ("act_member_misplaced", f"/{member}")
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"act": "rotate", "next_kid": KID},
+        {"act": "revoke", "revoked_kid": KID},
+        {"act": "withdraw"},
+    ],
+)
+def test_payload_of_a_challenge_serves_every_act(members: dict[str, JsonValue]) -> None:
+    statement = parse_statement({**BARE, "docs": [], **members})
+    assert (statement.act, statement.documents) == (members["act"], ())
 
 
 @pytest.mark.parametrize("name", ["aud", "sub", "iat", "exp", "jti", "seq", "act"])
