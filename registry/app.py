@@ -30,6 +30,7 @@ from registry.interfaces.http.streams import StreamPlaces
 from registry.interfaces.http.strict import (
     MAX_BODY_BYTES,
     StrictRequest,
+    verify_head,
     verify_query,
 )
 from registry.interfaces.http.watched import Watched
@@ -207,7 +208,7 @@ def create_app(settings: Settings) -> Litestar:
         cors_config=CORSConfig(allow_origins=["*"], expose_headers=EXPOSED_HEADERS),
         dependencies={"services": Provide(services)},
         exception_handlers=EXCEPTION_HANDLERS,
-        guards=[verify_query],
+        guards=[verify_head, verify_query],
         lifespan=[lifespan],
         logging_config=None,
         openapi_config=openapi.OPENAPI,
