@@ -17,12 +17,11 @@ from registry import keyring
 from registry.compiled.library import explain_absence, how_to_compile
 from registry.db.engine.engines import Engine, Role, open_engine
 from registry.db.log.rankings import CountingWriter
-from registry.identity.keys.public_keys import PublicKey
 from registry.index.query.index_searcher import is_compiled
 from registry.index.sources import digest_of_code
 from registry.interfaces.http.bucket_table import BucketTable
 from registry.interfaces.http.envelope import Envelope
-from registry.interfaces.http.limits import LENIENCE, Limits
+from registry.interfaces.http.limits import LENIENCE, Limits, operator_id_of
 from registry.interfaces.http.problems import EXCEPTION_HANDLERS
 from registry.interfaces.http.services import Bot, Services
 from registry.interfaces.http.spare_room import SpareRoom
@@ -67,7 +66,6 @@ from registry.settings import Settings
 from registry.settings_reader import read_settings
 from registry.sites.city_mentions import CityMentions
 from registry.sites.gazetteer import Gazetteer
-from registry.tlog.note import parse_vkey
 from registry.usecases.chance import Chance
 from registry.usecases.log.erase import Retention
 from registry.usecases.log.promiser import Promiser
@@ -391,11 +389,6 @@ def _limits(settings: Settings, room: SpareRoom) -> Limits:
     return Limits(
         BucketTable(settings.run_folder, keyring.load_web_key(settings.keys)),
         factor=factor,
-        auditors=frozenset(map(_operator_id, settings.auditor_keys)),
+        auditors=frozenset(map(operator_id_of, settings.auditor_keys)),
         room=room,
     )
-
-
-def _operator_id(vkey: str) -> str:
-    """Return the id of an auditor who has registered his key as an operator's."""
-    return PublicKey(alg="Ed25519", raw=parse_vkey(vkey).public).kid

@@ -24,6 +24,7 @@ from litestar.handlers.base import BaseRouteHandler
 from litestar.types import Scope
 
 from registry.errors import RateLimited, RegistryError, Unavailable
+from registry.identity.keys.public_keys import PublicKey
 from registry.interfaces.http.bucket_table import BucketTable
 from registry.interfaces.http.client_networks import networks_of
 from registry.interfaces.http.envelope import headers_of_answer
@@ -31,6 +32,7 @@ from registry.interfaces.http.refusals import ANONYMOUS_TURNED_AWAY, TOO_MANY_RE
 from registry.interfaces.http.spare_room import SpareRoom
 from registry.interfaces.http.token_bucket import Allowance, Quota
 from registry.observability import LIMITED
+from registry.tlog.note import parse_vkey
 
 TOGETHER = 4
 """Times its limit: what an IPv6 /48, or the operators of one network, have together."""
@@ -218,6 +220,11 @@ def _refusal(allowance: Allowance) -> RateLimited:
 def _turned_away(kind: Kind) -> Unavailable:
     LIMITED.labels(kind.value).inc()
     return Unavailable(ANONYMOUS_TURNED_AWAY, retry_after_s=TURNED_AWAY_S)
+
+
+def operator_id_of(vkey: str) -> str:
+    """Return the id of an auditor who has registered his key as an operator's."""
+    return PublicKey(alg="Ed25519", raw=parse_vkey(vkey).public).kid
 
 
 async def limit_writes(

@@ -20,7 +20,7 @@ RETRY_AFTER_S = 20
 
 
 class Lane(IntEnum):
-    """Who waits with whom; the lowest goes first."""
+    """Lanes of the queue; the lowest goes first."""
 
     AUDITOR = 0
     OPERATOR = 1
