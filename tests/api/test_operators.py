@@ -1,6 +1,7 @@
 """Operators: they register with a signature, ask by key or signature, and are counted."""
 
 import hashlib
+import re
 import secrets
 import time
 from collections.abc import Callable
@@ -25,7 +26,7 @@ from registry.identity.statements.jws import OPERATOR_TYP, REFRESH_TYP, sign_com
 from registry.usecases.operators.operator_access import LIFE_S
 from tests.api import expect
 from tests.api.expect import Json
-from tests.api.running import RunningRegistry
+from tests.api.running import AUDITOR, RunningRegistry
 
 SAID = {"name": "Meridian Assistants", "contact": "mailto:ops@meridian.example"}
 WANTED = {"q": "book a table for two", "city": "Amman"}
@@ -715,6 +716,36 @@ def test_nobody_else_gets_it(operator: Operator) -> None:
         expect.problem(refused, 403, "report_not_yours")
     anybody = http.get("/v1/reports/fairness", params={"operator": "anon"})
     assert anybody.status_code == 200
+
+
+def test_who_signs_gets_the_report_of_all_made_anew(operator: Operator) -> None:
+    registry, category = operator.registry, f"only {operator.id}"
+
+    def rankings(auth: httpx.Auth | None = None) -> int:
+        params = {"category": category}
+        answer = registry.http.get("/v1/reports/fairness", params=params, auth=auth)
+        assert answer.status_code == 200, answer.text
+        counted: int = answer.json()["counts"]["rankings"]
+        return counted
+
+    before = rankings()
+    search(registry)
+    assert rankings() == before, "a copy of up to a minute"
+    assert rankings(operator.signing) > before
+    assert rankings() > before, "that one is at hand now"
+
+
+def test_a_known_auditor_has_the_most_reports(registry: RunningRegistry) -> None:
+    auditor, other = Operator(registry), Operator(registry)
+    auditor.key = AUDITOR.private
+    auditor.id = public_key_of(auditor.key).kid
+    quotas = []
+    for one in (other, auditor):
+        one.register()
+        answer = registry.http.get("/v1/reports/fairness", auth=one.bearer)
+        [quota] = re.findall(r";q=(\d+)", answer.headers["RateLimit-Policy"])
+        quotas.append(int(quota))
+    assert quotas == [1_200, 3_000], "a hundred times those of docs/limits.md"
 
 
 # --- secrets ---
