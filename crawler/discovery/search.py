@@ -339,7 +339,9 @@ def _is_catalogue(document: Document | None) -> bool:
 
 async def _links_of(page: FetchedDocument) -> tuple[DiscoveryLink, ...]:
     """Return links of the head, then of the header for formats that the head left out."""
-    head = await asyncio.to_thread(parse_links, page.body, url=page.final_url)
+    head = await asyncio.to_thread(
+        parse_links, page.body, url=page.final_url, content_type=page.content_type
+    )
     promised = {link.format for link in head}
     header = parse_link_header(page.links, url=page.final_url)
     return (*head, *(link for link in header if link.format not in promised))

@@ -10,11 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from registry.formats.document import Format
-from registry.formats.html.markup import Tag, TagFinder, decode_page
+from registry.formats.html.markup import Tag, TagFinder
+from registry.formats.html.page_encoding import decode_page
 from registry.formats.reading.call_targets import resolve_target
 
 MAX_HEAD_CHARACTERS = 50_000
 MAX_LINKS = 20
+_MAX_HEAD_BYTES = 4 * MAX_HEAD_CHARACTERS
 _RELATIONS: dict[str, Format] = {
     "ai-actions": "awas",
     "abp-manifest": "abp",
@@ -46,10 +48,12 @@ class DiscoveryLink:
     format: Format
 
 
-def parse_links(body: bytes, *, url: str) -> tuple[DiscoveryLink, ...]:
+def parse_links(
+    body: bytes, *, url: str, content_type: str = ""
+) -> tuple[DiscoveryLink, ...]:
     """Return the links in the head of the page at `url`, in order."""
-    head = decode_page(body)[:MAX_HEAD_CHARACTERS]
-    return _chosen(_head_links(head, url))
+    page = decode_page(body, content_type, limit=_MAX_HEAD_BYTES)
+    return _chosen(_head_links(page.text[:MAX_HEAD_CHARACTERS], url))
 
 
 def parse_link_header(values: Sequence[str], *, url: str) -> tuple[DiscoveryLink, ...]:

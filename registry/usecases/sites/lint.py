@@ -70,8 +70,10 @@ def inspect(
     """Inspect a document, without advice. url: where it lies or will lie; "" if that is not known."""
     place = url or UNTOLD_URL
     if is_page(body, content_type):
-        result = parse_page(body, url=place, allow_loopback=allow_loopback)
-        links = parse_links(body, url=place)
+        result = parse_page(
+            body, url=place, content_type=content_type, allow_loopback=allow_loopback
+        )
+        links = parse_links(body, url=place, content_type=content_type)
     else:
         parse = partial(
             parse_document,
