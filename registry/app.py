@@ -14,6 +14,7 @@ from litestar.di import Provide
 from litestar.types import ASGIApp
 
 from registry import keyring
+from registry.compiled.library import explain_absence, how_to_compile
 from registry.db.engine.engines import Engine, Role, open_engine
 from registry.db.log.rankings import CountingWriter
 from registry.index.query.index_searcher import is_compiled
@@ -25,6 +26,7 @@ from registry.interfaces.http.services import Bot, Services
 from registry.interfaces.http.strict import (
     MAX_BODY_BYTES,
     StrictRequest,
+    verify_head,
     verify_query,
 )
 from registry.interfaces.http.watched import Watched
@@ -42,11 +44,17 @@ from registry.interfaces.rest.search import (
     search,
     selections,
 )
+from registry.interfaces.rest.search.search_shortcut import SearchShortcut
 from registry.interfaces.rest.sites import lint, notices, refresh, sites
 from registry.interfaces.web import directory, openapi, pages, site_page
 from registry.interfaces.web import static_files as files
-from registry.observability import BATCH_RECORDS, configure_logging
-from registry.process import beat, collect_less_often
+from registry.observability import (
+    BATCH_RECORDS,
+    configure_logging,
+    metrics_of_process,
+    metrics_served,
+)
+from registry.process import beat, collect_less_often, is_supervised
 from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.policy import Policy
 from registry.ranking.proximity import squared_chords
@@ -139,7 +147,6 @@ AT_THEIR_PLACES = [
     files.get_security,
     files.get_style,
     health.get_liveness,
-    health.get_metrics,
     health.get_readiness,
     openapi.get_openapi,
     openapi.show_openapi,
@@ -177,9 +184,11 @@ def create_app(settings: Settings) -> Litestar:
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
         beating = asyncio.create_task(beat())
-        async with open_services(settings) as services:
-            app.state.services = services
-            yield
+        at = None if is_supervised() else settings.metrics_at
+        with metrics_served(at, metrics_of_process()):
+            async with open_services(settings) as services:
+                app.state.services = services
+                yield
         beating.cancel()
 
     async def services() -> Services:
@@ -191,14 +200,15 @@ def create_app(settings: Settings) -> Litestar:
         cors_config=CORSConfig(allow_origins=["*"], expose_headers=EXPOSED_HEADERS),
         dependencies={"services": Provide(services)},
         exception_handlers=EXCEPTION_HANDLERS,
-        guards=[verify_query],
+        guards=[verify_head, verify_query],
         lifespan=[lifespan],
         logging_config=None,
         openapi_config=openapi.OPENAPI,
         request_class=StrictRequest,
         request_max_body_size=MAX_BODY_BYTES,
     )
-    app.asgi_handler = Envelope(app.asgi_handler)
+    shortcut = SearchShortcut(app.asgi_handler, lambda: app.state.services)
+    app.asgi_handler = Envelope(shortcut)
     return app
 
 
@@ -290,7 +300,9 @@ def _counterfactuals(
 def _ready_ranking(policy: Policy) -> Encoder:
     """Make now what the first search would wait for."""
     if not is_compiled():
-        logger.warning("ranking_by_numpy", reason="the kernel is not compiled here")
+        logger.warning(
+            "ranking_by_numpy", reason=explain_absence(), fix=how_to_compile()
+        )
     squared_chords()
     encoder = load_encoder(policy)
     lexicon_of(encoder, policy)

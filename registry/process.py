@@ -64,6 +64,11 @@ def release_standard_streams() -> None:
             os.close(nowhere)
 
 
+def is_supervised() -> bool:
+    """Return whether `serve` runs this process and serves its metrics with those of all."""
+    return HEARTBEATS in os.environ
+
+
 def run_until_stopped(work: Coroutine[Any, Any, None]) -> None:
     """Run the work; SIGTERM and SIGINT cancel it, so that it cleans up and ends."""
     collect_less_often()
@@ -90,7 +95,7 @@ async def _cancel_on_signal(work: Coroutine[Any, Any, None]) -> None:
 
 async def beat() -> None:
     """Show the supervisor, if there is one, that the event loop goes round."""
-    if HEARTBEATS not in os.environ:
+    if not is_supervised():
         return
     with suppress(OSError):  # no supervisor any more
         pipe = os.open(os.environ[HEARTBEATS], os.O_WRONLY | os.O_NONBLOCK)

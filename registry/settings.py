@@ -90,10 +90,12 @@ class Settings:
         "and a network. 0: as many as CRAWLERS.",
         default=0,
     )
-    crawler_metrics: str = setting(
-        "address:port at which a crawler serves its metrics, such as 127.0.0.1:9101; "
-        "of several on one machine each takes the next free port. Empty: not served.",
-        default="",
+    metrics: str = setting(
+        "address:port at which `serve` serves the metrics of its processes, added up, and "
+        "a web process or crawler that is started otherwise its own; the next free port "
+        "where that is taken. Not for the public: they tell what is asked how often. "
+        "`off`: not served.",
+        default="127.0.0.1:9101",
     )
     crawl_at_once: Natural = setting("Sites a crawler works on at a time.", default=32)
     crawl_lease_s: Natural = setting(
@@ -202,14 +204,14 @@ class Settings:
         return max(self.crawlers, self.crawlers_in_all)
 
     @property
-    def crawler_metrics_at(self) -> tuple[str, int] | None:
+    def metrics_at(self) -> tuple[str, int] | None:
         """Address and port. Raises: ValueError."""
-        if not self.crawler_metrics:
+        if self.metrics == "off":
             return None
-        address, _, port = self.crawler_metrics.rpartition(":")
+        address, _, port = self.metrics.rpartition(":")
         address = address.removeprefix("[").removesuffix("]")
         if not (port.isascii() and port.isdigit() and int(port) < 65536):
-            raise ValueError(f"{self.crawler_metrics!r} does not end in a port")
+            raise ValueError(f"{self.metrics!r} does not end in a port")
         return str(ipaddress.ip_address(address)), int(port)
 
     @property

@@ -29,7 +29,7 @@ JSON_TOO_LARGE = ProblemType(
 JSON_TOO_DEEP = ProblemType(
     "json_too_deep",
     "The JSON is nested too deeply.",
-    "Flatten it; a manifest may have 8 levels, and 16 more inside a JSON Schema.",
+    "Flatten it: put fewer objects and arrays within each other.",
 )
 JSON_ENCODING = ProblemType(
     "json_encoding",

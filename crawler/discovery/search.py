@@ -199,7 +199,8 @@ class _Search:
         if not isinstance(page, FetchedDocument) or not page.is_page:
             await self._recognise(page)
             return
-        for link in (await _links_of(page))[:MAX_LINKS]:
+        links = await _links_of(page, allow_loopback=self._fetcher.allow_loopback)
+        for link in links[:MAX_LINKS]:
             trace.tell(trace.Linked, page=url, url=link.url, format=link.format)
             if found_by == "page" and link.format == "wab" in self._formats:
                 continue  # a declared page is read at once with what else is declared
@@ -337,11 +338,18 @@ def _is_catalogue(document: Document | None) -> bool:
     return document.format == "awas"
 
 
-async def _links_of(page: FetchedDocument) -> tuple[DiscoveryLink, ...]:
+async def _links_of(
+    page: FetchedDocument, *, allow_loopback: bool
+) -> tuple[DiscoveryLink, ...]:
     """Return links of the head, then of the header for formats that the head left out."""
+    url = page.final_url
     head = await asyncio.to_thread(
-        parse_links, page.body, url=page.final_url, content_type=page.content_type
+        parse_links,
+        page.body,
+        url=url,
+        content_type=page.content_type,
+        allow_loopback=allow_loopback,
     )
     promised = {link.format for link in head}
-    header = parse_link_header(page.links, url=page.final_url)
+    header = parse_link_header(page.links, url=url, allow_loopback=allow_loopback)
     return (*head, *(link for link in header if link.format not in promised))

@@ -12,8 +12,7 @@ from crawler import refusals
 from registry.errors import Refused, RegistryError
 from registry.formats.document import (
     MAX_BODY_BYTES,
-    MAX_MANIFEST_DEPTH,
-    MAX_SCHEMA_DEPTH,
+    MAX_DEPTH,
 )
 from registry.formats.reading.conformance import Specification
 from registry.formats.reading.reader import DeviationLog, Reader
@@ -26,10 +25,14 @@ HEADERS: Mapping[str, str] = MappingProxyType({"X-WAB-Version": "1.0"})
 """Every request must bear it (7.3.4)."""
 
 # A document stands in the answer.
-_MAX_DEPTH = 1 + MAX_MANIFEST_DEPTH + MAX_SCHEMA_DEPTH
+_MAX_DEPTH = 1 + MAX_DEPTH
 _STRING = {"type": "string"}
 _OBJECT = {"type": "object"}
-_INSTANT = r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}"
+_INSTANT = {
+    "type": "string",
+    "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}",
+    "examples": ["2026-03-15T10:00:00Z"],
+}
 _COMMANDS = APPENDIX_A["properties"]["capabilities"]["properties"]["commands"]
 
 
@@ -48,7 +51,7 @@ _ANSWERS: Mapping[Method, Specification] = MappingProxyType(
         "ping": _response(
             _all_of(
                 status={"type": "string", "const": "ok"},
-                timestamp={"type": "string", "pattern": _INSTANT},
+                timestamp=_INSTANT,
                 version=_STRING,
             )
         ),

@@ -15,30 +15,26 @@ from registry.formats.awas.awas_catalogue import is_awas, read_awas
 from registry.formats.awp.awp_manifest import is_awp, read_awp
 from registry.formats.document import (
     MAX_BODY_BYTES,
-    MAX_MANIFEST_DEPTH,
-    MAX_SCHEMA_DEPTH,
+    MAX_DEPTH,
     Document,
     Format,
     Parsed,
     Rejected,
 )
-from registry.formats.foreign_documents import explain, explain_foreign
+from registry.formats.foreign_documents import explain
 from registry.formats.html.markup import starts_as_markup
 from registry.formats.html.page_actions import read_page
 from registry.formats.neighbours.a2a import is_a2a, read_a2a
 from registry.formats.neighbours.ard import is_ard, read_ard
 from registry.formats.neighbours.mcp import is_mcp, read_mcp
 from registry.formats.reading.collector import collector_paused
-from registry.formats.reading.depth import check_depth
 from registry.formats.reading.reader import DeviationLog, Reader, kind_of
 from registry.formats.wab.dialects import is_wab
 from registry.formats.wab.discovery import read_wab
 from registry.formats.webmcp import is_webmcp, names_webmcp, read_webmcp
 from registry.strict_json import (
     JSON_SYNTAX,
-    JSON_TOO_DEEP,
     JsonObject,
-    JsonValue,
     parse_json,
 )
 
@@ -166,35 +162,10 @@ def parse_page(
 
 
 def _parse_object(body: bytes) -> JsonObject:
-    try:
-        value = parse_json(body, max_depth=MAX_MANIFEST_DEPTH, max_bytes=MAX_BODY_BYTES)
-    except Refused as refused:
-        if refused.code != JSON_TOO_DEEP.code:
-            raise
-        value = _parse_deep(body)
+    value = parse_json(body, max_depth=MAX_DEPTH, max_bytes=MAX_BODY_BYTES)
     if not isinstance(value, dict):
         raise Refused(refusals.NOT_AN_OBJECT, f"it is {kind_of(value)}")
     return value
-
-
-def _parse_deep(body: bytes) -> JsonValue:
-    """Parse a document that is too deep, unless only a JSON Schema in it is deep."""
-    deepest = MAX_MANIFEST_DEPTH + MAX_SCHEMA_DEPTH
-    value = parse_json(body, max_depth=deepest, max_bytes=MAX_BODY_BYTES)
-    try:
-        check_depth(
-            value, max_depth=MAX_MANIFEST_DEPTH, max_schema_depth=MAX_SCHEMA_DEPTH
-        )
-    except Refused as refused:
-        raise _explain_depth(value) or refused from None
-    return value
-
-
-def _explain_depth(value: JsonValue) -> Refused | None:
-    """Explain a document of another kind, which helps its owner more than its depth."""
-    if not isinstance(value, dict) or any(row.has_signs(value) for row in _DETECTORS):
-        return None
-    return explain_foreign(value)
 
 
 def _read(raw: JsonObject, log: DeviationLog) -> Document:

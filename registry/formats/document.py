@@ -16,8 +16,7 @@ Format = Literal["wab", "awp", "awas", "abp", "webmcp", "a2a", "mcp", "ard"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 """All formats; where documents contradict each other, the earlier one counts."""
 
-MAX_MANIFEST_DEPTH = 8
-MAX_SCHEMA_DEPTH = 16
+MAX_DEPTH = 64
 MAX_WIRE_BYTES = 256 * 1024
 MAX_BODY_BYTES = 512 * 1024
 MAX_ACTIONS = 500

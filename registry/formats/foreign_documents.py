@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from registry.errors import Refused
+from registry.formats.reading.structure import has_text
 from registry.formats.refusals import FORMAT_LOOKALIKE, FORMAT_UNKNOWN
 from registry.strict_json import JsonObject, JsonValue
 
@@ -36,19 +37,11 @@ class _Lookalike:
 
 def explain(raw: JsonObject) -> Refused:
     """Return the reason of rejection: format_unknown or format_lookalike."""
-    known = explain_foreign(raw)
-    if known is not None:
-        return known
-    return _first(raw, _NEARLY_OURS) or Refused(
+    return _first(raw, (*_FOREIGN, *_NEARLY_OURS)) or Refused(
         FORMAT_UNKNOWN,
         "no member tells its format: neither wab_version, awp_version, abp, actions, "
         "tools, skills nor entries",
     )
-
-
-def explain_foreign(raw: JsonObject) -> Refused | None:
-    """Return the refusal of a document that is clearly of another kind."""
-    return _first(raw, _FOREIGN)
 
 
 def _first(raw: JsonObject, table: tuple[_Lookalike, ...]) -> Refused | None:
@@ -191,6 +184,22 @@ def _names_actions_otherwise(raw: JsonObject) -> bool:
     )
 
 
+def _lists_calls_otherwise(raw: JsonObject) -> bool:
+    return any(
+        isinstance(members, list) and any(map(_can_be_called, members))
+        for members in raw.values()
+    )
+
+
+def _can_be_called(value: JsonValue) -> bool:
+    """Tell if it has an address and a method."""
+    return (
+        isinstance(value, dict)
+        and has_text(value, "endpoint", "path", "url", "href")
+        and has_text(value, "method", "httpMethod", "http_method")
+    )
+
+
 def _mentions_webmcp(raw: JsonObject) -> bool:
     texts = (value for value in raw.values() if isinstance(value, str))
     return any("webmcp" in text.lower() for text in (*raw, *texts))
@@ -279,6 +288,12 @@ _NEARLY_OURS: tuple[_Lookalike, ...] = (
         "it has actions under a name and in a shape of its own",
         "Name the member actions; list objects with id, name, path and method.",
         "/actions",
+    ),
+    _Lookalike(
+        _lists_calls_otherwise,
+        "what can be called stands under a name of its own, such as capabilities",
+        "Name that member actions; give each entry id, name, description, path and "
+        "method.",
     ),
     _Lookalike(
         _mentions_webmcp,

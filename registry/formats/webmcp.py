@@ -220,6 +220,8 @@ def _read_calls(name: str, tool: Reader, base: str) -> tuple[Call, ...]:
     if endpoint:
         return (tool.call("webmcp", "http", endpoint, method),)
     page = _page_of(tool, base) or ""
+    if holder.names_private(*_ENDPOINTS, *_PAGES, base=base):
+        return ()
     return (tool.call("webmcp", "page", page, operation=name),)
 
 
@@ -233,6 +235,8 @@ def _page_of(tool: Reader, base: str) -> str | None:
 
 def _read_form_calls(name: str, form: Reader, base: str) -> tuple[Call, ...]:
     url = form.target("url", "action", "endpoint", base=base)
+    if url is None and form.names_private("url", "action", "endpoint", base=base):
+        return ()
     if url is None:
         return (form.call("webmcp", "page", operation=name),)
     return (form.call("webmcp", "form", url, read_method(form, "method"), name),)

@@ -24,7 +24,6 @@ NOT_TOLD = (
     "/sites",
     "/bot",
     "/static",
-    "/metrics",
 )
 NOT_TOLD_EITHER = (
     "/robots.txt",

@@ -632,7 +632,7 @@ async def test_a_silent_host_costs_one_timeout(net: Net) -> None:
     await net.serve(silent)
     async with asyncio.timeout(1):
         found = await visit(net.fetcher(step_timeout_s=0.1))
-    assert codes(found) == ["robots_unreachable"]
+    assert codes(found) == ["timeout"]
 
 
 async def test_the_wab_record_in_the_dns_is_followed(net: Net) -> None:
@@ -695,7 +695,7 @@ async def test_a_record_that_leads_to_a_dead_host_does_not_end_the_visit(
     server = await net.serve_dns(Zone("v=wab1; endpoint=https://dead.test/x.json"))
     known = {f"{ROOT}/kept.json": Validators()}
     found = await visit(net.fetcher(dns_server=server), known=known)
-    assert codes(found) == ["robots_unreachable"]
+    assert codes(found) == ["connect"]
     assert urls(found) == ["/kept.json"]
 
 

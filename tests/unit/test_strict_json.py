@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import RegistryError
-from registry.formats.reading.depth import check_depth
-from registry.strict_json import JsonObject, JsonValue, parse_json
+from registry.strict_json import parse_json
 from tests.unit.work import assert_linear
 
 HOSTILE = {
@@ -120,27 +119,6 @@ def test_nothing_deep_outside_of_strings_is_parsed(text: str) -> None:
 @pytest.mark.parametrize("text", ["[[[]]]", '["[[[["]', '[""]', '["[",""]', '["]]]]"]'])
 def test_brackets_in_strings_do_not_count(text: str) -> None:
     assert parse_json(text.encode(), max_depth=3, max_bytes=100) == json.loads(text)
-
-
-def _nested(levels: int) -> JsonValue:
-    value: JsonValue = []
-    for _ in range(levels - 1):
-        value = [value]
-    return value
-
-
-def test_a_json_schema_has_a_depth_of_its_own() -> None:
-    check_depth(
-        {"tools": [{"inputSchema": _nested(16)}]}, max_depth=8, max_schema_depth=16
-    )
-    too_deep: tuple[JsonObject, ...] = (
-        {"tools": _nested(8)},
-        {"tools": [{"inputSchema": _nested(17)}]},
-    )
-    for deep in too_deep:
-        with pytest.raises(RegistryError) as refusal:
-            check_depth(deep, max_depth=8, max_schema_depth=16)
-        assert refusal.value.code == "json_too_deep"
 
 
 _numbers = st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(-1e15, 1e15)

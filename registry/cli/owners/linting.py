@@ -58,7 +58,7 @@ def lint(
     look = inspect if fix else _load_linter().lint
     report = look(body, url=url or found_at, content_type=content_type)
     if fix:
-        _fix(report, OwnerStatement(**stated))
+        _fix(report, OwnerStatement(**stated), document)
     elif as_json:
         print_json(msgspec.to_builtins(view_report(report)))
     else:
@@ -162,11 +162,11 @@ def _tell_advice(report: Report) -> None:
 # --- repairing ------------------------------------------------------------------------
 
 
-def _fix(report: Report, stated: OwnerStatement) -> None:
+def _fix(report: Report, stated: OwnerStatement, shown_as: str) -> None:
     if report.document is None:
-        _tell(report, report.url)
+        _tell(report, shown_as)
         return
-    host = urlsplit(report.url).hostname or ""
+    host = urlsplit(report.url).netloc if report.is_placed else ""
     match repair(report.document, stated, host=host):
         case Repaired() as repaired:
             print_json(repaired.document)
@@ -183,6 +183,10 @@ def _tell_names(what: str, names: tuple[str, ...]) -> None:
 
 
 def _tell_missing(missing: tuple[Deviation, ...]) -> None:
-    errors.print("[red]Not written:[/] this would have to be guessed.")
+    errors.print("[red]Not written:[/] nothing is guessed.")
     for deviation in missing:
-        errors.print(f"  {deviation.pointer}: {deviation.fix}", soft_wrap=True)
+        errors.print(
+            f"  {escape(deviation.pointer)}: {escape(deviation.detail)}. "
+            f"{escape(deviation.fix)}",
+            soft_wrap=True,
+        )

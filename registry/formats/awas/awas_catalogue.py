@@ -24,7 +24,6 @@ from registry.formats.awas.awas_schema import (
 )
 from registry.formats.document import Document
 from registry.formats.reading.action_list import gather
-from registry.formats.reading.call_targets import resolve_target
 from registry.formats.reading.claims import (
     read_address,
     read_languages,
@@ -215,9 +214,6 @@ def _root(document: Reader) -> str:
 
 def _check_contact(document: Reader) -> None:
     """Check that an absolute URL is well-formed (section "Validation", rule 4)."""
-    url = document.child("contact").child("url")
-    text = url.value
-    if not isinstance(text, str) or ":" not in text:
-        return
-    if resolve_target(text, base="") is None and not text.startswith("mailto:"):
-        url.note("url", "not a well-formed https address", "Give an https URL.")
+    contact = document.child("contact")
+    if ":" in contact.text("url"):
+        contact.check_address("url", also=("mailto:",))

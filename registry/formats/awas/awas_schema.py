@@ -31,9 +31,13 @@ def _enum(*choices: str) -> Schema:
     return {"type": "string", "enum": list(choices)}
 
 
+def _like(example: str, pattern: str) -> Schema:
+    return {"type": "string", "pattern": pattern, "examples": [example]}
+
+
 _RATE_LIMIT = _object(
     requests={"type": "integer", "minimum": 1},
-    window={"type": "string", "pattern": r"^\d+[smhd]\Z"},
+    window=_like("60s", r"^\d+[smhd]\Z"),
     scope=_STRING,
 )
 _VALIDATION = _object(
@@ -131,7 +135,7 @@ VERSION_1_1 = Specification(
         "version",
         "actions",
         specVersion=_enum("1.0", "1.1"),
-        version={"type": "string", "pattern": r"^\d+\.\d+\Z"},
+        version=_like("1.1", r"^\d+\.\d+\Z"),
         lastUpdated=_STRING,
         name=_STRING,
         description=_STRING,
@@ -143,7 +147,7 @@ VERSION_1_1 = Specification(
                 "name",
                 "method",
                 "endpoint",
-                id={"type": "string", "pattern": r"^[a-z_][a-z0-9_]*\Z"},
+                id=_like("book_table", r"^[a-z_][a-z0-9_]*\Z"),
                 type=_enum(*_ACTION_TYPES),
                 intent=_enum("read", "write", "delete", "execute"),
                 sideEffect=_enum("safe", "idempotent", "destructive"),

@@ -30,7 +30,7 @@ from registry.formats.document import (
     DocumentOrigin,
 )
 from registry.formats.reading.action_list import gather, severest
-from registry.formats.reading.claims import read_host
+from registry.formats.reading.claims import names_host, read_host
 from registry.formats.reading.parameters import is_schema, read_parameters
 from registry.formats.reading.reader import Reader
 from registry.sites.action import Action, Sensitivity
@@ -108,11 +108,12 @@ def _refuse_lookalike(document: Reader) -> None:
     for name in ("domain", "intent", "actions"):
         if not document.child(name).is_present:
             raise _lookalike(name, "AWP requires it")
-    if not read_host(document, "domain") or ":" in document.text("domain"):
+    domain = document.text("domain")
+    if not names_host(domain) or ":" in domain:
         raise _lookalike(
             "domain",
             "AWP has a bare host name there",
-            _mend_domain(document.text("domain")),
+            _mend_domain(domain),
         )
     actions = document.child("actions")
     if actions.value and not action_ids(actions):

@@ -85,7 +85,7 @@ DOCUMENT = Specification(
         actions={"type": "array", "items": _ACTION},
         errors=_map(_object("recovery", recovery=_FILLED)),
         dependencies=_map(_TEXTS),
-        agent_hints=_OBJECT,
+        agent_hints=_map(_STRING),
         agent_status=_object(
             operational=_BOOLEAN, degraded_actions=_TEXTS, status_endpoint=_STRING
         ),

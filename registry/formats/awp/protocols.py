@@ -23,12 +23,14 @@ _IDENTIFIER = re.compile(r"[a-z0-9]++(?>(?:-[a-z0-9]++)*)\Z")
 
 @dataclass(frozen=True, slots=True)
 class Protocols:
-    """Declared protocols. endpoints: the absolute URL of each, "" if it has none.
+    """Declared protocols.
 
+    endpoints: the absolute URL of each, "" if it has none, None if agents must not
+    follow it.
     references: further documents about the protocols. root: the base of paths.
     """
 
-    endpoints: Mapping[str, str]
+    endpoints: Mapping[str, str | None]
     references: tuple[str, ...]
     root: str
 
@@ -36,13 +38,14 @@ class Protocols:
 def read_protocols(document: Reader, *, root: str) -> Protocols:
     declared = document.child("protocols").entries(MAX_ACTIONS)
     routed = _routed(document) if declared else frozenset()
-    endpoints: dict[str, str] = {}
+    endpoints: dict[str, str | None] = {}
     references: dict[str, None] = {}
     for name, protocol in declared:
         endpoints[name] = _read_endpoint(name, protocol, root, is_used=name in routed)
         references |= dict.fromkeys(_find_references(protocol, root))
-        if name in _ENDPOINT_IS_DOCUMENT and endpoints[name]:
-            references[endpoints[name]] = None
+        url = endpoints[name]
+        if name in _ENDPOINT_IS_DOCUMENT and url:
+            references[url] = None
     return Protocols(endpoints, tuple(references), root)
 
 
@@ -52,7 +55,9 @@ def _routed(document: Reader) -> frozenset[str]:
     return frozenset(via for via in actions if isinstance(via, str))
 
 
-def _read_endpoint(name: str, protocol: Reader, root: str, *, is_used: bool) -> str:
+def _read_endpoint(
+    name: str, protocol: Reader, root: str, *, is_used: bool
+) -> str | None:
     if not _IDENTIFIER.match(name):
         protocol.note(
             "identifier",
@@ -61,12 +66,13 @@ def _read_endpoint(name: str, protocol: Reader, root: str, *, is_used: bool) -> 
         )
     if isinstance(protocol.value, str):  # the address alone
         text = protocol.as_text()
-        return protocol.resolve(text, names=("endpoint",), base=root) or ""
+        return protocol.resolve(text, names=("endpoint",), base=root)
     endpoint = protocol.child("endpoint")
     is_required = name in _TRANSPORTS or (is_used and name not in _PAYMENTS)
     if is_required and not endpoint.is_present:
         endpoint.note("required", f"{name[:80]} has no endpoint", "State its address.")
-    return protocol.target("endpoint", "url", base=root) or ""
+    url = protocol.target("endpoint", "url", base=root)
+    return "" if url is None and not protocol.text("endpoint", "url") else url
 
 
 def _find_references(protocol: Reader, root: str) -> Iterator[str]:
@@ -79,7 +85,10 @@ def _find_references(protocol: Reader, root: str) -> Iterator[str]:
 def read_calls(action: Reader, protocols: Protocols) -> tuple[Call, ...]:
     via, operation = action.text("via"), action.text("operation")
     if via in protocols.endpoints:
-        return (_read_routed_call(action, via, operation, protocols),)
+        url = protocols.endpoints[via]
+        if url is None:
+            return ()
+        return (_read_routed_call(action, via, url, operation, protocols),)
     if via:
         action.child("via").note(
             "via", f"{via[:80]!a} is not declared in protocols", "Declare the protocol."
@@ -90,10 +99,9 @@ def read_calls(action: Reader, protocols: Protocols) -> tuple[Call, ...]:
 
 
 def _read_routed_call(
-    action: Reader, via: str, operation: str, protocols: Protocols
+    action: Reader, via: str, url: str, operation: str, protocols: Protocols
 ) -> Call:
     """Read a call; a payment protocol without endpoint pays for the action's own."""
-    url = protocols.endpoints[via]
     if url:
         return action.call("awp", via, url, operation=operation)
     url = action.target("endpoint", base=protocols.root) or ""

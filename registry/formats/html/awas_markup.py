@@ -23,6 +23,7 @@ from registry.formats.html.html_page import (
     Marked,
 )
 from registry.formats.html.markup import Tag
+from registry.formats.reading.call_targets import is_private_target
 from registry.formats.reading.parameters import MAX_WORD_CHARACTERS, type_name
 from registry.formats.reading.reader import DeviationLog, Reader, clean_text, cut_text
 from registry.sites.action import Action, Call, Parameter
@@ -88,12 +89,15 @@ class MarkedPage:
         for bearer in bearers:
             _note_prefix(bearer.tag, ACTION_MARKS, pointer)
         descriptions = (text for bearer in bearers for text in self._describe(bearer))
-        calls = filter(None, (self._read_calls(b, pointer) for b in bearers))
+        declared = (self._read_calls(b, pointer) for b in bearers)
+        calls = next(filter(None, declared), ())
+        if not calls and not any(map(self._leads_astray, bearers)):
+            calls = (pointer.call("awas", "page", operation=name),)
         return Action(
             name=name,
             description=cut_text(next(filter(None, descriptions), "")),
             parameters=self._read_parameters(name, bearers, pointer),
-            calls=next(calls, (pointer.call("awas", "page", operation=name),)),
+            calls=calls,
         )
 
     # --- parameters ---
@@ -182,7 +186,7 @@ class MarkedPage:
     def _read_calls(self, bearer: Marked, pointer: Reader) -> tuple[Call, ...]:
         """Read the calls from the attributes, from the link, or from the form."""
         tag, holder = bearer.tag, _holder_of(bearer)
-        calls = []
+        calls: list[Call | None] = []
         endpoint = self._resolve(_attribute(tag, "endpoint"), "endpoint", pointer)
         if endpoint:
             method = _attribute(tag, "method").upper() or "GET"
@@ -195,7 +199,16 @@ class MarkedPage:
             calls.append(
                 read_form_call(holder, pointer, format="awas", base=self._base)
             )
-        return tuple(calls)
+        return tuple(call for call in calls if call is not None)
+
+    def _leads_astray(self, bearer: Marked) -> bool:
+        """Tell if an address of its own is left out as a private one."""
+        holder, tag = _holder_of(bearer), bearer.tag
+        addresses = [_attribute(tag, "endpoint")]
+        addresses.append(tag.attributes.get("href", "") if tag.name == "a" else "")
+        if holder is not None and tag.name != "a":
+            addresses.append(holder.tag.attributes.get("action", ""))
+        return any(is_private_target(x, base=self._base) for x in addresses if x)
 
     def _resolve(self, address: str, name: str, pointer: Reader) -> str | None:
         """Resolve an address; None for one within the page itself."""

@@ -5,6 +5,7 @@ Source: HTML standard, section 4.10.21 (form submission).
 
 from registry.formats.document import Format
 from registry.formats.html.controls import Control, Holder
+from registry.formats.reading.call_targets import is_private_target
 from registry.formats.reading.reader import Reader
 from registry.sites.action import Call
 
@@ -32,8 +33,8 @@ def read_form_call(
     format: Format,  # noqa: A002 - the field's own name
     operation: str = "",
     base: str,
-) -> Call:
-    """Read the call; the button's target and method take precedence over the form's.
+) -> Call | None:
+    """Read the call, None if it leads to a private address; the button's target and method take precedence over the form's.
 
     pointer: of deviations. base: of the page's relative URLs.
     """
@@ -43,12 +44,11 @@ def read_form_call(
     action = (own.get("formaction") or form.tag.attributes.get("action", "")).strip()
     if method == "DIALOG":
         return pointer.call(format, "page", operation=operation)
-    url = (
-        pointer.resolve(action, names=("action",), base=base)
-        if action
-        else pointer.log.url
-    )
-    if url is None:
+    action = action or pointer.log.url
+    url = pointer.resolve(action, names=("action",), base=base)
+    if url is None and is_private_target(action, base=base):
+        return None
+    if url is None:  # scripts may answer to it
         return pointer.call(format, "page", operation=operation)
     method = "POST" if method == "POST" else "GET"
     return pointer.call(format, "form", url, method, operation)

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from registry.formats.document import Format
 from registry.formats.html.markup import Tag, TagFinder
 from registry.formats.html.page_encoding import decode_page
-from registry.formats.reading.call_targets import resolve_target
+from registry.formats.reading.call_targets import page_base
+from registry.formats.reading.reader import DeviationLog
 
 MAX_HEAD_CHARACTERS = 50_000
 MAX_LINKS = 20
 _MAX_HEAD_BYTES = 4 * MAX_HEAD_CHARACTERS
+_WAB = "wab-discovery"
 _RELATIONS: dict[str, Format] = {
     "ai-actions": "awas",
     "abp-manifest": "abp",
@@ -49,20 +51,28 @@ class DiscoveryLink:
 
 
 def parse_links(
-    body: bytes, *, url: str, content_type: str = ""
+    body: bytes, *, url: str, content_type: str = "", allow_loopback: bool = False
 ) -> tuple[DiscoveryLink, ...]:
     """Return the links in the head of the page at `url`, in order."""
-    page = decode_page(body, content_type, limit=_MAX_HEAD_BYTES)
-    return _chosen(_head_links(page.text[:MAX_HEAD_CHARACTERS], url))
+    log = DeviationLog(url=url, allow_loopback=allow_loopback)
+    return links_in(decode_page(body, content_type, limit=_MAX_HEAD_BYTES).text, log)
 
 
-def parse_link_header(values: Sequence[str], *, url: str) -> tuple[DiscoveryLink, ...]:
+def links_in(html: str, log: DeviationLog) -> tuple[DiscoveryLink, ...]:
+    """Return the links in the head, and record those that must not be followed."""
+    return _chosen(_head_links(html[:MAX_HEAD_CHARACTERS], log))
+
+
+def parse_link_header(
+    values: Sequence[str], *, url: str, allow_loopback: bool = False
+) -> tuple[DiscoveryLink, ...]:
     """Return the links in the Link headers of the response of `url`, in order."""
+    log = DeviationLog(url=url, allow_loopback=allow_loopback)
     return _chosen(
         link
         for value in values
         for address, relations in _link_values(value)
-        for link in _promised(address, relations, url)
+        for link in _promised(address, relations, url, log)
     )
 
 
@@ -77,18 +87,30 @@ def _chosen(links: Iterable[DiscoveryLink]) -> tuple[DiscoveryLink, ...]:
     return tuple(chosen)
 
 
-def _promised(address: str, relations: str, base: str) -> Iterator[DiscoveryLink]:
+def _promised(
+    address: str, relations: str, base: str, log: DeviationLog
+) -> Iterator[DiscoveryLink]:
     """Yield the links of known relations. relations: in any case, with spaces between."""
-    target = resolve_target(address, base=base)
-    for relation in relations.lower().split() if target else ():
-        if target and relation in _RELATIONS:
-            yield DiscoveryLink(target, _RELATIONS[relation])
+    for relation in relations.lower().split():
+        if relation in _RELATIONS:
+            yield from _linked(address, relation, _RELATIONS[relation], base, log)
+
+
+def _linked(
+    address: str, name: str, promised: Format, base: str, log: DeviationLog
+) -> Iterator[DiscoveryLink]:
+    """Yield the link, unless it must not be followed. name: of the relation or meta."""
+    target = log.resolve(address, base=base)
+    if target:
+        yield DiscoveryLink(target, promised)
+    elif address.strip():
+        log.note_dropped_target(f"link[{name}]", address, base)
 
 
 # --- the head -------------------------------------------------------------------------
 
 
-def _head_links(head: str, url: str) -> Iterator[DiscoveryLink]:
+def _head_links(head: str, log: DeviationLog) -> Iterator[DiscoveryLink]:
     base, templates = "", 0
     for tag in _tags_of_head(head):
         if tag.name == "template":
@@ -96,10 +118,12 @@ def _head_links(head: str, url: str) -> Iterator[DiscoveryLink]:
         if tag.closes or templates > 0:
             continue
         if tag.name == "base":
-            base = (
-                base or resolve_target(tag.attributes.get("href", ""), base=url) or ""
+            base = base or page_base(
+                tag.attributes.get("href", ""),
+                url=log.url,
+                allow_loopback=log.allow_loopback,
             )
-        yield from _links_of(tag, base or url)
+        yield from _links_of(tag, base or log.url, log)
 
 
 def _tags_of_head(head: str) -> Iterator[Tag]:
@@ -111,16 +135,13 @@ def _tags_of_head(head: str) -> Iterator[Tag]:
         yield tag
 
 
-def _links_of(tag: Tag, base: str) -> Iterator[DiscoveryLink]:
+def _links_of(tag: Tag, base: str, log: DeviationLog) -> Iterator[DiscoveryLink]:
     attributes = tag.attributes
-    if tag.name == "meta" and attributes.get("name", "").lower() == "wab-discovery":
-        target = resolve_target(attributes.get("content", ""), base=base)
-        if target:
-            yield DiscoveryLink(target, "wab")
+    if tag.name == "meta" and attributes.get("name", "").lower() == _WAB:
+        yield from _linked(attributes.get("content", ""), _WAB, "wab", base, log)
     elif tag.name == "link":
-        yield from _promised(
-            attributes.get("href", ""), attributes.get("rel", ""), base
-        )
+        relations = attributes.get("rel", "")
+        yield from _promised(attributes.get("href", ""), relations, base, log)
 
 
 # --- Link headers ---------------------------------------------------------------------

@@ -23,10 +23,11 @@ from registry.formats.html.awas_markup import MarkedPage
 from registry.formats.html.controls import Control, Holder, read_parameter
 from registry.formats.html.form_calls import read_form_call
 from registry.formats.html.html_page import MAX_TAGS, HtmlPage
+from registry.formats.html.links import links_in
 from registry.formats.html.page_encoding import decode_page
 from registry.formats.html.scripts import note_refused_name, read_scripts
 from registry.formats.reading.action_list import gather, severest
-from registry.formats.reading.call_targets import resolve_target
+from registry.formats.reading.call_targets import page_base
 from registry.formats.reading.claims import read_languages
 from registry.formats.reading.name_folding import match_key
 from registry.formats.reading.parameters import MAX_WORD_CHARACTERS
@@ -55,11 +56,12 @@ def read_page(body: bytes, content_type: str, log: DeviationLog) -> Document:
             f"the page is longer than {MAX_BODY_BYTES} bytes; no more are read",
             "Shorten the page, or write its forms and scripts further up.",
         )
-    page = HtmlPage(_decode(body, content_type, log))
+    html = _decode(body, content_type, log)
+    page = HtmlPage(html)
     if page.is_cut:
         log.note("page", "limit", f"more than {MAX_TAGS} tags; no more are read")
-    base = resolve_target(page.base, base=log.url, allow_loopback=log.allow_loopback)
-    base = base or log.url
+    links_in(html, log)  # records what a crawler would not follow
+    base = page_base(page.base, url=log.url, allow_loopback=log.allow_loopback)
     declared = _read_forms(page, base, log)
     registered = read_scripts(page.scripts, log)
     marked = MarkedPage(page, base, log).read_actions()
@@ -165,14 +167,13 @@ def _read_tool(form: Holder, page: HtmlPage, base: str, log: DeviationLog) -> Ac
     name = cut_text(attributes["toolname"])
     note_refused_name(name, pointer)
     _check_autosubmit(attributes.get("toolautosubmit", ""), pointer)
+    call = read_form_call(form, pointer, format="webmcp", operation=name, base=base)
     return Action(
         name=name,
         description=cut_text(attributes["tooldescription"]),
         parameters=_read_parameters(form, page, pointer),
         confirmation="toolautosubmit" not in attributes,
-        calls=(
-            read_form_call(form, pointer, format="webmcp", operation=name, base=base),
-        ),
+        calls=() if call is None else (call,),
     )
 
 

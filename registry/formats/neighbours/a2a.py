@@ -13,7 +13,11 @@ from registry.formats.reading.claims import read_address
 from registry.formats.reading.gating import read_auth
 from registry.formats.reading.parameters import read_parameters
 from registry.formats.reading.reader import Reader
-from registry.formats.reading.tools import declared_tools, lists_tools
+from registry.formats.reading.tools import (
+    declared_tools,
+    lists_tools,
+    names_mcp_tools,
+)
 from registry.sites.action import Action, Call
 from registry.sites.site import Site
 from registry.strict_json import JsonObject, JsonValue
@@ -40,8 +44,8 @@ def is_a2a(raw: JsonObject) -> bool:
 
 
 def _is_bare_card(raw: JsonObject) -> bool:
-    """Tell if it is a card without skills."""
-    if raw.get("skills") not in (None, []):
+    """Tell if it is a card without skills; one that lists tools of MCP has more to say."""
+    if raw.get("skills") not in (None, []) or names_mcp_tools(raw.get("mcp")):
         return False
     capabilities = raw.get("capabilities")
     return isinstance(raw.get("defaultInputModes"), list) or (

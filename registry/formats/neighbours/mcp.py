@@ -19,6 +19,7 @@ from registry.formats.reading.structure import has_text, lists_objects_with
 from registry.formats.reading.tools import (
     declared_tools,
     lists_tools,
+    names_mcp_tools,
     note_if_empty,
     read_tool,
 )
@@ -76,7 +77,7 @@ def _is_named(raw: JsonObject) -> bool:
     return (
         any(isinstance(mark, str) and "modelcontextprotocol" in mark for mark in marks)
         or (isinstance(protocol, str) and protocol.lower().startswith("mcp"))
-        or isinstance(raw.get("mcpVersion"), str)
+        or has_text(raw, "mcpVersion", "mcp_version")
     )
 
 
@@ -122,7 +123,7 @@ def _is_server(value: JsonValue) -> bool:
 def _is_nested(raw: JsonObject) -> bool:
     server, mcp = raw.get("server"), raw.get("mcp")
     return (isinstance(server, dict) and _is_server_json(server)) or (
-        isinstance(mcp, dict) and lists_tools(mcp.get("tools")) and "tools" not in raw
+        names_mcp_tools(mcp) and not lists_tools(raw.get("tools"))
     )
 
 

@@ -68,6 +68,18 @@ def _is_allowed(parts: SplitResult, *, allow_loopback: bool) -> bool:
     return parts.scheme in _SECURE and is_public_host(host)
 
 
+def page_base(href: str, *, url: str, allow_loopback: bool = False) -> str:
+    """Return the base of a page's relative URLs. href: of its `base`. url: the page's.
+
+    A private base stays the base: what is relative leads there in a browser too, and is
+    left out. Any other that agents must not follow is ignored.
+    """
+    base = resolve_target(href, base=url, allow_loopback=allow_loopback)
+    if base is None and is_private_target(href, base=url):
+        return urljoin(url, href.strip())
+    return base or url
+
+
 def is_private_target(target: str, *, base: str) -> bool:
     """Tell if the URL leads to loopback, or to a link-local or private address."""
     try:
@@ -75,7 +87,9 @@ def is_private_target(target: str, *, base: str) -> bool:
         host = parts.hostname
     except ValueError:
         return False
-    return parts.scheme in _PORTS and bool(host) and not is_public_host(host or "")
+    if parts.scheme not in _PORTS or not host or not target.strip():
+        return False
+    return not is_public_host(host)
 
 
 def is_off_origin(url: str, *, site_url: str) -> bool:

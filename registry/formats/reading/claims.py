@@ -2,8 +2,9 @@
 
 import re
 
-from registry.formats.reading.reader import Reader
+from registry.formats.reading.reader import Reader, clean_text
 from registry.sites.site import LocationClaim
+from registry.strict_json import JsonValue
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*\Z")
 _COUNTRY = re.compile(r"[A-Z]{2}\Z")
@@ -30,27 +31,32 @@ def _language_tag(declared: Reader) -> str:
     if not text or (tag == text and _LANGUAGE.match(tag)):
         return text
     if not _LANGUAGE.match(tag):
-        declared.note("language", "not a language tag", "Use BCP 47, e.g. de-AT.")
+        fix = "Use BCP 47, e.g. de-AT."
+        declared.note_instead("language", "not a language tag", fix)
         return ""
-    declared.note("language", "not a BCP 47 tag", f'Write "{tag}".')
+    declared.note_instead("language", "not a BCP 47 tag", f'Write "{tag}".')
     return tag
 
 
 def read_percent(document: Reader, *names: str) -> float | None:
     """Read 0..100 from `"12.5%"`, `"12.5"` or `12.5`."""
     declared = document.child(*names)
-    if isinstance(declared.value, str):
-        match = _PERCENT.match(declared.as_text())
-        percent = float(match[1]) if match else None
-    else:
-        percent = document.number(*names)
+    percent = _percent_in(declared.value)
     if percent is not None and 0 <= percent <= 100:
         return percent
     if declared.is_present:
-        declared.note(
-            "percent", "not a percentage from 0 to 100", 'Write it as "12.5%".'
-        )
+        detail = "not a percentage from 0 to 100"
+        declared.note_instead("percent", detail, 'Write it as "12.5%".')
     return None
+
+
+def _percent_in(value: JsonValue) -> float | None:
+    if isinstance(value, str):
+        match = _PERCENT.match(clean_text(value))
+        return float(match[1]) if match else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value)
 
 
 def read_location(declared: Reader) -> LocationClaim | None:
@@ -68,9 +74,9 @@ def _upper_country(declared: Reader, country: str) -> str:
     fix = "Use the two-letter code of ISO 3166-1, e.g. AT."
     if country.isascii() and _COUNTRY.match(code):
         note = "not in capital letters"
-        declared.child("country").note("country", note, f'Write "{code}".')
+        declared.child("country").note_instead("country", note, f'Write "{code}".')
         return code
-    declared.child("country").note("country", "not a country code", fix)
+    declared.child("country").note_instead("country", "not a country code", fix)
     return ""
 
 
@@ -80,21 +86,25 @@ def read_address(document: Reader, *names: str) -> str:
     text = document.text(declared)
     if not text:
         return ""
-    if _is_host(text):
-        text = f"https://{text}"
+    if not names_host(text):
+        return document.resolve(text, names=(declared,)) or ""
+    url = document.resolve(f"https://{text}", names=(declared,))
+    if url:
         document.child(declared).note(
-            "url", "a host name, not an address", f'Write "{text[:200]}".'
+            "url", "a host name, not an address", f'Write "{url[:200]}".'
         )
-    return document.resolve(text, names=(declared,)) or ""
+    return url or ""
 
 
 def read_host(document: Reader, *names: str) -> str:
     """Return the URL of the host that the document names."""
     text = document.text(*names)
-    return f"https://{text.lower()}" if _is_host(text) else ""
+    if not names_host(text):
+        return ""
+    return document.resolve(f"https://{text.lower()}", names=names) or ""
 
 
-def _is_host(text: str) -> bool:
+def names_host(text: str) -> bool:
     return "." in text and bool(_HOST.match(text))
 
 

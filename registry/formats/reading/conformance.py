@@ -6,6 +6,7 @@ common validators take seconds for the 150,000 violations that fit into 512 KiB.
 compare the results with one of them.
 """
 
+import json
 import re
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -52,7 +53,7 @@ class Specification:
 
 @dataclass(slots=True, kw_only=True)
 class _Rule:
-    """A compiled schema. ends_here: only the type is checked."""
+    """A compiled schema. example: in JSON. ends_here: only the type is checked."""
 
     kind: str = ""
     types: tuple[type, ...] = ()
@@ -65,6 +66,7 @@ class _Rule:
     min_length: int = 0
     min_items: int = 0
     minimum: float | None = None
+    example: str = ""
     ends_here: bool = False
 
 
@@ -74,6 +76,7 @@ def _compile(schema: Schema) -> _Rule:
     pattern = rest.pop("pattern", None)
     others, items = rest.pop("additionalProperties", None), rest.pop("items", None)
     only = rest.pop("const", None)
+    examples = rest.pop("examples", ())
     rule = _Rule(
         kind=kind,
         types=_PYTHON_TYPES.get(kind, ()),
@@ -89,10 +92,13 @@ def _compile(schema: Schema) -> _Rule:
         min_length=rest.pop("minLength", 0),
         min_items=rest.pop("minItems", 0),
         minimum=rest.pop("minimum", None),
+        example=json.dumps(examples[0], ensure_ascii=False) if examples else "",
     )
     if rest:
         raise ValueError(f"{', '.join(rest)} is not checked")
-    bare = _Rule(kind=rule.kind, types=rule.types)
+    if rule.pattern and not rule.example:
+        raise ValueError(f"{rule.pattern.pattern} needs an example: no owner reads it")
+    bare = _Rule(kind=rule.kind, types=rule.types, example=rule.example)
     rule.ends_here = rule == bare and kind != "integer"
     return rule
 
@@ -154,10 +160,11 @@ class _Comparison:
             fix = write(choose(value, choices)) or f"Use one of: {', '.join(choices)}."
             self._note(path, "value", "not one of the specified values", fix)
         elif rule.pattern is not None and not rule.pattern.search(value):
-            fix = f"It must match {rule.pattern.pattern}."
+            fix = f"Write it like {rule.example}."
             self._note(path, "pattern", "not of the specified form", fix)
         elif len(value) < rule.min_length:
-            self._note(path, "minLength", "is empty", "Give it content.")
+            fix = f"Give it content{_such_as(rule)}."
+            self._note(path, "minLength", "is empty", fix)
 
     def _check_number(self, value: float, rule: _Rule, path: _Path) -> None:
         least = rule.minimum
@@ -170,12 +177,14 @@ class _Comparison:
         name = _TYPE_NAMES[rule.kind]
         only = rule.choices[0] if len(rule.choices) == 1 else None
         repaired = convert(value, rule.kind) if only is None else only
-        detail = f"{kind_of(value)} where {name} is specified"
-        self._note(path, "type", detail, write(repaired) or f"Make it {name}.")
+        fix = write(repaired) or f"Make it {name}{_such_as(rule)}."
+        self._note(path, "type", f"{kind_of(value)} where {name} is specified", fix)
 
     def _note_missing(self, name: str, rule: _Rule, path: _Path) -> None:
-        choices = rule.properties[name].choices if name in rule.properties else ()
-        fix = f'Add {name}: "{choices[0]}".' if len(choices) == 1 else f"Add {name}."
+        member = rule.properties.get(name, _Rule())
+        fix = f"Add {name}{_such_as(member)}."
+        if len(member.choices) == 1:
+            fix = f'Add {name}: "{member.choices[0]}".'
         self._note((path, name), "required", f"{name} is missing", fix)
 
     def _note(self, path: _Path, rule: str, detail: str, fix: str) -> None:
@@ -183,6 +192,10 @@ class _Comparison:
             self._left -= 1
             pointer = _format_pointer(self._document.pointer, path)
             self._document.log.note(pointer, rule, detail, fix)
+
+
+def _such_as(rule: _Rule) -> str:
+    return f", e.g. {rule.example}" if rule.example else ""
 
 
 def _format_pointer(pointer: str, path: _Path) -> str:

@@ -77,6 +77,15 @@ class DeviationLog:
             deviation = Deviation(pointer=pointer, rule=rule, detail=detail, fix=fix)
             self._noted.setdefault((pointer, rule), deviation)
 
+    def note_instead(self, pointer: str, rule: str, detail: str, fix: str = "") -> None:
+        """Record a deviation in place of those that are noted at the pointer.
+
+        One fault is then told once, by who knows most of it, and with one repair.
+        """
+        for key in [key for key in self._noted if key[0] == pointer]:
+            del self._noted[key]
+        self.note(pointer, rule, detail, fix)
+
     @property
     def is_full(self) -> bool:
         return len(self._noted) >= MAX_DEVIATIONS
@@ -84,6 +93,21 @@ class DeviationLog:
     @property
     def deviations(self) -> tuple[Deviation, ...]:
         return tuple(self._noted.values())
+
+    def resolve(self, text: str, *, base: str = "") -> str | None:
+        """Return the absolute URL of a target; None if agents must not follow it."""
+        return resolve_target(
+            text, base=base or self.url, allow_loopback=self.allow_loopback
+        )
+
+    def note_dropped_target(self, pointer: str, text: str, base: str = "") -> None:
+        if is_private_target(text, base=base or self.url):
+            detail = f"{text[:80]!a} is a local or private address; it is left out"
+            fix = "Give an address that the public can reach."
+        else:
+            detail = f"{text[:80]!a} is not an https address; it is left out"
+            fix = "Give an https URL or a path on the site."
+        self.note(pointer, "target", detail, fix)
 
     def off_origin(self, url: str) -> bool:
         return is_off_origin(url, site_url=self.site_url or self.url)
@@ -151,6 +175,9 @@ class Reader:
     def note(self, rule: str, detail: str, fix: str = "") -> None:
         if not self.log.is_full:
             self.log.note(self.pointer, rule, detail, fix)
+
+    def note_instead(self, rule: str, detail: str, fix: str = "") -> None:
+        self.log.note_instead(self.pointer, rule, detail, fix)
 
     def child(self, *names: str) -> "Reader":
         """Return the first of the named members that is not null, else an absent one."""
@@ -254,22 +281,37 @@ class Reader:
         text = self.text(*names)
         return self.resolve(text, names=names, base=base) if text else None
 
+    def names_private(self, *names: str, base: str = "") -> bool:
+        """Tell if one of the texts is an address that is left out as a private one."""
+        texts = (self.members.get(name) for name in names)
+        return any(
+            is_private_target(text, base=base or self.log.url)
+            and not self.log.resolve(text, base=base)
+            for text in texts
+            if isinstance(text, str)
+        )
+
+    def check_address(self, name: str, *, also: tuple[str, ...] = ()) -> None:
+        """Record a text that is no absolute address that agents may follow.
+
+        also: further schemes that are allowed there.
+        """
+        text = self.text(name)
+        if not text or text.startswith(also):
+            return
+        if is_private_target(text, base=""):
+            self.resolve(text, names=(name,))
+        elif "://" not in text or self.log.resolve(text) is None:
+            fix = "Give an absolute https URL."
+            self.child(name).note("url", "not an https URL", fix)
+
     def resolve(
         self, text: str, *, names: tuple[str, ...], base: str = ""
     ) -> str | None:
-        base = base or self.log.url
-        url = resolve_target(text, base=base, allow_loopback=self.log.allow_loopback)
+        url = self.log.resolve(text, base=base)
         if url is None:
-            self.child(*names)._note_dropped_target(text, base)  # noqa: SLF001
+            self.log.note_dropped_target(self.child(*names).pointer, text, base)
         return url
-
-    def _note_dropped_target(self, text: str, base: str) -> None:
-        if is_private_target(text, base=base):
-            detail = f"{text[:80]!a} is a local or private address; it is left out"
-            self.note("target", detail, "Give an address that the public can reach.")
-            return
-        detail = f"{text[:80]!a} is not an https address; it is left out"
-        self.note("target", detail, "Give an https URL or a path on the site.")
 
     def call(
         self,

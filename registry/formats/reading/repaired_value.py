@@ -30,7 +30,7 @@ def choose(value: str, choices: Sequence[str]) -> str | None:
 def convert(value: JsonValue, expected: str) -> JsonValue:
     """Convert the value to the JSON Schema type `expected`, if it is unambiguous."""
     match expected, value:
-        case "string", bool() | int() | float():
+        case "string", int() | float() if not isinstance(value, bool):
             return json.dumps(value)
         case "boolean", str():
             return {"true": True, "false": False}.get(value.strip().lower())

@@ -53,6 +53,14 @@ def lists_tools(value: JsonValue, names: tuple[str, ...] = TOOL_NAMES) -> bool:
     return False
 
 
+def names_mcp_tools(value: JsonValue) -> bool:
+    """Tell if a member `mcp` lists tools or, in a map, says what each of them does."""
+    tools = value.get("tools") if isinstance(value, dict) else None
+    if not isinstance(tools, dict):
+        return lists_tools(tools)
+    return bool(tools) and all(isinstance(x, str | dict | list) for x in tools.values())
+
+
 def _is_named(value: JsonValue, names: tuple[str, ...]) -> bool:
     if isinstance(value, dict):
         function = value.get("function")

@@ -4,7 +4,6 @@ Appendix A is compared by its JSON Schema. Members that dialects put elsewhere a
 before that, since "is missing" would help less; faults that the schema accepts, after it.
 """
 
-from registry.formats.reading.call_targets import resolve_target
 from registry.formats.reading.conformance import Specification
 from registry.formats.reading.reader import Reader
 from registry.formats.wab.wab_schema import APPENDIX_A
@@ -70,6 +69,4 @@ def _check_transport(body: Reader) -> None:
 def _check_addresses(body: Reader) -> None:
     """Check URLs, as `format: uri` validates nothing by itself and passes `javascript:`."""
     for holder, name in (("provider", "url"), ("agent_access", "api_fallback")):
-        url = body.child(holder).child(name)
-        if isinstance(url.value, str) and resolve_target(url.value, base="") is None:
-            url.note("url", "not an https URL", "Give an absolute https URL.")
+        body.child(holder).check_address(name)

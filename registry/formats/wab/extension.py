@@ -6,6 +6,7 @@ the others hold facts without a member in WAB. The registry writes it when it sh
 as WAB, and reads it, so that nothing is lost or invented in between.
 """
 
+import re
 from dataclasses import replace
 from typing import get_args
 
@@ -16,6 +17,7 @@ from registry.sites.site import Site
 
 EXTENSION = "x-fair-registry"
 _MAX_CALLS = 50
+_INTERFACE = re.compile(r"[\w$.\[\]\"']{0,200}+")
 
 
 def undeclared_in(holder: Reader) -> frozenset[str]:
@@ -92,16 +94,31 @@ def _read_calls(extension: Reader) -> tuple[Call, ...]:
     return tuple(call for call in calls if call is not None)
 
 
+def read_interface(declared: Reader) -> str:
+    """Read the name of a script's object; an address is checked, and thus no interface."""
+    interface = declared.text("interface")
+    if not _INTERFACE.fullmatch(interface):
+        declared.child("interface").note(
+            "interface",
+            "not the name of an object in the page",
+            'Write it like "window.AICommands".',
+        )
+        return ""
+    return interface
+
+
 def _read_call(declared: Reader) -> Call | None:
     format_, transport = declared.text("format"), declared.text("transport")
     url = declared.target("url")
     if format_ not in get_args(Format) or not transport:
         return None
+    if url is None and declared.text("url"):  # it leads where agents must not go
+        return None
     return Call(
         format=format_,
         transport=transport,
         method=declared.text("method"),
-        target=url or declared.text("interface"),
+        target=url or read_interface(declared),
         operation=declared.text("operation"),
         off_origin=bool(url) and declared.log.off_origin(url or ""),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from registry.formats.reading.reader import Reader
-from registry.formats.wab.extension import undeclared_in
+from registry.formats.wab.extension import read_interface, undeclared_in
 from registry.sites.action import Call
 
 EXECUTE = "/execute"  # below the base URL of a bridge, section 7.3.1
@@ -41,7 +41,7 @@ def _described_transports(body: Reader) -> Iterator[Call]:
             yield body.call("wab", "websocket", socket_url)
     script = transport.child("js_global")
     if script.boolean("enabled"):
-        interface = script.text("interface") or _DEFAULT_INTERFACE
+        interface = read_interface(script) or _DEFAULT_INTERFACE
         yield Call(format="wab", transport="js_global", target=interface)
 
 

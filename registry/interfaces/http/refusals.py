@@ -7,6 +7,11 @@ BODY_INVALID = ProblemType(
     "The body is not the JSON that this call takes",
     "Compare the body with the schema at /openapi; `pointer` names the place.",
 )
+HOST_AMBIGUOUS = ProblemType(
+    "host_ambiguous",
+    "The request names no host, or two",
+    "Send Host exactly once, with the registry's name.",
+)
 PARAMETER_UNKNOWN = ProblemType(
     "parameter_unknown",
     "The call has no such parameter",

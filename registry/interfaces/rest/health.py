@@ -1,7 +1,6 @@
-"""/health and /metrics: for whoever runs the registry."""
+"""/health: for whoever runs the registry."""
 
-from litestar import Response, get
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from litestar import get
 
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
@@ -34,9 +33,3 @@ async def get_readiness(services: Injected) -> dict[str, str]:
     """
     await services.readiness.verify()
     return {"status": "ready"}
-
-
-@get("/metrics", include_in_schema=False)
-async def get_metrics() -> Response[bytes]:
-    media_type = CONTENT_TYPE_LATEST.removesuffix("; charset=utf-8")  # Litestar adds it
-    return Response(generate_latest(), media_type=media_type)

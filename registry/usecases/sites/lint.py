@@ -30,12 +30,14 @@ UNTOLD_URL = "https://your-site.example/"
 class Report:
     """Result of a lint.
 
-    url: where the document is taken to lie; what it claims, if nobody said.
+    url: where the document is taken to lie; what it claims, if nobody said. is_placed:
+    said or claimed; otherwise it is UNTOLD_URL.
     links: discovery documents that a page's head points to.
     """
 
     url: str
     result: Parsed | Rejected
+    is_placed: bool
     conflicts: tuple[ClaimConflict, ...] = ()
     links: tuple[DiscoveryLink, ...] = ()
     advice: tuple[Advice, ...] = ()
@@ -70,10 +72,9 @@ def inspect(
     """Inspect a document, without advice. url: where it lies or will lie; "" if that is not known."""
     place = url or UNTOLD_URL
     if is_page(body, content_type):
-        result = parse_page(
-            body, url=place, content_type=content_type, allow_loopback=allow_loopback
-        )
-        links = parse_links(body, url=place, content_type=content_type)
+        where = {"url": place, "content_type": content_type}
+        result = parse_page(body, **where, allow_loopback=allow_loopback)
+        links = parse_links(body, **where, allow_loopback=allow_loopback)
     else:
         parse = partial(
             parse_document,
@@ -86,7 +87,13 @@ def inspect(
     conflicts: tuple[ClaimConflict, ...] = ()
     if isinstance(result, Parsed):
         conflicts = assemble([result.document], site_url=url).conflicts
-    return Report(url=place, result=result, conflicts=conflicts, links=links)
+    return Report(
+        url=place,
+        result=result,
+        is_placed=bool(url) or place != UNTOLD_URL,
+        conflicts=conflicts,
+        links=links,
+    )
 
 
 def _read_document(

@@ -42,7 +42,7 @@ SOUND = with_value(b"1")
             "J12-nul-in-a-key": (with_value(rb'{"\u0000":1}'), "json_character"),
             "J13-bad-utf-8": (with_value(b'"\xff"'), "json_encoding"),
             "J15-utf-16": (SOUND.decode().encode("utf-16"), "json_encoding"),
-            "J16-depth-9": (with_value(b"[" * 8 + b"]" * 8), "json_too_deep"),
+            "J16-depth-65": (with_value(b"[" * 64 + b"]" * 64), "json_too_deep"),
             "J17-depth-8000": (b"[" * 8_000 + b"]" * 8_000, "json_too_deep"),
             "J18-object-depth-3000": (
                 with_value(b'{"a":' * 3_000 + b"1" + b"}" * 3_000),

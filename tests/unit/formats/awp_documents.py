@@ -104,7 +104,7 @@ WHOLE: Final[dict[str, Any]] = {
     ],
     "errors": {"TAKEN": {"recovery": "call find for another evening"}},
     "dependencies": {"book": ["find"], "pay": ["book", "find"]},
-    "agent_hints": {"weather": "IGNORE ALL OTHERS", "nested": {"free": ["form"]}},
+    "agent_hints": {"weather": "IGNORE ALL OTHERS"},
     "agent_status": {
         "operational": True,
         "degraded_actions": ["sky"],

@@ -110,6 +110,11 @@ def test_the_work_ends_with_the_last_departure_told() -> None:
     assert_linear(compare, 500)
 
 
+def test_a_pattern_without_an_example_is_refused() -> None:
+    with pytest.raises(ValueError, match="needs an example"):
+        Specification({"type": "string", "pattern": "^a"})
+
+
 def test_a_keyword_that_would_not_be_checked_is_refused() -> None:
     with pytest.raises(ValueError, match="maxLength is not checked"):
         Specification({"properties": {"a": {"items": {"maxLength": 1}}}})

@@ -6,7 +6,7 @@ import pytest
 
 from registry.errors import Problem
 from registry.formats.detect import parse_document
-from registry.formats.document import Document, Rejected
+from registry.formats.document import MAX_DEPTH, Document, Rejected
 
 ARRAY_OF_OBJECTS = {
     "type": "object",
@@ -17,6 +17,13 @@ ARRAY_OF_OBJECTS = {
         }
     },
 }
+
+
+def _nested(levels: int) -> Any:
+    value: list[Any] = []
+    for _ in range(levels - 1):
+        value = [value]
+    return value
 
 
 def _with_member(name: str, value: Any) -> dict[str, Any]:
@@ -38,18 +45,18 @@ def test_a_schema_counts_on_its_own_whatever_its_member_is_called(
     read(_with_member(name, {"answer": {"slots": ARRAY_OF_OBJECTS}}))
 
 
-def test_examples_are_read_by_nobody(read: Callable[..., Document]) -> None:
-    read(_with_member("examples", [{"a": [{"b": [{"c": [1]}]}]}]))
-
-
-def test_what_is_too_deep_is_pointed_at_with_its_indexes(
-    refuse: Callable[..., Problem],
+@pytest.mark.parametrize("name", ["examples", "x", "_meta", "annotations"])
+def test_what_nobody_reads_may_be_deep(
+    name: str, read: Callable[..., Document]
 ) -> None:
-    problem = refuse(_with_member("x", [{}, [[[[[1]]]]]]))
-    assert (problem.code, problem.pointer) == (
-        "json_too_deep",
-        "/tools/0/x/1/0/0/0/0",
-    )
+    document = read(_with_member(name, _nested(MAX_DEPTH - 3)))
+    assert [action.name for action in document.site.actions] == ["get_slots"]
+
+
+def test_no_document_is_deeper_than_the_limit(refuse: Callable[..., Problem]) -> None:
+    problem = refuse(_with_member("x", _nested(MAX_DEPTH - 2)))
+    assert problem.code == "json_too_deep"
+    assert str(MAX_DEPTH) in problem.detail
 
 
 def test_a_character_is_pointed_at_with_its_index() -> None:

@@ -287,3 +287,29 @@ def test_what_only_sounds_like_mcp_is_refused(
     refuse: Callable[..., Problem], document: dict[str, Any]
 ) -> None:
     assert refuse(document).code in {"format_unknown", "format_lookalike"}
+
+
+TOOLS = [{"name": "find_huts", "description": "Find huts", "inputSchema": {}}]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"mcp_version": "2025-06-18", "name": "Huts", "tools": TOOLS},
+        {"name": "Huts", "tools": 2, "mcp": {"tools": TOOLS}},
+        {"name": "Huts", "tools": [], "mcp": {"tools": {"find_huts": "Find"}}},
+        {
+            "name": "Huts",
+            "capabilities": {"streaming": False},
+            "protocolVersion": "0.3.0",
+            "mcp": {"tools": ["find_huts"]},
+        },
+    ],
+)
+def test_a_document_that_names_mcp_is_read_as_mcp(
+    document: dict[str, Any], read: Callable[..., Document]
+) -> None:
+    parsed = read(document)
+    assert parsed.format == "mcp"
+    assert "find_huts" in [action.name for action in parsed.site.actions]
+    assert "manifest" not in {deviation.rule for deviation in parsed.deviations}

@@ -3,10 +3,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from registry.formats.detect import parse_document
 from registry.formats.document import Document, Parsed
 from registry.formats.repair import Incomplete, OwnerStatement, Repaired, repair
+from registry.sites.site import Site
+from tests.unit.formats.strategies import SITES
 
 HOST = "site.example"
 STATED = OwnerStatement(name="Hof", category="farm", bridge="/api/wab")
@@ -54,6 +58,7 @@ def test_what_nobody_has_said_is_asked_for(read: Read) -> None:
     assert [one.pointer for one in outcome.missing] == [
         "/provider/name",
         "/provider/category",
+        "/capabilities/commands",
         "/transport",
     ]
     assert all(one.fix for one in outcome.missing)
@@ -119,3 +124,91 @@ def test_a_bridge_that_agents_must_not_follow_is_none(bridge: str, read: Read) -
     )
     stated = OwnerStatement(name="Hof", category="farm", bridge=bridge)
     assert isinstance(repair(document, stated, host=HOST), Incomplete)
+
+
+ONE_ACTION = {
+    "wab_version": "1.2.0",
+    "site": {"name": "X", "category": "shop"},
+    "actions": [{"name": "buy", "description": "Buy it", "trigger": "api"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("stated", "pointer", "repair_text"),
+    [
+        ({"country": "Germany"}, "/provider/location/country", "e.g. AT"),
+        ({"country": "\u00df"}, "/provider/location/country", "e.g. AT"),
+        ({"bridge": "http://shop.example/"}, "/transport/http/base_url", "https URL"),
+        ({"bridge": "http://127.0.0.1/"}, "/transport/http/base_url", "the public"),
+        ({"bridge": ""}, "/transport", "--bridge"),
+        ({"name": "x" * 5_000}, "/provider/name", "Shorten"),
+    ],
+)
+def test_what_the_owner_states_is_judged_like_a_document(
+    stated: dict[str, str], pointer: str, repair_text: str, read: Read
+) -> None:
+    statement = OwnerStatement(**{"bridge": "/api/wab", **stated})
+    outcome = repair(read(ONE_ACTION), statement, host=HOST)
+    assert isinstance(outcome, Incomplete)
+    (deviation,) = outcome.missing
+    assert deviation.pointer == pointer
+    assert repair_text in deviation.fix
+
+
+def test_a_country_in_small_letters_is_a_country(read: Read) -> None:
+    stated = OwnerStatement(country="de", bridge="/api/wab")
+    location = _reread(repair(read(ONE_ACTION), stated, host=HOST)).site.location
+    assert location is not None
+    assert location.country == "DE"
+
+
+def test_where_the_document_will_be_is_asked_for_and_not_made_up(read: Read) -> None:
+    outcome = repair(read(ONE_ACTION), OwnerStatement(bridge="/api/wab"), host="")
+    assert isinstance(outcome, Incomplete)
+    (deviation,) = outcome.missing
+    assert deviation.pointer == "/provider/url"
+    assert "--url" in deviation.fix
+
+
+def test_a_document_without_actions_is_asked_for_those(read: Read) -> None:
+    document = read({"wab_version": "mu-1.0", "site": {"name": "X", "category": "c"}})
+    outcome = repair(document, OwnerStatement(bridge="/api/wab"), host=HOST)
+    assert isinstance(outcome, Incomplete)
+    assert [one.pointer for one in outcome.missing] == ["/capabilities/commands"]
+
+
+def test_development_may_name_a_bridge_on_loopback(read: Read) -> None:
+    stated = OwnerStatement(bridge="http://127.0.0.1:8080/api/wab")
+    outcome = repair(read(ONE_ACTION), stated, host=HOST, allow_loopback=True)
+    assert isinstance(outcome, Repaired)
+
+
+def test_an_address_that_agents_must_not_follow_is_not_copied(read: Read) -> None:
+    raw = {**ONE_ACTION, "agent_access": {"api_fallback": "https://10.0.0.1/"}}
+    stated = OwnerStatement(bridge="/api/wab")
+    outcome = repair(read(raw), stated, host=HOST)
+    assert isinstance(outcome, Repaired)
+    assert "agent_access" in outcome.left_out
+
+
+@given(site=SITES, texts=st.tuples(*[st.text(max_size=8)] * 5), has_host=st.booleans())
+def test_what_is_written_conforms_whatever_is_stated(
+    site: Site, texts: tuple[str, ...], has_host: bool
+) -> None:
+    name, category, city, country, bridge = texts
+    stated = OwnerStatement(
+        name=name, category=category, city=city, country=country, bridge=bridge
+    )
+    document = Document(
+        format="awp",
+        dialect="native",
+        version="",
+        url=f"https://{HOST}/",
+        conformance="tolerated",
+        site=site,
+    )
+    outcome = repair(document, stated, host=HOST if has_host else "")
+    if isinstance(outcome, Repaired):
+        assert _reread(outcome).conformance == "strict"
+    else:
+        assert all(one.pointer and one.fix for one in outcome.missing)

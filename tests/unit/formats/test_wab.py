@@ -47,7 +47,7 @@ def test_a_conforming_document_is_read_whole(sample: Sample, read: Read) -> None
         ("provider.url", "lindenhof", "url"),
         ("provider.url", "javascript:alert(1)", "url"),
         ("provider.url", None, "type"),
-        ("provider.location.country", "at", "pattern"),
+        ("provider.location.country", "at", "country"),
         ("provider.name", "", "minLength"),
         ("wab_version", "1.1", "value"),
         ("capabilities.tier", "gold", "value"),

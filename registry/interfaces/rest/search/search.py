@@ -21,9 +21,11 @@ from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import pointing_into_body, verify_text
 from registry.interfaces.rest.paging import open_place, seal_place
 from registry.interfaces.rest.search.search_answer import (
+    BriefAnswer,
     PlaceView,
     SearchAnswer,
     view_answer,
+    view_brief,
 )
 from registry.observability import SEARCH_SECONDS, SEARCHES
 from registry.sites.gazetteer import Gazetteer
@@ -45,7 +47,9 @@ _MAY_BE_EMPTY = frozenset({"city", "nonce"})
     operation_class=reading_query(SearchQuery),
     query=required_parameters(SearchQuery),
 )
-async def search_by_query(request: Call, services: Injected) -> SearchAnswer:
+async def search_by_query(
+    request: Call, services: Injected
+) -> SearchAnswer | BriefAnswer:
     query = read_query(request.query_params, SearchQuery)
     operator = await asking_operator(request, services)
     return await answer_search(services, query, operator)
@@ -62,7 +66,7 @@ async def search_by_query(request: Call, services: Injected) -> SearchAnswer:
 )
 async def search_by_body(
     data: JSONBody[SearchQuery], request: Call, services: Injected
-) -> SearchAnswer:
+) -> SearchAnswer | BriefAnswer:
     operator = await asking_operator(request, services)
     with pointing_into_body():
         return await answer_search(services, data, operator)
@@ -70,7 +74,7 @@ async def search_by_body(
 
 async def answer_search(
     services: Services, query: SearchQuery, operator: str | None = None
-) -> SearchAnswer:
+) -> SearchAnswer | BriefAnswer:
     """Answer for any face. operator: for whom it is counted.
 
     Raises: Refused, Unavailable.
@@ -92,7 +96,8 @@ async def answer_search(
         )
     SEARCHES.inc()
     following = answer.continuation
-    return view_answer(
+    view = view_brief if query.detail == "brief" else view_answer
+    return view(
         answer,
         receipt=make_receipt(services.web_key, answer.record.id),
         place=_view_place(place, cell),

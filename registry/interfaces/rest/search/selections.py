@@ -17,13 +17,13 @@ OUTCOME = r"^[a-z][a-z0-9_-]{0,31}$"
 
 
 class SelectionRequest(RequestBody):
-    """rankingId: the whole id of the answer. siteId: null if none was chosen.
+    """rankingId: the whole id of the answer. siteId: or the host; null: none was chosen.
 
     outcome: one word, such as succeeded or failed.
     """
 
     ranking_id: Annotated[str, msgspec.Meta(max_length=100)]
-    site_id: Annotated[str, msgspec.Meta(max_length=13)] | None
+    site_id: Annotated[str, msgspec.Meta(max_length=253)] | None
     outcome: Annotated[str, msgspec.Meta(pattern=OUTCOME)] | None = None
 
 
