@@ -37,7 +37,8 @@ from registry.interfaces.ard.ard_query import (
     search_query,
 )
 from registry.interfaces.http.conditional import Conditional
-from registry.interfaces.http.credentials import ANYBODY, Call, asking_operator
+from registry.interfaces.http.credentials import ANYBODY, Call, admit_asker
+from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.http.services import Injected, Services
@@ -119,7 +120,7 @@ class EntryPage(WireModel, omit_defaults=True):
 async def search_entries(
     data: JSONBody[ArdSearch], request: Call, services: Injected
 ) -> SearchResults:
-    operator = await asking_operator(request, services)
+    operator = await admit_asker(request, services, Kind.SEARCH)
     referrals = () if data.federation == "referrals" else None
     with pointing_into_body():
         artifact, filters = read_filter(data.query.filter)
@@ -144,10 +145,14 @@ async def search_entries(
     operation_id="exploreByArd",
     summary="Count the values of what a search would find",
     tags=["ard"],
+    security=ANYBODY,
     status_code=200,
-    responses=problems(408, 413, 415, 429),
+    responses=problems(401, 408, 413, 415, 429),
 )
-async def explore(data: JSONBody[ArdExplore], services: Injected) -> FacetsView:
+async def explore(
+    data: JSONBody[ArdExplore], request: Call, services: Injected
+) -> FacetsView:
+    await admit_asker(request, services, Kind.SEARCH)
     fields = [facet.field for facet in data.result_type.facets]
     with pointing_into_body():
         _verify_fields(fields)
