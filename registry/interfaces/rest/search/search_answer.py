@@ -67,7 +67,7 @@ class SearchAnswer(WireModel):
     hints: tuple[CityHint, ...]
 
 
-class BriefRanking(WireModel, forbid_unknown_fields=True):
+class BriefRanking(WireModel):
     """id: as in the full answer. eligible: about how many sites could have stood in it."""
 
     id: str
