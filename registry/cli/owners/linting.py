@@ -8,6 +8,7 @@ import msgspec
 from rich.markup import escape
 
 from registry.cli.owners.document_source import read_source
+from registry.cli.owners.questionnaire import write_new
 from registry.cli.service.command_settings import settings_or_exit
 from registry.formats.document import Deviation, Document
 from registry.formats.reading.call_targets import resolve_target
@@ -33,30 +34,57 @@ _FACTORS = {
 
 
 @click.command()
-@click.argument("document")
-@click.option("--url", default="", help="Where a file will be served.")
+@click.argument("document", required=False)
+@click.option("--url", default="", help="Where a file, or a new document, will be.")
 @click.option("--strict", is_flag=True, help="Fail unless it is conforming.")
 @click.option(
     "--fix",
     is_flag=True,
     help="Write a conforming WAB document to standard output, nothing guessed.",
 )
-@click.option("--name", default="", help="With --fix: the site's name.")
-@click.option("--category", default="", help="With --fix: such as restaurant.")
-@click.option("--city", default="", help="With --fix.")
-@click.option("--country", default="", help="With --fix: two letters, such as DE.")
-@click.option("--bridge", default="", help="With --fix: base URL of your WAB bridge.")
+@click.option(
+    "--new",
+    is_flag=True,
+    help="Write a first document to standard output, from six answers: the options "
+    "below, or asked for at a terminal.",
+)
+@click.option("--name", default="", help="With --fix, --new: the site's name.")
+@click.option("--category", default="", help="With --fix, --new: such as restaurant.")
+@click.option("--city", default="", help="With --fix, --new.")
+@click.option("--country", default="", help="With --fix, --new: two letters: DE.")
+@click.option(
+    "--bridge", default="", help="With --fix, --new: base URL of your bridge."
+)
+@click.option(
+    "--action", default="", help="With --new: what agents can do, a sentence."
+)
 @json_option
 def lint(
-    document: str, url: str, *, strict: bool, fix: bool, as_json: bool, **stated: str
+    document: str | None,
+    url: str,
+    *,
+    strict: bool,
+    fix: bool,
+    new: bool,
+    as_json: bool,
+    action: str,
+    **stated: str,
 ) -> None:
     """Read DOCUMENT, a URL, a file or - for standard input, as the registry would.
 
-    Exit code 1 if it is refused, or not strict under --strict, or --fix needs to know
-    more.
+    A site without a document begins with --new. Exit code 1 if the document is refused,
+    or not strict under --strict, or --fix needs to know more.
     """
     settings = settings_or_exit()
     allow_loopback = settings.allow_loopback
+    if new:
+        if document or fix or strict:
+            raise click.UsageError("--new takes no DOCUMENT, --fix or --strict.")
+        answers = {**stated, "url": url, "action": action}
+        write_new(answers, allow_loopback=allow_loopback)
+        return
+    if document is None or action:
+        raise click.UsageError("Name a DOCUMENT; a site without one begins with --new.")
     if url and resolve_target(url, base="", allow_loopback=allow_loopback) is None:
         needed = "an absolute https URL that the public can reach is needed"
         raise click.BadParameter(needed, param_hint="--url")
@@ -81,6 +109,8 @@ def lint(
     if strict and report.conformance != "strict":
         raise SystemExit(1)
     if report.conformance == "refused" and not report.points_on:
+        if not as_json and report.format is None:
+            errors.print("[dim]No document yet? fair-registry lint --new[/]")
         raise SystemExit(1)
 
 
@@ -108,7 +138,7 @@ def _tell(report: Report, shown_as: str, *, is_told: bool) -> None:
         f"[{_COLOURS[verdict]}]{verdict}[/]  {escape(shown_as)}  [dim]{about}[/]",
         soft_wrap=True,
     )
-    if document and not is_told:
+    if (document or report.links) and not is_told:
         console.print(
             f"  [dim]read as if it lay at {escape(report.url)}; --url says where it "
             "will[/]",
