@@ -26,7 +26,7 @@ _MAX_NAME_WORDS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class OwnerQuestion:
     """A question to the owner. pointers: the members that the answer becomes."""
 
     name: str
@@ -37,38 +37,38 @@ class Question:
 
 
 QUESTIONS = (
-    Question(
+    OwnerQuestion(
         name="url",
         text="Where is your site?",
         example="https://shop.example/",
         pointers=("/provider/url",),
     ),
-    Question(
+    OwnerQuestion(
         name="name",
         text="What is it called?",
         example="The Corner Kitchen",
         pointers=("/provider/name",),
     ),
-    Question(
+    OwnerQuestion(
         name="category",
         text="What kind of business is it?",
         example="restaurant",
         pointers=("/provider/category",),
     ),
-    Question(
+    OwnerQuestion(
         name="place",
         text="In which city and country? Leave it empty if you serve people anywhere",
         example="Graz, AT",
         pointers=("/provider/location/city", "/provider/location/country"),
         is_optional=True,
     ),
-    Question(
+    OwnerQuestion(
         name="action",
         text="What can an agent do there? One action, in a sentence",
         example="Book a table for a number of guests",
         pointers=("/capabilities/commands", "/capabilities/commands/0/description"),
     ),
-    Question(
+    OwnerQuestion(
         name="bridge",
         text="Where does your site answer to that? The base URL of your WAB bridge",
         example="/api/wab",
@@ -120,7 +120,7 @@ def find_fault(name: str, answer: str, *, allow_loopback: bool = False) -> str:
     return f"{deviation.detail}. {deviation.fix}" if answer.strip() else "it is needed."
 
 
-def question_of(deviation: Deviation) -> Question | None:
+def question_of(deviation: Deviation) -> OwnerQuestion | None:
     """Return the question whose answer is at fault."""
     named = (row for row in QUESTIONS if deviation.pointer in row.pointers)
     return next(named, None)
@@ -155,8 +155,8 @@ def _with_address_refused(outcome: Repaired | Incomplete) -> Incomplete:
         detail="not an https address that the public can reach",
         fix="Give the site's address, e.g. https://shop.example/.",
     )
-    kept = (row for row in others if not row.pointer.startswith("/provider/url"))
-    return Incomplete((refused, *kept))
+    rest = (row for row in others if not row.pointer.startswith("/provider/url"))
+    return Incomplete((refused, *rest))
 
 
 def _parse_place(answer: str) -> tuple[str, str]:
@@ -179,7 +179,7 @@ def _parse_action(answer: str) -> tuple[Action, ...]:
 def _name_of(sentence: str) -> str:
     """Return a name of the first telling words: "bookTable" of "Book a table"."""
     plain = unicodedata.normalize("NFKD", sentence).encode("ascii", "ignore").decode()
-    found: list[str] = _WORD.findall(plain)
-    words = [word for word in found if word.lower() not in _STOP_WORDS]
+    all_words: list[str] = _WORD.findall(plain)
+    words = [word for word in all_words if word.lower() not in _STOP_WORDS]
     first, *others = words[:_MAX_NAME_WORDS] or ["action"]
     return first.lower() + "".join(word.capitalize() for word in others)

@@ -75,8 +75,7 @@ def lint(
     A site without a document begins with --new. Exit code 1 if the document is refused,
     or not strict under --strict, or --fix needs to know more.
     """
-    settings = settings_or_exit()
-    allow_loopback = settings.allow_loopback
+    allow_loopback = settings_or_exit().allow_loopback
     if new:
         if document or fix or strict:
             raise click.UsageError("--new takes no DOCUMENT, --fix or --strict.")
@@ -85,32 +84,43 @@ def lint(
         return
     if document is None or action:
         raise click.UsageError("Name a DOCUMENT; a site without one begins with --new.")
-    if url and resolve_target(url, base="", allow_loopback=allow_loopback) is None:
-        needed = "an absolute https URL that the public can reach is needed"
-        raise click.BadParameter(needed, param_hint="--url")
-    source = read_source(document, settings)
-    look = (
-        partial(inspect, allow_loopback=allow_loopback)
-        if fix
-        else _load_linter(allow_loopback=allow_loopback).lint
-    )
-    report = look(
-        source.body,
-        url=url or source.url,
-        file_name=source.file_name,
-        content_type=source.content_type,
-    )
+    report = _look(document, url, is_advised=not fix)
     if fix:
         _fix(report, OwnerStatement(**stated), document, allow_loopback=allow_loopback)
     elif as_json:
         print_json(msgspec.to_builtins(view_report(report)))
     else:
-        _tell(report, document, is_told=bool(url or source.url))
-    if strict and report.conformance != "strict":
-        raise SystemExit(1)
-    if report.conformance == "refused" and not report.points_on:
-        if not as_json and report.format is None:
-            errors.print("[dim]No document yet? fair-registry lint --new[/]")
+        _tell(report, document, is_told=bool(url) or "://" in document)
+    _exit_by(report, is_strict=strict, is_silent=as_json)
+
+
+def _look(document: str, url: str, *, is_advised: bool) -> Report:
+    """Read the document as the registry would, with advice or without."""
+    settings = settings_or_exit()
+    allow_loopback = settings.allow_loopback
+    if url and resolve_target(url, base="", allow_loopback=allow_loopback) is None:
+        needed = "an absolute https URL that the public can reach is needed"
+        raise click.BadParameter(needed, param_hint="--url")
+    source = read_source(document, settings)
+    look = (
+        _load_linter(allow_loopback=allow_loopback).lint
+        if is_advised
+        else partial(inspect, allow_loopback=allow_loopback)
+    )
+    return look(
+        source.body,
+        url=url or source.url,
+        file_name=source.file_name,
+        content_type=source.content_type,
+    )
+
+
+def _exit_by(report: Report, *, is_strict: bool, is_silent: bool) -> None:
+    """Raises: SystemExit (1) if it is refused, or not strict where that is wanted."""
+    is_refused = report.conformance == "refused" and not report.points_on
+    if is_refused and report.format is None and not is_silent:
+        errors.print("[dim]No document yet? fair-registry lint --new[/]")
+    if is_refused or (is_strict and report.conformance != "strict"):
         raise SystemExit(1)
 
 

@@ -9,7 +9,7 @@ from rich.markup import escape
 from registry.formats.document import Deviation
 from registry.formats.first_document import (
     QUESTIONS,
-    Question,
+    OwnerQuestion,
     find_fault,
     question_of,
     write_first_document,
@@ -49,14 +49,14 @@ def _answers_of(stated: Mapping[str, str]) -> dict[str, str]:
 
 def _explain(missing: tuple[Deviation, ...]) -> str:
     """List the answers that lack or will not do, in the order of the questions."""
-    told = {question_of(deviation): deviation for deviation in reversed(missing)}
-    lines = [_line(told[row], row) for row in (*QUESTIONS, None) if row in told]
+    faults = {question_of(deviation): deviation for deviation in reversed(missing)}
+    lines = [_line(faults[row], row) for row in (*QUESTIONS, None) if row in faults]
     return "\n".join(
         ("--new needs six answers, as options or asked at a terminal.", *lines)
     )
 
 
-def _line(deviation: Deviation, question: Question | None) -> str:
+def _line(deviation: Deviation, question: OwnerQuestion | None) -> str:
     if question is None:
         return f"  {deviation.pointer}: {deviation.detail}. {deviation.fix}"
     option = _OPTIONS.get(question.name, f"--{question.name}")
@@ -75,7 +75,7 @@ def _ask(answers: dict[str, str], *, allow_loopback: bool) -> dict[str, str]:
     }
 
 
-def _ask_one(question: Question, *, allow_loopback: bool) -> str:
+def _ask_one(question: OwnerQuestion, *, allow_loopback: bool) -> str:
     text = f"{question.text} (e.g. {question.example})"
     while True:
         answer = str(click.prompt(text, default="", show_default=False, err=True))
