@@ -119,6 +119,7 @@ def _judge(
             fetched_bodies(discovery),
             Registrant(site_url=f"https://{host.name}/", allow_loopback=allow_loopback),
             problems=given,
+            tried=discovery.tried,
             now=now,
         )
     except RegistryError as refused:

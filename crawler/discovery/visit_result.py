@@ -15,6 +15,7 @@ FoundBy = Literal[
 ]
 """linked: by a page. referenced: by a document that only points to another. known:
 nowhere pointed to any more, but stored from an earlier visit."""
+_POINTED_TO = frozenset({"declared", "linked", "referenced", "known"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +55,13 @@ class Failure:
     may_pass: bool = False
     retry_after_s: int | None = None
 
+    @property
+    def is_expected(self) -> bool:
+        """Return whether somebody points to the address; at others nothing need be."""
+        return self.found_by in _POINTED_TO or (
+            self.found_by == "dns" and self.url.startswith("https:")
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discovery:
@@ -87,12 +95,25 @@ class Discovery:
 
     @property
     def problems(self) -> Sequence[Problem]:
-        """Return the notes and failures; those of a failure name the address that failed."""
+        """Return the notes, and the failures of places that somebody points to.
+
+        Those of a failure name the address that failed.
+        """
         failed = [
             replace(failure.problem, detail=f"{failure.url}: {failure.problem.detail}")
             for failure in self.failures
+            if failure.is_expected
         ]
         return [*failed, *self.notes]
+
+    @property
+    def tried(self) -> Mapping[str, str]:
+        """Return the places that were merely looked at, each with what failed there."""
+        failed = {failure.url: failure for failure in self.failures}
+        tried = dict.fromkeys(self.absent, "")
+        tried |= {url: failure.problem.detail for url, failure in failed.items()}
+        expected = {url for url, failure in failed.items() if failure.is_expected}
+        return {url: why for url, why in tried.items() if url not in expected}
 
     @property
     def outcome(self) -> Literal["fetched", "unchanged", "outage", "nothing"]:

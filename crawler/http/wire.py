@@ -288,5 +288,18 @@ def _refusal(error: OSError, late: str) -> Refused:
     """Return the refusal for an error of the socket or of TLS. late: of a timeout."""
     if isinstance(error, TimeoutError):
         return Refused(refusals.TIMEOUT, late)
+    if isinstance(error, ssl.SSLCertVerificationError):
+        detail = f"the certificate is refused: {error.verify_message}"[:200]
+        fix = _FIX_OF_CERTIFICATE.get(error.verify_code, "")
+        return Refused(refusals.TLS, detail, fix=fix)
     kind = refusals.TLS if isinstance(error, ssl.SSLError) else refusals.CONNECT
     return Refused(kind, str(error)[:200])
+
+
+# By OpenSSL's X509_V_ERR codes; any other has the repair of the problem type.
+_FIX_OF_CERTIFICATE = {
+    10: "Renew the certificate, and let the server load the new one.",
+    18: "Serve a certificate of a public authority, not one signed by itself.",
+    20: "Serve the whole chain: the certificate and its intermediate certificates.",
+    62: "Serve a certificate that names this host.",
+}

@@ -40,11 +40,13 @@ _ALLOW, _DISALLOW = "+", "-"
 class Robots:
     """rules: for us, the one that counts most first; None where all is forbidden.
 
-    why: it is, for want of an answer. agent: whose group the rules are, "" without one.
+    why, detail: it is, for want of an answer; where the host can't be talked to at all, that, and
+    not robots.txt, is the reason. agent: whose group the rules are, "" without one.
     """
 
     rules: tuple[str, ...] | None
     why: ProblemType = refusals.ROBOTS_UNREACHABLE
+    detail: str = field(default="", compare=False)
     agent: str = field(default="", compare=False)
 
     @property
@@ -62,9 +64,9 @@ class Robots:
         return sum(map(len, self.rules or ()))
 
     def verify(self, url: str) -> None:
-        """Raises: Refused `robots_disallowed`, `robots_unreachable` or of our restraint."""
+        """Raises: Refused `robots_disallowed`, or why robots.txt could not be had."""
         if self.rules is None:
-            raise Refused(self.why)
+            raise Refused(self.why, self.detail)
         parts = urlsplit(url)
         path = parts.path or "/"
         if path == PATH or not self.rules:
@@ -100,7 +102,11 @@ def decide_robots(outcome: bytes | Refused, product_token: str) -> Robots:
         return parse_robots(outcome, product_token)
     if isinstance(outcome, UnexpectedStatus) and _is_absent(outcome.status):
         return Robots(())
-    return Robots(None, refusals.LATER.get(outcome.code, refusals.ROBOTS_UNREACHABLE))
+    problem = outcome.problem
+    if problem.code in refusals.LATER.keys() | refusals.UNREACHABLE:
+        kind = ProblemType(problem.code, problem.title, problem.fix)
+        return Robots(None, kind, problem.detail)
+    return Robots(None, detail=f"robots.txt: {problem.detail}")
 
 
 def _is_absent(status: int) -> bool:

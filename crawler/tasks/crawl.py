@@ -108,6 +108,8 @@ class _Crawl:
                 allow_loopback=self._context.test_hosts,
             ),
             problems=self._discovery.problems,
+            tried=self._discovery.tried,
+            absent=self._discovery.absent,
             now=self._now,
         )
 
@@ -237,8 +239,10 @@ class _Crawl:
 
 def _is_gone(discovery: Discovery, stored: list[StoredDocument]) -> bool:
     """Return whether there surely is nothing, neither declared nor stored."""
-    expected = [failure.url for failure in discovery.failures]
-    expected += [document.url for document in stored]
+    looked = [failure for failure in discovery.failures if failure.is_expected]
+    expected = [document.url for document in stored]
+    # Without any, a place that was merely looked at may hide the document.
+    expected += [f.url for f in (looked if stored else discovery.failures)]
     return not discovery.documents and set(expected) <= set(discovery.absent)
 
 

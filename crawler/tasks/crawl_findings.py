@@ -25,9 +25,10 @@ from registry.usecases.sites.notices import (
 )
 from registry.usecases.sites.parse_site import NoDocument, ParsedSite, url_of
 
-ReadOutcome: TypeAlias = ParsedSite | NoDocument | None
+_SEVERAL_CAUSES = frozenset((refusals.STATUS.code, refusals.TLS.code))
+"""Of these codes the detail says which: 403 is mended in another way than 500."""
 
-_POINTED_TO = frozenset({"declared", "linked", "referenced", "known"})
+ReadOutcome: TypeAlias = ParsedSite | NoDocument | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +59,7 @@ def troubles_of(
     conditions = (
         *blocked,
         *_of_fetching(discovery, stored),
-        *_of_documents(discovery, reading),
+        *_of_documents(discovery, reading, stored),
     )
     whole: tuple[Topic, ...] = (
         *("robots", "unreachable", "missing", "expired", "refused", "unread"),
@@ -84,32 +85,35 @@ def _of_robots(discovery: Discovery) -> tuple[Condition, ...]:
     for failure in discovery.failures:
         if failure.problem.code == refusals.ROBOTS_DISALLOWED.code:
             detail = f"{failure.url} is forbidden."
-            return (_condition("robots", failure.problem, detail),)
+            return (_condition("robots", failure.problem, detail, about=failure.url),)
     return ()
 
 
 def _of_outage(discovery: Discovery) -> tuple[Condition, ...]:
     """Return one condition: how a server fails changes from visit to visit."""
-    for failure in _of_the_site(discovery):
+    failures = sorted(_of_the_site(discovery), key=lambda item: not item.is_expected)
+    for failure in failures[:1]:
         detail = f"{failure.url}: {failure.problem.detail}"
-        return (_condition("unreachable", failure.problem, detail),)
+        return (_condition("unreachable", failure.problem, detail, about=failure.url),)
     return ()
 
 
 def _of_fetching(discovery: Discovery, stored: Collection[str]) -> Iterator[Condition]:
     """Return conditions of addresses that somebody points to; at others nothing need be."""
     for failure in _of_the_site(discovery):
-        is_expected = failure.found_by in _POINTED_TO or failure.url in stored
+        is_expected = failure.is_expected or failure.url in stored
         if is_expected and failure.url not in discovery.absent:
             yield _condition(
                 "unread", failure.problem, failure.problem.detail, failure.url
             )
 
 
-def _of_documents(discovery: Discovery, reading: ReadOutcome) -> Iterator[Condition]:
+def _of_documents(
+    discovery: Discovery, reading: ReadOutcome, stored: Collection[str]
+) -> Iterator[Condition]:
     if isinstance(reading, NoDocument):
         if not reading.has_expired:  # which says it already
-            yield _condition("missing", reading.problem, reading.problem.detail)
+            yield _of_absence(reading.problem, set(stored) & set(discovery.absent))
         for url, problem in reading.unsound.items():
             yield _of_document(problem, problem.detail, url)
         left_out = reading.left_out
@@ -121,6 +125,13 @@ def _of_documents(discovery: Discovery, reading: ReadOutcome) -> Iterator[Condit
         if problem in known or problem.code == PAGE_WITHOUT_TOOLS.code:
             continue
         yield _of_document(problem, problem.detail.removeprefix(f"{url}: "), url)
+
+
+def _of_absence(problem: Problem, vanished: Collection[str]) -> Condition:
+    """Return that none counts; what stood there before is named first."""
+    detail = "".join(f"{url} is no longer there; " for url in sorted(vanished))
+    about = min(vanished, default="")
+    return _condition("missing", problem, detail + problem.detail, about=about)
 
 
 def _of_document(problem: Problem, detail: str, url: str) -> Condition:
@@ -135,6 +146,15 @@ def _of_the_site(discovery: Discovery) -> Iterator[Failure]:
     )
 
 
-def _condition(topic: Topic, problem: Problem, detail: str, url: str = "") -> Condition:
-    fix = problem.fix or DOCUMENT_MISSING.fix
-    return Condition(topic=topic, detail=detail, fix=fix, problem=problem.code, url=url)
+def _condition(
+    topic: Topic, problem: Problem, detail: str, url: str = "", *, about: str = ""
+) -> Condition:
+    return Condition(
+        topic=topic,
+        detail=detail,
+        fix=problem.fix or DOCUMENT_MISSING.fix,
+        problem=problem.code,
+        cause=problem.detail if problem.code in _SEVERAL_CAUSES else "",
+        url=url,
+        about=about,
+    )

@@ -120,6 +120,8 @@ async def _read_documents(
             allow_loopback=context.test_hosts,
         ),
         problems=discovery.problems,
+        tried=discovery.tried,
+        absent=discovery.absent,
         now=now,
     )
 

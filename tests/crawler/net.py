@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import cast
 
@@ -122,7 +123,9 @@ class Net:
         self.ca_file = folder / "ca.pem"
         self.authority.cert_pem.write_to_path(str(self.ca_file))
         self.hosts: dict[str, Endpoint] = {}
-        self._contexts: dict[tuple[trustme.CA, tuple[str, ...]], ssl.SSLContext] = {}
+        self._contexts: dict[
+            tuple[trustme.CA, tuple[str, ...], datetime | None], ssl.SSLContext
+        ] = {}
         self._servers: list[asyncio.Server] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._transports: list[asyncio.BaseTransport] = []
@@ -134,12 +137,13 @@ class Net:
         tls: bool = True,
         certified: Sequence[str] | None = None,
         authority: trustme.CA | None = None,
+        expires_at: datetime | None = None,
     ) -> int:
         """certified: names in the certificate, where not the hosts'."""
         context = None
         if tls:
             names = tuple(certified or hosts or (HOST,))
-            context = self.context(*names, authority=authority)
+            context = self.context(*names, authority=authority, expires_at=expires_at)
         server = await asyncio.start_server(
             self._guarded(handler), "127.0.0.1", 0, ssl=context
         )
@@ -150,15 +154,19 @@ class Net:
         return port
 
     def context(
-        self, *names: str, authority: trustme.CA | None = None
+        self,
+        *names: str,
+        authority: trustme.CA | None = None,
+        expires_at: datetime | None = None,
     ) -> ssl.SSLContext:
         """Return a server's context; each certificate is issued once."""
         authority = authority or self.authority
-        context = self._contexts.get((authority, names))
+        context = self._contexts.get((authority, names, expires_at))
         if context is None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            authority.issue_cert(*names).configure_cert(context)
-            self._contexts[authority, names] = context
+            certificate = authority.issue_cert(*names, not_after=expires_at)
+            certificate.configure_cert(context)
+            self._contexts[authority, names, expires_at] = context
         return context
 
     def _guarded(self, handler: Handler) -> Handler:

@@ -257,6 +257,15 @@ async def test_the_head_of_the_page_is_followed(net: Net) -> None:
     assert elsewhere.paths[0] == "/robots.txt"
 
 
+async def test_the_links_of_a_page_are_read_in_its_encoding(net: Net) -> None:
+    html = "<link rel=abp-manifest href='/цветы.json'>".encode("cp1251")
+    served = Page(html, "text/html; charset=windows-1251")
+    site = HonestSite({"/": served})
+    await net.serve(site)
+    await visit(net.fetcher())
+    assert "/%D1%86%D0%B2%D0%B5%D1%82%D1%8B.json" in site.paths
+
+
 async def test_a_page_points_by_its_link_header_too(net: Net) -> None:
     header = '</t.json>; rel="webmcp", </a.json>; rel=ai-actions, </abp.json>; rel=next'
     pages = {
@@ -623,7 +632,7 @@ async def test_a_silent_host_costs_one_timeout(net: Net) -> None:
     await net.serve(silent)
     async with asyncio.timeout(1):
         found = await visit(net.fetcher(step_timeout_s=0.1))
-    assert codes(found) == ["robots_unreachable"]
+    assert codes(found) == ["timeout"]
 
 
 async def test_the_wab_record_in_the_dns_is_followed(net: Net) -> None:
@@ -686,7 +695,7 @@ async def test_a_record_that_leads_to_a_dead_host_does_not_end_the_visit(
     server = await net.serve_dns(Zone("v=wab1; endpoint=https://dead.test/x.json"))
     known = {f"{ROOT}/kept.json": Validators()}
     found = await visit(net.fetcher(dns_server=server), known=known)
-    assert codes(found) == ["robots_unreachable"]
+    assert codes(found) == ["connect"]
     assert urls(found) == ["/kept.json"]
 
 

@@ -123,7 +123,7 @@ async def test_a_host_that_is_down_is_unreachable(net: Net) -> None:
     net.hosts[HOST] = Endpoint("127.0.0.1", 1)
     fetcher = net.fetcher()
     result = await probe(fetcher, RobotsCache(fetcher), ping_of(BASE_URL))
-    assert (result.outcome, result.code) == ("unreachable", "robots_unreachable")
+    assert (result.outcome, result.code) == ("unreachable", "connect")
 
 
 async def test_a_host_that_went_down_since_is_unreachable(net: Net) -> None:

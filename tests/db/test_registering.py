@@ -122,6 +122,26 @@ async def test_site_of_which_only_a_paused_record_tells_is_rejected_and_told(
     assert "status=paused" in decided.problems[0].detail
 
 
+async def test_places_merely_looked_at_in_passing_are_no_problems(
+    scene: Scene, net: Net
+) -> None:
+    """`active` came with "status: https://shop.test/: the server answered 403"."""
+    closed = Page(b"", status="403 Forbidden")
+    pages = {"/agent.json": AWP, "/": closed, "/.well-known/mcp.json": closed}
+    decided = await decide(scene, net, SiteOwner(), pages)
+    assert (decided.status, codes(decided)) == ("active", [])
+
+
+async def test_places_that_were_tried_are_named(scene: Scene, net: Net) -> None:
+    closed = Page(b"", status="403 Forbidden")
+    decided = await decide(scene, net, SiteOwner(), {"/": closed})
+    (problem,) = decided.problems
+    assert problem.code == "document_missing"
+    for path in ("/agent-bridge.json", "/agent.json", "/.well-known/webmcp"):
+        assert f" {path}," in problem.detail
+    assert "/ (the server answered 403)" in problem.detail
+
+
 WAITS = {
     "of our own": PolitenessConfig(
         rules={**RULES, "host": replace(RULES["host"], opens_at=1, min_open_s=1800)}

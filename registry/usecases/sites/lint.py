@@ -15,6 +15,7 @@ from registry.formats.detect import parse_document, parse_page
 from registry.formats.document import Deviation, Document, Format, Parsed, Rejected
 from registry.formats.html.links import DiscoveryLink, parse_links
 from registry.formats.html.markup import is_page
+from registry.formats.html.page_actions import concerns_tool
 from registry.ranking.advice import Advice, advise
 from registry.ranking.encoders.encoder import Encoder
 from registry.ranking.policy import Policy
@@ -65,8 +66,8 @@ class Report:
     @property
     def points_on(self) -> bool:
         """Tell if it is a page without tools that names discovery documents instead."""
-        is_bare = self.problem is not None and not self.deviations
-        return is_bare and bool(self.links)
+        is_bare = not any(map(concerns_tool, self.deviations))
+        return self.document is None and is_bare and bool(self.links)
 
     @property
     def format(self) -> Format | None:
@@ -97,8 +98,9 @@ def inspect(
     """
     place = url or UNTOLD_URL
     if is_page(body, content_type) and not _is_of_document(url, file_name):
-        result = parse_page(body, url=place, allow_loopback=allow_loopback)
-        links = parse_links(body, url=place, allow_loopback=allow_loopback)
+        where = {"url": place, "content_type": content_type}
+        result = parse_page(body, **where, allow_loopback=allow_loopback)
+        links = parse_links(body, **where, allow_loopback=allow_loopback)
     else:
         parse = partial(
             parse_document,

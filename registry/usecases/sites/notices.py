@@ -20,12 +20,14 @@ from registry.identity.keys.key_trust import KeyState
 MAX_STANDING = 20
 MAX_DETAIL = 500
 MAX_SHOWN = 3
+MAX_REASONS = 5
+"""Told of one condition while it lasts."""
 
 Topic = Literal[
     "robots", "unreachable", "missing", "expired", "refused", "unread", "bridge"
 ]
 Conditions = Mapping[str, Mapping[str, Any]]
-"""By key: {"since": RFC 3339, "seen": number of visits}."""
+"""By key: {"since": RFC 3339, "seen": number of visits, "told": reasons told so far}."""
 
 MISSING = "missing  "
 """The key of the condition that a site has no document that counts."""
@@ -104,13 +106,19 @@ _OF_A_KEY: Mapping[KeyState, tuple[str, str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """Something that is wrong. url: which document or call, where it is about one."""
+    """Something that is wrong. url: which document or call, where it is about one.
+
+    about: where it shows, of a condition of the whole site. cause: which of the causes
+    that one problem may have.
+    """
 
     topic: Topic
     detail: str
     fix: str
     problem: str = ""
     url: str = ""
+    about: str = ""
+    cause: str = ""
 
     @property
     def key(self) -> str:
@@ -118,10 +126,16 @@ class Condition:
         return f"{self.topic} {problem} {self.url}"
 
     @property
+    def reason(self) -> str:
+        """Return the problem with its cause; of several problems each is told once."""
+        return f"{self.problem} {self.cause}".strip()
+
+    @property
     def notice(self) -> Notice:
         code, _ = _BEGINS_AND_ENDS[self.topic]
+        url = self.url or self.about
         return make_notice(
-            code, self.detail, fix=self.fix, url=self.url, problem=self.problem
+            code, self.detail, fix=self.fix, url=url, problem=self.problem
         )
 
 
@@ -161,10 +175,14 @@ def compare(
     by_key = {condition.key: condition for condition in conditions}
     keys = sorted(by_key)[:MAX_STANDING]
     standing: dict[str, Mapping[str, Any]] = {
-        key: _once_more(before.get(key), now) for key in keys
+        key: _once_more(before.get(key), by_key[key].reason, now) for key in keys
     }
     standing |= {key: before[key] for key in unseen if key not in standing}
-    begun = [by_key[key].notice for key in keys if key not in before]
+    begun = [
+        by_key[key].notice
+        for key in keys
+        if key not in before or _is_news(before[key], by_key[key].reason)
+    ]
     ended = [key for key in before if key not in standing]
     still = {_subject_of(key) for key in standing}
     over = [_over(key) for key in ended if _subject_of(key) not in still]
@@ -176,14 +194,17 @@ def compare_probe(
 ) -> ConditionChanges:
     """Told when seen twice in a row: one lost packet is no news.
 
-    before: {"told": the outcome told last, "last"?: another, seen once}.
+    before: {"told"?: the outcome told last, "last"?: another, seen once}. A site that is
+    alive from the first is told nothing.
     """
-    noted = before.get("told", "alive")
-    if outcome == noted:
-        return ConditionChanges(standing={"told": noted}, notices=())
+    known = {"told": before["told"]} if "told" in before else {}
+    first_alive = not known and outcome == "alive"
+    if first_alive or outcome == known.get("told"):
+        return ConditionChanges(standing={"told": outcome}, notices=())
     if outcome != before.get("last"):
-        return ConditionChanges(standing={"told": noted, "last": outcome}, notices=())
-    changed = f"Twice in a row it was {outcome}, before that {noted}."
+        return ConditionChanges(standing={**known, "last": outcome}, notices=())
+    since = f"before that {known['told']}" if known else "and never alive before"
+    changed = f"Twice in a row it was {outcome}, {since}."
     told_now = make_notice(
         "probe_changed", f"{changed} {detail}".strip(), url=url, fix=_OF_PROBES
     )
@@ -253,10 +274,21 @@ def _spot(deviation: Mapping[str, Any]) -> tuple[str, str]:
     return deviation["pointer"], deviation["rule"]
 
 
-def _once_more(known: Mapping[str, Any] | None, now: datetime) -> Mapping[str, Any]:
+def _once_more(
+    known: Mapping[str, Any] | None, reason: str, now: datetime
+) -> Mapping[str, Any]:
     if known is None:
-        return {"since": now.isoformat(), "seen": 1}
-    return {"since": known["since"], "seen": known["seen"] + 1}
+        return {"since": now.isoformat(), "seen": 1, "told": [reason]}
+    reasons = known.get("told", [])
+    if reason not in reasons and len(reasons) < MAX_REASONS:
+        reasons = [*reasons, reason]
+    return {"since": known["since"], "seen": known["seen"] + 1, "told": reasons}
+
+
+def _is_news(known: Mapping[str, Any], reason: str) -> bool:
+    """A server that fails in turns is told of each way once, and of a few ways only."""
+    reasons = known.get("told")  # not kept of what began before an upgrade
+    return reasons is not None and reason not in reasons and len(reasons) < MAX_REASONS
 
 
 def _subject_of(key: str) -> tuple[str, str]:

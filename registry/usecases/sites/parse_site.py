@@ -12,6 +12,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -52,6 +53,7 @@ from registry.usecases.refusals import (
 _ANOTHER_MEANING = frozenset(
     {DOCUMENT_SIGNATURE_ALGORITHM.code, DOCUMENT_SIGNATURE_MALFORMED.code}
 )
+_MAX_REASONS = 3
 _NOTHING_DECLARED = Declarations()
 _MEMBERS = {
     kind: tuple(member.name for member in fields(kind))
@@ -97,7 +99,8 @@ class Registrant:
 class ParsedSite:
     """site: with the registrant's declarations where the documents are silent.
 
-    meaning: its semantic hash. problems: of documents that were left out.
+    meaning: its semantic hash. problems: of documents that were left out. absent: URLs at
+    which there surely is nothing.
     """
 
     listing: AssembledSite
@@ -105,11 +108,12 @@ class ParsedSite:
     meaning: bytes
     documents: tuple[StoredDocument, ...]
     problems: tuple[Problem, ...]
+    absent: frozenset[str] = frozenset()
 
     @property
     def refused_urls(self) -> frozenset[str]:
-        """Return the URLs of the documents that the problems are about."""
-        return frozenset(url_of(problem) for problem in self.problems)
+        """Return the URLs of documents that are there, and that the problems are about."""
+        return frozenset(map(url_of, self.problems)) - self.absent
 
     @property
     def is_strict(self) -> bool:
@@ -120,10 +124,14 @@ class NoDocument(Refused):
     """None of the documents counts: the first signature that does not hold, else why.
 
     unsound: by URL, those whose own signature does not hold. left_out: the others.
+    tried: places that were merely looked at, each with what failed there, if anything.
     """
 
     def __init__(
-        self, unsound: Mapping[str, Problem], left_out: Sequence[Problem]
+        self,
+        unsound: Mapping[str, Problem],
+        left_out: Sequence[Problem],
+        tried: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.unsound = unsound
         self.left_out = tuple(left_out)
@@ -135,7 +143,7 @@ class NoDocument(Refused):
         codes = {problem.code for problem in left_out}
         is_elsewhere = DOCUMENT_ELSEWHERE.code in codes
         kind = DOCUMENT_ELSEWHERE if is_elsewhere else DOCUMENT_MISSING
-        super().__init__(kind, _why(left_out))
+        super().__init__(kind, _why(left_out, tried))
 
     @property
     def signatures(self) -> dict[str, dict[str, Any]]:
@@ -154,9 +162,11 @@ def parse_site(
     registrant: Registrant,
     *,
     problems: Sequence[Problem] = (),
+    tried: Mapping[str, str] = MappingProxyType({}),
+    absent: Iterable[str] = (),
     now: datetime,
 ) -> ParsedSite:
-    """problems: what went wrong in fetching.
+    """problems: what went wrong in fetching. tried: see `NoDocument`. absent: `ParsedSite`.
 
     now: also for documents that stand unchanged, whose signature may have run out.
     Raises: NoDocument where none is left; Refused for one that is not what was signed.
@@ -165,7 +175,7 @@ def parse_site(
     documents, unsound, unreadable = _verified_documents(bodies, registrant, now)
     left_out = [*problems, *unreadable]
     if not documents:
-        raise NoDocument(unsound, left_out)
+        raise NoDocument(unsound, left_out, tried)
     # A page that only points to its documents has done what it is there for.
     left_out = [
         problem for problem in left_out if problem.code != PAGE_WITHOUT_TOOLS.code
@@ -183,6 +193,7 @@ def parse_site(
             *(_placed(problem, url) for url, problem in unsound.items()),
             *left_out,
         ),
+        absent=frozenset(absent),
     )
 
 
@@ -314,6 +325,7 @@ def _parse(body: FetchedBody, registrant: Registrant) -> Parsed | Rejected:
         return parse_page(
             body.body,
             url=body.url,
+            content_type=body.content_type,
             allow_loopback=registrant.allow_loopback,
         )
     return parse_document(
@@ -360,7 +372,17 @@ def url_of(problem: Problem) -> str:
     return url if colon and "://" in url and " " not in url else ""
 
 
-def _why(problems: Sequence[Problem]) -> str:
-    if not problems:
-        return "nothing was found at the well-known places"
-    return "; ".join(problem.detail for problem in problems[:3])
+def _why(problems: Sequence[Problem], tried: Mapping[str, str]) -> str:
+    """Name what was expected before pages and places that were merely looked at."""
+    pages = [p for p in problems if p.code == PAGE_WITHOUT_TOOLS.code]
+    first = [p for p in problems if p.code != PAGE_WITHOUT_TOOLS.code]
+    reasons = [problem.detail for problem in [*first, *pages][:_MAX_REASONS]]
+    if tried:
+        reasons.append(f"no document at {', '.join(map(_place, tried.items()))}")
+    return "; ".join(reasons) or "nothing was found at the well-known places"
+
+
+def _place(looked: tuple[str, str]) -> str:
+    url, failed = looked
+    path = urlsplit(url).path
+    return f"{path} ({failed})" if failed else path

@@ -55,7 +55,7 @@ def told(
         pytest.param([failure(refusals.BREAKER_OPEN, URL)], [], id="our own restraint"),
         pytest.param(
             [failure(refusals.ROBOTS_DISALLOWED, f"{OTHER}?{n}") for n in range(15)],
-            [("robots_blocking", None)],
+            [("robots_blocking", f"{OTHER}?0")],
             id="robots.txt, in fifteen places",
         ),
     ],
@@ -70,13 +70,13 @@ def test_outage_is_one_notice_whatever_failed() -> None:
     found = discovery(
         failure(refusals.TIMEOUT, URL), failure(refusals.CONNECT, OTHER, "declared")
     )
-    assert told(found, is_outage=True) == [("site_unreachable", None)]
+    assert told(found, is_outage=True) == [("site_unreachable", OTHER)]
 
 
 def test_place_that_is_surely_empty_is_not_one_that_could_not_be_read() -> None:
     found = discovery(failure(refusals.NOT_FOUND, URL, "declared"), absent=(URL,))
     nothing = NoDocument({}, [problem(refusals.NOT_FOUND)])
-    assert told(found, nothing)[0] == ("documents_missing", None)
+    assert told(found, nothing)[0] == ("documents_missing", URL)
     assert ("document_unread", URL) not in told(found, nothing)
 
 

@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.refusals import BREAKER_OPEN, CONNECT, NETWORK_BUSY, UnexpectedStatus
+from crawler.refusals import (
+    BREAKER_OPEN,
+    CONNECT,
+    DNS_NONE,
+    NETWORK_BUSY,
+    REDIRECT_LIMIT,
+    TIMEOUT,
+    TLS,
+    UnexpectedStatus,
+)
 from crawler.robots.robots_txt import MAX_BYTES, Robots, decide_robots, parse_robots
 from registry.errors import ProblemType, Refused
 from tests.unit.work import assert_linear
@@ -214,13 +223,24 @@ def test_absent_rules_allow_everything(status: int) -> None:
         UnexpectedStatus(503),
         UnexpectedStatus(429),
         UnexpectedStatus(204),
-        Refused(CONNECT),
+        Refused(REDIRECT_LIMIT),
     ],
 )
 def test_rules_that_can_not_be_had_forbid_everything(outcome: Refused) -> None:
     with pytest.raises(Refused) as refused:
         decide_robots(outcome, TOKEN).verify(PAGE)
     assert refused.value.code == "robots_unreachable"
+    assert refused.value.problem.detail == f"robots.txt: {outcome.problem.detail}"
+
+
+@pytest.mark.parametrize("kind", [CONNECT, TLS, TIMEOUT, DNS_NONE])
+def test_host_that_can_not_be_talked_to_is_the_reason_not_its_robots_txt(
+    kind: ProblemType,
+) -> None:
+    cause = Refused(kind, "the certificate is refused: it has expired", fix="Renew it.")
+    with pytest.raises(Refused) as refused:
+        decide_robots(cause, TOKEN).verify(PAGE)
+    assert refused.value.problem == cause.problem
 
 
 @pytest.mark.parametrize("kind", [BREAKER_OPEN, NETWORK_BUSY])

@@ -17,6 +17,7 @@ from registry.identity.keys.key_trust import KeyState, KnownKey
 from registry.usecases.sites.notices import (
     KINDS,
     MAX_DETAIL,
+    MAX_REASONS,
     MAX_STANDING,
     MISSING,
     Condition,
@@ -64,10 +65,25 @@ def test_what_lasts_is_told_when_it_begins_and_when_it_is_over() -> None:
     ]
 
 
-def test_other_reason_of_the_same_outage_is_no_news() -> None:
+def test_each_cause_of_the_same_outage_is_told_once() -> None:
+    """403, then an expired certificate, then 500: one notice told of the 403 alone."""
     timeout = [condition("unreachable", problem="timeout")]
     refused = [condition("unreachable", problem="connect")]
-    assert play(timeout, refused, timeout) == [["site_unreachable"], [], []]
+    begun = ["site_unreachable"]
+    assert play(timeout, refused, timeout, refused, []) == [
+        *(begun, begun, [], []),
+        ["site_reachable"],
+    ]
+
+
+def test_causes_without_end_are_a_few_notices() -> None:
+    outages = [[condition("unreachable", problem=f"cause {n}")] for n in range(30)]
+    assert play(*outages).count(["site_unreachable"]) == MAX_REASONS
+
+
+def test_condition_from_before_an_upgrade_is_not_told_anew() -> None:
+    old = {"unreachable  ": {"since": NOON.isoformat(), "seen": 3}}
+    assert compare(old, [condition("unreachable")], NOON).notices == ()
 
 
 def test_document_with_another_trouble_is_not_told_to_be_well() -> None:
@@ -93,7 +109,8 @@ def test_it_is_remembered_since_when_and_how_often_it_was_seen() -> None:
     for day in range(3):
         at = NOON + timedelta(days=day)
         standing = compare(standing, [condition("missing")], at).standing
-    assert standing == {MISSING: {"since": NOON.isoformat(), "seen": 3}}
+    since = NOON.isoformat()
+    assert standing == {MISSING: {"since": since, "seen": 3, "told": ["x"]}}
 
 
 def test_hundred_troubles_at_once_are_a_few_notices() -> None:
@@ -135,6 +152,14 @@ def test_probe_that_sees_something_else_twice_is_told_once() -> None:
     assert [len(one) for one in told] == [0, 0, 1, 0, 0, 0, 1, 0]
     assert "unreachable" in told[2][0]
     assert "it was alive, before that unreachable" in told[6][0]
+
+
+def test_site_that_was_never_alive_is_not_told_to_have_been() -> None:
+    told = outcomes(*["wrong_protocol"] * 3, "alive", "alive")
+    assert [len(one) for one in told] == [0, 1, 0, 0, 1]
+    assert "never alive before" in told[1][0]
+    assert "before that wrong_protocol" in told[4][0]
+    assert not any(outcomes("alive", "alive", "alive"))
 
 
 def test_probe_that_flutters_is_no_news() -> None:
