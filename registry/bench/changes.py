@@ -23,6 +23,7 @@ import psutil
 from registry.bench.load import Latencies, drive
 from registry.bench.scratch import database_url, scratch_folder, scratch_postgres
 from registry.bench.service import (
+    UNLIMITED,
     OtherSites,
     PreparedService,
     build_index,
@@ -91,7 +92,9 @@ class _Bench:
     port: int
 
     async def measure(self) -> dict[str, Any]:
-        settings = settings_or_exit(port=self.port, data=self.folder, database_url="")
+        settings = settings_or_exit(
+            port=self.port, data=self.folder, database_url="", limits=UNLIMITED
+        )
         configure_logging("json")
         verify_port_is_free(settings.host, settings.port)
         with scratch_postgres(self.folder) as server:
