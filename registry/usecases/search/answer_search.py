@@ -311,7 +311,7 @@ def _results(
             site=summaries[site.site_id],
             factors=site.explanation,
             ahead=site.ahead,
-            behind=tuple(map(format_site_id, site.near_duplicates)),
+            behind=tuple(map(format_site_id, site.sharing)),
         )
         for rank, site in enumerate(ranked.sites, start=offset + 1)
         if site.site_id in summaries

@@ -234,7 +234,7 @@ def test_seventy_five_subdomains_take_one_place(
     assert ranked.eligible == 77
     assert sorted(ids(ranked)) == [1, 2, 100]
     best = next(each for each in ranked.sites if each.site_id == 100)
-    assert best.near_duplicates == tuple(range(101, 175))
+    assert best.sharing == tuple(range(101, 175))
 
 
 def test_one_publishers_different_sites_keep_their_places(
@@ -266,6 +266,55 @@ def test_a_publisher_has_no_more_than_its_places(
         k=30,
     )
     assert (ranked.eligible, len(ranked.sites)) == (10, 3)
+
+
+def flooded(site: MakeProfile) -> list[Profile]:
+    """Sixty different sites of one publisher, better than twenty of others."""
+    flood = [
+        site(n, publisher=999, quality=9000 - n, site_terms=(f"a{n}", f"b{n}", f"c{n}"))
+        for n in range(100, 160)
+    ]
+    return [*flood, *(site(n, quality=6000 - n) for n in range(1, 21))]
+
+
+def test_sixty_different_subdomains_take_three_places(
+    site: MakeProfile, now: datetime
+) -> None:
+    ranked = find(flooded(site), Query(request=TABLE), now, k=20)
+    assert ids(ranked) == [100, 101, 102, *range(1, 18)]
+    assert [row.sharing for row in ranked.sites[:3]] == [(), (), (*range(103, 160),)]
+    assert ranked.eligible == 80
+    assert ranked.has_more
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7])
+def test_a_publisher_takes_no_more_places_on_later_pages(
+    size: int, site: MakeProfile, now: datetime
+) -> None:
+    index = Builder.build(flooded(site), P).index
+    shown: list[int] = []
+    after = None
+    while page := search(
+        *(index, Query(request=TABLE)), now=now, seed=SEED, k=size, after=after
+    ).sites:
+        shown += [row.site_id for row in page]
+        after = page[-1].order_key
+    assert shown == [100, 101, 102, *range(1, 21)]
+
+
+def test_a_publisher_is_crowded_however_its_sites_came_and_went(
+    site: MakeProfile, now: datetime
+) -> None:
+    sites = flooded(site)
+    builder = Builder.build(sites[:2] + sites[60:], P)
+    for number in range(2, 60, 3):
+        builder = builder.with_changes(sites[number : number + 3], [])
+    ranked = search(builder.index, Query(request=TABLE), now=now, seed=SEED, k=20)
+    assert ids(ranked) == [100, 101, 102, *range(1, 18)]
+    builder = builder.with_changes([], range(101, 158))
+    ranked = search(builder.index, Query(request=TABLE), now=now, seed=SEED, k=20)
+    assert ids(ranked) == [100, 158, 159, *range(1, 18)]
+    assert not any(len(part.segment.crowded_rows) for part in builder.index.parts[-1:])
 
 
 def test_sample_is_of_eligible_sites_and_follows_the_seed(
