@@ -354,28 +354,70 @@ SITES = [
 ]
 
 
+def profile_of(site: Site, number: int, publisher: int) -> Profile:
+    return make_profile(
+        site,
+        site_id=number,
+        publisher=publisher,
+        host=f"xq{number}.test",
+        registrable_domain=f"xq{number}.test",
+        formats=("wab",),
+        place=None,
+        probes=ProbeFigures(),
+        changed_at=datetime.fromisoformat("2026-11-01T00:00:00Z"),
+        encoder=load_encoder(),
+        policy=P,
+    )
+
+
 @pytest.fixture(scope="module")
 def town() -> Index:
-    encoder = load_encoder()
     return Builder.build(
+        [profile_of(site, number, number) for number, site in enumerate(SITES)], P
+    ).index
+
+
+VARIED = ["dinner", "lunch", "brunch", "party", "terrace", "garden", "rooftop", "sushi"]
+VARIED += ["pizza", "tapas", "vegan", "birthday", "wedding", "business", "family"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["restaurant reservation for dinner", "reserve a table at a restaurant tonight"],
+)
+def test_varied_texts_of_sixty_subdomains_take_three_of_twenty_places(
+    query: str, now: datetime
+) -> None:
+    rng = random.Random(11)
+    booking = Action(name="bookTable", description="Reserve a table for dinner")
+    flood = [
+        Site(
+            category="restaurant",
+            description=" ".join(["restaurant", *rng.sample(VARIED, 6)]),
+            actions=(
+                Action(
+                    name="reserveTable",
+                    description=" ".join(
+                        ["Restaurant reservation tonight", *rng.sample(VARIED, 5)]
+                    ),
+                ),
+            ),
+        )
+        for _ in range(60)
+    ]
+    honest = [Site(category="restaurant", actions=(booking,)) for _ in range(20)]
+    index = Builder.build(
         [
-            make_profile(
-                site,
-                site_id=number,
-                publisher=number,
-                host=f"xq{number}.test",
-                registrable_domain=f"xq{number}.test",
-                formats=("wab",),
-                place=None,
-                probes=ProbeFigures(),
-                changed_at=datetime.fromisoformat("2026-11-01T00:00:00Z"),
-                encoder=encoder,
-                policy=P,
-            )
-            for number, site in enumerate(SITES)
+            *(profile_of(site, n, 999) for n, site in enumerate(flood, 100)),
+            *(profile_of(site, n, n) for n, site in enumerate(honest, 1)),
         ],
         P,
     ).index
+    ranked = search(
+        *(index, prepare_query(query, load_encoder(), P)), now=now, seed=SEED, k=20
+    )
+    assert len(ids(ranked)) == 20
+    assert sum(site_id >= 100 for site_id in ids(ranked)) <= 3
 
 
 @pytest.fixture(scope="module")
