@@ -53,6 +53,19 @@ SELECTIONS = Counter("fair_registry_selections_total", "Selections reported.")
 PROBLEMS = Counter(
     "fair_registry_problems_total", "Requests refused, by code.", ["code"]
 )
+LIMITED = Counter(
+    "fair_registry_limited_total", "Requests beyond their limit, by kind.", ["kind"]
+)
+ANONYMOUS_TURNED_AWAY = Gauge(
+    "fair_registry_anonymous_turned_away",
+    "1 while disk or log run short and only operators' searches are answered.",
+    multiprocess_mode="mostrecent",
+)
+FREE_BYTES = Gauge(
+    "fair_registry_free_bytes",
+    "Free bytes where the data folder is.",
+    multiprocess_mode="mostrecent",
+)
 
 INVARIANCE_TRIALS = Gauge(
     "fair_registry_invariance_trials",

@@ -4,6 +4,7 @@ import asyncio
 import ctypes
 import gc
 import os
+import resource
 import signal
 import sys
 from collections.abc import Callable, Coroutine
@@ -39,6 +40,14 @@ def collect_less_often() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
+
+
+def raise_file_limit(files: int) -> None:
+    """Let this process open so many files, or as many as the system lets it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = files if hard == resource.RLIM_INFINITY else min(files, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def ensure_standard_streams() -> None:

@@ -149,6 +149,25 @@ class Settings:
         "newest is served at once, with the cosignatures that it has by then.",
         default=0,
     )
+    limits: Annotated[float, Meta(gt=0, lt=1e9)] = setting(
+        "Times all limits of docs/limits.md: bursts, and what comes back a second.",
+        default=1.0,
+    )
+    run: Path | None = setting(
+        "Folder in which the web processes of this host share what each client has left. "
+        "Unset: `run` in the data folder.",
+        default=None,
+    )
+    min_free_mb: Natural = setting(
+        "Free megabytes at the data folder below which searches and selections of anonymous "
+        "askers are turned away, so that a full disk does not end all others.",
+        default=1_000,
+    )
+    max_pending: Annotated[int, Meta(ge=1)] = setting(
+        "Records that may wait for their place in the log before anonymous askers are "
+        "turned away.",
+        default=100_000,
+    )
     retention_days: Annotated[int, Meta(ge=0, le=36_500)] = setting(
         "Days after which the disclosures of rankings (query, location, scores) are "
         "erased automatically. 0: never.",
@@ -240,6 +259,10 @@ class Settings:
     @property
     def keys(self) -> Path:
         return self.data / "keys"
+
+    @property
+    def run_folder(self) -> Path:
+        return self.run or self.data / "run"
 
     @property
     def index(self) -> Path:

@@ -191,7 +191,8 @@ def test_the_report_is_there_for_auditors(http: httpx.Client) -> None:
 
 def test_health_is_told(http: httpx.Client) -> None:
     assert http.get("/health/live").json() == {"status": "live"}
-    assert http.get("/health/ready").json() == {"status": "ready"}
+    ready = http.get("/health/ready").json()
+    assert ready == {"status": "ready", "anonymous": "answered"}
 
 
 def test_refusals_are_counted_by_code_out_of_public_reach(

@@ -29,7 +29,12 @@ async def get_readiness(services: Injected) -> dict[str, str]:
 
     That is code `part_silent`, with one member of `errors` for each such part, whose
     `pointer` is `crawler` or, for the index builder of this machine, `indexer`.
-    FAIR_REGISTRY_CRAWLERS=0 says that there is to be no crawler.
+    FAIR_REGISTRY_CRAWLERS=0 says that there is to be no crawler. `anonymous` tells
+    whether anonymous askers are answered, or turned away for want of disk or log.
     """
     await services.readiness.verify()
-    return {"status": "ready"}
+    room = services.room
+    return {
+        "status": "ready",
+        "anonymous": f"turned away: {room.shortage}" if room.is_short else "answered",
+    }

@@ -9,7 +9,8 @@ from litestar.params import JSONBody
 from registry.errors import Refused
 from registry.index.columns.filters import FILTERS, Filters
 from registry.interfaces.http import refusals
-from registry.interfaces.http.credentials import ANYBODY, Call, asking_operator
+from registry.interfaces.http.credentials import ANYBODY, Call, admit_asker
+from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.query_string import (
     none_of,
@@ -43,15 +44,15 @@ _MAY_BE_EMPTY = frozenset({"city", "nonce"})
     summary="Ask for ranked sites",
     tags=["search"],
     security=ANYBODY,
-    responses=problems(401),
+    responses=problems(401, 429),
     operation_class=reading_query(SearchQuery),
     query=required_parameters(SearchQuery),
 )
 async def search_by_query(
     request: Call, services: Injected
 ) -> SearchAnswer | BriefAnswer:
+    operator = await admit_asker(request, services, Kind.SEARCH)
     query = read_query(request.query_params, SearchQuery)
-    operator = await asking_operator(request, services)
     return await answer_search(services, query, operator)
 
 
@@ -62,12 +63,12 @@ async def search_by_query(
     tags=["search"],
     security=ANYBODY,
     status_code=200,
-    responses=problems(401, 408, 413, 415),
+    responses=problems(401, 408, 413, 415, 429),
 )
 async def search_by_body(
     data: JSONBody[SearchQuery], request: Call, services: Injected
 ) -> SearchAnswer | BriefAnswer:
-    operator = await asking_operator(request, services)
+    operator = await admit_asker(request, services, Kind.SEARCH)
     with pointing_into_body():
         return await answer_search(services, data, operator)
 

@@ -6,7 +6,8 @@ import msgspec
 from litestar import post
 from litestar.params import JSONBody
 
-from registry.interfaces.http.credentials import ANYBODY, Call, asking_operator
+from registry.interfaces.http.credentials import ANYBODY, Call, admit_asker
+from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.wire_model import PromisedView, RequestBody, view_promised
@@ -33,12 +34,12 @@ class SelectionRequest(RequestBody):
     summary="Report which site was chosen from a ranking, once",
     tags=["search"],
     security=ANYBODY,
-    responses=problems(401, 403, 404, 408, 409, 413, 415),
+    responses=problems(401, 403, 404, 408, 409, 413, 415, 429),
 )
 async def report_selection(
     data: JSONBody[SelectionRequest], request: Call, services: Injected
 ) -> PromisedView:
-    operator = await asking_operator(request, services)
+    operator = await admit_asker(request, services, Kind.SELECTION)
     async with services.api.begin() as connection:
         selected = await select_site(
             connection,
