@@ -53,6 +53,7 @@ def make_resolver(settings: Settings) -> Resolver:
             allow_loopback=settings.allow_loopback,
             hosts=HostsFile(hosts) if hosts else {},
             dns_server=parse_endpoint(settings.dns) if settings.dns else None,
+            own_networks=settings.refused_networks,
         )
     )
 
