@@ -17,7 +17,6 @@ from statistics import fmean
 from typing import Any
 
 import click
-import msgspec
 import psutil
 
 from registry.bench.load import Latencies, drive
@@ -38,7 +37,7 @@ from registry.cli.service.serve import verify_port_is_free
 from registry.client import RegistryClient
 from registry.db.engine.engines import Engine, engine_at
 from registry.db.sites import profiles
-from registry.index.building.manifest import MANIFEST, IndexManifest
+from registry.index.building.manifest import read_manifest
 from registry.observability import configure_logging
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.profile import Profile, parse_profile
@@ -197,7 +196,7 @@ class _Indexer:
     """The indexer's process, and its newest base."""
 
     def __init__(self, folder: Path) -> None:
-        self._manifest = folder / MANIFEST
+        self._folder = folder
         self.cpu_s: list[float] = []
         self.took_s: list[float] = []
         self.peak_mb = 0
@@ -234,8 +233,8 @@ class _Indexer:
         return float(times.user + times.system + ended)
 
     def _read_base(self) -> str:
-        manifest = msgspec.json.decode(self._manifest.read_bytes(), type=IndexManifest)
-        return manifest.parts[0]
+        manifest = read_manifest(self._folder)
+        return manifest.parts[0] if manifest else ""
 
     def _process(self) -> psutil.Process:
         children: list[psutil.Process] = psutil.Process().children(recursive=True)

@@ -124,7 +124,8 @@ def read_opened(
     except RegistryError as error:
         if error.code == JSON_SYNTAX.code:
             error = _explain_syntax(body, content_type) or error
-        return Rejected(error.problem, log.family or _marked_format(body))
+        meant = log.family or _marked_format(body)
+        return Rejected(error.problem, meant, log.deviations)
 
 
 def _marked_format(body: bytes) -> Format | None:
@@ -147,15 +148,18 @@ def _explain_syntax(body: bytes, content_type: str) -> Refused | None:
 
 
 def parse_page(
-    body: bytes, *, url: str, allow_loopback: bool = False
+    body: bytes, *, url: str, content_type: str = "", allow_loopback: bool = False
 ) -> Parsed | Rejected:
-    """Read the WebMCP tools that an HTML page declares."""
+    """Read the WebMCP tools that an HTML page declares.
+
+    content_type: as served; its charset counts before the page's own.
+    """
     log = DeviationLog(url=url, allow_loopback=allow_loopback)
     try:
         with collector_paused():
-            return Parsed(read_page(body, log))
+            return Parsed(read_page(body, content_type, log))
     except RegistryError as error:
-        return Rejected(error.problem)
+        return Rejected(error.problem, deviations=log.deviations)
 
 
 def _parse_object(body: bytes) -> JsonObject:

@@ -229,6 +229,21 @@ def test_the_registration_block_lists_the_site(
 
 
 @pytest.mark.slow
+def test_the_registration_block_fails_where_the_site_is_rejected(
+    origin: str, registered: dict[str, str], tmp_path: Path
+) -> None:
+    assert registered
+    environment = {"REGISTRY": origin, "SITE": SITES["Ed25519"]}
+    with pytest.raises(AssertionError, match='"code":"key_not_published"'):
+        run_block(
+            registration_block("Ed25519"),
+            tmp_path,
+            WEB_ROOT=str(tmp_path / "not served"),
+            **environment,
+        )
+
+
+@pytest.mark.slow
 def test_the_search_block_finds_the_sites_and_reports_the_first(
     origin: str, registered: dict[str, str], tmp_path: Path
 ) -> None:
@@ -241,6 +256,22 @@ def test_the_search_block_finds_the_sites_and_reports_the_first(
     results = json.loads(answer)["results"]
     assert {result["site"]["host"] for result in results} == set(SITES.values())
     assert json.loads(selection)["leafHash"]
+
+
+@pytest.mark.slow
+def test_the_block_for_ard_finds_the_same_sites(
+    origin: str, registered: dict[str, str], tmp_path: Path
+) -> None:
+    until_found(origin, len(registered))
+    block = block_after("ard.md", "# Clients of")
+
+    output = run_block(block, tmp_path, REGISTRY=origin)
+    answer, end = json.JSONDecoder().raw_decode(output)
+    counts = json.loads(output[end:])
+
+    named = {result["identifier"] for result in answer["results"]}
+    assert named == {f"urn:air:{site}:site" for site in SITES.values()}
+    assert counts["facets"]["country"]["buckets"]
 
 
 @pytest.mark.slow

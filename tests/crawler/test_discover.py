@@ -10,12 +10,12 @@ from crawler.discovery.visit_result import Discovery
 from crawler.http.exchange import Fetched, Wanted
 from crawler.http.fetch import Fetcher
 from crawler.http.head import MAX_LINK_CHARACTERS, Validators
-from crawler.http.resolve import Endpoint
 from crawler.robots.robots_cache import RobotsCache
 from crawler.tasks.convert import fetched_bodies
 from registry.formats.detect import parse_page
 from registry.formats.document import Parsed
 from registry.sites.host import parse_host
+from registry.sites.hosts_file import Endpoint
 from registry.usecases.sites.lint import inspect
 from tests.crawler.net import HOST, HonestSite, Net, Page, silent
 
@@ -255,6 +255,15 @@ async def test_the_head_of_the_page_is_followed(net: Net) -> None:
     assert [one.found_by for one in found.documents] == ["page", "linked", "linked"]
     assert [one.is_page for one in found.documents] == [True, False, False]
     assert elsewhere.paths[0] == "/robots.txt"
+
+
+async def test_the_links_of_a_page_are_read_in_its_encoding(net: Net) -> None:
+    html = "<link rel=abp-manifest href='/цветы.json'>".encode("cp1251")
+    served = Page(html, "text/html; charset=windows-1251")
+    site = HonestSite({"/": served})
+    await net.serve(site)
+    await visit(net.fetcher())
+    assert "/%D1%86%D0%B2%D0%B5%D1%82%D1%8B.json" in site.paths
 
 
 async def test_a_page_points_by_its_link_header_too(net: Net) -> None:

@@ -11,7 +11,7 @@ from litestar.openapi.spec import OpenAPIMediaType, Operation, RequestBody, Sche
 from litestar.params import FromPath, QueryParameter
 
 from registry.errors import Problem, Refused
-from registry.formats.document import Document
+from registry.formats.document import Deviation
 from registry.formats.reading.call_targets import resolve_target
 from registry.interfaces.http import refusals
 from registry.interfaces.http.limits import limit_writes
@@ -188,7 +188,7 @@ def view_report(report: Report) -> LintReport:
         version=document.version if document else None,
         conformance=report.conformance,
         url=report.url,
-        deviations=_deviations(document),
+        deviations=_deviations(report.deviations),
         problem=report.problem,
         provenance=view_provenance(document.provenance) if document else None,
         references=document.references if document else (),
@@ -207,8 +207,7 @@ def _view_advice(advice: Iterable[Advice]) -> tuple[AdviceView, ...]:
     )
 
 
-def _deviations(document: Document | None) -> tuple[DeviationView, ...]:
-    deviations = document.deviations if document else ()
+def _deviations(deviations: Iterable[Deviation]) -> tuple[DeviationView, ...]:
     return tuple(
         msgspec.convert(row, DeviationView, from_attributes=True) for row in deviations
     )
