@@ -174,7 +174,7 @@ def _amended(
 
 
 def _describe(action: Action, words: ActionWords, policy: Policy) -> Action:
-    """In the words of its name, and in as many others as it lacks."""
+    """Describe it in the words of its name, and in as many others as it lacks."""
     own = {*words.name, *words.description}
     others = coined_words(max(0, policy.described_words - len(own)))
     return replace(action, description=f"{action.description} {action.name} {others}")

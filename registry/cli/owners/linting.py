@@ -26,6 +26,7 @@ _FACTORS = {
     "relevance": "relevance",
     "proximity": "proximity",
     "capability_depth": "capability depth",
+    "quality": "quality",
 }
 
 

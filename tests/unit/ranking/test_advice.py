@@ -98,7 +98,10 @@ def test_what_an_action_leaves_out_is_advised_with_its_gain(
     site: Site, word: str
 ) -> None:
     (advice,) = _advise(site)
-    assert (advice.factor, advice.actions) == ("capability_depth", (site.actions[0].name,))
+    assert (advice.factor, advice.actions) == (
+        "capability_depth",
+        (site.actions[0].name,),
+    )
     assert word in advice.how
     assert advice.gain is not None
     assert 0 < advice.gain <= FULL
@@ -183,7 +186,21 @@ def _changes(site: Site) -> list[tuple[Advice, Site]]:
     return list(try_changes(site, words, trial))
 
 
-WORDS = "book table order bread repair bicycle find menu room price day guest send".split()
+WORDS = [
+    "book",
+    "table",
+    "order",
+    "bread",
+    "repair",
+    "bicycle",
+    "find",
+    "menu",
+    "room",
+    "price",
+    "day",
+    "guest",
+    "send",
+]
 PHRASES = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
 SPARSE = st.builds(
     Action,
@@ -244,7 +261,7 @@ FAILED = LastProbe(
 
 
 def test_failing_probes_are_advised_on_with_what_they_asked_got_and_want() -> None:
-    """"0 of 8 probes answered well" cost 7.4 of 15 points, and advice told nothing."""
+    """ "0 of 8 probes answered well" cost 7.4 of 15 points, and advice told nothing."""
     figures = ProbeFigures(probes=8, answers=8, successes=0, median_ms=8)
     (advice,) = advise_on_quality(figures, FAILED, DEFAULT_POLICY)
     assert (advice.factor, advice.probe) == ("quality", FAILED)
