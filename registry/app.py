@@ -14,17 +14,22 @@ from litestar.di import Provide
 from litestar.types import ASGIApp
 
 from registry import keyring
+from registry.compiled.library import explain_absence, how_to_compile
 from registry.db.engine.engines import Engine, Role, open_engine
 from registry.db.log.rankings import CountingWriter
 from registry.index.query.index_searcher import is_compiled
 from registry.index.sources import digest_of_code
+from registry.interfaces.http.bucket_table import BucketTable
 from registry.interfaces.http.envelope import Envelope
-from registry.interfaces.http.limits import BURST, LENIENCE, REFILL_PER_S, TokenBuckets
+from registry.interfaces.http.limits import LENIENCE, Limits, operator_id_of
 from registry.interfaces.http.problems import EXCEPTION_HANDLERS
 from registry.interfaces.http.services import Bot, Services
+from registry.interfaces.http.spare_room import SpareRoom
+from registry.interfaces.http.streams import StreamPlaces
 from registry.interfaces.http.strict import (
     MAX_BODY_BYTES,
     StrictRequest,
+    verify_head,
     verify_query,
 )
 from registry.interfaces.http.watched import Watched
@@ -42,11 +47,17 @@ from registry.interfaces.rest.search import (
     search,
     selections,
 )
+from registry.interfaces.rest.search.search_shortcut import SearchShortcut
 from registry.interfaces.rest.sites import lint, notices, refresh, sites
 from registry.interfaces.web import directory, openapi, pages, site_page
 from registry.interfaces.web import static_files as files
-from registry.observability import BATCH_RECORDS, configure_logging
-from registry.process import beat, collect_less_often
+from registry.observability import (
+    BATCH_RECORDS,
+    configure_logging,
+    metrics_of_process,
+    metrics_served,
+)
+from registry.process import beat, collect_less_often, is_supervised, raise_file_limit
 from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.policy import Policy
 from registry.ranking.proximity import squared_chords
@@ -62,6 +73,7 @@ from registry.usecases.log.served_log import ServedLog, WitnessPolicy
 from registry.usecases.operators.operator_access import OperatorAccess
 from registry.usecases.readiness import Readiness
 from registry.usecases.reports.ask_counterfactual import Counterfactuals
+from registry.usecases.reports.recent_reports import RecentReports
 from registry.usecases.reports.report_queue import ReportQueue
 from registry.usecases.search.answer_search import Searcher
 from registry.usecases.search.follow_index import IndexFollower
@@ -82,7 +94,8 @@ POOLS = (
     (Role.ERASER, 1),
     (Role.LABELLER, 1),
 )
-INQUIRIES, INQUIRIES_PER_S = 30, 0.1  # of an auditor, each a second of work
+OPEN_FILES = 20_000  # connections, and what a process opens otherwise
+MEGABYTE = 1_000_000
 
 V1 = Router(
     "/v1",
@@ -139,7 +152,6 @@ AT_THEIR_PLACES = [
     files.get_security,
     files.get_style,
     health.get_liveness,
-    health.get_metrics,
     health.get_readiness,
     openapi.get_openapi,
     openapi.show_openapi,
@@ -163,6 +175,7 @@ def create_app_from_environment() -> ASGIApp:
     """Create the application that granian starts, behind the proxies that are trusted."""
     settings = read_settings(os.environ)
     collect_less_often()
+    raise_file_limit(OPEN_FILES)
     app = create_app(settings)
     if not settings.trusted_proxies:
         return app
@@ -177,9 +190,11 @@ def create_app(settings: Settings) -> Litestar:
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
         beating = asyncio.create_task(beat())
-        async with open_services(settings) as services:
-            app.state.services = services
-            yield
+        at = None if is_supervised() else settings.metrics_at
+        with metrics_served(at, metrics_of_process()):
+            async with open_services(settings) as services:
+                app.state.services = services
+                yield
         beating.cancel()
 
     async def services() -> Services:
@@ -191,14 +206,15 @@ def create_app(settings: Settings) -> Litestar:
         cors_config=CORSConfig(allow_origins=["*"], expose_headers=EXPOSED_HEADERS),
         dependencies={"services": Provide(services)},
         exception_handlers=EXCEPTION_HANDLERS,
-        guards=[verify_query],
+        guards=[verify_head, verify_query],
         lifespan=[lifespan],
         logging_config=None,
         openapi_config=openapi.OPENAPI,
         request_class=StrictRequest,
         request_max_body_size=MAX_BODY_BYTES,
     )
-    app.asgi_handler = Envelope(app.asgi_handler)
+    shortcut = SearchShortcut(app.asgi_handler, lambda: app.state.services)
+    app.asgi_handler = Envelope(shortcut)
     return app
 
 
@@ -226,10 +242,11 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
     searcher = _searcher(settings, api, follower, recorders, entries)
     retention = Retention(eraser, timedelta(days=settings.retention_days), chance)
     promiser = searcher.promiser
-    working = (follower, entries, promiser, *recorders, retention, Watched(api))
+    room = _room(settings, api)
+    working = (follower, entries, promiser, *recorders, retention, Watched(api), room)
     tasks = [asyncio.create_task(job.run()) for job in working]
     try:
-        yield _services(settings, engines, searcher, encoder, chance)
+        yield _services(settings, engines, searcher, encoder, chance, room=room)
     finally:
         await _stop(tasks, engines)
 
@@ -240,6 +257,8 @@ def _services(
     searcher: Searcher,
     encoder: Encoder,
     chance: Chance,
+    *,
+    room: SpareRoom,
 ) -> Services:
     """Return what requests are answered with. engines: in the order of POOLS."""
     api, auditor, _, eraser, labeller = engines
@@ -251,6 +270,7 @@ def _services(
         labeller=labeller,
         served=ServedLog(api, _witnessed(settings)),
         reports=ReportQueue(),
+        recent_reports=RecentReports(chance.now),
         searcher=searcher,
         readiness=Readiness(api, searcher, crawls=settings.crawler_shares > 0),
         listed_count=ListedCount(api),
@@ -262,12 +282,13 @@ def _services(
         log_vkey=keyring.load_vkey(keys, keyring.LOG),
         former_vkeys=keyring.load_former_vkeys(keys),
         auditors=settings.auditor_keys,
-        auditor_limits=TokenBuckets(burst=INQUIRIES, refill_per_s=INQUIRIES_PER_S),
         counterfactuals=_counterfactuals(auditor, gazetteer, searcher.follower, chance),
         promise_vkey=keyring.load_vkey(keys, keyring.PROMISE),
         web_key=keyring.load_web_key(keys),
         chance=chance,
-        write_limits=_write_limits(settings),
+        limits=_limits(settings, room),
+        room=room,
+        streams=StreamPlaces(),
         refreshes=_refresh_allowance(settings),
         contact=settings.contact,
         bot=_bot(settings),
@@ -290,7 +311,9 @@ def _counterfactuals(
 def _ready_ranking(policy: Policy) -> Encoder:
     """Make now what the first search would wait for."""
     if not is_compiled():
-        logger.warning("ranking_by_numpy", reason="the kernel is not compiled here")
+        logger.warning(
+            "ranking_by_numpy", reason=explain_absence(), fix=how_to_compile()
+        )
     squared_chords()
     encoder = load_encoder(policy)
     lexicon_of(encoder, policy)
@@ -352,9 +375,20 @@ def _bot(settings: Settings) -> Bot:
     )
 
 
-def _write_limits(settings: Settings) -> TokenBuckets:
-    if settings.allow_loopback:
-        return TokenBuckets(
-            burst=BURST * LENIENCE, refill_per_s=REFILL_PER_S * LENIENCE
-        )
-    return TokenBuckets()
+def _room(settings: Settings, api: Engine) -> SpareRoom:
+    return SpareRoom(
+        api,
+        settings.data,
+        min_free_bytes=settings.min_free_mb * MEGABYTE,
+        max_pending=settings.max_pending,
+    )
+
+
+def _limits(settings: Settings, room: SpareRoom) -> Limits:
+    factor = settings.limits * (LENIENCE if settings.allow_loopback else 1)
+    return Limits(
+        BucketTable(settings.run_folder, keyring.load_web_key(settings.keys)),
+        factor=factor,
+        auditors=frozenset(map(operator_id_of, settings.auditor_keys)),
+        room=room,
+    )

@@ -1,12 +1,36 @@
-"""Logs and metrics of a running process."""
+"""Logs and metrics of a running process.
+
+Where SHARED_METRICS names a folder, the processes keep their figures in files there, and
+whoever serves the metrics adds up those of all of them, also of those that have ended.
+"""
 
 import logging
+import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, TextIO
+from wsgiref.simple_server import WSGIServer
 
+import psutil
 import structlog
-from prometheus_client import Counter, Gauge, Histogram
+from prometheus_client import (
+    REGISTRY,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    Metric,
+    start_http_server,
+)
+from prometheus_client.multiprocess import MultiProcessCollector
+from typing_extensions import override
+
+SHARED_METRICS = "PROMETHEUS_MULTIPROC_DIR"  # prometheus_client reads it when imported
+PORTS_TRIED = 32
+
+logger = structlog.get_logger()
 
 SEARCHES = Counter("fair_registry_searches_total", "Ranked answers given.")
 SEARCH_SECONDS = Histogram(
@@ -29,22 +53,104 @@ SELECTIONS = Counter("fair_registry_selections_total", "Selections reported.")
 PROBLEMS = Counter(
     "fair_registry_problems_total", "Requests refused, by code.", ["code"]
 )
+LIMITED = Counter(
+    "fair_registry_limited_total", "Requests beyond their limit, by kind.", ["kind"]
+)
+ANONYMOUS_TURNED_AWAY = Gauge(
+    "fair_registry_anonymous_turned_away",
+    "1 while disk or log run short and only operators' searches are answered.",
+    multiprocess_mode="mostrecent",
+)
+FREE_BYTES = Gauge(
+    "fair_registry_free_bytes",
+    "Free bytes where the data folder is.",
+    multiprocess_mode="mostrecent",
+)
 
 INVARIANCE_TRIALS = Gauge(
-    "fair_registry_invariance_trials", "Trials of invariance in the newest run."
+    "fair_registry_invariance_trials",
+    "Trials of invariance in the newest run.",
+    multiprocess_mode="mostrecent",
 )
 INVARIANCE_VIOLATIONS = Gauge(
     "fair_registry_invariance_violations",
     "Trials of the newest run in which an input that must not matter moved a ranking.",
+    multiprocess_mode="mostrecent",
 )
 INVARIANCE_FINISHED = Gauge(
     "fair_registry_invariance_finished_timestamp_seconds",
     "When the newest run of trials ended.",
+    multiprocess_mode="mostrecent",
 )
 REPORT_FINISHED = Gauge(
     "fair_registry_report_made_timestamp_seconds",
     "When the newest monthly report was made and kept.",
+    multiprocess_mode="mostrecent",
 )
+
+
+class SharedMetrics(MultiProcessCollector):
+    """The figures of all processes that keep theirs in a folder, added up."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(None, str(folder))  # type: ignore[no-untyped-call] # it has none
+        self._folder = folder
+
+    @override
+    def collect(self) -> list[Metric]:
+        for file in self._folder.glob("gauge_live*_*.db"):
+            # What is under way at a process that has ended is under way no more.
+            if not psutil.pid_exists(int(file.stem.rpartition("_")[2])):
+                file.unlink(missing_ok=True)
+        collected: list[Metric] = super().collect()  # type: ignore[no-untyped-call]
+        return collected
+
+
+@contextmanager
+def metrics_served(
+    at: tuple[str, int] | None, collected: CollectorRegistry
+) -> Iterator[int | None]:
+    """Serve metrics on a thread, at the first free port from this one on; gives the port.
+
+    at: address and port, 0 for any; None: they are not served, and so they are where no
+    port is free, for figures do not stop what they are about.
+    """
+    server = None if at is None else _serve_from(*at, collected)
+    try:
+        yield server.server_port if server else None
+    finally:
+        if server:
+            server.shutdown()
+            server.server_close()
+
+
+def metrics_of_process(own: CollectorRegistry = REGISTRY) -> CollectorRegistry:
+    """Return its own, or those of all where it shares a folder with others."""
+    folder = os.environ.get(SHARED_METRICS)
+    return metrics_in(Path(folder)) if folder else own
+
+
+def metrics_in(folder: Path) -> CollectorRegistry:
+    shared = CollectorRegistry()
+    shared.register(SharedMetrics(folder))
+    return shared
+
+
+def _serve_from(
+    address: str, port: int, registry: CollectorRegistry
+) -> WSGIServer | None:
+    detail = ""
+    candidates = range(port, min(port + PORTS_TRIED, 65536)) if port else (0,)
+    for candidate in candidates:
+        try:
+            server = start_http_server(candidate, address, registry)[0]
+        except OSError as error:
+            detail = str(error)
+        else:
+            logger.info("metrics_served", address=address, port=server.server_port)
+            return server
+    logger.error("metrics_not_served", address=address, port=port, detail=detail)
+    return None
 
 
 class LossyStream:

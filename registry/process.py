@@ -4,6 +4,7 @@ import asyncio
 import ctypes
 import gc
 import os
+import resource
 import signal
 import sys
 from collections.abc import Callable, Coroutine
@@ -41,6 +42,14 @@ def collect_less_often() -> None:
     gc.set_threshold(50_000, 20, 100)
 
 
+def raise_file_limit(files: int) -> None:
+    """Let this process open so many files, or as many as the system lets it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = files if hard == resource.RLIM_INFINITY else min(files, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 def ensure_standard_streams() -> None:
     """Open the null device where standard input, output or error are closed.
 
@@ -62,6 +71,11 @@ def release_standard_streams() -> None:
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, stream.fileno())
             os.close(nowhere)
+
+
+def is_supervised() -> bool:
+    """Return whether `serve` runs this process and serves its metrics with those of all."""
+    return HEARTBEATS in os.environ
 
 
 def run_until_stopped(work: Coroutine[Any, Any, None]) -> None:
@@ -90,7 +104,7 @@ async def _cancel_on_signal(work: Coroutine[Any, Any, None]) -> None:
 
 async def beat() -> None:
     """Show the supervisor, if there is one, that the event loop goes round."""
-    if HEARTBEATS not in os.environ:
+    if not is_supervised():
         return
     with suppress(OSError):  # no supervisor any more
         pipe = os.open(os.environ[HEARTBEATS], os.O_WRONLY | os.O_NONBLOCK)

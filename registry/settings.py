@@ -90,10 +90,12 @@ class Settings:
         "and a network. 0: as many as CRAWLERS.",
         default=0,
     )
-    crawler_metrics: str = setting(
-        "address:port at which a crawler serves its metrics, such as 127.0.0.1:9101; "
-        "of several on one machine each takes the next free port. Empty: not served.",
-        default="",
+    metrics: str = setting(
+        "address:port at which `serve` serves the metrics of its processes, added up, and "
+        "a web process or crawler that is started otherwise its own; the next free port "
+        "where that is taken. Not for the public: they tell what is asked how often. "
+        "`off`: not served.",
+        default="127.0.0.1:9101",
     )
     crawl_at_once: Natural = setting("Sites a crawler works on at a time.", default=32)
     crawl_lease_s: Natural = setting(
@@ -146,6 +148,25 @@ class Settings:
         "Number of WITNESSES that must have cosigned a checkpoint before it is served. 0: the "
         "newest is served at once, with the cosignatures that it has by then.",
         default=0,
+    )
+    limits: Annotated[float, Meta(gt=0, lt=1e9)] = setting(
+        "Times all limits of docs/limits.md: bursts, and what comes back a second.",
+        default=1.0,
+    )
+    run: Path | None = setting(
+        "Folder in which the web processes of this host share what each client has left. "
+        "Unset: `run` in the data folder.",
+        default=None,
+    )
+    min_free_mb: Natural = setting(
+        "Free megabytes at the data folder below which searches and selections of anonymous "
+        "askers are turned away, so that a full disk does not end all others.",
+        default=1_000,
+    )
+    max_pending: Annotated[int, Meta(ge=1)] = setting(
+        "Records that may wait for their place in the log before anonymous askers are "
+        "turned away.",
+        default=100_000,
     )
     retention_days: Annotated[int, Meta(ge=0, le=36_500)] = setting(
         "Days after which the disclosures of rankings (query, location, scores) are "
@@ -202,14 +223,14 @@ class Settings:
         return max(self.crawlers, self.crawlers_in_all)
 
     @property
-    def crawler_metrics_at(self) -> tuple[str, int] | None:
+    def metrics_at(self) -> tuple[str, int] | None:
         """Address and port. Raises: ValueError."""
-        if not self.crawler_metrics:
+        if self.metrics == "off":
             return None
-        address, _, port = self.crawler_metrics.rpartition(":")
+        address, _, port = self.metrics.rpartition(":")
         address = address.removeprefix("[").removesuffix("]")
         if not (port.isascii() and port.isdigit() and int(port) < 65536):
-            raise ValueError(f"{self.crawler_metrics!r} does not end in a port")
+            raise ValueError(f"{self.metrics!r} does not end in a port")
         return str(ipaddress.ip_address(address)), int(port)
 
     @property
@@ -238,6 +259,10 @@ class Settings:
     @property
     def keys(self) -> Path:
         return self.data / "keys"
+
+    @property
+    def run_folder(self) -> Path:
+        return self.run or self.data / "run"
 
     @property
     def index(self) -> Path:

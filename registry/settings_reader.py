@@ -25,7 +25,7 @@ _AUTHORITY = re.compile(r"[a-z0-9.-]+(:[0-9]+)?")
 _PARSED_BY = {
     "AUDITORS": "auditor_keys",
     "BOT_ADDRESSES": "bot_networks",
-    "CRAWLER_METRICS": "crawler_metrics_at",
+    "METRICS": "metrics_at",
     "WITNESSES": "witness_list",
 }
 

@@ -344,7 +344,11 @@ async def _links_of(
     """Return links of the head, then of the header for formats that the head left out."""
     url = page.final_url
     head = await asyncio.to_thread(
-        parse_links, page.body, url=url, allow_loopback=allow_loopback
+        parse_links,
+        page.body,
+        url=url,
+        content_type=page.content_type,
+        allow_loopback=allow_loopback,
     )
     promised = {link.format for link in head}
     header = parse_link_header(page.links, url=url, allow_loopback=allow_loopback)

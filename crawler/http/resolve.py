@@ -182,9 +182,9 @@ class Resolver:
         except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer):
             return []
         except dns.exception.Timeout as error:
-            raise Refused(refusals.DNS_TIMEOUT, f"for TXT of {name}") from error
+            raise Refused(refusals.DNS_TIMEOUT, _of_texts(name)) from error
         except (dns.exception.DNSException, OSError) as error:
-            raise Refused(refusals.DNS_FAILED, f"for TXT of {name}") from error
+            raise Refused(refusals.DNS_FAILED, _of_texts(name)) from error
         records = [b"".join(record.strings) for record in answer]
         return [text.decode("ascii", "replace") for text in records[:MAX_TEXTS]]
 
@@ -193,7 +193,7 @@ class Resolver:
             async with asyncio.timeout(self.config.timeout_s):
                 return await self._look_up(host)
         except TimeoutError as error:
-            raise Refused(refusals.DNS_TIMEOUT, f"for {host}") from error
+            raise Refused(refusals.DNS_TIMEOUT, f"The name is {host}.") from error
         except (OSError, UnicodeError) as error:
             raise Refused(refusals.DNS_FAILED, f"{host} was not resolved") from error
 
@@ -259,6 +259,10 @@ class SystemLookup:
         """Free the thread, whether or not somebody still waits; runs on the loop."""
         self._busy -= 1
         deliver()
+
+
+def _of_texts(name: str) -> str:
+    return f"The TXT records of {name} could not be looked up."
 
 
 def _tell(answer: "asyncio.Future[list[str]]", addresses: list[str]) -> None:

@@ -126,7 +126,7 @@ def _expect_format(
     if answer.body == body:
         return
     parse = parse_page if is_page else parse_document
-    parsed = parse(answer.body, url=answer.url)
+    parsed = parse(answer.body, url=answer.url, content_type=answer.content_type)
     if not isinstance(parsed, Parsed):
         detail = f"{answer.url}: {parsed.problem.detail}"
         raise Refused(refusals.DOCUMENT_OTHER, detail)

@@ -17,12 +17,12 @@ from statistics import fmean
 from typing import Any
 
 import click
-import msgspec
 import psutil
 
 from registry.bench.load import Latencies, drive
 from registry.bench.scratch import database_url, scratch_folder, scratch_postgres
 from registry.bench.service import (
+    UNLIMITED,
     OtherSites,
     PreparedService,
     build_index,
@@ -37,7 +37,7 @@ from registry.cli.service.serve import verify_port_is_free
 from registry.client import RegistryClient
 from registry.db.engine.engines import Engine, engine_at
 from registry.db.sites import profiles
-from registry.index.building.manifest import MANIFEST, IndexManifest
+from registry.index.building.manifest import read_manifest
 from registry.observability import configure_logging
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.profile import Profile, parse_profile
@@ -91,7 +91,9 @@ class _Bench:
     port: int
 
     async def measure(self) -> dict[str, Any]:
-        settings = settings_or_exit(port=self.port, data=self.folder, database_url="")
+        settings = settings_or_exit(
+            port=self.port, data=self.folder, database_url="", limits=UNLIMITED
+        )
         configure_logging("json")
         verify_port_is_free(settings.host, settings.port)
         with scratch_postgres(self.folder) as server:
@@ -194,7 +196,7 @@ class _Indexer:
     """The indexer's process, and its newest base."""
 
     def __init__(self, folder: Path) -> None:
-        self._manifest = folder / MANIFEST
+        self._folder = folder
         self.cpu_s: list[float] = []
         self.took_s: list[float] = []
         self.peak_mb = 0
@@ -231,8 +233,8 @@ class _Indexer:
         return float(times.user + times.system + ended)
 
     def _read_base(self) -> str:
-        manifest = msgspec.json.decode(self._manifest.read_bytes(), type=IndexManifest)
-        return manifest.parts[0]
+        manifest = read_manifest(self._folder)
+        return manifest.parts[0] if manifest else ""
 
     def _process(self) -> psutil.Process:
         children: list[psutil.Process] = psutil.Process().children(recursive=True)

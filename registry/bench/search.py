@@ -21,6 +21,7 @@ from registry.bench.load import Latencies, drive
 from registry.bench.scratch import database_url, scratch_folder, scratch_postgres
 from registry.bench.service import (
     LIMIT,
+    UNLIMITED,
     OtherSites,
     PreparedService,
     build_index,
@@ -87,6 +88,7 @@ class _Bench:
             data=self.folder,
             workers=self.workers,
             database_url="",
+            limits=UNLIMITED,
         )
         configure_logging("json")
         verify_port_is_free(settings.host, settings.port)

@@ -42,6 +42,8 @@ PREPARED = "prepared.json"
 REQUESTS = 50_000
 REQUEST_SITES = 5 * CHUNK
 LIMIT = 20
+UNLIMITED = 1e6
+"""Times the service's limits: a bench is one client, and measures the service at work."""
 
 
 class PreparedService(msgspec.Struct, frozen=True):

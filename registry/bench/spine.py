@@ -9,6 +9,7 @@ import click
 
 from registry.bench.load import Latencies, drive
 from registry.bench.scratch import scratch_folder
+from registry.bench.service import UNLIMITED
 from registry.cli.service.command_settings import settings_or_exit
 from registry.cli.service.serve import running_service, until_ready
 from registry.cli.town import beside_town, register_site
@@ -31,7 +32,11 @@ def spine(seconds: float, port: int, *, as_json: bool) -> None:
     """Registration and search on the demo town, from socket to durable record."""
     with scratch_folder() as folder:
         settings = settings_or_exit(
-            port=port, data=folder, allow_loopback=True, database_url=""
+            port=port,
+            data=folder,
+            allow_loopback=True,
+            database_url="",
+            limits=UNLIMITED,
         )
         configure_logging("json")
         figures = asyncio.run(_measure(settings, seconds))

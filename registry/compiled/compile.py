@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -29,8 +30,13 @@ _FLAGS = (
     "-Wall",
     "-Wextra",
 )
-# Vector instructions that every such machine of the last fifteen years has.
-_BASELINES = {"x86_64": "-march=x86-64-v2", "AMD64": "-march=x86-64-v2"}
+# Vector instructions that every such machine of the last fifteen years has, by names
+# that GCC knew before its version 11.
+_BASELINES = {"x86_64": ("-mssse3", "-msse4.2", "-mpopcnt")}
+GLIBC = "2.17"
+"""The oldest C library that a library compiled by zig runs with."""
+FAILURE = LIBRARY.with_suffix(".failed")
+"""Why the last compilation failed: it is told at every start."""
 
 
 def digest_of_sources() -> str:
@@ -41,27 +47,41 @@ def digest_of_sources() -> str:
     return digest.hexdigest()
 
 
-def compile_kernel() -> bool:
-    """Compile the library and tell if it succeeded; prints the reason if not."""
-    compiler = _compiler()
+def compile_kernel(machine: str = platform.machine(), output: Path = LIBRARY) -> bool:
+    """Compile the library and tell if it succeeded; prints the reason if not.
+
+    machine: as `platform.machine` names it; another than this one needs zig.
+    """
+    reason, message = _compile(machine, output)
+    if reason:
+        text = f"{reason}: ranking will use NumPy, much slower\n{message}"
+        sys.stderr.write(f"fair-registry: {text}")
+    if output == LIBRARY:
+        FAILURE.unlink(missing_ok=True)
+        if reason:
+            error = next((line for line in message.splitlines() if "error" in line), "")
+            FAILURE.write_text(": ".join(filter(None, (reason, error))), "utf-8")
+    return not reason
+
+
+def _compile(machine: str, output: Path) -> tuple[str, str]:
+    """Return why it failed, or "", and what the compiler says."""
+    compiler = _compiler(machine)
     if compiler is None:
-        _report("no C compiler here: ranking will use NumPy, about thirty times slower")
-        return False
-    baseline = _BASELINES.get(platform.machine())
-    output = LIBRARY.with_suffix(f".{os.getpid()}")
+        return f"no C compiler for {machine} here", ""
+    unfinished = output.with_suffix(f".{os.getpid()}")
     command = [
         *compiler,
         *_FLAGS,
-        *([baseline] if baseline else []),
+        *_BASELINES.get(machine, ()),
         f'-DSOURCES="{digest_of_sources()}"',
-        *("-o", str(output), *map(str, _sources("*.c")), "-lm"),
+        *("-o", str(unfinished), *map(str, _sources("*.c")), "-lm"),
     ]
     run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 — our own sources
     if run.returncode:
-        _report(f"the kernel did not compile, ranking will use NumPy:\n{run.stderr}")
-        return False
-    output.replace(LIBRARY)  # atomic, also while the old one is in use
-    return True
+        return "the kernel did not compile", run.stderr
+    unfinished.replace(output)  # atomic, also while the old one is in use
+    return "", run.stderr
 
 
 def _sources(names: str) -> list[Path]:
@@ -69,15 +89,18 @@ def _sources(names: str) -> list[Path]:
     return sorted(HERE.parent.glob(f"*/csrc/{names}"))
 
 
-def _compiler() -> list[str] | None:
-    if named := shlex.split(os.environ.get("CC", "")):
-        return named if shutil.which(named[0]) else None
-    path = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
-    return [path] if path else None
-
-
-def _report(message: str) -> None:
-    sys.stderr.write(f"fair-registry: {message}\n")
+def _compiler(machine: str) -> list[str] | None:
+    if machine == platform.machine():
+        if named := shlex.split(os.environ.get("CC", "")):
+            return named if shutil.which(named[0]) else None
+        path = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
+        if path:
+            return [path]
+    if find_spec("ziglang") is None:
+        return None
+    target = ["-target", f"{machine}-linux-gnu.{GLIBC}"]
+    zig = [sys.executable, "-m", "ziglang", "cc", "-g0"]
+    return [*zig, *target] if sys.platform == "linux" else zig
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 """Loading of the compiled library, if it was compiled from the installed sources."""
 
 import ctypes
+import sys
 from functools import cache
 from typing import Any, cast
 
 import numpy.typing as npt
 
-from registry.compiled.compile import LIBRARY, digest_of_sources
+from registry.compiled.compile import FAILURE, LIBRARY, digest_of_sources
 
 
 @cache
@@ -18,6 +19,20 @@ def find_library() -> ctypes.CDLL | None:
     except (OSError, ValueError):
         return None
     return library if compiled == digest_of_sources() else None
+
+
+def explain_absence() -> str:
+    """Tell why `find_library` finds none."""
+    if FAILURE.exists():
+        return FAILURE.read_text(encoding="utf-8")
+    if LIBRARY.exists():
+        return "the compiled library is of other sources, or of another machine"
+    return "this installation came without a compiled library"
+
+
+def how_to_compile() -> str:
+    compiler = "a C compiler (gcc and libc6-dev, or ziglang from the package index)"
+    return f"install {compiler}, then: {sys.executable} -m registry.compiled.compile"
 
 
 def pointers_to(*arrays: npt.NDArray[Any]) -> tuple[ctypes.c_void_p, ...]:

@@ -52,7 +52,7 @@ def _tool(action: Action, name: str, site_name: str) -> JsonObject:
     tool: JsonObject = {
         "name": name,
         "description": f"{about.rstrip('.')} on {site_name}",
-        "inputSchema": _input_schema(action.parameters),
+        "inputSchema": input_schema(action.parameters),
     }
     hints = dict(_hints(action))
     return {**tool, "annotations": hints} if hints else tool
@@ -65,22 +65,27 @@ def _hints(action: Action) -> Iterator[tuple[str, JsonValue]]:
             yield "destructiveHint", action.sensitivity != "write"
 
 
-def _input_schema(parameters: tuple[Parameter, ...]) -> JsonObject:
+def input_schema(
+    parameters: tuple[Parameter, ...], *, choices: int | None = None
+) -> JsonObject:
+    """Map parameters to JSON Schema.
+
+    choices: given for a schema in brief, without descriptions and what goes without
+    saying: the most values of one that are listed.
+    """
     required: list[JsonValue] = [p.name for p in parameters if p.required]
-    schema: JsonObject = {
-        "type": "object",
-        "properties": {p.name: _property(p) for p in parameters},
-    }
+    schema: JsonObject = {} if choices else {"type": "object"}
+    schema["properties"] = {p.name: _property(p, choices) for p in parameters}
     return {**schema, "required": required} if required else schema
 
 
-def _property(parameter: Parameter) -> JsonObject:
+def _property(parameter: Parameter, most: int | None) -> JsonObject:
     described: JsonObject = {}
     if parameter.type != "unknown":
         described["type"] = parameter.type
-    if parameter.description:
+    if parameter.description and most is None:
         described["description"] = parameter.description
-    if parameter.enum:
+    if parameter.enum and (most is None or len(parameter.enum) <= most):
         choices: list[JsonValue] = [_choice(text, parameter) for text in parameter.enum]
         if parameter.type == "array":
             described["items"] = {"enum": choices}

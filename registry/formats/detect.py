@@ -147,13 +147,16 @@ def _explain_syntax(body: bytes, content_type: str) -> Refused | None:
 
 
 def parse_page(
-    body: bytes, *, url: str, allow_loopback: bool = False
+    body: bytes, *, url: str, content_type: str = "", allow_loopback: bool = False
 ) -> Parsed | Rejected:
-    """Read the WebMCP tools that an HTML page declares."""
+    """Read the WebMCP tools that an HTML page declares.
+
+    content_type: as served; its charset counts before the page's own.
+    """
     log = DeviationLog(url=url, allow_loopback=allow_loopback)
     try:
         with collector_paused():
-            return Parsed(read_page(body, log))
+            return Parsed(read_page(body, content_type, log))
     except RegistryError as error:
         return Rejected(error.problem)
 

@@ -27,6 +27,11 @@ NOT_DISCOVERY = ProblemType(
     "The document is not a discovery document.",
     "Serve the document that lists the site's actions at this address.",
 )
+PAGE_ENCODING = ProblemType(
+    "page_encoding",
+    "The page is in an encoding that browsers do not decode.",
+    "Save and serve the page as UTF-8, and declare it: <meta charset=utf-8>.",
+)
 PAGE_WITHOUT_TOOLS = ProblemType(
     "page_without_tools",
     "The page declares no tool and no action.",

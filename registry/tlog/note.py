@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import (
     Ed25519PublicKey,
 )
 
+from registry.ed25519_points import point_fault
 from registry.errors import Refused, TooLarge
 from registry.tlog.canonical_text import MAX_INT64, format_base64, parse_base64
 from registry.tlog.refusals import (
@@ -131,6 +132,9 @@ def parse_vkey(text: str) -> VerifierKey:
     )
     if key.key_id.hex() != parts[1]:
         raise Refused(NOTE_KEY_MALFORMED, "the key id does not belong to the key")
+    fault = point_fault(key.public)
+    if fault is not None:  # anybody can sign under some of these
+        raise Refused(NOTE_KEY_MALFORMED, f"the public key is {fault}")
     return key
 
 

@@ -7,6 +7,7 @@ processes would.
 
 import asyncio
 import contextlib
+import json
 import os
 import socket
 import subprocess
@@ -39,7 +40,7 @@ from registry.usecases.chance import Chance
 from registry.usecases.log.commit_ahead import commit_ahead
 from registry.usecases.log.sequence import Sequencer
 from registry.usecases.search.build_index import IndexBuilder
-from tests.waiting import awaited
+from tests.waiting import PATIENCE_S, awaited
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -122,6 +123,12 @@ class RunningRegistry:
 
         return awaited(f"{ranking_id} in the log", look)
 
+    def metrics(self) -> str:
+        """What Prometheus would read; the log says where."""
+        lines = self.log.read_text().splitlines()
+        line = next(line for line in lines if "metrics_served" in line)
+        return httpx.get(f"http://127.0.0.1:{json.loads(line)['port']}/metrics").text
+
     def search(self, q: str = "book a table for two", **given: Any) -> Json:
         answer = self.http.get("/v1/search", params={"q": q, **given})
         assert answer.status_code == 200, answer.text
@@ -148,7 +155,7 @@ class Backstage:
         self._loop.close()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE_S)
 
     def open_town(self, folder: Path) -> Town:
         hosts = {*LISTED, *UNLISTED, *CHANGING_KEYS, *DISHONEST}
@@ -251,6 +258,7 @@ def run_registry(postgres: EmbeddedPostgres, data: Path) -> Iterator[RunningRegi
         data=data,
         database_url=postgres.url("running").render_as_string(hide_password=False),
         port=free_port(),
+        metrics="127.0.0.1:0",
         allow_loopback=True,
         log_format="json",
         auditors=format_vkey(AUDITOR.verifier_key),

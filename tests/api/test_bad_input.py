@@ -282,7 +282,7 @@ def test_a_challenge_is_asked_for_with_a_host_alone(
         ('{"rankingId":"x"}', "/siteId"),
         ('{"rankingId":1,"siteId":null}', "/rankingId"),
         ('{"rankingId":"x","siteId":7}', "/siteId"),
-        ('{"rankingId":"x","siteId":"' + "A" * 14 + '"}', "/siteId"),
+        ('{"rankingId":"x","siteId":"' + "A" * 254 + '"}', "/siteId"),
         ('{"rankingId":"' + "x" * 101 + '","siteId":null}', "/rankingId"),
         ('{"rankingId":"x","siteId":null,"outcome":"it went well"}', "/outcome"),
         ('{"rankingId":"x","siteId":null,"outcome":"' + "a" * 33 + '"}', "/outcome"),

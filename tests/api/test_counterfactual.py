@@ -77,7 +77,7 @@ def test_no_question_is_counted_as_a_ranking(
     registry: RunningRegistry, inquiry: Inquiry
 ) -> None:
     def searches() -> str:
-        metrics = registry.http.get("/metrics").text
+        metrics = registry.metrics()
         name = "fair_registry_searches_total "
         return next(line for line in metrics.splitlines() if line.startswith(name))
 

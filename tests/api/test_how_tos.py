@@ -317,7 +317,7 @@ def test_the_blocks_to_try_it_register_and_find_a_site_of_ones_own(
         "PORT": str(port),
         "SITE_PORT": str(site_port),
     }
-    start = block_after("try-it.md", "First `make setup`")
+    start = block_after("try-it.md", "First `make install`")
     ask = block_after("try-it.md", "In a second terminal")
     command = ["bash", "-euo", "pipefail", "-c", start]
     log = tmp_path / "serve.log"

@@ -1,20 +1,44 @@
-from types import SimpleNamespace
+"""What a network, an operator and an auditor may use, and what who goes beyond is told."""
 
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
 import pytest
-from litestar import Litestar, post
+from litestar import Litestar, get, post
 from litestar.testing import AsyncTestClient
 
-from registry.interfaces.http import limits
+from registry.errors import RateLimited, RegistryError, Unauthorized, Unavailable
+from registry.interfaces.http.bucket_table import BucketTable
+from registry.interfaces.http.client_networks import networks_of
+from registry.interfaces.http.credentials import Call, admit_asker
 from registry.interfaces.http.envelope import Envelope
-from registry.interfaces.http.limits import TokenBuckets, client_of, limit_writes
+from registry.interfaces.http.limits import (
+    LIMITS,
+    TOGETHER,
+    Kind,
+    Limits,
+    limit_accounts,
+    limit_writes,
+)
 from registry.interfaces.http.problems import EXCEPTION_HANDLERS
+from registry.interfaces.http.streams import STREAMS, STREAMS_OF_CLIENT
+from registry.interfaces.http.token_bucket import Quota
+from registry.usecases.refusals import OPERATOR_KEY_UNKNOWN
 from tests.api import expect
 from tests.api.running import RunningRegistry
+
+IPV4, IPV6 = "192.0.2.1", "2001:db8:1:1::1"
+OPERATOR, AUDITOR = "operator-id", "auditor-id"
 
 
 class Clock:
     def __init__(self) -> None:
-        self.now_s = 0.0
+        self.now_s = 1_000.0
 
     def __call__(self) -> float:
         return self.now_s
@@ -26,47 +50,98 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def buckets(clock: Clock) -> TokenBuckets:
-    return TokenBuckets(burst=3, refill_per_s=0.5, clock=clock)
+def room() -> Any:
+    return SimpleNamespace(is_short=False)
 
 
-def test_a_burst_passes_and_then_no_more(buckets: TokenBuckets) -> None:
-    assert [buckets.take("a").wait_s for _ in range(4)] == [0, 0, 0, 2]
+@pytest.fixture
+def limits(clock: Clock, room: Any) -> Limits:
+    buckets = BucketTable(None, b"k" * 32)
+    return Limits(buckets, clock=clock, auditors=frozenset([AUDITOR]), room=room)
 
 
-def test_clients_do_not_share_a_bucket(buckets: TokenBuckets) -> None:
-    for _ in range(4):
-        buckets.take("a")
-    assert buckets.take("b").left == 2
+def refusal(
+    limits: Limits,
+    address: str = IPV4,
+    kind: Kind = Kind.SEARCH,
+    account: str | None = None,
+) -> RegistryError | None:
+    scope: Any = {"type": "http", "client": (address, 1), "headers": []}
+    return limits.allow(scope, kind, account).refusal
 
 
-def test_tokens_come_back_with_time(buckets: TokenBuckets, clock: Clock) -> None:
-    for _ in range(3):
-        buckets.take("a")
-    clock.now_s = 1.9
-    assert buckets.take("a").wait_s == 1
-    clock.now_s = 2.1
-    assert buckets.take("a").wait_s == 0
-    clock.now_s = 10_000
-    assert [buckets.take("a").wait_s for _ in range(4)] == [0, 0, 0, 2]
+def passes(limits: Limits, address: str = IPV4, **given: Any) -> int:
+    """How many pass before one is refused."""
+    passed = 0
+    while refusal(limits, address, **given) is None:
+        passed += 1
+    return passed
 
 
-def test_a_client_that_was_told_to_wait_passes_after_it(
-    buckets: TokenBuckets, clock: Clock
+def test_an_honest_agent_may_search_three_hundred_times_at_once(
+    limits: Limits, clock: Clock
 ) -> None:
-    for _ in range(3):
-        buckets.take("a")
-    clock.now_s += buckets.take("a").wait_s
-    assert buckets.take("a").wait_s == 0
+    assert passes(limits) == 300
+    clock.now_s += 1
+    assert passes(limits) == 20
 
 
-def test_many_clients_do_not_fill_the_memory(
-    buckets: TokenBuckets, monkeypatch: pytest.MonkeyPatch
+def test_an_operator_with_a_key_has_more_and_shares_it_with_nobody(
+    limits: Limits,
 ) -> None:
-    monkeypatch.setattr(limits, "MAX_CLIENTS", 10)
-    for number in range(100):
-        buckets.take(str(number))
-    assert len(buckets._buckets) == 10
+    assert passes(limits) == 300
+    assert passes(limits, account=OPERATOR) == 1_000
+    assert passes(limits, account="another") == 1_000
+
+
+def test_many_accounts_in_one_network_are_bounded_together(limits: Limits) -> None:
+    passed = [passes(limits, account=str(number)) for number in range(10)]
+    assert sum(passed) == TOGETHER * 1_000
+    assert passes(limits, "192.0.2.2", account="elsewhere") == 1_000
+
+
+def test_each_kind_is_counted_by_itself(limits: Limits) -> None:
+    for kind, row in LIMITS.items():
+        assert passes(limits, kind=kind) == row.anonymous.burst, kind
+
+
+def test_a_network_of_ipv6_is_bounded_however_many_addresses_it_has(
+    limits: Limits,
+) -> None:
+    assert passes(limits, "2001:db8:1:1::1") == 300
+    assert passes(limits, "2001:db8:1:1::2") == 0
+    assert passes(limits, "2001:db8:1:2::1") == 300
+    in_the_48 = sum(passes(limits, f"2001:db8:1:{n:x}::1") for n in range(3, 3_000))
+    assert 600 + in_the_48 == TOGETHER * 300
+    assert passes(limits, "2001:db8:2:1::1") == 300
+
+
+def test_a_48_pushes_nobody_out(limits: Limits) -> None:
+    """65,536 networks knock; he who has spent what he had is still known."""
+    passes(limits, IPV4)
+    for number in range(1 << 16):
+        refusal(limits, f"2001:db8:1:{number:x}::1")
+    assert refusal(limits, IPV4) is not None
+
+
+def test_a_known_auditor_has_more_reports(limits: Limits) -> None:
+    kind = Kind.REPORT
+    assert [
+        passes(limits, kind=kind, account=account)
+        for account in (None, OPERATOR, AUDITOR)
+    ] == [6, 12, 30]
+
+
+def test_without_room_the_anonymous_go_first(limits: Limits, room: Any) -> None:
+    room.is_short = True
+    for kind in (Kind.SEARCH, Kind.SELECTION):
+        refused = refusal(limits, kind=kind)
+        assert isinstance(refused, Unavailable)
+        assert refused.code == "anonymous_turned_away"
+        assert refused.retry_after_s
+        assert refusal(limits, kind=kind, account=OPERATOR) is None
+    for kind in (Kind.ERASURE, Kind.REPORT, Kind.WRITE):
+        assert refusal(limits, kind=kind) is None
 
 
 @pytest.mark.parametrize(
@@ -86,36 +161,122 @@ def test_many_clients_do_not_fill_the_memory(
 def test_a_client_is_an_address_or_a_network(
     one: str, two: str, *, is_same: bool
 ) -> None:
-    assert (client_of(one) == client_of(two)) is is_same
+    assert (networks_of(one)[0] == networks_of(two)[0]) is is_same
 
 
-async def test_the_refusal_says_when_to_come_back(buckets: TokenBuckets) -> None:
-    @post("/", guards=[limit_writes])
+@asynccontextmanager
+async def application(limits: Limits) -> AsyncIterator[AsyncTestClient[Litestar]]:
+    @post("/write", guards=[limit_writes])
     async def write() -> None: ...
 
+    @post("/account", guards=[limit_accounts])
+    async def account() -> None: ...
+
+    @get("/search")
+    async def search(request: Call) -> None:
+        await admit_asker(request, app.state.services, Kind.SEARCH)
+
+    class Operators:
+        async def of_api_key(self, api_key: str) -> str:
+            if api_key != "right":
+                raise Unauthorized(OPERATOR_KEY_UNKNOWN)
+            return OPERATOR
+
     app = Litestar(
-        [write],
+        [write, account, search],
         exception_handlers=EXCEPTION_HANDLERS,
         openapi_config=None,
         logging_config=None,
     )
     app.asgi_handler = Envelope(app.asgi_handler)
-    app.state.services = SimpleNamespace(write_limits=buckets)
+    app.state.services = SimpleNamespace(limits=limits, operators=Operators())
     async with AsyncTestClient(app) as client:
-        passed = [await client.post("/") for _ in range(3)]
-        refused = await client.post("/")
-    assert [one.status_code for one in passed] == [201] * 3
-    assert passed[0].headers["RateLimit-Policy"] == '"writes";q=3;w=6'
-    assert passed[0].headers["RateLimit"] == '"writes";r=2;t=2'
+        yield client
+
+
+async def test_the_refusal_says_when_to_come_back(limits: Limits) -> None:
+    async with application(limits) as client:
+        passed = [await client.post("/account") for _ in range(10)]
+        refused = await client.post("/account")
+        other = await client.post("/write")
+    assert [answer.status_code for answer in (*passed, other)] == [201] * 11
+    assert passed[0].headers["RateLimit-Policy"] == '"account";q=10;w=600'
+    assert passed[0].headers["RateLimit"] == '"account";r=9;t=60'
     expect.problem(refused, 429, "too_many_requests")
-    assert refused.headers["Retry-After"] == "2"
-    assert refused.headers["RateLimit"] == '"writes";r=0;t=6'
+    assert refused.headers["Retry-After"] == "60"
+    assert refused.headers["RateLimit"] == '"account";r=0;t=600'
+    assert other.headers["RateLimit"] == '"writes";r=119;t=1'
 
 
-def test_the_two_writes_that_cost_work_are_limited(registry: RunningRegistry) -> None:
-    challenge = registry.http.post("/v1/challenges", json={"host": "a.test"})
-    submitted = registry.submit("x")
-    for answer in (challenge, submitted):
-        assert answer.headers["RateLimit-Policy"].startswith('"writes";q=')
-        assert "r=" in answer.headers["RateLimit"]
-    assert "RateLimit" not in registry.http.get("/v1/policy").headers
+async def test_who_guesses_keys_is_counted_as_anonymous(limits: Limits) -> None:
+    async with application(limits) as client:
+
+        async def ask(key: str) -> httpx.Response:
+            headers = {"Authorization": f"Bearer {key}"}
+            return await client.get("/search", headers=headers)
+
+        statuses = [(await ask("wrong")).status_code for _ in range(301)]
+        assert statuses == [401] * 300 + [429]
+        assert (await client.get("/search")).status_code == 429
+        assert (await ask("right")).headers["RateLimit"] == '"search-key";r=999;t=1'
+
+
+def test_errors_that_are_limits_say_the_pace(limits: Limits) -> None:
+    passes(limits, kind=Kind.REPORT)
+    refused = refusal(limits, kind=Kind.REPORT)
+    assert isinstance(refused, RateLimited)
+    assert refused.problem.detail == "6 may come at once, and 1 in 20 s after that"
+
+
+def test_what_costs_work_is_limited(registry: RunningRegistry) -> None:
+    http = registry.http
+    ranking = registry.search()["ranking"]
+    selection = {"rankingId": ranking["id"], "siteId": None}
+    signed = {"Content-Type": "application/jose"}
+    for policy, answer in (
+        ("writes", http.post("/v1/challenges", json={"host": "a.test"})),
+        ("writes", registry.submit("x")),
+        ("account", http.post("/v1/operators", content="x", headers=signed)),
+        ("search", http.get("/v1/search", params={"q": "book a table"})),
+        ("search", http.post("/v1/search", json={"q": "book a table"})),
+        ("search", http.get("/", params={"q": "book a table"})),
+        (
+            "search",
+            http.get("/v1/search", params={"q": " "}),
+        ),  # a mistake, and it counts
+        ("selection", http.post("/v1/selections", json=selection)),
+        ("erasure", http.post(f"/v1/rankings/{ranking['id']}/erase")),
+        ("report", http.get("/v1/reports/fairness")),
+    ):
+        assert answer.headers["RateLimit-Policy"].startswith(f'"{policy}";q='), policy
+        assert re.fullmatch(rf'"{policy}";r=\d+;t=\d+', answer.headers["RateLimit"])
+    assert "RateLimit" not in http.get("/v1/policy").headers
+
+
+def test_the_page_has_the_table() -> None:
+    root = Path(__file__).parents[2]
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in (root / "docs/limits.md").read_text().splitlines()
+        if line.startswith("|")
+    ]
+    stated = {(row[4].strip("`"), row[2].replace(",", ""), row[3]) for row in rows}
+    for kind, row in LIMITS.items():
+        columns = {kind.value: row.anonymous, f"{kind.value}-key": row.operator}
+        for name, limit in columns.items():
+            if kind is Kind.INQUIRY:
+                continue  # it has auditors only
+            if limit is not None:
+                assert (name, str(limit.burst), pace_of(limit)) in stated, name
+    report, inquiry = LIMITS[Kind.REPORT].auditor, LIMITS[Kind.INQUIRY].anonymous
+    assert report
+    assert ("report-key", str(report.burst), pace_of(report)) in stated
+    assert ("inquiry-key", str(inquiry.burst), pace_of(inquiry)) in stated
+    assert f"{STREAMS_OF_CLIENT} at once" in {row[2] for row in rows}
+    assert f"{STREAMS} at once" in {row[2] for row in rows}
+
+
+def pace_of(limit: Quota) -> str:
+    if limit.per_s >= 1:
+        return f"{limit.per_s:g}/s"
+    return f"{limit.per_s * 60:g}/min"

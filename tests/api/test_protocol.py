@@ -17,7 +17,6 @@ READABLE = [
     "/",
     "/bot",
     "/checkpoint",
-    "/metrics",
     "/robots.txt",
     "/static/style.css",
     "/health/live",
@@ -29,7 +28,7 @@ def test_head_is_get_without_the_content(http: httpx.Client, path: str) -> None:
     head, get = http.head(path), http.get(path)
     assert (head.status_code, head.content) == (200, b"")
     assert head.headers["Content-Type"] == get.headers["Content-Type"]
-    if "search" not in path and path not in {"/metrics", "/checkpoint"}:
+    if "search" not in path and path != "/checkpoint":
         assert head.headers["Content-Length"] == get.headers["Content-Length"]
 
 
@@ -149,7 +148,7 @@ def test_full_tiles_may_be_kept_for_ever_and_checkpoints_may_not(
 
 
 def test_a_charset_is_named_once(http: httpx.Client) -> None:
-    for path in ("/metrics", "/checkpoint", "/static/style.css", "/robots.txt", "/"):
+    for path in ("/checkpoint", "/static/style.css", "/robots.txt", "/"):
         assert http.get(path).headers["Content-Type"].count("charset") == 1, path
 
 
@@ -192,10 +191,14 @@ def test_the_report_is_there_for_auditors(http: httpx.Client) -> None:
 
 def test_health_is_told(http: httpx.Client) -> None:
     assert http.get("/health/live").json() == {"status": "live"}
-    assert http.get("/health/ready").json() == {"status": "ready"}
+    ready = http.get("/health/ready").json()
+    assert ready == {"status": "ready", "anonymous": "answered"}
 
 
-def test_refusals_are_counted_by_code(http: httpx.Client) -> None:
-    http.get("/v1/search", params={"q": ""})
-    counted = http.get("/metrics").text
+def test_refusals_are_counted_by_code_out_of_public_reach(
+    registry: RunningRegistry,
+) -> None:
+    registry.http.get("/v1/search", params={"q": ""})
+    assert registry.http.get("/metrics").status_code == 404
+    counted = registry.metrics()
     assert 'fair_registry_problems_total{code="parameter_invalid"}' in counted

@@ -7,18 +7,24 @@ import httpx
 from litestar import Litestar, Router
 from litestar.di import Provide
 
+from registry.interfaces.http.bucket_table import BucketTable
+from registry.interfaces.http.limits import Limits
 from registry.interfaces.http.problems import EXCEPTION_HANDLERS
 from registry.interfaces.http.strict import StrictRequest
 from registry.interfaces.rest.reports.reports import get_fairness_report
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.usecases.chance import Chance
+from registry.usecases.reports.recent_reports import RecentReports
 from registry.usecases.reports.report_queue import ReportQueue
 
 
 async def test_whom_no_turn_is_left_for_is_told_when_to_come_again() -> None:
+    chance, queue = Chance(), ReportQueue(waiting_max=0)
     services = SimpleNamespace(
-        chance=Chance(),
-        reports=ReportQueue(waiting_max=-1),
+        chance=chance,
+        reports=queue,
+        recent_reports=RecentReports(chance.now),
+        limits=Limits(BucketTable(None, b"k")),
         searcher=SimpleNamespace(follower=SimpleNamespace(policy=DEFAULT_POLICY)),
         auditor=None,  # nothing is read
     )
@@ -34,7 +40,8 @@ async def test_whom_no_turn_is_left_for_is_told_when_to_come_again() -> None:
         request_class=StrictRequest,
     )
     transport = httpx.ASGITransport(app=app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://a.test") as http:
+    client = httpx.AsyncClient(transport=transport, base_url="http://a.test")
+    async with queue.turn(), client as http:
         answer = await http.get("/v1/reports/fairness")
     assert answer.status_code == 503
     assert answer.json()["code"] == "reports_busy"

@@ -31,6 +31,44 @@ def bytes_of(text: str) -> bytes:
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
+def test_an_answer_in_brief_has_the_order_of_the_full_one(
+    registry: RunningRegistry,
+) -> None:
+    full = registry.search(city="Amman", country="JO")
+    brief = registry.search(city="Amman", country="JO", detail="brief")
+    assert [result["site"] for result in brief["results"]] == [
+        result["site"]["host"] for result in full["results"]
+    ]
+    for result, whole in zip(brief["results"], full["results"], strict=True):
+        assert result["score"] == round(whole["score"] / 1_000_000, 2)
+        assert abs(sum(result["contributions"]) - result["score"]) < 0.3
+    expect.members(brief, "ranking results place")
+    expect.members(brief["ranking"], "id eligible")
+
+
+def test_an_answer_in_brief_tells_how_to_call_what_matches(
+    registry: RunningRegistry,
+) -> None:
+    brief = registry.search(city="Amman", country="JO", detail="brief")
+    results = {result["site"]: result for result in brief["results"]}
+    (action,) = results["zaytoun-table.test"]["actions"]
+    assert (action["action"], action["by"]) == ("bookTable", "wab")
+    assert action["url"] == "https://zaytoun-table.test/api/wab/execute"
+    assert {"date", "guests"} <= set(action["parameters"]["required"])
+
+
+def test_a_selection_may_name_the_host_that_a_brief_answer_names(
+    registry: RunningRegistry,
+) -> None:
+    brief = registry.search(detail="brief")
+    receipt, host = brief["ranking"]["id"], brief["results"][0]["site"]
+    unknown = {"rankingId": receipt, "siteId": "nobody.example"}
+    refused = registry.http.post("/v1/selections", json=unknown)
+    assert expect.problem(refused, 400)["code"] == "site_not_in_ranking"
+    selection = {"rankingId": receipt, "siteId": host.upper()}
+    assert registry.http.post("/v1/selections", json=selection).status_code == 201
+
+
 def test_an_answer_has_exactly_the_documented_members(
     registry: RunningRegistry,
 ) -> None:

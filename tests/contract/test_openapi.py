@@ -24,7 +24,6 @@ NOT_TOLD = (
     "/sites",
     "/bot",
     "/static",
-    "/metrics",
 )
 NOT_TOLD_EITHER = (
     "/robots.txt",
@@ -163,3 +162,15 @@ def test_the_page_shows_every_call(registry: RunningRegistry) -> None:
     for path, item in told["paths"].items():
         for method in item.keys() & METHODS:
             assert f"{method.upper()} {path}" in page
+
+
+def test_limited_calls_tell_their_headers(operations: dict[str, Json]) -> None:
+    limited = [one for one in operations.values() if "429" in one["responses"]]
+    assert len(limited) >= 15
+    for told in limited:
+        responses = told["responses"]
+        for status in responses:
+            names = responses[status].get("headers", {}).keys()
+            counted = status[0] == "2" or status == "429"
+            assert ({"RateLimit", "RateLimit-Policy"} <= names) is counted, status
+            assert ("Retry-After" in names) is (status in {"429", "503"}), status

@@ -257,6 +257,15 @@ async def test_the_head_of_the_page_is_followed(net: Net) -> None:
     assert elsewhere.paths[0] == "/robots.txt"
 
 
+async def test_the_links_of_a_page_are_read_in_its_encoding(net: Net) -> None:
+    html = "<link rel=abp-manifest href='/цветы.json'>".encode("cp1251")
+    served = Page(html, "text/html; charset=windows-1251")
+    site = HonestSite({"/": served})
+    await net.serve(site)
+    await visit(net.fetcher())
+    assert "/%D1%86%D0%B2%D0%B5%D1%82%D1%8B.json" in site.paths
+
+
 async def test_a_page_points_by_its_link_header_too(net: Net) -> None:
     header = '</t.json>; rel="webmcp", </a.json>; rel=ai-actions, </abp.json>; rel=next'
     pages = {

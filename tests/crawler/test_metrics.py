@@ -3,7 +3,8 @@
 import asyncio
 import re
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from crawler.restraint.breakers import RULES
 from crawler.restraint.politeness import LIMITS, Politeness, PolitenessConfig
 from crawler.robots.robots_cache import RobotsCache
 from registry.errors import Refused
+from registry.observability import PORTS_TRIED, metrics_served
 from registry.sites.host import parse_host
 from registry.usecases.chance import utc_now
 from tests.crawler.net import HOST, HonestSite, Net, Page, raw
@@ -42,6 +44,13 @@ def figures(text: str) -> Figures:
         if sample.name.startswith("fair_registry_crawler")
         and not sample.name.endswith("_created")
     }
+
+
+@contextmanager
+def served(port: int = 0) -> Iterator[int]:
+    with metrics_served(("127.0.0.1", port), metrics.REGISTRY) as taken:
+        assert taken
+        yield taken
 
 
 async def read(port: int) -> str:
@@ -80,7 +89,7 @@ async def test_each_request_is_counted_by_what_came_of_it(
     await net.serve(raw(b"nonsense"), "other.test")
     fetcher = watched()
     known = Validators(etag='"1"')
-    with metrics.served_at("127.0.0.1", 0) as port:
+    with served() as port:
         before = figures(await read(port))
         for url in (*(ROOT + path for path in pages), "https://other.test/"):
             try:
@@ -107,7 +116,7 @@ async def test_a_visit_is_counted_by_its_outcome(
     await net.serve(HonestSite())
     fetcher = watched()
     host = parse_host(HOST, test_hosts=True)
-    with metrics.served_at("127.0.0.1", 0) as port:
+    with served() as port:
         before = figures(await read(port))
         await discover(fetcher, RobotsCache(fetcher), host, clock=utc_now)
         found = await grown(before, port)
@@ -120,7 +129,7 @@ async def test_probes_and_proofs_are_counted_by_what_they_found(
     await net.serve(HonestSite({"/up": Page()}))
     fetcher, host = watched(), parse_host(HOST, test_hosts=True)
     robots = RobotsCache(fetcher)
-    with metrics.served_at("127.0.0.1", 0) as port:
+    with served() as port:
         before = figures(await read(port))
         for path in ("/up", "/gone"):
             await Canaries().vouched(
@@ -144,7 +153,7 @@ async def test_circuits_are_told_by_level_and_state(net: Net) -> None:
     rules = {level: RULES[level] for level in LIMITS}
     politeness = Politeness(PolitenessConfig(rules=rules))
     fetcher = net.fetcher(politeness=politeness)
-    with metrics.served_at("127.0.0.1", 0) as port:
+    with served() as port:
         before = figures(await read(port))
         for _ in range(6):
             with pytest.raises(Refused):
@@ -163,7 +172,7 @@ async def test_no_label_grows_with_the_hosts_visited(
     hosts = [f"host-{n}.test" for n in range(12)]
     await net.serve(HonestSite(), *hosts)
     fetcher = watched()
-    with metrics.served_at("127.0.0.1", 0) as port:
+    with served() as port:
         for name in hosts:
             host = parse_host(name, test_hosts=True)
             await discover(fetcher, RobotsCache(fetcher), host, clock=utc_now)
@@ -174,17 +183,15 @@ async def test_no_label_grows_with_the_hosts_visited(
     assert labels <= {"of", "end", "outcome", "code", "kind", "level", "le"}
 
 
-def test_crawlers_of_one_machine_take_one_port_after_the_other() -> None:
-    with (
-        metrics.served_at("127.0.0.1", 0) as first,
-        metrics.served_at("127.0.0.1", first) as second,
-    ):
-        assert first < second < first + metrics.PORTS_TRIED
+def test_who_finds_a_port_taken_takes_the_next() -> None:
+    with served() as first, served(first) as second:
+        assert first < second < first + PORTS_TRIED
 
 
-def test_a_foreign_address_is_refused() -> None:
-    with pytest.raises(OSError), metrics.served_at("203.0.113.1", 9101):  # noqa: PT011
-        pass
+def test_figures_that_can_not_be_served_stop_nothing() -> None:
+    for at in (("203.0.113.1", 9101), None):
+        with metrics_served(at, metrics.REGISTRY) as port:
+            assert port is None
 
 
 def test_alerts_ask_for_what_is_served_and_tell_of_all_that_matters() -> None:

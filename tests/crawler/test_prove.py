@@ -107,6 +107,7 @@ async def test_a_dns_that_fails_leaves_the_records_unread(
     evidence = await fetch_evidence(net.fetcher(dns_server=server), SHOP)
     assert isinstance(evidence.wab_record, UnreadSource)
     assert evidence.wab_record.problem.code == (code or "wab_record_malformed")
+    assert not code or f"_wab.{HOST} could" in evidence.wab_record.problem.detail
 
 
 async def test_key_set_that_takes_longer_than_it_may_is_worth_another_try(

@@ -14,7 +14,13 @@ from registry.db.engine.engines import Role
 from registry.db.sites import profiles
 from registry.index.building.builder import Builder, Merge
 from registry.index.building.index_files import IndexWriter
-from registry.index.building.manifest import MANIFEST, IndexManifest, Since
+from registry.index.building.manifest import (
+    IndexManifest,
+    Since,
+    publish,
+    read_manifest,
+)
+from registry.index.segments.array_file import FileDamaged
 from registry.index.segments.levels import Level, Sizes
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.profile import Profile, parse_profile
@@ -23,6 +29,7 @@ from registry.usecases.search.build_index import IndexBuilder
 from registry.usecases.search.follow_index import IndexFollower
 from registry.usecases.sites.list_site import stored_profiles
 from tests.db.scene import Scene
+from tests.waiting import PATIENCE_S
 
 SMALL = Sizes(fresh=1, little=1, share=1_000)
 
@@ -60,8 +67,10 @@ class Building:
             await asyncio.wait([self.builder._merging[1]])
             await self.builder.catch_up()
 
-    def manifest(self) -> bytes:
-        return (self.folder / MANIFEST).read_bytes()
+    def manifest(self) -> IndexManifest:
+        manifest = read_manifest(self.folder)
+        assert manifest
+        return manifest
 
 
 @pytest.fixture
@@ -125,16 +134,12 @@ async def test_a_merge_that_fails_is_told_and_tried_again_later(
             one.quality for n, one in (await building.read()).items() if n in ids
         } == {44}
         await building.finish_merge()
-    parts = len(parts_of(building.manifest()))
+    parts = len(building.manifest().parts)
     await building.read()
     await building.finish_merge()
     found = await building.read()
     assert {found[site_id].quality for site_id in ids} == {44}
-    assert len(parts_of(building.manifest())) < parts
-
-
-def parts_of(manifest: bytes) -> tuple[str, ...]:
-    return msgspec.json.decode(manifest, type=IndexManifest).parts
+    assert len(building.manifest().parts) < parts
 
 
 async def start_again(building: Building) -> None:
@@ -165,23 +170,50 @@ async def test_a_builder_that_starts_again_reads_what_changed_and_no_more(
 @pytest.mark.parametrize(
     "since",
     [
-        pytest.param({"source": "1/1/1"}, id="of another database"),
-        pytest.param({"horizon": 2**60}, id="of a later state of the database"),
+        pytest.param(Since("1/1/1"), id="of another database"),
+        pytest.param(Since(horizon=2**60), id="of a later state of the database"),
     ],
 )
 async def test_files_that_are_not_of_this_database_are_made_anew(
-    building: Building, since: dict[str, Any]
+    building: Building, since: Since
 ) -> None:
     site_id = await building.site()
     await building.read()
-    told = msgspec.json.decode(building.manifest())
-    told["since"] |= since
-    (building.folder / MANIFEST).write_bytes(msgspec.json.encode(told))
+    written = building.manifest()
+    source = since.source or written.since.source
+    horizon = since.horizon or written.since.horizon
+    publish(
+        building.folder,
+        msgspec.structs.replace(written, since=Since(source, horizon)),
+    )
     await start_again(building)
     assert site_id in building.follower.index.profiles()
-    manifest = msgspec.json.decode(building.manifest(), type=IndexManifest)
+    manifest = building.manifest()
     assert manifest.since.source != "1/1/1"
     assert manifest.since.horizon < 2**60
+
+
+async def test_file_that_was_damaged_is_not_served_and_made_anew(
+    building: Building, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build_index, "VERIFY_PAUSE_S", 0.0)
+    site_id = await building.site()
+    await building.read()
+    damaged = building.folder / building.manifest().parts[0]
+    content = damaged.read_bytes()
+    damaged.unlink()  # what is mapped stays as it is
+    damaged.write_bytes(content[:-9] + bytes([content[-9] ^ 1]) + content[-8:])
+    with pytest.raises(FileDamaged):
+        async with asyncio.timeout(PATIENCE_S):
+            await building.builder.run()
+    follower = IndexFollower(
+        building.folder, building.scene.lister.encoder, DEFAULT_POLICY
+    )
+    assert not follower.catch_up()
+    assert not follower.is_loaded
+    await start_again(building)
+    assert site_id in building.follower.index.profiles()
+    assert follower.catch_up()
 
 
 async def test_the_newest_change_is_put_out_before_many_that_wait(

@@ -13,7 +13,7 @@ from registry.db.sites import listed_sites as sites
 from registry.sites.entry import ShortEntry
 from registry.sites.summary import SiteSummary, summary_of
 from registry.usecases.sites import listed_entries
-from registry.usecases.sites.listed_entries import ListedEntries, SummaryCache
+from registry.usecases.sites.listed_entries import EntryCache, ListedEntries
 from tests.db.scene import Scene
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -158,7 +158,7 @@ def test_cache_stays_within_its_capacity_and_drops_the_oldest_first() -> None:
             trust_level="verified",
         )
     )
-    cache = SummaryCache(3)
+    cache = EntryCache(3)
     for site_id in range(5):
         cache.add({site_id: summary})
         cache.add({site_id: summary})

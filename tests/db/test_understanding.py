@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -238,6 +239,14 @@ def test_page_with_tools_is_a_document_of_its_own() -> None:
         "bookTable",
         "send_flowers",
     }
+
+
+def test_page_is_read_in_the_encoding_that_it_was_served_in() -> None:
+    content = "<form toolname=a tooldescription='Цветы'></form>".encode("cp1251")
+    page = body_of(HOST, content, path="/", is_page=True)
+    served = replace(page, content_type="text/html; charset=windows-1251")
+    (action,) = understood(HOST, served).site.actions
+    assert action.description == "Цветы"
 
 
 def test_unreadable_document_is_left_out_and_told() -> None:

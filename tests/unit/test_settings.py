@@ -66,9 +66,9 @@ def test_what_is_given_wins_over_the_environment() -> None:
         ({"CRAWLERS": "-1"}, "CRAWLERS"),
         ({"CRAWLERS": "33"}, "CRAWLERS"),
         ({"CRAWLERS_IN_ALL": "33"}, "CRAWLERS_IN_ALL"),
-        ({"CRAWLER_METRICS": "9101"}, "CRAWLER_METRICS"),
-        ({"CRAWLER_METRICS": "localhost:9101"}, "CRAWLER_METRICS"),
-        ({"CRAWLER_METRICS": "127.0.0.1:65536"}, "CRAWLER_METRICS"),
+        ({"METRICS": "9101"}, "METRICS"),
+        ({"METRICS": "localhost:9101"}, "METRICS"),
+        ({"METRICS": "127.0.0.1:65536"}, "METRICS"),
         ({"WITNESSES": "https://witness.example"}, "WITNESSES"),
         ({"WITNESSES": W1}, "WITNESSES"),
         ({"WITNESSES": f"{W1} http://witness.example"}, "WITNESSES"),
@@ -159,16 +159,16 @@ def test_every_setting_says_what_it_is() -> None:
 @pytest.mark.parametrize(
     ("text", "at"),
     [
-        ("", None),
+        ("off", None),
         ("127.0.0.1:9101", ("127.0.0.1", 9101)),
         ("127.0.0.1:0", ("127.0.0.1", 0)),
         ("[::1]:9101", ("::1", 9101)),
     ],
 )
-def test_metrics_of_crawlers_are_served_where_that_is_said(
+def test_metrics_are_served_where_that_is_said(
     text: str, at: tuple[str, int] | None
 ) -> None:
-    assert Settings(crawler_metrics=text).crawler_metrics_at == at
+    assert Settings(metrics=text).metrics_at == at
 
 
 @pytest.mark.parametrize(

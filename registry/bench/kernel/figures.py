@@ -2,7 +2,6 @@
 
 import pickle
 import resource
-import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -17,7 +16,7 @@ from registry.bench.kernel.turns import milliseconds_in_turns
 from registry.bench.scratch import in_process, scratch_folder
 from registry.bench.synthetic.queries import make_queries
 from registry.bench.synthetic.site_rows import NOW, make_registry
-from registry.compiled.library import find_library
+from registry.compiled.library import explain_absence, find_library, how_to_compile
 from registry.index.columns.rows import hash_word
 from registry.index.query.index_searcher import IndexSearcher
 from registry.index.query.kernel import Kernel, KernelSearcher
@@ -51,8 +50,7 @@ def compiled_kernel() -> Kernel:
     """Raises: click.ClickException where there is none."""
     library = find_library()
     if library is None:
-        compile_it = f"{Path(sys.executable).name} -m registry.compiled.compile"
-        raise click.ClickException(f"there is no kernel: {compile_it}")
+        raise click.ClickException(f"{explain_absence()}; {how_to_compile()}")
     return Kernel(library)
 
 

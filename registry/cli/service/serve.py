@@ -2,10 +2,11 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -22,7 +23,12 @@ from registry.cli.service.database import (
 from registry.cli.service.supervise import Supervisor, parts_of_service
 from registry.client import RegistryClient
 from registry.db.engine.embedded import EmbeddedPostgres, start_embedded
-from registry.observability import configure_logging
+from registry.observability import (
+    SHARED_METRICS,
+    configure_logging,
+    metrics_in,
+    metrics_served,
+)
 from registry.process import (
     ensure_standard_streams,
     release_standard_streams,
@@ -97,14 +103,26 @@ async def running_service(settings: Settings) -> AsyncIterator[Settings]:
             crawlers=settings.crawlers,
             witnessed=bool(settings.witnesses),
         )
-        works = [Supervisor(parts, as_environment(settings)).run()]
-        if postgres is not None:
-            works.append(keep_running(postgres))
-        async with beside(works):
-            yield settings
+        with _served_metrics(settings) as shared:
+            environment = {**as_environment(settings), SHARED_METRICS: shared}
+            works = [Supervisor(parts, environment).run()]
+            if postgres is not None:
+                works.append(keep_running(postgres))
+            async with beside(works):
+                yield settings
     finally:
         if postgres is not None:
             postgres.close()
+
+
+@contextmanager
+def _served_metrics(settings: Settings) -> Iterator[str]:
+    """Give the folder in which the parts keep what is served here."""
+    with (
+        TemporaryDirectory(prefix="fair-registry-metrics-") as folder,
+        metrics_served(settings.metrics_at, metrics_in(Path(folder))),
+    ):
+        yield folder
 
 
 @asynccontextmanager

@@ -28,6 +28,10 @@ START_S = 120.0
 that is full."""
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 STANDARD_ERROR = 2  # what parts say is news; the result of a command is its own output
+CONNECTIONS = 16_384
+"""Connections a web process holds at once: to granian each counts, one that is idle too."""
+HEAD_TIMEOUT_MS = 5_000
+"""Time for the head of a request; a connection that is quiet for so long is closed."""
 
 logger = structlog.get_logger()
 
@@ -181,6 +185,8 @@ def parts_of_service(
         *("--no-ws", "--loop", "asyncio", "--log-level", "warning"),
         *("--respawn-failed-workers", "--respawn-interval", "0.2"),
         *("--workers-kill-timeout", "5"),
+        *("--backpressure", str(CONNECTIONS), "--backlog", str(CONNECTIONS)),
+        *("--http1-header-read-timeout", str(HEAD_TIMEOUT_MS)),
         "registry.app:create_app_from_environment",
     ]
     return [

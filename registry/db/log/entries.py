@@ -232,6 +232,12 @@ async def count_pending(connection: Connection) -> int:
     return count
 
 
+async def more_pending_than(connection: Connection, number: int) -> bool:
+    """Look at no more of them than the answer needs."""
+    query = text("SELECT 1 FROM audit.pending OFFSET :number LIMIT 1")
+    return (await connection.execute(query, {"number": number})).first() is not None
+
+
 async def count_records(connection: Connection) -> dict[str, int]:
     """Logged and pending records by kind."""
     query = text("""

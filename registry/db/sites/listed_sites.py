@@ -28,6 +28,7 @@ from registry.db.engine.snapshots import Snapshot, ended_between, snapshot_of
 from registry.db.schema.tables import site, site_key
 from registry.identity.keys.key_source import KeyReference
 from registry.identity.keys.key_trust import KnownKey
+from registry.sites.action import Action
 from registry.sites.entry import (
     ClaimConflict,
     ShortEntry,
@@ -101,6 +102,12 @@ _SHORT = Prepared(
         cast(site.c.short, Text).label("short"),
     ).where(_OF_IDS)
 )
+_ACTIONS = Prepared(
+    select(
+        site.c.site_id,
+        cast(site.c.listing.op("#>")(text("'{site,actions}'")), Text).label("actions"),
+    ).where(_OF_IDS)
+)
 _SAVE_SITE = _upsert(site, "site_id", change_xid=CURRENT_XID)
 _SAVE_KEY = _upsert(site_key, "site_id", "source", "kid")
 
@@ -126,6 +133,7 @@ class _Short(msgspec.Struct, array_like=True):
 
 
 _read_short = msgspec.json.Decoder(_Short).decode
+_read_actions = msgspec.json.Decoder(tuple[Action, ...]).decode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +191,14 @@ async def find_short(
 ) -> list[ShortEntry]:
     """Return the short entries of the sites that exist."""
     return [_short(row) for row in await _SHORT(connection, site_ids=list(site_ids))]
+
+
+async def find_actions(
+    connection: Connection, site_ids: Sequence[int]
+) -> dict[int, tuple[Action, ...]]:
+    """Return the actions of the sites that exist."""
+    rows = await _ACTIONS(connection, site_ids=list(site_ids))
+    return {row.site_id: _read_actions(row.actions or "[]") for row in rows}
 
 
 async def changed_since(

@@ -10,12 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from registry.formats.document import Format
-from registry.formats.html.markup import Tag, TagFinder, decode_page
+from registry.formats.html.markup import Tag, TagFinder
+from registry.formats.html.page_encoding import decode_page
 from registry.formats.reading.call_targets import page_base
 from registry.formats.reading.reader import DeviationLog
 
 MAX_HEAD_CHARACTERS = 50_000
 MAX_LINKS = 20
+_MAX_HEAD_BYTES = 4 * MAX_HEAD_CHARACTERS
 _WAB = "wab-discovery"
 _RELATIONS: dict[str, Format] = {
     "ai-actions": "awas",
@@ -49,11 +51,11 @@ class DiscoveryLink:
 
 
 def parse_links(
-    body: bytes, *, url: str, allow_loopback: bool = False
+    body: bytes, *, url: str, content_type: str = "", allow_loopback: bool = False
 ) -> tuple[DiscoveryLink, ...]:
     """Return the links in the head of the page at `url`, in order."""
     log = DeviationLog(url=url, allow_loopback=allow_loopback)
-    return links_in(decode_page(body), log)
+    return links_in(decode_page(body, content_type, limit=_MAX_HEAD_BYTES).text, log)
 
 
 def links_in(html: str, log: DeviationLog) -> tuple[DiscoveryLink, ...]:

@@ -27,7 +27,9 @@ _RAW_NAMES = (
     *("script", "style", "textarea", "title", "noscript", "iframe"),
     *("noembed", "noframes", "xmp", "plaintext"),
 )
-_MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*+<")
+_MARKUP = re.compile(  # in UTF-8, or UTF-16 with its mark
+    rb"(?:\xef\xbb\xbf)?\s*+<|\xff\xfe(?>(?:\s\0)*)<\0|\xfe\xff(?>(?:\0\s)*)\0<"
+)
 _SPACE = r"[\t\n\f\r ]"
 _NAME_ENDS = r"(?=[\t\n\f\r />])"
 _NAME = r"[A-Za-z][^\t\n\f\r />]*+"
@@ -197,11 +199,6 @@ def is_page(body: bytes, content_type: str) -> bool:
 def starts_as_markup(body: bytes) -> bool:
     """Tell if it begins with a tag or comment, behind a byte order mark and space."""
     return bool(_MARKUP.match(body))
-
-
-def decode_page(body: bytes) -> str:
-    """Decode UTF-8; invalid bytes become U+FFFD, which no name of a tag contains."""
-    return body.decode("utf-8", "replace").removeprefix("\ufeff")
 
 
 def read_attributes(text: str) -> dict[str, str]:

@@ -24,7 +24,7 @@ from registry.formats.html.controls import Control, Holder, read_parameter
 from registry.formats.html.form_calls import read_form_call
 from registry.formats.html.html_page import MAX_TAGS, HtmlPage
 from registry.formats.html.links import links_in
-from registry.formats.html.markup import decode_page
+from registry.formats.html.page_encoding import decode_page
 from registry.formats.html.scripts import note_refused_name, read_scripts
 from registry.formats.reading.action_list import gather, severest
 from registry.formats.reading.call_targets import page_base
@@ -44,8 +44,11 @@ _FILLED = frozenset({"input", "select", "textarea"})
 _NEVER_READONLY = frozenset({"select", "checkbox", "radio", "range", "color"})
 
 
-def read_page(body: bytes, log: DeviationLog) -> Document:
-    """Read a page, of a long one the beginning. Raises: Refused (page_without_tools)."""
+def read_page(body: bytes, content_type: str, log: DeviationLog) -> Document:
+    """Read a page, of a long one the beginning.
+
+    Raises: Refused (page_encoding, page_without_tools).
+    """
     if len(body) > MAX_BODY_BYTES:
         log.note(
             "page",
@@ -53,7 +56,7 @@ def read_page(body: bytes, log: DeviationLog) -> Document:
             f"the page is longer than {MAX_BODY_BYTES} bytes; no more are read",
             "Shorten the page, or write its forms and scripts further up.",
         )
-    html = decode_page(body[:MAX_BODY_BYTES])
+    html = _decode(body, content_type, log)
     page = HtmlPage(html)
     if page.is_cut:
         log.note("page", "limit", f"more than {MAX_TAGS} tags; no more are read")
@@ -79,6 +82,16 @@ def read_page(body: bytes, log: DeviationLog) -> Document:
         ),
         raw=None,
     )
+
+
+def _decode(body: bytes, content_type: str, log: DeviationLog) -> str:
+    page = decode_page(body, content_type)
+    if not page.is_readable:
+        raise Refused(refusals.PAGE_ENCODING, page.deviation)
+    if page.deviation:
+        fix = refusals.PAGE_ENCODING.fix
+        log.note("page", "encoding", page.deviation, fix)
+    return page.text
 
 
 def _unite(actions: Iterable[Action]) -> tuple[Action, ...]:

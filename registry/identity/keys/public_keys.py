@@ -20,12 +20,14 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 
+from registry.ed25519_points import L, point_fault
 from registry.errors import Refused
 from registry.identity import base64url
-from registry.identity.keys import ed25519_points
 from registry.identity.refusals import (
     KEY_MALFORMED,
+    KEY_NOT_CANONICAL,
     KEY_NOT_ON_CURVE,
+    KEY_SMALL_ORDER,
     SIGNATURE_INVALID,
 )
 
@@ -37,6 +39,11 @@ _RAW_BYTES: dict[Algorithm, int] = {"Ed25519": 32, "ES256": 65}
 _UNCOMPRESSED = b"\x04"
 _DER_SEQUENCE = 0x30
 _KEY_ID_LENGTH = 16
+_FAULTS = {
+    "not canonical": KEY_NOT_CANONICAL,
+    "of small order": KEY_SMALL_ORDER,
+    "not on the curve": KEY_NOT_ON_CURVE,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +64,7 @@ class PublicKey:
             )
             raise Refused(KEY_MALFORMED, detail)
         if self.alg == "Ed25519":
-            ed25519_points.verify_point(self.raw)
+            _verify_ed25519_point(self.raw)
         else:
             _load_p256_point(self.raw)
 
@@ -121,7 +128,7 @@ def _describe_length(key: PublicKey, signature: bytes) -> str:
 
 def _verify_ed25519(raw: bytes, message: bytes, signature: bytes) -> None:
     # S + L would be a second signature of the same message (RFC 8032 §8.4).
-    if int.from_bytes(signature[32:], "little") >= ed25519_points.L:
+    if int.from_bytes(signature[32:], "little") >= L:
         raise InvalidSignature
     Ed25519PublicKey.from_public_bytes(raw).verify(signature, message)
 
@@ -133,6 +140,12 @@ def _verify_es256(raw: bytes, message: bytes, signature: bytes) -> None:
         raise InvalidSignature
     der = encode_dss_signature(r, s)
     _load_p256_point(raw).verify(der, message, ECDSA(SHA256()))
+
+
+def _verify_ed25519_point(raw: bytes) -> None:
+    fault = point_fault(raw)
+    if fault is not None:
+        raise Refused(_FAULTS[fault])
 
 
 def _load_p256_point(raw: bytes) -> EllipticCurvePublicKey:

@@ -35,6 +35,7 @@ from registry.index.segments.array_file import (
     Array,
     ArrayFile,
     FileDamaged,
+    verify_file,
     write_file,
 )
 from registry.index.segments.levels import Level, Sizes
@@ -86,6 +87,19 @@ class IndexWriter:
     def beat(self) -> None:
         """Show readers that the writer works."""
         os.utime(self._lock)
+
+    def verify(self) -> None:
+        """Read all files of the newest index and check their sums.
+
+        Another thread may put an index out meanwhile. Raises: FileDamaged, OSError.
+        """
+        for name in self._named:
+            try:
+                verify_file(self._folder / name)
+            except FileNotFoundError as error:
+                if name in self._named:  # else newer ones took its place
+                    raise FileDamaged(f"{name} is gone") from error
+        read_manifest(self._folder)
 
     def keep(self, level: Level) -> Level:
         """The level as it lies in files, which no manifest names yet. Raises: OSError.

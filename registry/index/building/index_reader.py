@@ -3,8 +3,6 @@
 import time
 from pathlib import Path
 
-import numpy as np
-
 from registry.index.building.manifest import (
     LOCK,
     IndexManifest,
@@ -14,13 +12,11 @@ from registry.index.building.manifest import (
 from registry.index.columns.rows import Bodies
 from registry.index.query.eligible_estimate import EligibleEstimate
 from registry.index.query.index import Index
-from registry.index.segments.array_file import Array, map_file
+from registry.index.segments.array_file import FileDamaged, map_file
 from registry.index.segments.part import IndexPart
 from registry.index.segments.segment import Segment
-from registry.index.segments.segment_file import SEGMENT_ARRAYS, map_segment
+from registry.index.segments.segment_file import map_segment
 from registry.ranking.policy import Policy
-
-_PAGE = 4096
 
 
 class IndexReader:
@@ -51,7 +47,11 @@ class IndexReader:
         next manifest is there then.
         """
         stamp = stamp_of(self._folder)
-        index = self._read_newest()
+        try:
+            index = self._read_newest()
+        except FileDamaged:
+            self._stamp = stamp  # it stays so: to read it again takes time for nothing
+            raise
         self._stamp = stamp
         return index
 
@@ -69,10 +69,7 @@ class IndexReader:
     def _segment(self, name: str) -> tuple[Segment, Bodies]:
         if name in self._segments:
             return self._segments[name]
-        segment, bodies = map_segment(self._folder / name)
-        for array in SEGMENT_ARRAYS:
-            _touch(getattr(segment, array))
-        return segment, bodies
+        return map_segment(self._folder / name)
 
     def _assemble(self, manifest: IndexManifest) -> Index:
         state = map_file(self._folder / manifest.state)
@@ -95,8 +92,3 @@ class IndexReader:
                 size=state.numbers["size"],
             ),
         )
-
-
-def _touch(array: Array) -> None:
-    """Have its pages at hand before the first search needs them."""
-    array.reshape(-1).view(np.uint8)[::_PAGE].max(initial=0)

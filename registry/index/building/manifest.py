@@ -1,5 +1,6 @@
 """IndexManifest: the names of an index's files, replaced in one step."""
 
+import zlib
 from pathlib import Path
 
 import msgspec
@@ -50,10 +51,17 @@ def read_manifest(folder: Path) -> IndexManifest | None:
         encoded = (folder / MANIFEST).read_bytes()
     except FileNotFoundError:
         return None
+    content, _, checksum = encoded.rpartition(b"\n")
+    if checksum != _checksum_of(content):
+        raise FileDamaged(f"{MANIFEST} is not what was written")
     try:
-        return msgspec.json.decode(encoded, type=IndexManifest)
+        return msgspec.json.decode(content, type=IndexManifest)
     except msgspec.DecodeError as error:
         raise FileDamaged(f"{MANIFEST} is none: {error}") from error
+
+
+def _checksum_of(content: bytes) -> bytes:
+    return b"%08x" % zlib.crc32(content)
 
 
 def stamp_of(folder: Path) -> tuple[int, ...]:
@@ -68,5 +76,6 @@ def stamp_of(folder: Path) -> tuple[int, ...]:
 def publish(folder: Path, manifest: IndexManifest) -> None:
     """Publish a manifest; the files that it names are durable before."""
     new_file = folder / f"{MANIFEST}.new"
-    new_file.write_bytes(msgspec.json.encode(manifest))
+    content = msgspec.json.encode(manifest)
+    new_file.write_bytes(content + b"\n" + _checksum_of(content))
     new_file.replace(folder / MANIFEST)

@@ -1,12 +1,15 @@
 """Arrays in one file, to be mapped by many processes; whole or not there at all.
 
 Eight bytes of magic, eight of the header's length, a JSON header, then the arrays, each
-at a multiple of ALIGNMENT. All is little-endian.
+at a multiple of ALIGNMENT, then the CRC-32 of all that. All is little-endian. Whoever maps
+a file checks the sum first: neither the header nor an offset that compiled code would
+follow is read from a file that is not what was written.
 """
 
 import json
 import math
 import os
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,8 +28,9 @@ PIECE_BYTES = 1 << 23
 HEAD_ROOM = 1 << 14
 """Bytes before the first array where that lies there before the others are known."""
 
-_MAGIC = b"fairidx1"
+_MAGIC = b"fairidx2"
 _HEAD = len(_MAGIC) + 8
+_SUM = 4
 
 
 class FileDamaged(Exception):
@@ -89,15 +93,26 @@ def write_file(path: Path, content: ArrayFile) -> None:
     if adopted is not None:
         header = header.ljust(HEAD_ROOM - _HEAD)
     target = adopted.path if adopted else path.with_name(f"{path.name}.{os.getpid()}")
-    with target.open("r+b" if adopted else "wb") as file:
+    with target.open("r+b" if adopted else "w+b") as file:
         file.write(_MAGIC + len(header).to_bytes(8, "little") + header)
         base = _first(len(header))
         starts = {name: base + start for name, (_, _, start) in places.items()}
         _write_arrays(file, content.arrays, starts)
         file.truncate(base + size)
         file.flush()
+        file.write(_checksum_of(file).to_bytes(_SUM, "little"))
+        file.flush()
         os.fsync(file.fileno())
     target.replace(path)
+
+
+def _checksum_of(file: BinaryIO) -> int:
+    """Return the sum of all of it; the file stands at its end then."""
+    checksum = 0
+    file.seek(0)
+    while piece := file.read(PIECE_BYTES):
+        checksum = zlib.crc32(piece, checksum)
+    return checksum
 
 
 def _write_arrays(
@@ -134,20 +149,14 @@ def _pieces(array: ArraySource) -> Iterator[Array]:
 
 
 def map_file(path: Path) -> MappedFile:
-    """Read only, shared with whoever maps it too. Raises: FileDamaged, OSError."""
-    with path.open("rb") as file:
-        head = file.read(_HEAD)
-        if head[: len(_MAGIC)] != _MAGIC:
-            raise FileDamaged(f"{path.name} is no file of an index")
-        length = int.from_bytes(head[len(_MAGIC) :], "little")
-        try:
-            header = json.loads(file.read(min(length, path.stat().st_size)))
-        except ValueError as error:
-            raise FileDamaged(f"{path.name} has no header") from error
+    """Read only, shared with whoever maps it too; its pages are at hand then.
+
+    Raises: FileDamaged, OSError.
+    """
+    mapped = verify_file(path)
+    length = int.from_bytes(mapped[len(_MAGIC) : _HEAD].tobytes(), "little")
+    header = json.loads(mapped[_HEAD : _HEAD + length].tobytes())
     base = _first(length)
-    if path.stat().st_size != base + header["size"]:
-        raise FileDamaged(f"{path.name} is cut off")
-    mapped = np.memmap(path, np.uint8, mode="r", offset=0)
     return MappedFile(
         {
             name: _view(mapped, base + start, dtype, shape)
@@ -155,6 +164,22 @@ def map_file(path: Path) -> MappedFile:
         },
         header["numbers"],
     )
+
+
+def verify_file(path: Path) -> npt.NDArray[np.uint8]:
+    """Return the mapped bytes of a file that is what was written.
+
+    Raises: FileDamaged, OSError.
+    """
+    if path.stat().st_size < _HEAD + _SUM:
+        raise FileDamaged(f"{path.name} is cut off")
+    mapped = np.memmap(path, np.uint8, mode="r")
+    if mapped[: len(_MAGIC)].tobytes() != _MAGIC:
+        raise FileDamaged(f"{path.name} is no file of an index")
+    expected = int.from_bytes(mapped[-_SUM:].tobytes(), "little")
+    if zlib.crc32(mapped[:-_SUM].data) != expected:
+        raise FileDamaged(f"{path.name} is not what was written")
+    return mapped
 
 
 def _first(header_length: int) -> int:

@@ -11,6 +11,7 @@ from litestar import Request
 from registry.errors import Unauthorized
 from registry.identity.requests.operator_request import SignedRequest, is_for_us
 from registry.identity.requests.web_bot_auth import authority_of
+from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.services import Services
 from registry.usecases.refusals import CREDENTIALS_INVALID, CREDENTIALS_MISSING
 
@@ -39,9 +40,29 @@ async def asking_operator(request: Call, services: Services) -> str | None:
     return await services.operators.of_api_key(parse_bearer(given[0]))
 
 
-async def require_operator(request: Call, services: Services) -> str:
-    """The operator's id. Raises: Unauthorized."""
-    operator = await asking_operator(request, services)
+async def admit_asker(request: Call, services: Services, kind: Kind) -> str | None:
+    """Count the request; return the operator's id, or None.
+
+    Raises: Unauthorized, RateLimited, Unavailable.
+    """
+    try:
+        operator = await asking_operator(request, services)
+    except Unauthorized:
+        services.limits.admit(request.scope, kind)  # who guesses keys is anonymous
+        raise
+    services.limits.admit(request.scope, kind, operator)
+    return operator
+
+
+async def require_operator(
+    request: Call, services: Services, kind: Kind | None = None
+) -> str:
+    """The operator's id. kind: of what is counted. Raises: Unauthorized, RateLimited."""
+    operator = (
+        await admit_asker(request, services, kind)
+        if kind
+        else await asking_operator(request, services)
+    )
     if operator is None:
         raise Unauthorized(CREDENTIALS_MISSING)
     return operator

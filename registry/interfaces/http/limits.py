@@ -1,114 +1,246 @@
-"""Limits of costly requests: a token bucket for each client.
+"""The one table of limits: what a network, an operator or an auditor may use of what.
 
-The buckets are a process's own: with several web processes a client may have the limit
-several times, which is still a limit. Told by the header fields of
+`Limits.allow(scope, kind, account)` decides for any way into the registry, and costs some
+15 µs: a plain ASGI application sends its `headers` and, if there is one, its `refusal`
+as a problem; handlers of Litestar call `Limits.admit` (or `credentials.admit_asker`,
+which also says who asks), guards are `limit_writes` and `limit_accounts`.
+
+docs/limits.md explains the table; the header fields are those of
 draft-ietf-httpapi-ratelimit-headers-10.
 """
 
 import math
 import time
-from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from ipaddress import IPv6Address, ip_address
-from typing import Any
+from enum import Enum
+from ipaddress import ip_address
+from typing import Any, NamedTuple
 
+import structlog
 from litestar.connection import ASGIConnection
+from litestar.datastructures import Headers
 from litestar.handlers.base import BaseRouteHandler
+from litestar.types import Scope
 
-from registry.errors import RateLimited
+from registry.errors import RateLimited, RegistryError, Unavailable
+from registry.identity.keys.public_keys import PublicKey
+from registry.interfaces.http.bucket_table import BucketTable
+from registry.interfaces.http.client_networks import networks_of
 from registry.interfaces.http.envelope import headers_of_answer
-from registry.interfaces.http.refusals import TOO_MANY_REQUESTS
+from registry.interfaces.http.refusals import ANONYMOUS_TURNED_AWAY, TOO_MANY_REQUESTS
+from registry.interfaces.http.spare_room import SpareRoom
+from registry.interfaces.http.token_bucket import Allowance, Quota
+from registry.observability import LIMITED
+from registry.tlog.note import parse_vkey
 
-BURST = 120
-REFILL_PER_S = 2.0
-LENIENCE = 100  # in development a demo town registers within seconds
-MAX_CLIENTS = 20_000
-IPV6_SITE_BITS = 64  # who has one address of such a network has all of them
-
-
-@dataclass(slots=True)
-class _Bucket:
-    tokens: float
-    filled_at_s: float
+TOGETHER = 4
+"""Times its limit: what an IPv6 /48, or the operators of one network, have together."""
+LENIENCE = 100.0  # in development a demo town registers within seconds
+TURNED_AWAY_S = 30
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Allowance:
-    """The tokens that a client has left. wait_s: until the next request is let through."""
+class Kind(Enum):
+    """Things that are limited, by their names in the header fields."""
 
-    left: int
-    full_in_s: int
-    wait_s: int
+    SEARCH = "search"
+    SELECTION = "selection"
+    ERASURE = "erasure"
+    REPORT = "report"
+    WRITE = "writes"
+    ACCOUNT = "account"
+    INQUIRY = "inquiry"
 
 
-class TokenBuckets:
-    """burst: requests at once. refill_per_s: afterwards. clock: seconds, monotonic.
+@dataclass(frozen=True, slots=True)
+class LimitRow:
+    """anonymous: of a network. operator, auditor: of a key; None: as the column before."""
 
-    The clients that asked longest ago are forgotten first.
+    anonymous: Quota
+    operator: Quota | None = None
+    auditor: Quota | None = None
+
+
+LIMITS: Mapping[Kind, LimitRow] = {
+    Kind.SEARCH: LimitRow(Quota(300, 20), Quota(1_000, 100)),
+    Kind.SELECTION: LimitRow(Quota(300, 20), Quota(1_000, 100)),
+    Kind.ERASURE: LimitRow(Quota(60, 2), Quota(300, 20)),
+    # Seconds of a core each, but for those that are at hand.
+    Kind.REPORT: LimitRow(Quota(6, 1 / 20), Quota(12, 1 / 10), Quota(30, 1 / 10)),
+    # Statements, challenges, documents to lint: signed or not, they cost the same.
+    Kind.WRITE: LimitRow(Quota(120, 2)),
+    # Each account has an operator's allowance.
+    Kind.ACCOUNT: LimitRow(Quota(10, 1 / 60)),
+    # Counterfactual questions of known auditors, each a second of work.
+    Kind.INQUIRY: LimitRow(Quota(30, 1 / 10)),
+}
+PUT_OFF_FIRST = frozenset({Kind.SEARCH, Kind.SELECTION})
+"""What anonymous askers write into the log; to erase must always be possible."""
+
+logger = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """headers: of the answer, whatever it is. refusal: None if the request may go on."""
+
+    headers: Mapping[str, str]
+    refusal: RegistryError | None = None
+
+
+class Limits:
+    """The limits of all web processes of a host.
+
+    factor: times all of LIMITS. auditors: operator ids of the known auditors.
+    room: None: there is always enough. clock: seconds, monotonic.
     """
 
     def __init__(
         self,
+        buckets: BucketTable,
         *,
-        burst: int = BURST,
-        refill_per_s: float = REFILL_PER_S,
+        factor: float = 1.0,
+        auditors: frozenset[str] = frozenset(),
+        room: SpareRoom | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.burst = burst
-        self.refill_per_s = refill_per_s
+        self._buckets = buckets
+        self._auditors = auditors
+        self._room = room
         self._clock = clock
-        self._buckets: OrderedDict[str, _Bucket] = OrderedDict()
+        self._rows = {kind: _scaled(row, factor) for kind, row in LIMITS.items()}
+        self._proxy_named = False
 
-    def take(self, client: str) -> Allowance:
-        """One token, if the client has one left; `wait_s` is 0 exactly then."""
-        bucket = self._filled(client)
-        wait_s = 0
-        if bucket.tokens >= 1:
-            bucket.tokens -= 1
-        else:
-            wait_s = math.ceil((1 - bucket.tokens) / self.refill_per_s)
-        return Allowance(
-            left=int(bucket.tokens),
-            full_in_s=math.ceil((self.burst - bucket.tokens) / self.refill_per_s),
-            wait_s=wait_s,
+    def is_auditor(self, account: str | None) -> bool:
+        return account in self._auditors
+
+    def allow(self, scope: Scope, kind: Kind, account: str | None = None) -> Verdict:
+        """Count a request. account: id of the operator, or key, that has proven itself."""
+        if account is None and self._is_put_off(kind):
+            return Verdict({}, _turned_away(kind))
+        address = scope["client"][0] if scope["client"] else ""
+        wanted = self._wanted(address, kind, account)
+        taken, allowances = self._buckets.take(
+            [(name, limit) for name, limit, _ in wanted], self._clock()
         )
+        scarcest = min(range(len(wanted)), key=lambda n: allowances[n].tokens)
+        allowance, policy = allowances[scarcest], wanted[scarcest][2]
+        headers = _headers(policy, allowance)
+        if taken:
+            return Verdict(headers)
+        self._name_proxy(scope, address)
+        LIMITED.labels(kind.value).inc()
+        return Verdict(headers, _refusal(allowance))
 
-    def _filled(self, client: str) -> _Bucket:
-        now_s = self._clock()
-        bucket = self._buckets.pop(client, None) or _Bucket(self.burst, now_s)
-        gained = (now_s - bucket.filled_at_s) * self.refill_per_s
-        bucket.tokens = min(self.burst, bucket.tokens + gained)
-        bucket.filled_at_s = now_s
-        self._buckets[client] = bucket
-        if len(self._buckets) > MAX_CLIENTS:
-            self._buckets.popitem(last=False)
-        return bucket
+    def admit(self, scope: Scope, kind: Kind, account: str | None = None) -> None:
+        """Count a request, and add the headers. Raises: RateLimited, Unavailable."""
+        verdict = self.allow(scope, kind, account)
+        headers_of_answer(scope).update(verdict.headers)
+        if verdict.refusal is not None:
+            raise verdict.refusal
+
+    def _is_put_off(self, kind: Kind) -> bool:
+        return kind in PUT_OFF_FIRST and self._room is not None and self._room.is_short
+
+    def _wanted(
+        self, address: str, kind: Kind, account: str | None
+    ) -> list[tuple[str, Quota, str]]:
+        """Return names, limits and policies of the buckets, each of which must have a token."""
+        row, name, networks = self._rows[kind], kind.value, networks_of(address)
+        if account is None:
+            narrow = [(f"{name} {networks[0]}", row.anonymous.own, name)]
+            return narrow + [
+                (f"{name} {wide}", row.anonymous.together, f"{name}-network")
+                for wide in networks[1:]
+            ]
+        limits = row.auditor if account in self._auditors else row.operator
+        return [
+            (f"{name} {account}", limits.own, f"{name}-key"),
+            (f"{name} keys {networks[-1]}", limits.together, f"{name}-keys"),
+        ]
+
+    def _name_proxy(self, scope: Scope, address: str) -> None:
+        """Say once that a proxy is counted in place of its clients."""
+        if self._proxy_named or "x-forwarded-for" not in Headers.from_scope(scope):
+            return
+        try:
+            self._proxy_named = ip_address(address).is_private
+        except ValueError:
+            return
+        if self._proxy_named:
+            logger.warning("proxy_not_trusted", setting="TRUSTED_PROXIES")
 
 
-def limit_writes(
+class _Pair(NamedTuple):
+    """own: of a network or key. together: of many in one network."""
+
+    own: Quota
+    together: Quota
+
+
+class _Scaled(NamedTuple):
+    anonymous: _Pair
+    operator: _Pair
+    auditor: _Pair
+
+
+def _scaled(row: LimitRow, factor: float) -> _Scaled:
+    operator = row.operator or row.anonymous
+    columns = (row.anonymous, operator, row.auditor or operator)
+    return _Scaled(
+        *(
+            _Pair(limit.times(factor), limit.times(factor * TOGETHER))
+            for limit in columns
+        )
+    )
+
+
+def _headers(policy: str, allowance: Allowance) -> dict[str, str]:
+    limit = allowance.limit
+    return {
+        "RateLimit-Policy": f'"{policy}";q={limit.burst};w={math.ceil(limit.window_s)}',
+        "RateLimit": f'"{policy}";r={allowance.left};t={allowance.full_in_s}',
+    }
+
+
+def _refusal(allowance: Allowance) -> RateLimited:
+    limit = allowance.limit
+    pace = (
+        f"{limit.per_s:g} a second"
+        if limit.per_s >= 1
+        else f"1 in {1 / limit.per_s:g} s"
+    )
+    return RateLimited(
+        TOO_MANY_REQUESTS,
+        f"{limit.burst} may come at once, and {pace} after that",
+        retry_after_s=allowance.wait_s,
+    )
+
+
+def _turned_away(kind: Kind) -> Unavailable:
+    LIMITED.labels(kind.value).inc()
+    return Unavailable(ANONYMOUS_TURNED_AWAY, retry_after_s=TURNED_AWAY_S)
+
+
+def operator_id_of(vkey: str) -> str:
+    """Return the id of an auditor who has registered his key as an operator's."""
+    return PublicKey(alg="Ed25519", raw=parse_vkey(vkey).public).kid
+
+
+async def limit_writes(
     connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler
 ) -> None:
     """A guard. Raises: RateLimited."""
-    buckets: TokenBuckets = connection.app.state.services.write_limits
-    address = connection.client.host if connection.client else ""
-    allowance = buckets.take(client_of(address))
-    window_s = math.ceil(buckets.burst / buckets.refill_per_s)
-    headers = headers_of_answer(connection.scope)
-    headers["RateLimit-Policy"] = f'"writes";q={buckets.burst};w={window_s}'
-    headers["RateLimit"] = f'"writes";r={allowance.left};t={allowance.full_in_s}'
-    if allowance.wait_s:
-        raise RateLimited(TOO_MANY_REQUESTS, retry_after_s=allowance.wait_s)
+    _limits(connection).admit(connection.scope, Kind.WRITE)
 
 
-def client_of(address: str) -> str:
-    """Return the owner of a bucket: an IPv4 address, or an IPv6 network."""
-    try:
-        ip = ip_address(address)
-    except ValueError:
-        return address
-    if not isinstance(ip, IPv6Address):
-        return address
-    if ip.ipv4_mapped:
-        return str(ip.ipv4_mapped)
-    return f"{int(ip) >> (128 - IPV6_SITE_BITS):x}"
+async def limit_accounts(
+    connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler
+) -> None:
+    """A guard. Raises: RateLimited."""
+    _limits(connection).admit(connection.scope, Kind.ACCOUNT)
+
+
+def _limits(connection: ASGIConnection[Any, Any, Any, Any]) -> Limits:
+    limits: Limits = connection.app.state.services.limits
+    return limits

@@ -17,7 +17,7 @@ from registry.db.engine.engines import DatabaseError, is_away
 from registry.errors import Problem, ProblemType, RegistryError
 from registry.interfaces.http import refusals
 from registry.interfaces.http.faults import place_of
-from registry.interfaces.http.strict import query_parameters
+from registry.interfaces.http.strict import query_parameters, with_choices
 from registry.observability import PROBLEMS
 
 MEDIA_TYPE = "application/problem+json"
@@ -176,8 +176,11 @@ def _validation_problems(
     parameters = query_parameters(request.route_handler)
     for message in error.extra if isinstance(error.extra, list) else ():
         key = str(message.get("key", ""))
-        name, _ = parameters.get(key, (key, None))
-        problem = _problem(refusals.PARAMETER_INVALID, str(message.get("message", "")))
+        name, field = parameters.get(key, (key, None))
+        detail = str(message.get("message", ""))
+        if field is not None:
+            detail = with_choices(detail, field.annotation)
+        problem = _problem(refusals.PARAMETER_INVALID, detail)
         yield replace(problem, pointer=name or None)
 
 

@@ -16,6 +16,7 @@ from msgspec import Meta
 
 from registry.errors import Refused
 from registry.interfaces.http import refusals
+from registry.interfaces.http.strict import with_choices
 
 MAX_LIST_LENGTH = 200
 """Letters of a list."""
@@ -52,7 +53,8 @@ def read_query(values: Mapping[str, str], model: type[Query]) -> Query:
                 values[parameter.name], parameter.text, strict=False
             )
         except msgspec.ValidationError as error:
-            errors.append({"key": parameter.name, "message": str(error)})
+            message = with_choices(str(error), parameter.text)
+            errors.append({"key": parameter.name, "message": message})
     if errors:
         raise ValidationException(extra=errors)
     members = {

@@ -7,6 +7,11 @@ BODY_INVALID = ProblemType(
     "The body is not the JSON that this call takes",
     "Compare the body with the schema at /openapi; `pointer` names the place.",
 )
+HOST_AMBIGUOUS = ProblemType(
+    "host_ambiguous",
+    "The request names no host, or two",
+    "Send Host exactly once, with the registry's name.",
+)
 PARAMETER_UNKNOWN = ProblemType(
     "parameter_unknown",
     "The call has no such parameter",
@@ -85,5 +90,23 @@ INTERNAL = ProblemType(
 TOO_MANY_REQUESTS = ProblemType(
     "too_many_requests",
     "Too many requests in too short a time",
-    "Wait for the seconds that Retry-After names.",
+    "Wait for the seconds that Retry-After names. RateLimit tells what is left; an "
+    "operator's key has an allowance of its own, larger than a network's.",
+)
+ANONYMOUS_TURNED_AWAY = ProblemType(
+    "anonymous_turned_away",
+    "The registry runs short of room, and answers operators only for now",
+    "Ask with an operator's key (POST /v1/operators), or try again after the seconds that "
+    "Retry-After names.",
+)
+TOO_MANY_STREAMS = ProblemType(
+    "too_many_streams",
+    "This client has as many event streams open as it may have at once",
+    "Close one, or ask for the status itself: GET /v1/registrations/{id}.",
+)
+STREAMS_TAKEN = ProblemType(
+    "streams_taken",
+    "All event streams of this process are taken",
+    "Ask for the status itself: GET /v1/registrations/{id}; or try again after the "
+    "seconds that Retry-After names.",
 )

@@ -8,13 +8,16 @@ from litestar.params import SkipValidation
 
 from registry.db.engine.engines import Engine
 from registry.identity.requests.web_bot_auth import SignatureAgent
-from registry.interfaces.http.limits import TokenBuckets
+from registry.interfaces.http.limits import Limits
+from registry.interfaces.http.spare_room import SpareRoom
+from registry.interfaces.http.streams import StreamPlaces
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.chance import Chance
 from registry.usecases.log.served_log import ServedLog
 from registry.usecases.operators.operator_access import OperatorAccess
 from registry.usecases.readiness import Readiness
 from registry.usecases.reports.ask_counterfactual import Counterfactuals
+from registry.usecases.reports.recent_reports import RecentReports
 from registry.usecases.reports.report_queue import ReportQueue
 from registry.usecases.search.answer_search import Searcher
 from registry.usecases.sites.lint import Linter
@@ -53,6 +56,7 @@ class Services:
     labeller: Engine
     served: ServedLog
     reports: ReportQueue
+    recent_reports: RecentReports
     searcher: Searcher
     readiness: Readiness
     listed_count: ListedCount
@@ -64,12 +68,13 @@ class Services:
     log_vkey: str
     former_vkeys: tuple[str, ...]
     auditors: frozenset[str]
-    auditor_limits: TokenBuckets
     counterfactuals: Counterfactuals
     promise_vkey: str
     web_key: bytes
     chance: Chance
-    write_limits: TokenBuckets
+    limits: Limits
+    room: SpareRoom
+    streams: StreamPlaces
     refreshes: RefreshAllowance
     contact: str
     bot: Bot

@@ -1,7 +1,6 @@
-"""/health and /metrics: for whoever runs the registry."""
+"""/health: for whoever runs the registry."""
 
-from litestar import Response, get
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from litestar import get
 
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
@@ -30,13 +29,12 @@ async def get_readiness(services: Injected) -> dict[str, str]:
 
     That is code `part_silent`, with one member of `errors` for each such part, whose
     `pointer` is `crawler` or, for the index builder of this machine, `indexer`.
-    FAIR_REGISTRY_CRAWLERS=0 says that there is to be no crawler.
+    FAIR_REGISTRY_CRAWLERS=0 says that there is to be no crawler. `anonymous` tells
+    whether anonymous askers are answered, or turned away for want of disk or log.
     """
     await services.readiness.verify()
-    return {"status": "ready"}
-
-
-@get("/metrics", include_in_schema=False)
-async def get_metrics() -> Response[bytes]:
-    media_type = CONTENT_TYPE_LATEST.removesuffix("; charset=utf-8")  # Litestar adds it
-    return Response(generate_latest(), media_type=media_type)
+    room = services.room
+    return {
+        "status": "ready",
+        "anonymous": f"turned away: {room.shortage}" if room.is_short else "answered",
+    }

@@ -15,7 +15,7 @@ from registry.interfaces.http.credentials import (
     Call,
     require_operator,
 )
-from registry.interfaces.http.limits import limit_writes
+from registry.interfaces.http.limits import Kind, limit_accounts, limit_writes
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.media_types import also_as
@@ -76,7 +76,7 @@ class StatedOperatorView(OwnOperatorView):
     operation_id="registerOperator",
     summary="Register as an operator with a statement signed by its key",
     tags=["operators"],
-    guards=[limit_writes],
+    guards=[limit_accounts],
     responses=problems(408, 409, 413, 415, 429),
 )
 async def register_operator(
@@ -168,7 +168,7 @@ async def get_own_operator(request: Call, services: Injected) -> OwnOperatorView
     summary="The report of WAB 9.7 over the rankings of the operator who asks",
     tags=["operators"],
     security=OPERATOR_SECURITY,
-    responses={**problems(401), 200: REPORT_RESPONSE},
+    responses={**problems(401, 429), 200: REPORT_RESPONSE},
 )
 async def get_own_report(
     services: Injected,
@@ -180,10 +180,11 @@ async def get_own_report(
     form: AskedForm = None,
 ) -> Response[bytes]:
     """Signed by the registry, so that the operator can publish it as it is."""
-    operator_id = await require_operator(request, services)
+    operator_id = await require_operator(request, services, Kind.REPORT)
     return await hand_out_report(
         request,
         services,
+        asker=operator_id,
         between=(start, end),
         operator=operator_id,
         category=category,

@@ -23,6 +23,8 @@ from registry.sites.summary import SiteSummary
 METHODS = ("get", "post", "put", "delete")
 
 Json = Mapping[str, Any]
+TOO_MANY = "429"
+RATE_LIMIT = "draft-ietf-httpapi-ratelimit-headers: the quota, and what is left of it"
 
 SECURITY_SCHEMES = {
     "operatorKey": {
@@ -52,7 +54,32 @@ def openapi_document(app: Litestar) -> Json:
         shapes, ref_template="#/components/schemas/{name}"
     )
     components = {"schemas": schemas, "securitySchemes": SECURITY_SCHEMES}
-    return {**document, "components": components}
+    paths = {
+        path: {method: _with_headers(operation) for method, operation in item.items()}
+        for path, item in document["paths"].items()
+    }
+    return {**document, "paths": paths, "components": components}
+
+
+def _with_headers(operation: Json) -> Json:
+    """Declare what limited calls say of the limit, and what refusals say of the time."""
+    is_limited = TOO_MANY in operation["responses"]
+    responses = {
+        status: {**response, "headers": {**response.get("headers", {}), **added}}
+        if (added := dict(_headers_of(status, is_limited=is_limited)))
+        else response
+        for status, response in operation["responses"].items()
+    }
+    return {**operation, "responses": responses}
+
+
+def _headers_of(status: str, *, is_limited: bool) -> Iterator[tuple[str, Json]]:
+    if is_limited and (status[0] == "2" or status == TOO_MANY):
+        for name in ("RateLimit-Policy", "RateLimit"):
+            yield name, {"description": RATE_LIMIT, "schema": {"type": "string"}}
+    if status in {TOO_MANY, "503"}:
+        seconds = {"type": "integer", "minimum": 0}
+        yield "Retry-After", {"description": "Seconds", "schema": seconds}
 
 
 class CompleteJson(JsonRenderPlugin):

@@ -11,6 +11,8 @@ from litestar.params import FromPath, QueryParameter
 
 from registry.errors import NotFound, RegistryError
 from registry.identity.requests.web_bot_auth import DIRECTORY_PATH
+from registry.interfaces.http.credentials import Call
+from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import status_of
 from registry.interfaces.http.query_string import max_lengths
 from registry.interfaces.http.refusals import NOT_FOUND
@@ -41,7 +43,8 @@ Field = Annotated[str, QueryParameter(max_length=MAX_QUERY_LENGTH)]
 
 
 @get("/", include_in_schema=False, media_type=MediaType.HTML)
-async def show_search(
+async def show_search(  # noqa: PLR0917 — one for each parameter
+    request: Call,
     services: Injected,
     q: Field = "",
     city: Field = "",
@@ -61,6 +64,7 @@ async def show_search(
         cursor=cursor or None,
     )
     try:
+        services.limits.admit(request.scope, Kind.SEARCH)
         answer = await answer_search(services, query)
     except RegistryError as refused:
         status = status_of(refused)

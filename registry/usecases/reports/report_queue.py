@@ -1,12 +1,16 @@
 """Reports are made one at a time in a process: each takes a core and much memory.
 
-A few may wait for their turn; whoever comes then is told to come again, so that callers
-of reports stall neither each other for long nor the searches.
+A few may wait for their turn, in lanes: known auditors first, then operators, then
+anybody, so that no crowd of strangers keeps an auditor from the report. Whoever finds his
+lane full is told to come again, so that callers of reports stall neither each other for
+long nor the searches.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from enum import IntEnum
 
 from registry.errors import Unavailable
 from registry.usecases.refusals import REPORTS_BUSY
@@ -15,22 +19,53 @@ WAITING_MAX = 4
 RETRY_AFTER_S = 20
 
 
+class Lane(IntEnum):
+    """Lanes of the queue; the lowest goes first."""
+
+    AUDITOR = 0
+    OPERATOR = 1
+    ANONYMOUS = 2
+
+
 class ReportQueue:
-    """Queue of reports. waiting_max: how many may wait for the one being made."""
+    """Queue of reports. waiting_max: how many may wait in each lane."""
 
     def __init__(self, waiting_max: int = WAITING_MAX) -> None:
         self._waiting_max = waiting_max
-        self._inside = 0
-        self._turn = asyncio.Lock()
+        self._is_taken = False
+        self._lanes = [deque[asyncio.Future[None]]() for _ in Lane]
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
+    async def turn(self, lane: Lane = Lane.ANONYMOUS) -> AsyncIterator[None]:
         """Hold the turn of one report. Raises: Unavailable."""
-        if self._inside > self._waiting_max:
-            raise Unavailable(REPORTS_BUSY, retry_after_s=RETRY_AFTER_S)
-        self._inside += 1
+        if self._is_taken:
+            await self._wait(self._lanes[lane])
+        self._is_taken = True
         try:
-            async with self._turn:
-                yield
+            yield
         finally:
-            self._inside -= 1
+            self._hand_on()
+
+    async def _wait(self, lane: deque[asyncio.Future[None]]) -> None:
+        if len(lane) >= self._waiting_max:
+            raise Unavailable(REPORTS_BUSY, retry_after_s=RETRY_AFTER_S)
+        turn = asyncio.get_running_loop().create_future()
+        lane.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn in lane:
+                lane.remove(turn)
+            elif not turn.cancelled():  # it was handed over just before
+                self._hand_on()
+            raise
+
+    def _hand_on(self) -> None:
+        """Give the turn to the next, and to nobody where nobody waits."""
+        for lane in self._lanes:
+            while lane:
+                turn = lane.popleft()
+                if not turn.done():
+                    turn.set_result(None)
+                    return
+        self._is_taken = False

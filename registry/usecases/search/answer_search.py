@@ -30,6 +30,7 @@ from registry.sites.summary import SiteSummary
 from registry.usecases.chance import Chance
 from registry.usecases.log.promiser import Promiser
 from registry.usecases.refusals import NOT_READY
+from registry.usecases.search.brief import BriefResult, brief_result
 from registry.usecases.search.follow_index import IndexFollower
 from registry.usecases.search.record_rankings import RankingRecorder
 from registry.usecases.search.search_query import FIELD_OF_FACET, SearchQuery
@@ -93,6 +94,7 @@ class Answer:
     mentions: tuple[CityMention, ...]
     facets: Facets
     results: tuple[Result, ...]
+    brief: tuple[BriefResult, ...]
     promise: Promise
     continuation: Continuation | None
 
@@ -155,7 +157,9 @@ class Searcher:
         seed = await self._seed_of(page.at)
         tie_seed = make_seed(seed.secret, page.request_id, page.nonce)
         ranked, facets = await self._rank(query, cell, filters, page, tie_seed)
-        summaries = await self._entries.find([site.site_id for site in ranked.sites])
+        site_ids = [site.site_id for site in ranked.sites]
+        summaries = await self._entries.find(site_ids)
+        brief = await self._brief(query, ranked, summaries)
         record, number = await self._record(
             *(query, cell, filters, page, ranked),
             at=now,
@@ -174,8 +178,26 @@ class Searcher:
             mentions=self._mentions_in(query, cell),
             facets=facets,
             results=_results(ranked, summaries, page.rank),
+            brief=brief,
             promise=self.promiser.promise(record.leaf_hash, now),
             continuation=_next_page(page, ranked),
+        )
+
+    async def _brief(
+        self,
+        query: SearchQuery,
+        ranked: Ranked,
+        summaries: Mapping[int, SiteSummary],
+    ) -> tuple[BriefResult, ...]:
+        if query.detail != "brief":
+            return ()
+        invocations = await self._entries.find_invocations(list(summaries))
+        return tuple(
+            brief_result(
+                site, summaries[site.site_id], invocations.get(site.site_id, ())
+            )
+            for site in ranked.sites
+            if site.site_id in summaries
         )
 
     def _mentions_in(

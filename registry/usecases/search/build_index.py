@@ -48,6 +48,9 @@ MERGE_PAUSE_S = 60.0
 MERGE_NICENESS = 5
 """Not more: changes would wait for a merge that holds the interpreter and has no turn."""
 
+VERIFY_PAUSE_S = 300.0
+"""Between two checks of all files, each of a few tenths of a second for a million sites."""
+
 TAKEN_MOST, TAKEN_LEAST, TAKING_S = 2_000, 200, 0.2
 """Changed sites that are put out together: as many as take about so long, for those that
 change meanwhile wait for them."""
@@ -72,9 +75,17 @@ class IndexBuilder:
         self._merge_after = 0.0
         self._at_once = TAKEN_MOST
         self._is_lost = False
+        self._verifying: asyncio.Future[None] | None = None
+        self._verify_after = 0.0
 
     async def run(self) -> None:
-        """Follow until cancelled."""
+        """Follow until cancelled.
+
+        Raises: FileDamaged where a file is no longer what was written. It may have been
+        read by then, so nothing is made of it any more; whoever begins anew makes all
+        files anew.
+        """
+        self._verify_after = asyncio.get_running_loop().time() + VERIFY_PAUSE_S
         beating = asyncio.create_task(self._beat())
         try:
             await follow(self._try, pause_s=PAUSE_S, lost="index_feed_lost")
@@ -90,11 +101,23 @@ class IndexBuilder:
 
     async def _try(self) -> None:
         try:
+            await self._verify_beside()
             await self.catch_up()
         except (DatabaseError, OSError):
             self._is_lost = True
             raise
         self._is_lost = False
+
+    async def _verify_beside(self) -> None:
+        """Begin a check of all files that is due, or end the one that is done."""
+        now = asyncio.get_running_loop().time()
+        if self._verifying is None:
+            if now >= self._verify_after:
+                self._verifying = in_background(self._shelf.verify)
+        elif self._verifying.done():
+            verified, self._verifying = self._verifying, None
+            self._verify_after = now + VERIFY_PAUSE_S
+            await verified
 
     def close(self) -> None:
         """Another may build there then."""

@@ -1,6 +1,7 @@
 """Holding the newest index that the machine's index builder has put out."""
 
 import asyncio
+import time
 from pathlib import Path
 
 import structlog
@@ -25,6 +26,7 @@ class IndexFollower:
         self.index = Builder.build([], policy).index
         self.is_loaded = False
         self._shelf = IndexReader(folder, policy)
+        self._unreadable_since: float | None = None
 
     async def run(self) -> None:
         """Follow until cancelled."""
@@ -37,8 +39,14 @@ class IndexFollower:
             await asyncio.sleep(pause_s)
 
     def builder_silence_s(self) -> float | None:
-        """Return the seconds since the index builder showed that it works."""
-        return self._shelf.writer_silence_s()
+        """Return the seconds since the index builder showed that it works.
+
+        It does not while it leaves an index there that can't be read.
+        """
+        silence_s = self._shelf.writer_silence_s()
+        if silence_s is None or self._unreadable_since is None:
+            return silence_s
+        return max(silence_s, time.monotonic() - self._unreadable_since)
 
     def catch_up(self) -> bool:
         """Take the newest index. A file that can't be read leaves the one before.
@@ -48,8 +56,11 @@ class IndexFollower:
         try:
             newest = self._shelf.newest()
         except (FileDamaged, OSError) as error:
-            logger.warning("index_unreadable", detail=str(error))
+            if self._unreadable_since is None:
+                self._unreadable_since = time.monotonic()
+                logger.warning("index_unreadable", detail=str(error))
             return False
+        self._unreadable_since = None
         if newest is not None:
             self.index = newest
             self.is_loaded = True

@@ -28,6 +28,9 @@ else:
     FacetName = Literal[tuple(FIELD_OF_FACET)]
 
 
+Detail: TypeAlias = Literal["brief", "full"]
+
+
 class SearchQuery(Filters, frozen=True, kw_only=True):
     """Search: what should be done, in plain words, and from where: lat and lon, or a city."""
 
@@ -68,9 +71,16 @@ class SearchQuery(Filters, frozen=True, kw_only=True):
         ]
         | None
     ) = None
+    detail: Annotated[
+        Detail,
+        Meta(
+            description="brief: each site with the actions that match and how to call "
+            "them, in a tenth of the words; full: with the facts behind every factor"
+        ),
+    ] = "full"
     limit: Annotated[
         int, Meta(ge=1, le=100, description="the most results of a page")
-    ] = 30
+    ] = 10
     cursor: (
         Annotated[str, Meta(max_length=1_000, description="nextCursor of a page")]
         | None

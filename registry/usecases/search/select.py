@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from registry.db.engine.engines import Connection
 from registry.db.log import entries as log
 from registry.db.log import rankings
+from registry.db.sites.listed_sites import find_site
 from registry.errors import Conflict, Forbidden, NotFound, Refused
 from registry.records import record as records
 from registry.records.record import parse_record
-from registry.sites.identifier import parse_site_id
+from registry.sites.identifier import format_site_id, parse_site_id
 from registry.usecases.chance import Chance
 from registry.usecases.log.promiser import Promised, Promiser
 from registry.usecases.refusals import (
@@ -22,7 +23,7 @@ from registry.usecases.search.receipts import verify_asker
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """site_id: None reports that none was chosen. operator: who tells it, if that is known.
+    """site_id: or a host; None: none was chosen. operator: who tells it, if that is known.
 
     ranking_id: the whole of it, which only its asker has.
     """
@@ -44,7 +45,8 @@ async def select_site(
     """Raises: NotFound, Forbidden, Refused, Conflict, Unavailable."""
     promiser.verify_log_moves()
     record_id = verify_asker(web_key, selection.ranking_id)
-    site_id, operator = selection.site_id, selection.operator
+    site_id = await _site_id(connection, selection.site_id)
+    operator = selection.operator
     logged = await log.find_record(connection, record_id)
     if logged is None or logged.record.kind != "ranking":
         raise NotFound(RANKING_UNKNOWN, pointer="/rankingId")
@@ -67,6 +69,14 @@ async def select_site(
     if not fresh:
         raise Conflict(RANKING_HAS_SELECTION, pointer="/rankingId")
     return await promiser.accept(connection, record, now)
+
+
+async def _site_id(connection: Connection, named: str | None) -> str | None:
+    """Return the id of a site that is named by its host, else what was given."""
+    if named is None or "." not in named:
+        return named
+    entry = await find_site(connection, named.lower())
+    return format_site_id(entry.site_id) if entry else named
 
 
 def _sequence(value: object) -> tuple[object, ...]:

@@ -72,8 +72,9 @@ def inspect(
     """Inspect a document, without advice. url: where it lies or will lie; "" if that is not known."""
     place = url or UNTOLD_URL
     if is_page(body, content_type):
-        result = parse_page(body, url=place, allow_loopback=allow_loopback)
-        links = parse_links(body, url=place, allow_loopback=allow_loopback)
+        where = {"url": place, "content_type": content_type}
+        result = parse_page(body, **where, allow_loopback=allow_loopback)
+        links = parse_links(body, **where, allow_loopback=allow_loopback)
     else:
         parse = partial(
             parse_document,

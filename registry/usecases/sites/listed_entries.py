@@ -1,4 +1,6 @@
-"""Summaries of listed sites as answers show them, in memory until their sites change.
+"""Members of answers about listed sites, in memory until the sites change.
+
+A site's summary is in every answer; how its actions are called, in brief ones.
 
 Those that concurrent answers lack are read together, over one connection that is held
 for it; the next callers gather meanwhile. So an answer costs a part of a round trip. The
@@ -6,19 +8,24 @@ same connection is asked now and then which sites have changed.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
+from typing import Generic, TypeVar
 
 import structlog
 
 from registry.db.engine.engines import Connection, DatabaseError, Engine, reading
 from registry.db.engine.snapshots import Snapshot, snapshot_of
 from registry.db.sites import listed_sites as sites
+from registry.formats.invocations import Invocation, invocations_of
 from registry.sites.summary import SiteSummary, summary_of
 
 CAPACITY = 100_000
 """Summaries; each takes about a kilobyte."""
+
+INVOCATIONS_CAPACITY = 10_000
+"""Sites whose invocations are kept; those of one take some kilobytes."""
 
 CHANGED_MOST = 10_000
 """If more sites changed at once, the cache is emptied."""
@@ -29,39 +36,83 @@ RECONNECT_PAUSE_S = 0.2
 logger = structlog.get_logger()
 
 
-@dataclass(slots=True)
-class _PendingRead:
-    site_ids: Sequence[int]
-    summaries: asyncio.Future[dict[int, SiteSummary]]
+Value = TypeVar("Value")
 
 
-class SummaryCache:
-    """The summaries that were read last, at most `capacity`."""
+class EntryCache(Generic[Value]):
+    """Values that were read last, by the ids of sites, of at most `capacity` of them."""
 
-    def __init__(self, capacity: int = CAPACITY) -> None:
+    def __init__(self, capacity: int) -> None:
         self._capacity = capacity
-        self._summaries: dict[int, SiteSummary] = {}
+        self._values: dict[int, Value] = {}
 
-    def find(self, site_ids: Iterable[int]) -> dict[int, SiteSummary]:
-        cached = self._summaries
+    def find(self, site_ids: Iterable[int]) -> dict[int, Value]:
+        cached = self._values
         return {site_id: cached[site_id] for site_id in site_ids if site_id in cached}
 
-    def add(self, summaries: Mapping[int, SiteSummary]) -> None:
-        self.remove(summaries)
-        self._summaries |= summaries
-        excess = len(self._summaries) - self._capacity
-        self.remove(list(islice(self._summaries, max(0, excess))))
+    def add(self, values: Mapping[int, Value]) -> None:
+        self.remove(values)
+        self._values |= values
+        excess = len(self._values) - self._capacity
+        self.remove(list(islice(self._values, max(0, excess))))
 
     def remove(self, site_ids: Iterable[int]) -> None:
         for site_id in site_ids:
-            self._summaries.pop(site_id, None)
+            self._values.pop(site_id, None)
 
     def clear(self) -> None:
-        self._summaries.clear()
+        self._values.clear()
+
+
+@dataclass(slots=True)
+class _PendingRead(Generic[Value]):
+    site_ids: Sequence[int]
+    values: asyncio.Future[dict[int, Value]]
+
+
+@dataclass(slots=True)
+class _Member(Generic[Value]):
+    """Cache of one member, and the callers that wait for it."""
+
+    read: Callable[[Connection, Sequence[int]], Awaitable[dict[int, Value]]]
+    cache: EntryCache[Value]
+    pending: list[_PendingRead[Value]] = field(default_factory=list)
+
+    async def read_pending(self, connection: Connection) -> None:
+        """Read for all pending callers; they stay pending if that fails."""
+        batch = list(self.pending)
+        site_ids = {site_id for caller in batch for site_id in caller.site_ids}
+        values = await self.read(connection, list(site_ids))
+        self.cache.add(values)
+        del self.pending[: len(batch)]
+        for caller in batch:
+            if not caller.values.done():
+                ids = [site_id for site_id in caller.site_ids if site_id in values]
+                caller.values.set_result({id_: values[id_] for id_ in ids})
+
+    def turn_away(self, error: Exception) -> None:
+        turned, self.pending = self.pending, []
+        for caller in turned:
+            if not caller.values.done():
+                caller.values.set_exception(error)
+
+
+async def _read_summaries(
+    connection: Connection, site_ids: Sequence[int]
+) -> dict[int, SiteSummary]:
+    entries = await sites.find_short(connection, site_ids)
+    return {entry.site_id: summary_of(entry) for entry in entries}
+
+
+async def _read_invocations(
+    connection: Connection, site_ids: Sequence[int]
+) -> dict[int, tuple[Invocation, ...]]:
+    actions = await sites.find_actions(connection, site_ids)
+    return {site_id: invocations_of(rows) for site_id, rows in actions.items()}
 
 
 class ListedEntries:
-    """Summaries of sites; `run` reads them and removes those that have changed.
+    """Members of answers, by site; `run` reads them and removes those that have changed.
 
     engine: of the API's role: the ranker may not read what is shown. changed_most: see
     CHANGED_MOST.
@@ -70,11 +121,12 @@ class ListedEntries:
     def __init__(self, engine: Engine, changed_most: int = CHANGED_MOST) -> None:
         self._engine = reading(engine)
         self._changed_most = changed_most
-        self._cache = SummaryCache()
+        self._summaries = _Member(_read_summaries, EntryCache(CAPACITY))
+        self._invocations = _Member(_read_invocations, EntryCache(INVOCATIONS_CAPACITY))
+        self._members = (self._summaries, self._invocations)
         self._seen: Snapshot | None = None
         self._is_due = True
         self._next_look: asyncio.TimerHandle | None = None
-        self._pending: list[_PendingRead] = []
         self._arrival = asyncio.Event()
 
     async def run(self) -> None:
@@ -94,31 +146,44 @@ class ListedEntries:
                     logger.warning("entries_connection_lost", kind=kind)
                 is_lost, self._is_due = True, True
                 if is_new:
-                    self._turn_away(error)
+                    for member in self._members:
+                        member.turn_away(error)
                     await asyncio.sleep(RECONNECT_PAUSE_S)
 
     async def find(self, site_ids: Sequence[int]) -> dict[int, SiteSummary]:
         """Return the summaries of the registered ones. Raises: DatabaseError, OSError."""
-        summaries = self._cache.find(site_ids)
-        if len(summaries) < len(site_ids):
-            missing = [site_id for site_id in site_ids if site_id not in summaries]
+        return await self._find(self._summaries, site_ids)
+
+    async def find_invocations(
+        self, site_ids: Sequence[int]
+    ) -> dict[int, tuple[Invocation, ...]]:
+        """Return how actions are called, as `find` does."""
+        return await self._find(self._invocations, site_ids)
+
+    async def _find(
+        self, member: "_Member[Value]", site_ids: Sequence[int]
+    ) -> dict[int, Value]:
+        values = member.cache.find(site_ids)
+        if len(values) < len(site_ids):
+            missing = [site_id for site_id in site_ids if site_id not in values]
             read = asyncio.get_running_loop().create_future()
-            self._pending.append(_PendingRead(missing, read))
+            member.pending.append(_PendingRead(missing, read))
             self._arrival.set()
-            summaries |= await read
-        return summaries
+            values |= await read
+        return values
 
     async def serve(self, connection: Connection) -> None:
         """Remove what has changed, if that is due, and read all that is waited for."""
-        while self._is_due or self._pending:
+        while self._is_due or any(member.pending for member in self._members):
             if self._is_due:
                 await self._remove_changed(connection)
-            if self._pending:
-                await self._read(connection)
+            for member in self._members:
+                if member.pending:
+                    await member.read_pending(connection)
         self._arrival.clear()
 
     async def _remove_changed(self, connection: Connection) -> None:
-        """Nothing is read meanwhile: every cached summary is older or newer than this."""
+        """Nothing is read meanwhile: all that is cached is older or newer than this."""
         before = self._seen
         if before is None:
             self._seen = await snapshot_of(connection)
@@ -127,9 +192,11 @@ class ListedEntries:
                 connection, before, self._changed_most
             )
             # A database whose horizon fell is an earlier state of itself.
-            if len(changed) >= self._changed_most or self._seen.oldest < before.oldest:
-                self._cache.clear()
-            self._cache.remove(changed)
+            is_other = self._seen.oldest < before.oldest
+            for member in self._members:
+                if is_other or len(changed) >= self._changed_most:
+                    member.cache.clear()
+                member.cache.remove(changed)
         self._is_due = False
         if self._next_look is not None:
             self._next_look.cancel()
@@ -140,22 +207,3 @@ class ListedEntries:
         """Have the next call of `serve` find out what has changed."""
         self._is_due = True
         self._arrival.set()
-
-    async def _read(self, connection: Connection) -> None:
-        """Read for all pending callers; they stay pending if that fails."""
-        batch = list(self._pending)
-        site_ids = {site_id for caller in batch for site_id in caller.site_ids}
-        entries = await sites.find_short(connection, list(site_ids))
-        summaries = {entry.site_id: summary_of(entry) for entry in entries}
-        self._cache.add(summaries)
-        del self._pending[: len(batch)]
-        for caller in batch:
-            if not caller.summaries.done():
-                ids = [site_id for site_id in caller.site_ids if site_id in summaries]
-                caller.summaries.set_result({id_: summaries[id_] for id_ in ids})
-
-    def _turn_away(self, error: Exception) -> None:
-        turned, self._pending = self._pending, []
-        for caller in turned:
-            if not caller.summaries.done():
-                caller.summaries.set_exception(error)

@@ -325,6 +325,7 @@ def _parse(body: FetchedBody, registrant: Registrant) -> Parsed | Rejected:
         return parse_page(
             body.body,
             url=body.url,
+            content_type=body.content_type,
             allow_loopback=registrant.allow_loopback,
         )
     return parse_document(

@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 from registry.formats.html.markup import (
     Tag,
     TagFinder,
-    decode_page,
     read_attributes,
     text_of,
 )
@@ -151,10 +150,6 @@ def test_the_text_of_markup_leaves_out_what_is_not_its_own(
     markup: str, text: str
 ) -> None:
     assert text_of(markup) == text
-
-
-def test_bytes_that_are_no_text_are_replaced() -> None:
-    assert decode_page(b"\xef\xbb\xbf<a \xff>") == "<a \ufffd>"
 
 
 @pytest.mark.parametrize(

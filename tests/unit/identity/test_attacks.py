@@ -12,9 +12,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from registry.ed25519_points import L, P
 from registry.errors import Refused, RegistryError
 from registry.identity import base64url
-from registry.identity.keys.ed25519_points import L, P
 from registry.identity.keys.jwk import jwks_document, parse_jwks
 from registry.identity.keys.key_source import (
     KeyReference,

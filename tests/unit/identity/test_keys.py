@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from registry.ed25519_points import L
 from registry.errors import Refused
 from registry.identity import base64url
-from registry.identity.keys.ed25519_points import L
 from registry.identity.keys.private_keys import (
     generate_private_key,
     public_key_of,

@@ -2,20 +2,29 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
+from mmap import mmap
 from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from registry.index.building import index_files, merging
 from registry.index.building.builder import Builder
 from registry.index.building.index_files import IndexWriter
 from registry.index.building.index_reader import IndexReader
-from registry.index.building.manifest import MANIFEST, IndexManifest, Since
+from registry.index.building.manifest import (
+    MANIFEST,
+    IndexManifest,
+    Since,
+    publish,
+    read_manifest,
+)
 from registry.index.building.merging import Job, MergeFiles
 from registry.index.query.index import Index
 from registry.index.query.scoring_parameters import Query
@@ -280,8 +289,9 @@ def test_a_merge_ends_with_its_builder(tmp_path: Path) -> None:
 
 
 def change_manifest(folder: Path, **changes: str) -> None:
-    told = msgspec.json.decode((folder / MANIFEST).read_bytes())
-    (folder / MANIFEST).write_bytes(msgspec.json.encode(told | changes))
+    manifest = read_manifest(folder)
+    assert manifest
+    publish(folder, msgspec.structs.replace(manifest, **changes))
 
 
 def test_a_builder_goes_on_where_the_one_before_ended(
@@ -336,6 +346,74 @@ def test_a_file_that_was_cut_off_is_not_taken_up(
     for path in tmp_path.glob(f"{kind}-*"):
         path.write_bytes(path.read_bytes()[:-1])
     assert writer.find(P, SIZES) is None
+
+
+@pytest.fixture(scope="module")
+def put_index(
+    random_site: MakeRandom, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """An index with files of each kind."""
+    folder = tmp_path_factory.mktemp("put")
+    rng = random.Random(7)
+    builder = Builder.build([random_site(rng, n) for n in range(1, 60)], P)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(index_files, "MAPPED_ROWS", 5)
+        writer = IndexWriter(folder)
+        writer.put(writer.put(builder).with_changes([random_site(rng, 100)], [1]))
+        writer.close()
+        yield folder
+
+
+@given(data=st.data())
+def test_one_bit_that_changed_anywhere_is_never_read(
+    put_index: Path, data: st.DataObject
+) -> None:
+    manifest = read_manifest(put_index)
+    assert manifest
+    assert manifest.rows
+    path = put_index / data.draw(st.sampled_from(sorted({*manifest.files, MANIFEST})))
+    with path.open("r+b") as file, mmap(file.fileno(), 0) as content:
+        bit = data.draw(st.integers(0, 8 * len(content) - 1))
+        content[bit // 8] ^= 1 << bit % 8
+        try:
+            verify_nothing_is_read(put_index, path.name in manifest.rows.values())
+        finally:
+            content[bit // 8] ^= 1 << bit % 8
+
+
+def verify_nothing_is_read(folder: Path, only_for_builders: bool) -> None:
+    writer, reader = IndexWriter(folder), IndexReader(folder, P)
+    try:
+        assert writer.find(P, SIZES) is None
+        if not only_for_builders:
+            with pytest.raises(FileDamaged):
+                reader.newest()
+            assert not reader.is_changed(), "it is not read again and again"
+    finally:
+        writer.close()
+
+
+def test_writer_notices_what_changed_or_went_under_it(
+    builder: Builder, tmp_path: Path
+) -> None:
+    writer = IndexWriter(tmp_path)
+    builder = writer.put(builder)
+    writer.verify()
+    writer.put(builder.with_changes([], [1]))
+    writer.verify()
+    (state,) = (path for path in tmp_path.glob("state-*") if is_named(path))
+    content = state.read_bytes()
+    state.write_bytes(content[:-20] + b"x" + content[-19:])
+    with pytest.raises(FileDamaged, match="not what was written"):
+        writer.verify()
+    state.unlink()
+    with pytest.raises(FileDamaged, match="gone"):
+        writer.verify()
+
+
+def is_named(path: Path) -> bool:
+    manifest = read_manifest(path.parent)
+    return manifest is not None and path.name in manifest.files
 
 
 def test_an_empty_folder_gives_no_builder(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from registry.ed25519_points import SMALL_ORDER_Y
 from registry.errors import Refused, RegistryError, TooLarge
 from registry.tlog.note import (
     MAX_NOTE_BYTES,
@@ -214,6 +215,15 @@ def test_a_verifier_key_of_another_form_is_refused(vkey):
     with pytest.raises(Refused) as refused:
         parse_vkey(vkey)
     assert refused.value.code == "log_note_key_malformed"
+
+
+@pytest.mark.parametrize("y", sorted(SMALL_ORDER_Y), ids=lambda y: hex(y)[:8])
+@pytest.mark.parametrize("sign", [0, 1])
+def test_a_key_under_which_anybody_signs_is_refused(y, sign):
+    public = (y | sign << 255).to_bytes(32, "little")
+    key = VerifierKey(name="log.test", algorithm=NoteAlgorithm.ED25519, public=public)
+    with pytest.raises(Refused, match="log_note_key_malformed"):
+        parse_vkey(format_vkey(key))
 
 
 def test_a_key_id_in_capitals_is_refused(vectors):

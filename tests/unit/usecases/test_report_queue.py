@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from registry.errors import Unavailable
-from registry.usecases.reports.report_queue import RETRY_AFTER_S, ReportQueue
+from registry.usecases.reports.report_queue import RETRY_AFTER_S, Lane, ReportQueue
 
 
 class Maker:
@@ -16,8 +16,8 @@ class Maker:
         self.begun: list[int] = []
         self.go_on = asyncio.Event()
 
-    async def make(self, number: int) -> int:
-        async with self.queue.turn():
+    async def make(self, number: int, lane: Lane = Lane.ANONYMOUS) -> int:
+        async with self.queue.turn(lane):
             self.begun.append(number)
             await self.go_on.wait()
             return number
@@ -61,3 +61,40 @@ async def test_a_report_that_fails_or_is_given_up_leaves_the_turn_to_the_next() 
     await asyncio.gather(first, second, return_exceptions=True)
     maker.go_on.set()
     assert await asyncio.gather(maker.make(2), maker.make(3)) == [2, 3]
+
+
+async def test_auditors_go_before_operators_and_those_before_anybody() -> None:
+    maker = Maker(ReportQueue(waiting_max=2))
+    lanes = (Lane.ANONYMOUS, Lane.ANONYMOUS, Lane.OPERATOR, Lane.AUDITOR)
+    made = []
+    for number, lane in enumerate(lanes):
+        made.append(asyncio.create_task(maker.make(number, lane)))
+        await settle()
+    maker.go_on.set()
+    await asyncio.gather(*made)
+    assert maker.begun == [0, 3, 2, 1]
+
+
+async def test_a_crowd_of_strangers_keeps_no_auditor_out() -> None:
+    maker = Maker(ReportQueue(waiting_max=1))
+    crowd = [asyncio.create_task(maker.make(number)) for number in range(12)]
+    await settle()
+    auditor = asyncio.create_task(maker.make(99, Lane.AUDITOR))
+    await settle()
+    maker.go_on.set()
+    assert await auditor == 99
+    assert maker.begun[:2] == [0, 99]
+    ended = await asyncio.gather(*crowd, return_exceptions=True)
+    assert sum(isinstance(one, Unavailable) for one in ended) == 10
+
+
+async def test_a_turn_that_is_given_up_as_it_comes_is_not_lost() -> None:
+    queue = ReportQueue()
+    maker = Maker(queue)
+    async with queue.turn():
+        waiting = asyncio.create_task(maker.make(1))
+        await settle()
+    waiting.cancel()  # its turn has come, and it does not know yet
+    await asyncio.gather(waiting, return_exceptions=True)
+    maker.go_on.set()
+    assert await maker.make(2) == 2

@@ -16,6 +16,7 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 from registry.db import labels
 from registry.errors import Refused
 from registry.identity.statements.detached_jws import HEADER, LABELS_TYP, sign_detached
+from registry.interfaces.http.limits import limit_writes
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.http.services import Injected, Services
@@ -77,7 +78,8 @@ class LabelRequest(RequestBody):
     operation_id="setLabel",
     summary="Put an auditor's label of a site on record",
     tags=["audit"],
-    responses=problems(403, 404, 408, 409, 413, 415),
+    guards=[limit_writes],
+    responses=problems(403, 404, 408, 409, 413, 415, 429),
 )
 async def set_label(data: JSONBody[LabelRequest], services: Injected) -> PromisedView:
     members = msgspec.to_builtins(data)

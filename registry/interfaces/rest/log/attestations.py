@@ -6,6 +6,7 @@ import msgspec
 from litestar import post
 from litestar.params import JSONBody
 
+from registry.interfaces.http.limits import limit_writes
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.wire_model import PromisedView, RequestBody, view_promised
@@ -36,7 +37,8 @@ class AttestationRequest(RequestBody):
     operation_id="attest",
     summary="Put an auditor's attestation on record, once",
     tags=["log"],
-    responses=problems(403, 408, 409, 413, 415),
+    guards=[limit_writes],
+    responses=problems(403, 408, 409, 413, 415, 429),
 )
 async def attest(
     data: JSONBody[AttestationRequest], services: Injected

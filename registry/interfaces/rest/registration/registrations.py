@@ -14,9 +14,11 @@ from litestar.response import ServerSentEvent, ServerSentEventMessage
 from registry.db.registration import registrations
 from registry.db.registration.registrations import Registration
 from registry.errors import NotFound, Problem
-from registry.interfaces.http.limits import client_of, limit_writes
+from registry.interfaces.http.client_networks import networks_of
+from registry.interfaces.http.limits import limit_writes
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
+from registry.interfaces.http.streams import LimitedStream
 from registry.interfaces.rest.registration.jose import JoseOperation, read_statement
 from registry.interfaces.rest.wire_model import WireModel
 from registry.observability import REGISTRATIONS, STATEMENT_BYTES
@@ -68,7 +70,7 @@ async def submit(
             audience=services.origin,
             test_hosts=services.test_hosts,
             chance=services.chance,
-            network=client_of(request.client.host) if request.client else None,
+            network=networks_of(request.client.host)[0] if request.client else None,
         )
     REGISTRATIONS.labels(registration.act).inc()
     STATEMENT_BYTES.inc(len(statement))
@@ -94,8 +96,9 @@ async def get_registration(
     operation_id="watchRegistration",
     summary="What becomes of a statement, as server-sent events",
     tags=["registration"],
-    responses=problems(404),
+    responses=problems(404, 429),
     media_type="text/event-stream",
+    middleware=[LimitedStream()],
 )
 async def watch_registration(
     registration_id: FromPath[str], services: Injected

@@ -1,6 +1,5 @@
 """POST /v1/counterfactual: one question of an auditor, asked of a shadow index."""
 
-import math
 from datetime import datetime
 from typing import Annotated
 
@@ -8,11 +7,10 @@ import msgspec
 from litestar import post
 from litestar.params import JSONBody
 
-from registry.errors import RateLimited
 from registry.index.columns.filters import Filters
-from registry.interfaces.http.limits import limit_writes
+from registry.interfaces.http.credentials import Call
+from registry.interfaces.http.limits import Kind, limit_writes
 from registry.interfaces.http.problems import problems
-from registry.interfaces.http.refusals import TOO_MANY_REQUESTS
 from registry.interfaces.http.services import Injected
 from registry.interfaces.http.strict import pointing_into_body, verify_text
 from registry.interfaces.rest.search.search import resolve_filters, verify_filters
@@ -103,7 +101,7 @@ class CounterfactualView(WireModel):
     responses=problems(403, 404, 408, 410, 413, 415, 429),
 )
 async def ask_counterfactual(
-    data: JSONBody[CounterfactualRequest], services: Injected
+    data: JSONBody[CounterfactualRequest], request: Call, services: Injected
 ) -> CounterfactualView:
     """Nothing of it is put on record: it is no answer to a search."""
     inquiry = _inquiry_of(data)
@@ -114,9 +112,7 @@ async def ask_counterfactual(
         audience=services.log_vkey.partition("+")[0],
         now=services.chance.now(),
     )
-    allowed = services.auditor_limits.take(inquiry.auditor)
-    if allowed.wait_s:
-        raise RateLimited(TOO_MANY_REQUESTS, retry_after_s=math.ceil(allowed.wait_s))
+    services.limits.admit(request.scope, Kind.INQUIRY, inquiry.auditor)
     with pointing_into_body():
         verify_text(data.q or "", "q", max_length=MAX_QUERY_LENGTH)
     given = data.filters or Filters()

@@ -10,7 +10,8 @@ from litestar.params import FromPath
 from registry.db.log import entries as log
 from registry.db.log import rankings
 from registry.errors import Forbidden, NotFound
-from registry.interfaces.http.credentials import ANYBODY, Call, asking_operator
+from registry.interfaces.http.credentials import ANYBODY, Call, admit_asker
+from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.log.proof_views import PROOF_RESPONSES, Form, InBothForms
@@ -120,7 +121,7 @@ class ErasureView(WireModel):
     tags=["search"],
     security=ANYBODY,
     status_code=200,
-    responses=problems(401, 403, 404, 409),
+    responses=problems(401, 403, 404, 409, 429),
 )
 async def erase(
     ranking_id: FromPath[str], request: Call, services: Injected
@@ -131,7 +132,7 @@ async def erase(
     or as the operator that it was counted for. To ask again is no mistake: the answer is
     the same.
     """
-    operator = await asking_operator(request, services)
+    operator = await admit_asker(request, services, Kind.ERASURE)
     record_id = record_id_of(ranking_id)
     if is_asker(services.web_key, ranking_id):
         operator = None

@@ -9,7 +9,8 @@ from litestar.params import JSONBody
 from registry.errors import Refused
 from registry.index.columns.filters import FILTERS, Filters
 from registry.interfaces.http import refusals
-from registry.interfaces.http.credentials import ANYBODY, Call, asking_operator
+from registry.interfaces.http.credentials import ANYBODY, Call, admit_asker
+from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.query_string import (
     none_of,
@@ -21,9 +22,11 @@ from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import pointing_into_body, verify_text
 from registry.interfaces.rest.paging import open_place, seal_place
 from registry.interfaces.rest.search.search_answer import (
+    BriefAnswer,
     PlaceView,
     SearchAnswer,
     view_answer,
+    view_brief,
 )
 from registry.observability import SEARCH_SECONDS, SEARCHES
 from registry.sites.gazetteer import Gazetteer
@@ -41,13 +44,15 @@ _MAY_BE_EMPTY = frozenset({"city", "nonce"})
     summary="Ask for ranked sites",
     tags=["search"],
     security=ANYBODY,
-    responses=problems(401),
+    responses=problems(401, 429),
     operation_class=reading_query(SearchQuery),
     query=required_parameters(SearchQuery),
 )
-async def search_by_query(request: Call, services: Injected) -> SearchAnswer:
+async def search_by_query(
+    request: Call, services: Injected
+) -> SearchAnswer | BriefAnswer:
+    operator = await admit_asker(request, services, Kind.SEARCH)
     query = read_query(request.query_params, SearchQuery)
-    operator = await asking_operator(request, services)
     return await answer_search(services, query, operator)
 
 
@@ -58,19 +63,19 @@ async def search_by_query(request: Call, services: Injected) -> SearchAnswer:
     tags=["search"],
     security=ANYBODY,
     status_code=200,
-    responses=problems(401, 408, 413, 415),
+    responses=problems(401, 408, 413, 415, 429),
 )
 async def search_by_body(
     data: JSONBody[SearchQuery], request: Call, services: Injected
-) -> SearchAnswer:
-    operator = await asking_operator(request, services)
+) -> SearchAnswer | BriefAnswer:
+    operator = await admit_asker(request, services, Kind.SEARCH)
     with pointing_into_body():
         return await answer_search(services, data, operator)
 
 
 async def answer_search(
     services: Services, query: SearchQuery, operator: str | None = None
-) -> SearchAnswer:
+) -> SearchAnswer | BriefAnswer:
     """Answer for any face. operator: for whom it is counted.
 
     Raises: Refused, Unavailable.
@@ -92,7 +97,8 @@ async def answer_search(
         )
     SEARCHES.inc()
     following = answer.continuation
-    return view_answer(
+    view = view_brief if query.detail == "brief" else view_answer
+    return view(
         answer,
         receipt=make_receipt(services.web_key, answer.record.id),
         place=_view_place(place, cell),

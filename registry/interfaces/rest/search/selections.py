@@ -6,7 +6,8 @@ import msgspec
 from litestar import post
 from litestar.params import JSONBody
 
-from registry.interfaces.http.credentials import ANYBODY, Call, asking_operator
+from registry.interfaces.http.credentials import ANYBODY, Call, admit_asker
+from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.wire_model import PromisedView, RequestBody, view_promised
@@ -17,13 +18,13 @@ OUTCOME = r"^[a-z][a-z0-9_-]{0,31}$"
 
 
 class SelectionRequest(RequestBody):
-    """rankingId: the whole id of the answer. siteId: null if none was chosen.
+    """rankingId: the whole id of the answer. siteId: or the host; null: none was chosen.
 
     outcome: one word, such as succeeded or failed.
     """
 
     ranking_id: Annotated[str, msgspec.Meta(max_length=100)]
-    site_id: Annotated[str, msgspec.Meta(max_length=13)] | None
+    site_id: Annotated[str, msgspec.Meta(max_length=253)] | None
     outcome: Annotated[str, msgspec.Meta(pattern=OUTCOME)] | None = None
 
 
@@ -33,12 +34,12 @@ class SelectionRequest(RequestBody):
     summary="Report which site was chosen from a ranking, once",
     tags=["search"],
     security=ANYBODY,
-    responses=problems(401, 403, 404, 408, 409, 413, 415),
+    responses=problems(401, 403, 404, 408, 409, 413, 415, 429),
 )
 async def report_selection(
     data: JSONBody[SelectionRequest], request: Call, services: Injected
 ) -> PromisedView:
-    operator = await asking_operator(request, services)
+    operator = await admit_asker(request, services, Kind.SELECTION)
     async with services.api.begin() as connection:
         selected = await select_site(
             connection,

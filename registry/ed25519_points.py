@@ -4,12 +4,7 @@ OpenSSL, and so `cryptography`, loads any 32 bytes. Under a key of small order a
 forge: with the identity point as key, R = identity and S = 0 verify on every message.
 """
 
-from registry.errors import Refused
-from registry.identity.refusals import (
-    KEY_NOT_CANONICAL,
-    KEY_NOT_ON_CURVE,
-    KEY_SMALL_ORDER,
-)
+from typing import Literal
 
 P = 2**255 - 19
 L = 2**252 + 27742317777372353535851937790883648493
@@ -23,16 +18,17 @@ _Y_OF_ORDER_8 = int.from_bytes(
 SMALL_ORDER_Y = frozenset({0, 1, P - 1, _Y_OF_ORDER_8, P - _Y_OF_ORDER_8})
 
 
-def verify_point(raw: bytes) -> None:
-    """Refuse a point that is not canonical, of small order or off the curve. raw: 32 bytes."""
+def point_fault(
+    raw: bytes,
+) -> Literal["not canonical", "of small order", "not on the curve"] | None:
+    """Return what is wrong with a public key, None if it is sound. raw: 32 bytes."""
     number = int.from_bytes(raw, "little")
     sign, y = number >> 255, number & (2**255 - 1)
     if y >= P or (sign and y in {1, P - 1}):
-        raise Refused(KEY_NOT_CANONICAL)
+        return "not canonical"
     if y in SMALL_ORDER_Y:
-        raise Refused(KEY_SMALL_ORDER)
-    if not _is_on_curve(y):
-        raise Refused(KEY_NOT_ON_CURVE)
+        return "of small order"
+    return None if _is_on_curve(y) else "not on the curve"
 
 
 def _is_on_curve(y: int) -> bool:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from registry.ed25519_points import D, L, P
 from registry.errors import Refused
-from registry.identity.keys.ed25519_points import D, L, P
 from registry.identity.keys.public_keys import PublicKey
 
 Point = tuple[int, int]

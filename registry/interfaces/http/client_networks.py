@@ -1,0 +1,24 @@
+"""The networks of a client, which own its buckets."""
+
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address
+
+IPV6_BITS = (64, 48)
+"""Who has one address of a /64 has all of them; a provider gives a customer a /48."""
+
+
+@lru_cache(maxsize=4_096)
+def networks_of(address: str) -> tuple[str, ...]:
+    """Return the names of the networks, the narrowest first: one of IPv4, two of IPv6.
+
+    What is no address, such as that of a local socket, is its own network.
+    """
+    try:
+        ip = ip_address(address)
+    except ValueError:
+        return (address,)
+    if not isinstance(ip, IPv6Address):
+        return (address,)
+    if ip.ipv4_mapped:
+        return (str(ip.ipv4_mapped),)
+    return tuple(f"{int(ip) >> (128 - bits):x}/{bits}" for bits in IPV6_BITS)

@@ -1,0 +1,102 @@
+"""Results in brief: what an agent needs to choose a site and to act, in few words.
+
+The order, the scores and the record are those of the full answer, which stays to be had.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from registry.formats.invocations import Invocation
+from registry.index.query.search import RankedSite
+from registry.ranking.explain import Explanation, FactorExplanation, RelevanceFacts
+from registry.ranking.terms import split_words, stems
+from registry.sites.summary import SiteSummary
+
+MOST_ACTIONS = 2
+_POINT = 1_000_000
+"""Parts of a score that make a point of 100."""
+
+
+class BriefResult(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    rename="camel",
+    gc=False,
+    omit_defaults=True,
+):
+    """A result in brief.
+
+    score: points of 100. contributions: of relevance, proximity, capability depth,
+    quality and freshness, which sum to it. why: what the site was found by. actions: those that
+    match the request, at most 2, each with a way to call it.
+    """
+
+    site: str
+    city: str = ""
+    score: float
+    contributions: tuple[float, float, float, float, float]
+    why: str
+    actions: tuple[Invocation, ...] = ()
+
+
+def brief_result(
+    ranked: RankedSite, summary: SiteSummary, invocations: Sequence[Invocation]
+) -> BriefResult:
+    explanation = ranked.explanation
+    return BriefResult(
+        site=summary.host,
+        city=summary.location.city if summary.location else "",
+        score=round(ranked.score / _POINT, 2),
+        contributions=_contributions(explanation),
+        why="; ".join(_reasons(explanation)),
+        actions=tuple(_matching(invocations, explanation.relevance.facts)),
+    )
+
+
+def _contributions(
+    explanation: Explanation,
+) -> tuple[float, float, float, float, float]:
+    return (
+        _points(explanation.relevance),
+        _points(explanation.proximity),
+        _points(explanation.capability_depth),
+        _points(explanation.quality),
+        _points(explanation.freshness),
+    )
+
+
+def _points(factor: FactorExplanation) -> float:
+    return round(factor.contribution / _POINT, 1)
+
+
+def _matching(
+    invocations: Sequence[Invocation], facts: RelevanceFacts
+) -> Iterable[Invocation]:
+    """Return the best action and one that says more words of the request, or the first.
+
+    A site that was found by its meaning alone matches by none of its actions.
+    """
+    request = set(stems(split_words(" ".join(facts.matched_terms))))
+    best = next((row for row in invocations if row.action == facts.best_action), None)
+    if best is None:
+        return invocations[:1]
+    left = request - _terms(best)
+    others = [row for row in invocations if row is not best and left & _terms(row)]
+    others.sort(key=lambda row: -len(left & _terms(row)))
+    return [best, *others][:MOST_ACTIONS]
+
+
+def _terms(invocation: Invocation) -> set[str]:
+    return set(stems(split_words(f"{invocation.action} {invocation.about}")))
+
+
+def _reasons(explanation: Explanation) -> Iterator[str]:
+    terms = explanation.relevance.facts.matched_terms
+    yield f"says {', '.join(terms)}" if terms else "means something close to it"
+    if band := explanation.proximity.facts.distance_band:
+        yield f"{band} away"
+    quality = explanation.quality.facts
+    if not quality.young:
+        yield f"{quality.successes} of {quality.probes} probes well"
