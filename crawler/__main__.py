@@ -22,8 +22,9 @@ from crawler.context import Context
 from crawler.frontier.revisits import Revisits
 from crawler.http.bot_auth import BotAuth
 from crawler.http.fetch import Fetcher, FetcherConfig, Sign
-from crawler.http.resolve import HostsFile, Resolver, ResolverConfig, parse_endpoint
+from crawler.http.resolve import HostsFile, Resolver, ResolverConfig
 from crawler.http.watched_fetcher import WatchedFetcher
+from crawler.refusals import DNS_SERVER
 from crawler.restraint.politeness import TOWARDS_OURSELVES, Politeness, PolitenessConfig
 from crawler.robots.robots_cache import RobotsCache
 from crawler.survey import PAUSE_S, survey
@@ -38,6 +39,7 @@ from registry.ranking.encoders.encoder import load_encoder
 from registry.settings import Settings
 from registry.settings_reader import exit_misconfigured, settings_of_process
 from registry.sites.gazetteer import Gazetteer
+from registry.sites.hosts_file import parse_endpoint
 from registry.usecases.chance import Chance
 from registry.usecases.sites.list_site import Lister
 
@@ -47,12 +49,12 @@ logger = structlog.get_logger()
 
 
 def make_resolver(settings: Settings) -> Resolver:
-    hosts = settings.hosts_file
+    hosts, server = settings.hosts_file, settings.dns
     return Resolver(
         ResolverConfig(
             allow_loopback=settings.allow_loopback,
             hosts=HostsFile(hosts) if hosts else {},
-            dns_server=parse_endpoint(settings.dns) if settings.dns else None,
+            dns_server=parse_endpoint(server, DNS_SERVER) if server else None,
         )
     )
 

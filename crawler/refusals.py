@@ -48,11 +48,6 @@ DNS_FAILED = ProblemType(
 DNS_SERVER = ProblemType(
     "dns_server", "The DNS server is misspelt", "Write address:port, as 127.0.0.1:5353."
 )
-HOSTS_FILE = ProblemType(
-    "hosts_file",
-    "The hosts file is malformed",
-    "Write lines of `host address:port`; the address must be a loopback address.",
-)
 
 # Where the answer leads
 REDIRECT_LIMIT = ProblemType(

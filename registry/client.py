@@ -5,13 +5,15 @@ The web processes never import it: they make no outbound request.
 
 import asyncio
 import secrets
+import ssl
 import time
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import certifi
 import httpx
 import msgspec
 from typing_extensions import override
@@ -22,6 +24,7 @@ from registry.identity.keys.private_keys import PrivateKey
 from registry.identity.requests.operator_request import SignedRequest, sign_request
 from registry.identity.requests.web_bot_auth import authority_of
 from registry.identity.statements.detached_jws import HEADER as SIGNATURE_HEADER
+from registry.sites.hosts_file import Endpoint
 from registry.tlog.follow import MAX_RESPONSE_BYTES
 
 Json = dict[str, Any]
@@ -54,12 +57,59 @@ class DownloadedDocument:
     body: bytes
 
 
-async def fetch_document(url: str) -> DownloadedDocument:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DevelopmentNetwork:
+    """hosts: where https://host/ connects, past the DNS. ca_file: PEM of an authority.
+
+    Empty and None: the public network.
+    """
+
+    hosts: Mapping[str, Endpoint] = field(default_factory=dict)
+    ca_file: Path | None = None
+
+    def tls(self) -> ssl.SSLContext:
+        context = ssl.create_default_context(cafile=certifi.where())
+        if self.ca_file:
+            context.load_verify_locations(cafile=self.ca_file)
+        return context
+
+
+PUBLIC_NETWORK = DevelopmentNetwork()
+
+
+class _MappedTransport(httpx.AsyncHTTPTransport):
+    """Connect a mapped host elsewhere; Host and certificate stay those of its name."""
+
+    def __init__(self, network: DevelopmentNetwork) -> None:
+        super().__init__(verify=network.tls())
+        self._hosts = network.hosts
+
+    @override
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        host = request.url.raw_host.decode("ascii")
+        mapped = self._hosts.get(host) if request.url.scheme == "https" else None
+        if mapped:
+            request = httpx.Request(
+                request.method,
+                request.url.copy_with(host=mapped.address, port=mapped.port),
+                headers=request.headers,
+                stream=request.stream,
+                extensions={**request.extensions, "sni_hostname": host},
+            )
+        return await super().handle_async_request(request)
+
+
+async def fetch_document(
+    url: str, *, network: DevelopmentNetwork = PUBLIC_NETWORK
+) -> DownloadedDocument:
     """Fetch a document on behalf of the command's user.
 
     Raises: DocumentUnreachable.
     """
-    client = httpx.AsyncClient(follow_redirects=True, max_redirects=5)
+    transport = None if network == PUBLIC_NETWORK else _MappedTransport(network)
+    client = httpx.AsyncClient(
+        follow_redirects=True, max_redirects=5, transport=transport
+    )
     try:
         async with (
             asyncio.timeout(DOCUMENT_TIMEOUT_S),

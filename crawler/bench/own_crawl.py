@@ -16,7 +16,7 @@ from crawler.bench.loopback import resolve_to_loopback
 from crawler.bench.tls_sites import Crowd
 from crawler.context import Context
 from crawler.http.fetch import Fetcher, FetcherConfig
-from crawler.http.resolve import Endpoint, Resolver, ResolverConfig
+from crawler.http.resolve import Resolver, ResolverConfig
 from crawler.robots.robots_cache import RobotsCache
 from crawler.worker import Worker, spare_the_collector
 from registry.bench.synthetic import tables
@@ -25,6 +25,7 @@ from registry.observability import configure_logging
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.sites.gazetteer import Gazetteer
+from registry.sites.hosts_file import Endpoint
 from registry.usecases.chance import Chance
 from registry.usecases.sites.list_site import Lister
 

@@ -20,10 +20,11 @@ import trustme
 from crawler.http.exchange import Fetched, Wanted
 from crawler.http.fetch import Fetcher, FetcherConfig
 from crawler.http.head import JSON_TYPES
-from crawler.http.resolve import Endpoint, Resolver, ResolverConfig
+from crawler.http.resolve import Resolver, ResolverConfig
 from crawler.refusals import DEADLINE
 from crawler.restraint.politeness import TOWARDS_OURSELVES, Politeness
 from registry.errors import Refused
+from registry.sites.hosts_file import Endpoint
 
 DRIP_PAUSE_S = 0.5
 NAMES_OF_A_CERTIFICATE = 50

@@ -23,8 +23,9 @@ import dns.resolver
 
 from crawler import refusals, trace
 from crawler.http.guard import HTTPS_PORT, Network, verify_address
-from registry.errors import ProblemType, Refused
-from registry.sites.host import TEST_TLD, parse_host
+from registry.errors import Refused
+from registry.sites.host import TEST_TLD
+from registry.sites.hosts_file import Endpoint, parse_hosts_file
 
 MAX_ADDRESSES = 32
 MAX_TEXTS = 32
@@ -35,12 +36,6 @@ _NO_DATA = getattr(socket, "EAI_NODATA", None)  # the name is there, but no addr
 
 AddressLookup = Callable[[str], Awaitable[Sequence[str]]]
 """Host → its addresses. Raises: OSError; Refused `network_busy` if none can be asked."""
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    address: str
-    port: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,43 +51,6 @@ class ResolverConfig:
     dns_server: Endpoint | None = None
     own_networks: tuple[Network, ...] = ()
     timeout_s: float = 5.0
-
-
-def parse_endpoint(text: str, kind: ProblemType = refusals.DNS_SERVER) -> Endpoint:
-    """text: `address:port`, an IPv6 address in brackets. Raises: Refused of the kind."""
-    address, _, port = text.strip().rpartition(":")
-    address = address.removeprefix("[").removesuffix("]")
-    if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
-        raise Refused(kind, f"{text[:80]!r} does not end in a port")
-    for family in (socket.AF_INET, socket.AF_INET6):
-        try:
-            socket.inet_pton(family, address)
-        except OSError:
-            continue
-        return Endpoint(address, int(port))
-    raise Refused(kind, f"{address[:80]!r} is no address")
-
-
-def parse_hosts_file(text: str) -> Mapping[str, Endpoint]:
-    """Lines of `host address:port`; # begins a comment. Raises: Refused `hosts_file`."""
-    hosts = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        words = line.partition("#")[0].split()
-        if not words:
-            continue
-        if len(words) != 2:
-            raise Refused(
-                refusals.HOSTS_FILE, f"line {number} holds {len(words)} words"
-            )
-        try:
-            host = parse_host(words[0], test_hosts=True)
-            endpoint = parse_endpoint(words[1], refusals.HOSTS_FILE)
-            _verify_loopback(endpoint)
-        except Refused as refused:
-            detail = f"line {number}: {refused.problem.detail}"
-            raise Refused(refusals.HOSTS_FILE, detail) from refused
-        hosts[host.name] = endpoint
-    return MappingProxyType(hosts)
 
 
 class HostsFile(Mapping[str, Endpoint]):
@@ -124,11 +82,6 @@ class HostsFile(Mapping[str, Endpoint]):
                 self._hosts = parse_hosts_file(self._path.read_text())
                 self._changed_ns = changed_ns
         return self._hosts
-
-
-def _verify_loopback(endpoint: Endpoint) -> None:
-    if not verify_address(endpoint.address, allow_loopback=True).is_loopback:
-        raise Refused(refusals.HOSTS_FILE, f"{endpoint.address} is not loopback")
 
 
 class Resolver:

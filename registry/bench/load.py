@@ -17,17 +17,20 @@ from typing_extensions import override
 _LENGTH = re.compile(rb"\r\ncontent-length: *([0-9]+)\r\n", re.IGNORECASE)
 _HEAD_END = b"\r\n\r\n"
 _OK = b"HTTP/1.1 200 "
+_REFUSED = (b"HTTP/1.1 429 ", b"HTTP/1.1 503 ")
 
 
 @dataclass(slots=True)
 class Latencies:
     """Seconds a request; statuses but 200, and broken connections, are failures.
 
+    refused: those of 429 and 503.
     incomplete: answers of 200 without the expected bytes.
     """
 
     seconds: list[float] = field(default_factory=list)
     failures: int = 0
+    refused: int = 0
     incomplete: int = 0
     elapsed_s: float = 0.0
 
@@ -50,15 +53,20 @@ async def drive(
     connections: int,
     duration_s: float,
     expected: bytes = b"",
+    header: str = "",
+    source: str | None = None,
+    every_s: float = 0.0,
 ) -> Latencies:
     """Request one path after the other over each connection, without pause.
 
-    They start at evenly spaced paths. expected: bytes of a whole answer.
+    They start at evenly spaced paths. expected: bytes of a whole answer. header: a line
+    that is sent too. source: the address to ask from. every_s: instead of no pause, the
+    time from one request of a connection to its next, from which it is then measured.
     """
     latencies = Latencies()
     address = urlsplit(origin)
     requests = [
-        f"GET {path} HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n".encode()
+        f"GET {path} HTTP/1.1\r\nHost: {address.netloc}\r\n{header}\r\n".encode()
         for path in paths
     ]
     started = time.perf_counter()
@@ -67,11 +75,14 @@ async def drive(
     for number in range(connections):
         first = number * len(requests) // connections
         turned = islice(cycle(requests), first, None)
+        until = started + duration_s
         protocol = partial(
-            _Client, turned, started + duration_s, latencies, expected, loop
+            _Client, turned, until, latencies, expected, loop, every_s=every_s
         )
         host, port = address.hostname or "", address.port or 80
-        _, client = await loop.create_connection(protocol, host, port)
+        _, client = await loop.create_connection(
+            protocol, host, port, local_addr=(source, 0) if source else None
+        )
         ended.append(client.ended)
     await asyncio.gather(*ended)
     latencies.elapsed_s = time.perf_counter() - started
@@ -88,6 +99,8 @@ class _Client(asyncio.Protocol):
         latencies: Latencies,
         expected: bytes,
         loop: asyncio.AbstractEventLoop,
+        *,
+        every_s: float,
     ) -> None:
         self.ended: asyncio.Future[None] = loop.create_future()
         self._requests = requests
@@ -97,12 +110,15 @@ class _Client(asyncio.Protocol):
         self._answer = bytearray()
         self._length = 0  # of the answer, once its head is there
         self._sent_at = 0.0
+        self._loop = loop
+        self._every_s = every_s
 
     @override
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         if not isinstance(transport, asyncio.Transport):
             raise TypeError("not a stream")
         self._transport = transport
+        self._sent_at = time.perf_counter() - self._every_s
         self._send()
 
     @override
@@ -127,16 +143,24 @@ class _Client(asyncio.Protocol):
     def _send(self) -> None:
         self._answer.clear()
         self._length = 0
-        self._sent_at = time.perf_counter()
-        if self._sent_at < self._deadline:
-            self._transport.write(next(self._requests))
-        else:
+        now = time.perf_counter()
+        self._sent_at = self._sent_at + self._every_s if self._every_s else now
+        if max(now, self._sent_at) >= self._deadline:
             self.ended.set_result(None)
             self._transport.close()
+        elif self._sent_at > now:
+            self._loop.call_later(self._sent_at - now, self._write)
+        else:
+            self._write()
+
+    def _write(self) -> None:
+        if not self._transport.is_closing():
+            self._transport.write(next(self._requests))
 
     def _count(self) -> None:
         if not self._answer.startswith(_OK):
             self._latencies.failures += 1
+            self._latencies.refused += self._answer.startswith(_REFUSED)
             return
         self._latencies.seconds.append(time.perf_counter() - self._sent_at)
         if self._answer.find(self._expected) < 0:

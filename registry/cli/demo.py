@@ -361,7 +361,7 @@ Try:
   curl '{origin}/v1/search?q=book+a+table&city=Amman'
   curl '{origin}/v1/sites'
   curl '{origin}/checkpoint'
-  .venv/bin/fair-registry audit verify {origin}
+  .venv/bin/fair-registry audit verify --registry {origin}
   .venv/bin/fair-registry search --registry {origin} --city Berlin repair my bicycle""",
             soft_wrap=True,
         )

@@ -124,7 +124,8 @@ def read_opened(
     except RegistryError as error:
         if error.code == JSON_SYNTAX.code:
             error = _explain_syntax(body, content_type) or error
-        return Rejected(error.problem, log.family or _marked_format(body))
+        meant = log.family or _marked_format(body)
+        return Rejected(error.problem, meant, log.deviations)
 
 
 def _marked_format(body: bytes) -> Format | None:
@@ -158,7 +159,7 @@ def parse_page(
         with collector_paused():
             return Parsed(read_page(body, content_type, log))
     except RegistryError as error:
-        return Rejected(error.problem)
+        return Rejected(error.problem, deviations=log.deviations)
 
 
 def _parse_object(body: bytes) -> JsonObject:

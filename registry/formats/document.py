@@ -84,7 +84,12 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A rejected document. format: the intended one, as far as it can be told."""
+    """A rejected document.
+
+    format: the intended one, as far as it can be told. deviations: noted before it was
+    rejected, such as what the tools of a page lack.
+    """
 
     problem: Problem
     format: Format | None = None
+    deviations: tuple[Deviation, ...] = ()

@@ -35,5 +35,6 @@ PAGE_ENCODING = ProblemType(
 PAGE_WITHOUT_TOOLS = ProblemType(
     "page_without_tools",
     "The page declares no tool and no action.",
-    "Give a form both toolname and tooldescription, or an element data-awas-action.",
+    "Serve a discovery document beside it, such as /agent-bridge.json, which "
+    "`fair-registry lint --new` makes; or give a form toolname and tooldescription.",
 )

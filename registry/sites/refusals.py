@@ -40,3 +40,8 @@ PUBLIC_SUFFIX = ProblemType(
     "The name is a public suffix, or lies under none that is known",
     "Give a name registered below a public suffix, such as shop.co.uk under co.uk.",
 )
+HOSTS_FILE = ProblemType(
+    "hosts_file",
+    "The hosts file is malformed",
+    "Write lines of `host address:port`; the address must be a loopback address.",
+)

@@ -229,6 +229,21 @@ def test_the_registration_block_lists_the_site(
 
 
 @pytest.mark.slow
+def test_the_registration_block_fails_where_the_site_is_rejected(
+    origin: str, registered: dict[str, str], tmp_path: Path
+) -> None:
+    assert registered
+    environment = {"REGISTRY": origin, "SITE": SITES["Ed25519"]}
+    with pytest.raises(AssertionError, match='"code":"key_not_published"'):
+        run_block(
+            registration_block("Ed25519"),
+            tmp_path,
+            WEB_ROOT=str(tmp_path / "not served"),
+            **environment,
+        )
+
+
+@pytest.mark.slow
 def test_the_search_block_finds_the_sites_and_reports_the_first(
     origin: str, registered: dict[str, str], tmp_path: Path
 ) -> None:

@@ -17,11 +17,12 @@ from litestar.response import Stream
 from litestar.testing import AsyncTestClient
 from sqlalchemy.exc import InterfaceError, ProgrammingError
 
-from registry.errors import Unavailable
+from registry.errors import ProblemType, Unavailable
 from registry.interfaces.http.envelope import Envelope
 from registry.interfaces.http.problems import EXCEPTION_HANDLERS
+from registry.interfaces.http.refusals import ANONYMOUS_TURNED_AWAY, STREAMS_TAKEN
 from registry.observability import configure_logging
-from registry.usecases.refusals import LOG_BUSY
+from registry.usecases.refusals import LOG_BUSY, REPORTS_BUSY
 from tests.api import expect
 from tests.api.expect import Json
 from tests.api.running import RunningRegistry
@@ -125,6 +126,25 @@ async def test_a_fault_is_one_line_without_what_was_sent(
     [line] = lines_of_requests(written)
     assert line["event"] == event
     assert line["request_id"] == answer.headers["X-Request-Id"]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [ANONYMOUS_TURNED_AWAY, STREAMS_TAKEN, REPORTS_BUSY],
+    ids=lambda kind: kind.code,
+)
+async def test_what_strangers_can_have_without_end_leaves_no_line(
+    written: io.StringIO, kind: ProblemType
+) -> None:
+    @get("/")
+    async def refuse() -> None:
+        raise Unavailable(kind, retry_after_s=1)
+
+    app = Litestar([refuse], exception_handlers=EXCEPTION_HANDLERS, openapi_config=None)
+    app.asgi_handler = Envelope(app.asgi_handler)
+    async with AsyncTestClient(app) as client:
+        expect.problem(await client.get("/"), 503, kind.code)
+    assert lines_of_requests(written) == []
 
 
 async def test_an_answer_that_breaks_off_is_one_line(

@@ -1,6 +1,7 @@
 """Operators: they register with a signature, ask by key or signature, and are counted."""
 
 import hashlib
+import re
 import secrets
 import time
 from collections.abc import Callable
@@ -23,9 +24,10 @@ from registry.identity.requests.operator_request import SignedRequest, sign_requ
 from registry.identity.requests.web_bot_auth import authority_of
 from registry.identity.statements.jws import OPERATOR_TYP, REFRESH_TYP, sign_compact
 from registry.usecases.operators.operator_access import LIFE_S
+from registry.usecases.reports.recent_reports import LIFE
 from tests.api import expect
 from tests.api.expect import Json
-from tests.api.running import RunningRegistry
+from tests.api.running import AUDITOR, RunningRegistry
 
 SAID = {"name": "Meridian Assistants", "contact": "mailto:ops@meridian.example"}
 WANTED = {"q": "book a table for two", "city": "Amman"}
@@ -715,6 +717,38 @@ def test_nobody_else_gets_it(operator: Operator) -> None:
         expect.problem(refused, 403, "report_not_yours")
     anybody = http.get("/v1/reports/fairness", params={"operator": "anon"})
     assert anybody.status_code == 200
+
+
+def test_who_signs_gets_the_report_of_all_made_anew(operator: Operator) -> None:
+    registry, category = operator.registry, f"only {operator.id}"
+
+    def rankings(auth: httpx.Auth | None = None) -> int:
+        params = {"category": category}
+        answer = registry.http.get("/v1/reports/fairness", params=params, auth=auth)
+        assert answer.status_code == 200, answer.text
+        counted: int = answer.json()["counts"]["rankings"]
+        return counted
+
+    began = time.monotonic()
+    before = rankings()
+    search(registry)
+    copied = rankings()
+    if time.monotonic() - began < LIFE.total_seconds():  # it is slow beside much else
+        assert copied == before, "a copy of up to a minute"
+    assert rankings(operator.signing) > before
+
+
+def test_a_known_auditor_has_the_most_reports(registry: RunningRegistry) -> None:
+    auditor, other = Operator(registry), Operator(registry)
+    auditor.key = AUDITOR.private
+    auditor.id = public_key_of(auditor.key).kid
+    quotas = []
+    for one in (other, auditor):
+        one.register()
+        answer = registry.http.get("/v1/reports/fairness", auth=one.bearer)
+        [quota] = re.findall(r";q=(\d+)", answer.headers["RateLimit-Policy"])
+        quotas.append(int(quota))
+    assert quotas == [1_200, 3_000], "a hundred times those of docs/limits.md"
 
 
 # --- secrets ---

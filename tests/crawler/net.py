@@ -22,8 +22,9 @@ import dns.rrset
 import trustme
 
 from crawler.http.fetch import Fetcher, FetcherConfig
-from crawler.http.resolve import AddressLookup, Endpoint, Resolver, ResolverConfig
+from crawler.http.resolve import AddressLookup, Resolver, ResolverConfig
 from crawler.restraint.politeness import TOWARDS_OURSELVES, Politeness
+from registry.sites.hosts_file import Endpoint
 
 USER_AGENT = "FairRegistryBot/1.0 (+https://registry.example/bot)"
 HOST = "shop.test"

@@ -3,8 +3,8 @@ import asyncio
 import pytest
 
 from crawler.canaries import Canaries, canaries_at
-from crawler.http.resolve import Endpoint
 from crawler.probes.outcome import Outcome, ProbeResult
+from registry.sites.hosts_file import Endpoint
 from tests.crawler.net import HonestSite, Net, Page
 
 URLS = [f"https://canary-{n}.test/" for n in range(3)]

@@ -15,9 +15,9 @@ import pytest
 from crawler.http.exchange import Wanted
 from crawler.http.fetch import Fetcher
 from crawler.http.head import JSON_TYPES
-from crawler.http.resolve import Endpoint
 from crawler.restraint.politeness import LIMITS, TOWARDS_OURSELVES, Limit, Politeness
 from registry.errors import Refused
+from registry.sites.hosts_file import Endpoint
 from tests.crawler.net import Handler, HonestSite, Net, Page, read_request, silent
 
 FETCHES = 1200

@@ -10,12 +10,12 @@ from crawler.discovery.visit_result import Discovery
 from crawler.http.exchange import Fetched, Wanted
 from crawler.http.fetch import Fetcher
 from crawler.http.head import MAX_LINK_CHARACTERS, Validators
-from crawler.http.resolve import Endpoint
 from crawler.robots.robots_cache import RobotsCache
 from crawler.tasks.convert import fetched_bodies
 from registry.formats.detect import parse_page
 from registry.formats.document import Parsed
 from registry.sites.host import parse_host
+from registry.sites.hosts_file import Endpoint
 from registry.usecases.sites.lint import inspect
 from tests.crawler.net import HOST, HonestSite, Net, Page, silent
 

@@ -19,13 +19,14 @@ from crawler.http.body import BodyLimits
 from crawler.http.exchange import Fetched, Wanted
 from crawler.http.fetch import Fetcher, FetcherConfig
 from crawler.http.head import JSON_TYPES
-from crawler.http.resolve import Endpoint, Resolver, ResolverConfig, SystemLookup
+from crawler.http.resolve import Resolver, ResolverConfig, SystemLookup
 from crawler.refusals import UnexpectedStatus
 from crawler.robots.robots_cache import load_robots
 from registry.errors import Refused
 from registry.formats.detect import parse_document
 from registry.formats.document import Rejected
 from registry.sites.host import parse_host
+from registry.sites.hosts_file import Endpoint
 from tests.crawler.net import (
     HOST,
     NXDOMAIN,

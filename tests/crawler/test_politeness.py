@@ -6,10 +6,10 @@ from collections import Counter
 from crawler.http.exchange import Wanted
 from crawler.http.fetch import Fetcher
 from crawler.http.head import JSON_TYPES
-from crawler.http.resolve import Endpoint
 from crawler.restraint.breakers import RULES, BreakerRule
 from crawler.restraint.politeness import LIMITS, Limit, Politeness, PolitenessConfig
 from registry.errors import Refused
+from registry.sites.hosts_file import Endpoint
 from tests.crawler.net import HOST, HonestSite, Net, Page
 
 WIDE = Limit(at_once=10**6, per_s=1e9, burst=10**6)

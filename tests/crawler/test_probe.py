@@ -5,7 +5,6 @@ from itertools import pairwise
 import pytest
 
 from crawler.http.head import Validators
-from crawler.http.resolve import Endpoint
 from crawler.probes import bridge
 from crawler.probes.http_probe import check_bridge, probe
 from crawler.probes.outcome import Outcome
@@ -13,6 +12,7 @@ from crawler.probes.targets import document_at, ping_of
 from crawler.restraint.breakers import RULES, BreakerRule
 from crawler.restraint.politeness import LIMITS, Politeness, PolitenessConfig
 from crawler.robots.robots_cache import RobotsCache
+from registry.sites.hosts_file import Endpoint
 from tests.crawler.net import HOST, HonestSite, Net, Page, raw, silent
 from tests.unit.crawler.test_bridge import RESULTS, response
 

@@ -1,16 +1,15 @@
 """`lint`: what the registry would make of a document, before it is published."""
 
-import asyncio
-import sys
-from functools import cache
-from pathlib import Path
+from functools import cache, partial
 from urllib.parse import urlsplit
 
 import click
 import msgspec
 from rich.markup import escape
 
-from registry.client import DocumentUnreachable, fetch_document
+from registry.cli.owners.document_source import read_source
+from registry.cli.owners.questionnaire import write_new
+from registry.cli.service.command_settings import settings_or_exit
 from registry.formats.document import Deviation, Document
 from registry.formats.reading.call_targets import resolve_target
 from registry.formats.repair import Incomplete, OwnerStatement, Repaired, repair
@@ -21,7 +20,12 @@ from registry.sites.gazetteer import Gazetteer
 from registry.terminal.output import console, errors, json_option, print_json
 from registry.usecases.sites.lint import Linter, Report, inspect
 
-_COLOURS = {"strict": "green", "tolerated": "yellow", "refused": "red"}
+_COLOURS = {
+    "strict": "green",
+    "tolerated": "yellow",
+    "refused": "red",
+    "points on": "green",
+}
 _FACTORS = {
     "relevance": "relevance",
     "proximity": "proximity",
@@ -31,93 +35,140 @@ _FACTORS = {
 
 
 @click.command()
-@click.argument("document")
-@click.option("--url", default="", help="Where a file will be served.")
+@click.argument("document", required=False)
+@click.option("--url", default="", help="Where a file, or a new document, will be.")
 @click.option("--strict", is_flag=True, help="Fail unless it is conforming.")
 @click.option(
     "--fix",
     is_flag=True,
     help="Write a conforming WAB document to standard output, nothing guessed.",
 )
-@click.option("--name", default="", help="With --fix: the site's name.")
-@click.option("--category", default="", help="With --fix: such as restaurant.")
-@click.option("--city", default="", help="With --fix.")
-@click.option("--country", default="", help="With --fix: two letters, such as DE.")
-@click.option("--bridge", default="", help="With --fix: base URL of your WAB bridge.")
+@click.option(
+    "--new",
+    is_flag=True,
+    help="Write a first document to standard output, from six answers: the options "
+    "below, or asked for at a terminal.",
+)
+@click.option("--name", default="", help="With --fix, --new: the site's name.")
+@click.option("--category", default="", help="With --fix, --new: such as restaurant.")
+@click.option("--city", default="", help="With --fix, --new.")
+@click.option("--country", default="", help="With --fix, --new: two letters: DE.")
+@click.option(
+    "--bridge", default="", help="With --fix, --new: base URL of your bridge."
+)
+@click.option(
+    "--action", default="", help="With --new: what agents can do, a sentence."
+)
 @json_option
 def lint(
-    document: str, url: str, *, strict: bool, fix: bool, as_json: bool, **stated: str
+    document: str | None,
+    url: str,
+    *,
+    strict: bool,
+    fix: bool,
+    new: bool,
+    as_json: bool,
+    action: str,
+    **stated: str,
 ) -> None:
     """Read DOCUMENT, a URL, a file or - for standard input, as the registry would.
 
-    Exit code 1 if it is refused, or not strict under --strict, or --fix needs to know
-    more.
+    A site without a document begins with --new. Exit code 1 if the document is refused,
+    or not strict under --strict, or --fix needs to know more.
     """
-    if url and resolve_target(url, base="") is None:
-        raise click.BadParameter("an absolute https URL is needed", param_hint="--url")
-    body, content_type, found_at = _read(document)
-    look = inspect if fix else _load_linter().lint
-    report = look(body, url=url or found_at, content_type=content_type)
+    allow_loopback = settings_or_exit().allow_loopback
+    if new:
+        if document or fix or strict:
+            raise click.UsageError("--new takes no DOCUMENT, --fix or --strict.")
+        answers = {**stated, "url": url, "action": action}
+        write_new(answers, allow_loopback=allow_loopback)
+        return
+    if document is None or action:
+        raise click.UsageError("Name a DOCUMENT; a site without one begins with --new.")
+    report = _look(document, url, is_advised=not fix)
     if fix:
-        _fix(report, OwnerStatement(**stated), document)
+        _fix(report, OwnerStatement(**stated), document, allow_loopback=allow_loopback)
     elif as_json:
         print_json(msgspec.to_builtins(view_report(report)))
     else:
-        _tell(report, document)
-    if report.conformance == "refused" or (strict and report.conformance != "strict"):
+        _tell(report, document, is_told=bool(url) or "://" in document)
+    _exit_by(report, is_strict=strict, is_silent=as_json)
+
+
+def _look(document: str, url: str, *, is_advised: bool) -> Report:
+    """Read the document as the registry would, with advice or without."""
+    settings = settings_or_exit()
+    allow_loopback = settings.allow_loopback
+    if url and resolve_target(url, base="", allow_loopback=allow_loopback) is None:
+        needed = "an absolute https URL that the public can reach is needed"
+        raise click.BadParameter(needed, param_hint="--url")
+    source = read_source(document, settings)
+    look = (
+        _load_linter(allow_loopback=allow_loopback).lint
+        if is_advised
+        else partial(inspect, allow_loopback=allow_loopback)
+    )
+    return look(
+        source.body,
+        url=url or source.url,
+        file_name=source.file_name,
+        content_type=source.content_type,
+    )
+
+
+def _exit_by(report: Report, *, is_strict: bool, is_silent: bool) -> None:
+    """Raises: SystemExit (1) if it is refused, or not strict where that is wanted."""
+    is_refused = report.conformance == "refused" and not report.points_on
+    if is_refused and report.format is None and not is_silent:
+        errors.print("[dim]No document yet? fair-registry lint --new[/]")
+    if is_refused or (is_strict and report.conformance != "strict"):
         raise SystemExit(1)
 
 
 @cache
-def _load_linter() -> Linter:
+def _load_linter(*, allow_loopback: bool) -> Linter:
     return Linter(
-        gazetteer=Gazetteer.load(), encoder=load_encoder(), policy=DEFAULT_POLICY
+        gazetteer=Gazetteer.load(),
+        encoder=load_encoder(),
+        policy=DEFAULT_POLICY,
+        allow_loopback=allow_loopback,
     )
-
-
-def _read(document: str) -> tuple[bytes, str, str]:
-    """Its bytes, media type and address, as far as they are known."""
-    if document == "-":
-        return sys.stdin.buffer.read(), "", ""
-    if "://" not in document:
-        try:
-            return Path(document).read_bytes(), "", ""
-        except OSError as error:
-            raise click.ClickException(f"{document}: {error.strerror}") from None
-    try:
-        fetched = asyncio.run(fetch_document(document))
-    except DocumentUnreachable as error:
-        raise click.ClickException(f"{document}: {error}") from None
-    return fetched.body, fetched.content_type, fetched.url
 
 
 # --- telling --------------------------------------------------------------------------
 
 
-def _tell(report: Report, shown_as: str) -> None:
-    colour = _COLOURS[report.conformance]
+def _tell(report: Report, shown_as: str, *, is_told: bool) -> None:
+    """is_told: where it lies or will lie."""
+    verdict = "points on" if report.points_on else report.conformance
     document = report.document
     about = (
         f"{document.format}, {document.dialect}" if document else report.format or ""
     )
     console.print(
-        f"[{colour}]{report.conformance}[/]  {escape(shown_as)}  [dim]{about}[/]",
+        f"[{_COLOURS[verdict]}]{verdict}[/]  {escape(shown_as)}  [dim]{about}[/]",
         soft_wrap=True,
     )
+    if (document or report.links) and not is_told:
+        console.print(
+            f"  [dim]read as if it lay at {escape(report.url)}; --url says where it "
+            "will[/]",
+            soft_wrap=True,
+        )
     if report.problem:
         problem = report.problem
         _tell_one(problem.code, problem.pointer or "", problem.detail, problem.fix)
+    for deviation in report.deviations:
+        _tell_one(deviation.rule, deviation.pointer, deviation.detail, deviation.fix)
     if document:
-        for deviation in document.deviations:
-            _tell_one(
-                deviation.rule, deviation.pointer, deviation.detail, deviation.fix
-            )
         _tell_listing(document)
     for conflict in report.conflicts:
         values = "; ".join(f"{name}: {value}" for name, value in conflict.values)
         _tell_one("conflict", conflict.field, values, "")
     for link in report.links:
-        console.print(f"  points to {escape(link.url)} [dim]({link.format})[/]")
+        console.print(
+            f"  points to {escape(link.url)} [dim]({link.format})[/]", soft_wrap=True
+        )
     _tell_advice(report)
 
 
@@ -163,12 +214,15 @@ def _tell_advice(report: Report) -> None:
 # --- repairing ------------------------------------------------------------------------
 
 
-def _fix(report: Report, stated: OwnerStatement, shown_as: str) -> None:
+def _fix(
+    report: Report, stated: OwnerStatement, shown_as: str, *, allow_loopback: bool
+) -> None:
     if report.document is None:
-        _tell(report, shown_as)
+        _tell(report, shown_as, is_told=True)
         return
     host = urlsplit(report.url).netloc if report.is_placed else ""
-    match repair(report.document, stated, host=host):
+    outcome = repair(report.document, stated, host=host, allow_loopback=allow_loopback)
+    match outcome:
         case Repaired() as repaired:
             print_json(repaired.document)
             _tell_names("left out", repaired.left_out)

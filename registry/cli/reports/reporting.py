@@ -63,6 +63,11 @@ from registry.usecases.reports.archived_report import (
     type=click.Path(path_type=Path),
     help="With --archive or --keep: the registry's folder, whose key of promises signs.",
 )
+@click.option(
+    "--public",
+    is_flag=True,
+    help="With a key: the report over all, made anew and before those who have none.",
+)
 @by_month
 @asks_as_operator
 @registry_option
@@ -80,6 +85,7 @@ def report(  # noqa: PLR0917 — one for each option
     key: Path | None,
     url: str,
     *,
+    public: bool,
     as_json: bool,
 ) -> None:
     """Pull the fairness report: the four items of WAB 9.7.
@@ -87,7 +93,7 @@ def report(  # noqa: PLR0917 — one for each option
     With an operator's key it is that over the rankings of the operator.
     """
     auth = auth_of(url, api_key, key)
-    path = OWN_REPORT if auth else REPORT
+    path = OWN_REPORT if auth and not public else REPORT
     if folder:
         if start or end:
             raise click.UsageError("an archive's report is of the archive's window")

@@ -17,13 +17,14 @@ from registry.formats.document import (
     MAX_ACTIONS,
     MAX_BODY_BYTES,
     MAX_PARAMETERS,
+    Deviation,
     Document,
 )
 from registry.formats.html.awas_markup import MarkedPage
 from registry.formats.html.controls import Control, Holder, read_parameter
 from registry.formats.html.form_calls import read_form_call
 from registry.formats.html.html_page import MAX_TAGS, HtmlPage
-from registry.formats.html.links import links_in
+from registry.formats.html.links import DiscoveryLink, links_in
 from registry.formats.html.page_encoding import decode_page
 from registry.formats.html.scripts import note_refused_name, read_scripts
 from registry.formats.reading.action_list import gather, severest
@@ -37,6 +38,7 @@ from registry.sites.site import Site
 
 _NEEDED = ("toolname", "tooldescription")
 _MAX_NOTED = 100
+_TOOLS = ("form", "script", "awas")  # how pointers to tools begin
 _NEGATIONS = frozenset({"false", "0", "no", "off"})
 _NOT_FILLED = frozenset({"submit", "reset", "button", "image", "file"})
 _FILLED = frozenset({"input", "select", "textarea"})
@@ -60,14 +62,14 @@ def read_page(body: bytes, content_type: str, log: DeviationLog) -> Document:
     page = HtmlPage(html)
     if page.is_cut:
         log.note("page", "limit", f"more than {MAX_TAGS} tags; no more are read")
-    links_in(html, log)  # records what a crawler would not follow
+    links = links_in(html, log)
     base = page_base(page.base, url=log.url, allow_loopback=log.allow_loopback)
     declared = _read_forms(page, base, log)
     registered = read_scripts(page.scripts, log)
     marked = MarkedPage(page, base, log).read_actions()
     is_webmcp = bool(declared or registered.actions or registered.is_partial)
     if not is_webmcp and not marked:
-        raise Refused(refusals.PAGE_WITHOUT_TOOLS)
+        raise _without_tools(log, links)
     return log.conclude(
         format="webmcp" if is_webmcp else "awas",
         dialect="page",
@@ -92,6 +94,28 @@ def _decode(body: bytes, content_type: str, log: DeviationLog) -> str:
         fix = refusals.PAGE_ENCODING.fix
         log.note("page", "encoding", page.deviation, fix)
     return page.text
+
+
+def concerns_tool(deviation: Deviation) -> bool:
+    """Tell if the deviation is of a form, a script or an element, not of the page."""
+    return deviation.pointer.startswith(_TOOLS)
+
+
+def _without_tools(log: DeviationLog, links: tuple[DiscoveryLink, ...]) -> Refused:
+    """Return the refusal with what helps: what is nearly a tool, or what the page names."""
+    if any(map(concerns_tool, log.deviations)):
+        return Refused(
+            refusals.PAGE_WITHOUT_TOOLS,
+            "no tool of the page is complete",
+            fix="Add what is missing, as noted for each of them.",
+        )
+    if links:
+        return Refused(
+            refusals.PAGE_WITHOUT_TOOLS,
+            "the page declares no tool itself, but points to discovery documents",
+            fix="Nothing is wrong with that: check the documents that it points to.",
+        )
+    return Refused(refusals.PAGE_WITHOUT_TOOLS)
 
 
 def _unite(actions: Iterable[Action]) -> tuple[Action, ...]:

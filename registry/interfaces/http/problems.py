@@ -19,6 +19,7 @@ from registry.interfaces.http import refusals
 from registry.interfaces.http.faults import place_of
 from registry.interfaces.http.strict import query_parameters, with_choices
 from registry.observability import PROBLEMS
+from registry.usecases.refusals import REPORTS_BUSY
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = 2
@@ -42,6 +43,16 @@ _OF_STATUS: Mapping[int, ProblemType] = {
     413: refusals.BODY_TOO_LARGE,
     415: refusals.MEDIA_TYPE_UNSUPPORTED,
 }
+
+_UNTOLD = frozenset(
+    kind.code
+    for kind in (
+        refusals.ANONYMOUS_TURNED_AWAY,
+        refusals.STREAMS_TAKEN,
+        REPORTS_BUSY,
+    )
+)
+"""Strangers can have these as often as they like: metrics count them, the log doesn't."""
 
 _BODY_UNREAD = frozenset({408, 413, 415})
 """After these the rest of the body would be read as the next request."""
@@ -115,7 +126,7 @@ def on_registry_error(_: AnyRequest, error: RegistryError) -> ProblemResponse:
         headers["Retry-After"] = str(error.retry_after_s)
     if status == HTTPStatus.UNAUTHORIZED:  # RFC 9110, section 11.6.1
         headers["WWW-Authenticate"] = "Bearer"
-    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR and error.code not in _UNTOLD:
         logger.warning("request_turned_away", code=error.code)
     return problem_response(error.problem, status, others=error.causes, headers=headers)
 

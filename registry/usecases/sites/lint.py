@@ -12,9 +12,10 @@ from urllib.parse import urlsplit
 from registry.errors import Problem, RegistryError
 from registry.formats.assemble import assemble
 from registry.formats.detect import parse_document, parse_page
-from registry.formats.document import Document, Format, Parsed, Rejected
+from registry.formats.document import Deviation, Document, Format, Parsed, Rejected
 from registry.formats.html.links import DiscoveryLink, parse_links
 from registry.formats.html.markup import is_page
+from registry.formats.html.page_actions import concerns_tool
 from registry.ranking.advice import Advice, advise
 from registry.ranking.encoders.encoder import Encoder
 from registry.ranking.policy import Policy
@@ -53,6 +54,22 @@ class Report:
         return self.result.problem if isinstance(self.result, Rejected) else None
 
     @property
+    def deviations(self) -> tuple[Deviation, ...]:
+        """Those of a refused document were noted before it was refused."""
+        result = self.result
+        return (
+            result.document.deviations
+            if isinstance(result, Parsed)
+            else result.deviations
+        )
+
+    @property
+    def points_on(self) -> bool:
+        """Tell if it is a page without tools that names discovery documents instead."""
+        is_bare = not any(map(concerns_tool, self.deviations))
+        return self.document is None and is_bare and bool(self.links)
+
+    @property
     def format(self) -> Format | None:
         """Told of a refused document too, where it can be."""
         match self.result:
@@ -67,11 +84,20 @@ class Report:
 
 
 def inspect(
-    body: bytes, *, url: str = "", content_type: str = "", allow_loopback: bool = False
+    body: bytes,
+    *,
+    url: str = "",
+    file_name: str = "",
+    content_type: str = "",
+    allow_loopback: bool = False,
 ) -> Report:
-    """Inspect a document, without advice. url: where it lies or will lie; "" if that is not known."""
+    """Inspect a document, without advice.
+
+    url: where it lies or will lie; "" if that is not known. file_name: of a file, if
+    it has one. At the address of a document a page is none, however good its tools.
+    """
     place = url or UNTOLD_URL
-    if is_page(body, content_type):
+    if is_page(body, content_type) and not _is_of_document(url, file_name):
         where = {"url": place, "content_type": content_type}
         result = parse_page(body, **where, allow_loopback=allow_loopback)
         links = parse_links(body, **where, allow_loopback=allow_loopback)
@@ -94,6 +120,11 @@ def inspect(
         conflicts=conflicts,
         links=links,
     )
+
+
+def _is_of_document(url: str, file_name: str) -> bool:
+    path = urlsplit(url).path if url else file_name
+    return path.endswith(".json") or "/.well-known/" in path
 
 
 def _read_document(
@@ -119,11 +150,19 @@ class Linter:
     policy: Policy
     allow_loopback: bool = False
 
-    def lint(self, body: bytes, *, url: str = "", content_type: str = "") -> Report:
+    def lint(
+        self,
+        body: bytes,
+        *,
+        url: str = "",
+        file_name: str = "",
+        content_type: str = "",
+    ) -> Report:
         """Inspect a document and add advice."""
         report = inspect(
             body,
             url=url,
+            file_name=file_name,
             content_type=content_type,
             allow_loopback=self.allow_loopback,
         )

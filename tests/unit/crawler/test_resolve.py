@@ -5,14 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from crawler.http.resolve import (
-    Endpoint,
-    HostsFile,
-    SystemLookup,
-    parse_endpoint,
-    parse_hosts_file,
-)
+from crawler.http.resolve import HostsFile, SystemLookup
+from crawler.refusals import DNS_SERVER
 from registry.errors import Refused
+from registry.sites.hosts_file import Endpoint, parse_endpoint, parse_hosts_file
 from tests.waiting import PATIENCE_S, PAUSE_S
 
 
@@ -49,14 +45,14 @@ def test_a_malformed_hosts_file_is_refused_by_line(line: str) -> None:
 
 
 def test_an_endpoint_is_an_address_and_a_port() -> None:
-    assert parse_endpoint("127.0.0.1:53") == Endpoint("127.0.0.1", 53)
-    assert parse_endpoint("[::1]:5353") == Endpoint("::1", 5353)
+    assert parse_endpoint("127.0.0.1:53", DNS_SERVER) == Endpoint("127.0.0.1", 53)
+    assert parse_endpoint("[::1]:5353", DNS_SERVER) == Endpoint("::1", 5353)
 
 
 @pytest.mark.parametrize("text", ["", "53", "127.0.0.1", ":53", "dns.io:53", "::1:x"])
 def test_a_malformed_endpoint_is_refused(text: str) -> None:
     with pytest.raises(Refused) as refused:
-        parse_endpoint(text)
+        parse_endpoint(text, DNS_SERVER)
     assert refused.value.code == "dns_server"
 
 

@@ -61,7 +61,13 @@ LOCATION = ResponseHeader(
 async def submit(
     request: Request[Any, Any, Any], services: Injected
 ) -> Response[RegistrationView]:
-    """The signature is verified afterwards, against the keys that the site publishes."""
+    """The signature is verified afterwards, against the keys that the site publishes.
+
+    The payload is the challenge's, with the act and its members: register and update
+    take docs, category, location, size, commission_rate, is_independent and chain,
+    rotate takes next_kid, revoke takes revoked_kid, both thumbprints (RFC 7638), and
+    withdraw takes none. docs/keys.md is the how-to.
+    """
     statement = await read_statement(request)
     async with services.api.begin() as connection:
         registration = await submit_registration(

@@ -13,7 +13,7 @@ from litestar.params import FromPath, QueryParameter
 from registry.db.frontier import tasks
 from registry.db.sites import probes
 from registry.errors import Problem, Refused
-from registry.formats.document import Document
+from registry.formats.document import Deviation
 from registry.formats.reading.call_targets import resolve_target
 from registry.interfaces.http import refusals
 from registry.interfaces.http.limits import limit_writes
@@ -218,7 +218,7 @@ def view_report(report: Report) -> LintReport:
         version=document.version if document else None,
         conformance=report.conformance,
         url=report.url,
-        deviations=_deviations(document),
+        deviations=_deviations(report.deviations),
         problem=report.problem,
         provenance=view_provenance(document.provenance) if document else None,
         references=document.references if document else (),
@@ -249,8 +249,7 @@ def last_probe(outcome: Mapping[str, Any]) -> LastProbe:
     )
 
 
-def _deviations(document: Document | None) -> tuple[DeviationView, ...]:
-    deviations = document.deviations if document else ()
+def _deviations(deviations: Iterable[Deviation]) -> tuple[DeviationView, ...]:
     return tuple(
         msgspec.convert(row, DeviationView, from_attributes=True) for row in deviations
     )

@@ -1,0 +1,228 @@
+"""`bench attacks`: what honest clients notice of strangers who ask without end.
+
+An operator searches at a steady pace, and an auditor asks for the report again and again:
+alone, beside anonymous searches at full speed, and beside strangers who ask for reports
+of ever other windows. The strangers have a process and addresses of their own.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from registry.bench.load import Latencies, drive
+from registry.bench.scratch import (
+    database_url,
+    in_process,
+    scratch_folder,
+    scratch_postgres,
+)
+from registry.bench.service import (
+    OtherSites,
+    PreparedService,
+    build_index,
+    path_of,
+    prepare,
+    serving,
+)
+from registry.cli.service.command_settings import settings_or_exit
+from registry.cli.service.serve import verify_port_is_free
+from registry.client import RegistryClient
+from registry.identity.keys.private_keys import generate_private_key, public_key_of
+from registry.identity.statements.jws import OPERATOR_TYP, sign_compact
+from registry.observability import configure_logging
+from registry.settings import Settings
+from registry.strict_json import JsonValue
+from registry.terminal.output import json_option, tell, tell_figures
+from registry.tlog.note import NoteAlgorithm, VerifierKey, format_vkey
+
+PORT = 8193
+OPERATOR_CONNECTIONS, OPERATOR_EVERY_S = 4, 0.1
+REPORT_EVERY_S = 1.0
+FLOODERS = 64
+STRANGERS = 12
+LIFETIME_S, DAY_S = 600, 86_400
+
+
+@click.command()
+@click.option("--sites", type=click.IntRange(min=1_000), default=20_000)
+@click.option("--seconds", type=float, default=20.0, show_default=True)
+@click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option(
+    "--limits", type=float, default=1.0, help="Times those of docs/limits.md."
+)
+@click.option("--port", type=int, default=PORT, show_default=True)
+@click.option(
+    *("--keep", "data"),
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder to make the registry in, or where it lies from the last time.",
+)
+@json_option
+def attacks(data: Path | None, *, as_json: bool, **given: Any) -> None:
+    """Searches of an operator and reports of an auditor, alone and beside strangers."""
+    with scratch_folder(data) as folder:
+        try:
+            figures = asyncio.run(_measure(folder, **given))
+        except OtherSites as other:
+            raise click.ClickException(f"{folder}: {other}") from other
+    tell_figures(figures, as_json=as_json)
+
+
+async def _measure(
+    folder: Path, *, sites: int, seconds: float, workers: int, limits: float, port: int
+) -> dict[str, Any]:
+    key = generate_private_key("Ed25519")
+    auditor = VerifierKey(
+        name="auditor.test",
+        algorithm=NoteAlgorithm.ED25519,
+        public=public_key_of(key).raw,
+    )
+    settings = settings_or_exit(
+        port=port,
+        data=folder,
+        workers=workers,
+        database_url="",
+        limits=limits,
+        auditors=format_vkey(auditor),
+    )
+    configure_logging("json")
+    verify_port_is_free(settings.host, settings.port)
+    with scratch_postgres(folder) as server:
+        settings = replace(settings, database_url=database_url(server))
+        prepared = await prepare(settings, sites, tell)
+        await build_index(settings)
+        async with serving(settings):
+            keys = [await _register(settings, key), await _register(settings, None)]
+            return await _Load(settings.origin, prepared, keys, seconds).run()
+
+
+async def _register(settings: Settings, key: Any) -> str:
+    """Return the header with the API key of a new operator. key: None: any."""
+    private = key or generate_private_key("Ed25519")
+    public, now = public_key_of(private), int(time.time())
+    jwk: dict[str, JsonValue] = {**public.jwk}
+    payload: dict[str, JsonValue] = {
+        "aud": settings.origin,
+        "sub": public.kid,
+        "iat": now,
+        "exp": now + LIFETIME_S,
+        "act": "register",
+        "jwk": jwk,
+        "name": "bench",
+        "contact": "mailto:bench@example.com",
+        "api_key": True,
+    }
+    token = sign_compact(payload, private, typ=OPERATOR_TYP)
+    async with RegistryClient(settings.origin) as client:
+        answer = await client.register_operator(token)
+    return f"Authorization: Bearer {answer['apiKey']}\r\n"
+
+
+class _Load:
+    """keys: headers of the auditor and of the operator."""
+
+    def __init__(
+        self,
+        origin: str,
+        prepared: PreparedService,
+        keys: Sequence[str],
+        seconds: float,
+    ) -> None:
+        self._origin = origin
+        self._paths = [path_of(*request) for request in prepared.requests]
+        self._auditor, self._operator = keys
+        self._seconds = seconds
+
+    async def run(self) -> dict[str, Any]:
+        await self._honest()  # warms up, and leaves rankings to report on
+        figures = {"quiet": await self._honest()}
+        flood = partial(in_process, _flood, self._origin, self._paths, self._seconds)
+        figures["beside_searches"] = await self._beside(flood)
+        crowd = partial(in_process, _crowd, self._origin, self._seconds)
+        figures["beside_reports"] = await self._beside(crowd)
+        return {
+            f"{phase}_{name}": value
+            for phase, named in figures.items()
+            for name, value in named.items()
+        }
+
+    async def _beside(self, attack: Any) -> dict[str, Any]:
+        attacking = asyncio.create_task(asyncio.to_thread(attack))
+        figures = await self._honest()
+        answered, refused = await attacking
+        strangers = {"strangers_answered": answered, "strangers_refused": refused}
+        return {**figures, **strangers}
+
+    async def _honest(self) -> dict[str, Any]:
+        searches, reports = await asyncio.gather(
+            drive(
+                self._origin,
+                self._paths,
+                connections=OPERATOR_CONNECTIONS,
+                duration_s=self._seconds,
+                header=self._operator,
+                every_s=OPERATOR_EVERY_S,
+            ),
+            drive(
+                self._origin,
+                ["/v1/reports/fairness"],
+                connections=1,
+                duration_s=self._seconds,
+                header=self._auditor,
+                every_s=REPORT_EVERY_S,
+            ),
+        )
+        return {**_figures("search", searches), **_figures("report", reports)}
+
+
+def _figures(name: str, latencies: Latencies) -> dict[str, Any]:
+    return {
+        f"{name}_answers": len(latencies.seconds),
+        f"{name}_failures": latencies.failures,
+        f"{name}_p50_ms": round(latencies.percentile_ms(0.5), 1),
+        f"{name}_p99_ms": round(latencies.percentile_ms(0.99), 1),
+    }
+
+
+def _flood(origin: str, paths: Sequence[str], seconds: float) -> tuple[int, int]:
+    """Search at full speed from one address; return answers and refusals."""
+    latencies = asyncio.run(
+        drive(
+            origin,
+            paths[::-1],
+            connections=FLOODERS,
+            duration_s=seconds,
+            source="127.0.0.2",
+        )
+    )
+    return len(latencies.seconds), latencies.refused
+
+
+def _crowd(origin: str, seconds: float) -> tuple[int, int]:
+    """Ask for reports from many addresses, each time of another window."""
+
+    async def ask(number: int) -> Latencies:
+        day_ago = time.time() - DAY_S
+        starts = [time.gmtime(day_ago - second) for second in range(3_600)]
+        paths = [
+            time.strftime("/v1/reports/fairness?from=%Y-%m-%dT%H:%M:%SZ", start)
+            for start in starts
+        ]
+        source = f"127.0.1.{number}"
+        return await drive(
+            origin, paths, connections=1, duration_s=seconds, source=source
+        )
+
+    async def all_of_them() -> list[Latencies]:
+        return await asyncio.gather(*map(ask, range(STRANGERS)))
+
+    crowd = asyncio.run(all_of_them())
+    return (
+        sum(len(latencies.seconds) for latencies in crowd),
+        sum(latencies.refused for latencies in crowd),
+    )
