@@ -12,6 +12,7 @@ import json
 import math
 import re
 from collections import Counter
+from functools import reduce
 from typing import NoReturn, TypeAlias
 
 from registry.errors import ProblemType, Refused, TooLarge
@@ -64,6 +65,8 @@ _BOM = b"\xef\xbb\xbf"
 # A string runs to its quote or to the end: an unclosed one is consumed once, not from
 # each of its escaped quotes again.
 _STRING = re.compile(rb'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"?', re.DOTALL)
+_TOKEN = re.compile(_STRING.pattern + rb"|[\[\]{},]", re.DOTALL)
+_NOT_TEXT = re.compile("[\0\ud800-\udfff]")
 _MARKS = b'[]{}"'
 _NO_MARKS = bytes(byte for byte in range(256) if byte not in _MARKS)
 _SQUARE = bytes.maketrans(b"{}", b"[]")
@@ -96,7 +99,8 @@ def join_pointer(pointer: str, name: str) -> str:
     Uncut, one long name above many members would be copied into each of their pointers.
     """
     escaped = name[:_MAX_POINTER].replace("~", "~0").replace("/", "~1")
-    return f"{pointer}/{escaped}"[:_MAX_POINTER]
+    cut = f"{pointer}/{escaped}"[:_MAX_POINTER]
+    return cut.removesuffix("~")  # half an escape
 
 
 def _check_nesting(body: bytes, max_depth: int) -> None:
@@ -110,7 +114,40 @@ def _check_nesting(body: bytes, max_depth: int) -> None:
     for bracket in brackets:
         depth += 1 if bracket == ord("[") else -1
         if depth > max_depth:
-            raise Refused(JSON_TOO_DEEP, f"more than {max_depth} levels")
+            pointer = _pointer_below(body, max_depth)
+            _refuse(JSON_TOO_DEEP, f"more than {max_depth} levels", pointer)
+
+
+def _pointer_below(body: bytes, depth: int) -> str:
+    """Return the pointer of the first container within so many others."""
+    steps: list[int | str] = []  # an index in an array, a name in an object
+    name = b""
+    for match in _TOKEN.finditer(body):
+        token = match[0]
+        if token in (b"[", b"{"):
+            if steps and isinstance(steps[-1], str):
+                steps[-1] = _name_of(name)
+            if len(steps) == depth:
+                break
+            steps.append(0 if token == b"[" else "")
+            name = b""
+        elif token in (b"]", b"}"):
+            del steps[-1:]
+        elif token != b",":
+            name = token
+        elif steps and isinstance(steps[-1], int):
+            steps[-1] += 1
+    return reduce(join_pointer, map(str, steps), "")
+
+
+def _name_of(token: bytes) -> str:
+    """Return the name that a string gives, or as it is written where that is none."""
+    written = token[: 6 * _MAX_POINTER].decode("utf-8", "replace")
+    try:
+        name = str(json.loads(written))
+    except ValueError:
+        name = written.strip('"')
+    return _NOT_TEXT.sub("\ufffd", name)
 
 
 def _brackets(body: bytes) -> bytes:

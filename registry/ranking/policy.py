@@ -270,6 +270,9 @@ class Policy:
     publisher_places_max: int = _constant(
         256, "bounds what one publisher can occupy, and the work of comparing"
     )
+    publisher_answer_places: int = _constant(
+        3, "different offers of one publisher are a choice; more would be its own page"
+    )
     eligible_sample: int = _constant(
         20, "as many as an answer shows, so that both sides of a comparison are as sure"
     )

@@ -1,12 +1,14 @@
 import contextlib
 import json
+import re
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import RegistryError
-from registry.strict_json import parse_json
+from registry.strict_json import join_pointer, parse_json
 from tests.unit.work import assert_linear
 
 HOSTILE = {
@@ -142,3 +144,55 @@ def test_what_is_written_is_what_is_read(value: object, ascii_only: bool) -> Non
 def test_any_bytes_are_read_or_refused(body: bytes) -> None:
     with contextlib.suppress(RegistryError):
         parse_json(body, max_depth=8, max_bytes=100)
+
+
+@pytest.mark.parametrize(
+    ("text", "pointer"),
+    [
+        ('{"a":[{},{"b":[[]]}]}', "/a/1/b"),
+        ('{"a":1,"b":["[",["{",[]]]}', "/b/1/1"),
+        ('[{"a~/b\\u00e9":{"":{}}}]', "/0/a~0~1bé/"),
+        ('[{"\\u0000\\ud800":{"a":[]}}]', "/0/\ufffd\ufffd/a"),
+        ("[[[[[[", "/0/0/0"),
+        ('{"a\0":{{{{{', "/a\ufffd//"),
+    ],
+)
+def test_what_is_too_deep_is_pointed_at(text: str, pointer: str) -> None:
+    with pytest.raises(RegistryError) as refused:
+        parse_json(text.encode(), max_depth=3, max_bytes=100)
+    assert (refused.value.code, refused.value.problem.pointer) == (
+        "json_too_deep",
+        pointer,
+    )
+
+
+_names = st.text(
+    st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=9
+)
+_nested = st.recursive(
+    st.text(max_size=2).filter(str.isprintable),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(_names, inner, max_size=4)
+    ),
+    max_leaves=30,
+)
+
+
+@given(_nested, st.integers(1, 4))
+def test_pointers_lead_to_a_container_that_is_too_deep(value: Any, depth: int) -> None:
+    try:
+        parse_json(json.dumps(value).encode(), max_depth=depth, max_bytes=100_000)
+    except RegistryError as refused:
+        steps = (refused.problem.pointer or "").split("/")[1:]
+        assert len(steps) == depth
+        for step in steps:
+            name = step.replace("~1", "/").replace("~0", "~")
+            value = value[int(name) if isinstance(value, list) else name]
+        assert isinstance(value, list | dict)
+
+
+@pytest.mark.parametrize("length", range(290, 310))
+def test_a_pointer_is_not_cut_within_an_escape(length: int) -> None:
+    pointer = join_pointer("", "x" * (length - 1) + "~~/")
+    assert re.fullmatch(r"(?:[^~]|~[01])*", pointer)
+    assert len(pointer) <= 300

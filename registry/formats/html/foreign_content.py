@@ -9,13 +9,13 @@ is open does.
 from collections import Counter
 from collections.abc import Mapping
 
-ROOTS = ("svg", "math")
-_POINTS = frozenset(
-    {"foreignobject", "desc", "title"}
-    | {"mi", "mo", "mn", "ms", "mtext", "annotation-xml"}
-)
-"""Elements within which HTML stands again."""
-ELEMENTS = frozenset({*ROOTS, *_POINTS})
+_POINTS = {
+    "svg": ("foreignobject", "desc", "title"),
+    "math": ("mi", "mo", "mn", "ms", "mtext", "annotation-xml"),
+}
+"""Elements of each root within which HTML stands again."""
+ROOTS = frozenset(_POINTS)
+ELEMENTS = ROOTS.union(*_POINTS.values())
 HTML_STARTS = frozenset(
     {"b", "big", "blockquote", "body", "br", "center", "code", "dd", "div", "dl", "dt"}
     | {"em", "embed", "font", "h1", "h2", "h3", "h4", "h5", "h6", "head", "hr", "i"}
@@ -36,36 +36,35 @@ _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 class ForeignContent:
     """The open elements of SVG and MathML, and those within them that hold HTML.
 
-    is_current: the innermost of them holds no HTML.
+    root: "svg" or "math" where their language stands, "" where HTML does.
     """
 
     def __init__(self) -> None:
-        self.is_current = False
-        self._open: list[str] = []
+        self.root = ""
+        self._open: list[tuple[str, str]] = []  # names, with the root around each
         self._count: Counter[str] = Counter()
 
     def is_ended_by(
         self, name: str, attributes: Mapping[str, str], *, closes: bool
     ) -> bool:
-        """End what is current, if the tag belongs to the HTML around it."""
-        names = HTML_ENDS if closes else HTML_STARTS
-        if not self.is_current or name not in names:
+        """End what is open, if the tag belongs to the HTML around it."""
+        if not self.root or name not in (HTML_ENDS if closes else HTML_STARTS):
             return False
         if name == "font" and _LOOKS.isdisjoint(attributes):
             return False
-        while self._open and self._open[-1] in ROOTS:
+        while self.root:
             self._pop()
         return True
 
     def enter(self, name: str, attributes: Mapping[str, str]) -> None:
         """Enter an element, if it is a root or one that holds HTML."""
-        is_point = name in _POINTS and self.is_current
+        is_point = name in _POINTS.get(self.root, ())
         if name == "annotation-xml":
             is_point &= attributes.get("encoding", "").lower() in _HTML_TYPES
         if is_point or name in ROOTS:
-            self._open.append(name)
+            self._open.append((name, self.root))
             self._count[name] += 1
-            self.is_current = not is_point
+            self.root = "" if is_point else self.root or name
 
     def leave(self, name: str) -> None:
         """Leave an element and those that are open within it."""
@@ -74,7 +73,6 @@ class ForeignContent:
             left = self._pop()
 
     def _pop(self) -> str:
-        name = self._open.pop()
+        name, self.root = self._open.pop()
         self._count[name] -= 1
-        self.is_current = bool(self._open) and self._open[-1] in ROOTS
         return name

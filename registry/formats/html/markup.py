@@ -157,7 +157,7 @@ class TagFinder:
     def find(self, page: str) -> Iterator[Tag]:
         """Yield tags in the page's order, without one that the end of the page cuts."""
         foreign, position = ForeignContent(), 0
-        while match := (self._foreign if foreign.is_current else self._html).match(
+        while match := (self._foreign if foreign.root else self._html).match(
             page, position
         ):
             script, raw, slash, name, text, end, code, content = match.groups()
@@ -166,13 +166,13 @@ class TagFinder:
             position = match.end()
             name = (script or raw or name).lower()
             attributes = read_attributes(text) if text and not slash else {}
-            if foreign.is_current or name in ELEMENTS:
+            if foreign.root or name in ELEMENTS:
                 if foreign.is_ended_by(name, attributes, closes=bool(slash)):
                     position = match.start(3) - 1  # read again, as HTML
                     continue
                 if slash:
                     foreign.leave(name)
-                elif not _SELF_CLOSING.match(text):
+                elif not (text and _SELF_CLOSING.match(text)):
                     foreign.enter(name, attributes)
                 if not (raw or self._is_sought(name, text, closes=bool(slash))):
                     continue
@@ -185,10 +185,14 @@ class TagFinder:
             )
 
     def _is_sought(self, name: str, attributes: str, *, closes: bool) -> bool:
-        """Tell if a tag in or around foreign content was asked for."""
+        """Tell if a tag in or around foreign content was asked for.
+
+        Roots are found unasked: who takes so many tags and no more is done in time.
+        """
         if closes:
             return name in self._ends
-        return self._finds_all or bool(self._mark.search(attributes))
+        is_sought = self._finds_all or name in ROOTS
+        return is_sought or bool(self._mark.search(attributes))
 
 
 def is_page(body: bytes, content_type: str) -> bool:

@@ -11,7 +11,7 @@ from registry.index.building.publisher_groups import (
     groups_of,
     representatives_of,
 )
-from registry.index.columns.rows import Rows, join
+from registry.index.columns.rows import CROWDED, Rows, join
 from registry.index.segments.levels import Level
 from registry.ranking.policy import Policy
 
@@ -33,7 +33,18 @@ def with_representatives(
     led = rows.site_ids[several[first]]
     leading, followers = np.unique(led, return_counts=True)
     representatives[several] = np.where(np.isin(led, leading[followers > 1]), led, 0)
-    return replace(rows, representatives=representatives), groups
+    flags = rows.flags & ~np.uint8(CROWDED)
+    flags[several[np.isin(of, _crowded(groups, policy))]] |= CROWDED
+    return replace(rows, representatives=representatives, flags=flags), groups
+
+
+def _crowded(groups: Mapping[int, PublisherGroup], policy: Policy) -> list[int]:
+    """Return the publishers with more places than an answer gives one."""
+    return [
+        publisher
+        for publisher, group in groups.items()
+        if len(set(group.representatives)) > policy.publisher_answer_places
+    ]
 
 
 def _of_several(rows: Rows) -> Numbers:
@@ -76,7 +87,7 @@ def regroup(
 ) -> Regrouped:
     """Find anew who of these publishers' sites shares a place with whom.
 
-    A site of a level whose representative has changed goes beside it.
+    A site of a level whose representative or flag has changed goes beside it.
     """
     resting = [level.of_publishers(publishers) for level in levels]
     near = np.isin(fresh.publishers, publishers)
@@ -87,7 +98,9 @@ def regroup(
         ]
     )
     after, regrouped_ = with_representatives(before, groups, policy)
-    moves = before.representatives != after.representatives
+    moves = (before.representatives != after.representatives) | (
+        before.flags != after.flags
+    )
     ends = np.cumsum([len(own) for own in resting], dtype=np.int64)
     moving = np.split(moves, ends)[:-1]
     moves[sum(map(len, resting)) :] = True

@@ -14,7 +14,7 @@ import numpy as np
 from registry.index.building.builder import Builder
 from registry.index.building.manifest import IndexManifest
 from registry.index.building.publishers import groups_in
-from registry.index.columns.rows import Bodies, Rows, rows_of
+from registry.index.columns.rows import CROWDED, Bodies, Rows, rows_of
 from registry.index.query.sample import hash_sites
 from registry.index.segments.array_file import Array, FileDamaged, map_file
 from registry.index.segments.levels import Level, Sizes, level_of
@@ -89,7 +89,9 @@ def _read_again(segment: Segment, bodies: Bodies, policy: Policy) -> Rows:
     rows = rows_of(profiles, policy)
     representatives = np.zeros(len(rows), np.int64)
     representatives[segment.grouped_rows] = segment.representatives
-    return replace(rows, representatives=representatives, bodies=bodies)
+    flags = rows.flags.copy()
+    flags[segment.crowded_rows] |= CROWDED
+    return replace(rows, representatives=representatives, flags=flags, bodies=bodies)
 
 
 def _with_members(level: Level, path: Path) -> Level:

@@ -30,8 +30,9 @@ from registry.ranking.profile import Profile, encode_profile
 from registry.ranking.proximity import vector_of
 from registry.ranking.relevance import impacts
 
-LOCAL, HIGHER_TIER, GROUPED = 1, 2, 4
-"""Flags: its place counts; no commission of 0% is declared; it shares its place."""
+LOCAL, HIGHER_TIER, GROUPED, CROWDED = 1, 2, 4, 8
+"""Flags: its place counts; no commission of 0% is declared; it shares its place; its
+publisher has more places than an answer gives one."""
 
 KEYWORD_IMPACT = 1
 _NOWHERE = (0, 0, 0)

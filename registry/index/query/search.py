@@ -49,14 +49,14 @@ from registry.ranking.ties import OrderKey
 class RankedSite(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A site of an answer, as far as the index knows it.
 
-    near_duplicates: ids of the sites that share its rank, best first. ahead: over the
+    sharing: ids of the sites that share its rank, best first. ahead: over the
     next site; None where there is none.
     """
 
     order_key: OrderKey
     factors: Factors
     explanation: Explanation
-    near_duplicates: tuple[int, ...]
+    sharing: tuple[int, ...]
     ahead: Advantage | None
 
     @property
@@ -163,7 +163,7 @@ def _explained(
                 _facts(parse_profile_facts(body), figures, matching, words, policy),
                 policy,
             ),
-            near_duplicates=order.behind(row),
+            sharing=order.behind(row),
             ahead=ahead,
         )
         for row, values, body, figures, matching, ahead in zip(

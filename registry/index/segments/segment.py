@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.columns.rows import GROUPED, LOCAL, Rows, find_hash
+from registry.index.columns.rows import CROWDED, GROUPED, LOCAL, Rows, find_hash
 from registry.index.columns.runs import starts_of
 from registry.index.columns.unpacking import AT_ONCE, Floats, unpacked
 from registry.index.segments.array_file import aligned_zeros
@@ -82,7 +82,8 @@ class Segment:
     blocks; axis_lengths: shape (2, a), whole and without their first dimensions; axis_of:
     the number of a block's. block_spread: shape (2, w), the least and the greatest
     cosine of an embedding with it.
-    grouped_rows: those that share their place, ascending.
+    grouped_rows: those that share their place, ascending. crowded_rows: those of a
+    publisher with more places than an answer gives one, ascending; publishers: of these.
     """
 
     site_ids: npt.NDArray[np.int64]
@@ -112,6 +113,8 @@ class Segment:
     block_spread: npt.NDArray[np.float32]
     grouped_rows: npt.NDArray[np.uint32]
     representatives: npt.NDArray[np.int64]
+    crowded_rows: npt.NDArray[np.uint32]
+    publishers: npt.NDArray[np.int64]
     as_of_s: int
 
     def __len__(self) -> int:
@@ -139,6 +142,7 @@ def build_segment(rows: Rows, merits: npt.NDArray[np.int64], as_of_s: int) -> Se
     if len(rows) >= ROWS_MAX:
         raise ValueError(f"a segment holds less than {ROWS_MAX} rows")
     grouped = np.flatnonzero(rows.representatives)
+    crowded = np.flatnonzero(rows.flags & CROWDED)
     return Segment(
         site_ids=rows.site_ids,
         records=_records(rows),
@@ -148,6 +152,8 @@ def build_segment(rows: Rows, merits: npt.NDArray[np.int64], as_of_s: int) -> Se
         **_meanings(rows),
         grouped_rows=grouped.astype(np.uint32),
         representatives=rows.representatives[grouped],
+        crowded_rows=crowded.astype(np.uint32),
+        publishers=rows.publishers[crowded],
         as_of_s=as_of_s,
     )
 

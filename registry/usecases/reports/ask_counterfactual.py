@@ -168,7 +168,7 @@ class Counterfactuals:
         ids = [
             site_id
             for place in result.sites
-            for site_id in (place.site_id, *place.near_duplicates)
+            for site_id in (place.site_id, *place.sharing)
         ]
         return ids[: SHADOW_MAX // 2]
 

@@ -63,7 +63,7 @@ def ask(index: Index, query: Query, *, now: datetime, seed: bytes) -> Page:
     result = search(index, query, now=now, seed=seed, k=DEPTH)
     return Page(
         places=tuple(
-            ResultSlot(site_id=row.site_id, score=row.score, behind=row.near_duplicates)
+            ResultSlot(site_id=row.site_id, score=row.score, behind=row.sharing)
             for row in result.sites
         ),
         is_whole=not result.has_more,

@@ -63,7 +63,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, rename="camel", gc=False
     """score: 0..100000000, the sum of the contributions.
 
     ahead: null for the last of all. behind: ids of near-duplicates of the same publisher
-    that share this rank.
+    that share this rank; at its last rank of the answer, of all its further sites too.
     """
 
     rank: int
@@ -311,7 +311,7 @@ def _results(
             site=summaries[site.site_id],
             factors=site.explanation,
             ahead=site.ahead,
-            behind=tuple(map(format_site_id, site.near_duplicates)),
+            behind=tuple(map(format_site_id, site.sharing)),
         )
         for rank, site in enumerate(ranked.sites, start=offset + 1)
         if site.site_id in summaries

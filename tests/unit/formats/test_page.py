@@ -148,8 +148,9 @@ def test_a_page_of_too_many_tools_is_cut() -> None:
 
 
 def test_a_page_of_too_many_tags_is_cut() -> None:
-    html = f"<form {TOOL}></form>" + "<label>" * 20_000 + "<form toolname=x>"
-    assert _rules(html) == [("page", "limit")]
+    for tag in ("<label>", "<svg>", "<svg><p>"):
+        html = f"<form {TOOL}></form>" + tag * 20_000 + "<form toolname=x>"
+        assert _rules(html) == [("page", "limit")]
 
 
 @pytest.mark.parametrize(

@@ -55,11 +55,7 @@ def counted(
 def eligible(index: Index, query: Query, now: datetime) -> set[int]:
     """By ids: those that lead their place and those behind."""
     ranked = search(index, query, now=now, seed=SEED, k=len(index) or 1)
-    return {
-        site_id
-        for one in ranked.sites
-        for site_id in (one.site_id, *one.near_duplicates)
-    }
+    return {site_id for one in ranked.sites for site_id in (one.site_id, *one.sharing)}
 
 
 def as_filter(field: str, value: str) -> dict[str, Any]:

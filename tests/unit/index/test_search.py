@@ -234,7 +234,7 @@ def test_seventy_five_subdomains_take_one_place(
     assert ranked.eligible == 77
     assert sorted(ids(ranked)) == [1, 2, 100]
     best = next(each for each in ranked.sites if each.site_id == 100)
-    assert best.near_duplicates == tuple(range(101, 175))
+    assert best.sharing == tuple(range(101, 175))
 
 
 def test_one_publishers_different_sites_keep_their_places(
@@ -266,6 +266,55 @@ def test_a_publisher_has_no_more_than_its_places(
         k=30,
     )
     assert (ranked.eligible, len(ranked.sites)) == (10, 3)
+
+
+def flooded(site: MakeProfile) -> list[Profile]:
+    """Sixty different sites of one publisher, better than twenty of others."""
+    flood = [
+        site(n, publisher=999, quality=9000 - n, site_terms=(f"a{n}", f"b{n}", f"c{n}"))
+        for n in range(100, 160)
+    ]
+    return [*flood, *(site(n, quality=6000 - n) for n in range(1, 21))]
+
+
+def test_sixty_different_subdomains_take_three_places(
+    site: MakeProfile, now: datetime
+) -> None:
+    ranked = find(flooded(site), Query(request=TABLE), now, k=20)
+    assert ids(ranked) == [100, 101, 102, *range(1, 18)]
+    assert [row.sharing for row in ranked.sites[:3]] == [(), (), (*range(103, 160),)]
+    assert ranked.eligible == 80
+    assert ranked.has_more
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7])
+def test_a_publisher_takes_no_more_places_on_later_pages(
+    size: int, site: MakeProfile, now: datetime
+) -> None:
+    index = Builder.build(flooded(site), P).index
+    shown: list[int] = []
+    after = None
+    while page := search(
+        *(index, Query(request=TABLE)), now=now, seed=SEED, k=size, after=after
+    ).sites:
+        shown += [row.site_id for row in page]
+        after = page[-1].order_key
+    assert shown == [100, 101, 102, *range(1, 21)]
+
+
+def test_a_publisher_is_crowded_however_its_sites_came_and_went(
+    site: MakeProfile, now: datetime
+) -> None:
+    sites = flooded(site)
+    builder = Builder.build(sites[:2] + sites[60:], P)
+    for number in range(2, 60, 3):
+        builder = builder.with_changes(sites[number : number + 3], [])
+    ranked = search(builder.index, Query(request=TABLE), now=now, seed=SEED, k=20)
+    assert ids(ranked) == [100, 101, 102, *range(1, 18)]
+    builder = builder.with_changes([], range(101, 158))
+    ranked = search(builder.index, Query(request=TABLE), now=now, seed=SEED, k=20)
+    assert ids(ranked) == [100, 158, 159, *range(1, 18)]
+    assert not any(len(part.segment.crowded_rows) for part in builder.index.parts[-1:])
 
 
 def test_sample_is_of_eligible_sites_and_follows_the_seed(
@@ -305,28 +354,70 @@ SITES = [
 ]
 
 
+def profile_of(site: Site, number: int, publisher: int) -> Profile:
+    return make_profile(
+        site,
+        site_id=number,
+        publisher=publisher,
+        host=f"xq{number}.test",
+        registrable_domain=f"xq{number}.test",
+        formats=("wab",),
+        place=None,
+        probes=ProbeFigures(),
+        changed_at=datetime.fromisoformat("2026-11-01T00:00:00Z"),
+        encoder=load_encoder(),
+        policy=P,
+    )
+
+
 @pytest.fixture(scope="module")
 def town() -> Index:
-    encoder = load_encoder()
     return Builder.build(
+        [profile_of(site, number, number) for number, site in enumerate(SITES)], P
+    ).index
+
+
+VARIED = ["dinner", "lunch", "brunch", "party", "terrace", "garden", "rooftop", "sushi"]
+VARIED += ["pizza", "tapas", "vegan", "birthday", "wedding", "business", "family"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["restaurant reservation for dinner", "reserve a table at a restaurant tonight"],
+)
+def test_varied_texts_of_sixty_subdomains_take_three_of_twenty_places(
+    query: str, now: datetime
+) -> None:
+    rng = random.Random(11)
+    booking = Action(name="bookTable", description="Reserve a table for dinner")
+    flood = [
+        Site(
+            category="restaurant",
+            description=" ".join(["restaurant", *rng.sample(VARIED, 6)]),
+            actions=(
+                Action(
+                    name="reserveTable",
+                    description=" ".join(
+                        ["Restaurant reservation tonight", *rng.sample(VARIED, 5)]
+                    ),
+                ),
+            ),
+        )
+        for _ in range(60)
+    ]
+    honest = [Site(category="restaurant", actions=(booking,)) for _ in range(20)]
+    index = Builder.build(
         [
-            make_profile(
-                site,
-                site_id=number,
-                publisher=number,
-                host=f"xq{number}.test",
-                registrable_domain=f"xq{number}.test",
-                formats=("wab",),
-                place=None,
-                probes=ProbeFigures(),
-                changed_at=datetime.fromisoformat("2026-11-01T00:00:00Z"),
-                encoder=encoder,
-                policy=P,
-            )
-            for number, site in enumerate(SITES)
+            *(profile_of(site, n, 999) for n, site in enumerate(flood, 100)),
+            *(profile_of(site, n, n) for n, site in enumerate(honest, 1)),
         ],
         P,
     ).index
+    ranked = search(
+        *(index, prepare_query(query, load_encoder(), P)), now=now, seed=SEED, k=20
+    )
+    assert len(ids(ranked)) == 20
+    assert sum(site_id >= 100 for site_id in ids(ranked)) <= 3
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ integers, distances by the haversine, the full order by sorting every key.
 import math
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
 from hashlib import sha256
@@ -172,12 +173,22 @@ def standings(sites: list[Profile], query: Query, now: datetime) -> list[Standin
         tie = int.from_bytes(digest(SEED, text, sha256)[:8], "big")
         key = OrderKey(-score, site.commission_tier, tie, site.site_id)
         places.setdefault(representative(site, sites), []).append(key)
+    publisher_of = {site.site_id: site.publisher for site in sites}
     ranked = sorted(sorted(keys) for keys in places.values())
-    return [(keys[0], tuple(key.site_id for key in keys[1:])) for keys in ranked]
+    shown: list[list[OrderKey]] = []
+    of_publisher: dict[int, list[list[OrderKey]]] = {}
+    for keys in ranked:
+        own = of_publisher.setdefault(publisher_of[keys[0].site_id], [])
+        if len(own) < P.publisher_answer_places:
+            own.append(keys)
+            shown.append(keys)
+        else:
+            own[-1].extend(keys)
+    return [(keys[0], tuple(key.site_id for key in sorted(keys[1:]))) for keys in shown]
 
 
 def told(ranked: Ranked) -> list[Standing]:
-    return [(site.order_key, site.near_duplicates) for site in ranked.sites]
+    return [(site.order_key, site.sharing) for site in ranked.sites]
 
 
 def random_query(rng: random.Random, vector: bytes) -> Query:
@@ -220,6 +231,29 @@ def test_search_equals_the_slow_scorer(
         assert not ranked.has_more
         assert ranked.eligible == sum(1 + len(behind) for _, behind in expected)
         assert all(s.factors.score(P) == s.score for s in ranked.sites)
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_pages_of_few_publishers_equal_the_slow_scorer(
+    number: int, random_site: MakeRandom, now: datetime
+) -> None:
+    rng = random.Random(number)
+    sites = [
+        replace(site, publisher=rng.randint(1, 3))
+        for site in corpus(rng, random_site, 40)
+    ]
+    builder = Builder.build(rng.sample(sites, 30), P)
+    index = builder.with_changes(sites, []).index
+    for _ in range(4):
+        query = random_query(rng, request_vector(rng.choice(sites)))
+        pages: list[Standing] = []
+        after = None
+        while page := search(
+            index, query, now=now, seed=SEED, k=rng.randint(1, 4), after=after
+        ).sites:
+            pages += [(site.order_key, site.sharing) for site in page]
+            after = page[-1].order_key
+        assert pages == standings(sites, query, now)
 
 
 @pytest.mark.parametrize("size", [1, 2, 7])

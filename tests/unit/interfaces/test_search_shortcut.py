@@ -15,6 +15,8 @@ from litestar.types import Message
 
 from registry.app import create_app
 from registry.errors import RateLimited, Unauthorized, Unavailable
+from registry.interfaces.http.envelope import headers_of_answer
+from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.refusals import TOO_MANY_REQUESTS
 from registry.interfaces.rest.search.search_shortcut import is_plain_search
 from registry.records.promise import Promise
@@ -65,6 +67,7 @@ class Searching:
             mentions=(),
             facets={},
             results=(),
+            brief=(),
             promise=Promise(unix_ms=0, key_id="0" * 16, signature=b""),
             continuation=None,
         )
@@ -77,11 +80,24 @@ class Operators:
         return "OPERATOR"
 
 
+class OneLimit:
+    """A limit that tells of itself in each answer, and may be used up."""
+
+    def __init__(self) -> None:
+        self.is_used_up = False
+
+    def admit(self, scope: Any, kind: Kind, account: str | None = None) -> None:
+        headers_of_answer(scope)["RateLimit"] = f'"{kind.value}";r={account}'
+        if self.is_used_up:
+            raise RateLimited(TOO_MANY_REQUESTS, retry_after_s=7)
+
+
 class BothWays:
     """The application of the web processes, but for what is behind the use case."""
 
     def __init__(self, gazetteer: Gazetteer) -> None:
         self.searching = Searching()
+        self.limits = OneLimit()
         self._app: Litestar = create_app(Settings())
         self._app.state.services = SimpleNamespace(
             searcher=self.searching,
@@ -89,6 +105,7 @@ class BothWays:
             gazetteer=gazetteer,
             web_key=b"k" * 32,
             chance=Chance(),
+            limits=self.limits,
             origin="https://registry.example",
         )
 
@@ -160,6 +177,7 @@ def answered_alike(
         pytest.param(b"q=book+a%20table&lat=-31.95&lon=35&limit=20", 200, id="plain"),
         pytest.param(b"q=null&city=Amman&nonce=true", 200, id="texts"),
         pytest.param(b"q=a&requiresAuth=false&facets=country,action", 200, id="lists"),
+        pytest.param(b"q=a&detail=brief", 200, id="in brief"),
         pytest.param(b"q=a=b&country=jo", 200, id="an equals sign"),
         pytest.param("q=caf\u00e9".encode(), 200, id="not ASCII"),
         pytest.param(b"q=a&city=", 200, id="an empty city"),
@@ -198,7 +216,7 @@ def test_both_ways_answer_alike(both: BothWays, query: bytes, status: int) -> No
         pytest.param((HOST, *[(b"authorization", b"a")] * 2), "GET", 401, id="two"),
         pytest.param((HOST, (b"origin", b"https://a.example")), "GET", 200, id="page"),
         pytest.param((HOST, (b"accept", b"text/html")), "GET", 200, id="accept"),
-        pytest.param((), "GET", 200, id="no host"),
+        pytest.param((), "GET", 400, id="no host"),
         pytest.param(((b"host", b"[::1]:8080"),), "GET", 200, id="an address"),
         pytest.param(((b"host", b"a b"),), "GET", 400, id="a wrong host"),
         pytest.param((HOST,), "DELETE", 405, id="another method"),
@@ -215,7 +233,6 @@ def test_whoever_asks_is_answered_alike(
     ("error", "status"),
     [
         (Unavailable(NOT_READY, retry_after_s=1), 503),
-        (RateLimited(TOO_MANY_REQUESTS, retry_after_s=7), 429),
         (TimeoutError(), 503),
         (ConnectionResetError(), 503),
         (RecursionError(), 400),
@@ -231,6 +248,15 @@ def test_what_fails_is_told_alike(
         assert answered_alike(both, b"q=a").status == status
     finally:
         both.searching.error = None
+
+
+def test_limits_hold_on_both_ways(both: BothWays) -> None:
+    assert b"ratelimit" in dict(answered_alike(both, b"q=a").headers)
+    both.limits.is_used_up = True
+    try:
+        assert answered_alike(both, b"q=a").status == 429
+    finally:
+        both.limits.is_used_up = False
 
 
 NAMES = [field.encode_name for field in msgspec.structs.fields(SearchQuery)]

@@ -56,7 +56,7 @@ class CounterfactualRequest(RequestBody):
 
 
 class PlaceOfSite(WireModel):
-    """score: 0..10^8. behind: near-duplicates that share the place."""
+    """score: 0..10^8. behind: sites that share the place."""
 
     site_id: str
     score: int

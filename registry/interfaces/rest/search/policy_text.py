@@ -129,6 +129,11 @@ RULES = (
         "an answer.",
     ),
     Rule(
+        "Many sites of one's own that offer something different each",
+        "One registrable domain has a few places of an answer, on all its pages "
+        "together; its other sites stand behind the last of them.",
+    ),
+    Rule(
         "Naming brands, one's own or another's",
         "The site's own name and domain are cut out before anything is compared. "
         "Words of others count as words and no more.",
@@ -160,7 +165,8 @@ STATEMENTS: Mapping[str, str] = {
     "manipulation": (
         "Repeated and near-duplicate text and actions don't count; freshness counts "
         "changes of meaning that the registry's own crawl saw; quality comes from the "
-        "registry's own probes; near-duplicate sites of one domain share one place."
+        "registry's own probes; near-duplicate sites of one domain share one place, and "
+        "one domain has only a few places of an answer."
     ),
     "removal": (
         "A site can be taken out of all answers only by an act that is on record in the "
