@@ -196,6 +196,21 @@ def test_nothing_is_repaired_for_a_place_that_nobody_told(tmp_path: Path) -> Non
     assert transport["http"]["base_url"] == "https://brot.test:8443/api/wab"
 
 
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("{}", "format_unknown"),
+        ("<head><link rel=ai-actions href=/x.json></head>", "page_without_tools"),
+        ("<form toolname=a>", "page_without_tools"),
+    ],
+)
+def test_what_cannot_be_repaired_is_not_written(body: str, code: str) -> None:
+    result = _lint("-", "--fix", given=body)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert code in result.stderr
+    assert "lint --new" in result.stderr
+
+
 # --- a first document -----------------------------------------------------------------
 
 ANSWERS = {
