@@ -15,7 +15,8 @@ from registry.settings import Settings
 from tests.api.running import free_port, web_process
 from tests.waiting import awaited
 
-CONNECTIONS = 1_100  # granian's own limit is 1,024
+CONNECTIONS = 1_200
+GRANIANS_OWN_LIMIT = 1_024
 HALF_A_HEAD = b"GET /health/live HTTP/1.1\r\nHost: a.test\r\nX-"
 
 
@@ -55,12 +56,12 @@ def connections(origin: str, sent: bytes) -> Iterator[list[socket.socket]]:
         yield opened
 
 
-def all_open(opened: list[socket.socket]) -> bool:
-    """Whether the server has closed none of them: it never answers them."""
+def still_open(opened: list[socket.socket]) -> int:
+    """How many the server has not closed: it never answers them."""
     with selectors.DefaultSelector() as selector:
         for connection in opened:
             selector.register(connection, selectors.EVENT_READ)
-        return not selector.select(0)
+        return len(opened) - len(selector.select(0))
 
 
 @pytest.mark.parametrize("sent", [b"", HALF_A_HEAD], ids=["idle", "half a head"])
@@ -72,14 +73,17 @@ def test_many_connections_on_which_nothing_comes_keep_nobody_out(
     def is_live_beside_them() -> bool:
         """They are closed after some seconds, so that a late answer proves nothing."""
         with connections(origin, sent) as opened:
-            return is_live(origin) and all_open(opened)
+            return is_live(origin) and still_open(opened) > GRANIANS_OWN_LIMIT
 
     awaited("an answer beside them", is_live_beside_them)
 
 
-def test_half_a_head_is_not_waited_for_as_long_as_the_peer_likes(origin: str) -> None:
+@pytest.mark.parametrize("sent", [b"", HALF_A_HEAD], ids=["idle", "half a head"])
+def test_a_head_is_not_waited_for_as_long_as_the_peer_likes(
+    origin: str, sent: bytes
+) -> None:
     address = httpx.URL(origin)
     with socket.create_connection((address.host, address.port)) as connection:
-        connection.sendall(HALF_A_HEAD)
-        connection.settimeout(20)  # granian's own limit is 30 seconds
+        connection.sendall(sent)
+        connection.settimeout(25)  # granian's own limit is 30 seconds, or none
         assert connection.recv(1) == b"", "it is closed"

@@ -186,7 +186,8 @@ def parts_of_service(
         *("--respawn-failed-workers", "--respawn-interval", "0.2"),
         *("--workers-kill-timeout", "5"),
         *("--backpressure", str(CONNECTIONS), "--backlog", str(CONNECTIONS)),
-        *("--http1-header-read-timeout", str(HEAD_TIMEOUT_MS)),
+        # To tell HTTP/2 by its first bytes granian would wait for these without end.
+        *("--http", "1", "--http1-header-read-timeout", str(HEAD_TIMEOUT_MS)),
         "registry.app:create_app_from_environment",
     ]
     return [
