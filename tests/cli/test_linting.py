@@ -55,7 +55,7 @@ def test_the_same_as_json(wordpress: str) -> None:
     )
     assert language.keys() == {"pointer", "rule", "detail", "fix"}
     assert [one["name"] for one in found["site"]["actions"]] == ["orderBread"]
-    assert {one["factor"] for one in found["advice"]} >= {"relevance"}
+    assert {one["factor"] for one in found["advice"]} >= {"proximity"}
 
 
 def test_a_refused_document_ends_with_one(tmp_path: Path) -> None:
@@ -194,6 +194,21 @@ def test_nothing_is_repaired_for_a_place_that_nobody_told(tmp_path: Path) -> Non
     port = _lint(*arguments, "--url", "https://brot.test:8443/wab.json")
     transport = json.loads(port.stdout)["transport"]
     assert transport["http"]["base_url"] == "https://brot.test:8443/api/wab"
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("{}", "format_unknown"),
+        ("<head><link rel=ai-actions href=/x.json></head>", "page_without_tools"),
+        ("<form toolname=a>", "page_without_tools"),
+    ],
+)
+def test_what_cannot_be_repaired_is_not_written(body: str, code: str) -> None:
+    result = _lint("-", "--fix", given=body)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert code in result.stderr
+    assert "lint --new" in result.stderr
 
 
 # --- a first document -----------------------------------------------------------------

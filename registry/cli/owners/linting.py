@@ -26,10 +26,12 @@ _COLOURS = {
     "refused": "red",
     "points on": "green",
 }
+_BEGIN = "[dim]No document yet? fair-registry lint --new[/]"
 _FACTORS = {
     "relevance": "relevance",
     "proximity": "proximity",
     "capability_depth": "capability depth",
+    "quality": "quality",
 }
 
 
@@ -86,7 +88,7 @@ def lint(
         raise click.UsageError("Name a DOCUMENT; a site without one begins with --new.")
     report = _look(document, url, is_advised=not fix)
     if fix:
-        _fix(report, OwnerStatement(**stated), document, allow_loopback=allow_loopback)
+        _fix(report, OwnerStatement(**stated), allow_loopback=allow_loopback)
     elif as_json:
         print_json(msgspec.to_builtins(view_report(report)))
     else:
@@ -119,7 +121,7 @@ def _exit_by(report: Report, *, is_strict: bool, is_silent: bool) -> None:
     """Raises: SystemExit (1) if it is refused, or not strict where that is wanted."""
     is_refused = report.conformance == "refused" and not report.points_on
     if is_refused and report.format is None and not is_silent:
-        errors.print("[dim]No document yet? fair-registry lint --new[/]")
+        errors.print(_BEGIN)
     if is_refused or (is_strict and report.conformance != "strict"):
         raise SystemExit(1)
 
@@ -213,12 +215,14 @@ def _tell_advice(report: Report) -> None:
 # --- repairing ------------------------------------------------------------------------
 
 
-def _fix(
-    report: Report, stated: OwnerStatement, shown_as: str, *, allow_loopback: bool
-) -> None:
+def _fix(report: Report, stated: OwnerStatement, *, allow_loopback: bool) -> None:
+    """Write the repaired document to standard output, and nothing else.
+
+    Raises: SystemExit (1) if there is none.
+    """
     if report.document is None:
-        _tell(report, shown_as, is_told=True)
-        return
+        _tell_refused(report)
+        raise SystemExit(1)
     host = urlsplit(report.url).netloc if report.is_placed else ""
     outcome = repair(report.document, stated, host=host, allow_loopback=allow_loopback)
     match outcome:
@@ -231,6 +235,19 @@ def _fix(
             raise SystemExit(1)
 
 
+def _tell_refused(report: Report) -> None:
+    problem = report.problem
+    if problem:
+        errors.print(
+            f"[red]Not written:[/] {problem.code}: {escape(problem.detail.rstrip('.'))}. "
+            f"{escape(problem.fix)}",
+            soft_wrap=True,
+        )
+    for deviation in report.deviations:
+        _tell_deviation(deviation)
+    errors.print(_BEGIN)
+
+
 def _tell_names(what: str, names: tuple[str, ...]) -> None:
     if names:
         errors.print(f"[dim]{what}: {escape(', '.join(names))}[/]", soft_wrap=True)
@@ -239,8 +256,12 @@ def _tell_names(what: str, names: tuple[str, ...]) -> None:
 def _tell_missing(missing: tuple[Deviation, ...]) -> None:
     errors.print("[red]Not written:[/] nothing is guessed.")
     for deviation in missing:
-        errors.print(
-            f"  {escape(deviation.pointer)}: {escape(deviation.detail)}. "
-            f"{escape(deviation.fix)}",
-            soft_wrap=True,
-        )
+        _tell_deviation(deviation)
+
+
+def _tell_deviation(deviation: Deviation) -> None:
+    errors.print(
+        f"  {escape(deviation.pointer)}: {escape(deviation.detail)}. "
+        f"{escape(deviation.fix)}",
+        soft_wrap=True,
+    )

@@ -68,9 +68,21 @@ def _with_headers(operation: Json) -> Json:
         status: {**response, "headers": {**response.get("headers", {}), **added}}
         if (added := dict(_headers_of(status, is_limited=is_limited)))
         else response
-        for status, response in operation["responses"].items()
+        for status, response in _alternatives(operation["responses"]).items()
     }
     return {**operation, "responses": responses}
+
+
+def _alternatives(schema: Any) -> Any:
+    """Say anyOf for oneOf: an answer without results has the form of both."""
+    if isinstance(schema, list):
+        return [_alternatives(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        "anyOf" if name == "oneOf" else name: _alternatives(value)
+        for name, value in schema.items()
+    }
 
 
 def _headers_of(status: str, *, is_limited: bool) -> Iterator[tuple[str, Json]]:
