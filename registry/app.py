@@ -19,6 +19,7 @@ from registry.db.engine.engines import Engine, Role, open_engine
 from registry.db.log.rankings import CountingWriter
 from registry.index.query.index_searcher import is_compiled
 from registry.index.sources import digest_of_code
+from registry.interfaces.ard.ard_routes import ARD, get_manifest
 from registry.interfaces.http.bucket_table import BucketTable
 from registry.interfaces.http.envelope import Envelope
 from registry.interfaces.http.limits import LENIENCE, Limits, operator_id_of
@@ -145,6 +146,7 @@ V1 = Router(
 )
 
 AT_THEIR_PLACES = [
+    get_manifest,
     directory.get_addresses,
     directory.get_directory,
     files.get_icon,
@@ -202,7 +204,7 @@ def create_app(settings: Settings) -> Litestar:
         return injected
 
     app = Litestar(
-        route_handlers=[V1, *AT_THEIR_PLACES],
+        route_handlers=[V1, ARD, *AT_THEIR_PLACES],
         cors_config=CORSConfig(allow_origins=["*"], expose_headers=EXPOSED_HEADERS),
         dependencies={"services": Provide(services)},
         exception_handlers=EXCEPTION_HANDLERS,

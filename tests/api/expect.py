@@ -12,14 +12,16 @@ _CODE = re.compile(r"[a-z][a-z0-9_]*")
 _MEMBERS = {"type", "title", "status", "detail", "code", "fix", "pointer", "errors"}
 
 
-def problem(answer: httpx.Response, status: int, code: str | None = None) -> Json:
+def problem(
+    answer: httpx.Response, status: int, code: str | None = None, more: str = ""
+) -> Json:
     """A whole problem document (RFC 9457) of this status and code."""
     assert answer.status_code == status, answer.text
     assert answer.headers["Content-Type"] == "application/problem+json"
     assert answer.headers["Cache-Control"] == "no-store"
     found: Json = answer.json()
     assert found["status"] == status
-    assert found.keys() <= _MEMBERS
+    assert found.keys() <= _MEMBERS | set(more.split())
     assert _CODE.fullmatch(found["code"])
     assert found["type"] == f"/problems/{found['code']}"
     assert all(found[name].strip() for name in ("title", "detail", "fix"))

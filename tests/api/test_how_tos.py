@@ -259,6 +259,22 @@ def test_the_search_block_finds_the_sites_and_reports_the_first(
 
 
 @pytest.mark.slow
+def test_the_block_for_ard_finds_the_same_sites(
+    origin: str, registered: dict[str, str], tmp_path: Path
+) -> None:
+    until_found(origin, len(registered))
+    block = block_after("ard.md", "# Clients of")
+
+    output = run_block(block, tmp_path, REGISTRY=origin)
+    answer, end = json.JSONDecoder().raw_decode(output)
+    counts = json.loads(output[end:])
+
+    named = {result["identifier"] for result in answer["results"]}
+    assert named == {f"urn:air:{site}:site" for site in SITES.values()}
+    assert counts["facets"]["country"]["buckets"]
+
+
+@pytest.mark.slow
 def test_the_operator_block_registers_and_asks_as_the_operator(
     origin: str, registered: dict[str, str], tmp_path: Path
 ) -> None:

@@ -55,7 +55,7 @@ def test_the_same_as_json(wordpress: str) -> None:
     )
     assert language.keys() == {"pointer", "rule", "detail", "fix"}
     assert [one["name"] for one in found["site"]["actions"]] == ["orderBread"]
-    assert {one["factor"] for one in found["advice"]} >= {"relevance"}
+    assert {one["factor"] for one in found["advice"]} >= {"proximity"}
 
 
 def test_a_refused_document_ends_with_one(tmp_path: Path) -> None:

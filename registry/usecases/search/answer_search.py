@@ -183,6 +183,18 @@ class Searcher:
             continuation=_next_page(page, ranked),
         )
 
+    async def count(
+        self, query: SearchQuery, cell: str | None, filters: Filters
+    ) -> tuple[int, Facets]:
+        """Count the eligible sites and their values. No site is told, so nothing is recorded.
+
+        Raises: Unavailable if the registry is starting.
+        """
+        page = self._first_page("", self._chance.now())
+        seed = await self._seed_of(page.at)
+        ranked, facets = await self._rank(query, cell, filters, page, seed.secret)
+        return ranked.eligible, facets
+
     async def _brief(
         self,
         query: SearchQuery,

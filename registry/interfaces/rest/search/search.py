@@ -8,6 +8,7 @@ from litestar.params import JSONBody
 
 from registry.errors import Refused
 from registry.index.columns.filters import FILTERS, Filters
+from registry.index.query.facets import Facets
 from registry.interfaces.http import refusals
 from registry.interfaces.http.credentials import ANYBODY, Call, admit_asker
 from registry.interfaces.http.limits import Kind
@@ -80,11 +81,7 @@ async def answer_search(
 
     Raises: Refused, Unavailable.
     """
-    for name in ("q", "city", "nonce"):
-        _verify_text(query, name)
-    verify_filters(query)
-    place, cell = _locate(services.gazetteer, query)
-    filters = resolve_filters(query, services.gazetteer, with_country=place is None)
+    place, cell, filters = _resolve(services, query)
     purpose = _purpose(query, cell, filters, services.searcher.follower.policy.digest)
     continuation = (
         open_place(services, purpose, query.cursor, Continuation)
@@ -104,6 +101,24 @@ async def answer_search(
         place=_view_place(place, cell),
         next_cursor=seal_place(services, purpose, following) if following else None,
     )
+
+
+async def count_matches(services: Services, query: SearchQuery) -> tuple[int, Facets]:
+    """Count the eligible sites, and their values by facet. Raises: Refused, Unavailable."""
+    _, cell, filters = _resolve(services, query)
+    return await services.searcher.count(query, cell, filters)
+
+
+def _resolve(
+    services: Services, query: SearchQuery
+) -> tuple[Place | None, str | None, Filters]:
+    """Return the named city, the cell, and the filters as they go on record."""
+    for name in ("q", "city", "nonce"):
+        _verify_text(query, name)
+    verify_filters(query)
+    place, cell = _locate(services.gazetteer, query)
+    filters = resolve_filters(query, services.gazetteer, with_country=place is None)
+    return place, cell, filters
 
 
 def verify_filters(filters: Filters) -> None:
