@@ -55,6 +55,7 @@ def make_resolver(settings: Settings) -> Resolver:
             allow_loopback=settings.allow_loopback,
             hosts=HostsFile(hosts) if hosts else {},
             dns_server=parse_endpoint(server, DNS_SERVER) if server else None,
+            own_networks=settings.refused_networks,
         )
     )
 

@@ -133,6 +133,12 @@ class Settings:
         "commas; they are shown at /bot and listed in /bot.json. Empty: not published.",
         default="",
     )
+    own_networks: str = setting(
+        "Networks of the operator's own with public addresses, as 203.0.113.0/24, between "
+        "commas, which the crawler never connects to; private ones it refuses anyway. "
+        "Empty: none.",
+        default="",
+    )
     canaries: str = setting(
         "https URLs of the operator's own, between commas: while most of them can not "
         "be reached, no probe counts for any site. Empty: every probe counts.",
@@ -253,8 +259,12 @@ class Settings:
     @property
     def bot_networks(self) -> tuple[Network, ...]:
         """The parsed networks. Raises: ValueError."""
-        texts = [text.strip() for text in self.bot_addresses.split(",")]
-        return tuple(ipaddress.ip_network(text) for text in texts if text)
+        return _parse_networks(self.bot_addresses)
+
+    @property
+    def refused_networks(self) -> tuple[Network, ...]:
+        """The parsed OWN_NETWORKS. Raises: ValueError."""
+        return _parse_networks(self.own_networks)
 
     @property
     def keys(self) -> Path:
@@ -268,6 +278,12 @@ class Settings:
     def index(self) -> Path:
         """Folder of the index, by this machine's builder for its web processes."""
         return self.data / "index"
+
+
+def _parse_networks(text: str) -> tuple[Network, ...]:
+    """text: networks between commas. Raises: ValueError."""
+    parts = [part.strip() for part in text.split(",")]
+    return tuple(ipaddress.ip_network(part) for part in parts if part)
 
 
 def as_environment(settings: Settings) -> dict[str, str]:

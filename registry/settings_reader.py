@@ -26,6 +26,7 @@ _PARSED_BY = {
     "AUDITORS": "auditor_keys",
     "BOT_ADDRESSES": "bot_networks",
     "METRICS": "metrics_at",
+    "OWN_NETWORKS": "refused_networks",
     "WITNESSES": "witness_list",
 }
 

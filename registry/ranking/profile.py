@@ -87,7 +87,10 @@ def encode_profile(profile: Profile) -> bytes:
 
 def parse_profile(body: bytes) -> Profile:
     """Raises: msgspec.DecodeError."""
-    return _decoder.decode(body)
+    try:
+        return _decoder.decode(body)
+    except UnicodeDecodeError as error:  # msgspec lets it through
+        raise msgspec.DecodeError(str(error)) from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

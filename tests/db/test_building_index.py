@@ -193,6 +193,31 @@ async def test_files_that_are_not_of_this_database_are_made_anew(
     assert manifest.since.horizon < 2**60
 
 
+async def test_profile_that_can_not_be_read_does_not_end_the_builder(
+    building: Building,
+) -> None:
+    site_id = await building.site()
+    await building.read()
+    async with building.scene.crawler.begin() as connection:
+        body = await profiles.profile_of(connection, site_id)
+        assert body
+        (stored,) = stored_profiles([parse_profile(body)], DEFAULT_POLICY)
+        broken = replace(
+            stored,
+            profile=stored.profile.replace(b"restaurant", b"restaur\xff\xfe\xfd"),
+        )
+        await profiles.change_profile(connection, site_id, broken)
+    with pytest.raises(msgspec.DecodeError):
+        parse_profile(broken.profile)
+    await building.builder.catch_up()
+    await building.finish_merge()
+    building.builder.close()
+    building.builder = building.new_builder()
+    await building.builder.catch_up()
+    async with building.scene.crawler.begin() as connection:
+        await profiles.change_profile(connection, site_id, stored)
+
+
 async def test_file_that_was_damaged_is_not_served_and_made_anew(
     building: Building, monkeypatch: pytest.MonkeyPatch
 ) -> None:

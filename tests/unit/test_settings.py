@@ -62,6 +62,7 @@ def test_what_is_given_wins_over_the_environment() -> None:
         ({"BOT_ADDRESSES": "192.0.2.1/28"}, "BOT_ADDRESSES"),
         ({"BOT_ADDRESSES": "192.0.2.0/28; 192.0.2.64/28"}, "BOT_ADDRESSES"),
         ({"BOT_ADDRESSES": "our network"}, "BOT_ADDRESSES"),
+        ({"OWN_NETWORKS": "203.0.113.1/24"}, "OWN_NETWORKS"),
         ({"CANARIES": "https://a.example/, http://b.example/"}, "CANARIES"),
         ({"CRAWLERS": "-1"}, "CRAWLERS"),
         ({"CRAWLERS": "33"}, "CRAWLERS"),

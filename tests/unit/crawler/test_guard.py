@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.__main__ import make_resolver
 from crawler.http.guard import (
     RedirectRule,
     Target,
@@ -14,6 +15,7 @@ from crawler.http.guard import (
     verify_address,
 )
 from registry.errors import Refused
+from registry.settings import Settings
 
 
 def table(first: str, cases: Iterable[tuple[object, ...]]) -> list[Any]:
@@ -300,3 +302,11 @@ def test_a_redirect_may_be_held_to_the_host() -> None:
     with pytest.raises(Refused) as refused:
         redirected("https://shop.io/new", rule=rule)
     assert refused.value.code == "redirect_cross_site"
+
+
+def test_they_are_those_that_a_setting_names() -> None:
+    resolver = make_resolver(Settings(own_networks="203.0.113.0/24, 2001:db8::/32"))
+    assert [str(network) for network in resolver.config.own_networks] == [
+        "203.0.113.0/24",
+        "2001:db8::/32",
+    ]

@@ -1,0 +1,114 @@
+"""The C under sanitizers: no access outside of its arrays, nothing undefined."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+SANITIZERS = (
+    *("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
+    "-fno-omit-frame-pointer",
+)
+SUITES = (
+    "tests/unit/index/test_inversion.py",
+    "tests/unit/index/test_kernel.py",
+    "tests/unit/index/test_matching.py",
+    "tests/unit/ranking/test_transformer_layers.py",
+)
+NUMPY_ALONE = "windows_of_a_topic"  # eleven seconds, and hardly a call of ours
+ROOT = Path(__file__).parents[3]
+
+COMPILE = """
+import sys
+from pathlib import Path
+from registry.compiled.compile import compile_kernel
+sys.exit(not compile_kernel(output=Path(sys.argv[1])))
+"""
+TESTS = """
+import sys
+from pathlib import Path
+import pytest
+from registry.compiled import library
+library.LIBRARY = Path(sys.argv[1])
+assert library.find_library()
+sys.exit(pytest.main(sys.argv[2:]))
+"""
+READS_BEYOND = "int beyond(const int *four) { return four[4]; }"
+CALL = """
+import ctypes, sys
+import numpy as np
+four = np.zeros(4, np.int32)
+ctypes.CDLL(sys.argv[1]).beyond(ctypes.c_void_p(four.ctypes.data))
+"""
+
+
+@pytest.fixture(scope="module")
+def compiler() -> str:
+    path = next(filter(None, map(shutil.which, ("gcc", "cc"))), None)
+    if path is None or not runtime_of(path).is_absolute():
+        reason = "no gcc with sanitizers here: apt-get install gcc libc6-dev"
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
+    return path
+
+
+def runtime_of(compiler: str) -> Path:
+    """Return where the library is that a sanitized program loads first."""
+    command = [compiler, "-print-file-name=libasan.so"]
+    return Path(subprocess.check_output(command, text=True).strip())
+
+
+def run(
+    compiler: str, *arguments: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    environment |= {
+        "LD_PRELOAD": str(runtime_of(compiler)),
+        "ASAN_OPTIONS": "detect_leaks=0",  # Python's own
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+        "PYTHONMALLOC": "malloc",
+        "HYPOTHESIS_PROFILE": "dev",
+    }
+    return subprocess.run(
+        [sys.executable, "-c", *arguments],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_sanitizers_would_tell(compiler: str, tmp_path: Path) -> None:
+    source, library = tmp_path / "beyond.c", tmp_path / "beyond.so"
+    source.write_text(READS_BEYOND)
+    flags = [*SANITIZERS, "-shared", "-fPIC"]
+    subprocess.run([compiler, *flags, str(source), "-o", str(library)], check=True)
+    called = run(compiler, CALL, str(library))
+    assert called.returncode
+    assert "heap-buffer-overflow" in called.stderr
+
+
+@pytest.fixture(scope="module")
+def library(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    library = tmp_path_factory.mktemp("sanitized") / "kernel"
+    subprocess.run(
+        [sys.executable, "-c", COMPILE, str(library)],
+        cwd=ROOT,
+        env={**os.environ, "CC": " ".join((compiler, *SANITIZERS))},
+        check=True,
+    )
+    return library
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_tests_of_the_kernel_are_clean(
+    compiler: str, library: Path, suite: str, tmp_path: Path
+) -> None:
+    options = ["-q", "-n0", "-p", "no:cacheprovider", f"--basetemp={tmp_path / 'of'}"]
+    chosen = ["-k", f"not {NUMPY_ALONE}", suite]
+    tested = run(compiler, TESTS, str(library), *options, *chosen)
+    assert tested.returncode == 0, (tested.stdout + tested.stderr)[-5_000:]
