@@ -36,10 +36,14 @@ def _expect_nothing(answer: Fetched) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeTarget:
-    """wanted: names the promised answer's types. expect: what it must be."""
+    """wanted: names the promised answer's types. expect: what it must be.
+
+    promise: the same in words, for the owner.
+    """
 
     url: str
     wanted: Wanted
+    promise: str
     expect: Expect = _expect_nothing
 
 
@@ -59,6 +63,7 @@ def ping_of(base_url: str) -> ProbeTarget:
     return ProbeTarget(
         url=_method_url(base_url, "ping"),
         wanted=_OF_A_BRIDGE,
+        promise='JSON with "status": "ok", bare or as the result of a WAB response',
         expect=lambda answer: bridge.verify_pong(answer.body, answer.url),
     )
 
@@ -84,6 +89,7 @@ def document_at(
             redirects=_ON_THE_HOST,
             limits=PAGE_LIMITS if is_page else BodyLimits(),
         ),
+        promise=f"304, or 200 with a document of the format {promised}",
         expect=partial(_expect_format, promised=promised, body=body, is_page=is_page),
     )
 
@@ -91,7 +97,9 @@ def document_at(
 def page_of(host: str) -> ProbeTarget:
     """Return the home page of a host that serves no document itself."""
     wanted = Wanted(accept=HTML_TYPES, redirects=_ON_THE_HOST, limits=PAGE_LIMITS)
-    return ProbeTarget(url=f"https://{host}/", wanted=wanted)
+    return ProbeTarget(
+        url=f"https://{host}/", wanted=wanted, promise="200 with a page of HTML"
+    )
 
 
 def exactly(method: bridge.Method, base_url: str) -> ProbeTarget:
@@ -99,6 +107,7 @@ def exactly(method: bridge.Method, base_url: str) -> ProbeTarget:
     return ProbeTarget(
         url=_method_url(base_url, method),
         wanted=_OF_A_BRIDGE,
+        promise="an answer as in WAB 1.0, 5.2 and 5.3",
         expect=lambda answer: bridge.verify_answer(method, answer.body, answer.url),
     )
 

@@ -20,7 +20,7 @@ from registry.db.sites import listed_sites as sites
 from registry.db.sites.documents import StoredDocument
 from registry.db.sites.probes import StoredProbe
 from registry.sites.entry import SiteEntry
-from registry.usecases.sites.notices import compare_probe
+from registry.usecases.sites.notices import clean_text, compare_probe
 from registry.usecases.sites.parse_site import is_at
 
 
@@ -49,6 +49,8 @@ async def probe_quality(context: Context, task: Task, entry: SiteEntry) -> None:
                 "result": result.outcome,
                 "code": result.code,
                 "url": target.url,
+                "detail": clean_text(result.detail),
+                "wanted": target.promise,
                 "at": now.isoformat(),
             },
             standing=comparison.standing if comparison else None,

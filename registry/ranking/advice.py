@@ -1,37 +1,57 @@
 """Advice to a site on how to rank higher: only missing facts, never flattery.
 
-Each gain is computed: the factor with the fact added to every action that lacks it, less
-the present factor.
+Each change is tried with the real profile and score before it is told, alone and on top
+of those told before it: what would lower a request for one of the site's actions, or
+raise none, is no advice. So no site is told to describe itself: what it says there makes
+every word of its actions weigh less.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from registry.ranking.capability_depth import Capability, capability_depth, richness
+from registry.ranking.advice_trial import AdviceTrial, coined_words, requests_of
+from registry.ranking.decay import decay_table
 from registry.ranking.encoders.encoder import Encoder
 from registry.ranking.policy import Policy
-from registry.ranking.profile import capability_of, is_placeless
+from registry.ranking.quality import ProbeFigures, quality
 from registry.ranking.words.site_words import ActionWords, site_text_reader
 from registry.sites.action import Action
-from registry.sites.place import Place
+from registry.sites.place import Place, Point
 from registry.sites.site import Site
 
 MAX_SUBJECTS = 10
+_SOMEWHERE = Place(geonames_id=0, name="", country="", point=Point(0, 0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastProbe:
+    """The newest quality probe of a site: what it asked, got and wants.
+
+    code: of the problem, or "". wanted: the right answer, in words.
+    """
+
+    url: str
+    outcome: str
+    code: str = ""
+    got: str = ""
+    wanted: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
     """A fact to add. gain: of the factor, 0..10000, None if it depends on requests.
 
-    actions: names of the first ten that lack it, of `count` in all.
+    actions: names of the first ten that lack it, of `count` in all. probe: of advice on
+    quality.
     """
 
-    factor: Literal["relevance", "proximity", "capability_depth"]
+    factor: Literal["relevance", "proximity", "capability_depth", "quality"]
     how: str
     gain: int | None = None
     actions: tuple[str, ...] = ()
     count: int = 0
+    probe: LastProbe | None = None
 
 
 def advise(
@@ -43,35 +63,56 @@ def advise(
     encoder: Encoder,
     policy: Policy,
 ) -> tuple[Advice, ...]:
-    """List advice for a site. place: the gazetteer's, None if unknown."""
+    """List advice for a site's documents. place: the gazetteer's, None if unknown."""
     reading = site_text_reader(
         site.name, host, registrable_domain, place, encoder=encoder, policy=policy
     )
     words = [reading.action(action) for action in site.actions]
+    trial = AdviceTrial(
+        host=host,
+        registrable_domain=registrable_domain,
+        place=place,
+        requests=requests_of(words, encoder, policy),
+        encoder=encoder,
+        policy=policy,
+    )
     return (
         *_advise_on_relevance(site),
-        *_advise_on_proximity(site, place, policy),
-        *_advise_on_depth(words, policy),
+        *_advise_on_proximity(site, trial),
+        *(advice for advice, _ in try_changes(site, words, trial)),
     )
+
+
+def advise_on_quality(
+    figures: ProbeFigures, last: LastProbe, policy: Policy
+) -> tuple[Advice, ...]:
+    """List advice where probes fail and the newest did too; past ones need no advice."""
+    if last.outcome == "alive" or figures.successes == figures.probes:
+        return ()
+    enough = max(figures.probes, policy.quality_probes_min)
+    mended = replace(figures, probes=enough, answers=enough, successes=enough)
+    gain = quality(mended, policy) - quality(figures, policy)
+    how = (
+        f"{figures.successes} of {figures.probes} quality probes got the right answer. "
+        f"The newest asked GET {last.url}, got {last.got or last.outcome}, and wants "
+        f"{last.wanted or 'the right answer'}. docs/probes.md has the rules, "
+        "/v1/sites/HOST/quality the single probes."
+    )
+    return (Advice(factor="quality", how=how, gain=max(0, gain), probe=last),)
 
 
 def _advise_on_relevance(site: Site) -> Iterator[Advice]:
     if not site.actions:
         how = "List the actions that agents can call; without one nothing matches."
         yield Advice(factor="relevance", how=how)
-    if not site.category:
-        how = "Name the category: its words are searched, and agents filter by it."
-        yield Advice(factor="relevance", how=how)
-    if not site.description:
-        how = "Describe the site in a sentence or two: the words are searched."
-        yield Advice(factor="relevance", how=how)
 
 
-def _advise_on_proximity(
-    site: Site, place: Place | None, policy: Policy
-) -> Iterator[Advice]:
-    if place is not None or is_placeless(site.category.strip().casefold(), policy):
+def _advise_on_proximity(site: Site, trial: AdviceTrial) -> Iterator[Advice]:
+    policy = trial.policy
+    if trial.place is not None or not trial.profile_of(site, _SOMEWHERE).local:
         return
+    if decay_table(policy.distance_scale_km)[0] <= policy.proximity_neutral:
+        return  # nobody would be nearer than who names no place
     if site.location and site.location.city:
         how = (
             "The city is not in the gazetteer; name the next larger one, with country."
@@ -81,60 +122,87 @@ def _advise_on_proximity(
     yield Advice(factor="proximity", how=how)
 
 
-def _advise_on_depth(words: Sequence[ActionWords], policy: Policy) -> Iterator[Advice]:
-    depth = capability_depth((capability_of(item, policy) for item in words), policy)
+def try_changes(
+    site: Site, words: Sequence[ActionWords], trial: AdviceTrial
+) -> Iterator[tuple[Advice, Site]]:
+    """Yield what deepens the actions and lowers nothing, and the site with that alone.
+
+    Each change is tried by itself, and beside those before it.
+    """
+    before, advised, policy = trial.profile_of(site), site, trial.policy
     for omission in _OMISSIONS:
-        lacking = [item for item in words if omission.concerns(item, policy)]
-        if lacking:
-            improved = capability_depth(_improved(words, omission, policy), policy)
-            yield Advice(
+        lacking = {
+            number: item
+            for number, item in enumerate(words)
+            if omission.concerns(item, policy)
+        }
+        changed = _amended(site, lacking, omission, policy)
+        after = trial.profile_of(changed)
+        gain = after.capability_depth - before.capability_depth
+        if gain <= 0 or not trial.raises(before, after):
+            continue
+        together = _amended(advised, lacking, omission, policy)
+        if trial.raises(trial.profile_of(advised), trial.profile_of(together)):
+            advised = together
+            names = [item.action.name for item in lacking.values()]
+            advice = Advice(
                 factor="capability_depth",
                 how=omission.how,
-                gain=max(0, improved - depth),
-                actions=tuple(item.action.name for item in lacking[:MAX_SUBJECTS]),
-                count=len(lacking),
+                gain=gain,
+                actions=tuple(names[:MAX_SUBJECTS]),
+                count=len(names),
             )
+            yield advice, changed
 
 
 @dataclass(frozen=True, slots=True)
 class _Omission:
-    """A missing fact. amend: adds it to an action; None for a description."""
+    """A missing fact. amend: adds it to an action, the least that an owner would say."""
 
     how: str
     concerns: Callable[[ActionWords, Policy], bool]
-    amend: Callable[[Action], Action] | None
+    amend: Callable[[Action, ActionWords, Policy], Action]
 
 
-def _improved(
-    words: Sequence[ActionWords], omission: _Omission, policy: Policy
-) -> Iterator[Capability]:
-    for item in words:
-        capability = capability_of(item, policy)
-        if omission.concerns(item, policy):
-            if omission.amend is None:
-                rich = richness(item.action, policy.described_words, policy)
-            else:
-                action = omission.amend(item.action)
-                rich = richness(action, len(item.description), policy)
-            capability = Capability(capability.terms, rich)
-        yield capability
+def _amended(
+    site: Site, lacking: Mapping[int, ActionWords], omission: _Omission, policy: Policy
+) -> Site:
+    actions = list(site.actions)
+    for number, words in lacking.items():
+        actions[number] = omission.amend(actions[number], words, policy)
+    return replace(site, actions=tuple(actions))
 
 
-def _type_parameters(action: Action) -> Action:
-    typed = (replace(parameter, type="string") for parameter in action.parameters)
+def _describe(action: Action, words: ActionWords, policy: Policy) -> Action:
+    """Describe it in the words of its name, and in as many others as it lacks."""
+    own = {*words.name, *words.description}
+    others = coined_words(max(0, policy.described_words - len(own)))
+    return replace(action, description=f"{action.description} {action.name} {others}")
+
+
+def _type_parameters(action: Action, *_: object) -> Action:
+    typed = (
+        replace(parameter, type="string") if parameter.type == "unknown" else parameter
+        for parameter in action.parameters
+    )
     return replace(action, parameters=tuple(typed))
 
 
-def _document_parameters(action: Action) -> Action:
-    documented = (replace(p, description=p.name) for p in action.parameters)
+def _document_parameters(action: Action, *_: object) -> Action:
+    documented = (
+        parameter
+        if parameter.description
+        else replace(parameter, description=coined_words(1, number))
+        for number, parameter in enumerate(action.parameters)
+    )
     return replace(action, parameters=tuple(documented))
 
 
 _OMISSIONS = (
     _Omission(
-        "Describe the action in a sentence; its name alone is not enough.",
+        "Describe the action in a short sentence, with the words of its name.",
         lambda words, policy: len(words.description) < policy.described_words,
-        None,
+        _describe,
     ),
     _Omission(
         "State the type of every parameter.",
@@ -142,18 +210,18 @@ _OMISSIONS = (
         _type_parameters,
     ),
     _Omission(
-        "Say what every parameter means.",
+        "Say what every parameter means, in a word or two.",
         lambda words, _: any(not p.description for p in words.action.parameters),
         _document_parameters,
     ),
     _Omission(
         "Say whether the action needs a login; no is an answer too.",
         lambda words, _: words.action.auth_required is None,
-        lambda action: replace(action, auth_required=False),
+        lambda action, *_: replace(action, auth_required=False),
     ),
     _Omission(
         "Say what the action changes, or that it only reads.",
         lambda words, _: words.action.sensitivity is None,
-        lambda action: replace(action, sensitivity="read"),
+        lambda action, *_: replace(action, sensitivity="read"),
     ),
 )

@@ -35,7 +35,7 @@ def test_a_report_has_exactly_the_documented_members(http: httpx.Client) -> None
     for deviation in report["deviations"]:
         expect.members(deviation, "pointer rule detail fix")
     for advice in report["advice"]:
-        expect.members(advice, "factor how gain actions count")
+        expect.members(advice, "factor how gain actions count probe")
     expect.members(
         report["site"],
         "name description category url location languages permissions"
@@ -135,8 +135,11 @@ def test_every_listed_site_gets_advice_that_names_a_factor(
     answer = http.get(f"/v1/sites/{host}/advice")
     assert answer.status_code == 200
     for advice in answer.json()["advice"]:
-        expect.members(advice, "factor how gain actions count")
-        assert advice["factor"] in {"relevance", "proximity", "capability_depth"}
+        expect.members(advice, "factor how gain actions count probe")
+        assert advice["factor"] in {
+            *("relevance", "proximity", "capability_depth", "quality")
+        }
+        assert (advice["probe"] is None) == (advice["factor"] != "quality")
 
 
 @pytest.mark.parametrize("host", ["nowhere.test", "-", "%00"])

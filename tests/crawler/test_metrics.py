@@ -136,7 +136,9 @@ async def test_probes_and_proofs_are_counted_by_what_they_found(
                 probe(
                     fetcher,
                     robots,
-                    ProbeTarget(url=ROOT + path, wanted=Wanted(accept=ANY_TYPE)),
+                    ProbeTarget(
+                        url=ROOT + path, wanted=Wanted(accept=ANY_TYPE), promise=""
+                    ),
                 )
             )
         await fetch_evidence(fetcher, host)

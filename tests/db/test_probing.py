@@ -12,6 +12,7 @@ from crawler.probes import bridge
 from crawler.restraint.politeness import LIMITS, Limit, Politeness, PolitenessConfig
 from crawler.robots.robots_cache import RobotsCache
 from registry.db.sites import listed_sites as sites
+from registry.interfaces.rest.sites.lint import last_probe
 from tests.crawler.net import HonestSite, Net, Page
 from tests.db.scene import Scene, wab
 from tests.db.test_visiting import DOCUMENT, Visited
@@ -46,7 +47,12 @@ async def test_a_document_of_another_format_is_a_mismatch_that_answers(
 ) -> None:
     visited.server.pages[DOCUMENT] = Page(b'{"hello":"world"}')
     await visited.visit("probe")
-    assert (await visited.outcome("probe"))["result"] == "mismatch"
+    outcome = await visited.outcome("probe")
+    assert outcome["result"] == "mismatch"
+    last = last_probe(outcome)
+    assert last.url.endswith(DOCUMENT)
+    assert last.got.startswith(f"mismatch: {last.url}: ")
+    assert last.wanted == "304, or 200 with a document of the format wab"
     figures = (await visited.profile()).probes
     assert (figures.probes, figures.answers, figures.successes) == (1, 1, 0)
 

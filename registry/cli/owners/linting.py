@@ -31,6 +31,7 @@ _FACTORS = {
     "relevance": "relevance",
     "proximity": "proximity",
     "capability_depth": "capability depth",
+    "quality": "quality",
 }
 
 

@@ -157,9 +157,9 @@ def make_notice(
     """code: of KINDS. The texts may come from a site: they are cut and cleaned."""
     return Notice(
         code=code,
-        detail=_clean(detail) or KINDS[code],
-        fix=_clean(fix),
-        url=_clean(url) or None,
+        detail=clean_text(detail) or KINDS[code],
+        fix=clean_text(fix),
+        url=clean_text(url) or None,
         problem=problem or None,
     )
 
@@ -302,5 +302,6 @@ def _over(key: str) -> Notice:
     return make_notice(code, KINDS[code] + ".", url=url)
 
 
-def _clean(text: str) -> str:
+def clean_text(text: str) -> str:
+    """Return what a feed and PostgreSQL can hold of a text of a site."""
     return _NO_TEXT.sub("\ufffd", text)[:MAX_DETAIL]

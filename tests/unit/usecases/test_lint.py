@@ -87,6 +87,9 @@ def test_a_page_that_only_points_on_is_refused_with_what_it_points_to() -> None:
     assert report.problem is not None
     assert report.problem.code == "page_without_tools"
     assert len(report.links) == 1
+    assert not report.points_on  # a form of it is nearly a tool
+    bare = page.replace(b"tooldescription", b"title")
+    assert _lint(bare, url="https://eggs.test/").points_on
 
 
 @pytest.mark.parametrize(
@@ -121,7 +124,7 @@ def test_a_host_that_could_not_register_can_be_linted(url: str) -> None:
 
 def test_advice_speaks_of_the_document_at_hand() -> None:
     factors = {one.factor for one in _lint(AWP).advice}
-    assert factors == {"relevance", "proximity", "capability_depth"}
+    assert factors == {"proximity", "capability_depth"}
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Lint: the listing that a document would give, and advice for a listed site."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -10,6 +10,8 @@ from litestar import Request, get, post
 from litestar.openapi.spec import OpenAPIMediaType, Operation, RequestBody, Schema
 from litestar.params import FromPath, QueryParameter
 
+from registry.db.frontier import tasks
+from registry.db.sites import probes
 from registry.errors import Problem, Refused
 from registry.formats.document import Deviation
 from registry.formats.reading.call_targets import resolve_target
@@ -27,11 +29,12 @@ from registry.interfaces.rest.sites.entry_views import (
 )
 from registry.interfaces.rest.sites.sites import find_registered
 from registry.interfaces.rest.wire_model import WireModel
-from registry.ranking.advice import Advice
+from registry.ranking.advice import Advice, LastProbe, advise_on_quality
 from registry.sites.host import Host
 from registry.sites.site import Site
 from registry.sites.summary import City, FairnessMetrics
 from registry.usecases.sites.lint import Report
+from registry.usecases.sites.list_site import QUALITY_WINDOW, summarise_probes
 
 # Of a longer page the beginning is read, as the crawler reads it.
 MAX_LINT_BYTES = 2 * 1024 * 1024
@@ -54,14 +57,31 @@ class LinkView(WireModel):
     format: str
 
 
+class LastProbeView(WireModel):
+    """The newest quality probe: what it asked by GET, got, and wants.
+
+    code: of the problem, explained at /problems/CODE; "" without one.
+    """
+
+    url: str
+    outcome: str
+    code: str
+    got: str
+    wanted: str
+
+
 class AdviceView(WireModel):
-    """gain: of the factor, 0..10000; null where the requests decide."""
+    """gain: of the factor, 0..10000; null where the requests decide.
+
+    probe: of advice on quality, else null.
+    """
 
     factor: str
     how: str
     gain: int | None
     actions: tuple[str, ...]
     count: int
+    probe: LastProbeView | None
 
 
 class SiteAdvice(WireModel):
@@ -171,11 +191,21 @@ async def lint_document(
     responses=problems(404, 410),
 )
 async def get_advice(host: FromPath[str], services: Injected) -> SiteAdvice:
-    """Only what is missing; nothing that would flatter. Gains are of the factor named."""
+    """Only what is missing, and raises the score when it is tried; nothing that flatters.
+
+    Gains are of the factor named.
+    """
+    since = services.chance.now() - QUALITY_WINDOW
     async with services.api.connect() as connection:
         entry = await find_registered(connection, host, test_hosts=services.test_hosts)
+        rows = await probes.probes_since(connection, entry.site_id, since)
+        outcomes = await tasks.outcomes_of(connection, entry.site_id)
     named = Host(entry.host, entry.registrable_domain)
-    advice = services.linter.advise(entry.site, named)
+    linter = services.linter
+    # A site with hundreds of actions takes a while.
+    advice = await asyncio.to_thread(linter.advise, entry.site, named)
+    last = last_probe(outcomes.get("probe", {}))
+    advice += advise_on_quality(summarise_probes(rows), last, linter.policy)
     policy = services.linter.policy.digest
     return SiteAdvice(policy=policy, advice=_view_advice(advice))
 
@@ -204,6 +234,18 @@ def view_report(report: Report) -> LintReport:
 def _view_advice(advice: Iterable[Advice]) -> tuple[AdviceView, ...]:
     return tuple(
         msgspec.convert(row, AdviceView, from_attributes=True) for row in advice
+    )
+
+
+def last_probe(outcome: Mapping[str, Any]) -> LastProbe:
+    """outcome: of the task, as it is kept; a site that was not probed yet has none."""
+    result, detail = outcome.get("result", "alive"), outcome.get("detail", "")
+    return LastProbe(
+        url=outcome.get("url", ""),
+        outcome=result,
+        code=outcome.get("code", ""),
+        got=f"{result}: {detail}" if detail else result,
+        wanted=outcome.get("wanted", ""),
     )
 
 
