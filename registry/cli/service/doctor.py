@@ -122,10 +122,10 @@ def _examine_port(settings: Settings) -> Finding:
 
 def _examine_registry_at(where: str) -> Finding:
     with suppress(httpx.HTTPError, KeyError, TypeError, ValueError):
-        told = httpx.get(f"http://{where}/health/ready", timeout=ASK_TIMEOUT_S).json()
-        if told == {"status": "ready"}:
+        answer = httpx.get(f"http://{where}/health/ready", timeout=ASK_TIMEOUT_S).json()
+        if answer == {"status": "ready"}:
             return Finding("port", "good", f"a registry that is ready runs at {where}")
-        return Finding("port", "act", str(told["detail"]), str(told["fix"]))
+        return Finding("port", "act", str(answer["detail"]), str(answer["fix"]))
     detail = f"whoever listens on {where} is no registry that answers"
     return Finding("port", "act", detail, "name another FAIR_REGISTRY_PORT, or end it")
 

@@ -1,4 +1,4 @@
-"""What a database server says of itself and of the registry's schema in it."""
+"""Facts of a database server, and of the registry's schema in it."""
 
 from dataclasses import dataclass
 from datetime import datetime
