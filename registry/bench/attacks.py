@@ -1,13 +1,13 @@
 """`bench attacks`: what honest clients notice of strangers who ask without end.
 
-An operator searches at a steady pace, and an auditor asks for the report again and again:
-alone, beside anonymous searches at full speed, and beside strangers who ask for reports
-of ever other windows. The strangers have a process and addresses of their own.
+An operator searches at a steady pace, alone and beside anonymous searches at full speed;
+an auditor asks for the report, alone and beside strangers who ask for reports of ever
+other windows. The strangers have a process and addresses of their own.
 """
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -43,9 +43,10 @@ from registry.tlog.note import NoteAlgorithm, VerifierKey, format_vkey
 
 PORT = 8193
 OPERATOR_CONNECTIONS, OPERATOR_EVERY_S = 4, 0.1
-REPORT_EVERY_S = 1.0
+REPORT_EVERY_S = 5.0
 FLOODERS = 64
 STRANGERS = 12
+START_S = 2.0
 LIFETIME_S, DAY_S = 600, 86_400
 
 
@@ -139,45 +140,53 @@ class _Load:
         self._seconds = seconds
 
     async def run(self) -> dict[str, Any]:
-        await self._honest()  # warms up, and leaves rankings to report on
-        figures = {"quiet": await self._honest()}
-        flood = partial(in_process, _flood, self._origin, self._paths, self._seconds)
-        figures["beside_searches"] = await self._beside(flood)
-        crowd = partial(in_process, _crowd, self._origin, self._seconds)
-        figures["beside_reports"] = await self._beside(crowd)
+        await self._searches()  # warms up, and leaves rankings to report on
+        flood = partial(
+            in_process, _flood, self._origin, self._paths, self._seconds + START_S
+        )
+        crowd = partial(in_process, _crowd, self._origin, self._seconds + START_S)
         return {
-            f"{phase}_{name}": value
-            for phase, named in figures.items()
-            for name, value in named.items()
+            **_figures("search", await self._searches()),
+            **await _beside("search", self._searches, flood),
+            **_figures("report", await self._reports()),
+            **await _beside("report", self._reports, crowd),
         }
 
-    async def _beside(self, attack: Any) -> dict[str, Any]:
-        attacking = asyncio.create_task(asyncio.to_thread(attack))
-        figures = await self._honest()
-        answered, refused = await attacking
-        strangers = {"strangers_answered": answered, "strangers_refused": refused}
-        return {**figures, **strangers}
-
-    async def _honest(self) -> dict[str, Any]:
-        searches, reports = await asyncio.gather(
-            drive(
-                self._origin,
-                self._paths,
-                connections=OPERATOR_CONNECTIONS,
-                duration_s=self._seconds,
-                header=self._operator,
-                every_s=OPERATOR_EVERY_S,
-            ),
-            drive(
-                self._origin,
-                ["/v1/reports/fairness"],
-                connections=1,
-                duration_s=self._seconds,
-                header=self._auditor,
-                every_s=REPORT_EVERY_S,
-            ),
+    async def _searches(self) -> Latencies:
+        return await drive(
+            self._origin,
+            self._paths,
+            connections=OPERATOR_CONNECTIONS,
+            duration_s=self._seconds,
+            header=self._operator,
+            every_s=OPERATOR_EVERY_S,
         )
-        return {**_figures("search", searches), **_figures("report", reports)}
+
+    async def _reports(self) -> Latencies:
+        return await drive(
+            self._origin,
+            ["/v1/reports/fairness"],
+            connections=1,
+            duration_s=self._seconds,
+            header=self._auditor,
+            every_s=REPORT_EVERY_S,
+        )
+
+
+async def _beside(
+    name: str,
+    honest: Callable[[], Awaitable[Latencies]],
+    attack: Callable[[], tuple[int, int]],
+) -> dict[str, Any]:
+    attacking = asyncio.create_task(asyncio.to_thread(attack))
+    await asyncio.sleep(START_S)  # of a process
+    figures = _figures(f"attacked_{name}", await honest())
+    answered, refused = await attacking
+    return {
+        **figures,
+        f"{name}_strangers_answered": answered,
+        f"{name}_strangers_refused": refused,
+    }
 
 
 def _figures(name: str, latencies: Latencies) -> dict[str, Any]:

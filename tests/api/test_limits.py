@@ -1,5 +1,6 @@
 """What a network, an operator and an auditor may use, and what who goes beyond is told."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,6 +19,7 @@ from registry.interfaces.http.client_networks import networks_of
 from registry.interfaces.http.credentials import Call, admit_asker
 from registry.interfaces.http.envelope import Envelope
 from registry.interfaces.http.limits import (
+    HOLD_UP_S,
     LIMITS,
     TOGETHER,
     Kind,
@@ -66,8 +68,11 @@ def refusal(
     kind: Kind = Kind.SEARCH,
     account: str | None = None,
 ) -> RegistryError | None:
-    scope: Any = {"type": "http", "client": (address, 1), "headers": []}
-    return limits.allow(scope, kind, account).refusal
+    return limits.allow(asgi_scope(address), kind, account).refusal
+
+
+def asgi_scope(address: str) -> Any:
+    return {"type": "http", "client": (address, 1), "headers": [], "state": {}}
 
 
 def passes(limits: Limits, address: str = IPV4, **given: Any) -> int:
@@ -206,6 +211,18 @@ async def test_the_refusal_says_when_to_come_back(limits: Limits) -> None:
     assert refused.headers["Retry-After"] == "60"
     assert refused.headers["RateLimit"] == '"account";r=0;t=600'
     assert other.headers["RateLimit"] == '"writes";r=119;t=1'
+
+
+async def test_who_is_refused_waits_a_little_and_nobody_else(limits: Limits) -> None:
+    """So that a client without pause can not have a core of refusals."""
+    loop, scope = asyncio.get_running_loop(), asgi_scope(IPV4)
+    passes(limits, kind=Kind.REPORT)
+    began = loop.time()
+    refusals = [limits.admit(scope, Kind.REPORT) for _ in range(3)]
+    ended = await asyncio.gather(*refusals, return_exceptions=True)
+    assert all(isinstance(refused, RateLimited) for refused in ended)
+    assert loop.time() - began >= HOLD_UP_S * 0.99
+    assert limits._held_up == 0
 
 
 async def test_who_guesses_keys_is_counted_as_anonymous(limits: Limits) -> None:

@@ -284,6 +284,21 @@ def test_a_terminal_is_asked_until_each_answer_will_do(tmp_path: Path) -> None:
     assert asked_text.count("What is it called?") == 2
 
 
+def test_a_terminal_is_not_asked_what_options_have_answered() -> None:
+    ours, theirs = os.openpty()
+    given = {
+        name: ANSWERS[name] for name in ANSWERS if name not in ("--city", "--country")
+    }
+    command = [sys.executable, "-m", "registry", "lint", "--new", *_options(given)]
+    done = subprocess.run(
+        command, stdin=theirs, capture_output=True, timeout=300, check=True
+    )
+    os.close(theirs)
+    os.close(ours)
+    assert "location" not in json.loads(done.stdout)["provider"]
+    assert b"?" not in done.stderr
+
+
 # --- fetching -------------------------------------------------------------------------
 
 

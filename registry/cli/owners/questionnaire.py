@@ -26,17 +26,20 @@ def write_new(stated: Mapping[str, str], *, allow_loopback: bool) -> None:
     Raises: click.ClickException.
     """
     answers = _answers_of(stated)
-    if sys.stdin.isatty():
+    if sys.stdin.isatty() and not all(
+        answers[question.name] or question.is_optional for question in QUESTIONS
+    ):
         answers = _ask(answers, allow_loopback=allow_loopback)
     outcome = write_first_document(answers, allow_loopback=allow_loopback)
     if not isinstance(outcome, Repaired):
         raise click.UsageError(_explain(outcome.missing))
     print_json(outcome.document)
-    site = str(outcome.document["provider"]["url"])  # type: ignore[index, call-overload]
+    provider = outcome.document["provider"]
+    site = provider["url"] if isinstance(provider, dict) else ""
+    address = escape(f"{site}agent-bridge.json")
     errors.print(
-        f"[dim]Save it as agent-bridge.json, serve it at {escape(site)}"
-        "agent-bridge.json, and check it:[/] fair-registry lint "
-        f"{escape(site)}agent-bridge.json --strict",
+        f"[dim]Save it as agent-bridge.json, serve it at {address} and check it:[/] "
+        f"fair-registry lint {address} --strict",
         soft_wrap=True,
     )
 

@@ -102,7 +102,8 @@ def decode_page(
     if encoding not in _ASCII_LESS and _is_plain(read):
         return PageText(read.decode("ascii"))
     if encoding == "replacement":
-        return PageText("", "browsers decode no page in this encoding", False)
+        label = unknown[:_MAX_SHOWN]
+        return PageText("", f"browsers decode no page in {label!a}", is_readable=False)
     text, is_whole = _decode(read[len(bom) :], encoding, is_cut=len(body) > limit)
     if not is_whole:
         return PageText(
@@ -118,10 +119,12 @@ def decode_page(
 
 
 def _declared(body: bytes, content_type: str) -> tuple[str, str]:
-    """Return the encoding that is declared first, and a label before it that is none."""
+    """Return the encoding that is declared first, and a label that no page may have."""
     unknown = ""
     for label in _labels(body, content_type):
         encoding = _ENCODINGS.get(label.strip("\t\n\f\r ").lower())
+        if encoding == "replacement":
+            return encoding, label
         if encoding is not None:
             return encoding, unknown
         unknown = unknown or label

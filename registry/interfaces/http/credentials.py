@@ -48,9 +48,11 @@ async def admit_asker(request: Call, services: Services, kind: Kind) -> str | No
     try:
         operator = await asking_operator(request, services)
     except Unauthorized:
-        services.limits.admit(request.scope, kind)  # who guesses keys is anonymous
+        await services.limits.admit(
+            request.scope, kind
+        )  # who guesses keys is anonymous
         raise
-    services.limits.admit(request.scope, kind, operator)
+    await services.limits.admit(request.scope, kind, operator)
     return operator
 
 

@@ -2,13 +2,14 @@
 
 `Limits.allow(scope, kind, account)` decides for any way into the registry, and costs some
 15 µs: a plain ASGI application sends its `headers` and, if there is one, its `refusal`
-as a problem; handlers of Litestar call `Limits.admit` (or `credentials.admit_asker`,
+as a problem, after `await Limits.hold_up()`; handlers of Litestar call `Limits.admit` (or `credentials.admit_asker`,
 which also says who asks), guards are `limit_writes` and `limit_accounts`.
 
 docs/limits.md explains the table; the header fields are those of
 draft-ietf-httpapi-ratelimit-headers-10.
 """
 
+import asyncio
 import math
 import time
 from collections.abc import Callable, Mapping
@@ -38,6 +39,9 @@ TOGETHER = 4
 """Times its limit: what an IPv6 /48, or the operators of one network, have together."""
 LENIENCE = 100.0  # in development a demo town registers within seconds
 TURNED_AWAY_S = 30
+HOLD_UP_S, HELD_UP_MAX = 0.25, 2_000
+"""A refusal by Litestar takes a fifth of a search's CPU: 64 connections at full speed
+would have a whole core of them."""
 
 
 class Kind(Enum):
@@ -110,6 +114,7 @@ class Limits:
         self._clock = clock
         self._rows = {kind: _scaled(row, factor) for kind, row in LIMITS.items()}
         self._proxy_named = False
+        self._held_up = 0
 
     def is_auditor(self, account: str | None) -> bool:
         return account in self._auditors
@@ -132,12 +137,22 @@ class Limits:
         LIMITED.labels(kind.value).inc()
         return Verdict(headers, _refusal(allowance))
 
-    def admit(self, scope: Scope, kind: Kind, account: str | None = None) -> None:
+    async def admit(self, scope: Scope, kind: Kind, account: str | None = None) -> None:
         """Count a request, and add the headers. Raises: RateLimited, Unavailable."""
         verdict = self.allow(scope, kind, account)
         headers_of_answer(scope).update(verdict.headers)
         if verdict.refusal is not None:
+            await self.hold_up()
             raise verdict.refusal
+
+    async def hold_up(self) -> None:
+        """Wait before a refusal, so that who asks at full speed leaves time to others."""
+        if self._held_up < HELD_UP_MAX:
+            self._held_up += 1
+            try:
+                await asyncio.sleep(HOLD_UP_S)
+            finally:
+                self._held_up -= 1
 
     def _is_put_off(self, kind: Kind) -> bool:
         return kind in PUT_OFF_FIRST and self._room is not None and self._room.is_short
@@ -231,14 +246,14 @@ async def limit_writes(
     connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler
 ) -> None:
     """A guard. Raises: RateLimited."""
-    _limits(connection).admit(connection.scope, Kind.WRITE)
+    await _limits(connection).admit(connection.scope, Kind.WRITE)
 
 
 async def limit_accounts(
     connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler
 ) -> None:
     """A guard. Raises: RateLimited."""
-    _limits(connection).admit(connection.scope, Kind.ACCOUNT)
+    await _limits(connection).admit(connection.scope, Kind.ACCOUNT)
 
 
 def _limits(connection: ASGIConnection[Any, Any, Any, Any]) -> Limits:

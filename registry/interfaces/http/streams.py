@@ -5,7 +5,7 @@ Both limits are of one process. Who finds no place can poll instead.
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from litestar.enums import ScopeType
 from litestar.middleware import ASGIMiddleware
@@ -62,6 +62,12 @@ class LimitedStream(ASGIMiddleware):
     async def handle(
         self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp
     ) -> None:
-        places: StreamPlaces = scope["litestar_app"].state.services.streams
-        with places.place(scope["client"][0] if scope["client"] else ""):
+        services = scope["litestar_app"].state.services
+        address = scope["client"][0] if scope["client"] else ""
+        with ExitStack() as held:
+            try:
+                held.enter_context(services.streams.place(address))
+            except RateLimited:
+                await services.limits.hold_up()
+                raise
             await next_app(scope, receive, send)

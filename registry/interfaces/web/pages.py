@@ -64,7 +64,7 @@ async def show_search(  # noqa: PLR0917 — one for each parameter
         cursor=cursor or None,
     )
     try:
-        services.limits.admit(request.scope, Kind.SEARCH)
+        await services.limits.admit(request.scope, Kind.SEARCH)
         answer = await answer_search(services, query)
     except RegistryError as refused:
         status = status_of(refused)

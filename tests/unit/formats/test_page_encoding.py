@@ -157,6 +157,7 @@ def test_a_page_that_browsers_do_not_decode_is_refused(label: str) -> None:
     result = parse_page(body, url=URL)
     assert isinstance(result, Rejected)
     assert result.problem.code == "page_encoding"
+    assert label in result.problem.detail
     assert "UTF-8" in result.problem.fix
     assert parse_links(body, url=URL) == ()
 

@@ -87,6 +87,9 @@ def test_a_page_that_only_points_on_is_refused_with_what_it_points_to() -> None:
     assert report.problem is not None
     assert report.problem.code == "page_without_tools"
     assert len(report.links) == 1
+    assert not report.points_on  # a form of it is nearly a tool
+    bare = page.replace(b"tooldescription", b"title")
+    assert _lint(bare, url="https://eggs.test/").points_on
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ async def ask_counterfactual(
         audience=services.log_vkey.partition("+")[0],
         now=services.chance.now(),
     )
-    services.limits.admit(request.scope, Kind.INQUIRY, inquiry.auditor)
+    await services.limits.admit(request.scope, Kind.INQUIRY, inquiry.auditor)
     with pointing_into_body():
         verify_text(data.q or "", "q", max_length=MAX_QUERY_LENGTH)
     given = data.filters or Filters()
