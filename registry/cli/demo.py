@@ -340,7 +340,7 @@ class Demo:
             "sites": counts["sites"],
             "policy": report["algorithm"]["policyDigest"],
             "sentences": len(report["sentences"]),
-            "withheld": sum("withheld" in told for told in report["sentences"]),
+            "withheld": sum("withheld" in sentence for sentence in report["sentences"]),
         }
         if counts["selections"] != self._outcome.selections:
             self._fail("the report does not hold the selections")

@@ -60,21 +60,23 @@ OTHERS: tuple[Request, ...] = (
     {"q": "find a recipe with lentils"},
 )
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-CITIES = tuple(dict.fromkeys(asked["city"] for asked in OTHERS if "city" in asked))
+CITIES = tuple(
+    dict.fromkeys(request["city"] for request in OTHERS if "city" in request)
+)
 
 
-def _on_another_day(asked: Request, number: int) -> Request:
+def _on_another_day(request: Request, number: int) -> Request:
     """Ask on a day of the week, and from elsewhere: number steps on among the cities."""
-    later = {**asked, "q": f"{asked['q']} on {DAYS[number]}"}
-    if "city" in asked:
-        step = CITIES.index(asked["city"]) + number + 1
+    later = {**request, "q": f"{request['q']} on {DAYS[number]}"}
+    if "city" in request:
+        step = CITIES.index(request["city"]) + number + 1
         later["city"] = CITIES[step % len(CITIES)]
     return later
 
 
 WEEK: tuple[Request, ...] = (
     *OTHERS,
-    *(_on_another_day(asked, day) for day in range(len(DAYS)) for asked in OTHERS),
+    *(_on_another_day(request, day) for day in range(len(DAYS)) for request in OTHERS),
 )
 """These are only counted; agents report what they chose of each. A report tells nothing
 that rests on fewer than thirty queries, so one day of a town says little."""
