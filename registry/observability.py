@@ -6,6 +6,7 @@ whoever serves the metrics adds up those of all of them, also of those that have
 
 import logging
 import os
+import select
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -154,19 +155,32 @@ def _serve_from(
 
 
 class LossyStream:
-    """A stream that drops what can't be written: a full disk, a reader that has gone.
+    """A stream that drops what can't be written now: a full disk or pipe, a closed end.
 
-    A process must not end because nobody takes its log.
+    A process must neither end nor wait because nobody takes its log.
     """
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
+        self._number: int | None = None
+        with suppress(OSError, ValueError):  # ValueError: closed; no file at all
+            self._number = stream.fileno() if stream else None
 
     def write(self, text: str) -> int:
-        with suppress(OSError, ValueError):  # ValueError: closed
-            if self._stream is not None:
+        with suppress(OSError, ValueError):
+            if self._number is not None:
+                self._write_pieces(text.encode(errors="replace"), self._number)
+            elif self._stream is not None:
                 self._stream.write(text)
         return len(text)
+
+    def _write_pieces(self, line: bytes, number: int) -> None:
+        """Write as much as is taken at once: a pipe that is ready takes a whole piece."""
+        ready = select.poll()
+        ready.register(number, select.POLLOUT)
+        for start in range(0, len(line), select.PIPE_BUF):
+            if ready.poll(0):
+                os.write(number, line[start : start + select.PIPE_BUF])
 
     def flush(self) -> None:
         with suppress(OSError, ValueError):

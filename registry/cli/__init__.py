@@ -29,6 +29,7 @@ COMMANDS = {
     "moderate": "registry.cli.service.moderating:moderate_site",
     "lookalikes": "registry.cli.service.moderating:tell_lookalikes",
     "bench": "registry.bench:bench",
+    "doctor": "registry.cli.service.doctor:doctor",
     "db": "registry.cli.service.preparing:db",
     "keyring": "registry.cli.service.preparing:make_keyring",
 }

@@ -1,10 +1,15 @@
-"""A process's memory: what was given back is not cleared by the system again."""
+"""A process's memory: what was given back is not cleared by the system again; its log."""
 
+import os
 import platform
 import subprocess
 import sys
+from pathlib import Path
+from threading import Thread
 
 import pytest
+
+from registry.observability import LossyStream
 
 # Arrays that lie at the end of the heap together, and go together; the second round asks
 # for what the first gave back.
@@ -33,3 +38,27 @@ def faults(*kept: str) -> int:
 )
 def test_what_was_given_back_is_at_hand() -> None:
     assert faults(str(256 << 20)) < faults() / 4
+
+
+def test_log_that_nobody_reads_is_dropped_and_holds_up_nothing() -> None:
+    reader, writer = os.pipe()
+    with os.fdopen(reader, "rb") as read, os.fdopen(writer, "w") as stream:
+        lossy = LossyStream(stream)
+        lossy.write("first\n")
+        writing = Thread(
+            target=lambda: [lossy.write("x" * 10_000) for _ in range(100)], daemon=True
+        )
+        writing.start()
+        writing.join(60)
+        assert not writing.is_alive()
+        assert read.readline() == b"first\n"
+        read.close()
+        lossy.write("nobody is there")
+
+
+def test_log_of_a_closed_stream_is_dropped() -> None:
+    with Path(os.devnull).open("w") as stream:
+        lossy = LossyStream(stream)
+    lossy.write("late")
+    LossyStream(stream).write("later")
+    LossyStream(None).write("nowhere")

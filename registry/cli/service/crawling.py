@@ -30,6 +30,7 @@ from registry.terminal.output import console
 from registry.terminal.printable import printable
 
 LOG_EVERY = 10
+END_TIMEOUT_S = 30.0
 _LONGEST_LOG_LINE = 2_000
 
 logger = structlog.get_logger()
@@ -99,7 +100,11 @@ def _crawler(
     finally:
         if process.stdout:
             process.stdout.close()
-        process.wait()
+        try:
+            process.wait(END_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(END_TIMEOUT_S)
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
 

@@ -4,6 +4,7 @@ from importlib.resources import files
 
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection as SyncConnection
 
 from registry.db.engine.engines import Engine
@@ -14,6 +15,11 @@ async def migrate(engine: Engine, revision: str = "head") -> None:
     async with engine.connect() as connection:
         await connection.run_sync(_upgrade, revision)
         await connection.commit()
+
+
+def newest_revision() -> str:
+    scripts = ScriptDirectory(str(files("migrations")))
+    return scripts.get_current_head() or ""
 
 
 def alembic_config(connection: SyncConnection) -> Config:

@@ -25,6 +25,7 @@ from registry.index.segments.segment_file import row_arrays, segment_arrays
 from registry.ranking.policy import Policy
 
 NICENESS = 15
+MERGE_TIMEOUT_S = 3_600.0
 _NAME = "registry.index.building.merging"
 
 
@@ -60,7 +61,10 @@ def merge_apart(job: Job) -> None:
                 stdin=reading,
                 stderr=subprocess.PIPE,
                 check=False,
+                timeout=MERGE_TIMEOUT_S,
             )
+    except subprocess.TimeoutExpired as expired:
+        raise OSError("a merge did not end in an hour") from expired
     finally:
         os.close(reading)
     if run.returncode:

@@ -1,0 +1,100 @@
+"""`fair-registry doctor`: what stands well, and what must be done."""
+
+import json
+import socket
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from registry import keyring
+from registry.cli.service import doctor
+from registry.cli.service.doctor import Finding, examine_machine, examine_server
+from registry.db.engine.engines import Connection, Engine
+from registry.settings import Settings
+from registry.tlog.edge import TreeEdge
+from registry.usecases.log.sequence import LogDamaged
+from tests.api.running import free_port
+
+
+def by_area(findings: list[Finding]) -> dict[str, Finding]:
+    return {finding.area: finding for finding in findings}
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    settings = Settings(data=tmp_path, port=free_port())
+    keyring.create_keyring(settings.keys, settings.log_origin)
+    return settings
+
+
+def test_new_installation_has_nothing_that_must_be_done(tmp_path: Path) -> None:
+    environment = {
+        "FAIR_REGISTRY_DATA": str(tmp_path / "new"),
+        "FAIR_REGISTRY_PORT": str(free_port()),
+    }
+    run = CliRunner().invoke(doctor.doctor, ["--json"], env=environment)
+    findings = json.loads(run.output)["findings"]
+    areas = {finding["area"]: finding["state"] for finding in findings}
+    assert areas.keys() == {"compiled", "encoder", "keys", "port", "database"}
+    assert "act" not in areas.values()
+    assert run.exit_code == 0
+    assert not (tmp_path / "new").exists(), "it only looks"
+    shown = CliRunner().invoke(doctor.doctor, env=environment)
+    assert "fair-registry serve" in shown.output
+
+
+def test_keys_that_others_can_read_must_be_closed(settings: Settings) -> None:
+    assert by_area([*examine_machine(settings)])["keys"].state == "good"
+    key = settings.keys / "log.pem"
+    key.chmod(0o640)
+    (finding,) = (
+        finding for finding in examine_machine(settings) if finding.area == "keys"
+    )
+    assert (finding.state, finding.fix) == ("act", f"chmod 600 {key}")
+
+
+def test_port_that_another_program_holds_is_told(settings: Settings) -> None:
+    with socket.socket() as other:
+        other.bind((settings.host, settings.port))
+        finding = by_area([*examine_machine(settings)])["port"]
+    assert finding.state == "act"
+    assert "no registry" in finding.detail
+
+
+async def test_server_schema_clock_roles_and_log_are_told(owner: Engine) -> None:
+    findings = by_area([finding async for finding in examine_server(owner)])
+    assert findings.keys() == {"database", "schema", "clock", "roles", "log"}
+    del findings["log"]  # other tests leave records behind
+    assert {finding.state for finding in findings.values()} == {"good"}
+    assert findings["database"].detail.startswith("PostgreSQL 18")
+
+
+async def test_older_schema_must_be_brought_to_the_newest(
+    owner: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "newest_revision", lambda: "9999")
+    findings = by_area([finding async for finding in examine_server(owner)])
+    assert findings["schema"].state == "act"
+    assert "migrate" in findings["schema"].fix
+    assert "log" not in findings, "an unknown schema is not read"
+
+
+async def test_log_that_is_damaged_or_stands_still_is_told(
+    owner: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def find_oldest(_: Connection) -> datetime | None:
+        return datetime(2026, 1, 1, tzinfo=UTC)
+
+    async def find_damage(_: Connection) -> TreeEdge:
+        raise LogDamaged("the stored hashes are not those of checkpoint 7")
+
+    monkeypatch.setattr(doctor, "oldest_pending", find_oldest)
+    waiting = await doctor.examine_log(owner)
+    assert waiting.state == "act"
+    assert "publisher" in waiting.fix
+    monkeypatch.setattr(doctor, "load_edge", find_damage)
+    damaged = await doctor.examine_log(owner)
+    assert (damaged.state, damaged.area) == ("act", "log")
+    assert "checkpoint 7" in damaged.detail
