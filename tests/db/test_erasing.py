@@ -66,6 +66,7 @@ async def client(
         eraser=engines[Role.ERASER],
         served=ServedLog(scene.api),
         searcher=SimpleNamespace(promiser=scene.promiser),
+        limits=SimpleNamespace(admit=lambda *_: None),
         web_key=KEY,
         chance=scene.chance,
     ) as opened:
