@@ -3,11 +3,13 @@
 import asyncio
 import itertools
 import os
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import structlog
 from hypothesis import HealthCheck, settings
 from sqlalchemy.engine import URL
 
@@ -34,6 +36,18 @@ settings.register_profile("nightly", max_examples=20_000, deadline=None)
 settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev")
 )
+
+
+def log_beside_the_tests() -> None:
+    """Log to the process's own standard error.
+
+    A registry that runs in a thread would else write into what a test of a command
+    captures of standard output.
+    """
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.__stderr__))
+
+
+log_beside_the_tests()
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

@@ -21,7 +21,7 @@ from registry.cli.service.command_settings import settings_or_exit
 from registry.cli.service.serve import running_service, until_ready
 from registry.cli.town import beside_town, register_site
 from registry.client import ProblemAnswered, RegistryClient
-from registry.demo.requests import NONSENSE, OTHERS, SHOWN, Request, choose
+from registry.demo.requests import NONSENSE, SHOWN, WEEK, Request, choose
 from registry.demo.town.server import Town, TownSite
 from registry.observability import configure_logging
 from registry.process import stop_requested
@@ -297,16 +297,23 @@ class Demo:
 
     async def _ask_and_choose(self, client: RegistryClient) -> None:
         """Enough requests and choices for a report to stand on."""
+        slots = asyncio.Semaphore(AT_ONCE)
         with self._progress() as progress:
-            for position, request in progress.track(
-                list(enumerate(OTHERS)), description="  more agents ask and choose"
-            ):
-                answer = await self._ask(client, request)
-                results = answer["results"]
-                taken = choose(position, len(results))
-                site_id = None if taken is None else results[taken]["site"]["id"]
-                await client.select(answer["ranking"]["id"], site_id)
+            bar = progress.add_task("  a week of agents' requests", total=len(WEEK))
+
+            async def ask_and_choose(position: int, request: Request) -> None:
+                async with slots:
+                    answer = await self._ask(client, request)
+                    results = answer["results"]
+                    taken = choose(position, len(results))
+                    site_id = None if taken is None else results[taken]["site"]["id"]
+                    await client.select(answer["ranking"]["id"], site_id)
                 self._outcome.selections += site_id is not None
+                progress.advance(bar)
+
+            await asyncio.gather(
+                *(ask_and_choose(*numbered) for numbered in enumerate(WEEK))
+            )
         self._output.print(
             f"  {self._outcome.searches} requests answered, "
             f"{self._outcome.selections} sites chosen"
@@ -332,6 +339,8 @@ class Demo:
             "selections": counts["selections"],
             "sites": counts["sites"],
             "policy": report["algorithm"]["policyDigest"],
+            "sentences": len(report["sentences"]),
+            "withheld": sum("withheld" in sentence for sentence in report["sentences"]),
         }
         if counts["selections"] != self._outcome.selections:
             self._fail("the report does not hold the selections")

@@ -59,7 +59,27 @@ OTHERS: tuple[Request, ...] = (
     {"q": "search jobs for carpenters"},
     {"q": "find a recipe with lentils"},
 )
-"""These are only counted; agents report what they chose of each."""
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+CITIES = tuple(
+    dict.fromkeys(request["city"] for request in OTHERS if "city" in request)
+)
+
+
+def _on_another_day(request: Request, number: int) -> Request:
+    """Ask on a day of the week, and from elsewhere: number steps on among the cities."""
+    later = {**request, "q": f"{request['q']} on {DAYS[number]}"}
+    if "city" in request:
+        step = CITIES.index(request["city"]) + number + 1
+        later["city"] = CITIES[step % len(CITIES)]
+    return later
+
+
+WEEK: tuple[Request, ...] = (
+    *OTHERS,
+    *(_on_another_day(request, day) for day in range(len(DAYS)) for request in OTHERS),
+)
+"""These are only counted; agents report what they chose of each. A report tells nothing
+that rests on fewer than thirty queries, so one day of a town says little."""
 
 
 def choose(position: int, results: int) -> int | None:
@@ -67,5 +87,5 @@ def choose(position: int, results: int) -> int | None:
 
     position: of the request; results: how many there are.
     """
-    wish = (0, 0, 1, 0, None, 0, 2)[position % 7]
+    wish = (0, 0, 1, 0, None, 0, 2)[(position + position // len(OTHERS)) % 7]
     return wish if wish is not None and wish < results else None

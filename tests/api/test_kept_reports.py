@@ -181,7 +181,7 @@ def test_the_runs_of_trials_are_told_without_a_query(kept: RunningRegistry) -> N
 
 def test_alerts_ask_for_what_is_served(kept: RunningRegistry) -> None:
     rules = (Path(__file__).parents[2] / "deploy" / "alerts.yaml").read_text()
-    named = set(re.findall(r"fair_registry_(?:invariance|report)_\w+", rules))
+    named = set(re.findall(r"fair_registry_(?:invariance|report|anonymous)_\w+", rules))
     served = kept.metrics()
-    assert len(named) == 3
+    assert len(named) == 4
     assert all(f"\n{name} " in served for name in named)

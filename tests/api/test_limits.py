@@ -12,6 +12,7 @@ import httpx
 import pytest
 from litestar import Litestar, get, post
 from litestar.testing import AsyncTestClient
+from structlog.testing import capture_logs
 
 from registry.errors import RateLimited, RegistryError, Unauthorized, Unavailable
 from registry.interfaces.http.bucket_table import BucketTable
@@ -297,3 +298,16 @@ def pace_of(limit: Quota) -> str:
     if limit.per_s >= 1:
         return f"{limit.per_s:g}/s"
     return f"{limit.per_s * 60:g}/min"
+
+
+@pytest.mark.parametrize(
+    ("address", "lines"), [("10.0.0.1", 1), ("127.0.0.1", 1), ("1.1.1.1", 0)]
+)
+def test_a_proxy_that_is_counted_for_its_clients_is_named_once(
+    limits: Limits, address: str, lines: int
+) -> None:
+    scope = asgi_scope(address) | {"headers": [(b"x-forwarded-for", b"192.0.2.1")]}
+    with capture_logs() as logged:
+        for _ in range(10):
+            limits.allow(scope, Kind.REPORT)
+    assert [line["event"] for line in logged] == ["proxy_not_trusted"] * lines

@@ -46,6 +46,8 @@ def test_demo_plays_every_act_and_ends(tmp_path: Path) -> None:
     assert summary["rejected"] >= 2
     assert summary["documents"] >= summary["active"]
     assert summary["searches"] == summary["report"]["rankings"]
+    told = summary["report"]["sentences"] - summary["report"]["withheld"]
+    assert told >= 20, "15 of 25 sentences were withheld"
     assert summary["selections"] == summary["report"]["selections"]
     assert summary["records"] > summary["searches"] + summary["active"]
     assert summary["logVerified"] is True

@@ -32,7 +32,9 @@ class Pooling:
 
         Raises: ValueError if a sum is not below `vectors.SUM_LIMIT`.
         """
-        return quantise_request(self.sums([(pieces, 1)]))
+        pairs = np.frombuffer(pieces, np.int32).reshape(-1, 2)
+        rows = self._table.take(pairs[:, 0], axis=0).astype(np.float64)
+        return quantise_request(pairs[:, 1].astype(np.float64) @ rows)
 
     def sums(self, fields: Sequence[tuple[bytes, int]]) -> Floats:
         """Return shape (DIMENSIONS,). fields: pieces, and what their weights are times."""

@@ -35,6 +35,24 @@ class Table:
         return any(line.queries is not None for line in self.lines)
 
     @property
+    def shown(self) -> Sequence[Line]:
+        """Return the lines with a figure, or that say alone why they have none."""
+        folded = {line.of for _, lines in self.folded for line in lines}
+        return [line for line in self.lines if line.of not in folded]
+
+    @property
+    def folded(self) -> Sequence[tuple[str, Sequence[Line]]]:
+        """Return the lines that share why they are withheld, by the reason.
+
+        A single one keeps its place: a line that speaks of one is no shorter.
+        """
+        by_reason: dict[str, list[Line]] = {}
+        for line in self.lines:
+            if line.withheld:
+                by_reason.setdefault(line.withheld, []).append(line)
+        return [(why, lines) for why, lines in by_reason.items() if len(lines) > 1]
+
+    @property
     def is_of_one(self) -> bool:
         """Tells that all figures are of the report as a whole."""
         return [line.of for line in self.lines] == [()]

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from litestar import Litestar
+from litestar.connection.base import empty_receive, empty_send
 from litestar.types import Message
 
 from registry.app import create_app
@@ -18,7 +19,7 @@ from registry.errors import RateLimited, Unauthorized, Unavailable
 from registry.interfaces.http.envelope import headers_of_answer
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.refusals import TOO_MANY_REQUESTS
-from registry.interfaces.rest.search.search_shortcut import is_plain_search
+from registry.interfaces.rest.search.search_shortcut import plain_search
 from registry.records.promise import Promise
 from registry.records.record import Record
 from registry.settings import Settings
@@ -295,5 +296,8 @@ def test_whatever_is_asked_is_answered_alike(both: BothWays, query: bytes) -> No
 def test_what_the_framework_decides_goes_its_way(
     query: bytes, others: dict[str, Any]
 ) -> None:
-    assert is_plain_search(scope_of(b"q=a&limit=5"))
-    assert not is_plain_search(scope_of(query, **others))
+    def is_plain(scope: Any) -> bool:
+        return plain_search(scope, empty_receive, empty_send) is not None
+
+    assert is_plain(scope_of(b"q=a&limit=5"))
+    assert not is_plain(scope_of(query, **others))

@@ -35,11 +35,11 @@ class SearchShortcut:
         self._services = services
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not is_plain_search(scope):
+        request = plain_search(scope, receive, send)
+        if request is None:
             await self._app(scope, receive, send)
             return
         scope["route_handler"] = search_by_query
-        request = StrictRequest(scope, receive, send)
         try:
             body = _encode(await search_by_query.fn(request, self._services()))
         except Exception as error:  # noqa: BLE001 — as the framework does, by one table
@@ -49,15 +49,16 @@ class SearchShortcut:
             await _send(body, send)
 
 
-def is_plain_search(scope: Scope) -> bool:
-    return (
-        scope["type"] == ScopeType.HTTP
-        and scope["path"] == PATH
-        and scope["method"] == "GET"
-        and not scope.get("root_path")
-        and _are_plain(scope["headers"])
-        and _are_known(StrictRequest(scope))
-    )
+def plain_search(scope: Scope, receive: Receive, send: Send) -> Call | None:
+    """Return None for what has to go the long way."""
+    if scope["type"] != ScopeType.HTTP or scope["path"] != PATH:
+        return None
+    if scope["method"] != "GET" or scope.get("root_path"):
+        return None
+    if not _are_plain(scope["headers"]):
+        return None
+    request = StrictRequest(scope, receive, send)
+    return request if _are_known(request) else None
 
 
 def _are_plain(headers: Iterable[tuple[bytes, bytes]]) -> bool:
