@@ -5,6 +5,7 @@ import socket
 from datetime import UTC, datetime
 from pathlib import Path
 
+import httpx
 import pytest
 from click.testing import CliRunner
 
@@ -61,6 +62,24 @@ def test_port_that_another_program_holds_is_told(settings: Settings) -> None:
         finding = by_area([*examine_machine(settings)])["port"]
     assert finding.state == "act"
     assert "no registry" in finding.detail
+
+
+@pytest.mark.parametrize(
+    ("answer", "state"),
+    [
+        ({"status": "ready", "anonymous": "answered"}, "good"),
+        ({"detail": "crawler: none has shown work yet", "fix": "start it"}, "act"),
+        ([], "act"),
+    ],
+)
+def test_registry_that_runs_there_is_asked_whether_it_is_ready(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, answer: object, state: str
+) -> None:
+    reply = httpx.Response(200, json=answer)
+    monkeypatch.setattr(httpx, "get", lambda *_, **__: reply)
+    with socket.socket() as running:
+        running.bind((settings.host, settings.port))
+        assert by_area([*examine_machine(settings)])["port"].state == state
 
 
 async def test_server_schema_clock_roles_and_log_are_told(owner: Engine) -> None:

@@ -121,9 +121,9 @@ def _examine_port(settings: Settings) -> Finding:
 
 
 def _examine_registry_at(where: str) -> Finding:
-    with suppress(httpx.HTTPError, KeyError, TypeError, ValueError):
+    with suppress(httpx.HTTPError, AttributeError, KeyError, ValueError):
         answer = httpx.get(f"http://{where}/health/ready", timeout=ASK_TIMEOUT_S).json()
-        if answer == {"status": "ready"}:
+        if answer.get("status") == "ready":
             return Finding("port", "good", f"a registry that is ready runs at {where}")
         return Finding("port", "act", str(answer["detail"]), str(answer["fix"]))
     detail = f"whoever listens on {where} is no registry that answers"
