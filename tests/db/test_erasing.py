@@ -57,6 +57,10 @@ def eraser(engines: dict[Role, Engine]) -> Engine:
     return engines[Role.ERASER]
 
 
+async def admit_all(*_: object) -> None:
+    """Limit nothing."""
+
+
 @pytest.fixture
 async def client(
     scene: Scene, engines: dict[Role, Engine]
@@ -66,7 +70,7 @@ async def client(
         eraser=engines[Role.ERASER],
         served=ServedLog(scene.api),
         searcher=SimpleNamespace(promiser=scene.promiser),
-        limits=SimpleNamespace(admit=lambda *_: None),
+        limits=SimpleNamespace(admit=admit_all),
         web_key=KEY,
         chance=scene.chance,
     ) as opened:

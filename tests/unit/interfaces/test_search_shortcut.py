@@ -87,7 +87,7 @@ class OneLimit:
     def __init__(self) -> None:
         self.is_used_up = False
 
-    def admit(self, scope: Any, kind: Kind, account: str | None = None) -> None:
+    async def admit(self, scope: Any, kind: Kind, account: str | None = None) -> None:
         headers_of_answer(scope)["RateLimit"] = f'"{kind.value}";r={account}'
         if self.is_used_up:
             raise RateLimited(TOO_MANY_REQUESTS, retry_after_s=7)
