@@ -1,7 +1,6 @@
 """POST /ard/search, POST /ard/explore, GET /ard/agents, and the registry's own manifest."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
@@ -10,7 +9,6 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 
 from registry.db.engine.engines import reading
 from registry.db.sites import documents
-from registry.db.sites import listed_sites as sites
 from registry.errors import NotFound, Refused
 from registry.index.query.facets import ValueCount
 from registry.interfaces.ard.ard_entries import (
@@ -43,13 +41,11 @@ from registry.interfaces.http.problems import problems
 from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import pointing_into_body
-from registry.interfaces.rest.paging import MAX_LIMIT, Listing
+from registry.interfaces.rest.paging import MAX_LIMIT
 from registry.interfaces.rest.search.search import answer_search, count_matches
-from registry.interfaces.rest.search.search_answer import SearchAnswer
-from registry.interfaces.rest.sites.sites import find_registered
+from registry.interfaces.rest.sites.sites import find_registered, page_of_sites
 from registry.interfaces.rest.wire_model import WireModel
 from registry.interfaces.web.static_files import HOUR
-from registry.sites.entry import SiteEntry
 from registry.sites.identifier import parse_site_id
 from registry.usecases.refusals import SITE_UNKNOWN
 from registry.usecases.search.answer_search import Result
@@ -128,7 +124,6 @@ async def search_entries(
         if artifact is None:
             return SearchResults(results=(), referrals=referrals)
         answer = await answer_search(services, query, operator)
-    assert isinstance(answer, SearchAnswer)  # noqa: S101 - detail is full
     results = await _view_results(services, answer.results, artifact)
     if data.order == "relevance":
         results.sort(key=lambda result: -result.score)
@@ -184,15 +179,7 @@ async def list_entries(
     page_size: PageSize = PAGE_RESULTS,
     page_token: PageToken = None,
 ) -> EntryPage:
-    listing: Listing[SiteEntry, tuple[datetime, int]] = Listing(
-        purpose="ard",
-        place=tuple[datetime, int],
-        place_of=lambda entry: (entry.registered_at, entry.site_id),
-    )
-    after = listing.begin(services, page_token)
-    async with services.api.connect() as connection:
-        rows = await sites.list_sites(connection, limit=page_size + 1, after=after)
-    page, following = listing.page(services, rows, page_size)
+    page, following = await page_of_sites(services, "ard", page_size, page_token)
     return EntryPage(
         items=tuple(
             entry_of_site(entry, ARTIFACTS[0], origin=services.origin) for entry in page

@@ -177,7 +177,7 @@ class Searcher:
             corrected=ranked.corrected,
             mentions=self._mentions_in(query, cell),
             facets=facets,
-            results=_results(ranked, summaries, page.rank),
+            results=() if brief else _results(ranked, summaries, page.rank),
             brief=brief,
             promise=self.promiser.promise(record.leaf_hash, now),
             continuation=_next_page(page, ranked),

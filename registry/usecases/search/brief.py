@@ -4,6 +4,7 @@ The order, the scores and the record are those of the full answer, which stays t
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -29,8 +30,8 @@ class BriefResult(
     """A result in brief.
 
     score: points of 100. contributions: of relevance, proximity, capability depth,
-    quality and freshness, which sum to it. why: what the site was found by. actions: those that
-    match the request, at most 2, each with a way to call it.
+    quality and freshness, which sum to it. why: what the site was found by. actions:
+    those that match the request, at most 2, each with a way to call it.
     """
 
     site: str
@@ -82,14 +83,17 @@ def _matching(
     best = next((row for row in invocations if row.action == facts.best_action), None)
     if best is None:
         return invocations[:1]
-    left = request - _terms(best)
-    others = [row for row in invocations if row is not best and left & _terms(row)]
-    others.sort(key=lambda row: -len(left & _terms(row)))
+    left = request - _terms(best.action, best.about)
+    if not left:
+        return [best]
+    others = [row for row in invocations if left & _terms(row.action, row.about)]
+    others.sort(key=lambda row: -len(left & _terms(row.action, row.about)))
     return [best, *others][:MOST_ACTIONS]
 
 
-def _terms(invocation: Invocation) -> set[str]:
-    return set(stems(split_words(f"{invocation.action} {invocation.about}")))
+@lru_cache(maxsize=16_384)  # a site may have hundreds of actions, and every answer asks
+def _terms(action: str, about: str) -> frozenset[str]:
+    return frozenset(stems(split_words(f"{action} {about}")))
 
 
 def _reasons(explanation: Explanation) -> Iterator[str]:

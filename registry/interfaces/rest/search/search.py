@@ -1,6 +1,8 @@
 """/v1/search: ranked sites, explained, with the receipt of the record."""
 
 import hashlib
+from collections.abc import Callable
+from typing import TypeVar
 
 import msgspec
 from litestar import get, post
@@ -36,6 +38,7 @@ from registry.usecases.search.answer_search import Continuation
 from registry.usecases.search.receipts import make_receipt
 from registry.usecases.search.search_query import MAX_QUERY_LENGTH, SearchQuery
 
+View = TypeVar("View", SearchAnswer, BriefAnswer)
 _MAY_BE_EMPTY = frozenset({"city", "nonce"})
 
 
@@ -54,7 +57,7 @@ async def search_by_query(
 ) -> SearchAnswer | BriefAnswer:
     operator = await admit_asker(request, services, Kind.SEARCH)
     query = read_query(request.query_params, SearchQuery)
-    return await answer_search(services, query, operator)
+    return await _answer_as_asked(services, query, operator)
 
 
 @post(
@@ -71,16 +74,34 @@ async def search_by_body(
 ) -> SearchAnswer | BriefAnswer:
     operator = await admit_asker(request, services, Kind.SEARCH)
     with pointing_into_body():
-        return await answer_search(services, data, operator)
+        return await _answer_as_asked(services, data, operator)
 
 
 async def answer_search(
     services: Services, query: SearchQuery, operator: str | None = None
-) -> SearchAnswer | BriefAnswer:
-    """Answer for any face. operator: for whom it is counted.
+) -> SearchAnswer:
+    """Answer in full, for any face. operator: for whom it is counted.
 
     Raises: Refused, Unavailable.
     """
+    return await _answer(services, query, operator, view_answer)
+
+
+async def _answer_as_asked(
+    services: Services, query: SearchQuery, operator: str | None
+) -> SearchAnswer | BriefAnswer:
+    """Answer in the detail of the query. Raises: Refused, Unavailable."""
+    if query.detail == "brief":
+        return await _answer(services, query, operator, view_brief)
+    return await answer_search(services, query, operator)
+
+
+async def _answer(
+    services: Services,
+    query: SearchQuery,
+    operator: str | None,
+    view: Callable[..., View],
+) -> View:
     place, cell, filters = _resolve(services, query)
     purpose = _purpose(query, cell, filters, services.searcher.follower.policy.digest)
     continuation = (
@@ -94,7 +115,6 @@ async def answer_search(
         )
     SEARCHES.inc()
     following = answer.continuation
-    view = view_brief if query.detail == "brief" else view_answer
     return view(
         answer,
         receipt=make_receipt(services.web_key, answer.record.id),

@@ -1,5 +1,6 @@
 """/v1/sites: what is listed, by host; unranked."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 
@@ -16,7 +17,7 @@ from registry.formats.wab.as_wab import as_wab
 from registry.interfaces.http import refusals
 from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.problems import problems
-from registry.interfaces.http.services import Injected
+from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import verify_text
 from registry.interfaces.rest.paging import DEFAULT_LIMIT, Cursor, Limit, Listing
 from registry.interfaces.rest.sites import entry_views
@@ -67,25 +68,38 @@ async def list_sites(
     if country is not None:
         verify_text(country, "country", max_length=200)
         country = services.gazetteer.find_country(country)
+    purpose = f"sites {category!r} {country!r}"
+    page, following = await page_of_sites(
+        services, purpose, limit, cursor, category=category, country=country
+    )
+    return entry_views.SitePage(
+        results=tuple(summary_of(entry.short) for entry in page),
+        next_cursor=following,
+    )
+
+
+async def page_of_sites(
+    services: Services,
+    purpose: str,
+    limit: int,
+    cursor: str | None,
+    **filters: str | None,
+) -> tuple[Sequence[SiteEntry], str | None]:
+    """Return a page of listed sites in their order, and the cursor of what follows.
+
+    purpose: of the cursor, see `Listing`. filters: category and country.
+    """
     listing: Listing[SiteEntry, tuple[datetime, int]] = Listing(
-        purpose=f"sites {category!r} {country!r}",
+        purpose=purpose,
         place=tuple[datetime, int],
         place_of=lambda entry: (entry.registered_at, entry.site_id),
     )
     after = listing.begin(services, cursor)
     async with services.api.connect() as connection:
-        entries = await sites.list_sites(
-            connection,
-            limit=limit + 1,
-            after=after,
-            category=category,
-            country=country,
+        rows = await sites.list_sites(
+            connection, limit=limit + 1, after=after, **filters
         )
-    page, following = listing.page(services, entries, limit)
-    return entry_views.SitePage(
-        results=tuple(summary_of(entry.short) for entry in page),
-        next_cursor=following,
-    )
+    return listing.page(services, rows, limit)
 
 
 @get(
