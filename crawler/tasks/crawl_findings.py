@@ -26,7 +26,7 @@ from registry.usecases.sites.notices import (
 from registry.usecases.sites.parse_site import NoDocument, ParsedSite, url_of
 
 _SEVERAL_CAUSES = frozenset((refusals.STATUS.code, refusals.TLS.code))
-"""Of these codes the detail says which: 403 is mended in another way than 500."""
+"""Codes that the detail divides: 403 is mended in another way than 500."""
 
 ReadOutcome: TypeAlias = ParsedSite | NoDocument | None
 

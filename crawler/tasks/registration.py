@@ -35,7 +35,7 @@ RETRY_PAUSES = (
 )
 TRIES = len(RETRY_PAUSES) + 1
 KEYS_FIRST_S = 3.0
-"""At a first try nobody has shown yet that the host wants to be asked."""
+"""Limit of a first try, when nobody has shown yet that the host wants to be asked."""
 RESTRAINT_PAUSE = timedelta(seconds=15)
 """Where a visit was cut short by our own restraint: as long as a circuit is open first."""
 LONGEST_PAUSE = timedelta(hours=1)

@@ -18,7 +18,7 @@ DERIVED: Mapping[str, str] = {
     "category": "filters",
     "located": "location",
 }
-"""By column, the disclosure that it derives from."""
+"""Disclosure from which a column derives, by the name of the column."""
 
 
 class RankingColumns(NamedTuple):

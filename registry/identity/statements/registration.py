@@ -42,7 +42,7 @@ Act = Literal["register", "update", "rotate", "revoke", "withdraw"]
 MAX_DOCUMENTS = 8
 MAX_SEQ_STEP = 1_000_000
 SEQ_AHEAD = timedelta(days=1)
-"""Of a signer who counts in milliseconds since 1970, and whose clock is wrong."""
+"""Lead of a signer who counts in milliseconds since 1970 and whose clock is wrong."""
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 _STATEMENT_OF_SITE = declarations.MEMBERS | {"docs"}

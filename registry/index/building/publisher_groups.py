@@ -17,11 +17,11 @@ import numpy.typing as npt
 from registry.ranking.policy import FULL, Policy
 
 FEW_SITES = 16
-"""Of so few each is compared with each representative by itself, which costs less then."""
+"""Sites up to which each is compared with each representative by itself, for less."""
 
 TermIds = npt.NDArray[np.int64]
 FindRepresentative = Callable[[int], int]
-"""From a site's position to that of the one whose place it shares."""
+"""Function of a site's position: the position of the site whose place it shares."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 
 IPV6_BITS = (64, 48)
-"""Who has one address of a /64 has all of them; a provider gives a customer a /48."""
+"""Prefixes: an address of a /64 brings all of it; a provider gives a customer a /48."""
 
 
 @lru_cache(maxsize=4_096)

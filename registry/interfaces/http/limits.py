@@ -79,7 +79,7 @@ LIMITS: Mapping[Kind, LimitRow] = {
     Kind.INQUIRY: LimitRow(Quota(30, 1 / 10)),
 }
 PUT_OFF_FIRST = frozenset({Kind.SEARCH, Kind.SELECTION})
-"""What anonymous askers write into the log; to erase must always be possible."""
+"""Kinds that anonymous askers write into the log; to erase must always be possible."""
 
 logger = structlog.get_logger()
 
