@@ -81,7 +81,7 @@ class Answer:
     corrected: for each mistyped word the one that was looked for besides. mentions:
     cities in the words of a request that says nowhere where it is asked from. facets: by
     their names in requests. number: of the record among those of its operator; None:
-    the request was anonymous.
+    the request was anonymous. brief: the results in brief; results is empty then.
     """
 
     record: Record
