@@ -92,8 +92,8 @@ RECURRING_FILES = frozenset(
 )
 # Lines of Python a package may have: a package that needs more says so here.
 BUDGET = {
-    "crawler": 7_500,
-    "registry": 66_500,
+    "crawler": 8_500,
+    "registry": 84_000,
 }
 # The compiled library serves the search and nothing else.
 C_FOLDERS = frozenset(("registry/index/csrc", "registry/ranking/csrc"))
