@@ -210,9 +210,7 @@ class _Again:
         self._conduct = conduct
         self._snapshot = snapshot
 
-    async def compute(
-        self, ranking: Held, expected_hash: str | None
-    ) -> Recomputation:
+    async def compute(self, ranking: Held, expected_hash: str | None) -> Recomputation:
         """Compute a ranking whose record has that leaf hash, if one is given.
 
         Raises: LogUnreadable, Findings.

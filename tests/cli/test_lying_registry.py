@@ -56,9 +56,7 @@ def test_no_other_entry_proves_an_id(
     assert (code, problem["code"]) == (1, "log_entry_other")
 
 
-@pytest.mark.parametrize(
-    "said", [-1, SIZE, 2**70, "5", None, True, 5.0, [5]], ids=repr
-)
+@pytest.mark.parametrize("said", [-1, SIZE, 2**70, "5", None, True, 5.0, [5]], ids=repr)
 def test_an_index_that_is_none_is_told(
     history: History, served: Served, said: object
 ) -> None:
