@@ -172,9 +172,9 @@ async def _ask(source: LogSource, ranking_id: str) -> Held:
     """Raises: LogUnreadable."""
     answer = await source.ask(f"/v1/rankings/{quote(ranking_id, safe='')}")
     held = msgspec.convert(answer, Held)
-    asked, given = ranking_id.partition(".")[0], held.id.partition(".")[0]
-    if given != asked:
-        raise LogUnreadable(f"{source.place} answers for {given}, not for {asked}")
+    wanted, answered = (text.partition(".")[0] for text in (ranking_id, held.id))
+    if answered != wanted:
+        raise LogUnreadable(f"{source.place} answers for {answered}, not {wanted}")
     if held.openings is None:
         errors.print(
             "The secret half of the id is missing or wrong: nothing is opened."
