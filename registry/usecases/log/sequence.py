@@ -9,8 +9,6 @@ Should two ever believe that they hold the lock, the primary keys of `entry` and
 """
 
 import asyncio
-from collections.abc import Callable
-from datetime import datetime
 
 import structlog
 
@@ -20,6 +18,7 @@ from registry.tlog.checkpoint import Checkpoint, format_checkpoint, sign_checkpo
 from registry.tlog.edge import TreeEdge, edge_runs, rebuild_edge
 from registry.tlog.note import Signer, sign_text
 from registry.tlog.refusals import ProofInvalid
+from registry.usecases.ids import Clock
 
 MAX_BATCH = 1_024
 PAUSE_S = 0.1
@@ -47,7 +46,7 @@ class Sequencer:
         self,
         engine: Engine,
         signer: Signer,
-        clock: Callable[[], datetime],
+        clock: Clock,
         retiring: Signer | None = None,
     ) -> None:
         self._engine = engine
