@@ -36,7 +36,7 @@ def test_another_public_url_is_refused_with_the_way_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "outside",
     [
-        {"HOST": "0.0.0.0"},  # noqa: S104 — what is refused here
+        {"HOST": "0.0.0.0"},
         {"HOST": "192.0.2.7"},
         {"HOST": "registry.internal"},
         {"DATABASE_URL": "postgresql://fair@db.internal/registry"},
