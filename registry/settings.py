@@ -41,6 +41,11 @@ class Settings(CrawlSettings):
         "`aud` of registrations. Empty: http://HOST:PORT.",
         default="",
     )
+    log_name: str = setting(
+        "Name of the log, which it has for life: set it where the registry moves to "
+        "another PUBLIC_URL. Empty: PUBLIC_URL without its scheme.",
+        default="",
+    )
     contact: str = setting(
         "mailto: or https: URL of the operator, shown at /bot and in security.txt. "
         "Empty: none is shown.",
@@ -131,7 +136,7 @@ class Settings(CrawlSettings):
     @property
     def log_origin(self) -> str:
         """The log's name: its URL prefix without the scheme (C2SP tlog-tiles)."""
-        return self.origin.partition("://")[2]
+        return self.log_name or self.origin.partition("://")[2]
 
     @property
     def user_agent(self) -> str:

@@ -79,6 +79,7 @@ class Sequencer:
                 await connection.invalidate()
 
     async def _sequence(self, connection: Connection) -> None:
+        await verify_name(connection, self._signer.name)
         edge = await load_edge(connection)
         await connection.commit()
         logger.info("sequencer_started", size=edge.size)
@@ -110,6 +111,17 @@ class Sequencer:
             root=root,
             note=sign_checkpoint(checkpoint, self._signer, beside).decode(),
             published_at=self._clock(),
+        )
+
+
+async def verify_name(connection: Connection, name: str) -> None:
+    """Verify that the stored log has this name. Raises: LogDamaged."""
+    newest = await log.latest_checkpoint(connection)
+    stored = name if newest is None else newest.note.partition("\n")[0]
+    if stored != name:
+        raise LogDamaged(
+            f"the stored log is named {stored} for life, the key's is {name}: set "
+            f"FAIR_REGISTRY_LOG_NAME={stored}, with the keys of that log"
         )
 
 
