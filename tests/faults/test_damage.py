@@ -73,9 +73,9 @@ async def test_publisher_refuses_a_damaged_log_and_says_so(
     before = await count(owner, "entry")
     damaged = await start_publisher(settings)
     async with asyncio.timeout(PATIENCE_S):
-        _, told = await damaged.communicate()
+        _, output = await damaged.communicate()
     assert damaged.returncode == EXIT_DAMAGED
-    assert b"log_damaged" in told
+    assert b"log_damaged" in output
     assert await count(owner, "entry") == before, "nothing was published over it"
 
 
@@ -89,8 +89,8 @@ async def start_publisher(settings: Settings) -> asyncio.subprocess.Process:
 
 async def count(owner: Engine, table: str) -> int:
     async with owner.connect() as connection:
-        found = await connection.execute(text(f"SELECT count(*) FROM audit.{table}"))
-        return int(found.scalar_one())
+        result = await connection.execute(text(f"SELECT count(*) FROM audit.{table}"))
+        return int(result.scalar_one())
 
 
 def some_record() -> AcceptedRecord:

@@ -107,11 +107,11 @@ class History:
             snapshot="snap",
             seed_index=seed,
             eligible_count=3,
-            order=disclose.get("order") or [one["site"] for one in scores],
+            order=disclose.get("order") or [score["site"] for score in scores],
             sd_digests=sealed.digests,
         )
         index = self.log(ranking_record(fields, count))
-        self.disclosures[index] = [one.disclosure for one in sealed.openings]
+        self.disclosures[index] = [opening.disclosure for opening in sealed.openings]
         return index
 
 
@@ -122,7 +122,7 @@ def honest_scores(day, request_id, nonce="n"):
         scored(7, (9000, 5000, 5000, 7000, 2000), seed),
         *sorted(
             (scored(site, (4000, 5000, 5000, 7000, 2000), seed) for site in (8, 9)),
-            key=lambda one: one["tie"],
+            key=lambda score: score["tie"],
         ),
     ]
 

@@ -107,9 +107,9 @@ def test_what_is_no_disclosure_comes_back_too(text: str) -> None:
 
 def changed(number: int, **changes: object) -> list[object]:
     scores = regular()
-    one = scores[number]
-    assert isinstance(one, dict)
-    scores[number] = {**one, **changes}
+    item = scores[number]
+    assert isinstance(item, dict)
+    scores[number] = {**item, **changes}
     return scores
 
 
@@ -179,5 +179,5 @@ def test_factors_are_those_of_the_scores(
 ) -> None:
     disclosure = encode_disclosure(salt, "scores", scores)  # type: ignore[arg-type]
     packed = pack_disclosure("scores", disclosure, ORDER, seed)
-    told = [list(factors) for factors in factors_of(packed)]
-    assert told == [one["factors"] for one in scores]
+    unpacked = [list(factors) for factors in factors_of(packed)]
+    assert unpacked == [score["factors"] for score in scores]

@@ -38,26 +38,26 @@ def again(members, disclosures, *, day=TODAY, policy=POLICY_TEXT):
 
 
 def test_an_honest_ranking_comes_out_the_same():
-    found = again(*ranked())
-    assert found.differences == ()
-    assert found.missing == ()
-    assert found.checked == ("sites", "totals", "order", "day", "ties")
+    result = again(*ranked())
+    assert result.differences == ()
+    assert result.missing == ()
+    assert result.checked == ("sites", "totals", "order", "day", "ties")
 
 
 def test_ties_wait_for_the_secret():
-    found = again(*ranked(), day=SECRET_STILL)
-    assert found.differences == ()
-    assert found.missing == (f"ties: the secret of {DAY} is not revealed yet",)
+    result = again(*ranked(), day=SECRET_STILL)
+    assert result.differences == ()
+    assert result.missing == (f"ties: the secret of {DAY} is not revealed yet",)
 
 
 def test_what_is_erased_is_told():
     members, disclosures = ranked()
-    found = again(members, [])
-    assert not found.is_possible
-    assert len(found.missing) == 2
+    result = again(members, [])
+    assert not result.is_possible
+    assert len(result.missing) == 2
     without_request = [disclosures[0], disclosures[2]]
-    found = again(members, without_request)
-    assert found.checked == ("sites", "totals", "order")
+    recomputed = again(members, without_request)
+    assert recomputed.checked == ("sites", "totals", "order")
 
 
 def lowered(scores):
@@ -82,7 +82,7 @@ def beyond(scores):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "told"),
+    ("spoil", "expected"),
     [
         (lowered, "the total is"),
         (raised_total, "the total is"),
@@ -91,17 +91,17 @@ def beyond(scores):
         (beyond, "a factor outside"),
     ],
 )
-def test_a_spoiled_ranking_differs(spoil, told):
+def test_a_spoiled_ranking_differs(spoil, expected):
     scores = scores_now()
     spoil(scores)
-    found = again(*ranked(scores=scores))
-    assert told in " ".join(found.differences)
+    result = again(*ranked(scores=scores))
+    assert expected in " ".join(result.differences)
 
 
 def test_an_order_of_other_sites_differs():
-    order = [one["site"] for one in scores_now()][::-1]
-    found = again(*ranked(order=order))
-    assert "the scored sites are not those of the order" in found.differences
+    order = [result["site"] for result in scores_now()][::-1]
+    recomputed = again(*ranked(order=order))
+    assert "the scored sites are not those of the order" in recomputed.differences
 
 
 def equals(sites):
@@ -110,15 +110,15 @@ def equals(sites):
 
 
 def by_tie(scores):
-    return sorted(scores, key=lambda one: one["tie"])
+    return sorted(scores, key=lambda score: score["tie"])
 
 
 def test_equals_stand_in_two_groups_by_commission():
     free, others = by_tie(equals(range(5))), by_tie(equals(range(5, 10)))
     assert again(*ranked(scores=free + others)).differences == ()
     alternating = by_tie(equals(range(10)))[::-1]
-    told = again(*ranked(scores=alternating)).differences
-    assert "not that of the tie keys" in told[0]
+    differences = again(*ranked(scores=alternating)).differences
+    assert "not that of the tie keys" in differences[0]
 
 
 def test_a_disclosure_of_another_record_is_refused():
@@ -137,9 +137,9 @@ def test_a_policy_without_weights_is_refused(policy):
 
 def test_the_seed_of_another_day_differs():
     yesterday = KnownDay(day="2026-11-19", secret=secret_of(DAY))
-    found = again(*ranked(), day=yesterday)
-    assert "with the seed of 2026-11-19" in found.differences[0]
-    assert NOON.isoformat() in found.differences[0]
+    result = again(*ranked(), day=yesterday)
+    assert "with the seed of 2026-11-19" in result.differences[0]
+    assert NOON.isoformat() in result.differences[0]
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_the_seed_of_another_day_differs():
     ],
 )
 def test_scores_of_another_form_differ(scores):
-    order = [one["site"] for one in scores_now()]
-    found = again(*ranked(scores=scores, order=order))
-    assert found.checked == ("form",)
-    assert found.differences[0].startswith("a disclosure: ")
+    order = [result["site"] for result in scores_now()]
+    recomputed = again(*ranked(scores=scores, order=order))
+    assert recomputed.checked == ("form",)
+    assert recomputed.differences[0].startswith("a disclosure: ")
