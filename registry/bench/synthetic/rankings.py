@@ -68,7 +68,7 @@ class Stock:
 def _make_answer(dice: random.Random, chance: Chance) -> RankedAnswer:
     now, request_id = chance.now(), chance.ulid()
     query = dice.choice(_QUERIES)
-    seed = make_seed(b"s" * 32, request_id, "")
+    seed = make_seed(b"s" * 32, sha256(query.encode()).digest(), "")
     sample = {chance.site_id() for _ in range(DEFAULT_POLICY.eligible_sample)}
     return RankedAnswer(
         record_id=chance.ulid(),
@@ -100,6 +100,7 @@ def score_columns(
         factors=factors,
         totals=[_total(row) for row in factors],
         ties=[tie_key(seed, format_site_id(site)) for site in sites],
+        tiers=[int(site % 7 > 0) for site in sites],
     )
 
 
