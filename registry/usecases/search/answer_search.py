@@ -156,8 +156,7 @@ class Searcher:
         now = self._ids.clock()
         page = continuation or self._first_page(query.nonce, now)
         seed = await self._seed_of(page.at)
-        request = digest_request(query.q, cell, filters.given(), page.at)
-        tie_seed = make_seed(seed.secret, request, page.nonce)
+        tie_seed = _draw_tie_seed(seed, query, cell, filters, page)
         ranked, facets = await self._rank(query, cell, filters, page, tie_seed)
         site_ids = [site.site_id for site in ranked.sites]
         summaries = await self._entries.find(site_ids)
@@ -313,6 +312,17 @@ class Searcher:
         number = await recorder.record(ranking)
         record = ranking.record if number is None else ranking.counted(number)
         return record, number
+
+
+def _draw_tie_seed(
+    seed: CommittedSeed,
+    query: SearchQuery,
+    cell: str | None,
+    filters: Filters,
+    page: Continuation,
+) -> bytes:
+    request = digest_request(query.q, cell, filters.given(), page.at)
+    return make_seed(seed.secret, request, page.nonce)
 
 
 def _results(
