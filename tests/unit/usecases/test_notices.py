@@ -127,7 +127,7 @@ FACTS = st.lists(
 )
 
 
-@given(FACTS, RESULT)
+@given(FACTS, FACTS)
 def test_the_same_visit_twice_tells_nothing_new(
     first: list[Condition], second: list[Condition]
 ) -> None:
