@@ -345,12 +345,12 @@ def test_the_command_writes_it_too(
     window = ("--from", "2026-11-20T11:00Z", "--to", "2026-11-21T18:00Z")
     words = ("archive", *window, "--data", str(data), "--out", str(out), "--json")
     result = CliRunner().invoke(main, words, catch_exceptions=False)
-    assert result.exit_code == 0, result.arrays
+    assert result.exit_code == 0, result.output
     vkey = parse_vkey(keyring.load_vkey(settings.keys, keyring.PROMISE))
     key = PublicKey(alg="Ed25519", raw=vkey.public)
     assert open_archive(out, key).manifest == written.manifest, "to the last byte"
     again = CliRunner().invoke(main, words)
-    assert (again.exit_code, "archive_exists" in again.arrays) == (1, True)
+    assert (again.exit_code, "archive_exists" in again.output) == (1, True)
     bad = CliRunner().invoke(main, ("archive", "--from", "x", *words[3:]))
     assert bad.exit_code == 2
 
