@@ -24,13 +24,22 @@ TOMORROW = DAY + timedelta(days=1)
 MIDNIGHT = timedelta(hours=12)  # after noon
 
 
-# Of the first policy, so that the published logs are not made anew with each.
+# Made up, so that the published logs are not made anew with each change of the ranking.
 POLICY = b'{"weights":{"relevance":4000}}'
+
+
+SCORES = [
+    {"site": format_site_id(site), "factors": [9000], "score": 1, "tie": "0" * 16}
+    for site in (7, 8, 9)
+]
 
 
 class History(Records):
     def __init__(self, now=NOON):
         super().__init__(now, POLICY)
+
+    def rank(self, **disclose):
+        return super().rank(**{"scores": SCORES, **disclose})
 
 
 def sound():

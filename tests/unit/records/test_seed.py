@@ -1,4 +1,4 @@
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from hashlib import sha256
 
 import pytest
@@ -8,6 +8,7 @@ from registry.records.seed import (
     PAGES_FOR,
     REVEAL_AFTER,
     commit_secret,
+    digest_request,
     has_pages,
     verify_reveal,
 )
@@ -42,3 +43,33 @@ def test_pages_end_well_before_the_secret_is_public(minutes, paged):
         asked_at = midnight - timedelta(hours=hours, minutes=1)
         assert has_pages(asked_at, midnight + timedelta(minutes=minutes)) is paged
     assert PAGES_FOR < REVEAL_AFTER
+
+
+ASKED_AT = datetime(2026, 11, 24, 9, 20, tzinfo=UTC)
+
+
+def test_one_request_has_one_digest_an_hour():
+    """Nothing finer is left for the registry to choose: no id, no minute."""
+    digests = {
+        digest_request("bread", "u33d", {"category": "bakery"}, at)
+        for at in (
+            ASKED_AT,
+            ASKED_AT.replace(minute=59, second=59, microsecond=999_999),
+            ASKED_AT.astimezone(timezone(timedelta(hours=5))),
+        )
+    }
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("cake", None, {}, ASKED_AT),
+        ("bread", "u33d", {}, ASKED_AT),
+        ("bread", None, {"country": "JO"}, ASKED_AT),
+        ("bread", None, {}, ASKED_AT + timedelta(hours=1)),
+        ("bread", None, {}, ASKED_AT + timedelta(days=1)),
+    ],
+)
+def test_another_request_has_another_digest(asked):
+    assert digest_request(*asked) != digest_request("bread", None, {}, ASKED_AT)
