@@ -20,8 +20,8 @@ from registry.auditor.proof_check import ProvenEntries
 from registry.auditor.source import LogSource
 from registry.auditor.state import AuditState, save_state, state_of
 from registry.auditor.trust import Trust
-from registry.records.conduct_state import ConductState, RuleBroken
-from registry.records.log_rules import Conduct
+from registry.records.rules.conduct_state import ConductState, RuleBroken
+from registry.records.rules.log_rules import Conduct
 from registry.terminal.output import errors
 from registry.tlog.checkpoint import Checkpoint, VerifiedCheckpoint
 from registry.tlog.edge import TreeEdge

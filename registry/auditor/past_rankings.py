@@ -4,9 +4,9 @@ from datetime import datetime
 
 from registry.auditor.proof_check import ProvenEntries
 from registry.errors import RegistryError
-from registry.records.log_rules import MERGE_DELAY, RESOLUTION
 from registry.records.record import parse_record
-from registry.records.seen_records import ID_TOLERANCE_MIN, minute_of_id
+from registry.records.rules.log_rules import MERGE_DELAY, RESOLUTION
+from registry.records.rules.seen_records import ID_TOLERANCE_MIN, minute_of_id
 from registry.tlog.tiles import TILE_WIDTH
 
 _BEHIND_MIN = ID_TOLERANCE_MIN + int((MERGE_DELAY + RESOLUTION).total_seconds()) // 60

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from registry.records.attestation import attest
-from registry.records.conduct_state import ConductState, RuleBroken
-from registry.records.log_rules import Conduct
 from registry.records.record import moderation_record, rescore_record
-from registry.records.seen_records import REMEMBERED_MIN
+from registry.records.rules.conduct_state import ConductState, RuleBroken
+from registry.records.rules.log_rules import Conduct
+from registry.records.rules.seen_records import REMEMBERED_MIN
 from registry.sites.identifier import format_site_id
 from tests.unit.records.history import DAY, NOON, History
 from tests.unit.records.test_attestation import PRIVATE, RESCORING

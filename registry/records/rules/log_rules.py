@@ -15,14 +15,6 @@ from typing import cast
 from registry.errors import ProblemType, Refused, RegistryError
 from registry.records.attestation import parse_attestation, verify_attestation
 from registry.records.canonical import JsonValue
-from registry.records.conduct_state import (
-    CommittedDay,
-    ConductState,
-    Counted,
-    LoggedErasure,
-    LoggedSelection,
-    RuleBroken,
-)
 from registry.records.ranking_record import (
     RankingLine,
     parse_ranking_line,
@@ -51,11 +43,19 @@ from registry.records.refusals import (
     SELECTION_LOGGED_TWICE,
     SELECTION_UNFOUNDED,
 )
-from registry.records.seed import verify_reveal
-from registry.records.seen_records import (
+from registry.records.rules.conduct_state import (
+    CommittedDay,
+    ConductState,
+    Counted,
+    LoggedErasure,
+    LoggedSelection,
+    RuleBroken,
+)
+from registry.records.rules.seen_records import (
     ID_TOLERANCE_MIN,
     minute_of_id,
 )
+from registry.records.seed import verify_reveal
 
 MERGE_DELAY = timedelta(seconds=1)
 RESOLUTION = timedelta(minutes=1)  # of a record's time

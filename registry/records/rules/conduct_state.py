@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import msgspec
 
 from registry.errors import ProblemType, Refused
-from registry.records.seen_records import SeenRecords
+from registry.records.rules.seen_records import SeenRecords
 
 
 class RuleBroken(Refused):
