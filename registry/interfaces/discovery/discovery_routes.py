@@ -5,8 +5,10 @@ from typing import Any
 from litestar import get
 
 from registry.interfaces.discovery import own_documents
+from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.services import Injected
-from registry.interfaces.web.static_files import HOUR
+
+HOUR = Conditional("public, max-age=3600")
 
 
 @get(
