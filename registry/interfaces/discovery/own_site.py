@@ -1,4 +1,4 @@
-"""What this registry offers to agents, as the site that it is: the one source.
+"""Actions that this registry offers to agents, as the site that it is: the one source.
 
 Its discovery documents in every format, llms.txt and the WAB bridge are made from here.
 What a search takes is in turn the one definition of a search.
