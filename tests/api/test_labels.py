@@ -251,7 +251,7 @@ def test_auditor_labels_a_site_by_one_command(
             *("--commission", "12.5%", "--observed", "2026-01-02", "--json"),
         ],
     )
-    assert result.exit_code == 0, result.disclosures
+    assert result.exit_code == 0, result.output
     disclosures = http.get(f"/v1/sites/{host}/disclosures").json()
     assert disclosures["counting"]["commissionRate"] == 12.5
     assert disclosures["told"][0]["observedOn"] == "2026-01-02"

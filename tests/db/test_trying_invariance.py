@@ -140,7 +140,7 @@ async def test_the_command_tells_what_was_tried_and_no_query(
         env={"FAIR_REGISTRY_DATABASE_URL": url},
         catch_exceptions=False,
     )
-    assert done.exit_code == 0, done.questions
+    assert done.exit_code == 0, done.output
     questions = json.loads(done.stdout)
     assert (questions["trials"], questions["violations"]) == (len(PERTURBATIONS), 0)
     assert questions["seed"] == 3
