@@ -35,6 +35,8 @@ from registry.interfaces.http.strict import (
 )
 from registry.interfaces.http.watched import Watched
 from registry.interfaces.log import tile_routes as tiles
+from registry.interfaces.mcp.mcp_routes import McpTransport, answer_message
+from registry.interfaces.mcp.server_card import get_server_card, get_server_json
 from registry.interfaces.rest import health, operators
 from registry.interfaces.rest.labels import labels
 from registry.interfaces.rest.log import about, attestations, records
@@ -146,7 +148,10 @@ V1 = Router(
 )
 
 AT_THEIR_PLACES = [
+    answer_message,
     get_manifest,
+    get_server_card,
+    get_server_json,
     directory.get_addresses,
     directory.get_directory,
     files.get_icon,
@@ -194,8 +199,8 @@ def create_app(settings: Settings) -> Litestar:
         beating = asyncio.create_task(beat())
         at = None if is_supervised() else settings.metrics_at
         with metrics_served(at, metrics_of_process()):
-            async with open_services(settings) as services:
-                app.state.services = services
+            async with open_services(settings) as services, McpTransport() as mcp:
+                app.state.services, app.state.mcp = services, mcp
                 yield
         beating.cancel()
 
