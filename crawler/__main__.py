@@ -40,7 +40,7 @@ from registry.settings import Settings
 from registry.settings_reader import exit_misconfigured, settings_of_process
 from registry.sites.gazetteer import Gazetteer
 from registry.sites.hosts_file import parse_endpoint
-from registry.usecases.chance import Chance
+from registry.usecases.ids import Clock, IdSource, utc_now
 from registry.usecases.sites.list_site import Lister
 
 CHALLENGES_KEPT = timedelta(days=1)
@@ -66,7 +66,7 @@ def make_sign(settings: Settings) -> Sign | None:
     agent = keyring.load_signature_agent(
         settings.keys, settings.origin, settings.bot_auth_draft
     )
-    return BotAuth(agent, Chance()).sign
+    return BotAuth(agent, IdSource()).sign
 
 
 def make_fetcher_config(settings: Settings) -> FetcherConfig:
@@ -94,7 +94,7 @@ def make_context(settings: Settings, engine: Engine) -> Context:
             encoder=load_encoder(settings.policy),
             policy=settings.policy,
         ),
-        chance=Chance(),
+        ids=IdSource(),
         draw=random.SystemRandom().random,
         test_hosts=settings.allow_loopback,
         revisits=Revisits(settings.crawl_visits_per_day),
@@ -102,18 +102,18 @@ def make_context(settings: Settings, engine: Engine) -> Context:
     )
 
 
-async def _forget_challenges(engine: Engine, chance: Chance) -> None:
+async def _forget_challenges(engine: Engine, clock: Clock) -> None:
     async with engine.begin() as connection:
-        await challenges.forget_expired(connection, chance.now() - CHALLENGES_KEPT)
+        await challenges.forget_expired(connection, clock() - CHALLENGES_KEPT)
 
 
 @asynccontextmanager
 async def hourly_work(context: Context) -> AsyncIterator[None]:
     """Run what each crawler does now and then, the last two at once too."""
-    engine, now = context.engine, context.chance.now
+    engine, now = context.engine, context.clock
     scheduler = AsyncIOScheduler(timezone="UTC")
     scheduler.add_job(
-        _forget_challenges, "interval", hours=1, args=(engine, context.chance)
+        _forget_challenges, "interval", hours=1, args=(engine, context.clock)
     )
     for job, given in (
         (context.lister.renew_profiles, (engine, now)),
@@ -175,7 +175,7 @@ async def visit_once(settings: Settings, arguments: argparse.Namespace) -> bool:
             Fetcher(make_fetcher_config(settings)),
             arguments.once,
             declared=arguments.declared,
-            chance=Chance(),
+            clock=utc_now,
             test_hosts=settings.allow_loopback,
             write=sys.stdout,
         )

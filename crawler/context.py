@@ -11,7 +11,7 @@ from crawler.frontier.revisits import Revisits
 from crawler.http.fetch import Fetcher
 from crawler.robots.robots_cache import RobotsCache
 from registry.db.engine.engines import Engine, reading
-from registry.usecases.chance import Chance
+from registry.usecases.ids import Clock, IdSource
 from registry.usecases.sites.list_site import Lister
 
 
@@ -23,7 +23,7 @@ class Context:
     fetcher: Fetcher
     robots: RobotsCache
     lister: Lister
-    chance: Chance
+    ids: IdSource
     draw: Callable[[], float]
     revisits: Revisits = field(default_factory=Revisits)
     canaries: Canaries = field(default_factory=Canaries)
@@ -34,6 +34,10 @@ class Context:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "crawl_store", CrawlStore(self.engine, self.lister))
+
+    @property
+    def clock(self) -> Clock:
+        return self.ids.clock
 
     @property
     def reader(self) -> Engine:

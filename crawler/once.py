@@ -28,7 +28,7 @@ from registry.db.sites import listed_sites as sites
 from registry.errors import Problem, Refused, RegistryError
 from registry.sites.change_history import NEVER_VISITED
 from registry.sites.host import Host, parse_host
-from registry.usecases.chance import Chance
+from registry.usecases.ids import Clock
 from registry.usecases.sites.parse_site import ParsedSite, Registrant, parse_site
 
 NAMED_ACTIONS = 50
@@ -39,7 +39,7 @@ async def look(
     host: str,
     *,
     declared: Sequence[str],
-    chance: Chance,
+    clock: Clock,
     test_hosts: bool,
     write: TextIO,
 ) -> bool:
@@ -54,12 +54,10 @@ async def look(
             fetcher,
             RobotsCache(fetcher),
             parsed,
-            clock=chance.now,
+            clock=clock,
             declared=declared,
         )
-        return _judge(
-            discovery, parsed, chance.now(), allow_loopback=fetcher.allow_loopback
-        )
+        return _judge(discovery, parsed, clock(), allow_loopback=fetcher.allow_loopback)
 
 
 async def carry_out(
@@ -72,7 +70,7 @@ async def carry_out(
         except Refused as refused:
             trace.tell(trace.NotTaken.of, host, refused.problem)
             return False
-        now = context.chance.now()
+        now = context.clock()
         async with context.engine.begin() as connection:
             task = await frontier.lease_task_at(
                 connection, name, "crawl", now=now, lease=lease

@@ -28,9 +28,9 @@ async def survey(context: Context, *, pause_s: float = PAUSE_S) -> None:
     while True:
         note_circuits(context.fetcher.config.politeness)
         try:
-            await note_waiting(context.engine, context.chance.now())
+            await note_waiting(context.engine, context.clock())
             if number % _FRESHNESS_EVERY == 0:
-                await note_freshness(context.engine, context.chance.now())
+                await note_freshness(context.engine, context.clock())
         except (DatabaseError, OSError) as error:
             logger.warning("survey_failed", kind=type(error).__name__)
         number += 1

@@ -188,7 +188,7 @@ class Worker:
         async with self._context.engine.begin() as connection:
             leased = await queue.lease(
                 connection,
-                now=self._context.chance.now(),
+                now=self._context.clock(),
                 lease=queue.lease_time,
                 limit=free,
             )

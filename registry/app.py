@@ -69,7 +69,7 @@ from registry.settings import Settings
 from registry.settings_reader import read_settings
 from registry.sites.city_mentions import CityMentions
 from registry.sites.gazetteer import Gazetteer
-from registry.usecases.chance import Chance
+from registry.usecases.ids import Clock, IdSource
 from registry.usecases.log.erase import Retention
 from registry.usecases.log.promiser import Promiser
 from registry.usecases.log.served_log import ServedLog, WitnessPolicy
@@ -237,7 +237,7 @@ def _linter(settings: Settings, gazetteer: Gazetteer, encoder: Encoder) -> Linte
 @asynccontextmanager
 async def open_services(settings: Settings) -> AsyncIterator[Services]:
     """Open the engines, and run the tasks beside the requests until the block ends."""
-    chance = Chance()
+    ids = IdSource()
     engines = [
         open_engine(settings.database_url, role, pool=pool) for role, pool in POOLS
     ]
@@ -247,13 +247,13 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
     entries = ListedEntries(api)
     recorders = _recorders(writer)
     searcher = _searcher(settings, api, follower, recorders, entries)
-    retention = Retention(eraser, timedelta(days=settings.retention_days), chance)
+    retention = Retention(eraser, timedelta(days=settings.retention_days), ids)
     promiser = searcher.promiser
     room = _room(settings, api)
     working = (follower, entries, promiser, *recorders, retention, Watched(api), room)
     tasks = [asyncio.create_task(job.run()) for job in working]
     try:
-        yield _services(settings, engines, searcher, encoder, chance, room=room)
+        yield _services(settings, engines, searcher, encoder, ids, room=room)
     finally:
         await _stop(tasks, engines)
 
@@ -263,7 +263,7 @@ def _services(
     engines: Sequence[Engine],
     searcher: Searcher,
     encoder: Encoder,
-    chance: Chance,
+    ids: IdSource,
     *,
     room: SpareRoom,
 ) -> Services:
@@ -277,11 +277,11 @@ def _services(
         labeller=labeller,
         served=ServedLog(api, _witnessed(settings)),
         reports=ReportQueue(),
-        recent_reports=RecentReports(chance.now),
+        recent_reports=RecentReports(ids.clock),
         searcher=searcher,
         readiness=Readiness(api, searcher, crawls=settings.crawler_shares > 0),
         listed_count=ListedCount(api),
-        operators=OperatorAccess(api, chance),
+        operators=OperatorAccess(api, ids.clock),
         gazetteer=gazetteer,
         linter=_linter(settings, gazetteer, encoder),
         origin=settings.origin,
@@ -289,10 +289,12 @@ def _services(
         log_vkey=keyring.load_vkey(keys, keyring.LOG),
         former_vkeys=keyring.load_former_vkeys(keys),
         auditors=settings.auditor_keys,
-        counterfactuals=_counterfactuals(auditor, gazetteer, searcher.follower, chance),
+        counterfactuals=_counterfactuals(
+            auditor, gazetteer, searcher.follower, ids.clock
+        ),
         promise_vkey=keyring.load_vkey(keys, keyring.PROMISE),
         web_key=keyring.load_web_key(keys),
-        chance=chance,
+        ids=ids,
         limits=_limits(settings, room),
         room=room,
         streams=StreamPlaces(),
@@ -307,12 +309,12 @@ def _refresh_allowance(settings: Settings) -> RefreshAllowance:
 
 
 def _counterfactuals(
-    auditor: Engine, gazetteer: Gazetteer, follower: IndexFollower, chance: Chance
+    auditor: Engine, gazetteer: Gazetteer, follower: IndexFollower, clock: Clock
 ) -> Counterfactuals:
     lister = Lister(
         gazetteer=gazetteer, encoder=follower.encoder, policy=follower.policy
     )
-    return Counterfactuals(auditor, lister, follower, chance)
+    return Counterfactuals(auditor, lister, follower, clock)
 
 
 def _ready_ranking(policy: Policy) -> Encoder:
@@ -342,7 +344,7 @@ def _searcher(
     entries: ListedEntries,
 ) -> Searcher:
     """recorders: see `_recorders`."""
-    (recorder, counting), chance = recorders, Chance()
+    (recorder, counting), ids = recorders, IdSource()
     signer = keyring.load_signer(settings.keys, keyring.PROMISE, settings.log_origin)
     return Searcher(
         follower=follower,
@@ -351,8 +353,8 @@ def _searcher(
         entries=entries,
         mentions=CityMentions.load(),
         seeds=SeedReader(api, settings.policy.digest, digest_of_code()),
-        promiser=Promiser(api, signer.private, chance),
-        chance=chance,
+        promiser=Promiser(api, signer.private, ids.clock),
+        ids=ids,
     )
 
 

@@ -35,8 +35,33 @@ FORMER_KEYS = "log-former.vkey"
 WEB_KEY_BYTES = 32
 
 
+class LogRenamed(ValueError):
+    """The keys are those of a log of another name, which it has for life."""
+
+    def __init__(self, name: str, other: str) -> None:
+        super().__init__(
+            f"the log is named {name} for life, and would be {other} by the settings: "
+            "its keys and all that is signed would be another registry's. Set "
+            f"FAIR_REGISTRY_LOG_NAME={name} if the registry has moved to another "
+            "address, or put FAIR_REGISTRY_PUBLIC_URL back; a new log begins with "
+            "another FAIR_REGISTRY_DATA and an empty database."
+        )
+
+
+def load_log_name(folder: Path) -> str | None:
+    """Load the name that the log has for life, None before it has one."""
+    path = folder / f"{LOG}.vkey"
+    return load_vkey(folder, LOG).partition("+")[0] if path.exists() else None
+
+
 def create_keyring(folder: Path, origin: str) -> None:
-    """Create missing files. origin: the log's name, part of its verifier key."""
+    """Create missing files. origin: the log's name, part of its verifier key.
+
+    Raises: LogRenamed.
+    """
+    name = load_log_name(folder)
+    if name not in {None, origin}:
+        raise LogRenamed(str(name), origin)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for purpose in (LOG, PROMISE, BOT):
         path = folder / f"{purpose}.pem"

@@ -20,7 +20,7 @@ from registry.observability import configure_logging
 from registry.process import run_until_stopped
 from registry.settings import Settings
 from registry.settings_reader import settings_of_process
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.log.commit_ahead import commit_ahead
 from registry.usecases.log.sequence import LogDamaged, Sequencer
 
@@ -33,19 +33,17 @@ logger = structlog.get_logger()
 
 async def publish(settings: Settings) -> None:
     """Publish the log until cancelled. Raises: LogDamaged."""
-    chance = Chance()
+    ids = IdSource()
     signer = keyring.load_signer(settings.keys, keyring.LOG, settings.log_origin)
     retiring = keyring.load_retiring_signer(settings.keys, settings.log_origin)
     scheduler = AsyncIOScheduler(timezone="UTC")
     async with engine_at(settings.database_url, Role.PUBLISHER) as engine:
-        commit = partial(
-            commit_ahead, engine, settings.policy, digest_of_code(), chance
-        )
+        commit = partial(commit_ahead, engine, settings.policy, digest_of_code(), ids)
         scheduler.add_job(commit, "interval", minutes=COMMIT_AHEAD_MINUTES)
         try:
             await _commit_first(commit)
             scheduler.start()
-            await Sequencer(engine, signer, chance.now, retiring).run()
+            await Sequencer(engine, signer, ids.clock, retiring).run()
         finally:
             if scheduler.running:
                 scheduler.shutdown(wait=False)

@@ -28,7 +28,7 @@ from registry.settings import Settings
 from registry.settings_reader import settings_of_process
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.background import NICENESS
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.registration.drop_rejected import drop_rejected_statements
 from registry.usecases.reports.keep_report import Keeper
 from registry.usecases.reports.try_daily import DailyTrials
@@ -58,26 +58,26 @@ async def report(settings: Settings) -> None:
 def _hourly_work(
     settings: Settings, auditor: Engine, writer: Engine
 ) -> AsyncIOScheduler:
-    chance = Chance()
+    ids = IdSource()
     signer = keyring.load_signer(settings.keys, keyring.PROMISE, settings.log_origin)
     keeper = Keeper(
         auditor=auditor,
         writer=writer,
         policy=settings.policy,
         key=signer.private,
-        chance=chance,
+        ids=ids,
     )
     trials = DailyTrials(
         auditor=auditor,
         writer=writer,
         make_lister=partial(make_lister, settings.policy),
-        chance=chance,
+        ids=ids,
         trials=settings.invariance_trials,
         hour=settings.invariance_hour,
     )
     scheduler = AsyncIOScheduler(timezone="UTC")
-    drop = partial(drop_rejected_statements, writer, chance)
-    scheduler.add_job(drop, "interval", hours=1, next_run_time=chance.now())
+    drop = partial(drop_rejected_statements, writer, ids.clock)
+    scheduler.add_job(drop, "interval", hours=1, next_run_time=ids.clock())
     for turn, work in (
         (REPORTS_TURN, keeper.keep_missing),
         (TRIALS_TURN, trials.make_todays),
@@ -86,7 +86,7 @@ def _hourly_work(
             do_in_turn,
             "interval",
             hours=1,
-            next_run_time=chance.now() + FIRST_LOOK,
+            next_run_time=ids.clock() + FIRST_LOOK,
             misfire_grace_time=None,
             args=(writer, turn, work),
         )

@@ -51,6 +51,11 @@ class Settings:
         "`aud` of registrations. Empty: http://HOST:PORT.",
         default="",
     )
+    log_name: str = setting(
+        "Name of the log, which it has for life: set it where the registry moves to "
+        "another PUBLIC_URL. Empty: PUBLIC_URL without its scheme.",
+        default="",
+    )
     allow_loopback: bool = setting(
         "Development only: permits `.test` hosts and loopback addresses. Refused "
         "together with a public address to listen on.",
@@ -217,7 +222,7 @@ class Settings:
     @property
     def log_origin(self) -> str:
         """The log's name: its URL prefix without the scheme (C2SP tlog-tiles)."""
-        return self.origin.partition("://")[2]
+        return self.log_name or self.origin.partition("://")[2]
 
     @property
     def user_agent(self) -> str:

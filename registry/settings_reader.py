@@ -114,7 +114,7 @@ def _expected(kind: inspect.Type) -> str:
 
 
 def _verify(settings: Settings) -> None:
-    if settings.allow_loopback and not _is_loopback(settings.host):
+    if settings.allow_loopback and not is_loopback(settings.host):
         raise SettingsInvalid(
             f"{PREFIX}ALLOW_LOOPBACK lets sites point the crawler at this machine; "
             f"it is refused while listening on {settings.host}. Listen on 127.0.0.1."
@@ -126,6 +126,10 @@ def _verify(settings: Settings) -> None:
     if "://" not in origin or origin.endswith("/") or set(origin) & set(" +\n"):
         raise SettingsInvalid(
             f"{PREFIX}PUBLIC_URL is an origin, such as https://registry.example"
+        )
+    if set(settings.log_name) & set(" +\n"):
+        raise SettingsInvalid(
+            f"{PREFIX}LOG_NAME is a name such as registry.example, without space and +"
         )
     if not all(url.startswith("https://") for url in settings.canary_urls):
         raise SettingsInvalid(f"{PREFIX}CANARIES holds https URLs, between commas")
@@ -188,7 +192,8 @@ def _is_https_origin(origin: str) -> bool:
     return scheme == "https" and bool(_AUTHORITY.fullmatch(authority))
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Return whether the host is this machine alone."""
     if host == "localhost":
         return True
     try:

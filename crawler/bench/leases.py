@@ -18,7 +18,7 @@ from registry.db.engine.engines import Engine, Role, engine_at
 from registry.db.frontier import tasks
 from registry.db.frontier.tasks import Task
 from registry.db.schema.migrate import migrate
-from registry.usecases.chance import Chance
+from registry.usecases.ids import utc_now
 
 LEASE = timedelta(minutes=10)  # longer than the measurement
 PATIENCE_S = 600.0
@@ -62,9 +62,7 @@ async def _prepare(url: str, sites: int) -> None:
     async with engine_at(url) as engine:
         await migrate(engine)
         async with engine.begin() as connection:
-            await tables.insert_sites_with_tasks(
-                connection, sites=sites, now=Chance().now()
-            )
+            await tables.insert_sites_with_tasks(connection, sites=sites, now=utc_now())
 
 
 def _compete(url: str, claimants: int, batch: int) -> list[Share]:
@@ -115,7 +113,7 @@ async def _claim_all(
     while True:
         async with engine.begin() as connection:
             leased = await tasks.lease_tasks(
-                connection, now=Chance().now(), lease=LEASE, limit=batch
+                connection, now=utc_now(), lease=LEASE, limit=batch
             )
         claims += 1
         if not leased:
@@ -134,7 +132,7 @@ async def _complete_each(engine: Engine, taken: Sequence[Task]) -> tuple[float, 
                 await tasks.complete(
                     connection,
                     task,
-                    due_at=Chance().now() + timedelta(days=1),
+                    due_at=utc_now() + timedelta(days=1),
                     failures=0,
                     outcome={"result": "unchanged"},
                     history=task.history.after(1.0, 1.0),

@@ -26,7 +26,7 @@ from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.sites.gazetteer import Gazetteer
 from registry.sites.hosts_file import Endpoint
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.sites.list_site import Lister
 
 CONNECTIONS = 8
@@ -100,7 +100,7 @@ def _context(engine: Engine, crowd: Crowd) -> Context:
         lister=Lister(
             gazetteer=Gazetteer.load(), encoder=load_encoder(), policy=DEFAULT_POLICY
         ),
-        chance=Chance(),
+        ids=IdSource(),
         draw=random.SystemRandom().random,
         test_hosts=True,
     )

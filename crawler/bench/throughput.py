@@ -23,7 +23,7 @@ from registry.bench.synthetic import tables
 from registry.db.engine.embedded import EmbeddedPostgres
 from registry.db.engine.engines import engine_at
 from registry.db.schema.migrate import migrate
-from registry.usecases.chance import Chance
+from registry.usecases.ids import utc_now
 
 Figures = dict[str, float]
 
@@ -90,6 +90,4 @@ async def _fill(database_url: str, crowd: Crowd) -> None:
     async with engine_at(database_url) as engine:
         await migrate(engine)
         async with engine.begin() as connection:
-            await tables.insert_declaring_sites(
-                connection, urls=urls, now=Chance().now()
-            )
+            await tables.insert_declaring_sites(connection, urls=urls, now=utc_now())

@@ -10,14 +10,12 @@ A path does not identify a format: what is found there does, and is handed on as
 
 import asyncio
 from collections.abc import (
-    Callable,
     Coroutine,
     Iterable,
     Iterator,
     Mapping,
     Sequence,
 )
-from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -45,6 +43,7 @@ from registry.identity.keys.dns_record import Status, choose_record, parse_wab_r
 from registry.identity.keys.key_source import txt_record_url, wab_record_name
 from registry.identity.refusals import WAB_RECORD_DEPRECATED, WAB_RECORD_PAUSED
 from registry.sites.host import Host
+from registry.usecases.ids import Clock
 
 _AI_ACTIONS = "/.well-known/ai-actions.json"
 WELL_KNOWN: tuple[tuple[Format, tuple[str, ...]], ...] = (
@@ -76,7 +75,7 @@ async def discover(
     robots: RobotsCache,
     host: Host,
     *,
-    clock: Callable[[], datetime],
+    clock: Clock,
     declared: Sequence[str] = (),
     known: Mapping[str, Validators] | None = None,
     limits: VisitLimits | None = None,

@@ -4,9 +4,8 @@ Where to look, and when it is enough, is `search`'s business.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
@@ -23,6 +22,7 @@ from registry.errors import Refused
 from registry.formats.document import MAX_WIRE_BYTES
 from registry.formats.html.markup import starts_as_markup
 from registry.sites.host import Host
+from registry.usecases.ids import Clock
 
 DOCUMENT = Wanted(accept=DOCUMENT_TYPES)
 PAGE = Wanted(accept=HTML_TYPES, limits=PAGE_LIMITS)
@@ -62,7 +62,7 @@ class Visit:
         host: Host,
         *,
         known: Mapping[str, Validators],
-        clock: Callable[[], datetime],
+        clock: Clock,
         limits: VisitLimits,
     ) -> None:
         self.known = known

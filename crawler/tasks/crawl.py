@@ -48,7 +48,7 @@ async def crawl(context: Context, task: Task) -> None:
             context.fetcher,
             context.robots,
             parse_host(task.host, test_hosts=context.test_hosts),
-            clock=context.chance.now,
+            clock=context.clock,
             declared=[claim.url for claim in documents_from(stored.declared)],
             known=_validators(
                 stored.documents, unconditional=decide_unconditional(context.draw)
@@ -71,7 +71,7 @@ class _Crawl:
         self._declared = stored.declared
         self._keys = stored.keys
         self._discovery = discovery
-        self._now = context.chance.now()
+        self._now = context.clock()
 
     async def finish(self) -> None:
         discovery = self._discovery

@@ -22,7 +22,7 @@ async def postpone(
 
     Our own restraint is no failure. No hint of the owner comes before the pause is over.
     """
-    now = context.chance.now()
+    now = context.clock()
     failures = task.failures + (code not in refusals.LATER)
     async with context.engine.begin() as connection:
         held = await tasks.complete(

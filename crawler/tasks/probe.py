@@ -30,7 +30,7 @@ async def probe_quality(context: Context, task: Task, entry: SiteEntry) -> None:
     target = probe_target(entry, stored)
     probing = probe(context.fetcher, context.robots, target)
     result = await context.canaries.vouched(probing)
-    now = context.chance.now()
+    now = context.clock()
     if result.outcome == "never_checked":
         comparison = None
     else:

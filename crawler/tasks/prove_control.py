@@ -47,7 +47,7 @@ async def prove_control(context: Context, task: Task, entry: SiteEntry) -> None:
             await postpone(context, task, unread.problem.code, pause)
             return
     bridge = await _check_bridge(context, entry)
-    now = context.chance.now()
+    now = context.clock()
     comparison = _compare_bridge(bridge, task, context)
     async with context.engine.begin() as connection:
         current = await sites.lock_site(connection, entry.host)
@@ -120,7 +120,7 @@ def _compare_bridge(bridge: Bridge, task: Task, context: Context) -> ConditionCh
         condition for condition in departing.values() if condition.key not in unseen
     ]
     unjudged = [key for key in unseen if key in task.standing]
-    return compare(task.standing, deviating, context.chance.now(), unseen=unjudged)
+    return compare(task.standing, deviating, context.clock(), unseen=unjudged)
 
 
 def _proof_notices(

@@ -66,14 +66,14 @@ async def decide_one(context: Context, registration: Registration) -> None:
     except TryAgain as later:
         pause = max(later.pause, RETRY_PAUSES[registration.fence - 1])
         async with context.engine.begin() as connection:
-            until = context.chance.now() + pause
+            until = context.clock() + pause
             await registrations.postpone(connection, registration, until)
         return
     except RegistryError as refused:
         await _reject(context, registration, refused.problem)
         return
     status = await carry_out(
-        context.engine, verified, understood, context.lister, context.chance
+        context.engine, verified, understood, context.lister, context.ids
     )
     logger.info("registration_decided", host=registration.host, status=status)
 
@@ -103,10 +103,10 @@ async def _read_documents(
         context.fetcher,
         context.robots,
         statement.host,
-        clock=context.chance.now,
+        clock=context.clock,
         declared=[claim.url for claim in statement.documents],
     )
-    now = context.chance.now()
+    now = context.clock()
     if _is_passing(discovery):
         pauses = [*_asked_pauses(evidence), *_pauses_of(discovery, now)]
         _try_again(verified.registration, pauses)
@@ -136,7 +136,7 @@ def _try_again(registration: Registration, pauses: Iterable[timedelta]) -> None:
 async def _reject(
     context: Context, registration: Registration, problem: Problem
 ) -> None:
-    await reject(context.engine, registration, problem, context.chance.now())
+    await reject(context.engine, registration, problem, context.clock())
     logger.info(
         "registration_decided",
         host=registration.host,

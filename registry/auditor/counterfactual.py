@@ -55,7 +55,8 @@ def counterfactual(
         ]
         inquiry = Inquiry(
             auditor=format_vkey(signer.verifier_key),
-            audience=str((await client.get("/v1/log"))["origin"]),
+            # Not the name that the registry gives: it could pass the question on.
+            audience=url.partition("://")[2].rstrip("/"),
             asked_at=int(time.time()),
             perturbation=options["perturbation"],
             sites=tuple(hosts),

@@ -29,6 +29,9 @@ _SHOWN = (
 @click.command()
 @registry_options
 @click.option("--host", help="A listed site: what it signed and what was done to it.")
+@click.option(
+    "--site", help="The site's id instead, so that the registry's word is not taken."
+)
 @click.option("--operator", help="Its rankings and selections, by their counter.")
 @trust_options
 @state_option
@@ -36,6 +39,7 @@ _SHOWN = (
 def monitor(
     url: str,
     host: str | None,
+    site: str | None,
     operator: str | None,
     state: Path | None,
     *,
@@ -47,8 +51,8 @@ def monitor(
     Each run verifies the log from where the last one ended. Exit code 0: nothing is
     new; 3: something is; 1: the log is not sound. With --json, one record a line.
     """
-    if (host is None) == (operator is None):
-        raise click.UsageError("give --host or --operator")
+    if [host, site, operator].count(None) != 2:
+        raise click.UsageError("give --host, --site or --operator")
     if state is None:
         raise click.UsageError("--state keeps what was seen; without it all is new")
     options = TrustOptions(**trust)
@@ -58,6 +62,8 @@ def monitor(
         if host is not None:
             path = f"/v1/sites/{quote(host, safe='')}"
             watcher.look_for("site", str((await source.ask(path))["id"]))
+        elif site is not None:
+            watcher.look_for("site", site)
         else:
             watcher.look_for("op", str(operator))
         return await follow(source, options, state, watch=watcher.see)

@@ -96,7 +96,7 @@ async def leaf_index_of(source: LogSource, subject: str) -> int:
     record_id = subject.partition(".")[0]
     record = await source.ask(f"/v1/records/{quote(record_id, safe='')}")
     index = record.get("leafIndex")
-    if not isinstance(index, int):
+    if type(index) is not int or index < 0:
         raise LogUnreadable(f"{subject} is not published yet; try again in a second")
     return index
 
@@ -147,7 +147,7 @@ def _verify_subject(
     """
     record_id = subject.partition(".")[0]
     is_other = not subject.isdecimal() and parse_record(entry).get("id") != record_id
-    if is_other or not _has_hash(entry, expected_hash):
+    if is_other or not has_leaf_hash(entry, expected_hash):
         raise LogInvalid(
             LOG_ENTRY_OTHER,
             f"entry {index} is not {record_id if is_other else expected_hash}",
@@ -156,7 +156,8 @@ def _verify_subject(
         )
 
 
-def _has_hash(entry: bytes, expected: str | None) -> bool:
+def has_leaf_hash(entry: bytes, expected: str | None) -> bool:
+    """Return whether the entry has this leaf hash, in hex; None: any."""
     return expected is None or leaf_hash(entry).hex() == expected.lower()
 
 
@@ -175,7 +176,7 @@ def _check(
         verified = verify_entry_proof(
             document, entry, trust.log_key, trust.witness_keys, trust.quorum
         )
-        if not _has_hash(entry, expected_hash):
+        if not has_leaf_hash(entry, expected_hash):
             raise Refused(LOG_ENTRY_OTHER, f"the record is not {expected_hash}")
     except RegistryError as refused:
         tell_refused(refused, as_json=as_json)

@@ -20,6 +20,7 @@ from registry.auditor.command import (
 )
 from registry.auditor.follow_log import Findings
 from registry.auditor.proof_check import ProvenEntries
+from registry.auditor.prove import has_leaf_hash
 from registry.auditor.snapshot import IndexSnapshot
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.auditor.trust import TrustOptions, trust_options
@@ -71,6 +72,9 @@ class Held(msgspec.Struct, rename="camel", kw_only=True):
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="The registry's index at that time, if you have it: factors are computed too.",
 )
+@click.option(
+    "--leaf-hash", help="The leaf hash that the answer had: its record is compared."
+)
 @click.option("--first", type=int, default=0, help="Leave out rankings before it.")
 @click.option("--last", type=int, help="Leave out rankings behind it.")
 @json_option
@@ -81,6 +85,7 @@ def reproduce(
     disclosures: Any,
     folder: Path | None,
     *,
+    leaf_hash: str | None,
     first: int,
     last: int | None,
     as_json: bool,
@@ -107,7 +112,8 @@ def reproduce(
             held = iter([await _ask(source, subjects[0])])
         tally = _Tally()
         for ranking in held:
-            tally.add(ranking, await again.compute(ranking), as_json=as_json)
+            result = await again.compute(ranking, leaf_hash)
+            tally.add(ranking, result, as_json=as_json)
         return tally.tell(as_json=as_json)
 
     raise SystemExit(run_audit(url, work, as_json=as_json))
@@ -166,6 +172,9 @@ async def _ask(source: LogSource, ranking_id: str) -> Held:
     """Raises: LogUnreadable."""
     answer = await source.ask(f"/v1/rankings/{quote(ranking_id, safe='')}")
     held = msgspec.convert(answer, Held)
+    wanted, answered = (text.partition(".")[0] for text in (ranking_id, held.id))
+    if answered != wanted:
+        raise LogUnreadable(f"{source.place} answers for {answered}, not {wanted}")
     if held.openings is None:
         errors.print(
             "The secret half of the id is missing or wrong: nothing is opened."
@@ -201,15 +210,21 @@ class _Again:
         self._conduct = conduct
         self._snapshot = snapshot
 
-    async def compute(self, ranking: Held) -> Recomputation:
-        """Raises: LogUnreadable, Findings."""
+    async def compute(self, ranking: Held, expected_hash: str | None) -> Recomputation:
+        """Compute a ranking whose record has that leaf hash, if one is given.
+
+        Raises: LogUnreadable, Findings.
+        """
         if (
             ranking.leaf_index is None
             or not 0 <= ranking.leaf_index < self._entries.head.size
         ):
             raise LogUnreadable(f"{ranking.id} is not in the published log yet")
         try:
-            members = parse_record(await self._entries.at(ranking.leaf_index))
+            entry = await self._entries.at(ranking.leaf_index)
+            if not has_leaf_hash(entry, expected_hash):
+                return _differs("leaf hash", f"the record is not {expected_hash}")
+            members = parse_record(entry)
             if (
                 members["kind"] != "ranking"
                 or members["id"] != ranking.id.partition(".")[0]

@@ -17,7 +17,7 @@ from registry.bench.synthetic.rankings import Stock
 from registry.db.engine.engines import Role, engine_at
 from registry.errors import Unavailable
 from registry.records.ranked_answer import AnswerOnRecord
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.search.record_rankings import RankingRecorder
 
 RETRY_PAUSE_S = 0.05
@@ -57,7 +57,7 @@ class Written:
 
 def write_rankings(shift: Shift, ready: Barrier, results: "Queue[Written]") -> None:
     """Write as one process of several, which begin together once `ready`."""
-    stock = Stock.make(Chance())
+    stock = Stock.make(IdSource())
     ready.wait()
     results.put(asyncio.run(_write(shift, stock)))
 

@@ -33,7 +33,7 @@ from registry.index.building.recovery import is_made_here
 from registry.index.segments.array_file import FileDamaged
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.settings import Settings, as_environment
-from registry.usecases.chance import utc_now
+from registry.usecases.ids import utc_now
 
 Tell = Callable[[str], None]
 _PAUSE_S = 0.05

@@ -35,7 +35,7 @@ from registry.tlog.tiles import (
     format_tile_path,
     hash_count,
 )
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 
 _START = datetime(2026, 11, 20, 8, tzinfo=UTC)
 _SIGNER = Signer(
@@ -84,7 +84,7 @@ def synthetic_entries(count: int) -> Iterator[bytes]:
         day=_START.date(),
         commitment=commit_secret(bytes(32)),
     ).body
-    stock = Stock.make(Chance(now=lambda: _START))
+    stock = Stock.make(IdSource(clock=lambda: _START))
     rankings = [stock.record(answer).record for answer in stock.answers]
     for number in range(2, count):
         ranking = rankings[number % len(rankings)]

@@ -20,7 +20,7 @@ from registry.records.refusals import LABEL_INVALID
 from registry.reports.labels import VALID_FOR, ToldLabel
 from registry.sites.identifier import parse_site_id
 from registry.sites.label import format_percent
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.log.attest import verify_known
 from registry.usecases.log.promiser import Promised, Promiser
 from registry.usecases.refusals import LABEL_KNOWN, LABEL_OUT_OF_TIME, SITE_UNKNOWN
@@ -36,7 +36,7 @@ async def accept_label(
     *,
     auditors: Collection[str],
     promiser: Promiser,
-    chance: Chance,
+    ids: IdSource,
 ) -> Promised:
     """source: the text whose digest is signed. auditors: see `accept_attestation`.
 
@@ -48,9 +48,9 @@ async def accept_label(
     verify_known(signed.labelling.auditor, auditors)
     labelling = verify_labelling(signed)
     verify_source(source, labelling)
-    now = chance.now()
+    now = ids.clock()
     _verify_times(labelling, now)
-    record = label_record(record_id=chance.ulid(), at=now, signed=signed)
+    record = label_record(record_id=ids.ulid(), at=now, signed=signed)
     site_id = parse_site_id(labelling.site_id)
     if not await labels.has_site(connection, site_id):
         raise NotFound(SITE_UNKNOWN, "no site has this id", pointer="/site")

@@ -18,7 +18,7 @@ from registry.records.record_fields import ModerationAct
 from registry.sites.entry import Moderated, SiteEntry
 from registry.sites.identifier import format_site_id
 from registry.sites.lookalikes import find_lookalikes
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.log.accept import accept_record
 from registry.usecases.refusals import MODERATION_POINTLESS, SITE_UNKNOWN
 from registry.usecases.sites.notices import make_notice
@@ -52,14 +52,14 @@ class ModeratedSite:
 
 
 async def moderate(
-    connection: Connection, host: str, act: ModerationAct, reason: str, chance: Chance
+    connection: Connection, host: str, act: ModerationAct, reason: str, ids: IdSource
 ) -> ModeratedSite:
     """host: an A-label. reason: its category, one word, which is public for ever.
 
     connection: of the moderator's role, within a transaction.
     Raises: NotFound, Conflict, Refused if the reason is not one word.
     """
-    now = chance.now()
+    now = ids.clock()
     entry = await sites.lock_site(connection, host)
     if entry is None:
         raise NotFound(SITE_UNKNOWN, pointer="host")
@@ -67,7 +67,7 @@ async def moderate(
         stands = entry.moderated or "not moderated"
         raise Conflict(MODERATION_POINTLESS, f"{act} of a site that is {stands}")
     record = moderation_record(
-        record_id=chance.ulid(),
+        record_id=ids.ulid(),
         at=now,
         site_id=format_site_id(entry.site_id),
         act=act,

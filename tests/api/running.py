@@ -36,7 +36,7 @@ from registry.index.sources import digest_of_code
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.settings import Settings, as_environment
 from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.log.commit_ahead import commit_ahead
 from registry.usecases.log.sequence import Sequencer
 from registry.usecases.search.build_index import IndexBuilder
@@ -170,12 +170,12 @@ class Backstage:
         self.run(self._crawl(settings))
 
     async def _publish(self, settings: Settings) -> None:
-        chance = Chance()
+        ids = IdSource()
         engine = open_engine(settings.database_url, Role.PUBLISHER)
         self._stack.push_async_callback(engine.dispose)
-        await commit_ahead(engine, DEFAULT_POLICY, digest_of_code(), chance)
+        await commit_ahead(engine, DEFAULT_POLICY, digest_of_code(), ids)
         signer = keyring.load_signer(settings.keys, keyring.LOG, settings.log_origin)
-        self._keep_running(Sequencer(engine, signer, chance.now).run())
+        self._keep_running(Sequencer(engine, signer, ids.clock).run())
 
     async def _index(self, settings: Settings) -> None:
         engine = open_engine(settings.database_url, Role.RANKER, pool=1)

@@ -38,7 +38,6 @@ from registry.interfaces.http.services import Bot
 from registry.interfaces.web.directory import get_addresses, get_directory
 from registry.interfaces.web.pages import show_bot
 from registry.settings import Network, Settings
-from registry.usecases.chance import Chance
 from tests.api import expect
 from tests.api.running import RunningRegistry
 from tests.unit.identity.fixed_keys import fixed_key
@@ -61,7 +60,7 @@ async def opened(
     async def services() -> SimpleNamespace:
         return SimpleNamespace(
             bot=Bot(user_agent=USER_AGENT, networks=networks, agent=agent),
-            chance=Chance(now=lambda: NOW),
+            clock=lambda: NOW,
             contact=contact,
         )
 

@@ -7,7 +7,7 @@ from litestar.di import Provide
 from litestar.testing import AsyncTestClient
 
 from registry.interfaces.web.static_files import get_security
-from registry.usecases.chance import Chance
+from registry.usecases.ids import utc_now
 from tests.api import expect
 
 
@@ -29,7 +29,7 @@ async def test_security_txt_names_the_contact_and_ends() -> None:
         return SimpleNamespace(
             contact="mailto:security@registry.example",
             origin="https://registry.example",
-            chance=Chance(),
+            clock=utc_now,
         )
 
     app = Litestar(
@@ -44,7 +44,7 @@ async def test_security_txt_names_the_contact_and_ends() -> None:
     fields = dict(line.split(": ", 1) for line in answer.text.splitlines())
     assert fields["Contact"] == "mailto:security@registry.example"
     assert fields["Canonical"] == "https://registry.example/.well-known/security.txt"
-    lifetime = expect.instant(fields["Expires"]) - Chance().now()
+    lifetime = expect.instant(fields["Expires"]) - utc_now()
     assert 80 < lifetime.days < 365
 
 

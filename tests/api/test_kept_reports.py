@@ -16,7 +16,7 @@ from registry.interfaces.rest.reports.kept_reports import IMMUTABLE
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.sites.gazetteer import Gazetteer
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.reports.keep_report import Keeper
 from registry.usecases.reports.try_daily import DailyTrials
 from registry.usecases.sites.list_site import Lister
@@ -45,7 +45,7 @@ def kept(registry: RunningRegistry, gazetteer: Gazetteer) -> RunningRegistry:
 
 
 async def keep(registry: RunningRegistry, lister: Lister) -> None:
-    settings, chance = registry.settings, Chance()
+    settings, ids = registry.settings, IdSource()
     auditor, writer = (
         open_engine(settings.database_url, role)
         for role in (Role.AUDITOR, Role.REPORTER)
@@ -56,13 +56,13 @@ async def keep(registry: RunningRegistry, lister: Lister) -> None:
         writer=writer,
         policy=DEFAULT_POLICY,
         key=signer.private,
-        chance=chance,
+        ids=ids,
     )
     trials = DailyTrials(
         auditor=auditor,
         writer=writer,
         make_lister=lambda: lister,
-        chance=chance,
+        ids=ids,
         trials=TRIALS,
         hour=0,
     )

@@ -7,7 +7,7 @@ from registry.db.engine.engines import Role, open_engine
 from registry.db.sites import listed_sites as sites
 from registry.db.sites import notices
 from registry.db.sites.notices import Notice
-from registry.usecases.chance import utc_now
+from registry.usecases.ids import utc_now
 from tests.api import expect
 from tests.api.expect import Json
 from tests.api.running import LISTED, RunningRegistry

@@ -13,17 +13,17 @@ from registry.interfaces.http.problems import EXCEPTION_HANDLERS
 from registry.interfaces.http.strict import StrictRequest
 from registry.interfaces.rest.reports.reports import get_fairness_report
 from registry.ranking.policy import DEFAULT_POLICY
-from registry.usecases.chance import Chance
+from registry.usecases.ids import utc_now
 from registry.usecases.reports.recent_reports import RecentReports
 from registry.usecases.reports.report_queue import ReportQueue
 
 
 async def test_whom_no_turn_is_left_for_is_told_when_to_come_again() -> None:
-    chance, queue = Chance(), ReportQueue(waiting_max=0)
+    queue = ReportQueue(waiting_max=0)
     services = SimpleNamespace(
-        chance=chance,
+        clock=utc_now,
         reports=queue,
-        recent_reports=RecentReports(chance.now),
+        recent_reports=RecentReports(utc_now),
         limits=Limits(BucketTable(None, b"k")),
         searcher=SimpleNamespace(follower=SimpleNamespace(policy=DEFAULT_POLICY)),
         auditor=None,  # nothing is read

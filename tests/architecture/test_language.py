@@ -58,6 +58,8 @@ NO_BEGINNING = frozenset(
         "without",
     ]
 )
+C_PROSE = re.compile(r'/\*.*?\*/|//[^\n]*|"[^"\n]*"', re.DOTALL)
+C_WORD = re.compile(r"[A-Za-z_]+")
 FIRST_WORD = re.compile(r"[^A-Za-z]*([A-Za-z]+)")
 
 FILES_A_FOLDER = 20
@@ -138,6 +140,11 @@ def subjectless(source: str) -> list[str]:
     ]
 
 
+def nameless_c(source: str) -> list[str]:
+    code = C_PROSE.sub("", source)
+    return [word for word in C_WORD.findall(code) if word in SAYS_NOTHING]
+
+
 @pytest.fixture(scope="module")
 def service(sources: dict[Path, str]) -> dict[Path, str]:
     return {
@@ -151,6 +158,15 @@ def test_identifiers_are_nouns_and_verbs_of_the_field(service: dict[Path, str]) 
     faults = {path.as_posix(): nameless(source) for path, source in service.items()}
 
     assert {path: lines for path, lines in faults.items() if lines} == {}
+
+
+def test_identifiers_of_the_kernel_are_too(root: Path) -> None:
+    faults = {
+        path.name: nameless_c(path.read_text())
+        for path in root.glob("registry/**/*.[ch]")
+    }
+
+    assert {name: words for name, words in faults.items() if words} == {}
 
 
 def test_docstrings_begin_with_a_verb_or_a_noun(service: dict[Path, str]) -> None:
@@ -224,6 +240,10 @@ def test_the_compiled_library_has_few_entry_points(root: Path) -> None:
 )
 def test_a_name_that_says_nothing_is_seen(source: str) -> None:
     assert nameless(source)
+
+
+def test_a_name_in_c_that_says_nothing_is_seen() -> None:
+    assert nameless_c("/* one */ int one = 1;") == ["one"]
 
 
 @pytest.mark.parametrize(

@@ -47,13 +47,14 @@ def run_json(*arguments: object) -> tuple[int, dict[str, Any]]:
 class Served:
     """What a registry answers: the log of a folder, and JSON by path.
 
-    asked: the paths. failures: for a path, status codes to give first.
+    asked: the paths. posted: the bodies. failures: for a path, status codes to give first.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.answers: dict[str, Any] = {"/v1/log": {"verifierKey": VKEY}}
         self.asked: list[str] = []
+        self.posted: list[bytes] = []
         self.failures: dict[str, list[int]] = {}
         self.url = ""
 
@@ -87,7 +88,7 @@ def serving(folder: Path) -> Iterator[Served]:
             self.wfile.write(body)
 
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
+            served.posted.append(self.rfile.read(int(self.headers["Content-Length"])))
             self.do_GET()
 
         def log_message(self, *_: object) -> None:

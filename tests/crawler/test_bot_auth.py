@@ -17,7 +17,7 @@ from registry.identity.requests.message_signature import Message, verify_message
 from registry.identity.requests.structured_fields import Parameters
 from registry.identity.requests.web_bot_auth import REQUEST_TAG, SignatureAgent
 from registry.settings_reader import read_settings
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from tests.crawler.net import HOST, HonestSite, Net, Page, Request
 from tests.unit.identity.fixed_keys import fixed_key
 
@@ -30,8 +30,8 @@ AGENT = SignatureAgent(
 
 
 def signing(net: Net) -> Fetcher:
-    chance = Chance(now=lambda: datetime.fromtimestamp(NOW, UTC))
-    config = replace(net.fetcher().config, sign=BotAuth(AGENT, chance).sign)
+    ids = IdSource(clock=lambda: datetime.fromtimestamp(NOW, UTC))
+    config = replace(net.fetcher().config, sign=BotAuth(AGENT, ids).sign)
     return Fetcher(config)
 
 

@@ -28,7 +28,7 @@ from crawler.robots.robots_cache import RobotsCache
 from registry.errors import Refused
 from registry.observability import PORTS_TRIED, metrics_served
 from registry.sites.host import parse_host
-from registry.usecases.chance import utc_now
+from registry.usecases.ids import utc_now
 from tests.crawler.net import HOST, HonestSite, Net, Page, raw
 
 ROOT = f"https://{HOST}"

@@ -8,7 +8,7 @@ import pytest
 
 from crawler import once
 from crawler.http.fetch import Fetcher
-from registry.usecases.chance import Chance
+from registry.usecases.ids import utc_now
 from tests.crawler.net import HOST, HonestSite, Net, Page
 from tests.db.scene import wab
 
@@ -28,7 +28,7 @@ async def look(
         fetcher,
         host,
         declared=declared,
-        chance=Chance(),
+        clock=utc_now,
         test_hosts=True,
         write=written,
     )

@@ -24,7 +24,7 @@ from registry.records.ranking_columns import (
 from registry.records.ranking_record import RankingFields, ranking_record
 from registry.records.record import ANONYMOUS, Record
 from registry.sites.identifier import format_site_id, parse_site_id
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.log.accept import accepted
 
 DIGESTS = 8
@@ -85,7 +85,7 @@ class MadeRanking:
 
 
 def make_ranking(
-    chance: Chance,
+    ids: IdSource,
     order: Sequence[int] = (1, 2, 3),
     *,
     eligible: Sequence[int] | None = None,
@@ -97,10 +97,10 @@ def make_ranking(
     operator: for whom it is to be counted.
     """
     eligible = order if eligible is None else eligible
-    sealed = seal(disclosed or {"query": "bread"}, chance.random_bytes, DIGESTS)
+    sealed = seal(disclosed or {"query": "bread"}, ids.random_bytes, DIGESTS)
     fields = RankingFields(
-        record_id=chance.ulid(),
-        at=chance.now(),
+        record_id=ids.ulid(),
+        at=ids.clock(),
         operator=operator or ANONYMOUS,
         policy=DEFAULT_POLICY.digest,
         snapshot=f"sha256:{'0' * 64}",

@@ -40,7 +40,7 @@ from registry.identity.statements.jws import sign_compact
 from registry.identity.statements.registration import DocumentClaim
 from registry.sites.entry import SiteEntry
 from registry.sites.host import Host, parse_host
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.log.promiser import Promiser
 from registry.usecases.registration.decide_registration import carry_out
 from registry.usecases.registration.issue_challenge import issue_challenge
@@ -215,7 +215,7 @@ class Scene:
         self.engines = engines
         self.lister = lister
         self.clock = clock
-        self.chance = Chance(now=clock)
+        self.ids = IdSource(clock=clock)
         self._owner = owner
 
     @property
@@ -224,7 +224,7 @@ class Scene:
 
     @property
     def promiser(self) -> Promiser:
-        return Promiser(self.api, PROMISE_KEY, self.chance)
+        return Promiser(self.api, PROMISE_KEY, self.ids.clock)
 
     @property
     def crawler(self) -> Engine:
@@ -237,7 +237,7 @@ class Scene:
             fetcher=fetcher,
             robots=RobotsCache(fetcher),
             lister=self.lister,
-            chance=self.chance,
+            ids=self.ids,
             draw=lambda: 0.5,
             test_hosts=True,
         )
@@ -245,7 +245,7 @@ class Scene:
     async def challenge(self, host: Host) -> Challenge:
         async with self.api.begin() as connection:
             return await issue_challenge(
-                connection, host, audience=AUDIENCE, chance=self.chance
+                connection, host, audience=AUDIENCE, ids=self.ids
             )
 
     async def submit_token(
@@ -257,7 +257,7 @@ class Scene:
                 token,
                 audience=AUDIENCE,
                 test_hosts=True,
-                chance=self.chance,
+                ids=self.ids,
                 network=network,
             )
 
@@ -309,7 +309,7 @@ class Scene:
                 claims=statement.documents,
                 declarations=statement.declarations,
             )
-        await carry_out(self.crawler, verified, what, self.lister, self.chance)
+        await carry_out(self.crawler, verified, what, self.lister, self.ids)
         return await self.registration(registration)
 
     async def play(

@@ -73,7 +73,7 @@ async def kept() -> dict[str, Any]:
 
 
 def make_ranking(scene: Scene, number: int, ids: list[int]) -> MadeRanking:
-    now = scene.chance.now()
+    now = scene.ids.clock()
     order = [] if number % 13 == 12 else ids[number % 2 :] + ids[: number % 2]
     spelled = list(map(format_site_id, order))
     factors = [[9000 - 500 * rank, 5000, 5000, 7000, 8000] for rank in range(3)]
@@ -95,11 +95,11 @@ def make_ranking(scene: Scene, number: int, ids: list[int]) -> MadeRanking:
             ],
             "terms": {"question": 1},
         },
-        scene.chance.random_bytes,
+        scene.ids.random_bytes,
         8,
     )
     fields = RankingFields(
-        record_id=scene.chance.ulid(),
+        record_id=scene.ids.ulid(),
         at=now,
         operator=("anon", "op-1")[number % 2],
         policy=DEFAULT_POLICY.digest,

@@ -63,7 +63,7 @@ async def follower(scene: Scene, town: list[int], tmp_path: Path) -> IndexFollow
 @pytest.fixture
 def desk(scene: Scene, follower: IndexFollower) -> Counterfactuals:
     auditor = scene.engines[Role.AUDITOR]
-    return Counterfactuals(auditor, scene.lister, follower, scene.chance)
+    return Counterfactuals(auditor, scene.lister, follower, scene.ids.clock)
 
 
 def about(
@@ -117,7 +117,7 @@ async def test_a_ranker_that_knows_who_pays_is_told(
         policy=scene.lister.policy,
     )
     auditor = scene.engines[Role.AUDITOR]
-    desk = Counterfactuals(auditor, bribable, follower, scene.chance)
+    desk = Counterfactuals(auditor, bribable, follower, scene.ids.clock)
     found = await answered(desk, about(town, "commission", count=16))
     assert not found.held
 

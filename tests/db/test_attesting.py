@@ -70,7 +70,7 @@ async def put_on_record(scene: Scene, attestation: Attestation) -> Promised:
             attestation,
             auditors={format_vkey(AUDITOR.verifier_key)},
             promiser=scene.promiser,
-            chance=scene.chance,
+            ids=scene.ids,
         )
 
 

@@ -42,7 +42,7 @@ async def first_day(scene: Scene) -> None:
 
 async def commit(scene: Scene, code: str = CODE) -> None:
     publisher = scene.engines[Role.PUBLISHER]
-    await commit_ahead(publisher, DEFAULT_POLICY, code, scene.chance)
+    await commit_ahead(publisher, DEFAULT_POLICY, code, scene.ids)
 
 
 async def publish(scene: Scene) -> None:

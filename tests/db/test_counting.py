@@ -46,7 +46,7 @@ async def new_operator(scene: Scene) -> str:
 
 def ask(scene: Scene, operator: str) -> MadeRanking:
     """A ranking that this operator asked for, not yet counted."""
-    return make_ranking(scene.chance, operator=operator)
+    return make_ranking(scene.ids, operator=operator)
 
 
 async def stored(scene: Scene, operator: str) -> list[bytes]:
@@ -99,8 +99,8 @@ async def test_answer_put_on_record_is_packed_with_its_number(
     scene: Scene, writers: list[Engine]
 ) -> None:
     operator = await new_operator(scene)
-    answer = make_answer(record_id=scene.chance.ulid(), operator=operator)
-    made = put_on_record(answer, scene.chance.random_bytes)
+    answer = make_answer(record_id=scene.ids.ulid(), operator=operator)
+    made = put_on_record(answer, scene.ids.random_bytes)
     async with running(counting(writers[0])) as recorder:
         assert await recorder.record(made) == 1
     assert await stored(scene, operator) == [made.counted(1).body]
@@ -235,9 +235,7 @@ async def test_anonymous_rankings_do_not_wait_for_a_counter(
         waiting = asyncio.create_task(recorder.record(ask(scene, operator).on_record))
         async with asyncio.timeout(3):
             for _ in range(20):
-                assert (
-                    await anonymous.record(make_ranking(scene.chance).on_record) is None
-                )
+                assert await anonymous.record(make_ranking(scene.ids).on_record) is None
         assert not waiting.done()
         await holding.rollback()
         assert await waiting == 1

@@ -72,7 +72,7 @@ async def client(
         searcher=SimpleNamespace(promiser=scene.promiser),
         limits=SimpleNamespace(admit=admit_all),
         web_key=KEY,
-        chance=scene.chance,
+        ids=scene.ids,
     ) as opened:
         yield opened
 
@@ -80,7 +80,7 @@ async def client(
 async def record(scene: Scene, count: int = 1) -> list[MadeRanking]:
     made = [
         make_ranking(
-            scene.chance,
+            scene.ids,
             [11, 12],
             disclosed={"query": QUERY, "location": "u33d", "request": {"id": "x"}},
         )
@@ -103,7 +103,7 @@ async def sequence(scene: Scene, engines: dict[Role, Engine]) -> None:
 async def erase(scene: Scene, eraser: Engine, record_id: str) -> Erased:
     async with eraser.begin() as connection:
         return await erase_ranking(
-            connection, record_id, promiser=scene.promiser, chance=scene.chance
+            connection, record_id, promiser=scene.promiser, ids=scene.ids
         )
 
 
@@ -216,7 +216,7 @@ async def test_a_record_without_a_place_in_the_log_has_to_wait(
     assert refused.value.retry_after_s == 1
     assert len(await openings(scene, mine.record.record_id)) == 3
     with pytest.raises(NotFound, match="ranking_unknown"):
-        await erase(scene, eraser, scene.chance.ulid())
+        await erase(scene, eraser, scene.ids.ulid())
     await sequence(scene, engines)
     erased = await erase(scene, eraser, mine.record.record_id)
     await sequence(scene, engines)
@@ -234,7 +234,7 @@ async def test_when_the_record_cannot_be_written_nothing_is_erased(
             connection,
             mine.record.record_id,
             promiser=scene.promiser,
-            chance=scene.chance,
+            ids=scene.ids,
         )
         await connection.rollback()
     assert len(await openings(scene, mine.record.record_id)) == 3
@@ -308,9 +308,9 @@ async def test_the_schedule_erases_what_is_older_and_nothing_else(
     clock.advance(days=29)
     young = await record(scene, 2)
     await sequence(scene, engines)
-    assert await erase_expired(eraser, KEPT, scene.chance) == 0
+    assert await erase_expired(eraser, KEPT, scene.ids) == 0
     clock.advance(days=1, seconds=1)
-    assert await erase_expired(eraser, KEPT, scene.chance) == 3
+    assert await erase_expired(eraser, KEPT, scene.ids) == 3
     for one in old:
         assert await openings(scene, one.record.record_id) == {}
     for one in young:
@@ -321,7 +321,7 @@ async def test_the_schedule_erases_what_is_older_and_nothing_else(
     first = await erase(scene, eraser, old[0].record.record_id)
     told = parse_record(first.body)
     assert (told["index"], told["last"], list(told["fields"])) == (0, 2, [])  # type: ignore[arg-type]
-    assert await erase_expired(eraser, KEPT, scene.chance) == 0
+    assert await erase_expired(eraser, KEPT, scene.ids) == 0
     assert len(await scene.sql("SELECT * FROM audit.pending")) == 1
 
 
@@ -341,7 +341,7 @@ async def test_the_schedule_goes_on_behind_what_askers_erased_and_other_records(
     made += await record(scene, 1)
     await sequence(scene, engines)
     clock.advance(days=31)
-    assert await erase_expired(eraser, KEPT, scene.chance) == 4
+    assert await erase_expired(eraser, KEPT, scene.ids) == 4
     for one in made:
         assert await openings(scene, one.record.record_id) == {}
     erasures = await scene.sql(
@@ -351,12 +351,12 @@ async def test_the_schedule_goes_on_behind_what_askers_erased_and_other_records(
     assert [tuple(one) for one in erasures] == [(2, 3), (4, 4), (8, 8)]
     await sequence(scene, engines)
     clock.advance(days=31)
-    assert await erase_expired(eraser, KEPT, scene.chance) == 0
+    assert await erase_expired(eraser, KEPT, scene.ids) == 0
 
 
 async def test_retention_of_zero_days_is_for_ever(eraser: Engine, scene: Scene) -> None:
     async with asyncio.timeout(1):
-        await Retention(eraser, timedelta(0), scene.chance).run()
+        await Retention(eraser, timedelta(0), scene.ids).run()
 
 
 async def test_two_schedules_at_once_erase_once(
@@ -366,7 +366,7 @@ async def test_two_schedules_at_once_erase_once(
     await sequence(scene, engines)
     clock.advance(days=31)
     erased = await asyncio.gather(
-        *(erase_expired(eraser, KEPT, scene.chance) for _ in range(3))
+        *(erase_expired(eraser, KEPT, scene.ids) for _ in range(3))
     )
     assert sum(erased) == 4
     assert len(await scene.sql("SELECT * FROM audit.pending")) == 1

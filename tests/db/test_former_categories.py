@@ -93,7 +93,7 @@ async def test_report_of_a_past_window_comes_out_again_and_from_a_later_archive(
     ids = [(await scene.entry(site)).site_id for site in sites]
     rankings = [
         make_ranking(
-            scene.chance,
+            scene.ids,
             ids,
             disclosed={
                 "query": f"question {number}",

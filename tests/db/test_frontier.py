@@ -171,7 +171,7 @@ async def test_a_stopped_worker_gives_back_what_it_did_not_do(scene: Scene) -> N
         await asyncio.Event().wait()
 
     context = cast(
-        "Context", SimpleNamespace(engine=scene.crawler, chance=scene.chance)
+        "Context", SimpleNamespace(engine=scene.crawler, clock=scene.ids.clock)
     )
     queue: Queue = replace(worker.TASKS, work=cast("Any", work))
     running = asyncio.create_task(

@@ -23,7 +23,7 @@ from registry.records.packing import unpack
 from registry.records.record import parse_record, selection_record
 from registry.reporter import do_in_turn
 from registry.reports.render.report_files import FORMAT
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.log.accept import accept_record
 from registry.usecases.reports.keep_report import Keeper
 from tests.db.filled_log import FilledLog, empty_log
@@ -64,7 +64,7 @@ def keeper(scene: Scene) -> Keeper:
         writer=scene.engines[Role.REPORTER],
         policy=DEFAULT_POLICY,
         key=KEY,
-        chance=scene.chance,
+        ids=scene.ids,
     )
 
 
@@ -173,17 +173,17 @@ async def test_a_break_between_storing_and_logging_leaves_neither(
     scene: Scene, keeper: Keeper, clock: Clock
 ) -> None:
     """The log has a record of this id already, and takes no other."""
-    chance = Chance(now=clock, random_bytes=bytes)
+    ids = IdSource(clock=clock, random_bytes=bytes)
     async with scene.api.begin() as connection:
         other = selection_record(
-            record_id=chance.ulid(),
+            record_id=ids.ulid(),
             at=clock(),
             operator="anon",
-            ranking_id=scene.chance.ulid(),
+            ranking_id=scene.ids.ulid(),
             site_id=None,
         )
         await accept_record(connection, other, clock())
-    unlucky = replace(keeper, chance=chance)
+    unlucky = replace(keeper, ids=ids)
     await do_in_turn(keeper.writer, REPORTS_TURN, unlucky.keep_missing)
     assert await months(scene) == []
     assert await records(scene) == []

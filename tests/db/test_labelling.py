@@ -73,7 +73,7 @@ async def put(
             source,
             auditors={format_vkey(AUDITOR.verifier_key)},
             promiser=scene.promiser,
-            chance=scene.chance,
+            ids=scene.ids,
             **given,
         )
 

@@ -67,7 +67,7 @@ def searcher_of(
         mentions=cast("Any", SimpleNamespace(find=lambda *_: ())),
         seeds=SeedReader(scene.api, policy, CODE),
         promiser=scene.promiser,
-        chance=scene.chance,
+        ids=scene.ids,
     )
 
 
@@ -93,7 +93,7 @@ async def play(scene: Scene, searcher: Searcher, recorder: RankingRecorder) -> N
     ]
     askers = [asyncio.create_task(ask()) for _ in range(ASKERS)]
     for _ in range(STEPS):
-        await commit_ahead(publisher, DEFAULT_POLICY, CODE, scene.chance)
+        await commit_ahead(publisher, DEFAULT_POLICY, CODE, scene.ids)
         await asyncio.sleep(0.15)
         scene.clock.now += STEP
     over.set()
@@ -138,7 +138,7 @@ async def test_policy_that_is_not_in_the_log_ranks_nothing(
     """Although a seed of the day is there."""
     scene.clock.now = DUSK + timedelta(minutes=30)
     publisher = scene.engines[Role.PUBLISHER]
-    await commit_ahead(publisher, DEFAULT_POLICY, CODE, scene.chance)
+    await commit_ahead(publisher, DEFAULT_POLICY, CODE, scene.ids)
     async with publisher.connect() as connection:
         edge = await load_edge(connection)
         await connection.commit()

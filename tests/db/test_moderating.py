@@ -24,7 +24,7 @@ async def act(
     """The last of them."""
     for one in acts:
         async with scene.engines[Role.MODERATOR].begin() as connection:
-            done = await moderate(connection, site.host.name, one, reason, scene.chance)
+            done = await moderate(connection, site.host.name, one, reason, scene.ids)
     return done
 
 

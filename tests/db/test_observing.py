@@ -77,7 +77,7 @@ def made(scene: Scene, answer: Answer) -> MadeRanking:
         ]
     scene.clock.advance(seconds=1)
     ranking = make_ranking(
-        scene.chance, answer.order, eligible=answer.sampled, disclosed=disclosed
+        scene.ids, answer.order, eligible=answer.sampled, disclosed=disclosed
     )
     told = msgspec.structs.replace(
         ranking.fields, operator=answer.operator, eligible_count=40
@@ -117,7 +117,7 @@ async def rankings(scene: Scene) -> list[MadeRanking]:
                 await save_selection(
                     connection,
                     ranking.record.record_id,
-                    scene.chance.ulid(),
+                    scene.ids.ulid(),
                     answer.chosen,
                     scene.clock(),
                 )

@@ -82,7 +82,7 @@ async def test_an_erasure_is_refused_and_not_recorded(
     async with engines[Role.ERASER].begin() as connection:
         with pytest.raises(Unavailable, match="log_stands_still"):
             await erase_ranking(
-                connection, ranking_id, promiser=promiser, chance=scene.chance
+                connection, ranking_id, promiser=promiser, ids=scene.ids
             )
     assert await pending(scene) == ["ranking", "ranking"]
 
@@ -101,7 +101,7 @@ async def test_neither_answers_nor_readiness_are_given(
         mentions=nothing,
         seeds=nothing,
         promiser=promiser,
-        chance=scene.chance,
+        ids=scene.ids,
     )
     with pytest.raises(Unavailable, match="log_stands_still"):
         await searcher.search(nothing, None, nothing)
@@ -110,7 +110,7 @@ async def test_neither_answers_nor_readiness_are_given(
 
 
 async def test_a_promise_is_of_the_key_that_was_given(scene: Scene) -> None:
-    leaf = make_ranking(scene.chance).record.leaf_hash
+    leaf = make_ranking(scene.ids).record.leaf_hash
     promise = scene.promiser.promise(leaf, scene.clock.now)
     verify_promise(promise, leaf, public_key_of(PROMISE_KEY).raw)
 

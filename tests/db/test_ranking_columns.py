@@ -18,7 +18,7 @@ from registry.records.packing import PLAIN
 from registry.records.ranked_answer import DISCLOSED
 from registry.records.ranking_columns import DERIVED, RankingColumns
 from registry.tlog.merkle import leaf_hash, tree_root
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.log.sequence import Sequencer, load_edge
 from tests.db.rankings import MadeRanking, make_ranking
 from tests.db.scene import Clock
@@ -64,7 +64,7 @@ async def former(postgres: EmbeddedPostgres) -> URL:
 
 
 def rankings(clock: Clock) -> list[MadeRanking]:
-    chance = Chance(now=clock)
+    ids = IdSource(clock=clock)
     disclosed: Sequence[dict[str, Any]] = (
         {"query": "bread", "location": "u33d", "filters": {"category": "bakery"}},
         {"query": "", "location": None, "filters": {"country": "DE"}},
@@ -81,7 +81,7 @@ def rankings(clock: Clock) -> list[MadeRanking]:
         )
         made.append(
             make_ranking(
-                chance,
+                ids,
                 order,
                 eligible=range(40 + number),
                 disclosed=values,
@@ -163,7 +163,7 @@ async def verify_log(
     """It goes on where it stood: each entry and the whole tree are as they were made."""
     api = open_engine(url, Role.API)
     async with api.connect() as connection:
-        later = make_ranking(Chance(now=clock))
+        later = make_ranking(IdSource(clock=clock))
         await (await RankingWriter.over(connection)).write([later.row])
     await publish(url, clock)
     async with api.connect() as connection:

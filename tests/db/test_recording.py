@@ -53,7 +53,7 @@ async def durable(scene: Scene) -> Counter[str]:
 
 
 def rankings(scene: Scene, count: int) -> list[MadeRanking]:
-    return [make_ranking(scene.chance) for _ in range(count)]
+    return [make_ranking(scene.ids) for _ in range(count)]
 
 
 async def acknowledged(recorder: RankingRecorder, one: MadeRanking) -> bool:
@@ -67,14 +67,14 @@ async def acknowledged(recorder: RankingRecorder, one: MadeRanking) -> bool:
 async def record_until_taken(recorder: RankingRecorder, scene: Scene) -> None:
     """The recorder works again, within seconds."""
     async with asyncio.timeout(10):
-        while not await acknowledged(recorder, make_ranking(scene.chance)):
+        while not await acknowledged(recorder, make_ranking(scene.ids)):
             await asyncio.sleep(0.05)
 
 
 async def test_record_is_durable_with_all_its_parts_when_the_call_returns(
     scene: Scene, writer: Engine
 ) -> None:
-    one = make_ranking(scene.chance, [5, 7], eligible=[5, 6, 7])
+    one = make_ranking(scene.ids, [5, 7], eligible=[5, 6, 7])
     async with running(RankingRecorder(writer)) as recorder:
         await recorder.record(one.on_record)
         record_id = one.record.record_id
@@ -94,9 +94,9 @@ async def test_answers_put_on_record_are_stored_as_they_were_made(
     scene: Scene, writer: Engine, count: int
 ) -> None:
     """In whichever statement they are written."""
-    random_bytes = scene.chance.random_bytes
+    random_bytes = scene.ids.random_bytes
     made = [
-        put_on_record(make_answer(record_id=scene.chance.ulid()), random_bytes)
+        put_on_record(make_answer(record_id=scene.ids.ulid()), random_bytes)
         for _ in range(count)
     ]
     batches: list[int] = []
@@ -137,7 +137,7 @@ async def test_concurrent_records_are_all_durable_once_and_in_few_commits(
 async def test_full_queue_turns_away_at_once(scene: Scene, writer: Engine) -> None:
     """Nobody writes: the database stalls."""
     recorder = RankingRecorder(writer)
-    one = make_ranking(scene.chance)
+    one = make_ranking(scene.ids)
     waiting = [
         asyncio.create_task(recorder.record(one.on_record)) for _ in range(MAX_WAITING)
     ]
@@ -159,7 +159,7 @@ async def test_killed_connection_loses_no_acknowledged_record(
 
     async def call(recorder: RankingRecorder) -> None:
         while not done.is_set():
-            one = make_ranking(scene.chance)
+            one = make_ranking(scene.ids)
             answers = taken if await acknowledged(recorder, one) else refused
             answers.append(one.record.record_id)
             await asyncio.sleep(0)
@@ -184,7 +184,7 @@ async def test_stalled_server_turns_callers_away_and_is_left(
 ) -> None:
     """It neither answers nor hangs up: waiting for it would be waiting for ever."""
     async with running(RankingRecorder(writer, write_timeout_s=0.3)) as recorder:
-        await recorder.record(make_ranking(scene.chance).on_record)
+        await recorder.record(make_ranking(scene.ids).on_record)
         (pid,) = await recorder_backend(scene)
         os.kill(pid, signal.SIGSTOP)
         try:
@@ -223,7 +223,7 @@ async def test_cancelled_caller_does_not_break_the_batch(
 async def test_record_that_the_database_refuses_takes_only_its_batch_down(
     scene: Scene, writer: Engine
 ) -> None:
-    one = make_ranking(scene.chance)
+    one = make_ranking(scene.ids)
     async with running(RankingRecorder(writer)) as recorder:
         await recorder.record(one.on_record)
         assert not await acknowledged(recorder, one), "its id is taken"
@@ -232,7 +232,7 @@ async def test_record_that_the_database_refuses_takes_only_its_batch_down(
 
 
 async def test_batch_is_whole_or_not_there(scene: Scene, writer: Engine) -> None:
-    good = make_ranking(scene.chance)
+    good = make_ranking(scene.ids)
     bad = await taken_already(scene, writer)
     recorder = RankingRecorder(writer)
     calls = [asyncio.create_task(acknowledged(recorder, one)) for one in (good, bad)]
@@ -245,7 +245,7 @@ async def test_batch_is_whole_or_not_there(scene: Scene, writer: Engine) -> None
 
 async def taken_already(scene: Scene, writer: Engine) -> MadeRanking:
     """One whose id is on record."""
-    one = make_ranking(scene.chance)
+    one = make_ranking(scene.ids)
     async with running(RankingRecorder(writer)) as recorder:
         await recorder.record(one.on_record)
     return one
@@ -255,7 +255,7 @@ async def test_database_that_is_away_turns_callers_away(scene: Scene) -> None:
     nowhere = open_engine("postgresql://nobody@127.0.0.1:1/none", pool=1)
     async with running(RankingRecorder(nowhere)) as recorder:
         async with asyncio.timeout(5):
-            assert not await acknowledged(recorder, make_ranking(scene.chance))
+            assert not await acknowledged(recorder, make_ranking(scene.ids))
     await nowhere.dispose()
 
 
@@ -263,8 +263,8 @@ async def test_recorder_that_ended_gives_no_answer_and_no_wait(
     scene: Scene, writer: Engine
 ) -> None:
     recorder = RankingRecorder(writer)
-    waiting = asyncio.create_task(acknowledged(recorder, make_ranking(scene.chance)))
+    waiting = asyncio.create_task(acknowledged(recorder, make_ranking(scene.ids)))
     async with running(recorder):
         await waiting
     async with asyncio.timeout(1):
-        assert not await acknowledged(recorder, make_ranking(scene.chance))
+        assert not await acknowledged(recorder, make_ranking(scene.ids))

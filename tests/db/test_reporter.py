@@ -13,7 +13,7 @@ from sqlalchemy.engine import URL
 from registry import keyring, reporter
 from registry.db.engine.engines import Engine
 from registry.settings import Settings
-from registry.usecases.chance import utc_now
+from registry.usecases.ids import utc_now
 
 BEGAN = timedelta(days=40)
 WAIT_S = 60.0

@@ -56,7 +56,7 @@ async def play(scene: Scene) -> None:
     )
     asked = [
         make_ranking(
-            scene.chance,
+            scene.ids,
             ids if number < SMALL_FIRST else ids[::-1],
             disclosed={
                 "query": f"question {number}",
@@ -69,7 +69,7 @@ async def play(scene: Scene) -> None:
         )
         for number in range(SHOWN)
     ]
-    empty = [make_ranking(scene.chance, [], eligible=[]) for _ in range(2)]
+    empty = [make_ranking(scene.ids, [], eligible=[]) for _ in range(2)]
     async with scene.api.connect() as connection:
         await (await RankingWriter.over(connection)).write(
             [one.row for one in (*asked, *empty)]
@@ -173,7 +173,7 @@ async def test_answers_outside_the_window_do_not_count(
     scene: Scene, report: FairnessReport
 ) -> None:
     scene.clock.advance(days=5)
-    later = make_ranking(scene.chance, [], eligible=[])
+    later = make_ranking(scene.ids, [], eligible=[])
     async with scene.api.connect() as connection:
         await (await RankingWriter.over(connection)).write([later.row])
     assert (await report_of(scene)).counts == report.counts

@@ -26,7 +26,7 @@ FIRST, SECOND, ELSEWHERE = (format_site_id(number) for number in (11, 12, 13))
 
 async def ask(scene: Scene) -> str:
     """The id that the asker of a ranking of FIRST and SECOND was given."""
-    ranking = make_ranking(scene.chance, [11, 12], eligible=[11, 12, 13])
+    ranking = make_ranking(scene.ids, [11, 12], eligible=[11, 12, 13])
     async with scene.api.connect() as connection:
         await (await RankingWriter.over(connection)).write([ranking.row])
     return make_receipt(KEY, ranking.record.record_id)
@@ -46,7 +46,7 @@ async def select(
             Selection(ranking_id=ranking_id, site_id=site_id, outcome=outcome),
             web_key=KEY,
             promiser=promiser or scene.promiser,
-            chance=scene.chance,
+            ids=scene.ids,
         )
 
 
@@ -154,7 +154,7 @@ async def test_secret_of_one_ranking_does_not_fit_another(scene: Scene) -> None:
 
 async def test_ranking_that_was_never_given_is_unknown(scene: Scene) -> None:
     """Signed with our key, yet on no record: as after a lost answer."""
-    receipt = make_receipt(KEY, scene.chance.ulid())
+    receipt = make_receipt(KEY, scene.ids.ulid())
     with pytest.raises(NotFound, match="ranking_unknown"):
         await select(scene, receipt, FIRST)
 

@@ -142,7 +142,7 @@ async def test_rejected_statement_keeps_its_digest_and_not_its_bytes(
     (row,) = await scene.sql("SELECT now() AS now")
     scene.clock.now = row.now
     owner = await scene.register()
-    assert await drop_rejected_statements(scene.engines[Role.REPORTER], scene.chance)
+    assert await drop_rejected_statements(scene.engines[Role.REPORTER], scene.ids.clock)
     after = await scene.registration(old)
     assert (after.token, after.token_digest) == (b"", old.token_digest)
     assert (await scene.registration(new)).token == new.token

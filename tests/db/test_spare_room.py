@@ -9,7 +9,7 @@ from registry.db.engine.engines import Engine, Role
 from registry.db.log import entries as log
 from registry.interfaces.http.spare_room import SpareRoom, free_bytes_of
 from registry.observability import ANONYMOUS_TURNED_AWAY, FREE_BYTES
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from tests.db.rankings import make_ranking
 
 
@@ -54,7 +54,7 @@ async def test_a_log_that_falls_behind_is_noticed(watch: Watch, owner: Engine) -
     for number in range(4):
         assert await watch.short() is None, number
         async with owner.begin() as connection:
-            await log.accept(connection, make_ranking(Chance()).record)
+            await log.accept(connection, make_ranking(IdSource()).record)
     assert await watch.short() == "log"
 
 

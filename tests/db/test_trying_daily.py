@@ -17,7 +17,7 @@ from registry.ranking.policy import DEFAULT_POLICY
 from registry.reports.invariance import PERTURBATIONS
 from registry.reports.metrics.trials import INVARIANCE
 from registry.reports.report_terms import Window
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.reports.make_report import make_report
 from registry.usecases.reports.try_daily import DailyTrials
 from tests.db.scene import Clock, Scene
@@ -52,7 +52,7 @@ def daily(scene: Scene, clock: Clock) -> DailyTrials:
         auditor=scene.engines[Role.AUDITOR],
         writer=scene.engines[Role.REPORTER],
         make_lister=lambda: scene.lister,
-        chance=Chance(now=clock, random_bytes=bytes),
+        ids=IdSource(clock=clock, random_bytes=bytes),
         trials=TRIALS,
         hour=3,
     )

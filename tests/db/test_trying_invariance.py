@@ -55,10 +55,10 @@ async def ask(scene: Scene, site_ids: list[int]) -> None:
     ]
     told[0]["filters"] = {"category": "bakery"}
     rankings = [
-        make_ranking(scene.chance, site_ids[:3], eligible=site_ids[:9], disclosed=one)
+        make_ranking(scene.ids, site_ids[:3], eligible=site_ids[:9], disclosed=one)
         for one in told
     ]
-    erased = make_ranking(scene.chance, site_ids[:3], disclosed={"location": "u33d"})
+    erased = make_ranking(scene.ids, site_ids[:3], disclosed={"location": "u33d"})
     async with scene.api.connect() as connection:
         await (await RankingWriter.over(connection)).write(
             [one.row for one in (*rankings, erased)]

@@ -12,7 +12,7 @@ from registry import publisher
 from registry.db.engine.engines import Role, open_engine
 from registry.db.log.rankings import CountingWriter
 from registry.errors import Unavailable
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.search.record_rankings import RankingRecorder
 from tests.db.rankings import make_ranking, numbered
 from tests.faults.early_recorder import EarlyRecorder
@@ -42,7 +42,7 @@ async def write(order: dict[str, Any]) -> None:
     async def call(number: int) -> None:
         while True:
             operator = order["operator"] if number % 2 else None
-            one = make_ranking(Chance(), operator=operator)
+            one = make_ranking(IdSource(), operator=operator)
             try:
                 count = await (counting if operator else recorder).record(one.on_record)
             except Unavailable:

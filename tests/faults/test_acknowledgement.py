@@ -13,7 +13,7 @@ from registry.db.engine.embedded import EmbeddedPostgres
 from registry.db.engine.engines import Engine, Role, open_engine
 from registry.db.schema.migrate import migrate
 from registry.errors import Unavailable
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.search.record_rankings import RankingRecorder
 from tests.db.rankings import make_ranking
 from tests.faults.early_recorder import EarlyRecorder
@@ -37,7 +37,7 @@ async def lost_records(
 
     async def call() -> None:
         while True:
-            one = make_ranking(Chance())
+            one = make_ranking(IdSource())
             with suppress(Unavailable):
                 await recorder.record(one.on_record)
                 acknowledged.append(one.record.leaf_hash)

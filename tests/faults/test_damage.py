@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,32 @@ from tests.db.scene import NOON
 from tests.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.slow
+
+
+async def test_a_log_is_never_continued_under_another_name(
+    database: URL, owner: Engine, tmp_path: Path
+) -> None:
+    """The keys are gone or another registry's: the database still has the name."""
+    settings = Settings(
+        data=tmp_path, database_url=database.render_as_string(hide_password=False)
+    )
+    keyring.create_keyring(settings.keys, settings.log_origin)
+    sound = await start_publisher(settings)
+
+    async def signs() -> bool:
+        return await count(owner, "checkpoint") > 0
+
+    await until("the publisher signs a checkpoint", signs)
+    sound.terminate()
+    await sound.wait()
+    before = await count(owner, "checkpoint")
+    renamed = replace(settings, public_url="https://moved.example")
+    other = await start_publisher(renamed)
+    async with asyncio.timeout(PATIENCE_S):
+        _, log_lines = await other.communicate()
+    assert other.returncode == EXIT_DAMAGED
+    assert f"FAIR_REGISTRY_LOG_NAME={settings.log_origin}".encode() in log_lines
+    assert await count(owner, "checkpoint") == before
 
 
 async def test_publisher_refuses_a_damaged_log_and_says_so(

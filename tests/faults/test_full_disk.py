@@ -15,7 +15,7 @@ from registry.db.engine.embedded import EmbeddedPostgres, start_embedded
 from registry.db.engine.engines import Engine, Role, open_engine
 from registry.db.schema.migrate import migrate
 from registry.errors import Unavailable
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource, utc_now
 from registry.usecases.log.sequence import Sequencer
 from registry.usecases.search.record_rankings import RankingRecorder
 from tests.db.rankings import make_ranking
@@ -89,11 +89,11 @@ async def test_full_disk_refuses_records_and_loses_none(
     recorder = RankingRecorder(api)
     running = [
         asyncio.create_task(recorder.run()),
-        asyncio.create_task(Sequencer(publisher, SIGNER, Chance().now).run()),
+        asyncio.create_task(Sequencer(publisher, SIGNER, utc_now).run()),
     ]
 
     async def record() -> bool:
-        one = make_ranking(Chance())
+        one = make_ranking(IdSource())
         try:
             await recorder.record(one.on_record)
         except Unavailable:

@@ -48,3 +48,12 @@ def test_a_key_of_another_kind_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bot.pem").write_bytes(pem)
     with pytest.raises(TypeError, match=r"bot\.pem"):
         keyring.load_signature_agent(tmp_path, URL, "ietf-00")
+
+
+def test_a_logs_name_is_for_life(tmp_path: Path) -> None:
+    keyring.create_keyring(tmp_path, NAME)
+    before = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
+    assert keyring.load_log_name(tmp_path) == NAME
+    with pytest.raises(keyring.LogRenamed, match=f"LOG_NAME={NAME}"):
+        keyring.create_keyring(tmp_path, "other.example")
+    assert before == {one.name: one.read_bytes() for one in tmp_path.iterdir()}

@@ -24,7 +24,7 @@ from registry.records.record import ANONYMOUS
 from registry.sites.identifier import make_ulid, parse_site_id
 from registry.tlog.edge import TreeEdge
 from registry.tlog.note import NoteAlgorithm, Signer
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.log.sequence import Sequencer
 
 START = datetime(2026, 10, 1, tzinfo=UTC)
@@ -86,7 +86,7 @@ class LogWindow:
         """Record, sequence and select `count` rankings."""
         recorded = min(count, RECORDED_MAX)
         span = (self.end - self.start) * recorded / count
-        rng, stock = np.random.default_rng(1), Stock.make(Chance()).answers
+        rng, stock = np.random.default_rng(1), Stock.make(IdSource()).answers
         async with engine.connect() as connection:
             writer = await RankingWriter.over(connection)
             for first in range(0, recorded, BATCH):

@@ -19,7 +19,7 @@ from registry.records.ranked_answer import (
     put_on_record,
 )
 from registry.sites.identifier import format_site_id
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 
 STOCK = 500
 K, ELIGIBLE = 20, 4_000
@@ -43,12 +43,12 @@ class Stock:
     """Answers to be recorded again and again, each time under another id."""
 
     answers: tuple[RankedAnswer, ...]
-    chance: Chance
+    ids: IdSource
 
     @classmethod
-    def make(cls, chance: Chance, seed: int = 1) -> "Stock":
+    def make(cls, ids: IdSource, seed: int = 1) -> "Stock":
         dice = random.Random(seed)  # noqa: S311 — figures for a benchmark
-        return cls(tuple(_make_answer(dice, chance) for _ in range(STOCK)), chance)
+        return cls(tuple(_make_answer(dice, ids) for _ in range(STOCK)), ids)
 
     def shares(self, count: int) -> list[Iterator[AnswerOnRecord]]:
         """Return an endless iterator for each of so many callers."""
@@ -58,20 +58,18 @@ class Stock:
         ]
 
     def record(self, answer: RankedAnswer) -> AnswerOnRecord:
-        chance = self.chance
-        renewed = msgspec.structs.replace(
-            answer, record_id=chance.ulid(), at=chance.now()
-        )
-        return put_on_record(renewed, chance.random_bytes)
+        ids = self.ids
+        renewed = msgspec.structs.replace(answer, record_id=ids.ulid(), at=ids.clock())
+        return put_on_record(renewed, ids.random_bytes)
 
 
-def _make_answer(dice: random.Random, chance: Chance) -> RankedAnswer:
-    now, request_id = chance.now(), chance.ulid()
+def _make_answer(dice: random.Random, ids: IdSource) -> RankedAnswer:
+    now, request_id = ids.clock(), ids.ulid()
     query = dice.choice(_QUERIES)
     seed = make_seed(b"s" * 32, request_id, "")
-    sample = {chance.site_id() for _ in range(DEFAULT_POLICY.eligible_sample)}
+    sample = {ids.site_id() for _ in range(DEFAULT_POLICY.eligible_sample)}
     return RankedAnswer(
-        record_id=chance.ulid(),
+        record_id=ids.ulid(),
         at=now,
         operator=None,
         policy=DEFAULT_POLICY.digest,
@@ -80,7 +78,7 @@ def _make_answer(dice: random.Random, chance: Chance) -> RankedAnswer:
         eligible=ELIGIBLE,
         sample=sorted(sample),
         scores=score_columns(
-            seed, [chance.site_id() for _ in range(K)], _draw_factors(dice)
+            seed, [ids.site_id() for _ in range(K)], _draw_factors(dice)
         ),
         tie_seed=seed,
         query=query,

@@ -13,6 +13,7 @@ from registry.identity.keys.private_keys import PrivateKey, public_key_of
 from registry.identity.keys.public_keys import parse_thumbprint
 from registry.identity.refusals import KEY_RECOVERY_NEEDS_DNS
 from registry.identity.statements.jws import sign_compact
+from registry.sites.host import parse_host
 from registry.terminal.key_files import FOLDER_SHOWN, KEY_FILE, key_file, load_key
 from registry.terminal.output import (
     console,
@@ -186,11 +187,7 @@ def _state(
 
     async def work(client: RegistryClient) -> dict[str, Any]:
         challenge = await client.challenge(host)
-        now = int(time.time())
-        times = {"iat": now, "exp": now + LIFETIME_S}
-        payload = {**challenge["payload"], "act": act, **members, **times}
-        if act not in LISTING_ACTS:
-            payload.pop("docs", None)
+        payload = {**_claims(challenge, host, url), "act": act, **members}
         submitted = await client.submit(sign_compact(payload, key))
         try:
             return await client.decided(submitted["id"])
@@ -206,6 +203,26 @@ def _state(
         raise _Rejected(registration)
     if registration["status"] == "verifying":
         raise SystemExit(1)
+
+
+def _claims(challenge: dict[str, Any], host: str, url: str) -> dict[str, Any]:
+    """Claims of the statement: of the challenge only its nonce and number are taken.
+
+    What else its template has is not: it could be another registry's challenge. Raises: click.BadParameter.
+    """
+    now = int(time.time())
+    try:
+        name = parse_host(host, test_hosts=True).name
+    except RegistryError as refused:
+        raise click.BadParameter(str(refused), param_hint="HOST") from refused
+    return {
+        "aud": url.rstrip("/"),
+        "sub": name,
+        "jti": str(challenge["nonce"]),
+        "seq": int(challenge["payload"]["seq"]),
+        "iat": now,
+        "exp": now + LIFETIME_S,
+    }
 
 
 def _tell(registration: dict[str, Any], url: str) -> None:

@@ -15,7 +15,7 @@ from registry.reports.invariance import HOLDS, PERTURBATIONS, InvarianceResult
 from registry.settings import Settings
 from registry.sites.gazetteer import Gazetteer
 from registry.terminal.output import console, errors, json_option, print_json
-from registry.usecases.chance import Chance
+from registry.usecases.ids import utc_now
 from registry.usecases.reports.shadow import cast_shadow
 from registry.usecases.reports.try_invariance import Shadow, try_invariance
 from registry.usecases.sites.list_site import Lister
@@ -64,7 +64,7 @@ async def _read(settings: Settings) -> Shadow:
         engine_at(settings.database_url, Role.AUDITOR, pool=1) as engine,
         engine.connect() as connection,
     ):
-        return await cast_shadow(connection, lister, Chance().now())
+        return await cast_shadow(connection, lister, utc_now())
 
 
 def _members(result: InvarianceResult) -> dict[str, object]:

@@ -18,7 +18,7 @@ from registry.reports.render.report_rows import format_instant
 from registry.settings import Settings
 from registry.terminal.output import console, print_json
 from registry.terminal.report_options import parsed_month
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.reports.keep_report import Keeper, window_of_month
 
 AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
@@ -78,6 +78,6 @@ async def _keep_report(settings: Settings, month: date) -> bool:
             writer=writer,
             policy=settings.policy,
             key=signer.private,
-            chance=Chance(),
+            ids=IdSource(),
         )
         return await keeper.keep(month)

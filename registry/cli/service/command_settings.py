@@ -1,12 +1,15 @@
 """The settings of a command: of the environment, and of its own options."""
 
 import os
+from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 
 import click
 
+from registry import keyring
 from registry.settings import Settings
-from registry.settings_reader import SettingsInvalid, read_settings
+from registry.settings_reader import SettingsInvalid, is_loopback, read_settings
 
 
 def settings_or_exit(**given: Any) -> Settings:
@@ -15,3 +18,27 @@ def settings_or_exit(**given: Any) -> Settings:
         return read_settings(os.environ, **given)
     except SettingsInvalid as error:
         raise click.ClickException(str(error)) from error
+
+
+def settings_of_log(settings: Settings) -> Settings:
+    """Return the settings with the name that the log has for life, or begins with.
+
+    Raises: click.ClickException where another one is set, or a name that is of this
+    machine alone would become that of a registry for others.
+    """
+    name = keyring.load_log_name(settings.keys)
+    is_stated = bool(settings.log_name or settings.public_url)
+    if name is None and not is_stated and not _is_of_this_machine(settings):
+        raise click.ClickException(
+            f"the log would be named {settings.log_origin} for life; set "
+            "FAIR_REGISTRY_PUBLIC_URL to the origin under which outsiders will reach "
+            "the registry, such as https://registry.example"
+        )
+    if name is not None and is_stated and name != settings.log_origin:
+        raise click.ClickException(str(keyring.LogRenamed(name, settings.log_origin)))
+    return settings if name is None else replace(settings, log_name=name)
+
+
+def _is_of_this_machine(settings: Settings) -> bool:
+    database = urlsplit(settings.database_url).hostname or "localhost"
+    return is_loopback(settings.host) and is_loopback(database)

@@ -11,7 +11,7 @@ from registry.db.engine.engines import Role, engine_at
 from registry.errors import RegistryError
 from registry.records.record_fields import ModerationAct
 from registry.terminal.output import console, errors, json_option, print_json
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.moderation import ModeratedSite, lookalikes, moderate
 
 ACTS: tuple[ModerationAct, ...] = get_args(ModerationAct)
@@ -59,7 +59,7 @@ async def _moderate(
         engine_at(url, Role.MODERATOR, pool=1) as engine,
         engine.begin() as connection,
     ):
-        return await moderate(connection, host, act, reason, Chance())
+        return await moderate(connection, host, act, reason, IdSource())
 
 
 @click.command(name="lookalikes")

@@ -9,7 +9,7 @@ import asyncio
 import click
 
 from registry import keyring
-from registry.cli.service.command_settings import settings_or_exit
+from registry.cli.service.command_settings import settings_of_log, settings_or_exit
 from registry.cli.service.database import migrate_or_exit
 from registry.terminal.output import console
 
@@ -41,7 +41,7 @@ def migrate_database() -> None:
 )
 def make_keyring(*, rotate_log: bool) -> None:
     """Make the registry's own keys in FAIR_REGISTRY_DATA, as far as they are missing."""
-    settings = settings_or_exit()
+    settings = settings_of_log(settings_or_exit())
     keyring.create_keyring(settings.keys, settings.log_origin)
     if rotate_log:
         try:

@@ -13,7 +13,7 @@ import click
 import structlog
 
 from registry import keyring
-from registry.cli.service.command_settings import settings_or_exit
+from registry.cli.service.command_settings import settings_of_log, settings_or_exit
 from registry.cli.service.database import (
     database_or_exit,
     migrate_or_exit,
@@ -85,6 +85,7 @@ async def running_service(settings: Settings) -> AsyncIterator[Settings]:
             f"the weights of the encoder {settings.encoder} are not installed; for all "
             "processes alike: make encoder"
         )
+    settings = settings_of_log(settings)
     settings.data.mkdir(parents=True, exist_ok=True)
     postgres = None
     if not settings.database_url:

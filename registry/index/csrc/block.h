@@ -22,7 +22,7 @@ typedef struct {
 /* What a search has found, and what it did. after: greater rank scores were given before.
  * number: of the segment. */
 typedef struct {
-    top_k found, seen_groups;
+    top_k best, seen_groups;
     effort done;
     int64_t after;
     uint32_t number;
@@ -30,30 +30,30 @@ typedef struct {
 
 static float wanted(const state *s)
 {
-    return (float)s->found.least / 2;
+    return (float)s->best.least / 2;
 }
 
 /* ---- all rows ---- */
 
-static void add_block(const part *one, int64_t block, uint16_t most, uint16_t *lexical)
+static void add_block(const part *term, int64_t block, uint16_t most, uint16_t *lexical)
 {
-    const uint32_t end = one->block_starts[block + 1];
-    for (uint32_t i = one->block_starts[block]; i < end; i++) {
-        uint32_t own = ((one->postings[i] & 255) * one->step >> 8) + one->base;
-        uint32_t sum = lexical[(one->postings[i] >> 8) % BLOCK_ROWS] + own;
-        lexical[(one->postings[i] >> 8) % BLOCK_ROWS] = (uint16_t)(sum < most ? sum : most);
+    const uint32_t end = term->block_starts[block + 1];
+    for (uint32_t i = term->block_starts[block]; i < end; i++) {
+        uint32_t own = ((term->postings[i] & 255) * term->step >> 8) + term->base;
+        uint32_t sum = lexical[(term->postings[i] >> 8) % BLOCK_ROWS] + own;
+        lexical[(term->postings[i] >> 8) % BLOCK_ROWS] = (uint16_t)(sum < most ? sum : most);
     }
 }
 
 static void add_words(const run *r, int64_t block, const row_limits *s, work *w)
 {
     for (int32_t t = 0; t < r->n_terms; t++) {
-        const part *one = &r->terms[t];
-        if (!one->block_max[block]) continue;
-        if (!one->column)
-            add_block(one, block, s->lexical_most, w->lexical);
+        const part *term = &r->terms[t];
+        if (!term->block_max[block]) continue;
+        if (!term->column)
+            add_block(term, block, s->lexical_most, w->lexical);
         else
-            add_column(w->lexical, one->column + block * BLOCK_ROWS, one->step, one->base,
+            add_column(w->lexical, term->column + block * BLOCK_ROWS, term->step, term->base,
                        s->lexical_most);
     }
 }
@@ -62,14 +62,14 @@ static void pass_filters(const run *r, int64_t block, uint8_t *passed)
 {
     memset(passed, 0, BLOCK_ROWS);
     for (int32_t f = 0; f < r->n_filters; f++) {
-        const part *one = &r->filters[f];
-        if (one->column) {
-            const uint8_t *column = one->column + block * BLOCK_ROWS;
+        const part *term = &r->filters[f];
+        if (term->column) {
+            const uint8_t *column = term->column + block * BLOCK_ROWS;
             for (int i = 0; i < BLOCK_ROWS; i++) passed[i] = (uint8_t)(passed[i] + (column[i] > 0));
             continue;
         }
-        for (uint32_t i = one->block_starts[block]; i < one->block_starts[block + 1]; i++)
-            passed[(one->postings[i] >> 8) % BLOCK_ROWS]++;
+        for (uint32_t i = term->block_starts[block]; i < term->block_starts[block + 1]; i++)
+            passed[(term->postings[i] >> 8) % BLOCK_ROWS]++;
     }
 }
 
@@ -165,23 +165,23 @@ static int64_t representative_of(const segment *in, uint32_t row)
  * says is looked up last, and only if its meaning leaves it a chance. */
 static int take_row(const run *r, const close_row *near, state *s)
 {
-    const query *q = r->asked;
+    const query *q = r->request;
     const uint32_t row = near->row;
-    const record *one = &r->in->records[row];
+    const record *site = &r->in->records[row];
     s->done.records++;
-    const int32_t product = near->product + rest_product(one, &r->meant);
+    const int32_t product = near->product + rest_product(site, &r->meant);
     const int32_t cosine = cosine_of(q, product, r->in->sketches[row].reciprocal);
     const float meant = (float)q->weights[0] * (r->cosine_gain * (float)cosine + 1);
     if (near->apart + meant < wanted(s) || !r->in->alive[row]) return 1;
     const uint32_t matched = matched_by(r, row);
     const int32_t relevance = relevance_of(q, lexical_of(q, matched), cosine);
     if (!is_eligible(q, relevance, matched, cosine)) return 1;
-    const int tier = (one->flags & HIGHER_TIER) != 0;
-    const int64_t score = (int64_t)q->weights[0] * relevance + score_apart(q, one);
+    const int tier = (site->flags & HIGHER_TIER) != 0;
+    const int64_t score = (int64_t)q->weights[0] * relevance + score_apart(q, site);
     ranked_row taken = {2 * score - tier, 0, s->number, row};
-    if (one->flags & GROUPED) taken.representative = representative_of(r->in, row);
+    if (site->flags & GROUPED) taken.representative = representative_of(r->in, row);
     if (taken.rank_score > s->after) return !taken.representative || add(&s->seen_groups, &taken);
-    return insert(&s->found, &taken);
+    return insert(&s->best, &taken);
 }
 
 static int take_rows(const run *r, const close_row *rows, int count, state *s)
@@ -198,8 +198,8 @@ static int look_at(const run *r, const aspect *aspects, const candidate *list, i
     for (int start = 0; start < count; start += GROUP) {
         const int size = (int)least_of(GROUP, count - start);
         s->done.sketches += size;
-        const int kept = narrow(r, aspects, list + start, size, wanted(s), rows);
-        if (!take_rows(r, rows, kept, s)) return 0;
+        const int narrowed = narrow(r, aspects, list + start, size, wanted(s), rows);
+        if (!take_rows(r, rows, narrowed, s)) return 0;
     }
     return 1;
 }

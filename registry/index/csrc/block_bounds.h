@@ -24,8 +24,8 @@ typedef struct {
 static size_t block_bounds_bytes(const segment *in)
 {
     const size_t of_axis = sizeof(aspect) + sizeof(float) + 2 * sizeof(int32_t);
-    const size_t each = sizeof(aspect) + 5 * sizeof(float) + sizeof(int32_t) + sizeof(uint16_t);
-    return ((size_t)in->blocks + 1) * (of_axis + each);
+    const size_t of_block = sizeof(aspect) + 5 * sizeof(float) + sizeof(int32_t) + sizeof(uint16_t);
+    return ((size_t)in->blocks + 1) * (of_axis + of_block);
 }
 
 /* 0 where there is no room. */
@@ -105,10 +105,10 @@ static void bound_blocks(const run *r, int64_t blocks, const float *restrict tow
     const float *restrict least = in->block_spread, *restrict greatest = least + blocks;
     const uint8_t *restrict flags = in->block_flags;
     const uint16_t *restrict merits = in->block_merit, *restrict best = r->near.best;
-    const float weight = (float)r->asked->weights[0], slope = r->lexical_slope;
+    const float weight = (float)r->request->weights[0], slope = r->lexical_slope;
     const float by_words = r->lexical_gain, by_meaning = r->cosine_gain;
     const float limit = r->cosine_limit, most = r->cosine_most;
-    const float floor = (float)r->asked->floor, alone = (float)r->asked->meaning_only_min;
+    const float floor = (float)r->request->floor, alone = (float)r->request->meaning_only_min;
     const int32_t neutral = r->near.neutral, far = r->near.far;
     for (int64_t w = 0; w < blocks; w++) {
         float cosine = cosine_bound(towards[w], least[w], greatest[w], limit);

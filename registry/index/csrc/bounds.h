@@ -43,7 +43,7 @@ typedef struct {
  * a time before theirs. */
 typedef struct {
     const segment *in;
-    const query *asked;
+    const query *request;
     part terms[MAX_TERMS], filters[MAX_FILTERS];
     int32_t n_terms, n_filters;
     meaning meant;
@@ -72,7 +72,7 @@ static float length_of(const int8_t *vector, int from)
 
 static void set_limits(run *r)
 {
-    const query *q = r->asked;
+    const query *q = r->request;
     for (int i = 0; i < DIMENSIONS; i++) {
         r->vector[i] = q->vector[i];
         r->rest[i] = i < LEAD ? 0 : q->vector[i];
@@ -96,7 +96,7 @@ static void set_limits(run *r)
 /* Within reach, in radians, of a centre. */
 static float proximity_within(const run *r, const float *centre, float reach)
 {
-    const query *q = r->asked;
+    const query *q = r->request;
     float inner = r->origin[0] * centre[0] + r->origin[1] * centre[1] + r->origin[2] * centre[2];
     /* A chord is shorter than its arc. */
     float chord = inner < 1 ? sqrtf(2 - 2 * inner) : 0;

@@ -18,16 +18,16 @@ static void add_matched_column(int32_t weight, const uint8_t *restrict column,
 }
 
 /* What each row of a block says, exactly. */
-static void add_matched(const part *one, int64_t block, int32_t *matched)
+static void add_matched(const part *term, int64_t block, int32_t *matched)
 {
-    const int32_t weight = (int32_t)one->weight;
-    if (!one->block_max[block]) return;
-    if (one->column) {
-        add_matched_column(weight, one->column + block * BLOCK_ROWS, matched);
+    const int32_t weight = (int32_t)term->weight;
+    if (!term->block_max[block]) return;
+    if (term->column) {
+        add_matched_column(weight, term->column + block * BLOCK_ROWS, matched);
         return;
     }
-    for (uint32_t i = one->block_starts[block]; i < one->block_starts[block + 1]; i++)
-        matched[(one->postings[i] >> 8) % BLOCK_ROWS] += weight * (int32_t)(one->postings[i] & 255);
+    for (uint32_t i = term->block_starts[block]; i < term->block_starts[block + 1]; i++)
+        matched[(term->postings[i] >> 8) % BLOCK_ROWS] += weight * (int32_t)(term->postings[i] & 255);
 }
 
 /* A number times one of 2^-32, rounded down, at most FULL. Exact: a product below 2^53 is,
@@ -83,7 +83,7 @@ static void find_eligible(const run *r, int64_t block, uint8_t *eligible)
     for (int32_t t = 0; t < r->n_terms; t++) add_matched(&r->terms[t], block, own.matched);
     pass_filters(r, block, own.passed);
     multiply_rows(in->sketches + first, in->records + first, count, &r->meant, own.product);
-    judge(r->asked, in->sketches + first, count, &own);
+    judge(r->request, in->sketches + first, count, &own);
     mark(&own, in->alive + first, (uint8_t)r->n_filters, count, eligible + first);
 }
 

@@ -36,11 +36,11 @@ static inline int32_t coordinate(const int8_t *three)
            (int32_t)three[2] * 65536;
 }
 
-static inline int64_t squared_chord(const query *q, const record *one)
+static inline int64_t squared_chord(const query *q, const record *site)
 {
     int64_t sum = 0;
     for (int i = 0; i < 3; i++) {
-        int64_t difference = coordinate(one->place + 3 * i) - q->origin[i];
+        int64_t difference = coordinate(site->place + 3 * i) - q->origin[i];
         sum += difference * difference;
     }
     return sum;
@@ -59,30 +59,30 @@ static inline int32_t kilometres(const query *q, int64_t squared, int32_t most)
     return (int32_t)(base - q->squared_chords) + (left > 0 && *base <= squared);
 }
 
-static inline int32_t proximity_of(const query *q, const record *one)
+static inline int32_t proximity_of(const query *q, const record *site)
 {
-    if (!q->located || !(one->flags & LOCAL)) return q->neutral;
-    return q->near[kilometres(q, squared_chord(q, one), q->near_size - 1)];
+    if (!q->located || !(site->flags & LOCAL)) return q->neutral;
+    return q->near[kilometres(q, squared_chord(q, site), q->near_size - 1)];
 }
 
-static inline int32_t days_of(const query *q, const record *one)
+static inline int32_t days_of(const query *q, const record *site)
 {
-    int64_t seconds = q->now_s - one->changed_s;
+    int64_t seconds = q->now_s - site->changed_s;
     return seconds < 0 ? 0 : (int32_t)(seconds / DAY_S);
 }
 
-static inline int32_t freshness_of(const query *q, const record *one)
+static inline int32_t freshness_of(const query *q, const record *site)
 {
-    int32_t days = days_of(q, one);
+    int32_t days = days_of(q, site);
     return q->fresh[days < q->fresh_size ? days : q->fresh_size - 1];
 }
 
 /* All but relevance, weighted. */
-static inline int64_t score_apart(const query *q, const record *one)
+static inline int64_t score_apart(const query *q, const record *site)
 {
     const int32_t *w = q->weights;
-    return (int64_t)w[1] * proximity_of(q, one) + (int64_t)w[2] * one->depth +
-           (int64_t)w[3] * one->quality + (int64_t)w[4] * freshness_of(q, one);
+    return (int64_t)w[1] * proximity_of(q, site) + (int64_t)w[2] * site->depth +
+           (int64_t)w[3] * site->quality + (int64_t)w[4] * freshness_of(q, site);
 }
 
 #endif

@@ -47,39 +47,39 @@ static int double_table(table *t)
 }
 
 /* An odd number that depends on all that is said: nobody can choose words that meet. */
-static uint64_t key_of(const uint64_t *said, int64_t count)
+static uint64_t key_of(const uint64_t *term_hashes, int64_t count)
 {
     uint64_t sum = 0;
-    for (int64_t i = 0; i < count; i++) sum += said[i];
+    for (int64_t i = 0; i < count; i++) sum += term_hashes[i];
     return (sum ^ sum >> 29) * 0xBF58476D1CE4E5B9u | 1;
 }
 
 /* Numbers the terms as they come. Returns how many there are, or why not. */
-int64_t number_terms(const uint64_t *said, int64_t count, uint32_t *numbers,
+int64_t number_terms(const uint64_t *term_hashes, int64_t count, uint32_t *numbers,
                      uint64_t *hashes, int64_t *containing, int64_t capacity)
 {
-    table t = { .key = key_of(said, count) };
+    table t = { .key = key_of(term_hashes, count) };
     int64_t terms = 0;
     if (!open_table(&t, 12)) return NO_MEMORY;
     for (int64_t i = 0; i < count; i++) {
-        slot *found = find_slot(&t, said[i]);
-        if (!found->number) {
+        slot *at = find_slot(&t, term_hashes[i]);
+        if (!at->number) {
             if (terms == capacity) {
                 terms = NO_CAPACITY;
                 break;
             }
-            hashes[terms++] = found->hash = said[i];
-            found->number = (uint32_t)terms;
+            hashes[terms++] = at->hash = term_hashes[i];
+            at->number = (uint32_t)terms;
             if (terms * 2 > (int64_t)1 << t.bits) {
                 if (!double_table(&t)) {
                     terms = NO_MEMORY;
                     break;
                 }
-                found = find_slot(&t, said[i]);
+                at = find_slot(&t, term_hashes[i]);
             }
         }
-        numbers[i] = found->number - 1;
-        found->rows++;
+        numbers[i] = at->number - 1;
+        at->rows++;
     }
     for (uint64_t i = 0; i < (uint64_t)1 << t.bits; i++)
         if (t.slots[i].number) containing[t.slots[i].number - 1] = t.slots[i].rows;

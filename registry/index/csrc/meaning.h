@@ -97,14 +97,14 @@ static void multiply_axes(const int8_t *restrict axes, int64_t n, const int16_t 
     }
 }
 
-static inline int32_t lead_product(const sketch *one, const meaning *m)
+static inline int32_t lead_product(const sketch *row_sketch, const meaning *m)
 {
-    return dot((const uint8_t *)one, m->lead_even, m->lead_odd, LEAD_PIECES) - m->lead_excess;
+    return dot((const uint8_t *)row_sketch, m->lead_even, m->lead_odd, LEAD_PIECES) - m->lead_excess;
 }
 
-static inline int32_t rest_product(const record *one, const meaning *m)
+static inline int32_t rest_product(const record *site, const meaning *m)
 {
-    return dot((const uint8_t *)one, m->rest_even, m->rest_odd, REST_PIECES) - m->rest_excess;
+    return dot((const uint8_t *)site, m->rest_even, m->rest_odd, REST_PIECES) - m->rest_excess;
 }
 
 #endif

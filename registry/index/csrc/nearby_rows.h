@@ -12,7 +12,7 @@ static int level_of(float proximity) { return (int)(proximity * LEVELS / (FULL +
 
 static uint16_t near_units(const run *r, float proximity)
 {
-    return (uint16_t)(((float)r->asked->weights[1] * proximity + r->growth) / UNIT + 3);
+    return (uint16_t)(((float)r->request->weights[1] * proximity + r->growth) / UNIT + 3);
 }
 
 static uint32_t rows_of_cell(const segment *in, int64_t cell)
@@ -75,7 +75,7 @@ static int find_near(run *r)
 {
     const segment *in = r->in;
     nearby_rows *v = &r->near;
-    const size_t blocks = (size_t)in->blocks, cells = r->asked->located ? (size_t)in->cells : 0;
+    const size_t blocks = (size_t)in->blocks, cells = r->request->located ? (size_t)in->cells : 0;
     uint32_t rows = 0;
     int first = LEVELS;
     float *proximity = take(&r->left, cells * sizeof *proximity);
@@ -83,8 +83,8 @@ static int find_near(run *r)
     for (size_t c = 0; c < cells; c++)
         proximity[c] = proximity_within(r, in->cell_centre + c * 3, in->cell_reach[c]);
     if (cells) first = first_near_level(in, proximity, &rows);
-    v->neutral = v->far = near_units(r, (float)r->asked->neutral);
-    if (r->asked->located) v->far = near_units(r, (float)first * (FULL + 1) / LEVELS);
+    v->neutral = v->far = near_units(r, (float)r->request->neutral);
+    if (r->request->located) v->far = near_units(r, (float)first * (FULL + 1) / LEVELS);
     v->starts = take(&r->left, nearby_rows_bytes(in, rows));
     if (!v->starts) return 0;
     memset(v->starts, 0, nearby_rows_bytes(in, 0));

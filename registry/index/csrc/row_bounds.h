@@ -29,25 +29,25 @@ static uint16_t units(float score)
 }
 
 /* An impact adds step * impact / 256, rounded down, and base. */
-static void set_step(const run *r, part *one, float most)
+static void set_step(const run *r, part *term, float most)
 {
-    float weight = (float)r->asked->weights[0] * r->lexical_gain * r->lexical_slope;
-    float step = weight * (float)one->weight * 256 / UNIT * MORE + 1;
-    one->step = (uint16_t)(step < 65535 ? step : 0);
-    one->base = (uint16_t)(step < 65535 ? 1 : units(most) + 1);
+    float weight = (float)r->request->weights[0] * r->lexical_gain * r->lexical_slope;
+    float step = weight * (float)term->weight * 256 / UNIT * MORE + 1;
+    term->step = (uint16_t)(step < 65535 ? step : 0);
+    term->base = (uint16_t)(step < 65535 ? 1 : units(most) + 1);
 }
 
 /* What words score at most that weigh so much together. */
 static uint16_t peak_units(const run *r, float peak)
 {
     float lexical = peak * r->lexical_slope;
-    lexical = (lexical < FULL ? lexical : FULL) * r->lexical_gain * (float)r->asked->weights[0];
+    lexical = (lexical < FULL ? lexical : FULL) * r->lexical_gain * (float)r->request->weights[0];
     return (uint16_t)(peak > 0 ? units(lexical) + 1 : 0);
 }
 
 static row_limits row_limits_of(run *r)
 {
-    const query *q = r->asked;
+    const query *q = r->request;
     float weight = (float)q->weights[0], most = weight * FULL;
     float lexical = weight * r->lexical_gain * FULL, meaning = weight * r->cosine_gain;
     float gain = meaning * r->cosine_limit / UNIT;

@@ -52,7 +52,7 @@ int64_t arena_bytes(const segment *segments, int32_t n)
 static int begin(run *r, const segment *in, const query *q, arena own)
 {
     r->in = in;
-    r->asked = q;
+    r->request = q;
     r->n_terms = r->n_filters = 0;
     r->left = own;
     for (int64_t i = 0; i < q->terms + q->filters; i++) {
@@ -63,11 +63,11 @@ static int begin(run *r, const segment *in, const query *q, arena own)
             resolve(in, q->filter_hashes[i - q->terms], &r->filters[r->n_filters++], block_starts, block_max);
             continue;
         }
-        part *one = &r->terms[r->n_terms];
+        part *term = &r->terms[r->n_terms];
         if (!q->term_weights[i]) continue;
-        resolve(in, q->term_hashes[i], one, block_starts, block_max);
-        one->weight = (uint32_t)q->term_weights[i];
-        r->n_terms += one->block_max != NULL;
+        resolve(in, q->term_hashes[i], term, block_starts, block_max);
+        term->weight = (uint32_t)q->term_weights[i];
+        r->n_terms += term->block_max != NULL;
     }
     split(q->vector, &r->meant);
     set_limits(r);
@@ -161,10 +161,10 @@ int64_t search(const segment *segments, int32_t n, const query *q, int64_t k, in
         int64_t ended = search_segment(&segments[i], q, own, &s);
         if (ended) return ended;
     }
-    settle(&s.found);
+    settle(&s.best);
     *n_seen = s.seen_groups.count;
     *done = s.done;
-    return s.found.count;
+    return s.best.count;
 }
 
 static int may_pass(const run *r, int64_t block)
@@ -197,33 +197,33 @@ int64_t score_rows(const segment *in, const query *q, const uint32_t *rows, int6
     run r;
     if (!begin(&r, in, q, own)) return NO_MEMORY;
     for (int64_t i = 0; i < n; i++) {
-        const record *one = &in->records[rows[i]];
+        const record *site = &in->records[rows[i]];
         factors *f = &out[i];
         const uint32_t matched = matched_by(&r, rows[i]);
         int passed = in->alive[rows[i]] != 0;
         for (int32_t t = 0; t < r.n_filters; t++) passed &= impact_of(&r.filters[t], rows[i]) > 0;
         const sketch *brief = &in->sketches[rows[i]];
-        int32_t product = lead_product(brief, &r.meant) + rest_product(one, &r.meant);
+        int32_t product = lead_product(brief, &r.meant) + rest_product(site, &r.meant);
         f->lexical = lexical_of(q, matched);
         f->cosine = cosine_of(q, product, brief->reciprocal);
         f->relevance = relevance_of(q, f->lexical, f->cosine);
-        f->proximity = proximity_of(q, one);
-        f->depth = one->depth;
-        f->quality = one->quality;
-        f->days = days_of(q, one);
-        f->freshness = freshness_of(q, one);
-        f->km = q->located ? kilometres(q, squared_chord(q, one), q->chords) : -1;
+        f->proximity = proximity_of(q, site);
+        f->depth = site->depth;
+        f->quality = site->quality;
+        f->days = days_of(q, site);
+        f->freshness = freshness_of(q, site);
+        f->km = q->located ? kilometres(q, squared_chord(q, site), q->chords) : -1;
         f->eligible = passed && is_eligible(q, f->relevance, matched, f->cosine);
-        f->score = (int64_t)q->weights[0] * f->relevance + score_apart(q, one);
+        f->score = (int64_t)q->weights[0] * f->relevance + score_apart(q, site);
     }
     return n;
 }
 
-static float sketch_bound(const run *r, const block_bounds *p, const candidate *one)
+static float sketch_bound(const run *r, const block_bounds *p, const candidate *row)
 {
-    close_row kept = {0, 0, 0, 0};
-    if (one->bound) narrow(r, p->aspects, one, 1, 0, &kept);
-    return kept.bound;
+    close_row narrowed = {0, 0, 0, 0};
+    if (row->bound) narrow(r, p->aspects, row, 1, 0, &narrowed);
+    return narrowed.bound;
 }
 
 static void bound_block_rows(const run *r, const block_bounds *p, int64_t block, const work *w,
@@ -232,10 +232,10 @@ static void bound_block_rows(const run *r, const block_bounds *p, int64_t block,
     const int64_t first = block * BLOCK_ROWS, rows = least_of(BLOCK_ROWS, r->in->rows - first);
     candidates near;
     for (int i = 0; i < rows; i++) {
-        const candidate one = {(uint32_t)(first + i), w->bounds[i], w->lexical[i], w->apart[i]};
+        const candidate row = {(uint32_t)(first + i), w->bounds[i], w->lexical[i], w->apart[i]};
         out[first + i].block = p->bounds[block];
-        out[first + i].row = (float)one.bound * UNIT;
-        out[first + i].sketch = sketch_bound(r, p, &one);
+        out[first + i].row = (float)row.bound * UNIT;
+        out[first + i].sketch = sketch_bound(r, p, &row);
     }
     near.count = 0;
     gather_near(r, block, p->peak[block], p->bounds[block], 0, &near);

@@ -34,12 +34,12 @@ static void read_sketches(const run *r, const aspect *aspects, const candidate *
                           brief *b)
 {
     for (int i = 0; i < size; i++) {
-        const sketch *one = &r->in->sketches[group[i].row];
+        const sketch *row_sketch = &r->in->sketches[group[i].row];
         const aspect *own = &aspects[group[i].row / BLOCK_ROWS];
-        b->product[i] = lead_product(one, &r->meant);
-        b->reciprocal[i] = one->reciprocal;
-        b->rest_along[i] = one->rest_along;
-        b->rest_across[i] = one->rest_across;
+        b->product[i] = lead_product(row_sketch, &r->meant);
+        b->reciprocal[i] = row_sketch->reciprocal;
+        b->rest_along[i] = row_sketch->rest_along;
+        b->rest_across[i] = row_sketch->rest_across;
         b->lexical[i] = group[i].lexical;
         b->apart[i] = group[i].apart;
         b->along[i] = own->along;
@@ -52,9 +52,9 @@ static void read_sketches(const run *r, const aspect *aspects, const candidate *
 FOR_EACH_MACHINE
 static void bound_sketches(const run *r, float least, int size, brief *restrict b)
 {
-    const float weight = (float)r->asked->weights[0], full = weight * FULL;
-    const float gain = weight * r->cosine_gain, floor = weight * (float)r->asked->floor;
-    const float alone = (float)r->asked->meaning_only_min;
+    const float weight = (float)r->request->weights[0], full = weight * FULL;
+    const float gain = weight * r->cosine_gain, floor = weight * (float)r->request->floor;
+    const float alone = (float)r->request->meaning_only_min;
     const float slope = r->meaning_slope, most = r->cosine_most;
     for (int i = 0; i < size; i++) {
         float lead = (float)b->product[i] * (float)b->reciprocal[i] * slope;
@@ -76,16 +76,16 @@ static int narrow(const run *r, const aspect *aspects, const candidate *group, i
                   close_row *out)
 {
     brief b;
-    int kept = 0;
+    int closest = 0;
     read_sketches(r, aspects, group, size, &b);
     bound_sketches(r, least, size, &b);
     for (int i = 0; i < size; i++) {
         if (b.bound[i] <= 0) continue;
         __builtin_prefetch(&r->in->records[group[i].row]);
         const float apart = (float)(group[i].lexical + group[i].apart) * UNIT + SLACK;
-        out[kept++] = (close_row){group[i].row, b.product[i], b.bound[i], apart};
+        out[closest++] = (close_row){group[i].row, b.product[i], b.bound[i], apart};
     }
-    return kept;
+    return closest;
 }
 
 #endif

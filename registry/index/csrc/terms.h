@@ -48,32 +48,32 @@ static void cut_into_blocks(const uint32_t *postings, uint32_t count, int64_t bl
     }
 }
 
-static void resolve(const segment *in, uint64_t hash, part *one, uint32_t *block_starts,
+static void resolve(const segment *in, uint64_t hash, part *p, uint32_t *block_starts,
                     uint8_t *block_max)
 {
     int64_t term = find_term(in, hash);
-    memset(one, 0, sizeof *one);
+    memset(p, 0, sizeof *p);
     if (term < 0) return;
     int32_t frequent = in->frequent_of[term], column = in->column_of[term];
-    if (column >= 0) one->column = in->columns + column * in->blocks * BLOCK_ROWS;
-    else one->postings = in->postings + in->starts[term];
-    one->block_starts = block_starts;
-    one->block_max = block_max;
+    if (column >= 0) p->column = in->columns + column * in->blocks * BLOCK_ROWS;
+    else p->postings = in->postings + in->starts[term];
+    p->block_starts = block_starts;
+    p->block_max = block_max;
     if (frequent >= 0) {
-        one->block_starts = in->block_starts + frequent * (in->blocks + 1);
-        one->block_max = in->block_max + frequent * in->blocks;
+        p->block_starts = in->block_starts + frequent * (in->blocks + 1);
+        p->block_max = in->block_max + frequent * in->blocks;
         return;
     }
     uint32_t count = (uint32_t)(in->starts[term + 1] - in->starts[term]);
-    cut_into_blocks(one->postings, count, in->blocks, block_starts, block_max);
+    cut_into_blocks(p->postings, count, in->blocks, block_starts, block_max);
 }
 
-static uint8_t impact_of(const part *one, uint32_t row)
+static uint8_t impact_of(const part *p, uint32_t row)
 {
-    if (one->column) return one->column[row];
-    if (!one->postings) return 0;
-    uint32_t low = one->block_starts[row / BLOCK_ROWS], end = one->block_starts[row / BLOCK_ROWS + 1];
-    const uint32_t *from = one->postings + low; /* halved without a branch */
+    if (p->column) return p->column[row];
+    if (!p->postings) return 0;
+    uint32_t low = p->block_starts[row / BLOCK_ROWS], end = p->block_starts[row / BLOCK_ROWS + 1];
+    const uint32_t *from = p->postings + low; /* halved without a branch */
     for (uint32_t count = end - low; count > 1;) {
         const uint32_t half = count / 2;
         from = from[half] >> 8 <= row ? from + half : from;

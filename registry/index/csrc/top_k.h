@@ -34,14 +34,14 @@ static int by_representative(const void *a, const void *b)
 /* Sites that share a place stand at the best of them; its equals stay, for the tie. */
 static void drop_followers(top_k *p)
 {
-    int64_t kept = 0, best = 0;
+    int64_t remaining = 0, best = 0;
     qsort(p->list, (size_t)p->count, sizeof *p->list, by_representative);
     for (int64_t i = 0; i < p->count; i++) {
-        const ranked_row *one = &p->list[i];
-        if (!i || one->representative != p->list[i - 1].representative) best = one->rank_score;
-        if (!one->representative || one->rank_score == best) p->list[kept++] = *one;
+        const ranked_row *entry = &p->list[i];
+        if (!i || entry->representative != p->list[i - 1].representative) best = entry->rank_score;
+        if (!entry->representative || entry->rank_score == best) p->list[remaining++] = *entry;
     }
-    p->count = kept;
+    p->count = remaining;
 }
 
 static int64_t count_grouped(const top_k *p)
@@ -79,24 +79,24 @@ static int make_room(top_k *p)
 }
 
 /* In any order; 0 where there is no arena left. */
-static int add(top_k *p, const ranked_row *one)
+static int add(top_k *p, const ranked_row *entry)
 {
     if (!make_room(p)) return 0;
-    p->list[p->count++] = *one;
+    p->list[p->count++] = *entry;
     return 1;
 }
 
 /* In the order of rank_score, so that the k-th place is known at once, since all bounds are held
  * against it. Which entries share one is only found by `settle`: until then none of these
  * counts. 0 where there is no arena left. */
-static int insert(top_k *p, const ranked_row *one)
+static int insert(top_k *p, const ranked_row *entry)
 {
-    if (one->rank_score < p->least) return 1;
+    if (entry->rank_score < p->least) return 1;
     if (!make_room(p)) return 0;
     int64_t at = p->count++, last;
-    for (; at && p->list[at - 1].rank_score < one->rank_score; at--) p->list[at] = p->list[at - 1];
-    p->list[at] = *one;
-    p->grouped += one->representative != 0;
+    for (; at && p->list[at - 1].rank_score < entry->rank_score; at--) p->list[at] = p->list[at - 1];
+    p->list[at] = *entry;
+    p->grouped += entry->representative != 0;
     last = p->k - 1 + p->grouped;
     if (p->count <= last) return 1;
     p->least = p->list[last].rank_score;

@@ -12,7 +12,7 @@ from registry.interfaces.http.limits import Limits
 from registry.interfaces.http.spare_room import SpareRoom
 from registry.interfaces.http.streams import StreamPlaces
 from registry.sites.gazetteer import Gazetteer
-from registry.usecases.chance import Chance
+from registry.usecases.ids import Clock, IdSource
 from registry.usecases.log.served_log import ServedLog
 from registry.usecases.operators.operator_access import OperatorAccess
 from registry.usecases.readiness import Readiness
@@ -71,13 +71,17 @@ class Services:
     counterfactuals: Counterfactuals
     promise_vkey: str
     web_key: bytes
-    chance: Chance
+    ids: IdSource
     limits: Limits
     room: SpareRoom
     streams: StreamPlaces
     refreshes: RefreshAllowance
     contact: str
     bot: Bot
+
+    @property
+    def clock(self) -> Clock:
+        return self.ids.clock
 
 
 Injected = NamedDependency[SkipValidation[Services]]

@@ -121,7 +121,7 @@ async def _take(
             token,
             operator_id=operator_id,
             audience=services.origin,
-            chance=services.chance,
+            ids=services.ids,
         )
     own = _view_own(stated.operator)
     return StatedOperatorView(**_members(own), api_key=stated.api_key)

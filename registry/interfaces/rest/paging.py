@@ -54,11 +54,11 @@ def open_place(
     services: Services, purpose: str, cursor: str, kind: type[Place]
 ) -> Place:
     """Return the position that `seal_place` put into the cursor. Raises: Refused."""
-    state = open_cursor(services.web_key, purpose, cursor, services.chance.now())
+    state = open_cursor(services.web_key, purpose, cursor, services.clock())
     return msgspec.json.decode(state, type=kind)
 
 
 def seal_place(services: Services, purpose: str, place: object) -> str:
     """The cursor of a page that begins there."""
     state = msgspec.json.encode(place)
-    return seal_cursor(services.web_key, purpose, state, services.chance.now())
+    return seal_cursor(services.web_key, purpose, state, services.clock())

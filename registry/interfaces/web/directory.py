@@ -23,7 +23,7 @@ async def get_directory(services: Injected) -> Response[bytes]:
     return Response(
         agent.directory,
         media_type=DIRECTORY_TYPE,
-        headers=agent.sign_directory(now=int(services.chance.now().timestamp())),
+        headers=agent.sign_directory(now=int(services.clock().timestamp())),
     )
 
 
@@ -34,7 +34,7 @@ async def get_addresses(services: Injected) -> dict[str, object]:
         raise NotFound(NOT_FOUND, "the crawler's addresses are not published")
     # Anew each day, as the draft wants it, and the same from every process.
     return {
-        "creationTime": f"{services.chance.now():%Y-%m-%dT00:00:00Z}",
+        "creationTime": f"{services.clock():%Y-%m-%dT00:00:00Z}",
         "prefixes": [_prefix(network) for network in services.bot.networks],
     }
 

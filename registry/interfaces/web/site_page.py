@@ -26,7 +26,7 @@ NEWEST_NOTICES = 5
 @get("/sites/{host:str}", include_in_schema=False, media_type=MediaType.HTML)
 async def show_site(host: FromPath[str], services: Injected) -> Response[str]:
     """Show what /v1/sites/{host} and its neighbours answer. Raises: NotFound, Gone."""
-    now, policy = services.chance.now(), services.searcher.follower.policy
+    now, policy = services.clock(), services.searcher.follower.policy
     async with services.api.connect() as connection:
         entry = await find_registered(connection, host, test_hosts=services.test_hosts)
         seen = await _read(connection, entry, policy, since=now - QUALITY_WINDOW)

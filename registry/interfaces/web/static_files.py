@@ -48,7 +48,7 @@ async def get_security(services: Injected) -> str:
     """Only where the operator has said how to be reached."""
     if not services.contact:
         raise NotFound(NOT_FOUND, "the operator of this registry names no contact")
-    expires_at = services.chance.now() + SECURITY_TXT_LIFETIME
+    expires_at = services.clock() + SECURITY_TXT_LIFETIME
     return (
         f"Contact: {services.contact}\n"
         f"Expires: {expires_at:%Y-%m-%dT%H:%M:%SZ}\n"

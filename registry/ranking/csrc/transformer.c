@@ -66,7 +66,7 @@ typedef struct {
 /* --- products -------------------------------------------------------------------- */
 
 typedef int32_t sums[ROWS][BLOCK];
-typedef void multiply(const int16_t *rows, const int16_t *weights, int64_t width, sums found);
+typedef void multiply(const int16_t *rows, const int16_t *weights, int64_t width, sums totals);
 
 static inline int32_t pair_at(const int16_t *row)
 {
@@ -77,7 +77,7 @@ static inline int32_t pair_at(const int16_t *row)
 
 #if defined(__x86_64__) && defined(__GNUC__)
 __attribute__((target("avx512f,avx512bw,avx512vnni")))
-static void multiply_avx512(const int16_t *rows, const int16_t *weights, int64_t width, sums found)
+static void multiply_avx512(const int16_t *rows, const int16_t *weights, int64_t width, sums totals)
 {
     __m512i sum[ROWS][PANELS];
 #pragma GCC unroll 8
@@ -85,59 +85,59 @@ static void multiply_avx512(const int16_t *rows, const int16_t *weights, int64_t
     const int16_t *next = weights + width * LANES;
 #pragma GCC unroll 2
     for (int64_t k = 0; k < width; k += 2) {
-        const __m512i one = _mm512_loadu_si512(weights + k * LANES);
+        const __m512i lanes = _mm512_loadu_si512(weights + k * LANES);
         const __m512i other = _mm512_loadu_si512(next + k * LANES);
 #pragma GCC unroll 8
         for (int r = 0; r < ROWS; r++) {
             const __m512i pair = _mm512_set1_epi32(pair_at(rows + r * width + k));
-            sum[r][0] = _mm512_dpwssd_epi32(sum[r][0], one, pair);
+            sum[r][0] = _mm512_dpwssd_epi32(sum[r][0], lanes, pair);
             sum[r][1] = _mm512_dpwssd_epi32(sum[r][1], other, pair);
         }
     }
-    memcpy(found, sum, sizeof sum);
+    memcpy(totals, sum, sizeof sum);
 }
 
 __attribute__((target("avx2")))
-static void multiply_panel_avx2(const int16_t *rows, const int16_t *weights, int64_t width, int32_t *found)
+static void multiply_panel_avx2(const int16_t *rows, const int16_t *weights, int64_t width, int32_t *totals)
 {
     __m256i sum[ROWS][2];
 #pragma GCC unroll 8
     for (int r = 0; r < ROWS; r++) sum[r][0] = sum[r][1] = _mm256_setzero_si256();
     for (int64_t k = 0; k < width; k += 2) {
         const __m256i *panel = (const __m256i *)(weights + k * LANES);
-        const __m256i one = _mm256_loadu_si256(panel), other = _mm256_loadu_si256(panel + 1);
+        const __m256i lanes = _mm256_loadu_si256(panel), further = _mm256_loadu_si256(panel + 1);
 #pragma GCC unroll 8
         for (int r = 0; r < ROWS; r++) {
             const __m256i pair = _mm256_set1_epi32(pair_at(rows + r * width + k));
-            sum[r][0] = _mm256_add_epi32(sum[r][0], _mm256_madd_epi16(one, pair));
-            sum[r][1] = _mm256_add_epi32(sum[r][1], _mm256_madd_epi16(other, pair));
+            sum[r][0] = _mm256_add_epi32(sum[r][0], _mm256_madd_epi16(lanes, pair));
+            sum[r][1] = _mm256_add_epi32(sum[r][1], _mm256_madd_epi16(further, pair));
         }
     }
-    for (int r = 0; r < ROWS; r++) memcpy(found + r * BLOCK, sum[r], sizeof sum[r]);
+    for (int r = 0; r < ROWS; r++) memcpy(totals + r * BLOCK, sum[r], sizeof sum[r]);
 }
 
-static void multiply_avx2(const int16_t *rows, const int16_t *weights, int64_t width, sums found)
+static void multiply_avx2(const int16_t *rows, const int16_t *weights, int64_t width, sums totals)
 {
     for (int p = 0; p < PANELS; p++)
-        multiply_panel_avx2(rows, weights + p * width * LANES, width, found[0] + p * LANES);
+        multiply_panel_avx2(rows, weights + p * width * LANES, width, totals[0] + p * LANES);
 }
 #endif
 
 static void multiply_row(const int16_t *restrict row, const int16_t *restrict panel, int64_t width,
-                         int32_t *restrict found)
+                         int32_t *restrict totals)
 {
     int32_t sum[LANES] = {0};
     for (int64_t k = 0; k < width; k += 2)
         for (int l = 0; l < LANES; l++)
             sum[l] += row[k] * panel[k * LANES + 2 * l] + row[k + 1] * panel[k * LANES + 2 * l + 1];
-    memcpy(found, sum, sizeof sum);
+    memcpy(totals, sum, sizeof sum);
 }
 
-static void multiply_plainly(const int16_t *rows, const int16_t *weights, int64_t width, sums found)
+static void multiply_plainly(const int16_t *rows, const int16_t *weights, int64_t width, sums totals)
 {
     for (int p = 0; p < PANELS; p++)
         for (int r = 0; r < ROWS; r++)
-            multiply_row(rows + r * width, weights + p * width * LANES, width, found[r] + p * LANES);
+            multiply_row(rows + r * width, weights + p * width * LANES, width, totals[r] + p * LANES);
 }
 
 /* instructions: 2 for the newest that the machine has, 1 for AVX2 at most, 0 for none. */
@@ -153,21 +153,21 @@ static multiply *quickest(int instructions)
 }
 
 FOR_EACH_MACHINE
-static void take_scaled(const int32_t *restrict found, float row_scale, const float *restrict scales,
+static void take_scaled(const int32_t *restrict totals, float row_scale, const float *restrict scales,
                         const float *restrict biases, float *restrict out)
 {
-    for (int l = 0; l < BLOCK; l++) out[l] = (float)found[l] * row_scale * scales[l] + biases[l];
+    for (int l = 0; l < BLOCK; l++) out[l] = (float)totals[l] * row_scale * scales[l] + biases[l];
 }
 
 static void pass_dense(const dense *d, const whole *in, int64_t pieces, int64_t width, int64_t outputs,
                        multiply *by, float *out)
 {
-    sums found;
+    sums totals;
     for (int64_t first = 0; first < outputs; first += BLOCK)
         for (int64_t p = 0; p < pieces; p += ROWS) {
-            by(in->rows + p * width, d->weights + first * width, width, found);
+            by(in->rows + p * width, d->weights + first * width, width, totals);
             for (int64_t r = p; r < p + ROWS && r < pieces; r++)
-                take_scaled(found[r - p], in->scales[r], d->scales + first, d->biases + first,
+                take_scaled(totals[r - p], in->scales[r], d->scales + first, d->biases + first,
                             out + r * outputs + first);
         }
 }
@@ -179,10 +179,10 @@ static void make_whole(const float *restrict in, int64_t pieces, int64_t width, 
         const float *row = in + p * width;
         int32_t bits = 0; /* of fractions above zero, the larger has the larger */
         for (int64_t k = 0; k < width; k++) {
-            int32_t one;
-            memcpy(&one, row + k, sizeof one);
-            one &= INT32_MAX;
-            if (one > bits) bits = one;
+            int32_t magnitude;
+            memcpy(&magnitude, row + k, sizeof magnitude);
+            magnitude &= INT32_MAX;
+            if (magnitude > bits) bits = magnitude;
         }
         float largest;
         memcpy(&largest, &bits, sizeof largest);
@@ -305,21 +305,21 @@ static void pass_gelu(float *restrict inner, int64_t pieces, const float *restri
 
 const int64_t transformer_room = sizeof(room);
 
-static void pass_layer(const layer *one, const float *normal, const int32_t *powers, int64_t pieces,
+static void pass_layer(const layer *own, const float *normal, const int32_t *powers, int64_t pieces,
                        multiply *by, room *r, float *outputs)
 {
     make_whole(outputs, pieces, WIDTH, &r->inputs);
-    pass_dense(&one->mixed, &r->inputs, pieces, WIDTH, 3 * WIDTH, by, r->wide);
+    pass_dense(&own->mixed, &r->inputs, pieces, WIDTH, 3 * WIDTH, by, r->wide);
     attend(r->wide, pieces, powers, r->narrow);
     make_whole(r->narrow, pieces, WIDTH, &r->inputs);
-    pass_dense(&one->attended, &r->inputs, pieces, WIDTH, WIDTH, by, r->narrow);
-    add_and_normalise(outputs, r->narrow, pieces, &one->attended_norm);
+    pass_dense(&own->attended, &r->inputs, pieces, WIDTH, WIDTH, by, r->narrow);
+    add_and_normalise(outputs, r->narrow, pieces, &own->attended_norm);
     make_whole(outputs, pieces, WIDTH, &r->inputs);
-    pass_dense(&one->inner, &r->inputs, pieces, WIDTH, INNER, by, r->wide);
+    pass_dense(&own->inner, &r->inputs, pieces, WIDTH, INNER, by, r->wide);
     pass_gelu(r->wide, pieces, normal);
     make_whole(r->wide, pieces, INNER, &r->inputs);
-    pass_dense(&one->output, &r->inputs, pieces, INNER, WIDTH, by, r->narrow);
-    add_and_normalise(outputs, r->narrow, pieces, &one->output_norm);
+    pass_dense(&own->output, &r->inputs, pieces, INNER, WIDTH, by, r->narrow);
+    add_and_normalise(outputs, r->narrow, pieces, &own->output_norm);
 }
 
 /* outputs: of `pieces` pieces, at most MOST; they become the last layer's. */

@@ -8,7 +8,7 @@ from registry.db.log import entries as log
 from registry.errors import Conflict, Forbidden, Refused
 from registry.records.attestation import Attestation, verify_attestation
 from registry.records.record import rescore_record
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.log.promiser import Promised, Promiser
 from registry.usecases.refusals import (
     ATTESTATION_BEYOND_LOG,
@@ -29,7 +29,7 @@ async def accept_attestation(
     *,
     auditors: Collection[str],
     promiser: Promiser,
-    chance: Chance,
+    ids: IdSource,
 ) -> Promised:
     """auditors: verifier keys of those whose word is put on record.
 
@@ -41,8 +41,8 @@ async def accept_attestation(
     newest = await log.latest_checkpoint(connection)
     if newest is None or rescoring.last_index >= newest.size:
         raise Refused(ATTESTATION_BEYOND_LOG, pointer="/last")
-    now = chance.now()
-    record = rescore_record(record_id=chance.ulid(), at=now, attestation=attestation)
+    now = ids.clock()
+    record = rescore_record(record_id=ids.ulid(), at=now, attestation=attestation)
     fresh = await attestations.save_attestation(
         connection, rescoring.statement, record.id, now
     )

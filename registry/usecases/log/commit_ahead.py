@@ -13,33 +13,33 @@ from registry.db.log import policies, seeds
 from registry.ranking.policy import Policy
 from registry.records import record as records
 from registry.records.seed import SECRET_BYTES, commit_secret
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.log.accept import accept_record
 
 logger = structlog.get_logger()
 
 
 async def commit_ahead(
-    engine: Engine, policy: Policy, code: str, chance: Chance
+    engine: Engine, policy: Policy, code: str, ids: IdSource
 ) -> None:
     """Commit to the policy and to the secrets of today and tomorrow; reveal the past.
 
     code: digest of what ranks by the policy. May run at any time and in several processes: each row is written once.
     """
     async with engine.begin() as connection:
-        await _log_policy(connection, policy, code, chance)
+        await _log_policy(connection, policy, code, ids)
     async with engine.begin() as connection:
-        await _commit_secrets(connection, chance)
+        await _commit_secrets(connection, ids)
     async with engine.begin() as connection:
-        await _reveal_secrets(connection, chance)
+        await _reveal_secrets(connection, ids)
 
 
 async def _log_policy(
-    connection: Connection, policy: Policy, code: str, chance: Chance
+    connection: Connection, policy: Policy, code: str, ids: IdSource
 ) -> None:
-    now = chance.now()
+    now = ids.clock()
     record = records.policy_record(
-        record_id=chance.ulid(),
+        record_id=ids.ulid(),
         at=now,
         policy_json=policy.canonical_json,
         code_digest=code,
@@ -57,14 +57,14 @@ async def _log_policy(
         logger.info("policy_committed", policy=policy.digest, code=code)
 
 
-async def _commit_secrets(connection: Connection, chance: Chance) -> None:
-    now = chance.now()
+async def _commit_secrets(connection: Connection, ids: IdSource) -> None:
+    now = ids.clock()
     for day in (now.date(), now.date() + timedelta(days=1)):
         if await seeds.has_seed(connection, day):
             continue
-        secret = chance.random_bytes(SECRET_BYTES)
+        secret = ids.random_bytes(SECRET_BYTES)
         record = records.seed_commitment_record(
-            record_id=chance.ulid(),
+            record_id=ids.ulid(),
             at=now,
             day=day,
             commitment=commit_secret(secret),
@@ -73,11 +73,11 @@ async def _commit_secrets(connection: Connection, chance: Chance) -> None:
             await accept_record(connection, record, now)
 
 
-async def _reveal_secrets(connection: Connection, chance: Chance) -> None:
-    now = chance.now()
+async def _reveal_secrets(connection: Connection, ids: IdSource) -> None:
+    now = ids.clock()
     for day, secret in await seeds.seeds_to_reveal(connection, now.date()):
         record = records.seed_reveal_record(
-            record_id=chance.ulid(), at=now, day=day, secret=secret
+            record_id=ids.ulid(), at=now, day=day, secret=secret
         )
         if await seeds.note_reveal(connection, day, record.id):
             await accept_record(connection, record, now)

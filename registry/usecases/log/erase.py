@@ -22,7 +22,7 @@ from registry.records import record as records
 from registry.records.disclosure import digest_disclosure
 from registry.records.promise import Promise
 from registry.records.record import Record, parse_record
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.log.accept import accept_record
 from registry.usecases.log.log_proofs import MERGE_DELAY_S
 from registry.usecases.log.promiser import Promiser
@@ -60,7 +60,7 @@ async def erase_ranking(
     record_id: str,
     *,
     promiser: Promiser,
-    chance: Chance,
+    ids: IdSource,
     operator: str | None = None,
 ) -> Erased:
     """Erase one ranking; of one that is erased already, tell when and by which record.
@@ -81,20 +81,20 @@ async def erase_ranking(
     index = logged.leaf_index
     earlier = await erasures.find_erasure(connection, index)
     if earlier is None:
-        await _erase_one(connection, index, record_id, chance)
+        await _erase_one(connection, index, record_id, ids)
         earlier = await erasures.find_erasure(connection, index)
     if earlier is None:
         raise LookupError(f"the erasure of {index} was saved and is not there")
     return await _tell(connection, index, earlier, promiser)
 
 
-async def erase_expired(engine: Engine, keep: timedelta, chance: Chance) -> int:
+async def erase_expired(engine: Engine, keep: timedelta, ids: IdSource) -> int:
     """Erase all rankings older than `keep`; how many were given up to now.
 
     A batch is one transaction and one record, which covers the rankings from the first
     to the last of it. May run in several processes and be killed at any time.
     """
-    moment, after_index, erased = chance.now() - keep, -1, 0
+    moment, after_index, erased = ids.clock() - keep, -1, 0
     while True:
         async with engine.begin() as connection:
             if not await erasures.lock_schedule(connection):
@@ -109,22 +109,22 @@ async def erase_expired(engine: Engine, keep: timedelta, chance: Chance) -> int:
                 aged_entry for aged_entry in aged if aged_entry.kind == "ranking"
             ]
             if expired:
-                erased += await _erase_range(connection, expired, chance)
+                erased += await _erase_range(connection, expired, ids)
             after_index = aged[-1].leaf_index
 
 
 class Retention:
     """Erases by schedule, at the start and then each hour; `run` ends when cancelled."""
 
-    def __init__(self, engine: Engine, keep: timedelta, chance: Chance) -> None:
+    def __init__(self, engine: Engine, keep: timedelta, ids: IdSource) -> None:
         self._engine = engine
         self._keep = keep
-        self._chance = chance
+        self._ids = ids
 
     async def run(self) -> None:
         while self._keep:
             try:
-                await erase_expired(self._engine, self._keep, self._chance)
+                await erase_expired(self._engine, self._keep, self._ids)
             except (DatabaseError, OSError) as error:
                 logger.warning("erasing_interrupted", kind=type(error).__name__)
             await asyncio.sleep(PAUSE_S)
@@ -139,11 +139,11 @@ async def _aged_entries(
 
 
 async def _erase_one(
-    connection: Connection, index: int, record_id: str, chance: Chance
+    connection: Connection, index: int, record_id: str, ids: IdSource
 ) -> None:
     """Erase one record; of two at once the second waits, and finds it done."""
-    now = chance.now()
-    erase_id = chance.ulid()
+    now = ids.clock()
+    erase_id = ids.ulid()
     fresh = await erasures.save_erasure(
         connection,
         StoredErasure(
@@ -167,16 +167,16 @@ async def _erase_one(
 
 
 async def _erase_range(
-    connection: Connection, expired: Sequence[DatedEntry], chance: Chance
+    connection: Connection, expired: Sequence[DatedEntry], ids: IdSource
 ) -> int:
     """Erase all rankings of a range. Returns: how many, 0 if all of them were erased before."""
     record_ids = [ranking.record_id for ranking in expired]
     if not await rankings.erase_openings(connection, record_ids):
         return 0
-    now = chance.now()
+    now = ids.clock()
     first, last = expired[0].leaf_index, expired[-1].leaf_index
     record = records.erase_record(
-        record_id=chance.ulid(), at=now, leaf_index=first, last_index=last, digests=()
+        record_id=ids.ulid(), at=now, leaf_index=first, last_index=last, digests=()
     )
     await _save_range(connection, record, first, last, now)
     await accept_record(connection, record, now)

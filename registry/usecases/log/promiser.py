@@ -14,8 +14,8 @@ from registry.db.log import entries as log
 from registry.errors import Unavailable
 from registry.records.promise import Promise, sign_promise
 from registry.records.record import Record
-from registry.usecases.chance import Chance
 from registry.usecases.following import follow
+from registry.usecases.ids import Clock
 from registry.usecases.log.accept import accept_record
 from registry.usecases.refusals import LOG_STANDS_STILL
 
@@ -37,11 +37,11 @@ class Promiser:
     """engine: of the API's role. private: the key of promises; `run` must be running."""
 
     def __init__(
-        self, engine: Engine, private: Ed25519PrivateKey, chance: Chance
+        self, engine: Engine, private: Ed25519PrivateKey, clock: Clock
     ) -> None:
         self.private = private
         self._engine = reading(engine)
-        self._chance = chance
+        self._clock = clock
         self._stands_still = False
 
     async def run(self) -> None:
@@ -51,8 +51,8 @@ class Promiser:
     async def look(self) -> None:
         async with self._engine.connect() as connection:
             oldest = await log.oldest_pending(connection)
-        waits_since = oldest or self._chance.now()
-        self._stands_still = self._chance.now() - waits_since > STANDSTILL
+        waits_since = oldest or self._clock()
+        self._stands_still = self._clock() - waits_since > STANDSTILL
 
     def verify_log_moves(self) -> None:
         """Refuse to put anything on record while the log stands still. Raises: Unavailable."""

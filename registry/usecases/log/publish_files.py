@@ -70,14 +70,16 @@ async def publish_files(
     for; otherwise every file is checked, and made anew where it is wrong.
     Raises: LogInvalid if the log is not sound or not the one of the folder; OSError.
     """
-    shelf = LogFolder(folder)
-    with shelf.locked():
-        before = _previous(shelf, (log_key, *former_keys))
-        return await _publish(shelf, fetch, log_key, before, quick=quick, tell=tell)
+    log_folder = LogFolder(folder)
+    with log_folder.locked():
+        before = _previous(log_folder, (log_key, *former_keys))
+        return await _publish(
+            log_folder, fetch, log_key, before, quick=quick, tell=tell
+        )
 
 
 async def _publish(
-    shelf: LogFolder,
+    log_folder: LogFolder,
     fetch: Fetch,
     log_key: VerifierKey,
     before: Checkpoint | None,
@@ -91,24 +93,26 @@ async def _publish(
     head = verify_checkpoint(note, log_key).checkpoint
     _verify_growth(before, head)
     growth = _Growth(
-        shelf=shelf,
+        log_folder=log_folder,
         fetch=fetch,
         before=before,
         tell=tell,
         summary=Published(entries=head.size),
     )
-    edge = await growth.run(_saved_edge(shelf, before if quick else None), head.size)
+    edge = await growth.run(
+        _saved_edge(log_folder, before if quick else None), head.size
+    )
     if edge.root() != head.root:  # the folder was wrong: all of it anew
         growth.trusts_folder = False
         edge = await growth.run(TreeEdge(), head.size)
     if edge.root() != head.root:
-        shelf.drop_staged()
+        log_folder.drop_staged()
         raise LogInvalid(
             LOG_ROOT_WRONG, "the entries do not give its root", path=CHECKPOINT
         )
     growth.stage_edge()
-    shelf.publish(CHECKPOINT, note)
-    shelf.drop_folders(_outgrown(head.size))
+    log_folder.publish(CHECKPOINT, note)
+    log_folder.drop_folders(_outgrown(head.size))
     return growth.summary
 
 
@@ -120,7 +124,7 @@ class _Growth:
     taken from there.
     """
 
-    shelf: LogFolder
+    log_folder: LogFolder
     fetch: Fetch
     before: Checkpoint | None
     tell: Tell
@@ -152,7 +156,7 @@ class _Growth:
         if before and begun.size < before.size <= begun.size + len(leaves):
             prefix, _ = begun.append(leaves[: before.size - begun.size])
             if prefix.root() != before.root and not self.trusts_folder:
-                self.shelf.drop_staged()
+                self.log_folder.drop_staged()
                 raise LogInvalid(
                     LOG_FORKED,
                     f"its first {before.size} entries are not those published before",
@@ -162,7 +166,7 @@ class _Growth:
     async def _shelve(self, bundle: Bundle) -> list[bytes]:
         """Its leaf hashes; it lies in the folder or is staged."""
         path = format_tile_path(bundle)
-        there = self.shelf.read(path)
+        there = self.log_folder.read(path)
         leaves = _leaves_of(bundle, there) if self.trusts_folder else None
         if leaves is not None and self._agrees(bundle, leaves):
             return leaves
@@ -179,7 +183,7 @@ class _Growth:
     def _agrees(self, bundle: Bundle, leaves: Sequence[bytes]) -> bool:
         """A bundle and its tile are written together; if they differ, one is wrong."""
         tile = Tile(level=0, index=bundle.index, width=bundle.width)
-        return self.shelf.read(format_tile_path(tile)) in (None, b"".join(leaves))
+        return self.log_folder.read(format_tile_path(tile)) in (None, b"".join(leaves))
 
     async def _fetch_full(self, bundle: Bundle) -> bytes | None:
         content = await self.fetch(format_tile_path(bundle.full))
@@ -202,19 +206,19 @@ class _Growth:
 
     def _put(self, tile: Tile, content: bytes) -> None:
         path = format_tile_path(tile)
-        there = self.shelf.read(path)
+        there = self.log_folder.read(path)
         if there != content:
             self.summary.repaired += there is not None
             self._stage(path, content)
 
     def _stage(self, path: str, content: bytes) -> None:
-        self.shelf.stage(path, content)
+        self.log_folder.stage(path, content)
         self.summary.written += 1
 
 
-def _previous(shelf: LogFolder, keys: Sequence[VerifierKey]) -> Checkpoint | None:
+def _previous(log_folder: LogFolder, keys: Sequence[VerifierKey]) -> Checkpoint | None:
     """Return the checkpoint published last; a note that this log did not sign is no checkpoint."""
-    note = shelf.read_published(CHECKPOINT)
+    note = log_folder.read_published(CHECKPOINT)
     if note is None:
         return None
     cause = ""
@@ -241,12 +245,12 @@ def _verify_growth(before: Checkpoint | None, head: Checkpoint) -> None:
         raise LogInvalid(LOG_FORKED, f"two trees of size {head.size}", path=CHECKPOINT)
 
 
-def _saved_edge(shelf: LogFolder, before: Checkpoint | None) -> TreeEdge:
+def _saved_edge(log_folder: LogFolder, before: Checkpoint | None) -> TreeEdge:
     """The edge that the folder's tiles give, if its checkpoint vouches for it."""
     if before is None:
         return TreeEdge()
     tiles = tiles_for(edge_runs(before.size), before.size)
-    contents = {tile: shelf.read(format_tile_path(tile)) or b"" for tile in tiles}
+    contents = {tile: log_folder.read(format_tile_path(tile)) or b"" for tile in tiles}
     try:
         edge = rebuild_edge(before.size, read_from_tiles(contents, before.size))
     except Refused:

@@ -9,8 +9,6 @@ Should two ever believe that they hold the lock, the primary keys of `entry` and
 """
 
 import asyncio
-from collections.abc import Callable
-from datetime import datetime
 
 import structlog
 
@@ -20,6 +18,7 @@ from registry.tlog.checkpoint import Checkpoint, format_checkpoint, sign_checkpo
 from registry.tlog.edge import TreeEdge, edge_runs, rebuild_edge
 from registry.tlog.note import Signer, sign_text
 from registry.tlog.refusals import ProofInvalid
+from registry.usecases.ids import Clock
 
 MAX_BATCH = 1_024
 PAUSE_S = 0.1
@@ -47,7 +46,7 @@ class Sequencer:
         self,
         engine: Engine,
         signer: Signer,
-        clock: Callable[[], datetime],
+        clock: Clock,
         retiring: Signer | None = None,
     ) -> None:
         self._engine = engine
@@ -80,6 +79,7 @@ class Sequencer:
                 await connection.invalidate()
 
     async def _sequence(self, connection: Connection) -> None:
+        await verify_name(connection, self._signer.name)
         edge = await load_edge(connection)
         await connection.commit()
         logger.info("sequencer_started", size=edge.size)
@@ -111,6 +111,17 @@ class Sequencer:
             root=root,
             note=sign_checkpoint(checkpoint, self._signer, beside).decode(),
             published_at=self._clock(),
+        )
+
+
+async def verify_name(connection: Connection, name: str) -> None:
+    """Verify that the stored log has this name. Raises: LogDamaged."""
+    newest = await log.latest_checkpoint(connection)
+    stored = name if newest is None else newest.note.partition("\n")[0]
+    if stored != name:
+        raise LogDamaged(
+            f"the stored log is named {stored} for life, the key's is {name}: set "
+            f"FAIR_REGISTRY_LOG_NAME={stored}, with the keys of that log"
         )
 
 

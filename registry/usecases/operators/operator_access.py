@@ -24,7 +24,7 @@ from registry.identity.requests.operator_request import (
     key_of,
     verify_request,
 )
-from registry.usecases.chance import Chance
+from registry.usecases.ids import Clock
 from registry.usecases.refusals import (
     CREDENTIALS_INVALID,
     OPERATOR_KEY_UNKNOWN,
@@ -75,13 +75,13 @@ class OperatorAccess:
     def __init__(
         self,
         engine: Engine,
-        chance: Chance,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Clock,
+        monotonic_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._engine = engine
-        self._chance = chance
-        self._by_digest = LookupCache(self._find_by_digest, clock)
-        self._by_kid = LookupCache(self._find_by_kid, clock)
+        self._clock = clock
+        self._by_digest = LookupCache(self._find_by_digest, monotonic_s)
+        self._by_kid = LookupCache(self._find_by_kid, monotonic_s)
 
     async def of_api_key(self, api_key: str) -> str:
         """The operator's id. Raises: Unauthorized."""
@@ -99,7 +99,7 @@ class OperatorAccess:
 
     async def of_signature(self, request: SignedRequest) -> str:
         """The operator's id, once for each signature. Raises: Unauthorized."""
-        now = self._chance.now()
+        now = self._clock()
         try:
             known = await self._by_kid.find(key_of(request))
             if known is None:

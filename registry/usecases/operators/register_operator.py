@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from registry.db import operators
 from registry.db.engine.engines import Connection
@@ -22,7 +23,7 @@ from registry.identity.statements.operator_statement import (
     parse_operator_statement,
 )
 from registry.identity.statements.registered_claims import verify_claims
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.refusals import (
     OPERATOR_ADDRESS_WRONG,
     OPERATOR_CLOSED,
@@ -47,7 +48,7 @@ async def take_statement(
     *,
     operator_id: str | None,
     audience: str,
-    chance: Chance,
+    ids: IdSource,
 ) -> Stated:
     """Carry out what an operator signed. operator_id: of the address; None: none yet.
 
@@ -56,10 +57,11 @@ async def take_statement(
     jws = parse_compact(token, typ=OPERATOR_TYP)
     statement = parse_operator_statement(jws.payload)
     _verify_address(statement, operator_id)
-    verify_claims(statement, audience=audience, now=chance.now())
+    now = ids.clock()
+    verify_claims(statement, audience=audience, now=now)
     carry_out = _register if statement.act == "register" else _change
-    await carry_out(connection, jws, statement, chance)
-    api_key = await _save_api_key(connection, statement, chance)
+    await carry_out(connection, jws, statement, now)
+    api_key = await _save_api_key(connection, statement, ids)
     operator = await find_operator(connection, statement.operator_id)
     return Stated(operator=operator, api_key=api_key)
 
@@ -83,7 +85,7 @@ async def _register(
     connection: Connection,
     jws: CompactJws,
     statement: OperatorStatement,
-    chance: Chance,
+    now: datetime,
 ) -> None:
     """The key is in the payload: who can sign with it is the operator."""
     key = _brought(statement)
@@ -91,7 +93,7 @@ async def _register(
         raise Refused(OPERATOR_SUBJECT_WRONG, pointer="/sub")
     verify_jws(jws, key)
     added = await operators.add_operator(
-        connection, key, now=chance.now(), stated_at=statement.issued_at
+        connection, key, now=now, stated_at=statement.issued_at
     )
     if not added:
         raise Conflict(OPERATOR_KNOWN, pointer="/jwk")
@@ -102,7 +104,7 @@ async def _change(
     connection: Connection,
     jws: CompactJws,
     statement: OperatorStatement,
-    chance: Chance,
+    now: datetime,
 ) -> None:
     """Apply a statement; of two at once the second waits, and is refused by its `iat` if that is older."""
     known = await operators.lock_operator(connection, statement.operator_id)
@@ -115,11 +117,11 @@ async def _change(
         detail = f"The last one was issued at {known.stated_at:%Y-%m-%dT%H:%M:%SZ}."
         raise Conflict(OPERATOR_STATEMENT_REPLAYED, detail, pointer="/iat")
     await operators.note_statement(connection, known.operator_id, statement.issued_at)
-    await _CHANGES[statement.act](connection, statement, chance)
+    await _CHANGES[statement.act](connection, statement, now)
 
 
 async def _say(
-    connection: Connection, statement: OperatorStatement, _: Chance | None = None
+    connection: Connection, statement: OperatorStatement, _: datetime | None = None
 ) -> None:
     if statement.contact is not None:
         await operators.save_contact(
@@ -128,7 +130,7 @@ async def _say(
 
 
 async def _rotate(
-    connection: Connection, statement: OperatorStatement, _: Chance
+    connection: Connection, statement: OperatorStatement, _: datetime
 ) -> None:
     key = _brought(statement)
     if not await operators.save_key(connection, statement.operator_id, key):
@@ -136,13 +138,13 @@ async def _rotate(
 
 
 async def _close(
-    connection: Connection, statement: OperatorStatement, chance: Chance
+    connection: Connection, statement: OperatorStatement, now: datetime
 ) -> None:
-    await operators.close_operator(connection, statement.operator_id, chance.now())
+    await operators.close_operator(connection, statement.operator_id, now)
 
 
 _CHANGES: Mapping[
-    Act, Callable[[Connection, OperatorStatement, Chance], Awaitable[None]]
+    Act, Callable[[Connection, OperatorStatement, datetime], Awaitable[None]]
 ] = {"update": _say, "rotate": _rotate, "close": _close}
 
 
@@ -153,7 +155,7 @@ def _brought(statement: OperatorStatement) -> PublicKey:
 
 
 async def _save_api_key(
-    connection: Connection, statement: OperatorStatement, chance: Chance
+    connection: Connection, statement: OperatorStatement, ids: IdSource
 ) -> str | None:
     """The new one, if one was asked for: the registry keeps its digest only."""
     operator_id = statement.operator_id
@@ -162,7 +164,7 @@ async def _save_api_key(
     if not statement.api_key:
         await operators.drop_api_key(connection, operator_id)
         return None
-    api_key = format_api_key(chance.random_bytes(RANDOM_BYTES))
+    api_key = format_api_key(ids.random_bytes(RANDOM_BYTES))
     digest = digest_api_key(api_key)
-    await operators.save_api_key(connection, operator_id, digest, chance.now())
+    await operators.save_api_key(connection, operator_id, digest, ids.clock())
     return api_key

@@ -26,7 +26,7 @@ from registry.reports.labels import REGISTRATION
 from registry.sites.entry import SiteEntry
 from registry.sites.identifier import format_site_id
 from registry.sites.site import Site
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.log.accept import accept_record
 from registry.usecases.refusals import DOCUMENT_MISSING, SITE_NOT_REGISTERED
 from registry.usecases.registration.key_acts import (
@@ -59,7 +59,7 @@ async def carry_out(
     verified: VerifiedStatement,
     understood: ParsedSite | None,
     lister: Lister,
-    chance: Chance,
+    ids: IdSource,
 ) -> RegistrationStatus:
     """Make the statement take effect, or reject it with the reason.
 
@@ -67,12 +67,12 @@ async def carry_out(
     """
     try:
         async with engine.begin() as connection:
-            decision = _Decision(connection, verified, lister, chance)
+            decision = _Decision(connection, verified, lister, ids)
             return await decision.carry_out(understood)
     except LeaseLost:
         return "verifying"
     except RegistryError as refused:
-        return await _reject_verified(engine, verified, refused.problem, chance.now())
+        return await _reject_verified(engine, verified, refused.problem, ids.clock())
 
 
 class LeaseLost(Exception):
@@ -87,14 +87,14 @@ class _Decision:
         connection: Connection,
         verified: VerifiedStatement,
         lister: Lister,
-        chance: Chance,
+        ids: IdSource,
     ) -> None:
         self._connection = connection
         self._verified = verified
         self._statement = verified.statement
         self._lister = lister
-        self._chance = chance
-        self._now = chance.now()
+        self._ids = ids
+        self._now = ids.clock()
 
     async def carry_out(self, understood: ParsedSite | None) -> RegistrationStatus:
         entry = await sites.lock_site(self._connection, self._statement.host.name)
@@ -147,7 +147,7 @@ class _Decision:
 
     async def _list(self, entry: SiteEntry | None, understood: ParsedSite) -> SiteEntry:
         basis = replace(
-            entry or _new_entry(self._verified, self._chance.site_id(), self._now),
+            entry or _new_entry(self._verified, self._ids.site_id(), self._now),
             status="active",
             seq=self._statement.seq,
             proved_at=self._now,
@@ -208,7 +208,7 @@ class _Decision:
         """Put the act on public record, and note it for the owner."""
         act: RegistrationAct = self._statement.act
         record = registration_record(
-            record_id=self._chance.ulid(),
+            record_id=self._ids.ulid(),
             at=self._now,
             site_id=format_site_id(site_id),
             act=act,

@@ -8,17 +8,17 @@ from datetime import timedelta
 
 from registry.db.engine.engines import Engine
 from registry.db.registration import registrations
-from registry.usecases.chance import Chance
+from registry.usecases.ids import Clock
 
 REJECTED_KEPT = timedelta(days=7)
 """As the trigger `keep_statement` of the schema has it."""
 
 
-async def drop_rejected_statements(engine: Engine, chance: Chance) -> int:
+async def drop_rejected_statements(engine: Engine, clock: Clock) -> int:
     """Drop those of which the rejection is a week old, and return their number.
 
     engine: of the reporter's role.
     """
     async with engine.begin() as connection:
-        before = chance.now() - REJECTED_KEPT
+        before = clock() - REJECTED_KEPT
         return await registrations.drop_rejected_tokens(connection, before)

@@ -16,7 +16,7 @@ from registry.identity.statements.registration import (
     verify_sequence,
     verify_statement,
 )
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.refusals import (
     NONCE_TRIED_OFTEN,
     REGISTRATION_SUPERSEDED,
@@ -33,7 +33,7 @@ async def submit_registration(
     *,
     audience: str,
     test_hosts: bool,
-    chance: Chance,
+    ids: IdSource,
     network: str | None = None,
 ) -> Registration:
     """Verify form, audience, time, nonce and sequence. Raises: Refused, Conflict, TooLarge.
@@ -42,7 +42,7 @@ async def submit_registration(
     """
     jws = parse_compact(token)
     statement = parse_statement(jws.payload, test_hosts=test_hosts)
-    now = chance.now()
+    now = ids.clock()
     verify_statement(statement, audience=audience, now=now)
     issued = await challenges.find_challenge(connection, statement.nonce)
     verify_challenge(statement, issued, now=now)
@@ -54,7 +54,7 @@ async def submit_registration(
         raise Conflict(SITE_NOT_REGISTERED, pointer="/act")
     verify_sequence(statement, last_seq=site.seq if site else None, now=now)
     registration = Registration(
-        registration_id=chance.ulid(),
+        registration_id=ids.ulid(),
         host=statement.host.name,
         act=statement.act,
         status="verifying",

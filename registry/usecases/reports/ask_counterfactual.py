@@ -29,7 +29,7 @@ from registry.reports.invariance import (
 from registry.sites.identifier import parse_site_id
 from registry.sites.place import Point, centroid_of
 from registry.usecases.background import in_background
-from registry.usecases.chance import Chance
+from registry.usecases.ids import Clock
 from registry.usecases.refusals import (
     COUNTERFACTUAL_BUSY,
     NOT_READY,
@@ -100,12 +100,12 @@ class Counterfactuals:
     """Answers one question at a time. auditor: reads what it takes."""
 
     def __init__(
-        self, auditor: Engine, lister: Lister, follower: IndexFollower, chance: Chance
+        self, auditor: Engine, lister: Lister, follower: IndexFollower, clock: Clock
     ) -> None:
         self._auditor = auditor
         self._lister = lister
         self._follower = follower
-        self._chance = chance
+        self._clock = clock
         self._is_busy = False
 
     async def answer(self, inquiry: Inquiry, filters: Filters) -> Counterfactual:
@@ -125,7 +125,7 @@ class Counterfactuals:
         changed = list(dict.fromkeys(map(_site_id, inquiry.sites)))
         if not self._follower.is_loaded:
             raise Unavailable(NOT_READY, retry_after_s=1)
-        now, seed = self._chance.now(), sha256(inquiry.statement).digest()
+        now, seed = self._clock(), sha256(inquiry.statement).digest()
         async with self._auditor.connect() as connection:
             question = await _question_of(connection, inquiry, filters)
             if perturbation.name in MOVES and question.cell is None:

@@ -23,7 +23,7 @@ from registry.records.record import report_record
 from registry.reports.model import FairnessReport
 from registry.reports.render.report_files import FORMAT
 from registry.reports.report_terms import Window
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.log.accept import accept_record
 from registry.usecases.refusals import MONTH_INVALID, MONTH_NOT_OVER
 from registry.usecases.reports.make_report import make_report
@@ -90,7 +90,7 @@ class Keeper:
     writer: Engine
     policy: Policy
     key: Ed25519PrivateKey
-    chance: Chance
+    ids: IdSource
 
     async def keep_missing(self) -> list[date]:
         """Make what is due, the oldest month first; those made here."""
@@ -100,7 +100,7 @@ class Keeper:
         if began_at is None:
             return []
         months = []
-        for month in months_due(began_at, self.chance.now(), months_kept):
+        for month in months_due(began_at, self.ids.clock(), months_kept):
             if await self.keep(month):
                 logger.info("report_kept", month=format_month(month))
                 months.append(month)
@@ -108,7 +108,7 @@ class Keeper:
 
     async def keep(self, month: date) -> bool:
         """Return False if somebody else has kept it before. Raises: Conflict before its end."""
-        if not is_over(month, self.chance.now()):
+        if not is_over(month, self.ids.clock()):
             raise Conflict(MONTH_NOT_OVER, f"{format_month(month)} is not over")
         async with self.auditor.connect() as connection:
             report = await make_report(connection, window_of_month(month), self.policy)
@@ -127,9 +127,9 @@ class Keeper:
         ]
 
     async def _save(self, month: date, forms: list[KeptForm]) -> bool:
-        now, window = self.chance.now(), window_of_month(month)
+        now, window = self.ids.clock(), window_of_month(month)
         record = report_record(
-            record_id=self.chance.ulid(),
+            record_id=self.ids.ulid(),
             at=now,
             start_at=window.start_at,
             end_at=window.end_at,

@@ -5,11 +5,11 @@ it was made. Whoever signs gets a report of this very moment.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from registry.reports.render.report_files import Form
+from registry.usecases.ids import Clock
 
 LIFE = timedelta(minutes=1)
 MAX_BYTES = 32_000_000
@@ -29,7 +29,7 @@ class ReportRequest:
 class RecentReports:
     """Bodies by what was asked for; the oldest go first. now: the clock, in UTC."""
 
-    def __init__(self, now: Callable[[], datetime]) -> None:
+    def __init__(self, now: Clock) -> None:
         self._now = now
         self._bodies: OrderedDict[ReportRequest, tuple[datetime, bytes]] = OrderedDict()
 

@@ -13,7 +13,7 @@ from registry.db.reports.invariance_runs import InvarianceRun
 from registry.index.sources import digest_of_code
 from registry.reports.invariance import InvarianceResult
 from registry.usecases.background import in_background
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.reports.shadow import cast_shadow
 from registry.usecases.reports.try_invariance import try_invariance
 from registry.usecases.sites.list_site import Lister
@@ -33,13 +33,13 @@ class DailyTrials:
     auditor: Engine
     writer: Engine
     make_lister: Callable[[], Lister]
-    chance: Chance
+    ids: IdSource
     trials: int
     hour: int
 
     async def make_todays(self) -> InvarianceResult | None:
         """None where they are not due, made already, or have nothing to try."""
-        now = self.chance.now()
+        now = self.ids.clock()
         if now.hour < self.hour or not self.trials:
             return None
         async with self.auditor.connect() as connection:
@@ -47,14 +47,14 @@ class DailyTrials:
                 return None
             lister = await asyncio.to_thread(self.make_lister)
             shadow = await cast_shadow(connection, lister, now)
-        seed = int.from_bytes(self.chance.random_bytes(SEED_BYTES))
+        seed = int.from_bytes(self.ids.random_bytes(SEED_BYTES))
         work = partial(try_invariance, shadow, trials=self.trials, seed=seed)
         result = await in_background(work)
         if not result.trials:
             return None
         run = InvarianceRun(
             day=now.date(),
-            finished_at=self.chance.now(),
+            finished_at=self.ids.clock(),
             code=digest_of_code(),
             result=result,
         )

@@ -27,7 +27,7 @@ from registry.records.record import Record
 from registry.sites.city_mentions import CityMention, CityMentions
 from registry.sites.identifier import format_site_id
 from registry.sites.summary import SiteSummary
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.log.promiser import Promiser
 from registry.usecases.refusals import NOT_READY
 from registry.usecases.search.brief import BriefResult, brief_result
@@ -115,7 +115,7 @@ class Searcher:
         mentions: CityMentions,
         seeds: SeedReader,
         promiser: Promiser,
-        chance: Chance,
+        ids: IdSource,
     ) -> None:
         self.follower = follower
         self.promiser = promiser
@@ -124,7 +124,7 @@ class Searcher:
         self._entries = entries
         self.mentions = mentions
         self._seeds = seeds
-        self._chance = chance
+        self._ids = ids
 
     async def is_ready(self) -> bool:
         """The index is loaded, and policy and seed of the day stand in the log.
@@ -134,7 +134,7 @@ class Searcher:
         self.promiser.verify_log_moves()
         return (
             self.follower.is_loaded
-            and await self._seeds.find(self._chance.now().date()) is not None
+            and await self._seeds.find(self._ids.clock().date()) is not None
         )
 
     async def search(
@@ -152,7 +152,7 @@ class Searcher:
         Raises: Unavailable if the registry is starting or the log is stalled.
         """
         self.promiser.verify_log_moves()
-        now = self._chance.now()
+        now = self._ids.clock()
         page = continuation or self._first_page(query.nonce, now)
         seed = await self._seed_of(page.at)
         tie_seed = make_seed(seed.secret, page.request_id, page.nonce)
@@ -190,7 +190,7 @@ class Searcher:
 
         Raises: Unavailable if the registry is starting.
         """
-        page = self._first_page("", self._chance.now())
+        page = self._first_page("", self._ids.clock())
         seed = await self._seed_of(page.at)
         ranked, facets = await self._rank(query, cell, filters, page, seed.secret)
         return ranked.eligible, facets
@@ -219,7 +219,7 @@ class Searcher:
 
     def _first_page(self, nonce: str, now: datetime) -> Continuation:
         return Continuation(
-            request_id=self._chance.ulid(),
+            request_id=self._ids.ulid(),
             nonce=nonce,
             at=now,
             after=(-(10**9), 0, 0, 0),
@@ -289,7 +289,7 @@ class Searcher:
         """Return the durable record, and the number an operator's count gave it."""
         ranking = put_on_record(
             RankedAnswer(
-                record_id=self._chance.ulid(),
+                record_id=self._ids.ulid(),
                 at=at,
                 operator=operator,
                 policy=self.follower.policy.digest,
@@ -305,7 +305,7 @@ class Searcher:
                 request=AnswerRequest(page.request_id, page.nonce, page.at, page.after),
                 terms=ranked.term_weights,
             ),
-            self._chance.random_bytes,
+            self._ids.random_bytes,
         )
         recorder = self._counting if operator else self._recorder
         number = await recorder.record(ranking)

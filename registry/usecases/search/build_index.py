@@ -68,7 +68,7 @@ class IndexBuilder:
         self._folder = folder
         self._policy = policy
         self._sizes = sizes
-        self._shelf = IndexWriter(folder)
+        self._index_files = IndexWriter(folder)
         self._builder: Builder | None = None
         self._changes = ProfileChanges("", 0)
         self._merging: tuple[Merge, asyncio.Future[Level]] | None = None
@@ -96,7 +96,7 @@ class IndexBuilder:
         """Show that it works, until an attempt failed and again once one did not."""
         while True:
             if not self._is_lost:
-                self._shelf.beat()
+                self._index_files.beat()
             await asyncio.sleep(BEAT_S)
 
     async def _try(self) -> None:
@@ -113,7 +113,7 @@ class IndexBuilder:
         now = asyncio.get_running_loop().time()
         if self._verifying is None:
             if now >= self._verify_after:
-                self._verifying = in_background(self._shelf.verify)
+                self._verifying = in_background(self._index_files.verify)
         elif self._verifying.done():
             verified, self._verifying = self._verifying, None
             self._verify_after = now + VERIFY_PAUSE_S
@@ -121,7 +121,7 @@ class IndexBuilder:
 
     def close(self) -> None:
         """Another may build there then."""
-        self._shelf.close()
+        self._index_files.close()
 
     async def catch_up(self) -> None:
         """Take in every change that has been committed, and put the index out."""
@@ -143,7 +143,9 @@ class IndexBuilder:
         """Raises: OSError, MemoryError."""
         source = await source_of(connection)
         horizon = (await snapshot_of(connection)).oldest
-        stored = await asyncio.to_thread(self._shelf.find, self._policy, self._sizes)
+        stored = await asyncio.to_thread(
+            self._index_files.find, self._policy, self._sizes
+        )
         if stored is not None:
             builder, since = stored
             # A database whose horizon fell is an earlier state of itself.
@@ -154,7 +156,7 @@ class IndexBuilder:
         self._changes = ProfileChanges(source, horizon)
         none = rows_of([], self._policy)
         with (
-            self._shelf.preallocated() as adopted,
+            self._index_files.preallocated() as adopted,
             closing(Spool(self._folder, none, *adopted, HEAD_ROOM)) as spool,
         ):
             return await self._build(connection, spool)
@@ -224,7 +226,7 @@ class IndexBuilder:
     async def _put(self, builder: Builder, taken: int = 0) -> Builder:
         """taken: how many of the pending changes it holds that were not in before."""
         since = self._changes.since(taken)
-        put = await asyncio.to_thread(self._shelf.put, builder, since)
+        put = await asyncio.to_thread(self._index_files.put, builder, since)
         self._is_lost = False
         return put
 
@@ -236,7 +238,7 @@ class IndexBuilder:
             merge = builder.find_merge()
             if merge and asyncio.get_running_loop().time() >= self._merge_after:
                 making = in_background(
-                    lambda: self._shelf.merged(merge), MERGE_NICENESS
+                    lambda: self._index_files.merged(merge), MERGE_NICENESS
                 )
                 self._merging = merge, making
         elif self._merging[1].done():

@@ -25,14 +25,14 @@ class IndexFollower:
         self.policy = policy
         self.index = Builder.build([], policy).index
         self.is_loaded = False
-        self._shelf = IndexReader(folder, policy)
+        self._index_files = IndexReader(folder, policy)
         self._unreadable_since: float | None = None
 
     async def run(self) -> None:
         """Follow until cancelled."""
         while True:
             pause_s = PAUSE_S
-            if self._shelf.is_changed():
+            if self._index_files.is_changed():
                 # Its pages are touched first, which takes a while where a base is new.
                 is_read = await asyncio.to_thread(self.catch_up)
                 pause_s = PAUSE_S if is_read else UNREADABLE_PAUSE_S
@@ -43,7 +43,7 @@ class IndexFollower:
 
         It does not while it leaves an index there that can't be read.
         """
-        silence_s = self._shelf.writer_silence_s()
+        silence_s = self._index_files.writer_silence_s()
         if silence_s is None or self._unreadable_since is None:
             return silence_s
         return max(silence_s, time.monotonic() - self._unreadable_since)
@@ -54,7 +54,7 @@ class IndexFollower:
         Returns: whether it could be read.
         """
         try:
-            newest = self._shelf.newest()
+            newest = self._index_files.newest()
         except (FileDamaged, OSError) as error:
             if self._unreadable_since is None:
                 self._unreadable_since = time.monotonic()

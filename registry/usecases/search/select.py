@@ -10,7 +10,7 @@ from registry.errors import Conflict, Forbidden, NotFound, Refused
 from registry.records import record as records
 from registry.records.record import parse_record
 from registry.sites.identifier import format_site_id, parse_site_id
-from registry.usecases.chance import Chance
+from registry.usecases.ids import IdSource
 from registry.usecases.log.promiser import Promised, Promiser
 from registry.usecases.refusals import (
     RANKING_HAS_SELECTION,
@@ -40,7 +40,7 @@ async def select_site(
     *,
     web_key: bytes,
     promiser: Promiser,
-    chance: Chance,
+    ids: IdSource,
 ) -> Promised:
     """Raises: NotFound, Forbidden, Refused, Conflict, Unavailable."""
     promiser.verify_log_moves()
@@ -55,9 +55,9 @@ async def select_site(
         raise Forbidden(RANKING_NOT_YOURS, pointer="/rankingId")
     if site_id is not None and site_id not in list(_sequence(members["order"])):
         raise Refused(SITE_NOT_IN_RANKING, pointer="/siteId")
-    now = chance.now()
+    now = ids.clock()
     record = records.selection_record(
-        record_id=chance.ulid(),
+        record_id=ids.ulid(),
         at=now,
         operator=operator or records.ANONYMOUS,
         ranking_id=record_id,

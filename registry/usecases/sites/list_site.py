@@ -2,7 +2,7 @@
 
 import hashlib
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -34,6 +34,7 @@ from registry.reports.labels import DOCUMENT
 from registry.sites.entry import SiteEntry, Unlisted
 from registry.sites.gazetteer import Gazetteer
 from registry.sites.label import Label
+from registry.usecases.ids import Clock
 from registry.usecases.sites.declared import label_documented
 from registry.usecases.sites.notices import document_notices, make_notice
 from registry.usecases.sites.parse_site import ParsedSite
@@ -184,7 +185,7 @@ class Lister:
     async def renew_profiles(
         self,
         engine: Engine,
-        now: Callable[[], datetime],
+        now: Clock,
         *,
         at_once: int = RENEWED_AT_ONCE,
     ) -> None:

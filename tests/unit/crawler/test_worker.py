@@ -71,8 +71,8 @@ def context() -> Context:
     async def execute(*_: object) -> None:
         """Take the heartbeat."""
 
-    engine, chance = SimpleNamespace(begin=begin), SimpleNamespace(now=lambda: None)
-    return cast("Context", SimpleNamespace(engine=engine, chance=chance))
+    engine = SimpleNamespace(begin=begin)
+    return cast("Context", SimpleNamespace(engine=engine, clock=lambda: None))
 
 
 Make = Callable[..., Worker]

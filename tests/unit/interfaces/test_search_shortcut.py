@@ -24,7 +24,7 @@ from registry.records.promise import Promise
 from registry.records.record import Record
 from registry.settings import Settings
 from registry.sites.gazetteer import Gazetteer
-from registry.usecases.chance import Chance
+from registry.usecases.ids import utc_now
 from registry.usecases.refusals import CREDENTIALS_INVALID, NOT_READY
 from registry.usecases.search.answer_search import Answer
 from registry.usecases.search.search_query import SearchQuery
@@ -105,7 +105,7 @@ class BothWays:
             operators=Operators(),
             gazetteer=gazetteer,
             web_key=b"k" * 32,
-            chance=Chance(),
+            clock=utc_now,
             limits=self.limits,
             origin="https://registry.example",
         )

@@ -91,7 +91,7 @@ async def set_label(data: JSONBody[LabelRequest], services: Injected) -> Promise
             data.source,
             auditors=services.auditors,
             promiser=services.searcher.promiser,
-            chance=services.chance,
+            ids=services.ids,
         )
     return view_promised(attested)
 
@@ -172,7 +172,7 @@ async def get_labels(  # noqa: PLR0917 — one for each parameter
 
 def _instant(services: Services, text: str | None) -> datetime:
     """Raises: Refused."""
-    now = services.chance.now()
+    now = services.clock()
     if text is None:
         return now
     at = parse_instant(text, "at")

@@ -50,6 +50,6 @@ async def attest(
             attestation,
             auditors=services.auditors,
             promiser=services.searcher.promiser,
-            chance=services.chance,
+            ids=services.ids,
         )
     return view_promised(attested)

@@ -60,7 +60,7 @@ async def create_challenge(
         host = parse_host(text, test_hosts=services.test_hosts)
     async with services.api.begin() as connection:
         challenge = await issue_challenge(
-            connection, host, audience=services.origin, chance=services.chance
+            connection, host, audience=services.origin, ids=services.ids
         )
     return ChallengeView(
         host=host.name,

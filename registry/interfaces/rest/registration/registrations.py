@@ -75,7 +75,7 @@ async def submit(
             statement,
             audience=services.origin,
             test_hosts=services.test_hosts,
-            chance=services.chance,
+            ids=services.ids,
             network=networks_of(request.client.host)[0] if request.client else None,
         )
     REGISTRATIONS.labels(registration.act).inc()

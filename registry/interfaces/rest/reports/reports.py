@@ -147,7 +147,7 @@ async def _find_or_make(
 ) -> bytes:
     """Return the body. Raises: Refused, Unavailable."""
     recent = services.recent_reports
-    window = window_of(wanted.start, wanted.end, services.chance.now())
+    window = window_of(wanted.start, wanted.end, services.clock())
     if asker is None and (copy := recent.find(wanted)):
         return copy
     async with services.reports.turn(_lane_of(services, asker)):

@@ -110,7 +110,7 @@ async def ask_counterfactual(
         inquiry,
         parse_signature(data.sig, COUNTERFACTUAL_INVALID),
         audience=services.log_vkey.partition("+")[0],
-        now=services.chance.now(),
+        now=services.clock(),
     )
     await services.limits.admit(request.scope, Kind.INQUIRY, inquiry.auditor)
     with pointing_into_body():

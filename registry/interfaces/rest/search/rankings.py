@@ -143,7 +143,7 @@ async def erase(
             connection,
             record_id,
             promiser=services.searcher.promiser,
-            chance=services.chance,
+            ids=services.ids,
             operator=operator,
         )
     return ErasureView(

@@ -51,7 +51,7 @@ async def report_selection(
             ),
             web_key=services.web_key,
             promiser=services.searcher.promiser,
-            chance=services.chance,
+            ids=services.ids,
         )
     SELECTIONS.inc()
     return view_promised(selected)

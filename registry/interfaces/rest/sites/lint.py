@@ -195,7 +195,7 @@ async def get_advice(host: FromPath[str], services: Injected) -> SiteAdvice:
 
     Gains are of the factor named.
     """
-    since = services.chance.now() - QUALITY_WINDOW
+    since = services.clock() - QUALITY_WINDOW
     async with services.api.connect() as connection:
         entry = await find_registered(connection, host, test_hosts=services.test_hosts)
         rows = await probes.probes_since(connection, entry.site_id, since)

@@ -50,7 +50,7 @@ async def refresh_site(
             audience=services.origin,
             allowance=services.refreshes,
             test_hosts=services.test_hosts,
-            now=services.chance.now(),
+            now=services.clock(),
         )
     return RefreshView(
         host=taken.host.name,

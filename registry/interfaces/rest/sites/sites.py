@@ -194,7 +194,7 @@ async def get_history(
 async def get_quality(
     host: FromPath[str], services: Injected, limit: Limit = DEFAULT_LIMIT
 ) -> QualityView:
-    since = services.chance.now() - QUALITY_WINDOW
+    since = services.clock() - QUALITY_WINDOW
     async with services.api.connect() as connection:
         entry = await find_registered(connection, host, test_hosts=services.test_hosts)
         rows = await probes.probes_since(connection, entry.site_id, since, limit)

@@ -1,4 +1,4 @@
-"""The registry's randomness and clock, at one place so that tests can hand in others."""
+"""The registry's clock and its source of ids and secrets, so that tests pass their own."""
 
 import secrets
 from collections.abc import Callable
@@ -7,20 +7,22 @@ from datetime import UTC, datetime
 
 from registry.sites.identifier import make_ulid
 
+Clock = Callable[[], datetime]
+
 
 def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Chance:
-    """now: the instant in UTC. random_bytes: cryptographically secure."""
+class IdSource:
+    """clock: in UTC; ids begin with its time. random_bytes: cryptographically secure."""
 
-    now: Callable[[], datetime] = utc_now
+    clock: Clock = utc_now
     random_bytes: Callable[[int], bytes] = secrets.token_bytes
 
     def ulid(self) -> str:
-        milliseconds = int(self.now().timestamp() * 1000)
+        milliseconds = int(self.clock().timestamp() * 1000)
         return make_ulid(milliseconds, self.random_bytes(10))
 
     def site_id(self) -> int:

@@ -1,0 +1,159 @@
+"""What commands believe of a registry that answers with something else than was asked."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from registry.cli import main
+from registry.identity import base64url
+from registry.sites.identifier import format_site_id
+from registry.tlog.merkle import leaf_hash
+from tests.cli.audited import VKEY, Served, publish, run, run_json, serving
+from tests.unit.records.history import History
+
+SIZE = 40
+ABSENT = "01JZZZZZZZZZZZZZZZZZZZZZZZ"
+
+
+@pytest.fixture(scope="module")
+def history() -> History:
+    honest = History().begin()
+    while len(honest.bodies) < SIZE:
+        honest.pass_by(seconds=20).rank()
+    return honest
+
+
+@pytest.fixture
+def served(history: History, tmp_path: Path) -> Iterator[Served]:
+    with serving(publish(tmp_path / "log", history.bodies)) as opened:
+        yield opened
+
+
+def id_at(history: History, index: int) -> str:
+    return str(json.loads(history.bodies[index])["id"])
+
+
+def ranking(history: History, index: int) -> dict[str, object]:
+    openings = [{"disclosure": text} for text in history.disclosures[index]]
+    return {
+        "id": id_at(history, index),
+        "leafIndex": index,
+        "openings": openings,
+    }
+
+
+@pytest.mark.parametrize("index", [5, 0, SIZE - 1])
+@pytest.mark.parametrize("record", [20, None], ids=["another's index", "no such id"])
+def test_no_other_entry_proves_an_id(
+    history: History, served: Served, index: int, record: int | None
+) -> None:
+    record_id = ABSENT if record is None else id_at(history, record)
+    served.answers[f"/v1/records/{record_id}"] = {"leafIndex": index}
+    code, problem = run_json("prove", record_id, served.url, "--key", VKEY)
+    assert (code, problem["code"]) == (1, "log_entry_other")
+
+
+@pytest.mark.parametrize("said", [-1, SIZE, 2**70, "5", None, True, 5.0, [5]], ids=repr)
+def test_an_index_that_is_none_is_told(
+    history: History, served: Served, said: object
+) -> None:
+    record_id = id_at(history, 5)
+    served.answers[f"/v1/records/{record_id}"] = {"leafIndex": said}
+    result = run("prove", record_id, served.url, "--key", VKEY)
+    assert result.exit_code == 1
+    assert "Entry" not in result.output
+
+
+def test_another_ranking_is_not_computed_in_place_of_the_one_asked_for(
+    history: History, served: Served
+) -> None:
+    """All of it is sound: it is only not the answer that the asker got."""
+    asked = f"{id_at(history, 20)}.secret"
+    served.answers[f"/v1/rankings/{asked}"] = ranking(history, 9)
+    result = run("reproduce", asked, served.url, "--key", VKEY)
+    assert result.exit_code == 1
+    assert "the same" not in result.output
+
+
+def test_a_ranking_of_the_right_id_at_another_index_differs(
+    history: History, served: Served
+) -> None:
+    asked = f"{id_at(history, 20)}.secret"
+    lie = {**ranking(history, 20), "leafIndex": 9}
+    served.answers[f"/v1/rankings/{asked}"] = lie
+    code, summary = run_json("reproduce", asked, served.url, "--key", VKEY)
+    assert (code, summary["mismatches"]) == (1, 1)
+
+
+def test_another_answer_than_the_one_received_is_not_computed(
+    history: History, served: Served
+) -> None:
+    """--leaf-hash is that of the answer: one id may have two records."""
+    asked = f"{id_at(history, 20)}.secret"
+    served.answers[f"/v1/rankings/{asked}"] = ranking(history, 20)
+    own, other = (leaf_hash(history.bodies[i]).hex() for i in (20, 21))
+    options = ("reproduce", asked, served.url, "--key", VKEY, "--leaf-hash")
+    assert run(*options, own).exit_code == 0
+    code, summary = run_json(*options, other)
+    assert (code, summary["mismatches"]) == (1, 1)
+
+
+def test_a_site_is_watched_by_its_id_without_asking(
+    served: Served, tmp_path: Path
+) -> None:
+    served.answers["/v1/sites/shop.example"] = {"id": format_site_id(8)}
+    options = ("--site", format_site_id(7), "--state", tmp_path / "state")
+    assert run("monitor", served.url, "--key", VKEY, *options).exit_code == 0
+    assert not [path for path in served.asked if path.startswith("/v1/")]
+
+
+def keygen(name: str, folder: Path) -> dict[str, str]:
+    environment = {"XDG_CONFIG_HOME": str(folder)}
+    generated = CliRunner().invoke(main, ["keygen", name], env=environment)
+    assert generated.exit_code == 0, generated.output
+    return environment
+
+
+def test_an_owner_signs_nothing_that_the_registry_wrote(
+    served: Served, tmp_path: Path
+) -> None:
+    """A challenge of another registry, passed on, would be signed for that one."""
+    environment = keygen("shop.test", tmp_path)
+    served.answers["/v1/challenges"] = {
+        "nonce": "n" * 43,
+        "payload": {
+            "aud": "https://another.example",
+            "sub": "bank.test",
+            "jti": "o" * 43,
+            "seq": 3,
+            "act": "withdraw",
+            "docs": [{"url": "https://evil.test/agent-bridge.json"}],
+            "next_kid": "k" * 43,
+        },
+    }
+    words = ["register", "shop.test", "--registry", served.url]
+    CliRunner().invoke(main, words, env=environment)
+    payload = json.loads(base64url.decode(served.posted[-1].split(b".")[1].decode()))
+    assert {name: payload.pop(name) > 0 for name in ("iat", "exp")}
+    assert payload == {
+        "aud": served.url,
+        "sub": "shop.test",
+        "jti": "n" * 43,
+        "seq": 3,
+        "act": "register",
+    }
+
+
+def test_an_auditors_question_is_for_the_registry_that_he_named(
+    served: Served, tmp_path: Path
+) -> None:
+    environment = keygen("auditor", tmp_path)
+    served.answers["/v1/log"] = {"origin": "another.example", "verifierKey": VKEY}
+    words = ["audit", "counterfactual", "--registry", served.url, "--query", "bread"]
+    words += ["--perturbation", "commission", "--name", "auditor.example"]
+    CliRunner().invoke(main, words, env=environment)
+    question = json.loads(served.posted[-1])
+    assert question["aud"] == served.url.partition("://")[2]
