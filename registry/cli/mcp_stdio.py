@@ -1,109 +1,122 @@
 """`mcp`: a registry for hosts that start their servers, over standard input and output.
 
-It hands each message on to the registry's own /mcp and the answer back. So the tools, the
-order, the record and the limits are the registry's, and nothing is decided here.
+Each line is a message, handed on to the registry's own /mcp, and the answer is a line
+back. So tools, order, record and limits are the registry's; nothing is decided here.
 """
 
 import asyncio
-import logging
-from importlib.metadata import version
-from typing import Any
+import base64
+import re
+import sys
+from pathlib import Path
+from typing import Any, BinaryIO
 
 import click
-import mcp_types as types
+import httpx
 import msgspec
-from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
-from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
-from mcp.shared._httpx_utils import create_mcp_http_client
-from mcp.shared.exceptions import MCPError
 
-from registry.interfaces.mcp.tool_table import INSTRUCTIONS
+from registry.terminal.as_operator import asks_as_operator, auth_of
 from registry.terminal.output import errors, registry_option
+
+MAX_LINE_BYTES = 65_536
+TIMEOUT_S = 60.0
+VERSION = "MCP-Protocol-Version"
+TRANSPORT_FAILED = -32_000
+_VERSION_MEMBER = "io.modelcontextprotocol/protocolVersion"
+_PLAIN = re.compile(r"[!-~]([ -~]*[!-~])?")
+
+Json = dict[str, Any]
 
 
 @click.command("mcp")
-@click.option(
-    "--api-key",
-    envvar="FAIR_REGISTRY_API_KEY",
-    help="Ask as the operator of this key; rather by the environment.",
-)
+@asks_as_operator
 @registry_option
-def serve_stdio(api_key: str | None, url: str) -> None:
+def serve_stdio(api_key: str | None, key: Path | None, url: str) -> None:
     """Serve a registry's MCP tools over standard input and output."""
-    logging.getLogger("mcp").setLevel(logging.CRITICAL)
-    try:
-        asyncio.run(_serve(url.rstrip("/"), api_key))
-    except* (MCPError, OSError) as failed:
-        errors.print(f"[red]{url} can't be reached:[/] {_first(failed)}")
-        raise SystemExit(1) from None
+    asyncio.run(_serve(url.rstrip("/"), auth_of(url, api_key, key)))
 
 
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    error: BaseException = group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
+async def _serve(url: str, auth: httpx.Auth | None) -> None:
+    async with httpx.AsyncClient(timeout=TIMEOUT_S, auth=auth) as http:
+        relay = StdioRelay(http, f"{url}/mcp", sys.stdout.buffer)
+        await relay.run(sys.stdin.buffer)
 
 
-async def _serve(url: str, api_key: str | None) -> None:
-    headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-    async with create_mcp_http_client(headers=headers) as http:
-        transport = streamable_http_client(f"{url}/mcp", http_client=http)
-        async with Client(transport) as registry, stdio_server() as (read, write):
-            server = _relay(registry)
-            await server.run(read, write, server.create_initialization_options())
+class StdioRelay:
+    """A relay of messages. output: of one JSON document a line."""
 
+    def __init__(
+        self, http: httpx.AsyncClient, endpoint: str, output: BinaryIO
+    ) -> None:
+        self._http = http
+        self._endpoint = endpoint
+        self._output = output
+        self._version = ""
 
-def _relay(registry: Client) -> Server[Any]:
-    async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
-        return await registry.list_tools()
+    async def run(self, lines: BinaryIO) -> None:
+        """Relay until the end of the lines, and answer what is under way."""
+        async with asyncio.TaskGroup() as tasks:
+            while line := await asyncio.to_thread(lines.readline, MAX_LINE_BYTES + 1):
+                if line.strip():
+                    tasks.create_task(self._relay(line))
 
-    async def call_tool(
-        _: Any, params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
+    async def _relay(self, line: bytes) -> None:
+        message: Any = None
         try:
-            return await registry.call_tool(params.name, params.arguments)
-        except MCPError as error:
-            if error.error.data is not None:  # the registry's own word
-                raise
-            return _unreached(error)
+            message = msgspec.json.decode(line)
+            body = await self._post(line, message if isinstance(message, dict) else {})
+        except (httpx.HTTPError, msgspec.DecodeError) as error:
+            errors.print(f"{self._endpoint}: {error}", markup=False)
+            body = _failure(error)
+        number = message.get("id") if isinstance(message, dict) else None
+        if body is None or (number is None and isinstance(message, dict)):
+            return  # a notification: whatever became of it, nobody waits
+        self._write(body if body.get("id") is not None else {**body, "id": number})
 
-    async def list_resources(_: Any, params: Any) -> types.ListResourcesResult:
-        cursor = params.cursor if params else None
-        return await registry.list_resources(cursor=cursor)
+    async def _post(self, line: bytes, message: Json) -> Json | None:
+        """Return the answer, None to a notification. Raises: httpx.HTTPError, DecodeError."""
+        answer = await self._http.post(
+            self._endpoint, content=line, headers=self._headers(message)
+        )
+        if answer.status_code == httpx.codes.ACCEPTED:
+            return None
+        body: Json = msgspec.json.decode(answer.content, type=dict)
+        if message.get("method") == "initialize":
+            self._version = str((body.get("result") or {}).get("protocolVersion", ""))
+        return body
 
-    async def list_templates(_: Any, __: Any) -> types.ListResourceTemplatesResult:
-        return await registry.list_resource_templates()
+    def _headers(self, message: Json) -> dict[str, str]:
+        """Return what streamable HTTP repeats of a message in its head."""
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+        }
+        params = message.get("params")
+        params = params if isinstance(params, dict) else {}
+        meta = params.get("_meta")
+        own = meta.get(_VERSION_MEMBER) if isinstance(meta, dict) else None
+        if not isinstance(own, str):
+            return {**headers, VERSION: self._version} if self._version else headers
+        headers |= {VERSION: own, "Mcp-Method": _field(message.get("method"))}
+        name = params.get("name", params.get("uri"))
+        return {**headers, "Mcp-Name": _field(name)} if name else headers
 
-    async def read_resource(_: Any, params: Any) -> types.ReadResourceResult:
-        return await registry.read_resource(params.uri)
-
-    async def list_prompts(_: Any, __: Any) -> types.ListPromptsResult:
-        return await registry.list_prompts()
-
-    async def get_prompt(_: Any, params: Any) -> types.GetPromptResult:
-        return await registry.get_prompt(params.name, params.arguments)
-
-    return Server(
-        "fair-registry",
-        version=version("fair-registry"),
-        title="Fair Registry",
-        instructions=INSTRUCTIONS,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-        on_list_resources=list_resources,
-        on_list_resource_templates=list_templates,
-        on_read_resource=read_resource,
-        on_list_prompts=list_prompts,
-        on_get_prompt=get_prompt,
-    )
+    def _write(self, message: Json) -> None:
+        self._output.write(msgspec.json.encode(message) + b"\n")
+        self._output.flush()
 
 
-def _unreached(error: MCPError) -> types.CallToolResult:
-    """Return what WAB 1.0, Appendix B, says of a transport that failed."""
-    row = {"code": "TRANSPORT_ERROR", "message": str(error)}
-    text = msgspec.json.encode({"error": row}).decode()
-    content = types.TextContent(type="text", text=text)
-    return types.CallToolResult(content=[content], is_error=True)
+def _field(value: object) -> str:
+    """Encode a value as MCP does what no field of HTTP may hold."""
+    text = str(value)
+    if _PLAIN.fullmatch(text) and not text.startswith("=?"):
+        return text
+    return f"=?base64?{base64.b64encode(text.encode()).decode()}?="
+
+
+def _failure(error: Exception) -> Json:
+    """Return an error of JSON-RPC, whose data is of WAB 1.0, Appendix B."""
+    message = str(error) or type(error).__name__
+    data = {"code": "TRANSPORT_ERROR"}
+    failure = {"code": TRANSPORT_FAILED, "message": message, "data": data}
+    return {"jsonrpc": "2.0", "id": None, "error": failure}

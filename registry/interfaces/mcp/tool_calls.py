@@ -19,6 +19,7 @@ from registry.interfaces.http.problems import respond_to
 from registry.interfaces.http.services import Services
 from registry.interfaces.http.strict import convert_body
 from registry.interfaces.http.wab_codes import wab_code_of
+from registry.interfaces.mcp.compact_answer import compact
 from registry.interfaces.mcp.tool_table import TOOL, Json
 from registry.interfaces.mcp.untrusted_text import NOTICE, neutralise_all
 from registry.interfaces.rest.search.policy import get_policy
@@ -109,8 +110,7 @@ class _SiteArguments(msgspec.Struct):
 
 async def _search(caller: Caller, arguments: Json) -> Json:
     query = convert_body({**arguments, "detail": "brief"}, SearchQuery)
-    answer = await search_by_body.fn(query, *caller)
-    return {"notice": NOTICE, **neutralise_all(msgspec.to_builtins(answer))}
+    return compact(await search_by_body.fn(query, *caller))
 
 
 async def _select(caller: Caller, arguments: Json) -> Json:

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from registry.interfaces.http.limits import Kind
+from registry.interfaces.mcp.compact_answer import CompactAnswer
 from registry.interfaces.mcp.untrusted_text import NOTICE
-from registry.interfaces.rest.search.search_answer import BriefAnswer
 from registry.interfaces.rest.search.selections import OUTCOME
 from registry.interfaces.rest.wire_model import PromisedView
 from registry.usecases.search.search_query import SearchQuery
@@ -96,12 +96,6 @@ def _object(required: tuple[str, ...], **members: Json) -> Json:
     }
 
 
-def _answer(schema: Json) -> Json:
-    """Return the schema of what holds words of sites: they come with the notice."""
-    properties = {"notice": {"type": "string"}, **schema["properties"]}
-    return {**schema, "properties": properties}
-
-
 _TEXT = {"type": "string"}
 _POINTS = {
     "type": "object",
@@ -109,7 +103,7 @@ _POINTS = {
     "additionalProperties": {"type": "number"},
 }
 _RANKED = _object(
-    ("site", "score"),
+    ("site",),
     site=_TEXT,
     score={"type": "number"},
     contributions=_POINTS,
@@ -121,11 +115,11 @@ TOOLS = (
         title="Search sites that can do something",
         description=(
             "Find sites that can do what is asked, best first, each with its score, why, "
-            "and how to call the matching actions (by, url, method, parameters). Ask once, "
+            "and how to call the matching actions: signature, by, url, method. Ask once, "
             "in the user's own words; give city where the place matters."
         ),
         takes=_search_schema(),
-        answers=_answer(plain_schema(BriefAnswer)),
+        answers=plain_schema(CompactAnswer),
         kind=Kind.SEARCH,
     ),
     ToolRow(
