@@ -1,181 +1,41 @@
-"""The composition root of the web processes: everything is made here, once."""
+"""The application of the web processes: its routes, and the services that they call."""
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
-from datetime import timedelta
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
-import structlog
 from granian.utils.proxies import wrap_asgi_with_proxy_headers
-from litestar import Litestar, Router
+from litestar import Litestar
 from litestar.config.cors import CORSConfig
 from litestar.di import Provide
 from litestar.types import ASGIApp
 
-from registry import keyring
-from registry.compiled.library import explain_absence, how_to_compile
-from registry.db.engine.engines import Engine, Role, open_engine
-from registry.db.log.rankings import CountingWriter
-from registry.index.query.index_searcher import is_compiled
-from registry.index.sources import digest_of_code
-from registry.interfaces.ard.ard_routes import ARD, get_manifest
-from registry.interfaces.http.bucket_table import BucketTable
+from registry.interfaces.ard.ard_routes import ARD
 from registry.interfaces.http.envelope import Envelope
-from registry.interfaces.http.limits import LENIENCE, Limits, operator_id_of
 from registry.interfaces.http.problems import EXCEPTION_HANDLERS
-from registry.interfaces.http.services import Bot, Services
-from registry.interfaces.http.spare_room import SpareRoom
-from registry.interfaces.http.streams import StreamPlaces
+from registry.interfaces.http.services import Services
 from registry.interfaces.http.strict import (
     MAX_BODY_BYTES,
     StrictRequest,
     verify_head,
     verify_query,
 )
-from registry.interfaces.http.watched import Watched
-from registry.interfaces.log import tile_routes as tiles
-from registry.interfaces.mcp.mcp_routes import McpTransport, answer_message
-from registry.interfaces.mcp.server_card import get_server_card, get_server_json
-from registry.interfaces.rest import health, operators
-from registry.interfaces.rest.labels import labels
-from registry.interfaces.rest.log import about, attestations, records
-from registry.interfaces.rest.log import proofs as log
-from registry.interfaces.rest.registration import challenges, registrations
-from registry.interfaces.rest.reports import invariance, kept_reports, reports
-from registry.interfaces.rest.search import (
-    counterfactuals,
-    policy,
-    rankings,
-    search,
-    selections,
-)
+from registry.interfaces.mcp.mcp_routes import McpTransport
 from registry.interfaces.rest.search.search_shortcut import SearchShortcut
-from registry.interfaces.rest.sites import lint, notices, refresh, sites
-from registry.interfaces.web import directory, openapi, pages, site_page
-from registry.interfaces.web import static_files as files
+from registry.interfaces.routes import AT_THE_ROOT, EXPOSED_HEADERS, V1
+from registry.interfaces.web import openapi
 from registry.observability import (
-    BATCH_RECORDS,
     configure_logging,
     metrics_of_process,
     metrics_served,
 )
+from registry.open_services import open_services
 from registry.process import beat, collect_less_often, is_supervised, raise_file_limit
-from registry.ranking.encoders.encoder import Encoder, load_encoder
-from registry.ranking.policy import Policy
-from registry.ranking.proximity import squared_chords
-from registry.ranking.words.lexicon import lexicon_of
 from registry.settings import Settings
 from registry.settings_reader import read_settings
-from registry.sites.city_mentions import CityMentions
-from registry.sites.gazetteer import Gazetteer
-from registry.usecases.ids import Clock, IdSource
-from registry.usecases.log.erase import Retention
-from registry.usecases.log.promiser import Promiser
-from registry.usecases.log.served_log import ServedLog, WitnessPolicy
-from registry.usecases.operators.operator_access import OperatorAccess
-from registry.usecases.readiness import Readiness
-from registry.usecases.reports.ask_counterfactual import Counterfactuals
-from registry.usecases.reports.recent_reports import RecentReports
-from registry.usecases.reports.report_queue import ReportQueue
-from registry.usecases.search.answer_search import Searcher
-from registry.usecases.search.follow_index import IndexFollower
-from registry.usecases.search.record_rankings import RankingRecorder
-from registry.usecases.search.todays_seed import SeedReader
-from registry.usecases.sites.lint import Linter
-from registry.usecases.sites.list_site import Lister
-from registry.usecases.sites.listed_count import ListedCount
-from registry.usecases.sites.listed_entries import ListedEntries
-from registry.usecases.sites.refresh import RefreshAllowance
 
-logger = structlog.get_logger()
-
-POOLS = (
-    (Role.API, 8),
-    (Role.AUDITOR, 2),
-    (Role.API, 2),  # of the recorders
-    (Role.ERASER, 1),
-    (Role.LABELLER, 1),
-)
 OPEN_FILES = 20_000  # connections, and what a process opens otherwise
-MEGABYTE = 1_000_000
-
-V1 = Router(
-    "/v1",
-    route_handlers=[
-        about.get_log,
-        attestations.attest,
-        challenges.create_challenge,
-        counterfactuals.ask_counterfactual,
-        invariance.list_invariance_runs,
-        kept_reports.get_kept_report,
-        kept_reports.list_reports,
-        labels.get_disclosures,
-        labels.get_labels,
-        labels.set_label,
-        lint.get_advice,
-        lint.lint_document,
-        log.get_consistency,
-        log.get_inclusion,
-        notices.get_notices,
-        operators.change_operator,
-        operators.get_operator,
-        operators.get_own_operator,
-        operators.get_own_report,
-        operators.register_operator,
-        policy.get_policy,
-        policy.get_policy_history,
-        policy.get_policy_text,
-        rankings.erase,
-        rankings.get_ranking,
-        rankings.get_ranking_proof,
-        records.get_record,
-        records.get_record_proof,
-        refresh.refresh_site,
-        registrations.get_registration,
-        registrations.submit,
-        registrations.watch_registration,
-        reports.get_fairness_report,
-        search.search_by_body,
-        search.search_by_query,
-        selections.report_selection,
-        sites.get_document,
-        sites.get_history,
-        sites.get_quality,
-        sites.get_site,
-        sites.list_sites,
-    ],
-)
-
-AT_THEIR_PLACES = [
-    answer_message,
-    get_manifest,
-    get_server_card,
-    get_server_json,
-    directory.get_addresses,
-    directory.get_directory,
-    files.get_icon,
-    files.get_robots,
-    files.get_security,
-    files.get_style,
-    health.get_liveness,
-    health.get_readiness,
-    openapi.get_openapi,
-    openapi.show_openapi,
-    pages.show_bot,
-    pages.show_policy,
-    site_page.show_site,
-    pages.show_problem,
-    pages.show_search,
-    tiles.get_checkpoint,
-    tiles.get_tile,
-]
-
-EXPOSED_HEADERS = [
-    *("ETag", "Location", "Retry-After"),
-    *("RateLimit", "RateLimit-Policy", "X-Request-Id"),
-    *("X-JWS-Signature", kept_reports.LEAF_HEADER),
-]
 
 
 def create_app_from_environment() -> ASGIApp:
@@ -209,7 +69,7 @@ def create_app(settings: Settings) -> Litestar:
         return injected
 
     app = Litestar(
-        route_handlers=[V1, ARD, *AT_THEIR_PLACES],
+        route_handlers=[V1, ARD, *AT_THE_ROOT],
         cors_config=CORSConfig(allow_origins=["*"], expose_headers=EXPOSED_HEADERS),
         dependencies={"services": Provide(services)},
         exception_handlers=EXCEPTION_HANDLERS,
@@ -223,181 +83,3 @@ def create_app(settings: Settings) -> Litestar:
     shortcut = SearchShortcut(app.asgi_handler, lambda: app.state.services)
     app.asgi_handler = Envelope(shortcut)
     return app
-
-
-def _linter(settings: Settings, gazetteer: Gazetteer, encoder: Encoder) -> Linter:
-    return Linter(
-        gazetteer=gazetteer,
-        encoder=encoder,
-        policy=settings.policy,
-        allow_loopback=settings.allow_loopback,
-    )
-
-
-@asynccontextmanager
-async def open_services(settings: Settings) -> AsyncIterator[Services]:
-    """Open the engines, and run the tasks beside the requests until the block ends."""
-    ids = IdSource()
-    engines = [
-        open_engine(settings.database_url, role, pool=pool) for role, pool in POOLS
-    ]
-    api, _, writer, eraser, _ = engines
-    encoder = _ready_ranking(settings.policy)
-    follower = IndexFollower(settings.index, encoder, settings.policy)
-    entries = ListedEntries(api)
-    recorders = _recorders(writer)
-    searcher = _searcher(settings, api, follower, recorders, entries)
-    retention = Retention(eraser, timedelta(days=settings.retention_days), ids)
-    promiser = searcher.promiser
-    room = _room(settings, api)
-    working = (follower, entries, promiser, *recorders, retention, Watched(api), room)
-    tasks = [asyncio.create_task(job.run()) for job in working]
-    try:
-        yield _services(settings, engines, searcher, encoder, ids, room=room)
-    finally:
-        await _stop(tasks, engines)
-
-
-def _services(
-    settings: Settings,
-    engines: Sequence[Engine],
-    searcher: Searcher,
-    encoder: Encoder,
-    ids: IdSource,
-    *,
-    room: SpareRoom,
-) -> Services:
-    """Return what requests are answered with. engines: in the order of POOLS."""
-    api, auditor, _, eraser, labeller = engines
-    keys, gazetteer = settings.keys, searcher.mentions.gazetteer
-    return Services(
-        api=api,
-        auditor=auditor,
-        eraser=eraser,
-        labeller=labeller,
-        served=ServedLog(api, _witnessed(settings)),
-        reports=ReportQueue(),
-        recent_reports=RecentReports(ids.clock),
-        searcher=searcher,
-        readiness=Readiness(api, searcher, crawls=settings.crawler_shares > 0),
-        listed_count=ListedCount(api),
-        operators=OperatorAccess(api, ids.clock),
-        gazetteer=gazetteer,
-        linter=_linter(settings, gazetteer, encoder),
-        origin=settings.origin,
-        test_hosts=settings.allow_loopback,
-        log_vkey=keyring.load_vkey(keys, keyring.LOG),
-        former_vkeys=keyring.load_former_vkeys(keys),
-        auditors=settings.auditor_keys,
-        counterfactuals=_counterfactuals(
-            auditor, gazetteer, searcher.follower, ids.clock
-        ),
-        promise_vkey=keyring.load_vkey(keys, keyring.PROMISE),
-        web_key=keyring.load_web_key(keys),
-        ids=ids,
-        limits=_limits(settings, room),
-        room=room,
-        streams=StreamPlaces(),
-        refreshes=_refresh_allowance(settings),
-        contact=settings.contact,
-        bot=_bot(settings),
-    )
-
-
-def _refresh_allowance(settings: Settings) -> RefreshAllowance:
-    return RefreshAllowance(interval=timedelta(seconds=settings.refresh_interval_s))
-
-
-def _counterfactuals(
-    auditor: Engine, gazetteer: Gazetteer, follower: IndexFollower, clock: Clock
-) -> Counterfactuals:
-    lister = Lister(
-        gazetteer=gazetteer, encoder=follower.encoder, policy=follower.policy
-    )
-    return Counterfactuals(auditor, lister, follower, clock)
-
-
-def _ready_ranking(policy: Policy) -> Encoder:
-    """Make now what the first search would wait for."""
-    if not is_compiled():
-        logger.warning(
-            "ranking_by_numpy", reason=explain_absence(), fix=how_to_compile()
-        )
-    squared_chords()
-    encoder = load_encoder(policy)
-    lexicon_of(encoder, policy)
-    return encoder
-
-
-def _recorders(writer: Engine) -> tuple[RankingRecorder, RankingRecorder]:
-    """Return recorders of anonymous rankings and of those of operators."""
-    observe = BATCH_RECORDS.observe
-    counting = RankingRecorder(writer, observe, kind=CountingWriter)
-    return RankingRecorder(writer, observe), counting
-
-
-def _searcher(
-    settings: Settings,
-    api: Engine,
-    follower: IndexFollower,
-    recorders: tuple[RankingRecorder, RankingRecorder],
-    entries: ListedEntries,
-) -> Searcher:
-    """recorders: see `_recorders`."""
-    (recorder, counting), ids = recorders, IdSource()
-    signer = keyring.load_signer(settings.keys, keyring.PROMISE, settings.log_origin)
-    return Searcher(
-        follower=follower,
-        recorder=recorder,
-        counting=counting,
-        entries=entries,
-        mentions=CityMentions.load(),
-        seeds=SeedReader(api, settings.policy.digest, digest_of_code()),
-        promiser=Promiser(api, signer.private, ids.clock),
-        ids=ids,
-    )
-
-
-def _witnessed(settings: Settings) -> WitnessPolicy:
-    return WitnessPolicy(
-        witnesses=settings.witness_list, quorum=settings.witness_quorum
-    )
-
-
-async def _stop(tasks: list[asyncio.Task[None]], engines: list[Engine]) -> None:
-    for task in tasks:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
-    for engine in engines:
-        await engine.dispose()
-
-
-def _bot(settings: Settings) -> Bot:
-    agent = None
-    if settings.bot_auth:
-        agent = keyring.load_signature_agent(
-            settings.keys, settings.origin, settings.bot_auth_draft
-        )
-    return Bot(
-        user_agent=settings.user_agent, networks=settings.bot_networks, agent=agent
-    )
-
-
-def _room(settings: Settings, api: Engine) -> SpareRoom:
-    return SpareRoom(
-        api,
-        settings.data,
-        min_free_bytes=settings.min_free_mb * MEGABYTE,
-        max_pending=settings.max_pending,
-    )
-
-
-def _limits(settings: Settings, room: SpareRoom) -> Limits:
-    factor = settings.limits * (LENIENCE if settings.allow_loopback else 1)
-    return Limits(
-        BucketTable(settings.run_folder, keyring.load_web_key(settings.keys)),
-        factor=factor,
-        auditors=frozenset(map(operator_id_of, settings.auditor_keys)),
-        room=room,
-    )

@@ -24,7 +24,7 @@ from crawler.http.guard import RedirectRule, parse_target
 from crawler.robots import robots_cache
 from crawler.robots.robots_txt import parse_robots
 from registry import keyring
-from registry.app import _bot
+from registry.crawl_settings import Network
 from registry.errors import Refused
 from registry.identity.keys.jwk import parse_jwks
 from registry.identity.requests.message_signature import Message, verify_message
@@ -37,7 +37,8 @@ from registry.identity.requests.web_bot_auth import (
 from registry.interfaces.http.services import Bot
 from registry.interfaces.web.directory import get_addresses, get_directory
 from registry.interfaces.web.pages import show_bot
-from registry.settings import Network, Settings
+from registry.open_services import _bot
+from registry.settings import Settings
 from tests.api import expect
 from tests.api.running import RunningRegistry
 from tests.unit.identity.fixed_keys import fixed_key

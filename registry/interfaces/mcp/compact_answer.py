@@ -15,7 +15,7 @@ from registry.interfaces.rest.search.search_answer import BriefAnswer
 from registry.interfaces.rest.wire_model import WireModel
 from registry.usecases.search.brief import BriefResult
 
-BYTES_OF_RESULT = 270
+BYTES_OF_RESULT = 265
 """At most 120 tokens by LLaMA 2's vocabulary, fewer by later ones."""
 
 FORMS = 4

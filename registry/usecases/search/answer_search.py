@@ -24,6 +24,7 @@ from registry.records.packed_scores import ScoreColumns
 from registry.records.promise import Promise
 from registry.records.ranked_answer import AnswerRequest, RankedAnswer, put_on_record
 from registry.records.record import Record
+from registry.records.seed import digest_request
 from registry.sites.city_mentions import CityMention, CityMentions
 from registry.sites.identifier import format_site_id
 from registry.sites.summary import SiteSummary
@@ -155,7 +156,7 @@ class Searcher:
         now = self._ids.clock()
         page = continuation or self._first_page(query.nonce, now)
         seed = await self._seed_of(page.at)
-        tie_seed = make_seed(seed.secret, page.request_id, page.nonce)
+        tie_seed = _draw_tie_seed(seed, query, cell, filters, page)
         ranked, facets = await self._rank(query, cell, filters, page, tie_seed)
         site_ids = [site.site_id for site in ranked.sites]
         summaries = await self._entries.find(site_ids)
@@ -313,6 +314,17 @@ class Searcher:
         return record, number
 
 
+def _draw_tie_seed(
+    seed: CommittedSeed,
+    query: SearchQuery,
+    cell: str | None,
+    filters: Filters,
+    page: Continuation,
+) -> bytes:
+    request = digest_request(query.q, cell, filters.given(), page.at)
+    return make_seed(seed.secret, request, page.nonce)
+
+
 def _results(
     ranked: Ranked, summaries: Mapping[int, SiteSummary], offset: int
 ) -> tuple[Result, ...]:
@@ -340,6 +352,7 @@ def _scores(ranked: Ranked) -> ScoreColumns:
         factors=[_IN_ORDER(site.factors) for site in sites],
         totals=[site.score for site in sites],
         ties=[site.order_key.tie_key for site in sites],
+        tiers=[site.order_key.commission_tier for site in sites],
     )
 
 

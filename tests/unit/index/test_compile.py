@@ -17,7 +17,7 @@ from registry.compiled.compile import LIBRARY, compile_kernel, digest_of_sources
 PACKAGE = Path(registry.__file__).parent
 ROOT = PACKAGE.parent
 START = """
-from registry.app import _ready_ranking
+from registry.open_services import _ready_ranking
 from registry.ranking.policy import DEFAULT_POLICY
 _ready_ranking(DEFAULT_POLICY)
 """

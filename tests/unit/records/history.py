@@ -15,12 +15,14 @@ from registry.records.record import (
     seed_commitment_record,
     seed_reveal_record,
 )
-from registry.records.seed import commit_secret
+from registry.records.seed import commit_secret, digest_request
 from registry.sites.identifier import format_site_id, make_ulid
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DAY = NOON.date()
 POLICY = DEFAULT_POLICY.canonical_json
+ASKED = {"query": "bread", "location": None, "filters": {}}
+ASKED_VALUES = (ASKED["query"], ASKED["location"], ASKED["filters"])
 WEIGHTS = DEFAULT_POLICY.weights
 
 
@@ -85,10 +87,10 @@ class History:
     ):
         """A ranking of three sites, the last two of equal score."""
         request_id = self.ulid()
-        scores = disclose.get("scores") or honest_scores(self.now.date(), request_id)
+        scores = disclose.get("scores") or honest_scores(self.now)
         sealed = seal(
             {
-                "query": "bread",
+                **ASKED,
                 "request": {
                     "id": request_id,
                     "nonce": "n",
@@ -115,9 +117,14 @@ class History:
         return index
 
 
-def honest_scores(day, request_id, nonce="n"):
+def seed_at(now):
+    """Of what `History.rank` is asked."""
+    return make_seed(secret_of(now.date()), digest_request(*ASKED_VALUES, now), "n")
+
+
+def honest_scores(now):
     """As disclosed: the best, then two equals by their tie keys."""
-    seed = make_seed(secret_of(day), request_id, nonce)
+    seed = seed_at(now)
     return [
         scored(7, (9000, 5000, 5000, 7000, 2000), seed),
         *sorted(
@@ -127,11 +134,12 @@ def honest_scores(day, request_id, nonce="n"):
     ]
 
 
-def scored(site, factors, seed):
+def scored(site, factors, seed, tier=1):
     spelled = format_site_id(site)
     return {
         "site": spelled,
         "factors": list(factors),
         "score": sum(w * f for w, f in zip(WEIGHTS, factors, strict=True)),
         "tie": f"{tie_key(seed, spelled):016x}",
+        "tier": tier,
     }

@@ -1,0 +1,101 @@
+"""Routes of all faces: which handlers the application has, and at which paths."""
+
+from litestar import Router
+
+from registry.interfaces.ard.ard_routes import get_manifest
+from registry.interfaces.log import tile_routes as tiles
+from registry.interfaces.mcp.mcp_routes import answer_message
+from registry.interfaces.mcp.server_card import get_server_card, get_server_json
+from registry.interfaces.rest import health, operators
+from registry.interfaces.rest.labels import labels
+from registry.interfaces.rest.log import about, attestations, records
+from registry.interfaces.rest.log import proofs as log
+from registry.interfaces.rest.registration import challenges, registrations
+from registry.interfaces.rest.reports import invariance, kept_reports, reports
+from registry.interfaces.rest.search import (
+    counterfactuals,
+    policy,
+    rankings,
+    search,
+    selections,
+)
+from registry.interfaces.rest.sites import lint, notices, refresh, sites
+from registry.interfaces.web import directory, openapi, pages, site_page
+from registry.interfaces.web import static_files as files
+
+V1 = Router(
+    "/v1",
+    route_handlers=[
+        about.get_log,
+        attestations.attest,
+        challenges.create_challenge,
+        counterfactuals.ask_counterfactual,
+        invariance.list_invariance_runs,
+        kept_reports.get_kept_report,
+        kept_reports.list_reports,
+        labels.get_disclosures,
+        labels.get_labels,
+        labels.set_label,
+        lint.get_advice,
+        lint.lint_document,
+        log.get_consistency,
+        log.get_inclusion,
+        notices.get_notices,
+        operators.change_operator,
+        operators.get_operator,
+        operators.get_own_operator,
+        operators.get_own_report,
+        operators.register_operator,
+        policy.get_policy,
+        policy.get_policy_history,
+        policy.get_policy_text,
+        rankings.erase,
+        rankings.get_ranking,
+        rankings.get_ranking_proof,
+        records.get_record,
+        records.get_record_proof,
+        refresh.refresh_site,
+        registrations.get_registration,
+        registrations.submit,
+        registrations.watch_registration,
+        reports.get_fairness_report,
+        search.search_by_body,
+        search.search_by_query,
+        selections.report_selection,
+        sites.get_document,
+        sites.get_history,
+        sites.get_quality,
+        sites.get_site,
+        sites.list_sites,
+    ],
+)
+
+AT_THE_ROOT = [
+    answer_message,
+    get_manifest,
+    get_server_card,
+    get_server_json,
+    directory.get_addresses,
+    directory.get_directory,
+    files.get_icon,
+    files.get_robots,
+    files.get_security,
+    files.get_style,
+    health.get_liveness,
+    health.get_readiness,
+    openapi.get_openapi,
+    openapi.show_openapi,
+    pages.show_bot,
+    pages.show_policy,
+    site_page.show_site,
+    pages.show_problem,
+    pages.show_search,
+    tiles.get_checkpoint,
+    tiles.get_tile,
+]
+
+EXPOSED_HEADERS = [
+    *("ETag", "Location", "Retry-After"),
+    *("RateLimit", "RateLimit-Policy", "X-Request-Id"),
+    *("X-JWS-Signature", kept_reports.LEAF_HEADER),
+]
