@@ -8,8 +8,8 @@ what a caller sent, and is not logged.
 import logging
 from typing import Any
 
-import mcp_types as types
 import msgspec
+from mcp import types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager

@@ -50,7 +50,7 @@ _PARTS = 10_000
 
 
 class Caller(NamedTuple):
-    """Whose message it is, and what answers it."""
+    """The request that a message came with, and what answers it."""
 
     request: Call
     services: Services
