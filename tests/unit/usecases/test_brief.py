@@ -207,5 +207,5 @@ def test_the_estimate_is_near_that_of_a_tokenizer_of_short_pieces() -> None:
     for actions in ([PLAIN], [Action(name="حجز", description="احجز طاولة في المطعم")]):
         result = brief(*actions)
         counted = len(tokenizer.encode(msgspec.json.encode(result).decode()).ids)
-        assert counted <= 120
+        assert counted <= 130
         assert estimate_tokens(result) >= 0.75 * counted
