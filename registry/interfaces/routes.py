@@ -3,6 +3,7 @@
 from litestar import Router
 
 from registry.interfaces.ard.ard_routes import get_manifest
+from registry.interfaces.discovery.discovery_routes import OWN_DOCUMENTS
 from registry.interfaces.log import tile_routes as tiles
 from registry.interfaces.rest import health, operators
 from registry.interfaces.rest.labels import labels
@@ -69,6 +70,7 @@ V1 = Router(
 )
 
 AT_THE_ROOT = [
+    *OWN_DOCUMENTS,
     get_manifest,
     directory.get_addresses,
     directory.get_directory,

@@ -4,7 +4,7 @@ The commitment is SHA-256 of the secret, in hex. It keeps the registry from choo
 secret after it has seen the questions; the reveal lets anyone recompute every tie.
 """
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
 from registry.errors import Refused
@@ -12,6 +12,13 @@ from registry.records.canonical import JsonValue, canonical_json
 from registry.records.refusals import SEED_REVEAL_INVALID
 
 SECRET_BYTES = 32
+PAGES_FOR = timedelta(minutes=30)  # after a day's end, further pages of its answers
+REVEAL_AFTER = timedelta(hours=1)  # the day's end, so that no page uses a known secret
+
+
+def has_pages(at: datetime, now: datetime) -> bool:
+    """Return whether an answer of that instant may still have a further page."""
+    return (now - PAGES_FOR).astimezone(UTC).date() <= at.astimezone(UTC).date()
 
 
 def commit_secret(secret: bytes) -> str:

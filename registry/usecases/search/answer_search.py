@@ -13,7 +13,7 @@ from operator import attrgetter
 import msgspec
 
 from registry.db.log.seeds import CommittedSeed
-from registry.errors import Unavailable
+from registry.errors import Refused, Unavailable
 from registry.index.columns.filters import Filters
 from registry.index.query.facets import Facets, count_facets
 from registry.index.query.index_searcher import is_compiled
@@ -24,13 +24,13 @@ from registry.records.packed_scores import Probes, ScoreColumns
 from registry.records.promise import Promise
 from registry.records.ranked_answer import AnswerRequest, RankedAnswer, put_on_record
 from registry.records.record import Record
-from registry.records.seed import digest_request
+from registry.records.seed import digest_request, has_pages
 from registry.sites.city_mentions import CityMention, CityMentions
 from registry.sites.identifier import format_site_id
 from registry.sites.summary import SiteSummary
 from registry.usecases.ids import IdSource
 from registry.usecases.log.promiser import Promiser
-from registry.usecases.refusals import NOT_READY
+from registry.usecases.refusals import NOT_READY, PAGES_ENDED
 from registry.usecases.search.brief import BriefResult, brief_result
 from registry.usecases.search.follow_index import IndexFollower
 from registry.usecases.search.record_rankings import RankingRecorder
@@ -150,11 +150,14 @@ class Searcher:
 
         cell: geohash of the user's surroundings, or None. filters: those of the query,
         resolved. operator: for whom the ranking is counted; None: anonymous.
-        Raises: Unavailable if the registry is starting or the log is stalled.
+        Raises: Unavailable if the registry is starting or the log is stalled; Refused
+        where the secret that orders the answer's ties is due to be revealed.
         """
         self.promiser.verify_log_moves()
         now = self._ids.clock()
         page = continuation or self._first_page(query.nonce, now)
+        if not has_pages(page.at, now):
+            raise Refused(PAGES_ENDED, pointer="cursor")
         seed = await self._seed_of(page.at)
         tie_seed = _draw_tie_seed(seed, query, cell, filters, page)
         ranked, facets = await self._rank(query, cell, filters, page, tie_seed)

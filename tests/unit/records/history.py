@@ -1,5 +1,6 @@
 """A registry's records as it logs them, in order, for tests of those who read them."""
 
+import json
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 
@@ -14,6 +15,7 @@ from registry.records.record import (
     policy_record,
     seed_commitment_record,
     seed_reveal_record,
+    selection_record,
 )
 from registry.records.seed import commit_secret, digest_request
 from registry.sites.identifier import format_site_id, make_ulid
@@ -31,9 +33,10 @@ def secret_of(day: date) -> bytes:
 
 
 class History:
-    """bodies: what was logged. now: set it, or let it run by `minutes`."""
+    """bodies: what was logged. now: set it, or let it run by `minutes`. text: of the policy."""
 
-    def __init__(self, now=NOON):
+    def __init__(self, now=NOON, text=POLICY):
+        self.text = text
         self.bodies = []
         self.now = now
         self.disclosures = {}
@@ -61,7 +64,8 @@ class History:
         self.commit(self.now.date() + timedelta(days=1))
         return self
 
-    def policy(self, text=POLICY):
+    def policy(self, text=None):
+        text = text or self.text
         code = digest_of(b"code")
         return self.log(policy_record(**self.head, policy_json=text, code_digest=code))
 
@@ -82,15 +86,26 @@ class History:
             )
         )
 
-    def rank(
-        self, *, seed=1, policy=POLICY, operator=ANONYMOUS, count=None, **disclose
-    ):
+    def select(self, ranking, site=7, ranking_id=None):
+        """ranking: the entry of one."""
+        chosen = ranking_id or json.loads(self.bodies[ranking])["id"]
+        return self.log(
+            selection_record(
+                **self.head,
+                operator=ANONYMOUS,
+                ranking_id=chosen,
+                site_id=format_site_id(site),
+            )
+        )
+
+    def rank(self, *, seed=1, policy=None, operator=ANONYMOUS, count=None, **disclose):
         """A ranking of three sites, the last two of equal score."""
         request_id = self.ulid()
         scores = disclose.get("scores") or honest_scores(self.now)
         sealed = seal(
             {
                 **ASKED,
+                "query": disclose.get("query", ASKED["query"]),
                 "request": {
                     "id": request_id,
                     "nonce": "n",
@@ -102,19 +117,25 @@ class History:
             lambda size: sha256(b"%d" % len(self.bodies)).digest()[:size],
             8,
         )
+        order = disclose.get("order") or [one["site"] for one in scores]
+        head = {**self.head, **pick(disclose, "record_id")}
         fields = RankingFields(
-            **self.head,
+            **head,
             operator=operator,
-            policy=digest_of(policy),
+            policy=digest_of(policy or self.text),
             snapshot="snap",
             seed_index=seed,
-            eligible_count=3,
-            order=disclose.get("order") or [one["site"] for one in scores],
+            eligible_count=disclose.get("eligible", max(3, len(order))),
+            order=order,
             sd_digests=sealed.digests,
         )
         index = self.log(ranking_record(fields, count))
         self.disclosures[index] = [one.disclosure for one in sealed.openings]
         return index
+
+
+def pick(members, *names):
+    return {name: members[name] for name in names if name in members}
 
 
 def seed_at(now):
