@@ -373,7 +373,13 @@ def test_a_ranking_is_computed_again(history: History, served: Served) -> None:
     served.answers[f"/v1/rankings/{record['id']}.secret"] = record
     code, told = run_json("reproduce", f"{record['id']}.secret", served.url)
     assert (code, told["mismatches"]) == (0, 0)
-    assert told["rankings"][0]["checked"] == ["sites", "totals", "order", "day"]
+    assert told["rankings"][0]["checked"] == [
+        "sites",
+        "totals",
+        "order",
+        "quality",
+        "day",
+    ]
     missing = " ".join(told["rankings"][0]["notChecked"])
     assert "not revealed yet" in missing
     assert "keeps no index of that time" in missing

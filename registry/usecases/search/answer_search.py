@@ -156,13 +156,10 @@ class Searcher:
         self.promiser.verify_log_moves()
         now = self._ids.clock()
         page = continuation or self._first_page(query.nonce, now)
-        if not has_pages(page.at, now):
-            raise Refused(PAGES_ENDED, pointer="cursor")
-        seed = await self._seed_of(page.at)
+        seed = await self._seed_of(page.at, now)
         tie_seed = _draw_tie_seed(seed, query, cell, filters, page)
         ranked, facets = await self._rank(query, cell, filters, page, tie_seed)
-        site_ids = [site.site_id for site in ranked.sites]
-        summaries = await self._entries.find(site_ids)
+        summaries = await self._entries.find([site.site_id for site in ranked.sites])
         brief = await self._brief(query, ranked, summaries)
         record, number = await self._record(
             *(query, cell, filters, page, ranked),
@@ -195,7 +192,7 @@ class Searcher:
         Raises: Unavailable if the registry is starting.
         """
         page = self._first_page("", self._ids.clock())
-        seed = await self._seed_of(page.at)
+        seed = await self._seed_of(page.at, page.at)
         ranked, facets = await self._rank(query, cell, filters, page, seed.secret)
         return ranked.eligible, facets
 
@@ -230,7 +227,10 @@ class Searcher:
             rank=0,
         )
 
-    async def _seed_of(self, at: datetime) -> CommittedSeed:
+    async def _seed_of(self, at: datetime, now: datetime) -> CommittedSeed:
+        """Return the seed of the day. at: of the first page."""
+        if not has_pages(at, now):
+            raise Refused(PAGES_ENDED, pointer="cursor")
         seed = await self._seeds.find(at.date())
         if seed is None or not self.follower.is_loaded:
             raise Unavailable(NOT_READY, retry_after_s=1)
