@@ -3,42 +3,58 @@
 What can be computed again is left out, if it comes out the same: a total from its
 factors, a tie key from the request's seed, the sites from the ranking's column of them.
 
-    flags     1 byte: SITES, TIES, TOTALS stand here, not being as computed; NO_SEED
+    flags     1 byte: SITES, TIES, TOTALS stand here, not being as computed; TIERS and
+              PROBES do
     count     1 byte: of sites, n
     SITES     8 bytes each
     TIES      8 bytes each; else the seed, 32 bytes
     TOTALS    4 bytes each
-    factors   deflated: of each factor n high bytes, then n low bytes
+    TIERS     one bit each, from the highest of the first byte; older records have none
+    factors   deflated: of each factor n high bytes, then n low bytes; behind them those
+              of PROBES: all, without an answer, with a wrong one, and the median + 1 or 0
 """
 
 import struct
 import zlib
 from collections.abc import Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from registry.ranking.ties import tie_key
 from registry.sites.identifier import format_site_id, parse_site_id
 
-SITES, TIES, TOTALS = 1, 2, 4
+SITES, TIES, TOTALS, TIERS, PROBES = 1, 2, 4, 8, 16
 WEIGHTS = (4000, 2000, 1500, 1500, 1000)
 """By which totals are foretold; other weights cost four bytes a site."""
 
 _FACTORS_WINDOW = -10
 _SEED_BYTES = 32
 _FACTORS = len(WEIGHTS)
-_MAX_COUNT = 255
+_PARTS = 4
+_MAX_COUNT, _MAX_PART = 255, 2**16 - 1
 
+T = TypeVar("T")
 Factors = tuple[int, int, int, int, int]
 
 
-class _Score(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+Probes = tuple[int, int, int, int | None]
+
+
+class _Score(
+    msgspec.Struct,
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+    kw_only=True,
+    gc=False,
+):
     factors: Factors
+    probes: Probes | None = None
     score: int
     site: str
     tie: str
+    tier: int | None = None
 
 
 _decode = msgspec.json.Decoder(list[_Score]).decode
@@ -53,19 +69,43 @@ class ScoreColumns(NamedTuple):
     """The scores of a ranking by column, first rank first.
 
     sites: ids. factors: five each, 0..65535. totals: 32 bits. ties: keys, 64 bits.
+    tiers: 0 or 1, of commission; probes: how many, with an answer, with a right one,
+    median in ms; both are empty in records of before.
     """
 
     sites: Sequence[int]
     factors: Sequence[Factors]
     totals: Sequence[int]
     ties: Sequence[int]
+    tiers: Sequence[int] = ()
+    probes: Sequence[Probes] = ()
 
 
 def encode_scores(columns: ScoreColumns, order: Sequence[str]) -> bytes:
     """Canonical JSON. order: the ids of sites as texts."""
-    ties = map(_format_tie, columns.ties)
-    rows = zip(columns.factors, columns.totals, order, ties, strict=True)
-    return _encode([_Score(*row) for row in rows])
+    unstated = (None,) * len(order)
+    rows = zip(
+        columns.factors,
+        columns.probes or unstated,
+        columns.totals,
+        order,
+        columns.ties,
+        columns.tiers or unstated,
+        strict=True,
+    )
+    return _encode(
+        [
+            _Score(
+                factors=factors,
+                probes=probes,
+                score=total,
+                site=site,
+                tie=_format_tie(tie),
+                tier=tier,
+            )
+            for factors, probes, total, site, tie, tier in rows
+        ]
+    )
 
 
 def pack_scores(
@@ -82,6 +122,8 @@ def pack_scores(
             factors=[score.factors for score in scores],
             totals=[score.score for score in scores],
             ties=[_read_tie(score.tie) for score in scores],
+            tiers=_stated([score.tier for score in scores]),
+            probes=_stated([score.probes for score in scores]),
         )
         return pack_columns(columns, seed, in_order=sites == list(order))
     except (msgspec.DecodeError, struct.error, ValueError):
@@ -96,7 +138,7 @@ def pack_columns(
     Raises: struct.error on a number beyond its range.
     """
     count = len(columns.sites)
-    if count > _MAX_COUNT:
+    if count > _MAX_COUNT or not _fits(columns):
         return None
     flags, parts = 0, []
     if not in_order:
@@ -110,9 +152,16 @@ def pack_columns(
     if list(columns.totals) != _totals(columns.factors):
         flags |= TOTALS
         parts.append(_numbers(columns.totals, "I"))
+    if columns.tiers:
+        flags |= TIERS
+        parts.append(_pack_bits(columns.tiers))
+    rows = _halves(columns.factors)
+    if columns.probes:
+        flags |= PROBES
+        rows += _halves([_as_parts(row) for row in columns.probes])
     deflate = _BEGUN.copy()
-    factors = deflate.compress(_halves(columns.factors)) + deflate.flush()
-    return bytes([flags, count]) + b"".join(parts) + factors
+    deflated = deflate.compress(rows) + deflate.flush()
+    return bytes([flags, count]) + b"".join(parts) + deflated
 
 
 def unpack_scores(packed: bytes, order: Sequence[str]) -> bytes:
@@ -128,23 +177,71 @@ def unpack_scores(packed: bytes, order: Sequence[str]) -> bytes:
         seed = read.take(_SEED_BYTES)
         ties = tuple(tie_key(seed, site) for site in sites)
     totals = read.numbers(count, "I") if flags & TOTALS else None
-    rows = _rows(zlib.decompress(read.rest(), _FACTORS_WINDOW), count)
-    columns = (rows, totals or _totals(rows), sites, map(_format_tie, ties))
-    return _encode([_Score(*row) for row in zip(*columns, strict=True)])
+    tiers = read.bits(count) if flags & TIERS else ()
+    halves = zlib.decompress(read.rest(), _FACTORS_WINDOW)
+    rows = _rows(halves, count)
+    behind = halves[2 * _FACTORS * count :]
+    parts = _rows(behind, count, _PARTS) if flags & PROBES else []
+    columns = ScoreColumns(
+        sites=(),
+        factors=rows,
+        totals=totals or _totals(rows),
+        ties=ties,
+        tiers=tiers,
+        probes=[_from_parts(*row) for row in parts],
+    )
+    return encode_scores(columns, sites)
 
 
-def unpack_factors(packed: bytes) -> list[Factors]:
-    """Return the factors of each site, without what is computed again, such as ties."""
+def unpack_factors(packed: bytes) -> tuple[list[Factors], Sequence[int]]:
+    """Return the factors and the tiers, without what is computed again, such as ties."""
     flags, count = packed[0], packed[1]
     begin = 2 + (8 * count if flags & TIES else _SEED_BYTES)
     begin += 8 * count if flags & SITES else 0
     begin += 4 * count if flags & TOTALS else 0
-    return _rows(zlib.decompress(packed[begin:], _FACTORS_WINDOW), count)
+    read = _Reader(packed, begin)
+    tiers = read.bits(count) if flags & TIERS else ()
+    return _rows(zlib.decompress(read.rest(), _FACTORS_WINDOW), count), tiers
 
 
 def _totals(factors: Sequence[Factors]) -> list[int]:
     a, b, c, d, e = WEIGHTS
     return [a * p + b * q + c * r + d * s + e * t for p, q, r, s, t in factors]
+
+
+def _stated(values: Sequence[T | None]) -> list[T]:
+    """Raises: ValueError where they are stated in part."""
+    stated = [value for value in values if value is not None]
+    if len(stated) not in {0, len(values)}:
+        raise ValueError("stated in part")
+    return stated
+
+
+def _fits(columns: ScoreColumns) -> bool:
+    parts = [part for row in columns.probes for part in _as_parts(row)]
+    in_range = all(0 <= part <= _MAX_PART for part in parts)
+    return in_range and {*columns.tiers} <= {0, 1}
+
+
+def _as_parts(row: Probes) -> tuple[int, int, int, int]:
+    """Return numbers that are mostly 0."""
+    probes, answers, successes, median_ms = row
+    median = 0 if median_ms is None else median_ms + 1
+    return probes, probes - answers, answers - successes, median
+
+
+def _from_parts(probes: int, missed: int, wrong: int, median: int) -> Probes:
+    answers = probes - missed
+    return probes, answers, answers - wrong, median - 1 if median else None
+
+
+def _pack_bits(bits: Sequence[int]) -> bytes:
+    whole = int("".join(map(str, bits)).ljust(_bit_bytes(len(bits)) * 8, "0"), 2)
+    return whole.to_bytes(_bit_bytes(len(bits)))
+
+
+def _bit_bytes(count: int) -> int:
+    return (count + 7) // 8
 
 
 def _format_tie(tie: int) -> str:
@@ -165,16 +262,17 @@ def _gives(seed: bytes, columns: ScoreColumns) -> bool:
     return all(tie == tie_key(seed, format_site_id(site)) for site, tie in first)
 
 
-def _halves(factors: Sequence[Factors]) -> bytes:
-    """Return, of each factor, the high bytes and then the low ones."""
-    rows = _numbers(tuple(chain.from_iterable(factors)), "H")
-    width = 2 * _FACTORS
-    return b"".join([rows[at::width] for at in range(width)])
+def _halves(rows: Sequence[Sequence[int]]) -> bytes:
+    """Return, of each column, the high bytes and then the low ones."""
+    width = 2 * len(rows[0]) if rows else 0
+    packed = _numbers(tuple(chain.from_iterable(rows)), "H")
+    return b"".join([packed[at::width] for at in range(width)])
 
 
-def _rows(columns: bytes, count: int) -> list[Factors]:
+def _rows(columns: bytes, count: int, width: int = _FACTORS) -> list[Any]:
+    """Return rows of so many numbers."""
     values = []
-    for number in range(_FACTORS):
+    for number in range(width):
         begin = 2 * count * number
         high = columns[begin : begin + count]
         low = columns[begin + count : begin + 2 * count]
@@ -200,6 +298,10 @@ class _Reader:
     def numbers(self, count: int, form: str) -> tuple[int, ...]:
         layout = f">{count}{form}"
         return struct.unpack(layout, self.take(struct.calcsize(layout)))
+
+    def bits(self, count: int) -> tuple[int, ...]:
+        packed = self.take(_bit_bytes(count))
+        return tuple(packed[at // 8] >> (7 - at % 8) & 1 for at in range(count))
 
     def rest(self) -> bytes:
         return self._data[self._position :]

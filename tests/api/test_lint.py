@@ -83,14 +83,18 @@ def test_an_address_that_is_none_is_refused(http: httpx.Client, url: str) -> Non
     assert problem["pointer"] == "url"
 
 
+@pytest.mark.parametrize("form", ["wab", "awp", "awas", "abp", "a2a"])
 @pytest.mark.parametrize("host", LISTED)
-def test_every_listed_site_can_be_had_as_wab(http: httpx.Client, host: str) -> None:
-    answer = http.get(f"/v1/sites/{host}/document", params={"as": "wab"})
+def test_every_listed_site_can_be_had_in_every_format(
+    http: httpx.Client, host: str, form: str
+) -> None:
+    answer = http.get(f"/v1/sites/{host}/document", params={"as": form})
     assert answer.status_code == 200
     written = answer.json()
-    Draft202012Validator(APPENDIX_A).validate(written)
-    report = _lint(http, written, url=f"https://{host}/agent-bridge.json").json()
-    assert (report["format"], report["conformance"]) == ("wab", "strict")
+    if form == "wab":
+        Draft202012Validator(APPENDIX_A).validate(written)
+    report = _lint(http, written, url=f"https://{host}/agent.json").json()
+    assert (report["format"], report["conformance"]) == (form, "strict")
     listed = http.get(f"/v1/sites/{host}").json()
     assert report["site"]["actions"] == listed["actions"]
 
@@ -106,7 +110,7 @@ def test_every_listed_site_can_be_had_as_mcp_tools(
     for tool, action in zip(tools, listed["actions"], strict=True):
         assert tool["name"].endswith(f"__{action['name'].replace(' ', '_')}")
         assert set(tool["inputSchema"]["properties"]) == {
-            one["name"] for one in action["parameters"]
+            parameter["name"] for parameter in action["parameters"]
         }
 
 
@@ -120,12 +124,12 @@ def test_other_forms_are_of_the_site_and_not_of_a_document(http: httpx.Client) -
 
 def test_advice_of_a_listed_site_is_that_of_its_document(http: httpx.Client) -> None:
     host = "zaytoun-table.test"
-    told = http.get(f"/v1/sites/{host}/advice").json()
-    expect.members(told, "policy advice")
+    body = http.get(f"/v1/sites/{host}/advice").json()
+    expect.members(body, "policy advice")
     document = http.get(f"/v1/sites/{host}/document").json()
     report = _lint(http, document["content"], url=document["url"]).json()
-    assert told["advice"] == report["advice"] != []
-    assert told["policy"] == http.get("/v1/policy").json()["digest"]
+    assert body["advice"] == report["advice"] != []
+    assert body["policy"] == http.get("/v1/policy").json()["digest"]
 
 
 @pytest.mark.parametrize("host", LISTED)

@@ -13,23 +13,24 @@ from operator import attrgetter
 import msgspec
 
 from registry.db.log.seeds import CommittedSeed
-from registry.errors import Unavailable
+from registry.errors import Refused, Unavailable
 from registry.index.columns.filters import Filters
 from registry.index.query.facets import Facets, count_facets
 from registry.index.query.index_searcher import is_compiled
 from registry.index.query.search import Ranked, prepare_query, search
 from registry.ranking.explain import FACTOR_NAMES
 from registry.ranking.ties import OrderKey, make_seed
-from registry.records.packed_scores import ScoreColumns
+from registry.records.packed_scores import Probes, ScoreColumns
 from registry.records.promise import Promise
 from registry.records.ranked_answer import AnswerRequest, RankedAnswer, put_on_record
 from registry.records.record import Record
+from registry.records.seed import digest_request, has_pages
 from registry.sites.city_mentions import CityMention, CityMentions
 from registry.sites.identifier import format_site_id
 from registry.sites.summary import SiteSummary
 from registry.usecases.ids import IdSource
 from registry.usecases.log.promiser import Promiser
-from registry.usecases.refusals import NOT_READY
+from registry.usecases.refusals import NOT_READY, PAGES_ENDED
 from registry.usecases.search.brief import BriefResult, brief_result
 from registry.usecases.search.follow_index import IndexFollower
 from registry.usecases.search.record_rankings import RankingRecorder
@@ -135,16 +136,16 @@ class Searcher:
 
         cell: geohash of the user's surroundings, or None. filters: those of the query,
         resolved. operator: for whom the ranking is counted; None: anonymous.
-        Raises: Unavailable if the registry is starting or the log is stalled.
+        Raises: Unavailable if the registry is starting or the log is stalled; Refused
+        where the secret that orders the answer's ties is due to be revealed.
         """
         self.promiser.verify_log_moves()
         now = self._ids.clock()
         page = continuation or self._first_page(query.nonce, now)
-        seed = await self._seed_of(page.at)
-        tie_seed = make_seed(seed.secret, page.request_id, page.nonce)
+        seed = await self._seed_of(page.at, now)
+        tie_seed = _draw_tie_seed(seed, query, cell, filters, page)
         ranked, facets = await self._rank(query, cell, filters, page, tie_seed)
-        site_ids = [site.site_id for site in ranked.sites]
-        summaries = await self._entries.find(site_ids)
+        summaries = await self._entries.find([site.site_id for site in ranked.sites])
         brief = await self._brief(query, ranked, summaries)
         record, number = await self._record(
             *(query, cell, filters, page, ranked),
@@ -177,7 +178,7 @@ class Searcher:
         Raises: Unavailable if the registry is starting.
         """
         page = self._first_page("", self._ids.clock())
-        seed = await self._seed_of(page.at)
+        seed = await self._seed_of(page.at, page.at)
         ranked, facets = await self._rank(query, cell, filters, page, seed.secret)
         return ranked.eligible, facets
 
@@ -212,7 +213,10 @@ class Searcher:
             rank=0,
         )
 
-    async def _seed_of(self, at: datetime) -> CommittedSeed:
+    async def _seed_of(self, at: datetime, now: datetime) -> CommittedSeed:
+        """Return the seed of the day. at: of the first page."""
+        if not has_pages(at, now):
+            raise Refused(PAGES_ENDED, pointer="cursor")
         seed = await self._seeds.find(at.date())
         if seed is None or not self.follower.is_loaded:
             raise Unavailable(NOT_READY, retry_after_s=1)
@@ -299,6 +303,17 @@ class Searcher:
         return record, number
 
 
+def _draw_tie_seed(
+    seed: CommittedSeed,
+    query: SearchQuery,
+    cell: str | None,
+    filters: Filters,
+    page: Continuation,
+) -> bytes:
+    request = digest_request(query.q, cell, filters.given(), page.at)
+    return make_seed(seed.secret, request, page.nonce)
+
+
 def _results(
     ranked: Ranked, summaries: Mapping[int, SiteSummary], offset: int
 ) -> tuple[Result, ...]:
@@ -326,7 +341,14 @@ def _scores(ranked: Ranked) -> ScoreColumns:
         factors=[_IN_ORDER(site.factors) for site in sites],
         totals=[site.score for site in sites],
         ties=[site.order_key.tie_key for site in sites],
+        tiers=[site.order_key.commission_tier for site in sites],
+        probes=[_probes_of(site.explanation) for site in sites],
     )
+
+
+def _probes_of(explanation: Explanation) -> Probes:
+    facts = explanation.quality.facts
+    return facts.probes, facts.answers, facts.successes, facts.median_ms
 
 
 def _next_page(page: Continuation, ranked: Ranked) -> Continuation | None:

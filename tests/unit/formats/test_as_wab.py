@@ -7,8 +7,8 @@ from jsonschema import Draft202012Validator
 
 from registry.formats.detect import parse_document
 from registry.formats.document import Document, Parsed
+from registry.formats.extension import EXTENSION
 from registry.formats.wab.as_wab import as_wab
-from registry.formats.wab.extension import EXTENSION
 from registry.formats.wab.wab_schema import APPENDIX_A
 from registry.sites.action import Action, Call, Parameter
 from registry.sites.site import LocationClaim, Site
@@ -136,4 +136,4 @@ def test_the_extension_calls_nothing_that_a_document_may_not(call: Any) -> None:
     written: Any = as_wab(PLAIN, host=HOST)
     written["capabilities"]["commands"][0][EXTENSION] = {"calls": [call]}
     (action,) = _parse(written).site.actions
-    assert all(not each.target for each in action.calls)
+    assert all(not call.target for call in action.calls)

@@ -45,6 +45,18 @@ def regular() -> list[object]:
     return [score(site, [dice.randint(0, 10_000) for _ in WEIGHTS]) for site in ORDER]
 
 
+def tiered() -> list[dict[str, object]]:
+    return [
+        {**row, "tier": at % 3 % 2, "probes": [720, 720 - at % 3, 715, at * 9 or None]}  # type: ignore[dict-item]
+        for at, row in enumerate(regular())
+    ]
+
+
+def with_probes(*probes: int) -> list[dict[str, object]]:
+    first, *others = tiered()
+    return [{**first, "probes": list(probes)}, *others]
+
+
 RUNS = st.sampled_from(
     [
         base64url.encode(sha256(b"x").digest()),
@@ -107,9 +119,9 @@ def test_what_is_no_disclosure_comes_back_too(text: str) -> None:
 
 def changed(number: int, **changes: object) -> list[object]:
     scores = regular()
-    one = scores[number]
-    assert isinstance(one, dict)
-    scores[number] = {**one, **changes}
+    item = scores[number]
+    assert isinstance(item, dict)
+    scores[number] = {**item, **changes}
     return scores
 
 
@@ -132,6 +144,16 @@ def changed(number: int, **changes: object) -> list[object]:
         pytest.param(changed(0, factors=[1, 2, 3, 4, -1]), id="a factor below zero"),
         pytest.param(changed(0, more=1), id="one more member"),
         pytest.param(regular() * 20, id="400 sites"),
+        pytest.param(tiered(), id="with tiers"),
+        pytest.param(tiered()[:9], id="with nine tiers"),
+        pytest.param([*tiered()[:5], *regular()[5:]], id="tiers of some"),
+        pytest.param(changed(0, tier=2), id="no tier"),
+        pytest.param([{**row, "tier": 2} for row in tiered()], id="tiers of two"),
+        pytest.param(with_probes(9, 9, 9, 2**16), id="a slow site"),
+        pytest.param(with_probes(9, 10, 9, 3), id="more answers than probes"),
+        pytest.param(with_probes(-1, -1, -1, 3), id="probes below zero"),
+        pytest.param(with_probes(9, 9, 9), id="three of probes"),
+        pytest.param(changed(0, probes=[9, 9, 9, 9]), id="probes of one"),
     ],
 )
 @pytest.mark.parametrize("seed", [SEED, b"another" * 4 + b"seed", None])
@@ -142,8 +164,8 @@ def test_scores_come_back(scores: list[object], seed: bytes | None) -> None:
 
 
 def test_a_ranking_of_twenty_weighs_little() -> None:
-    disclosure = encode_disclosure(SALT, "scores", regular())  # type: ignore[arg-type]
-    assert len(pack_disclosure("scores", disclosure, ORDER, SEED)) < 290
+    disclosure = encode_disclosure(SALT, "scores", tiered())  # type: ignore[arg-type]
+    assert len(pack_disclosure("scores", disclosure, ORDER, SEED)) < 365
     digests = [base64url.encode(sha256(bytes([n])).digest()) for n in range(8)]
     body = canonical_json({"_sd": digests, "order": ORDER, "kind": "ranking"})
     assert len(pack(body)) < 32 * 8 + 8 * 20 + 60
@@ -170,6 +192,8 @@ def test_foreign_form_is_refused(packed: bytes) -> None:
         pytest.param(changed(5, site=format_site_id(7)), id="another site"),
         pytest.param([*regular(), *regular()] * 7, id="more than fit in columns"),
         pytest.param([], id="none"),
+        pytest.param(tiered(), id="with tiers"),
+        pytest.param(tiered()[::-1], id="with tiers, in another order"),
     ],
 )
 @pytest.mark.parametrize("seed", [SEED, None])
@@ -179,5 +203,6 @@ def test_factors_are_those_of_the_scores(
 ) -> None:
     disclosure = encode_disclosure(salt, "scores", scores)  # type: ignore[arg-type]
     packed = pack_disclosure("scores", disclosure, ORDER, seed)
-    told = [list(factors) for factors in factors_of(packed)]
-    assert told == [one["factors"] for one in scores]
+    factors, tiers = factors_of(packed)
+    assert [list(row) for row in factors] == [score["factors"] for score in scores]
+    assert list(tiers) == [score["tier"] for score in scores if "tier" in score]
