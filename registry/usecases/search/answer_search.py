@@ -18,7 +18,7 @@ from registry.index.columns.filters import Filters
 from registry.index.query.facets import Facets, count_facets
 from registry.index.query.index_searcher import is_compiled
 from registry.index.query.search import Ranked, prepare_query, search
-from registry.ranking.explain import FACTOR_NAMES
+from registry.ranking.explain import FACTOR_NAMES, Explanation
 from registry.ranking.ties import OrderKey, make_seed
 from registry.records.packed_scores import Probes, ScoreColumns
 from registry.records.promise import Promise

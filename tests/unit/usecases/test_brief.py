@@ -179,7 +179,9 @@ LONG = "Reserve a table for lunch or dinner at the restaurant with a view of the
 def test_whatever_a_site_says_a_result_is_brief(actions: list[Action]) -> None:
     result = brief(*actions)
     assert result["actions"][0]["action"] == actions[0].name
-    assert estimate_tokens(result) <= MOST_TOKENS + 4  # the name and brackets of the list
+    assert (
+        estimate_tokens(result) <= MOST_TOKENS + 4
+    )  # the name and brackets of the list
 
 
 def test_an_action_is_told_by_its_name_where_all_else_is_too_long() -> None:
