@@ -351,7 +351,9 @@ def test_the_rotation_block_replaces_the_key_and_revokes_the_old_one(
     )
 
     decided = [json.loads(line) for line in statements.splitlines()]
-    assert [(one["act"], one["status"]) for one in decided] == [
+    assert [
+        (registration["act"], registration["status"]) for registration in decided
+    ] == [
         ("rotate", "active"),
         ("revoke", "active"),
     ]

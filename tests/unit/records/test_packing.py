@@ -111,9 +111,9 @@ def test_what_is_no_disclosure_comes_back_too(text: str) -> None:
 
 def changed(number: int, **changes: object) -> list[object]:
     scores = regular()
-    one = scores[number]
-    assert isinstance(one, dict)
-    scores[number] = {**one, **changes}
+    item = scores[number]
+    assert isinstance(item, dict)
+    scores[number] = {**item, **changes}
     return scores
 
 
@@ -191,5 +191,5 @@ def test_factors_are_those_of_the_scores(
     disclosure = encode_disclosure(salt, "scores", scores)  # type: ignore[arg-type]
     packed = pack_disclosure("scores", disclosure, ORDER, seed)
     factors, tiers = factors_of(packed)
-    assert [list(row) for row in factors] == [one["factors"] for one in scores]
-    assert list(tiers) == [one["tier"] for one in scores if "tier" in one]
+    assert [list(row) for row in factors] == [score["factors"] for score in scores]
+    assert list(tiers) == [score["tier"] for score in scores if "tier" in score]
