@@ -11,8 +11,8 @@ from tests.api.expect import Json
 from tests.api.running import LISTED, RunningRegistry
 
 
-def changes(http: httpx.Client, **asked: object) -> Json:
-    answer = http.get("/v1/changes", params=asked)
+def changes(http: httpx.Client, **given: object) -> Json:
+    answer = http.get("/v1/changes", params=given)
     assert answer.status_code == 200, answer.text
     page: Json = answer.json()
     return page
@@ -39,13 +39,13 @@ def refresh_of(registry: RunningRegistry, host: str) -> None:
 
 def test_all_that_is_listed_comes_page_by_page(registry: RunningRegistry) -> None:
     hosts: list[str] = []
-    asked: Json = {"limit": 3}
+    parameters: Json = {"limit": 3}
     while True:
-        page = changes(registry.http, **asked)
+        page = changes(registry.http, **parameters)
         hosts += [row["host"] for row in page["changes"] if row["site"]]
         if not page["hasMore"]:
             break
-        asked["since"] = page["next"]
+        parameters["since"] = page["next"]
     assert set(LISTED) <= set(hosts)
     assert len(hosts) == len(set(hosts))
 
@@ -63,9 +63,9 @@ def test_a_change_comes_to_who_was_up_to_date_as_page_and_as_event(
         assert opening["id"]
         refresh_of(registry, host)
         event = next(row for row in seen if row.get("event") == "change")
-    told = json.loads(event["data"])
+    row = json.loads(event["data"])
     page = changes(registry.http, since=now)
-    assert told["host"] in {row["host"] for row in page["changes"]}
+    assert row["host"] in {row["host"] for row in page["changes"]}
     mine = [row for row in page["changes"] if row["host"] == host]
     assert mine[0]["site"]["provider"]["category"] == "library"
     with registry.http.stream(
@@ -90,7 +90,7 @@ def test_nothing_new_is_not_sent_again(http: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "pointer"),
+    ("given", "pointer"),
     [
         ({"since": "nonsense"}, "since"),
         ({"since": "A" * 60}, "since"),
@@ -101,9 +101,9 @@ def test_nothing_new_is_not_sent_again(http: httpx.Client) -> None:
     ],
 )
 def test_what_is_no_cursor_of_ours_is_refused(
-    http: httpx.Client, asked: Json, pointer: str
+    http: httpx.Client, given: Json, pointer: str
 ) -> None:
-    answer = http.get("/v1/changes", params=asked)
+    answer = http.get("/v1/changes", params=given)
     assert expect.problem(answer, 400)["pointer"] == pointer
 
 

@@ -140,13 +140,13 @@ async def test_readers_of_any_page_size_end_where_the_sites_are(scene: Scene) ->
                     committed.add(site_id)
 
     async def read(most: int) -> set[int]:
-        cursor, told = start, set[int]()
+        cursor, site_ids = start, set[int]()
         while True:
             was_over = is_over.is_set()
             rows, cursor = await follow(scene, cursor, most)
-            told |= set(ids(rows))
+            site_ids |= set(ids(rows))
             if was_over:
-                return told
+                return site_ids
             await asyncio.sleep(0.005)
 
     readers = [asyncio.create_task(read(most)) for most in (1, 2, 100)]

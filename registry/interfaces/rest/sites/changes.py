@@ -45,7 +45,7 @@ Since = Annotated[
 ]
 
 
-class ChangeView(WireModel):
+class SiteChangeView(WireModel):
     """A site that changed. site: as it is now; null: it is listed no more, or not yet.
 
     status: as at /v1/sites/HOST.
@@ -61,7 +61,7 @@ class ChangeView(WireModel):
 class ChangePage(WireModel):
     """next: to ask with, at once where hasMore, else later. Each site comes once a pass."""
 
-    changes: tuple[ChangeView, ...]
+    changes: tuple[SiteChangeView, ...]
     next: str
     has_more: bool
 
@@ -166,9 +166,9 @@ def _seal(services: Services, cursor: FeedCursor) -> str:
     return seal_cursor(services.web_key, PURPOSE, state, services.clock())
 
 
-def _view(change: SiteChange) -> ChangeView:
+def _view(change: SiteChange) -> SiteChangeView:
     entry = change.entry
-    return ChangeView(
+    return SiteChangeView(
         id=format_site_id(entry.site_id),
         host=entry.host,
         status=entry.shown_status,
