@@ -375,7 +375,13 @@ def test_a_ranking_is_computed_again(history: History, served: Served) -> None:
     served.answers[f"/v1/rankings/{record['id']}.secret"] = record
     code, output = run_json("reproduce", f"{record['id']}.secret", served.url)
     assert (code, output["mismatches"]) == (0, 0)
-    assert output["rankings"][0]["checked"] == ["sites", "totals", "order", "day"]
+    assert output["rankings"][0]["checked"] == [
+        "sites",
+        "totals",
+        "order",
+        "quality",
+        "day",
+    ]
     missing = " ".join(output["rankings"][0]["notChecked"])
     assert "not revealed yet" in missing
     assert "keeps no index of that time" in missing

@@ -163,4 +163,5 @@ def scored(site, factors, seed, tier=1):
         "score": sum(w * f for w, f in zip(WEIGHTS, factors, strict=True)),
         "tie": f"{tie_key(seed, spelled):016x}",
         "tier": tier,
+        "probes": [3, 3, 3, 100],
     }

@@ -48,8 +48,9 @@ def values_of(answer: RankedAnswer) -> Mapping[str, JsonValue]:
                 "score": total,
                 "tie": f"{tie:016x}",
                 "tier": tier,
+                "probes": list(probes),
             }
-            for site, factors, total, tie, tier in rows
+            for site, factors, total, tie, tier, probes in rows
         ],
         "terms": dict(answer.terms),
     }

@@ -44,7 +44,7 @@ def test_an_honest_ranking_comes_out_the_same():
     result = again(*ranked())
     assert result.differences == ()
     assert result.missing == ()
-    assert result.checked == ("sites", "totals", "order", "day", "ties")
+    assert result.checked == ("sites", "totals", "order", "quality", "day", "ties")
 
 
 def test_ties_wait_for_the_secret():
@@ -59,10 +59,10 @@ def test_what_is_erased_is_told():
     assert not result.is_possible
     assert len(result.missing) == 2
     result = again(members, without(disclosures, "request"))
-    assert result.checked == ("sites", "totals", "order")
+    assert result.checked == ("sites", "totals", "order", "quality")
     for name in ("query", "location", "filters"):
         result = again(members, without(disclosures, name))
-        assert result.checked == ("sites", "totals", "order", "day")
+        assert result.checked == ("sites", "totals", "order", "quality", "day")
         assert result.missing == ("ties: not all that was asked is disclosed",)
 
 
@@ -86,6 +86,24 @@ def other_tie(scores):
     scores[1]["tie"], scores[2]["tie"] = "0" * 16, "f" * 16
 
 
+def better(scores):
+    """One percent more quality than the probes give, and its total."""
+    scores[0]["factors"][3] += 70
+    scores[0]["score"] += 70 * 1500
+
+
+def other_probes(scores):
+    scores[0]["probes"] = [10, 10, 10, 50]
+
+
+def no_probes(scores):
+    del scores[0]["probes"]
+
+
+def more_answers(scores):
+    scores[0]["probes"] = [3, 4, 4, 50]
+
+
 def beyond(scores):
     scores[0]["factors"] = [10_001, 0, 0, 0, 0]
     scores[0]["score"] = 40_004_000
@@ -99,6 +117,10 @@ def beyond(scores):
         (swapped, "scores higher than"),
         (other_tie, "the tie key is"),
         (beyond, "a factor outside"),
+        (better, "the quality is 7000, not 7070"),
+        (other_probes, "the quality is"),
+        (no_probes, "are not disclosed"),
+        (more_answers, "more probes were answered than made"),
     ],
 )
 def test_a_spoiled_ranking_differs(spoil, expected):
