@@ -262,6 +262,10 @@ class RegistryClient:
     async def submit(self, token: str) -> Json:
         return await self._post_jose("/v1/registrations", token)
 
+    async def refresh(self, host: str, token: str) -> Json:
+        """token: signed with typ site-refresh+jws."""
+        return await self._post_jose(f"/v1/sites/{host}/refresh", token)
+
     async def register_operator(self, token: str) -> Json:
         return await self._post_jose("/v1/operators", token)
 

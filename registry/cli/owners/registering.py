@@ -211,18 +211,22 @@ def _claims(challenge: dict[str, Any], host: str, url: str) -> dict[str, Any]:
     What else its template has is not: it could be another registry's challenge. Raises: click.BadParameter.
     """
     now = int(time.time())
-    try:
-        name = parse_host(host, test_hosts=True).name
-    except RegistryError as refused:
-        raise click.BadParameter(str(refused), param_hint="HOST") from refused
     return {
         "aud": url.rstrip("/"),
-        "sub": name,
+        "sub": parse_host_argument(host),
         "jti": str(challenge["nonce"]),
         "seq": int(challenge["payload"]["seq"]),
         "iat": now,
         "exp": now + LIFETIME_S,
     }
+
+
+def parse_host_argument(host: str) -> str:
+    """Return its name in A-labels. Raises: click.BadParameter."""
+    try:
+        return parse_host(host, test_hosts=True).name
+    except RegistryError as refused:
+        raise click.BadParameter(str(refused), param_hint="HOST") from refused
 
 
 def _tell(registration: dict[str, Any], url: str) -> None:
