@@ -1,6 +1,7 @@
 """Routes of all faces: which handlers the application has, and at which paths."""
 
 from litestar import Router
+from litestar.types import ControllerRouterHandler
 
 from registry.interfaces.ard.ard_routes import get_manifest
 from registry.interfaces.log import tile_routes as tiles
@@ -18,6 +19,10 @@ from registry.interfaces.rest.search import (
     selections,
 )
 from registry.interfaces.rest.sites import lint, notices, refresh, sites
+from registry.interfaces.wab.bridge_document import get_own_document
+from registry.interfaces.wab.bridge_routes import BRIDGE, EXPOSED, PROXY
+from registry.interfaces.wab.site_attestation import ATTESTATIONS
+from registry.interfaces.wab.socket_routes import converse
 from registry.interfaces.web import directory, openapi, pages, site_page
 from registry.interfaces.web import static_files as files
 
@@ -68,7 +73,12 @@ V1 = Router(
     ],
 )
 
-AT_THE_ROOT = [
+AT_THE_ROOT: list[ControllerRouterHandler] = [
+    BRIDGE,
+    PROXY,
+    ATTESTATIONS,
+    converse,
+    get_own_document,
     get_manifest,
     directory.get_addresses,
     directory.get_directory,
@@ -93,4 +103,5 @@ EXPOSED_HEADERS = [
     *("ETag", "Location", "Retry-After"),
     *("RateLimit", "RateLimit-Policy", "X-Request-Id"),
     *("X-JWS-Signature", kept_reports.LEAF_HEADER),
+    *EXPOSED,
 ]
