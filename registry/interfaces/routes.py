@@ -4,6 +4,7 @@ from litestar import Router
 from litestar.types import ControllerRouterHandler
 
 from registry.interfaces.ard.ard_routes import get_manifest
+from registry.interfaces.discovery.discovery_routes import OWN_DOCUMENTS
 from registry.interfaces.log import tile_routes as tiles
 from registry.interfaces.rest import health, operators
 from registry.interfaces.rest.labels import labels
@@ -20,7 +21,7 @@ from registry.interfaces.rest.search import (
 )
 from registry.interfaces.rest.sites import lint, notices, refresh, sites
 from registry.interfaces.wab.bridge_document import get_own_document
-from registry.interfaces.wab.bridge_routes import BRIDGE, EXPOSED, PROXY
+from registry.interfaces.wab.bridge_routes import EXPOSED, PROXY, WAB
 from registry.interfaces.wab.site_attestation import ATTESTATIONS
 from registry.interfaces.wab.socket_routes import converse
 from registry.interfaces.web import directory, openapi, pages, site_page
@@ -74,7 +75,8 @@ V1 = Router(
 )
 
 AT_THE_ROOT: list[ControllerRouterHandler] = [
-    BRIDGE,
+    *OWN_DOCUMENTS,
+    WAB,
     PROXY,
     ATTESTATIONS,
     converse,

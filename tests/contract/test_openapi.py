@@ -26,6 +26,16 @@ NOT_TOLD = (
     "/static",
 )
 NOT_TOLD_EITHER = (
+    "/a2a-manifest.json",
+    "/abp-manifest.json",
+    "/agent.json",
+    "/llms.txt",
+    "/mcp-manifest.json",
+    "/.well-known/a2a-manifest.json",
+    "/.well-known/agent.json",
+    "/.well-known/ai-actions.json",
+    "/.well-known/awas.json",
+    "/.well-known/mcp-manifest.json",
     "/robots.txt",
     "/.well-known/security.txt",
     "/.well-known/http-message-signatures-directory",

@@ -7,12 +7,11 @@ clients read.
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 from litestar import Response, get
 
-from registry.formats.wab.as_wab import as_wab
-from registry.interfaces.discovery.own_site import own_site
+from registry.interfaces.discovery.own_documents import own_document
+from registry.interfaces.discovery.own_site import BRIDGE
 from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.limits import Kind, Limits
 from registry.interfaces.http.services import Injected, Services
@@ -20,7 +19,6 @@ from registry.interfaces.wab.page_content import SELECTORS
 from registry.interfaces.wab.sealed_session import LIFETIME, PERMISSIONS
 
 VERSION = "1.0"
-BASE, SOCKET = "/api/wab", "/ws/wab"
 CATEGORY: Mapping[str, str] = {
     "searchSites": "discovery",
     "getSite": "discovery",
@@ -38,11 +36,9 @@ def most_a_minute(limits: Limits) -> int:
     return math.floor(quota.burst + _MINUTE_S * quota.per_s)
 
 
-def own_document(services: Services) -> dict[str, Any]:
+def bridge_document(services: Services) -> dict[str, Any]:
     origin = services.origin
-    document: dict[str, Any] = as_wab(
-        own_site(origin), host=urlsplit(origin).hostname or ""
-    )
+    document: dict[str, Any] = own_document("wab", origin)
     capabilities = document["capabilities"]
     commands = [
         {**command, "category": CATEGORY[command["name"]]}
@@ -61,10 +57,6 @@ def own_document(services: Services) -> dict[str, Any]:
             "api_fallback": f"{origin}/v1",
             "selectors": dict(SELECTORS),
         },
-        "transport": {
-            "http": {"enabled": True, "base_url": f"{origin}{BASE}"},
-            "websocket": {"enabled": True, "url": f"ws{origin[4:]}{SOCKET}"},
-        },
         "security": {
             "require_origin_match": True,
             "session_ttl": int(LIFETIME.total_seconds()),
@@ -72,14 +64,14 @@ def own_document(services: Services) -> dict[str, Any]:
         },
         "actions": commands,
         "endpoints": {
-            name: f"{origin}{BASE}/{name}"
+            name: f"{origin}{BRIDGE}/{name}"
             for name in ("discover", "actions", "execute", "ping", "search")
         },
     }
 
 
 def own_commands(services: Services, category: Any = None) -> Sequence[dict[str, Any]]:
-    commands: Sequence[dict[str, Any]] = own_document(services)["actions"]
+    commands: Sequence[dict[str, Any]] = bridge_document(services)["actions"]
     return [row for row in commands if category in {None, "", row["category"]}]
 
 
@@ -89,4 +81,4 @@ def own_commands(services: Services, category: Any = None) -> Sequence[dict[str,
     middleware=[Conditional("public, max-age=300")],
 )
 async def get_own_document(services: Injected) -> Response[dict[str, Any]]:
-    return Response(own_document(services), headers={"X-WAB-Version": VERSION})
+    return Response(bridge_document(services), headers={"X-WAB-Version": VERSION})

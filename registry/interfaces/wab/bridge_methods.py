@@ -15,7 +15,7 @@ from registry.interfaces.discovery.own_site import NAME, SUMMARY
 from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.http.strict import convert_body
 from registry.interfaces.wab.bridge_actions import ACTIONS, Asker, BridgeAction
-from registry.interfaces.wab.bridge_document import own_commands, own_document
+from registry.interfaces.wab.bridge_document import bridge_document, own_commands
 from registry.interfaces.wab.command import Json, read_action
 from registry.interfaces.wab.exchange import Exchange
 from registry.interfaces.wab.page_content import read_content
@@ -58,7 +58,7 @@ class SubscribeParams(msgspec.Struct):
 
 
 async def _discover(exchange: Exchange) -> Json:
-    return own_document(exchange.services)
+    return bridge_document(exchange.services)
 
 
 async def _get_context(exchange: Exchange) -> Json:

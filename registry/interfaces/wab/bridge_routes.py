@@ -13,10 +13,11 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath, JSONBody
 
 from registry.errors import Forbidden
+from registry.interfaces.discovery.own_site import BRIDGE
 from registry.interfaces.http.credentials import Call
 from registry.interfaces.http.problems import EXCEPTION_HANDLERS
 from registry.interfaces.http.query_string import read_query, required_parameters
-from registry.interfaces.wab.bridge_document import BASE, VERSION
+from registry.interfaces.wab.bridge_document import VERSION
 from registry.interfaces.wab.bridge_methods import METHODS
 from registry.interfaces.wab.command import (
     Command,
@@ -157,8 +158,8 @@ def respond_to_fault(request: Call, error: Exception) -> Response[bytes]:
 FAULTS: dict[int | type[Exception], Any] = dict.fromkeys(
     EXCEPTION_HANDLERS, respond_to_fault
 )
-BRIDGE = Router(
-    BASE,
+WAB = Router(
+    BRIDGE,
     route_handlers=[*_methods(), execute_named, search_by_alias],
     exception_handlers=FAULTS,
 )

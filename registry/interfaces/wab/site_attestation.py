@@ -104,7 +104,7 @@ async def attest_domain(services: Services, domain: str) -> Attestation:
         status=entry.shown_status,
         proven=entry.trust_level == "verified",
         live=entry.is_listed and bool(current),
-        signed=any(row.signature.get("status") == "verified" for row in current),
+        signed=any(row.signature.get("status") == "valid" for row in current),
         well=figures.successes >= _WELL * figures.probes if figures.probes else None,
         endpoint=current[0].url if current else "",
     )

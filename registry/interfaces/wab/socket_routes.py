@@ -16,8 +16,8 @@ import msgspec
 from litestar import WebSocket, websocket
 
 from registry.errors import RegistryError
+from registry.interfaces.discovery.own_site import SOCKET
 from registry.interfaces.http.strict import MAX_BODY_BYTES, MAX_BODY_DEPTH
-from registry.interfaces.wab.bridge_document import SOCKET
 from registry.interfaces.wab.bridge_methods import heartbeat
 from registry.interfaces.wab.command import Json, Reply, id_of, parse_command
 from registry.interfaces.wab.dispatcher import RATE_LIMITED, Dispatcher

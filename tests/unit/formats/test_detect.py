@@ -58,6 +58,8 @@ STRICT = {
     "awas-1.1",
     "a2a-card-1.0",
     "abp-manifest",
+    "awas-pointer",
+    "mcp-server-json",
 }
 
 

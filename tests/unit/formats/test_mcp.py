@@ -313,3 +313,31 @@ def test_a_document_that_names_mcp_is_read_as_mcp(
     assert parsed.format == "mcp"
     assert "find_huts" in [action.name for action in parsed.site.actions]
     assert "manifest" not in {deviation.rule for deviation in parsed.deviations}
+
+
+PUBLISHED = {
+    "$schema": "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+    "name": "com.example/weather",
+    "description": "The weather of tomorrow",
+    "version": "1.0.0",
+    "remotes": [{"type": "streamable-http", "url": "https://site.example/mcp"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "pointer"),
+    [
+        ({}, None),
+        ({"name": "weather"}, "/name"),
+        ({"description": "x" * 101}, "/description"),
+        ({"version": ""}, "/version"),
+        ({"remotes": [{"type": "stdio", "url": "x"}]}, "/remotes/0/type"),
+        ({"remotes": [{"type": "sse"}]}, "/remotes/0/url"),
+    ],
+)
+def test_a_server_json_is_compared_with_the_schema_that_it_names(
+    read: Callable[..., Document], changes: dict[str, Any], pointer: str | None
+) -> None:
+    document = read({**PUBLISHED, **changes})
+    pointers = {row.pointer for row in document.deviations}
+    assert pointer in pointers if pointer else document.conformance == "strict"
