@@ -275,6 +275,19 @@ def test_the_block_for_ard_finds_the_same_sites(
 
 
 @pytest.mark.slow
+def test_the_block_for_mcp_searches_and_reports(
+    origin: str, registered: dict[str, str], tmp_path: Path
+) -> None:
+    until_found(origin, len(registered))
+    block = block_after("mcp.md", "## A run")
+
+    answer = json.loads(run_block(block, tmp_path, REGISTRY=origin))
+
+    assert not answer["result"]["isError"]
+    assert answer["result"]["structuredContent"]["leafHash"]
+
+
+@pytest.mark.slow
 def test_the_operator_block_registers_and_asks_as_the_operator(
     origin: str, registered: dict[str, str], tmp_path: Path
 ) -> None:

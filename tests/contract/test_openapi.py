@@ -41,6 +41,10 @@ NOT_TOLD_EITHER = (
     "/.well-known/http-message-signatures-directory",
     "/.well-known/ard.json",
     "/.well-known/ai-catalog.json",
+    "/mcp",  # docs/mcp.md
+    "/server.json",
+    "/.well-known/mcp.json",
+    "/.well-known/mcp/server-card.json",
 )
 
 
