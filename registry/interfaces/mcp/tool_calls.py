@@ -33,7 +33,6 @@ from registry.interfaces.rest.sites.sites import (
     get_document,
     page_of_sites,
 )
-from registry.ranking.explain import FACTOR_NAMES
 from registry.reports.row_types import camel
 from registry.usecases.refusals import SITE_UNKNOWN
 from registry.usecases.search.search_query import SearchQuery
@@ -42,9 +41,6 @@ POLICY_URI = "registry://policy"
 MOST_ACTIONS = 20
 PAGE_RESOURCES = 50
 _DISCOVERY = re.compile(r"wab://([^/]{1,253})/discovery")
-_FACTORS = tuple(map(camel, FACTOR_NAMES))
-_POINT = 1_000_000
-_PARTS = 10_000
 
 
 class Caller(NamedTuple):
