@@ -24,7 +24,7 @@ from registry.interfaces.rest.search import (
 from registry.interfaces.rest.sites import lint, notices, refresh, sites
 from registry.interfaces.wab.bridge_document import get_own_document
 from registry.interfaces.wab.bridge_routes import EXPOSED, PROXY, WAB
-from registry.interfaces.wab.site_attestation import ATTESTATIONS
+from registry.interfaces.wab.domain_trust import TRUST
 from registry.interfaces.wab.socket_routes import converse
 from registry.interfaces.web import directory, openapi, pages, site_page
 from registry.interfaces.web import static_files as files
@@ -81,7 +81,7 @@ AT_THE_ROOT: list[ControllerRouterHandler] = [
     *OWN_DOCUMENTS,
     WAB,
     PROXY,
-    ATTESTATIONS,
+    TRUST,
     converse,
     get_own_document,
     get_manifest,

@@ -1,5 +1,6 @@
 """The registry as a WAB bridge over WebSocket: the same replies, and bounded costs."""
 
+import contextlib
 import json
 import socket
 from typing import Any
@@ -200,10 +201,8 @@ def test_a_frame_that_announces_gigabytes_is_not_waited_for(
 ) -> None:
     bridge.socket.sendall(bytes([0x81, 255]) + (1 << 40).to_bytes(8, "big") + b"abcd")
     bridge.socket.settimeout(20)
-    with pytest.raises((EOFError, ConnectionError, AssertionError)):
-        while True:
-            bridge.receive()
-            raise AssertionError("closed")
+    with contextlib.suppress(EOFError, ConnectionError):
+        assert bridge.close_code() in {1002, 1009}
     assert registry.http.get("/health/live").status_code == 200
 
 

@@ -17,6 +17,7 @@ from tests.api.running import RunningRegistry
 Json = dict[str, Any]
 METHODS = {"get", "post", "put", "delete", "patch", "head", "options", "trace"}
 NOT_TOLD = (
+    "/api/",
     "/openapi",
     "/policy",
     "/schema",
@@ -26,6 +27,8 @@ NOT_TOLD = (
     "/static",
 )
 NOT_TOLD_EITHER = (
+    "/agent-bridge.json",
+    "/.well-known/wab.json",
     "/a2a-manifest.json",
     "/abp-manifest.json",
     "/agent.json",

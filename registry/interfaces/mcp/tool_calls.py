@@ -12,6 +12,7 @@ import msgspec
 
 from registry.errors import NotFound, Refused
 from registry.formats.invocations import invocations_of, shorten
+from registry.formats.untrusted_text import NOTICE, neutralise_all
 from registry.interfaces.http import refusals
 from registry.interfaces.http.credentials import Call
 from registry.interfaces.http.problems import respond_to
@@ -20,7 +21,6 @@ from registry.interfaces.http.strict import convert_body
 from registry.interfaces.http.wab_codes import wab_code_of
 from registry.interfaces.mcp.compact_answer import compact
 from registry.interfaces.mcp.tool_table import TOOL, Json
-from registry.interfaces.mcp.untrusted_text import NOTICE, neutralise_all
 from registry.interfaces.rest.search.explained_ranking import explain_ranking
 from registry.interfaces.rest.search.policy import get_policy
 from registry.interfaces.rest.search.search import search_by_body
@@ -33,7 +33,6 @@ from registry.interfaces.rest.sites.sites import (
     get_document,
     page_of_sites,
 )
-from registry.reports.row_types import camel
 from registry.usecases.refusals import SITE_UNKNOWN
 from registry.usecases.search.search_query import SearchQuery
 

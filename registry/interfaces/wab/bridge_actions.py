@@ -15,11 +15,11 @@ from litestar.types import Scope
 from registry.db.sites import documents
 from registry.errors import Refused
 from registry.formats.reading.call_targets import resolve_target
+from registry.formats.untrusted_text import NOTICE, neutralise_all
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.http.services import Services
 from registry.interfaces.http.strict import convert_body, pointing_into_body
-from registry.interfaces.mcp.untrusted_text import NOTICE, neutralise_all
 from registry.interfaces.rest.registration.challenges import (
     ChallengeRequest,
     create_challenge,
@@ -30,7 +30,7 @@ from registry.interfaces.rest.search.selections import SelectionRequest, save_se
 from registry.interfaces.rest.sites.entry_views import view_site
 from registry.interfaces.rest.sites.lint import view_report
 from registry.interfaces.rest.sites.sites import find_registered
-from registry.interfaces.wab.command import Json
+from registry.interfaces.wab.bridge_command import Json
 from registry.usecases.search.search_query import SearchQuery
 
 Text = Annotated[str, msgspec.Meta(max_length=253)]
@@ -38,7 +38,7 @@ Text = Annotated[str, msgspec.Meta(max_length=253)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asker:
-    """Whose action it is. operator: id, None of an anonymous agent."""
+    """The agent that an action is for. operator: id, None of an anonymous one."""
 
     services: Services
     scope: Scope

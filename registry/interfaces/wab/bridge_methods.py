@@ -14,10 +14,10 @@ from registry.identity.keys.api_key import digest_api_key
 from registry.interfaces.discovery.own_site import NAME, SUMMARY
 from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.http.strict import convert_body
+from registry.interfaces.wab.agent_exchange import Exchange
 from registry.interfaces.wab.bridge_actions import ACTIONS, Asker, BridgeAction
+from registry.interfaces.wab.bridge_command import Json, read_action
 from registry.interfaces.wab.bridge_document import bridge_document, own_commands
-from registry.interfaces.wab.command import Json, read_action
-from registry.interfaces.wab.exchange import Exchange
 from registry.interfaces.wab.page_content import read_content
 from registry.interfaces.wab.refusals import ACTION_UNKNOWN, METHOD_UNKNOWN
 from registry.interfaces.wab.sealed_session import (

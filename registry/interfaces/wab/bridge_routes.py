@@ -17,17 +17,17 @@ from registry.interfaces.discovery.own_site import BRIDGE
 from registry.interfaces.http.credentials import Call
 from registry.interfaces.http.problems import EXCEPTION_HANDLERS
 from registry.interfaces.http.query_string import read_query, required_parameters
-from registry.interfaces.wab.bridge_document import VERSION
-from registry.interfaces.wab.bridge_methods import METHODS
-from registry.interfaces.wab.command import (
+from registry.interfaces.wab.agent_exchange import Agent
+from registry.interfaces.wab.bridge_command import (
     Command,
+    CommandReply,
     Json,
-    Reply,
     parse_command,
     verify_id,
 )
+from registry.interfaces.wab.bridge_document import VERSION
+from registry.interfaces.wab.bridge_methods import METHODS
 from registry.interfaces.wab.dispatcher import EXECUTE, Dispatcher, refusal
-from registry.interfaces.wab.exchange import Agent
 from registry.interfaces.wab.refusals import OTHERS_ACTION
 from registry.usecases.search.search_query import SearchQuery
 
@@ -49,8 +49,8 @@ async def _answer(
     return _response(request, reply)
 
 
-def _response(request: Call, reply: Reply) -> Response[bytes]:
-    """Without an id of its own a command has that of the request, or one of ours."""
+def _response(request: Call, reply: CommandReply) -> Response[bytes]:
+    """Encode a reply; its id is the command's, else the request's, else one of ours."""
     request_id = _request_id(request)
     if reply.id is None:
         reply = replace(reply, id=request_id or f"http_{secrets.token_hex(8)}")

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 import structlog
 
-KEPT = timedelta(days=30)
+RETENTION = timedelta(days=30)
 DAY_BYTES = 32 << 20
 _SPEAKING_OF_NOTHING = re.compile(
     r"([A-Za-z]{1,8}[_-])?[0-9]{1,20}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
@@ -88,7 +88,7 @@ class CommandLog:
         return self._file
 
     def _drop_old(self, day: date) -> None:
-        oldest = f"{day - KEPT}.jsonl"
+        oldest = f"{day - RETENTION}.jsonl"
         for path in self._folder.glob("????-??-??.jsonl"):
             if path.name < oldest:
                 path.unlink(missing_ok=True)

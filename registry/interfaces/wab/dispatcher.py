@@ -18,18 +18,18 @@ from registry.interfaces.http.problems import respond_to
 from registry.interfaces.http.refusals import ORIGIN_MISMATCH
 from registry.interfaces.http.services import Services
 from registry.interfaces.http.wab_codes import http_status_of, wab_code_of
-from registry.interfaces.wab.bridge_document import VERSION
-from registry.interfaces.wab.bridge_methods import METHODS, BridgeMethod, find_action
-from registry.interfaces.wab.command import (
+from registry.interfaces.wab.agent_exchange import Agent, Exchange
+from registry.interfaces.wab.bridge_command import (
     Command,
     CommandId,
+    CommandReply,
     Json,
-    Reply,
     read_action,
 )
+from registry.interfaces.wab.bridge_document import VERSION
+from registry.interfaces.wab.bridge_methods import METHODS, BridgeMethod, find_action
 from registry.interfaces.wab.command_log import CommandEntry, CommandLog
 from registry.interfaces.wab.command_signature import verify_signature
-from registry.interfaces.wab.exchange import Agent, Exchange
 from registry.interfaces.wab.refusals import (
     COMMAND_REPEATED,
     COMMAND_SIGNATURE_WRONG,
@@ -54,7 +54,7 @@ class Dispatcher:
         self._seen = seen
         self._log = log
 
-    async def answer(self, agent: Agent, command: Command) -> Reply:
+    async def answer(self, agent: Agent, command: Command) -> CommandReply:
         """Answer a command, whatever it is. It raises nothing."""
         started = time.perf_counter()
         exchange = Exchange(services=self.services, agent=agent, command=command)
@@ -64,7 +64,7 @@ class Dispatcher:
         except Exception as error:  # noqa: BLE001 — as the framework does, by one table
             reply = refusal(error, command.id, exchange.headers)
         else:
-            reply = Reply(
+            reply = CommandReply(
                 id=command.id,
                 result=result,
                 headers=exchange.headers,
@@ -75,7 +75,7 @@ class Dispatcher:
 
     async def refuse(
         self, agent: Agent, error: RegistryError, command_id: CommandId
-    ) -> Reply:
+    ) -> CommandReply:
         """Answer what is no command; it counts as one of an anonymous agent."""
         command = Command(id=command_id, method="")
         exchange = Exchange(services=self.services, agent=agent, command=command)
@@ -182,7 +182,7 @@ class Dispatcher:
         secret = session.secret(self.services.web_key)
         verify_signature(secret, command.method, command.params, command.signature)
 
-    def _note(self, exchange: Exchange, reply: Reply, elapsed_s: float) -> None:
+    def _note(self, exchange: Exchange, reply: CommandReply, elapsed_s: float) -> None:
         """Put a command on the audit log; a flood that is refused would fill it."""
         error = reply.error or {}
         if error.get("code") == RATE_LIMITED:
@@ -210,7 +210,7 @@ def refusal(
     command_id: CommandId,
     headers: dict[str, str] | None = None,
     request: Any = None,
-) -> Reply:
+) -> CommandReply:
     """Return what /v1 would answer, in the words of Appendix B.
 
     request: where the framework itself may have refused it.
@@ -218,7 +218,9 @@ def refusal(
     if isinstance(error, TimeoutError):
         row: Json = {"code": "TIMEOUT", "message": "The bridge was too slow."}
         status = HTTPStatus.GATEWAY_TIMEOUT
-        return Reply(id=command_id, error=row, status=status, headers=headers or {})
+        return CommandReply(
+            id=command_id, error=row, status=status, headers=headers or {}
+        )
     response = respond_to(error, request)
     problem: Json = msgspec.json.decode(response.content)
     code = wab_code_of(problem["code"], problem["status"])
@@ -237,7 +239,7 @@ def refusal(
         sent["Retry-After"] = retry_after
     if code in {"AUTHENTICATION_REQUIRED", "INVALID_TOKEN", "SESSION_EXPIRED"}:
         sent["WWW-Authenticate"] = "Bearer"
-    return Reply(
+    return CommandReply(
         id=command_id,
         error=row,
         status=http_status_of(code, problem["status"]),

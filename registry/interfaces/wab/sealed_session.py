@@ -109,7 +109,7 @@ def _parts(token: str) -> tuple[bytes, bytes]:
         raw = base64.b64decode(padded.encode("ascii"), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
         raise Unauthorized(SESSION_INVALID) from None
-    if len(raw) <= _ID_BYTES + _TAG_BYTES:
+    if not token.startswith(PREFIX) or len(raw) <= _ID_BYTES + _TAG_BYTES:
         raise Unauthorized(SESSION_INVALID)
     return raw[:_ID_BYTES], raw[_ID_BYTES:]
 

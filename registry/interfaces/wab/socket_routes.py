@@ -18,10 +18,15 @@ from litestar import WebSocket, websocket
 from registry.errors import RegistryError
 from registry.interfaces.discovery.own_site import SOCKET
 from registry.interfaces.http.strict import MAX_BODY_BYTES, MAX_BODY_DEPTH
+from registry.interfaces.wab.agent_exchange import Agent
+from registry.interfaces.wab.bridge_command import (
+    CommandReply,
+    Json,
+    id_of,
+    parse_command,
+)
 from registry.interfaces.wab.bridge_methods import heartbeat
-from registry.interfaces.wab.command import Json, Reply, id_of, parse_command
 from registry.interfaces.wab.dispatcher import RATE_LIMITED, Dispatcher
-from registry.interfaces.wab.exchange import Agent
 from registry.interfaces.wab.sealed_session import open_session
 from registry.strict_json import parse_json
 
@@ -110,8 +115,8 @@ class Conversation:
         if command.method == "wab.authenticate" and reply.error is not None:
             raise Closed(NOT_AUTHENTICATED, "authentication failed")
 
-    def _hold_session(self, reply: Reply) -> None:
-        """From now on the commands of the connection are of the session it opened."""
+    def _hold_session(self, reply: CommandReply) -> None:
+        """Take the session that was opened as that of the commands that follow."""
         if not reply.token:
             return
         tokens = (*self._agent.tokens, reply.token)[-MOST_TOKENS:]
@@ -124,7 +129,7 @@ class Conversation:
         )
         self._expires_at = session.expires_at
 
-    async def _say(self, reply: Reply, action: str) -> None:
+    async def _say(self, reply: CommandReply, action: str) -> None:
         """Raises: Closed for who floods."""
         await self._send(reply.message)
         error = reply.error or {}

@@ -1,4 +1,4 @@
-"""What is known of a command on its way, and of who sent it."""
+"""A command on its way, and the agent that sent it, as far as they are known."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from litestar.types import Scope
 
 from registry.interfaces.http.client_networks import networks_of
 from registry.interfaces.http.services import Services
-from registry.interfaces.wab.command import Command
+from registry.interfaces.wab.bridge_command import Command
 from registry.interfaces.wab.sealed_session import GRANTED, Session
 
 AnyConnection = ASGIConnection[Any, Any, Any, Any]

@@ -1,4 +1,4 @@
-"""What WAB's own clients ask a registry of a domain before they act there.
+"""Trust in a domain, which WAB's own clients ask a registry for before they act there.
 
 It is told from what this registry saw: nothing is looked up, and what was not looked at
 is "unknown". The score is of trust for those clients, and no input of ranking.
@@ -31,8 +31,8 @@ class DomainRequest(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attestation:
-    """What is known of a domain. proven: its owner signed, with a key that it publishes.
+class DomainTrust:
+    """Knowledge of a domain. proven: its owner signed, with a key that it publishes.
 
     live: it is listed, and its documents are fetched. signed: one of them carries a
     signature that was verified. well: nearly all probes went well; None: too few yet.
@@ -75,11 +75,11 @@ class Attestation:
         return "allow" if self.proven and self.live else "restrict"
 
 
-async def attest_domain(services: Services, domain: str) -> Attestation:
+async def look_up_trust(services: Services, domain: str) -> DomainTrust:
     """Return what is known; a domain that is no host is one that is not registered."""
     own = urlsplit(services.origin)
     if domain in {own.hostname, own.netloc}:
-        return Attestation(
+        return DomainTrust(
             domain=domain,
             status="this registry",
             proven=True,
@@ -93,13 +93,13 @@ async def attest_domain(services: Services, domain: str) -> Attestation:
                 connection, domain, test_hosts=services.test_hosts
             )
         except NotFound:
-            return Attestation(domain=domain)
+            return DomainTrust(domain=domain)
         except Gone:
-            return Attestation(domain=domain, status="withdrawn")
+            return DomainTrust(domain=domain, status="withdrawn")
         current = await documents.current_documents(connection, entry.site_id)
         rows = await probes.probes_since(connection, entry.site_id, since)
     figures = summarise_probes(rows)
-    return Attestation(
+    return DomainTrust(
         domain=entry.host,
         status=entry.shown_status,
         proven=entry.trust_level == "verified",
@@ -117,7 +117,7 @@ def _word(holds: bool) -> str:
 @post("/api/verify-live", include_in_schema=False, status_code=200)
 async def verify_live(data: JSONBody[DomainRequest], services: Injected) -> Json:
     """Answer by what the registry knows; it calls nobody meanwhile."""
-    known = await attest_domain(services, data.domain)
+    known = await look_up_trust(services, data.domain)
     is_ready = known.verdict == "allow"
     return {
         "domain": known.domain,
@@ -138,7 +138,7 @@ async def verify_live(data: JSONBody[DomainRequest], services: Injected) -> Json
 
 @get("/api/discovery/trust/{domain:str}", include_in_schema=False)
 async def get_trust(domain: FromPath[str], services: Injected) -> Json:
-    known = await attest_domain(services, domain)
+    known = await look_up_trust(services, domain)
     return {
         "domain": known.domain,
         "trust_score": known.score,
@@ -160,7 +160,7 @@ async def get_trust(domain: FromPath[str], services: Injected) -> Json:
 
 @get("/api/discovery/score/{domain:str}", include_in_schema=False)
 async def get_score(domain: FromPath[str], services: Injected) -> Json:
-    known = await attest_domain(services, domain)
+    known = await look_up_trust(services, domain)
     return {
         "domain": known.domain,
         "score": known.score,
@@ -178,7 +178,7 @@ async def get_compliance(
     ] = "standard",
 ) -> Json:
     """policy: of WAB's clients; what is known of a domain is the same by all three."""
-    known = await attest_domain(services, domain)
+    known = await look_up_trust(services, domain)
     return {
         "domain": known.domain,
         "policy": policy,
@@ -190,7 +190,7 @@ async def get_compliance(
     }
 
 
-def _findings(known: Attestation) -> list[str]:
+def _findings(known: DomainTrust) -> list[str]:
     rows = (
         (known.status == "unregistered", "not registered here"),
         (known.is_revoked, f"{known.status} here"),
@@ -202,7 +202,7 @@ def _findings(known: Attestation) -> list[str]:
     return [text for holds, text in rows if holds]
 
 
-ATTESTATIONS = Router(
+TRUST = Router(
     "/",
     route_handlers=[verify_live, get_trust, get_score, get_compliance],
     exception_handlers=FAULTS,

@@ -29,7 +29,7 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class CommandReply:
     """A reply. status, headers: where it goes out over HTTP. error: code, message and more.
 
     token: of the session that the command opened.
