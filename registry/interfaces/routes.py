@@ -21,7 +21,7 @@ from registry.interfaces.rest.search import (
     search,
     selections,
 )
-from registry.interfaces.rest.sites import lint, notices, refresh, sites
+from registry.interfaces.rest.sites import changes, lint, notices, refresh, sites
 from registry.interfaces.wab.bridge_document import get_own_document
 from registry.interfaces.wab.bridge_routes import EXPOSED, PROXY, WAB
 from registry.interfaces.wab.domain_trust import TRUST
@@ -35,6 +35,8 @@ V1 = Router(
         about.get_log,
         attestations.attest,
         challenges.create_challenge,
+        changes.get_changes,
+        changes.watch_changes,
         counterfactuals.ask_counterfactual,
         invariance.list_invariance_runs,
         kept_reports.get_kept_report,

@@ -17,6 +17,11 @@ SITE_WITHDRAWN = ProblemType(
     "The site was withdrawn by its owner",
     "It can be registered again by its owner.",
 )
+FEED_LOST = ProblemType(
+    "feed_lost",
+    "The registry's database has another history than the one the cursor is of",
+    "It was restored, or moved. Ask without since, and replace what you hold.",
+)
 AUDITOR_UNKNOWN = ProblemType(
     "auditor_unknown",
     "Attestations and labels are put on record for auditors that the registry knows",
