@@ -20,20 +20,20 @@ GETS = {
 
 
 def success(answer: httpx.Response) -> Any:
-    found: Json = answer.json()
+    body: Json = answer.json()
     assert answer.status_code == 200, answer.text
-    assert found["type"] == "success"
+    assert body["type"] == "success"
     assert answer.headers["Content-Type"] == "application/json"
     assert answer.headers["X-WAB-Version"] == "1.0"
-    return found["result"]
+    return body["result"]
 
 
 def error(answer: httpx.Response, status: int, code: str) -> Json:
-    found: Json = answer.json()
-    assert (answer.status_code, found["type"]) == (status, "error"), answer.text
-    assert found["error"]["code"] == code, found
-    assert found["error"]["message"]
-    detail: Json = found["error"]
+    body: Json = answer.json()
+    assert (answer.status_code, body["type"]) == (status, "error"), answer.text
+    assert body["error"]["code"] == code, body
+    assert body["error"]["message"]
+    detail: Json = body["error"]
     return detail
 
 
@@ -98,16 +98,16 @@ def execute(http: httpx.Client, name: str, **data: Any) -> Any:
 
 def test_search_explain_and_report_over_the_bridge(registry: RunningRegistry) -> None:
     http = registry.http
-    found = execute(http, "searchSites", q="book a table for two", city="Amman")
-    ranking = found["ranking"]["id"]
+    result = execute(http, "searchSites", q="book a table for two", city="Amman")
+    ranking = result["ranking"]["id"]
     explained = execute(http, "explainRanking", rankingId=ranking)
     promised = execute(
-        http, "reportSelection", rankingId=ranking, siteId=found["results"][0]["site"]
+        http, "reportSelection", rankingId=ranking, siteId=result["results"][0]["site"]
     )
 
-    assert "untrusted" in found["notice"]
+    assert "untrusted" in result["notice"]
     assert [row["site"] for row in explained["sites"]] == [
-        row["site"] for row in found["results"]
+        row["site"] for row in result["results"]
     ]
     assert promised["leafHash"]
     again = {"rankingId": ranking, "siteId": None}
@@ -264,13 +264,13 @@ def test_a_token_with_one_bit_changed_is_refused(http: httpx.Client) -> None:
 
 
 def test_two_sessions_are_not_mixed(http: httpx.Client) -> None:
-    one, other = authenticate(http), authenticate(http)
+    item, other = authenticate(http), authenticate(http)
     body = {
         "name": "getSite",
         "data": {"host": "zaytoun-table.test"},
         "context": {"sessionToken": other["sessionToken"]},
     }
-    answer = http.post("/api/wab/execute", json=body, headers=bearer(one))
+    answer = http.post("/api/wab/execute", json=body, headers=bearer(item))
     error(answer, 401, "INVALID_TOKEN")
     success(http.post("/api/wab/execute", json=body))
 
@@ -278,15 +278,15 @@ def test_two_sessions_are_not_mixed(http: httpx.Client) -> None:
 def test_a_replayed_command_is_refused_once_in_each_session(
     http: httpx.Client,
 ) -> None:
-    one, other = authenticate(http), authenticate(http)
+    item, other = authenticate(http), authenticate(http)
     body = {"id": "cmd_1", "name": "getSite", "data": {"host": "zaytoun-table.test"}}
 
-    success(http.post("/api/wab/execute", json=body, headers=bearer(one)))
-    answer = http.post("/api/wab/execute", json=body, headers=bearer(one))
-    told = error(answer, 409, "DUPLICATE_COMMAND_ID")
+    success(http.post("/api/wab/execute", json=body, headers=bearer(item)))
+    answer = http.post("/api/wab/execute", json=body, headers=bearer(item))
+    output = error(answer, 409, "DUPLICATE_COMMAND_ID")
 
     assert answer.json()["id"] == "cmd_1"
-    assert told["details"]["fix"]
+    assert output["details"]["fix"]
     success(http.post("/api/wab/execute", json=body, headers=bearer(other)))
     success(http.post("/api/wab/execute", json=body))
 

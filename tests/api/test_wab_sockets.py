@@ -26,8 +26,8 @@ def success(reply: dict[str, Any]) -> Any:
 
 def code(reply: dict[str, Any]) -> str:
     assert reply["type"] == "error", reply
-    found: str = reply["error"]["code"]
-    return found
+    result: str = reply["error"]["code"]
+    return result
 
 
 @pytest.fixture
@@ -168,12 +168,12 @@ def test_a_wrong_key_ends_the_connection(bridge: Connection) -> None:
 
 
 def test_events_are_pushed_to_who_subscribed(bridge: Connection) -> None:
-    told = success(
+    output = success(
         bridge.command(
             "wab.subscribe", id=1, params={"events": ["actionExecuted", "error"]}
         )
     )
-    assert told["events"] == ["actionExecuted", "error"]
+    assert output["events"] == ["actionExecuted", "error"]
     assert success(bridge.execute("getSite", id=2, host="zaytoun-table.test"))
     assert bridge.reply() == {
         "id": None,
