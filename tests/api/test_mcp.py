@@ -89,14 +89,16 @@ def test_the_order_is_that_of_the_search_and_one_record_is_made(
     before = rankings(registry)
     result = call(registry, "search_sites", mode, q="book a table", **PLACE)
     assert rankings(registry) == before + 1
-    found = result.structured_content
-    assert [row["site"] for row in found["results"]] == [
+    structured_content = result.structured_content
+    assert [row["site"] for row in structured_content["results"]] == [
         row["site"]["host"] for row in rest["results"]
     ]
-    assert [row["score"] for row in found["results"]] == [
+    assert [row["score"] for row in structured_content["results"]] == [
         round(row["score"] / 1e6, 2) for row in rest["results"]
     ]
-    record = registry.http.get(f"/v1/rankings/{found['ranking']['id']}").json()
+    record = registry.http.get(
+        f"/v1/rankings/{structured_content['ranking']['id']}"
+    ).json()
     assert record["record"]["order"] == [row["site"]["id"] for row in rest["results"]]
     opened = {row["name"]: row["value"] for row in record["openings"]}
     assert opened["query"] == "book a table"
@@ -111,14 +113,14 @@ def test_the_tools_are_those_of_the_table_with_schemas(
 
 
 def test_an_agent_searches_once_and_reports_once(registry: RunningRegistry) -> None:
-    found = answer(registry, "search_sites", q="book a table", **PLACE)
-    assert found["notice"] == NOTICE
-    best = found["results"][0]
+    result = answer(registry, "search_sites", q="book a table", **PLACE)
+    assert result["notice"] == NOTICE
+    best = result["results"][0]
     assert best["actions"][0]["url"]
     promised = answer(
         registry,
         "report_selection",
-        rankingId=found["ranking"]["id"],
+        rankingId=result["ranking"]["id"],
         siteId=best["site"],
         outcome="succeeded",
     )
@@ -128,13 +130,13 @@ def test_an_agent_searches_once_and_reports_once(registry: RunningRegistry) -> N
 def test_a_ranking_is_explained_to_its_asker_in_points(
     registry: RunningRegistry,
 ) -> None:
-    found = answer(registry, "search_sites", q="book a table", **PLACE)
-    whole = found["ranking"]["id"]
+    output = answer(registry, "search_sites", q="book a table", **PLACE)
+    whole = output["ranking"]["id"]
     explained = answer(registry, "explain_ranking", rankingId=whole)
     assert [row["site"] for row in explained["sites"]] == [
-        row["site"] for row in found["results"]
+        row["site"] for row in output["results"]
     ]
-    for row, result in zip(explained["sites"], found["results"], strict=True):
+    for row, result in zip(explained["sites"], output["results"], strict=True):
         assert row["score"] == result["score"]
         points = list(row["contributions"].values())
         assert list(map(round, points)) == result["contributions"]
@@ -229,10 +231,10 @@ def test_what_is_wrong_is_refused_in_words_of_appendix_b(
 
 
 def test_a_second_report_says_that_there_is_one(registry: RunningRegistry) -> None:
-    found = answer(registry, "search_sites", q="book a table")
-    chosen = {"rankingId": found["ranking"]["id"], "siteId": None}
+    result = answer(registry, "search_sites", q="book a table")
+    chosen = {"rankingId": result["ranking"]["id"], "siteId": None}
     assert not call(registry, "report_selection", **chosen).is_error
-    other = {**chosen, "siteId": found["results"][0]["site"]}
+    other = {**chosen, "siteId": result["results"][0]["site"]}
     assert error(registry, "report_selection", **other)["code"] == "EXECUTION_FAILED"
 
 
@@ -331,8 +333,8 @@ def test_an_initialize_leaves_no_session_and_every_message_counts(
     assert response.json()["result"]["serverInfo"]["name"] == "fair-registry"
     assert "Mcp-Session-Id" not in response.headers
     assert response.headers["RateLimit-Policy"].startswith('"message"')
-    found = post(http, request("tools/call", name="get_site", arguments={}))
-    assert found.headers["RateLimit-Policy"].startswith('"message"')
+    result = post(http, request("tools/call", name="get_site", arguments={}))
+    assert result.headers["RateLimit-Policy"].startswith('"message"')
     searched = post(
         http, request("tools/call", name="search_sites", arguments={"q": "a table"})
     )
@@ -376,15 +378,15 @@ def test_the_command_serves_the_same_over_standard_input(
         async with Client(stdio_client(server)) as client:
             listed = await client.list_tools()
             given = {"q": "book a table", **PLACE}
-            found = await client.call_tool("search_sites", given)
+            result = await client.call_tool("search_sites", given)
             refused = await client.call_tool("get_site", {"site": "nobody.test"})
             assert refused.is_error
-            return [tool.name for tool in listed.tools], found.structured_content
+            return [tool.name for tool in listed.tools], result.structured_content
 
-    names, found = asyncio.run(run())
+    names, output = asyncio.run(run())
     assert names == [row.name for row in TOOLS]
     rest = registry.search(q="book a table", **PLACE)
-    assert [row["site"] for row in found["results"]] == [
+    assert [row["site"] for row in output["results"]] == [
         row["site"]["host"] for row in rest["results"]
     ]
 

@@ -38,6 +38,10 @@ MORE_FILTERS: list[tuple[str, Any]] = [
     ("requires_auth", True),
     ("action", "do thing 3"),
     ("language", "de"),
+    ("open_to", "anyone"),
+    ("open_to", "members"),
+    *[("within_km", 500)] * 3,
+    ("within_km", 40),
 ]
 SEED = sha256(b"seed").digest()
 MakeRandom = Callable[[random.Random, int], Profile]
@@ -59,11 +63,11 @@ def length(vector: list[int]) -> float:
 
 def cosine_of(site: Profile, request: ParsedQuery) -> int:
     """As in the definition: 2^16 over the site's length is a whole number."""
-    one, other = nibbles(site.embedding), signed(request.vector)
-    if not any(one) or not any(other):
+    item, other = nibbles(site.embedding), signed(request.vector)
+    if not any(item) or not any(other):
         return 0
-    product = sum(a * b for a, b in zip(one, other, strict=True))
-    reciprocal = round(2**16 / length(one))
+    product = sum(a * b for a, b in zip(item, other, strict=True))
+    reciprocal = round(2**16 / length(item))
     square = sum(number**2 for number in other)
     multiplier = (request.confidence_bp << 32) // math.isqrt(square << 32)
     return min(max(product, 0) * reciprocal * multiplier >> 32, FULL)
@@ -118,7 +122,7 @@ def freshness(site: Profile, now: datetime) -> int:
     return max(2000, round(FULL * math.exp(-days / 180)))
 
 
-def passes(site: Profile, filters: Filters) -> bool:
+def passes(site: Profile, filters: Filters, cell: str | None) -> bool:
     return (
         filters.category in (None, site.category)
         and filters.country in (None, site.country)
@@ -128,24 +132,37 @@ def passes(site: Profile, filters: Filters) -> bool:
         and filters.requires_auth in (None, *site.requires_auth)
         and filters.action in (None, *site.action_names)
         and filters.language in (None, *site.languages)
+        and filters.open_to
+        in (None, "members" if True in site.requires_auth else "anyone")
+        and (filters.within_km is None or is_within(site, cell, filters.within_km))
     )
 
 
-def same_capabilities(one: Profile, other: Profile) -> bool:
-    a, b = set(field_weights(one)), set(field_weights(other))
+def is_within(site: Profile, cell: str | None, radius_km: int) -> bool:
+    if cell is None or not site.local or site.point is None:
+        return False
+    return int(distance_km(centroid_of(cell), site.point)) < radius_km
+
+
+def same_capabilities(profile: Profile, other: Profile) -> bool:
+    a, b = set(field_weights(profile)), set(field_weights(other))
     return len(a & b) >= Fraction(4, 5) * len(a | b)
 
 
 def representative(site: Profile, sites: list[Profile]) -> int:
     """The id of the first site of the publisher that leads and is like this one."""
     representatives: list[Profile] = []
-    for each in sites:
-        if each.publisher != site.publisher:
+    for item in sites:
+        if item.publisher != site.publisher:
             continue
-        like = [one for one in representatives if same_capabilities(each, one)]
+        like = [
+            representative
+            for representative in representatives
+            if same_capabilities(item, representative)
+        ]
         if not like:
-            representatives.append(each)
-        if each is site:
+            representatives.append(item)
+        if item is site:
             return like[0].site_id if like else site.site_id
     raise AssertionError
 
@@ -160,7 +177,7 @@ def standings(sites: list[Profile], query: Query, now: datetime) -> list[Standin
     places: dict[int, list[OrderKey]] = {}
     for site in sites:
         relevant, eligible = relevance(site, request, idf)
-        if not (eligible and passes(site, query.filters)):
+        if not (eligible and passes(site, query.filters, query.cell)):
             continue
         score = (
             4000 * relevant
@@ -187,7 +204,7 @@ def standings(sites: list[Profile], query: Query, now: datetime) -> list[Standin
     return [(keys[0], tuple(key.site_id for key in sorted(keys[1:]))) for keys in shown]
 
 
-def told(ranked: Ranked) -> list[Standing]:
+def standings_of(ranked: Ranked) -> list[Standing]:
     return [(site.order_key, site.sharing) for site in ranked.sites]
 
 
@@ -227,7 +244,7 @@ def test_search_equals_the_slow_scorer(
         query = random_query(rng, request_vector(rng.choice(sites)))
         expected = standings(sites, query, now)
         ranked = search(index, query, now=now, seed=SEED, k=100)
-        assert told(ranked) == expected
+        assert standings_of(ranked) == expected
         assert not ranked.has_more
         assert ranked.eligible == sum(1 + len(behind) for _, behind in expected)
         assert all(s.factors.score(P) == s.score for s in ranked.sites)
@@ -278,3 +295,47 @@ def test_pages_put_together_are_the_whole_order(
     assert pages == list(whole)
     keys = [site.order_key for site in whole]
     assert all(earlier < later for earlier, later in pairwise(keys))
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_pages_within_a_radius_equal_the_slow_scorer(
+    number: int, random_site: MakeRandom, now: datetime
+) -> None:
+    rng = random.Random(number)
+    user = Point(rng.choice([-89.9, -17.0, 0.0, 52.5]), rng.choice([-179.9, 13.4]))
+
+    def near(site: Profile) -> Profile:
+        latitude = max(-90, min(90, user.latitude + rng.uniform(-4, 4)))
+        longitude = (user.longitude + rng.uniform(-6, 6) + 180) % 360 - 180
+        point = Point(latitude, longitude) if rng.random() < 0.9 else None
+        return replace(site, point=point, publisher=rng.randint(1, 12))
+
+    sites = [near(site) for site in corpus(rng, random_site, 60)]
+    builder = Builder.build(rng.sample(sites, 40), P)
+    index = builder.with_changes(sites, []).index
+    sizes = set()
+    for radius_km in (1, 30, 120, 500):
+        query = replace(
+            random_query(rng, request_vector(rng.choice(sites))),
+            cell=cell_of(user),
+            filters=Filters(within_km=radius_km),
+        )
+        pages: list[Standing] = []
+        after = None
+        while page := search(index, query, now=now, seed=SEED, k=3, after=after).sites:
+            pages += [(site.order_key, site.sharing) for site in page]
+            after = page[-1].order_key
+        assert pages == standings(sites, query, now)
+        sizes.add(len(pages))
+    assert len(sizes) > 1
+
+
+def test_no_site_is_within_a_radius_of_nowhere(
+    random_site: MakeRandom, now: datetime
+) -> None:
+    rng = random.Random(3)
+    sites = corpus(rng, random_site, 30)
+    index = Builder.build(sites, P).index
+    query = random_query(rng, request_vector(sites[0]))
+    query = replace(query, cell=None, filters=Filters(within_km=500))
+    assert search(index, query, now=now, seed=SEED, k=10).eligible == 0

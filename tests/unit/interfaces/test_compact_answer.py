@@ -72,8 +72,8 @@ def test_ten_results_have_room_of_ten_however_much_they_say(letters: int) -> Non
     assert len(msgspec.json.encode(members)) <= 10 * BYTES_OF_RESULT
     parsed = msgspec.convert(members, CompactAnswer)
     assert len(parsed.results) == 10
-    told = [len(msgspec.json.encode(row.actions)) for row in parsed.results]
-    assert told == sorted(told, reverse=True)  # by rank alone
+    output = [len(msgspec.json.encode(row.actions)) for row in parsed.results]
+    assert output == sorted(output, reverse=True)  # by rank alone
 
 
 def test_a_site_of_many_words_takes_no_room_from_those_above_it() -> None:
