@@ -64,9 +64,9 @@ def test_a_choice_is_reported_proven_and_kept(
             proven = client.verify(receipt)
             assert 0 <= proven.leaf_index < proven.tree_size
     lines = file.read_bytes().splitlines()
-    kept = [msgspec.json.decode(line, type=KeptPromise) for line in lines]
-    assert [row.id for row in kept] == [answer.ranking.public_id, chosen.id]
-    assert "." not in kept[0].id
+    lines_read = [msgspec.json.decode(line, type=KeptPromise) for line in lines]
+    assert [row.id for row in lines_read] == [answer.ranking.public_id, chosen.id]
+    assert "." not in lines_read[0].id
 
 
 def test_another_key_than_the_registrys_is_noticed(registry: RunningRegistry) -> None:

@@ -227,9 +227,9 @@ async def test_a_promise_that_does_not_hold_is_no_promise(
     "proof", ["", "c2sp.org/tlog-proof@v1\nindex 0\n\nx\n", "\n\n"]
 )
 async def test_a_proof_that_is_none_proves_nothing(proof: str) -> None:
-    told = {"leafIndex": 0, "treeSize": 1, "leafHash": "00" * 32, "proof": proof}
+    proven = {"leafIndex": 0, "treeSize": 1, "leafHash": "00" * 32, "proof": proof}
     page = whole(PAGE)
-    async with served(page, whole(json.dumps(told).encode())) as (origin, _):
+    async with served(page, whole(json.dumps(proven).encode())) as (origin, _):
         client = AsyncClient(origin, log_key=VKEY, promise_key=VKEY)
         async with client:
             answer = await client.search("x")
