@@ -5,9 +5,8 @@ from pathlib import Path
 
 import click
 
-from registry.cli.owners.registering import LIFETIME_S, act_options, parse_host_argument
-from registry.identity.statements.jws import REFRESH_TYP, sign_compact
-from registry.strict_json import JsonValue
+from registry.cli.owners.registering import act_options, host_name
+from registry.client.statements import sign_refresh
 from registry.terminal.key_files import key_file, load_key
 from registry.terminal.output import console, print_json, with_client
 
@@ -19,14 +18,9 @@ def refresh(host: str, key: Path | None, url: str, *, as_json: bool) -> None:
 
     Three may come at once, then one in ten minutes. It brings one visit and no probe.
     """
-    now, name = int(time.time()), parse_host_argument(host)
-    payload: dict[str, JsonValue] = {
-        "aud": url.rstrip("/"),
-        "sub": name,
-        "iat": now,
-        "exp": now + LIFETIME_S,
-    }
-    token = sign_compact(payload, load_key(key or key_file(host)), typ=REFRESH_TYP)
+    name = host_name(host)
+    private = load_key(key or key_file(host))
+    token = sign_refresh(private, host=name, origin=url, now=int(time.time()))
     answer = with_client(url, lambda client: client.refresh(name, token))
     if as_json:
         print_json(answer)
