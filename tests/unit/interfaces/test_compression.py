@@ -90,8 +90,8 @@ async def answer(
     async def receive() -> Any:
         raise AssertionError
 
-    asked = [(b"accept-encoding", accepted.encode())] if accepted else []
-    scope: Any = {"type": "http", "headers": asked}
+    query = [(b"accept-encoding", accepted.encode())] if accepted else []
+    scope: Any = {"type": "http", "headers": query}
     await Compression(app)(scope, receive, send)
     start, *rest = sent
     received = {k.decode().lower(): v.decode() for k, v in start["headers"]}
