@@ -6,7 +6,7 @@ are disclosed: to compute them, one needs the index as it was at that time.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby, pairwise
@@ -17,15 +17,19 @@ import msgspec
 from registry.errors import Refused
 from registry.ranking.explain import FACTOR_NAMES
 from registry.ranking.policy import parse_policy
+from registry.ranking.proximity import proximity
 from registry.ranking.quality import ProbeFigures, quality
 from registry.ranking.ties import make_seed, make_seed_by_id, tie_key
 from registry.records.canonical import JsonValue
 from registry.records.disclosure import verify_disclosure
+from registry.records.packed_scores import PLACELESS, UNKNOWN_PLACE
 from registry.records.refusals import POLICY_WITHOUT_WEIGHTS
 from registry.records.seed import digest_request
+from registry.sites.place import Point, centroid_of
 
 MAX_FACTOR = 10_000
-QUALITY = FACTOR_NAMES.index("quality")
+PROXIMITY, QUALITY = map(FACTOR_NAMES.index, ("proximity", "quality"))
+FindPlace = Callable[[int], Point | None]
 FIRST_PAGE = -(10**9)
 """Score that the first page goes on from; of later pages it is the last one before."""
 
@@ -40,7 +44,8 @@ class DisclosedScore(msgspec.Struct, frozen=True):
     """A place of the answer as the `scores` disclosure has it.
 
     tie: 16 hex digits. tier: of commission. probes: of the site, how many, with an
-    answer, with a right one, and their median in ms. Both are None in rankings of before.
+    answer, with a right one, and their median in ms. place: see `ScoreColumns`. These
+    are None in rankings of before.
     """
 
     site: str
@@ -49,6 +54,7 @@ class DisclosedScore(msgspec.Struct, frozen=True):
     tie: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{16}\Z")]
     tier: Annotated[int, msgspec.Meta(ge=0, le=1)] | None = None
     probes: tuple[_Count, _Count, _Count, _Count | None] | None = None
+    place: int | None = None
 
     @property
     def figures(self) -> ProbeFigures | None:
@@ -120,8 +126,11 @@ def recompute(
     *,
     policy_text: str,
     day: KnownDay,
+    find_place: FindPlace,
 ) -> Recomputation:
     """members: of a parsed ranking record; policy_text: of the policy it names.
+
+    find_place: the point of a GeoNames id.
 
     Raises: Refused if a disclosure is none of this record, or the policy has no weights.
     """
@@ -144,7 +153,7 @@ def recompute(
         outcome.add("totals", _total_differences(scores, weights))
         outcome.add("order", _order_differences(scores, request, tie_form))
         if tie_form != TIES_BY_ID:
-            outcome.add("quality", _quality_differences(scores, policy_text))
+            _add_factors(outcome, scores, values, policy_text, find_place)
     if request is None:
         outcome.missing.append("ties: the request is not disclosed")
     else:
@@ -170,6 +179,22 @@ def weights_of(policy_text: str) -> tuple[int, ...]:
         return tuple(int(policy[f"weight_{name}"]) for name in FACTOR_NAMES)
     except (ValueError, KeyError, TypeError, RecursionError) as exc:
         raise Refused(POLICY_WITHOUT_WEIGHTS) from exc
+
+
+def _add_factors(
+    outcome: _Outcome,
+    scores: Sequence[DisclosedScore],
+    values: Mapping[str, JsonValue],
+    policy_text: str,
+    find_place: FindPlace,
+) -> None:
+    """Compute again what follows from facts that the answer shows."""
+    outcome.add("quality", _quality_differences(scores, policy_text))
+    if "location" in values:
+        located = _Located(values["location"], find_place)
+        outcome.add("proximity", located.differences(scores, policy_text))
+    else:
+        outcome.missing.append("proximity: the location is not disclosed")
 
 
 def tie_form_of(policy_text: str) -> object:
@@ -237,6 +262,37 @@ def _quality_differences(
             yield f"{row.site}: more probes were answered than made"
         elif (computed := quality(figures, policy)) != row.factors[QUALITY]:
             yield f"{row.site}: the quality is {computed}, not {row.factors[QUALITY]}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Located:
+    """Where was asked from. cell: a geohash or None."""
+
+    cell: JsonValue
+    find_place: FindPlace
+
+    def differences(
+        self, scores: Sequence[DisclosedScore], policy_text: str
+    ) -> Iterator[str]:
+        """Compute proximity again from the cities of the sites."""
+        policy = parse_policy(policy_text)
+        try:
+            user = None if self.cell is None else centroid_of(str(self.cell))
+        except ValueError as error:
+            yield f"the location: {error}"
+            return
+        for row in scores:
+            if row.place is None:
+                yield f"{row.site}: the place behind its proximity is not disclosed"
+                continue
+            point = self.find_place(row.place) if row.place > UNKNOWN_PLACE else None
+            if row.place > UNKNOWN_PLACE and point is None:
+                yield f"{row.site}: no city has the GeoNames id {row.place}"
+            local = row.place != PLACELESS
+            computed = proximity(point, user, policy, local=local)
+            if computed != row.factors[PROXIMITY]:
+                factor = row.factors[PROXIMITY]
+                yield f"{row.site}: the proximity is {computed}, not {factor}"
 
 
 def _order_differences(
