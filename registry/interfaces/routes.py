@@ -20,7 +20,7 @@ from registry.interfaces.rest.search import (
     search,
     selections,
 )
-from registry.interfaces.rest.sites import lint, notices, refresh, sites
+from registry.interfaces.rest.sites import changes, lint, notices, refresh, sites
 from registry.interfaces.web import directory, openapi, pages, site_page
 from registry.interfaces.web import static_files as files
 
@@ -30,6 +30,8 @@ V1 = Router(
         about.get_log,
         attestations.attest,
         challenges.create_challenge,
+        changes.get_changes,
+        changes.watch_changes,
         counterfactuals.ask_counterfactual,
         invariance.list_invariance_runs,
         kept_reports.get_kept_report,
