@@ -16,7 +16,7 @@ import msgspec
 
 from registry.errors import Refused
 from registry.ranking.explain import FACTOR_NAMES
-from registry.ranking.policy import parse_policy
+from registry.ranking.policy import Policy, parse_policy
 from registry.ranking.proximity import proximity
 from registry.ranking.quality import ProbeFigures, quality
 from registry.ranking.ties import make_seed, make_seed_by_id, tie_key
@@ -152,8 +152,8 @@ def recompute(
         outcome.add("sites", _site_differences(members, scores))
         outcome.add("totals", _total_differences(scores, weights))
         outcome.add("order", _order_differences(scores, request, tie_form))
-        if tie_form != TIES_BY_ID:
-            _add_factors(outcome, scores, values, policy_text, find_place)
+    if scores is not None and tie_form != TIES_BY_ID:
+        _add_factors(outcome, scores, values, parse_policy(policy_text), find_place)
     if request is None:
         outcome.missing.append("ties: the request is not disclosed")
     else:
@@ -161,11 +161,7 @@ def recompute(
     if day.secret is None:
         outcome.missing.append(f"ties: the secret of {day.day} is not revealed yet")
     elif scores is not None and request is not None:
-        seed = seed_of(values, request, day.secret, tie_form)
-        if seed is None:
-            outcome.missing.append("ties: not all that was asked is disclosed")
-        else:
-            outcome.add("ties", _tie_differences(scores, seed))
+        _add_ties(outcome, scores, seed_of(values, request, day.secret, tie_form))
     return outcome.recomputation
 
 
@@ -181,18 +177,27 @@ def weights_of(policy_text: str) -> tuple[int, ...]:
         raise Refused(POLICY_WITHOUT_WEIGHTS) from exc
 
 
+def _add_ties(
+    outcome: _Outcome, scores: Sequence[DisclosedScore], seed: bytes | None
+) -> None:
+    if seed is None:
+        outcome.missing.append("ties: not all that was asked is disclosed")
+    else:
+        outcome.add("ties", _tie_differences(scores, seed))
+
+
 def _add_factors(
     outcome: _Outcome,
     scores: Sequence[DisclosedScore],
     values: Mapping[str, JsonValue],
-    policy_text: str,
+    policy: Policy,
     find_place: FindPlace,
 ) -> None:
     """Compute again what follows from facts that the answer shows."""
-    outcome.add("quality", _quality_differences(scores, policy_text))
+    outcome.add("quality", _quality_differences(scores, policy))
     if "location" in values:
         located = _Located(values["location"], find_place)
-        outcome.add("proximity", located.differences(scores, policy_text))
+        outcome.add("proximity", located.differences(scores, policy))
     else:
         outcome.missing.append("proximity: the location is not disclosed")
 
@@ -250,10 +255,9 @@ def _total_differences(
 
 
 def _quality_differences(
-    scores: Sequence[DisclosedScore], policy_text: str
+    scores: Sequence[DisclosedScore], policy: Policy
 ) -> Iterator[str]:
     """Compute quality again from the facts that the answer shows."""
-    policy = parse_policy(policy_text)
     for row in scores:
         figures = row.figures
         if figures is None:
@@ -266,17 +270,16 @@ def _quality_differences(
 
 @dataclass(frozen=True, slots=True)
 class _Located:
-    """Where was asked from. cell: a geohash or None."""
+    """Location of a request. cell: a geohash or None."""
 
     cell: JsonValue
     find_place: FindPlace
 
     def differences(
-        self, scores: Sequence[DisclosedScore], policy_text: str
+        self, scores: Sequence[DisclosedScore], policy: Policy
     ) -> Iterator[str]:
         """Compute proximity again from the cities of the sites."""
-        policy = parse_policy(policy_text)
-        try:
+            try:
             user = None if self.cell is None else centroid_of(str(self.cell))
         except ValueError as error:
             yield f"the location: {error}"

@@ -207,12 +207,12 @@ def _reproduced(
         cell=question.cell,
         filters=question.filters,
     )
-    asked = (question.text, question.cell, question.filters.given())
-    seed = make_seed(SECRET, digest_request(*asked, NOW), nonce)
+    request_values = (question.text, question.cell, question.filters.given())
+    seed = make_seed(SECRET, digest_request(*request_values, NOW), nonce)
     ranked = search(index, query, now=NOW, seed=seed, k=K)
     rows = ranker([_row(site, seed) for site in ranked.sites], question)
     values = {
-        **dict(zip(("query", "location", "filters"), asked, strict=True)),
+        **dict(zip(("query", "location", "filters"), request_values, strict=True)),
         "request": {
             "id": "r",
             "nonce": nonce,
