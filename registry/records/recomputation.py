@@ -279,7 +279,7 @@ class _Located:
         self, scores: Sequence[DisclosedScore], policy: Policy
     ) -> Iterator[str]:
         """Compute proximity again from the cities of the sites."""
-            try:
+        try:
             user = None if self.cell is None else centroid_of(str(self.cell))
         except ValueError as error:
             yield f"the location: {error}"
