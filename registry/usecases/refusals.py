@@ -130,8 +130,13 @@ NONCE_TRIED_OFTEN = ProblemType(
 )
 REGISTRATION_SUPERSEDED = ProblemType(
     "registration_superseded",
-    "A newer statement for the host came before this one was decided",
+    "A newer statement for the host came from your network before this one was decided",
     "Look at the newer one; if it is not yours, submit again.",
+)
+REGISTRATIONS_WAITING = ProblemType(
+    "registrations_waiting",
+    "Too many statements of your network wait to be decided",
+    "Wait until some of them are; GET /v1/registrations/{id} tells when.",
 )
 DOCUMENT_ELSEWHERE = ProblemType(
     "document_elsewhere",
