@@ -41,7 +41,7 @@ LIMITS = BodyLimits(wire_bytes=16_384, decoded_bytes=16_384, truncate=True)
 logger = structlog.get_logger()
 
 
-class Failure(NamedTuple):
+class FailedDelivery(NamedTuple):
     """is_final: the receiver wants no more (410)."""
 
     code: str
@@ -101,11 +101,13 @@ class Deliverer:
             "challenge": row.challenge,
         }
         answer = await self._post(row, msgspec.json.encode(body))
-        if not isinstance(answer, Failure):
+        if not isinstance(answer, FailedDelivery):
             if _said_back(answer, row.challenge):
                 await self._settle(row, state="active", failures=0, problem=None)
                 return
-            answer = Failure("challenge_unanswered", "it did not say it back as JSON")
+            answer = FailedDelivery(
+                "challenge_unanswered", "it did not say it back as JSON"
+            )
         is_over = answer.is_final or row.failures + 1 >= MOST_UNANSWERED
         await self._put_off(row, answer, is_over=is_over)
 
@@ -125,7 +127,7 @@ class Deliverer:
             }
         )
         answer = await self._post(row, body)
-        if not isinstance(answer, Failure):
+        if not isinstance(answer, FailedDelivery):
             now = self._context.clock()
             due_at = now if page.has_more else now + IDLE
             await self._settle(
@@ -146,7 +148,7 @@ class Deliverer:
                 fresh = await begin_feed(connection, from_now=True)
                 return FeedPage(changes=(), cursor=fresh, has_more=False)
 
-    async def _post(self, row: Webhook, body: bytes) -> bytes | Failure:
+    async def _post(self, row: Webhook, body: bytes) -> bytes | FailedDelivery:
         """Return what a receiver answered with success."""
         fetcher = self._context.fetcher
         try:
@@ -155,11 +157,11 @@ class Deliverer:
                 row.url, body, content_type=JSON, limits=LIMITS, headers=headers
             )
         except Refused as refused:
-            return Failure(refused.code, refused.problem.detail[:300])
+            return FailedDelivery(refused.code, refused.problem.detail[:300])
         if 200 <= answer.status < 300:
             return answer.body
         detail = f"it answered {answer.status}"
-        return Failure("status", detail, is_final=answer.status == 410)
+        return FailedDelivery("status", detail, is_final=answer.status == 410)
 
     async def _settle(
         self, row: Webhook, page: FeedPage | None = None, **changed: Any
@@ -172,7 +174,7 @@ class Deliverer:
     async def _put_off(
         self,
         row: Webhook,
-        failure: Failure,
+        failure: FailedDelivery,
         *,
         is_over: bool,
         letter: DeadLetter | None = None,
@@ -196,7 +198,7 @@ class Deliverer:
         return pause * (0.75 + self._context.draw() / 2)
 
     def _letter(
-        self, row: Webhook, delivery_id: str, body: bytes, failure: Failure
+        self, row: Webhook, delivery_id: str, body: bytes, failure: FailedDelivery
     ) -> DeadLetter:
         return DeadLetter(
             delivery_id=delivery_id,

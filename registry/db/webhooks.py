@@ -142,7 +142,7 @@ async def bury(connection: Connection, webhook_id: str, letter: DeadLetter) -> N
             index_elements=["webhook_id", "delivery_id"], set_=values
         )
     )
-    kept = (
+    newest = (
         select(webhook_letter.c.delivery_id)
         .where(webhook_letter.c.webhook_id == webhook_id)
         .order_by(webhook_letter.c.died_at.desc())
@@ -151,7 +151,7 @@ async def bury(connection: Connection, webhook_id: str, letter: DeadLetter) -> N
     await connection.execute(
         delete(webhook_letter).where(
             webhook_letter.c.webhook_id == webhook_id,
-            webhook_letter.c.delivery_id.not_in(kept),
+            webhook_letter.c.delivery_id.not_in(newest),
         )
     )
 

@@ -21,7 +21,7 @@ from registry.interfaces.rest.search import (
     selections,
 )
 from registry.interfaces.rest.sites import changes, lint, notices, refresh, sites
-from registry.interfaces.rest.webhooks import WEBHOOKS
+from registry.interfaces.rest.webhook_routes import WEBHOOKS
 from registry.interfaces.web import directory, openapi, pages, site_page
 from registry.interfaces.web import static_files as files
 

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from registry.db.engine.engines import Role, open_engine
-from registry.usecases import webhooks
+from registry.usecases import subscriptions
 from registry.usecases.ids import IdSource
 from tests.api import expect
 from tests.api.running import RunningRegistry
@@ -23,7 +23,7 @@ async def subscribed(registry: RunningRegistry, operator_id: str) -> str:
     """A subscription; this registry signs no requests, so it takes none by itself."""
     engine = open_engine(registry.settings.database_url, Role.API, pool=1)
     async with engine.begin() as connection:
-        row = await webhooks.subscribe(connection, operator_id, URL, IdSource())
+        row = await subscriptions.subscribe(connection, operator_id, URL, IdSource())
     await engine.dispose()
     return row.webhook_id
 

@@ -27,7 +27,7 @@ from registry.identity.requests.web_bot_auth import (
     DELIVERY_TAG,
     SignatureAgent,
 )
-from registry.usecases import webhooks as subscriptions
+from registry.usecases import subscriptions
 from tests.crawler.net import HOST, Handler, Net, raw, silent
 from tests.db.scene import Scene
 

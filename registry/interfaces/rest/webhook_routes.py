@@ -18,7 +18,7 @@ from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.wire_model import RequestBody, WireModel
-from registry.usecases import webhooks
+from registry.usecases import subscriptions
 from registry.usecases.refusals import WEBHOOKS_OFF
 
 
@@ -90,7 +90,9 @@ async def subscribe(
     if services.bot.agent is None:
         raise Unavailable(WEBHOOKS_OFF)
     async with services.api.begin() as connection:
-        row = await webhooks.subscribe(connection, operator, data.url, services.ids)
+        row = await subscriptions.subscribe(
+            connection, operator, data.url, services.ids
+        )
     headers = {"Location": f"/v1/webhooks/{row.webhook_id}"}
     return Response(_view(row), headers=headers)
 
@@ -123,7 +125,7 @@ async def get_webhook(
 ) -> WebhookView:
     operator = await require_operator(request, services)
     async with services.api.connect() as connection:
-        return _view(await webhooks.find_webhook(connection, operator, webhook_id))
+        return _view(await subscriptions.find_webhook(connection, operator, webhook_id))
 
 
 @get(
@@ -139,7 +141,7 @@ async def get_dead_letters(
 ) -> DeadLetterList:
     operator = await require_operator(request, services)
     async with services.api.connect() as connection:
-        rows = await webhooks.dead_letters(connection, operator, webhook_id)
+        rows = await subscriptions.dead_letters(connection, operator, webhook_id)
     return DeadLetterList(
         letters=tuple(
             DeadLetterView(
@@ -169,7 +171,7 @@ async def resume_webhook(
     """The address is asked anew whether it wants this; nothing is lost meanwhile."""
     operator = await require_operator(request, services, Kind.WRITE)
     async with services.api.begin() as connection:
-        row = await webhooks.resume(connection, operator, webhook_id, services.ids)
+        row = await subscriptions.resume(connection, operator, webhook_id, services.ids)
     return _view(row)
 
 
@@ -186,7 +188,7 @@ async def unsubscribe(
 ) -> None:
     operator = await require_operator(request, services)
     async with services.api.begin() as connection:
-        await webhooks.unsubscribe(connection, operator, webhook_id)
+        await subscriptions.unsubscribe(connection, operator, webhook_id)
 
 
 def _view(row: Webhook) -> WebhookView:
