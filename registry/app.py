@@ -24,6 +24,9 @@ from registry.interfaces.http.strict import (
 from registry.interfaces.mcp.mcp_routes import McpTransport
 from registry.interfaces.rest.search.search_shortcut import SearchShortcut
 from registry.interfaces.routes import AT_THE_ROOT, EXPOSED_HEADERS, V1
+from registry.interfaces.wab.command_log import CommandLog
+from registry.interfaces.wab.dispatcher import Dispatcher
+from registry.interfaces.wab.seen_commands import SeenCommands
 from registry.interfaces.web import openapi
 from registry.observability import (
     configure_logging,
@@ -61,6 +64,7 @@ def create_app(settings: Settings) -> Litestar:
         with metrics_served(at, metrics_of_process()):
             async with open_services(settings) as services, McpTransport() as mcp:
                 app.state.services, app.state.mcp = services, mcp
+                app.state.bridge = _bridge(settings, services)
                 yield
         beating.cancel()
 
@@ -83,3 +87,12 @@ def create_app(settings: Settings) -> Litestar:
     shortcut = SearchShortcut(app.asgi_handler, lambda: app.state.services)
     app.asgi_handler = Envelope(shortcut)
     return app
+
+
+def _bridge(settings: Settings, services: Services) -> Dispatcher:
+    key = services.web_key
+    return Dispatcher(
+        services,
+        SeenCommands(settings.run_folder, key),
+        CommandLog(settings.data / "commands", key),
+    )
