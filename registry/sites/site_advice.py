@@ -22,11 +22,15 @@ class LastProbe:
 class Advice:
     """A fact to add. gain: of the factor, 0..10000, None if it depends on requests.
 
+    factor: `eligibility` is none of the five; it is about being in an answer at all.
+
     actions: names of the first ten that lack it, of `count` in all. probe: of advice on
     quality.
     """
 
-    factor: Literal["relevance", "proximity", "capability_depth", "quality"]
+    factor: Literal[
+        "eligibility", "relevance", "proximity", "capability_depth", "quality"
+    ]
     how: str
     gain: int | None = None
     actions: tuple[str, ...] = ()

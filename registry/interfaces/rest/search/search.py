@@ -58,7 +58,7 @@ _MAY_BE_EMPTY = frozenset({"city", "nonce"})
 async def search_by_query(request: Call, services: Injected) -> AnyAnswer:
     operator = await admit_asker(request, services, Kind.SEARCH)
     query = read_query(request.query_params, SearchQuery)
-    return await _answer_as_asked(services, query, operator)
+    return await answer_as_asked(services, query, operator)
 
 
 @post(
@@ -75,7 +75,7 @@ async def search_by_body(
 ) -> AnyAnswer:
     operator = await admit_asker(request, services, Kind.SEARCH)
     with pointing_into_body():
-        return await _answer_as_asked(services, data, operator)
+        return await answer_as_asked(services, data, operator)
 
 
 async def answer_search(
@@ -88,7 +88,7 @@ async def answer_search(
     return await _answer(services, query, operator, view_answer)
 
 
-async def _answer_as_asked(
+async def answer_as_asked(
     services: Services, query: SearchQuery, operator: str | None
 ) -> AnyAnswer:
     """Answer in the detail of the query. Raises: Refused, Unavailable."""
