@@ -40,7 +40,7 @@ class BridgeClient(Protocol):
 
 
 class _Stream:
-    """What both have: an origin, two streams, a session."""
+    """Base of both: an origin, two streams, a session."""
 
     def __init__(self, origin: str) -> None:
         self._address = urlsplit(origin)
