@@ -12,6 +12,7 @@ from litestar.di import Provide
 from litestar.types import ASGIApp
 
 from registry.interfaces.ard.ard_routes import ARD
+from registry.interfaces.http.compression import Compression
 from registry.interfaces.http.envelope import Envelope
 from registry.interfaces.http.problems import EXCEPTION_HANDLERS
 from registry.interfaces.http.services import Services
@@ -85,7 +86,7 @@ def create_app(settings: Settings) -> Litestar:
         request_max_body_size=MAX_BODY_BYTES,
     )
     shortcut = SearchShortcut(app.asgi_handler, lambda: app.state.services)
-    app.asgi_handler = Envelope(shortcut)
+    app.asgi_handler = Envelope(Compression(shortcut))
     return app
 
 
