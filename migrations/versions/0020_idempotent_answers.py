@@ -5,7 +5,7 @@ from alembic import op
 from migrations.statements import run
 
 revision = "0020"
-down_revision = "0017"
+down_revision = "0019"
 branch_labels = None
 depends_on = None
 

@@ -12,11 +12,18 @@ from registry.db.schema import (
     operator_tables,
     report_tables,
     tables,
+    webhook_tables,
 )
 
 (METADATA,) = {
     module.metadata
-    for module in (answer_tables, operator_tables, report_tables, tables)
+    for module in (
+        answer_tables,
+        operator_tables,
+        report_tables,
+        tables,
+        webhook_tables,
+    )
 }
 SCHEMAS = ("registry", "audit", "disclosure")
 
