@@ -23,7 +23,7 @@ async def empty(scene: Scene) -> None:
 
 
 @dataclass
-class Asked:
+class FakeRequest:
     """As much of a request as is looked at."""
 
     key: str | None = "key-1"
@@ -50,14 +50,14 @@ def services(scene: Scene, later: timedelta = timedelta(0)) -> Any:
 
 async def call(
     scene: Scene,
-    asked: Asked,
+    query: FakeRequest,
     view: object,
     *,
     operator: str | None = None,
     later: timedelta = timedelta(0),
 ) -> tuple[bool, Any]:
     """Return whether it took effect, and the body of the answer."""
-    request: Any = asked
+    request: Any = query
     own = services(scene, later)
     async with idempotent(request, own, scene.api, operator) as current:
         if current.earlier is not None:
@@ -66,14 +66,14 @@ async def call(
 
 
 async def test_it_takes_effect_once(scene: Scene) -> None:
-    first = await call(scene, Asked(), {"n": 1})
+    first = await call(scene, FakeRequest(), {"n": 1})
     assert first == (True, b'{"n":1}')
-    assert await call(scene, Asked(), {"n": 2}) == (False, b'{"n":1}')
+    assert await call(scene, FakeRequest(), {"n": 2}) == (False, b'{"n":1}')
 
 
 async def test_without_a_key_each_takes_effect(scene: Scene) -> None:
     for number in range(2):
-        took_effect, _ = await call(scene, Asked(key=None), {"n": number})
+        took_effect, _ = await call(scene, FakeRequest(key=None), {"n": number})
         assert took_effect
 
 
@@ -90,15 +90,15 @@ async def test_without_a_key_each_takes_effect(scene: Scene) -> None:
 async def test_a_stranger_neither_reads_nor_blocks_it(
     scene: Scene, changes: dict[str, Any], operator: str | None
 ) -> None:
-    await call(scene, Asked(), {"secret": 1})
-    answer = await call(scene, Asked(**changes), {"own": 2}, operator=operator)
+    await call(scene, FakeRequest(), {"secret": 1})
+    answer = await call(scene, FakeRequest(**changes), {"own": 2}, operator=operator)
     assert answer == (True, b'{"own":2}')
-    assert await call(scene, Asked(), {}) == (False, b'{"secret":1}')
+    assert await call(scene, FakeRequest(), {}) == (False, b'{"secret":1}')
 
 
 async def test_an_operator_is_the_same_from_anywhere(scene: Scene) -> None:
-    await call(scene, Asked(), {"n": 1}, operator="op")
-    elsewhere = Asked(address="198.51.100.7")
+    await call(scene, FakeRequest(), {"n": 1}, operator="op")
+    elsewhere = FakeRequest(address="198.51.100.7")
     assert await call(scene, elsewhere, {}, operator="op") == (False, b'{"n":1}')
 
 
@@ -106,23 +106,23 @@ async def test_an_operator_is_the_same_from_anywhere(scene: Scene) -> None:
 async def test_another_request_with_the_key_is_refused(
     scene: Scene, changes: dict[str, Any]
 ) -> None:
-    await call(scene, Asked(), {"n": 1})
+    await call(scene, FakeRequest(), {"n": 1})
     with pytest.raises(Unprocessable):
-        await call(scene, Asked(**changes), {"n": 2})
+        await call(scene, FakeRequest(**changes), {"n": 2})
 
 
 async def test_in_flight_the_key_is_taken(scene: Scene) -> None:
-    request: Any = Asked()
+    request: Any = FakeRequest()
     async with idempotent(request, services(scene), scene.api) as first:
         with pytest.raises(Conflict):
-            await call(scene, Asked(), {"n": 2})
+            await call(scene, FakeRequest(), {"n": 2})
         await first.answer({"n": 1})
-    assert await call(scene, Asked(), {}) == (False, b'{"n":1}')
+    assert await call(scene, FakeRequest(), {}) == (False, b'{"n":1}')
 
 
 async def test_what_was_broken_off_leaves_nothing(scene: Scene) -> None:
     """As when the process is killed: the transaction ends with its connection."""
-    request: Any = Asked()
+    request: Any = FakeRequest()
 
     async def break_off() -> None:
         async with idempotent(request, services(scene), scene.api) as first:
@@ -132,14 +132,14 @@ async def test_what_was_broken_off_leaves_nothing(scene: Scene) -> None:
 
     with pytest.raises(asyncio.CancelledError):
         await break_off()
-    assert await call(scene, Asked(), {"n": 2}) == (True, b'{"n":2}')
+    assert await call(scene, FakeRequest(), {"n": 2}) == (True, b'{"n":2}')
 
 
 async def test_it_expires_and_what_expired_is_taken_away(scene: Scene) -> None:
     for number in range(5):
-        await call(scene, Asked(key=f"old-{number}"), {"n": number})
+        await call(scene, FakeRequest(key=f"old-{number}"), {"n": number})
     later = LIFETIME + timedelta(seconds=1)
-    assert await call(scene, Asked(key="old-1"), {"n": 9}, later=later) == (
+    assert await call(scene, FakeRequest(key="old-1"), {"n": 9}, later=later) == (
         True,
         b'{"n":9}',
     )
@@ -148,7 +148,7 @@ async def test_it_expires_and_what_expired_is_taken_away(scene: Scene) -> None:
 
 
 async def test_nothing_of_it_can_be_read_in_the_database(scene: Scene) -> None:
-    await call(scene, Asked(key="tell-tale"), {"apiKey": "s3cret"})
+    await call(scene, FakeRequest(key="tell-tale"), {"apiKey": "s3cret"})
     (row,) = await scene.sql("SELECT * FROM registry.idempotent_answer")
     stored = b"".join(bytes(value) for value in row[:3])
     for text in (b"s3cret", b"tell-tale", b"192.0.2.1"):
