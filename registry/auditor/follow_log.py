@@ -14,12 +14,14 @@ from typing import Any
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.progress import TimeRemainingColumn as RemainingColumn
 
+from registry.auditor.past_rankings import is_logged_ranking
 from registry.auditor.precommitted import Ahead
 from registry.auditor.proof_check import ProvenEntries
 from registry.auditor.source import LogSource
 from registry.auditor.state import AuditState, save_state, state_of
 from registry.auditor.trust import Trust
-from registry.records.log_rules import Conduct, ConductState, RuleBroken
+from registry.records.rules.conduct_state import ConductState, RuleBroken
+from registry.records.rules.log_rules import Conduct
 from registry.terminal.output import errors
 from registry.tlog.checkpoint import Checkpoint, VerifiedCheckpoint
 from registry.tlog.edge import TreeEdge
@@ -33,7 +35,7 @@ from registry.tlog.follow import (
 from registry.tlog.refusals import LogInvalid
 
 SAVE_EVERY_S = 2.0
-ERASURES_AT_ONCE = 4_096
+LOOKED_UP_AT_ONCE = 4_096
 MAX_FINDINGS = 100
 
 Finding = LogInvalid | RuleBroken
@@ -158,7 +160,7 @@ class Follower:
                     path = _sent(reading.send, await ahead.take(path))
                     progress.update(task, completed=walk.size)
                     await self._settle(walk, entries)
-                await self._look_at_erased(entries)
+                await self._look_up(entries)
             except (LogInvalid, RuleBroken) as finding:
                 self._note(finding)
                 raise
@@ -179,13 +181,20 @@ class Follower:
 
     async def _settle(self, walk: LogWalk, entries: ProvenEntries) -> None:
         due = time.monotonic() - self._saved_at_s >= SAVE_EVERY_S
-        if due or len(self._conduct.erasures) >= ERASURES_AT_ONCE:
-            await self._look_at_erased(entries)
+        waiting = len(self._conduct.erasures) + len(self._conduct.selections)
+        if due or waiting >= LOOKED_UP_AT_ONCE:
+            await self._look_up(entries)
         if due:
             self._save(walk)
 
-    async def _look_at_erased(self, entries: ProvenEntries) -> None:
-        """Read erased entries in the order of the targets, so that each bundle is read once."""
+    async def _look_up(self, entries: ProvenEntries) -> None:
+        """Read older entries in their order, so that each bundle is read once."""
+        selections = self._conduct.selections
+        selections.sort(key=lambda selection: selection.ranking_id, reverse=True)
+        while selections:
+            selected = selections[-1].ranking_id
+            is_ranking = await is_logged_ranking(entries, selected)
+            self._conduct.check_selection(selections.pop(), is_ranking=is_ranking)
         erasures = self._conduct.erasures
         erasures.sort(key=lambda erasure: erasure.target_index, reverse=True)
         while erasures:
@@ -198,11 +207,15 @@ class Follower:
         Nor is a checkpoint forgotten before the walk has reached it.
         """
         self._saved_at_s = time.monotonic()
-        if self._keep and not self._findings and not self._conduct.erasures:
+        if self._keep and not self._findings and not self._is_waiting:
             seen = self._seen
             head = seen if seen and walk.size < seen.size else walk.head
             conduct, key = self._conduct.state, self._trust.log_key
             save_state(self._keep, state_of(key, head, walk.edge, conduct))
+
+    @property
+    def _is_waiting(self) -> bool:
+        return bool(self._conduct.erasures or self._conduct.selections)
 
     def _note(self, finding: Finding) -> None:
         if finding not in self._findings:

@@ -27,10 +27,10 @@ from registry.auditor.trust import TrustOptions, trust_options
 from registry.auditor.verify import follow, state_option
 from registry.errors import RegistryError
 from registry.index.segments.array_file import FileDamaged
-from registry.records.log_rules import ConductState
 from registry.records.recomputation import KnownDay, Recomputation, recompute
 from registry.records.record import parse_record
 from registry.records.record_fields import Members
+from registry.records.rules.conduct_state import ConductState
 from registry.terminal.output import (
     DEFAULT_URL,
     console,

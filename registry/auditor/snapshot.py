@@ -17,10 +17,10 @@ from registry.index.query.search import prepare_query, search
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import POLICIES
 from registry.ranking.score import Factors
-from registry.ranking.ties import OrderKey, make_seed
+from registry.ranking.ties import OrderKey
 from registry.records.canonical import JsonValue
 from registry.records.disclosure import parse_disclosure
-from registry.records.recomputation import DisclosedScore, RequestDisclosed
+from registry.records.recomputation import DisclosedScore, RequestDisclosed, seed_of
 from registry.sites.identifier import format_site_id
 
 UNKNOWN_SEED = bytes(32)
@@ -84,12 +84,13 @@ def _factors_again(
         cell=None if values["location"] is None else str(values["location"]),
         filters=Filters.from_record(values["filters"]),
     )
-    seed = make_seed(secret, request.id, request.nonce) if secret else UNKNOWN_SEED
+    form = index.policy.tie_seed_form
+    seed = seed_of(values, request, secret, form) if secret else None
     ranked = search(
         index,
         query,
         now=request.at,
-        seed=seed,
+        seed=seed or UNKNOWN_SEED,
         k=k if secret else k + BEYOND,
         after=OrderKey(*request.after),
     )

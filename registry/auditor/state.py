@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from registry.errors import RegistryError
-from registry.records.log_rules import ConductState
+from registry.records.rules.conduct_state import ConductState
 from registry.tlog.checkpoint import Checkpoint
 from registry.tlog.edge import TreeEdge
 from registry.tlog.note import VerifierKey, format_vkey, parse_vkey

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from registry.bench.synthetic.rankings import Stock
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.records import record as records
 from registry.records.canonical import digest_of
+from registry.records.record import format_minute
 from registry.records.seed import commit_secret
 from registry.sites.identifier import make_ulid
 from registry.tlog.checkpoint import Checkpoint, sign_checkpoint
@@ -37,6 +38,7 @@ from registry.tlog.tiles import (
 )
 from registry.usecases.ids import IdSource
 
+_ENTRIES_PER_S = 1_000
 _START = datetime(2026, 11, 20, 8, tzinfo=UTC)
 _SIGNER = Signer(
     name="bench.example/log",
@@ -84,11 +86,14 @@ def synthetic_entries(count: int) -> Iterator[bytes]:
         day=_START.date(),
         commitment=commit_secret(bytes(32)),
     ).body
+    start = format_minute(_START).encode()
     stock = Stock.make(IdSource(clock=lambda: _START))
     rankings = [stock.record(answer).record for answer in stock.answers]
     for number in range(2, count):
         ranking = rankings[number % len(rankings)]
-        yield ranking.body.replace(ranking.id.encode(), _ulid(number).encode())
+        at = _START + timedelta(seconds=number // _ENTRIES_PER_S)
+        body = ranking.body.replace(ranking.id.encode(), _ulid(number).encode())
+        yield body.replace(start, format_minute(at).encode())
 
 
 def write_log(folder: Path, entries: Iterator[bytes], signer: Signer) -> str:
@@ -131,7 +136,8 @@ def _write(folder: Path, part: Tile | Bundle, data: bytes) -> None:
 
 
 def _ulid(number: int) -> str:
-    return make_ulid(1_795_000_000_000, number.to_bytes(10, "big"))
+    unix_ms = int(_START.timestamp() + number // _ENTRIES_PER_S) * 1_000
+    return make_ulid(unix_ms, number.to_bytes(10, "big"))
 
 
 def _verify(url: str) -> dict[str, float]:

@@ -12,6 +12,7 @@ from typing import Any
 from registry.errors import Refused
 from registry.formats import refusals
 from registry.formats.document import MAX_TEXT_CHARACTERS, Document
+from registry.formats.extension import extend_action
 from registry.formats.reading.action_list import gather
 from registry.formats.reading.claims import read_address
 from registry.formats.reading.conformance import Specification
@@ -130,7 +131,7 @@ def _read_capability(capability: Reader, name: str) -> Action:
     schema = capability.child("inputSchema")
     _check_schema(schema)
     _check_schema(capability.child("outputSchema"))
-    return Action(
+    parsed = Action(
         name=name,
         description=capability.text("description"),
         parameters=(
@@ -142,6 +143,7 @@ def _read_capability(capability: Reader, name: str) -> Action:
         deprecated=capability.boolean("deprecated") or False,
         calls=(capability.call("abp", "window.abp", operation=name),),
     )
+    return extend_action(parsed, capability, schema.child("properties"))
 
 
 def _check_schema(schema: Reader) -> None:

@@ -12,6 +12,7 @@ from registry.sites.action import Action, Parameter
 from registry.sites.site import Site
 from registry.strict_json import JsonObject, JsonValue
 
+MAX_NUMBER = 2**53  # whatever is larger is read differently by different parsers
 MAX_NAME_CHARACTERS = 128  # MCP, tool names
 _MAX_SITE_CHARACTERS = 48
 _NOT_IN_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -95,16 +96,24 @@ def _property(parameter: Parameter, most: int | None) -> JsonObject:
 
 
 def _choice(text: str, parameter: Parameter) -> JsonValue:
-    """Convert a choice, which the model stores as text, to the parameter's type."""
+    """Convert a choice, which the model stores as text, to the parameter's type.
+
+    One that JSON would spell otherwise stays a text.
+    """
+    match parameter.type:
+        case "boolean":
+            return {"true": True, "false": False}.get(text, text)
+        case "integer" | "number":
+            number = _number(text, int if parameter.type == "integer" else float)
+            return text if number is None else number
+        case _:
+            return text
+
+
+def _number(text: str, kind: type[int] | type[float]) -> int | float | None:
     try:
-        match parameter.type:
-            case "integer":
-                return int(text)
-            case "number":
-                return float(text)
-            case "boolean":
-                return {"true": True, "false": False}[text]
-            case _:
-                return text
-    except (ValueError, KeyError):
-        return text
+        number = kind(text)
+    except (ValueError, OverflowError):
+        return None
+    # NaN compares as false.
+    return number if abs(number) < MAX_NUMBER and str(number) == text else None

@@ -270,6 +270,11 @@ class Policy:
     publisher_places_max: int = _constant(
         256, "bounds what one publisher can occupy, and the work of comparing"
     )
+    tie_seed_form: int = _constant(
+        2,
+        "ties are drawn from the day's committed secret, the asker's nonce and the "
+        "request itself (words, cell, filters and hour): nothing is left to pick",
+    )
     publisher_answer_places: int = _constant(
         3, "different offers of one publisher are a choice; more would be its own page"
     )

@@ -1,8 +1,11 @@
-"""Tie-breaking: equal scores are shuffled for every request, beyond anyone's influence.
+"""Tie-breaking: equal scores are shuffled, and nobody picks the shuffle.
 
 A key depends on the request's seed and on the site alone, so adding a site never
-reorders the others, and over many requests equal scores get equal exposure. The day's
-secret is committed to before the day and revealed after it (`registry.records.seed`).
+reorders the others, and over many requests equal scores get equal exposure. The seed
+depends on the day's secret, which is committed to before the day and revealed after it
+(`registry.records.seed`), on the asker's nonce and on the request: the registry chooses
+none of them once it knows the request. One request has one seed an hour; an asker who
+wants another shuffle sends another nonce.
 """
 
 from collections.abc import Iterable
@@ -12,6 +15,7 @@ from hmac import digest
 from typing import NamedTuple
 
 _DOMAIN = b"wab-tie-v1\0"
+_SEED_DOMAIN = b"fair-tie-seed-v2\0"
 _BLOCK = 64  # bytes, of SHA-256
 _INNER = int.from_bytes(b"\x36" * _BLOCK, "big")
 _OUTER = int.from_bytes(b"\x5c" * _BLOCK, "big")
@@ -34,8 +38,18 @@ class OrderKey(NamedTuple):
         return -self.negative_score
 
 
-def make_seed(day_secret: bytes, request_id: str, client_nonce: str) -> bytes:
-    """Return 32 bytes. A client's nonce stops the registry from choosing the request id."""
+def make_seed(day_secret: bytes, request_digest: bytes, client_nonce: str) -> bytes:
+    """Return 32 bytes. request_digest: of `registry.records.seed.digest_request`."""
+    return digest(
+        day_secret, _SEED_DOMAIN + request_digest + client_nonce.encode(), sha256
+    )
+
+
+def make_seed_by_id(day_secret: bytes, request_id: str, client_nonce: str) -> bytes:
+    """Return the 32 bytes of policies without `tie_seed_form`.
+
+    The registry picked the request's id, and could pick the seed by it.
+    """
     message = request_id.encode() + b"\0" + client_nonce.encode()
     return digest(day_secret, message, sha256)
 

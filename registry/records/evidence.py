@@ -15,10 +15,10 @@ from typing import Annotated, Literal
 import msgspec
 
 from registry.errors import Refused
-from registry.records.log_rules import MERGE_DELAY, RESOLUTION
 from registry.records.promise import Promise, parse_promise, verify_promise
 from registry.records.record import parse_record
 from registry.records.refusals import EVIDENCE_INVALID
+from registry.records.rules.log_rules import MERGE_DELAY, RESOLUTION
 from registry.tlog.checkpoint import VerifiedCheckpoint, verify_checkpoint
 from registry.tlog.edge import TreeEdge
 from registry.tlog.merkle import leaf_hash, verify_consistency

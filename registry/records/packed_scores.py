@@ -3,17 +3,18 @@
 What can be computed again is left out, if it comes out the same: a total from its
 factors, a tie key from the request's seed, the sites from the ranking's column of them.
 
-    flags     1 byte: SITES, TIES, TOTALS stand here, not being as computed; NO_SEED
+    flags     1 byte: SITES, TIES, TOTALS stand here, not being as computed; TIERS do
     count     1 byte: of sites, n
     SITES     8 bytes each
     TIES      8 bytes each; else the seed, 32 bytes
     TOTALS    4 bytes each
+    TIERS     one bit each, from the highest of the first byte; older records have none
     factors   deflated: of each factor n high bytes, then n low bytes
 """
 
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -22,7 +23,7 @@ import msgspec
 from registry.ranking.ties import tie_key
 from registry.sites.identifier import format_site_id, parse_site_id
 
-SITES, TIES, TOTALS = 1, 2, 4
+SITES, TIES, TOTALS, TIERS = 1, 2, 4, 8
 WEIGHTS = (4000, 2000, 1500, 1500, 1000)
 """By which totals are foretold; other weights cost four bytes a site."""
 
@@ -34,11 +35,12 @@ _MAX_COUNT = 255
 Factors = tuple[int, int, int, int, int]
 
 
-class _Score(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+class _Score(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     factors: Factors
     score: int
     site: str
     tie: str
+    tier: int | None = None
 
 
 _decode = msgspec.json.Decoder(list[_Score]).decode
@@ -53,18 +55,32 @@ class ScoreColumns(NamedTuple):
     """The scores of a ranking by column, first rank first.
 
     sites: ids. factors: five each, 0..65535. totals: 32 bits. ties: keys, 64 bits.
+    tiers: 0 or 1, of commission; empty in records of before.
     """
 
     sites: Sequence[int]
     factors: Sequence[Factors]
     totals: Sequence[int]
     ties: Sequence[int]
+    tiers: Sequence[int] = ()
 
 
 def encode_scores(columns: ScoreColumns, order: Sequence[str]) -> bytes:
     """Canonical JSON. order: the ids of sites as texts."""
-    ties = map(_format_tie, columns.ties)
-    rows = zip(columns.factors, columns.totals, order, ties, strict=True)
+    return _encode_rows(
+        columns.factors, columns.totals, order, columns.ties, columns.tiers
+    )
+
+
+def _encode_rows(
+    factors: Sequence[Factors],
+    totals: Sequence[int],
+    order: Sequence[str],
+    ties: Iterable[int],
+    tiers: Sequence[int],
+) -> bytes:
+    stated = tiers or (None,) * len(order)
+    rows = zip(factors, totals, order, map(_format_tie, ties), stated, strict=True)
     return _encode([_Score(*row) for row in rows])
 
 
@@ -82,6 +98,7 @@ def pack_scores(
             factors=[score.factors for score in scores],
             totals=[score.score for score in scores],
             ties=[_read_tie(score.tie) for score in scores],
+            tiers=_stated_tiers([score.tier for score in scores]),
         )
         return pack_columns(columns, seed, in_order=sites == list(order))
     except (msgspec.DecodeError, struct.error, ValueError):
@@ -110,6 +127,9 @@ def pack_columns(
     if list(columns.totals) != _totals(columns.factors):
         flags |= TOTALS
         parts.append(_numbers(columns.totals, "I"))
+    if columns.tiers:
+        flags |= TIERS
+        parts.append(_pack_bits(columns.tiers))
     deflate = _BEGUN.copy()
     factors = deflate.compress(_halves(columns.factors)) + deflate.flush()
     return bytes([flags, count]) + b"".join(parts) + factors
@@ -128,23 +148,42 @@ def unpack_scores(packed: bytes, order: Sequence[str]) -> bytes:
         seed = read.take(_SEED_BYTES)
         ties = tuple(tie_key(seed, site) for site in sites)
     totals = read.numbers(count, "I") if flags & TOTALS else None
+    tiers = read.bits(count) if flags & TIERS else ()
     rows = _rows(zlib.decompress(read.rest(), _FACTORS_WINDOW), count)
-    columns = (rows, totals or _totals(rows), sites, map(_format_tie, ties))
-    return _encode([_Score(*row) for row in zip(*columns, strict=True)])
+    return _encode_rows(rows, totals or _totals(rows), sites, ties, tiers)
 
 
-def unpack_factors(packed: bytes) -> list[Factors]:
-    """Return the factors of each site, without what is computed again, such as ties."""
+def unpack_factors(packed: bytes) -> tuple[list[Factors], Sequence[int]]:
+    """Return the factors and the tiers, without what is computed again, such as ties."""
     flags, count = packed[0], packed[1]
     begin = 2 + (8 * count if flags & TIES else _SEED_BYTES)
     begin += 8 * count if flags & SITES else 0
     begin += 4 * count if flags & TOTALS else 0
-    return _rows(zlib.decompress(packed[begin:], _FACTORS_WINDOW), count)
+    read = _Reader(packed, begin)
+    tiers = read.bits(count) if flags & TIERS else ()
+    return _rows(zlib.decompress(read.rest(), _FACTORS_WINDOW), count), tiers
 
 
 def _totals(factors: Sequence[Factors]) -> list[int]:
     a, b, c, d, e = WEIGHTS
     return [a * p + b * q + c * r + d * s + e * t for p, q, r, s, t in factors]
+
+
+def _stated_tiers(tiers: Sequence[int | None]) -> list[int]:
+    """Raises: ValueError where they are stated in part, or are none."""
+    stated = [tier for tier in tiers if tier is not None]
+    if len(stated) not in {0, len(tiers)} or not {*stated} <= {0, 1}:
+        raise ValueError("tiers")
+    return stated
+
+
+def _pack_bits(bits: Sequence[int]) -> bytes:
+    whole = int("".join(map(str, bits)).ljust(_bit_bytes(len(bits)) * 8, "0"), 2)
+    return whole.to_bytes(_bit_bytes(len(bits)))
+
+
+def _bit_bytes(count: int) -> int:
+    return (count + 7) // 8
 
 
 def _format_tie(tie: int) -> str:
@@ -200,6 +239,10 @@ class _Reader:
     def numbers(self, count: int, form: str) -> tuple[int, ...]:
         layout = f">{count}{form}"
         return struct.unpack(layout, self.take(struct.calcsize(layout)))
+
+    def bits(self, count: int) -> tuple[int, ...]:
+        packed = self.take(_bit_bytes(count))
+        return tuple(packed[at // 8] >> (7 - at % 8) & 1 for at in range(count))
 
     def rest(self) -> bytes:
         return self._data[self._position :]

@@ -178,14 +178,18 @@ def unpack_disclosure(name: str, packed: bytes, order: Sequence[str] = ()) -> st
 
 class _Score(msgspec.Struct):
     factors: Factors
+    tier: int | None = None
 
 
 _decode_scores = msgspec.json.Decoder(list[_Score]).decode
 _decode_disclosure = msgspec.json.Decoder(tuple[str, str, list[_Score]]).decode
 
 
-def factors_of(packed: bytes) -> list[Factors]:
-    """Return the factors of each site. packed: of `pack_disclosure`, the scores."""
+def factors_of(packed: bytes) -> tuple[list[Factors], Sequence[int]]:
+    """Return the factors and tiers of the sites. packed: of `pack_disclosure`, the scores.
+
+    The tiers are empty where the record does not state them.
+    """
     form, rest = packed[0], packed[SALTED:]
     if form == SCORES:
         return unpack_factors(rest)
@@ -193,7 +197,8 @@ def factors_of(packed: bytes) -> list[Factors]:
         scores = _decode_scores(unpack(rest))
     else:
         _, _, scores = _decode_disclosure(_read(unpack(packed)))
-    return [score.factors for score in scores]
+    tiers = [score.tier for score in scores if score.tier is not None]
+    return [score.factors for score in scores], tiers
 
 
 def _split(name: str, disclosure: str) -> tuple[bytes, bytes]:

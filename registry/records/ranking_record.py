@@ -35,8 +35,8 @@ def _list_of(item: bytes) -> bytes:
 
 _LINE = re.compile(
     rb'\{"_sd":' + _list_of(_DIGEST) + rb',"_sd_alg":"sha-256"'
-    rb',"id":"[0-7]' + _BASE32 + rb'{25}"'
-    rb',"k":(' + _NATURAL + rb'),"kind":"ranking","n":' + _NATURAL
+    rb',"id":"([0-7]' + _BASE32 + rb'{25})"'
+    rb',"k":(' + _NATURAL + rb'),"kind":"ranking","n":(' + _NATURAL + rb")"
     + rb',"op":"(' + _TOKEN + rb')"(?:,"opn":(' + _NATURAL + rb'))?'
     rb',"order":(' + _list_of(_SITE) + rb')'
     rb',"policy":"(sha256:[0-9a-f]{64})","seed":(' + _NATURAL + rb')'
@@ -116,6 +116,7 @@ def ranking_record(fields: RankingFields, operator_count: int | None = None) -> 
 class RankingLine(NamedTuple):
     """Fields of a ranking record that rules check. operator_count: None if it has none."""
 
+    record_id: str
     operator: str
     operator_count: int | None
     policy: str
@@ -128,17 +129,25 @@ def parse_ranking_line(body: bytes) -> RankingLine | None:
     match = _LINE.fullmatch(body)
     if match is None or len(body) > MAX_RECORD_BYTES:
         return None
-    k, op, opn, order, policy, seed, minute = match.groups()
+    record_id, k, n, op, opn, order, policy, seed, minute = match.groups()
     sites = order[1:-1].split(b",") if len(order) > 2 else []
-    if len(sites) != int(k) or len(set(sites)) != len(sites):
+    if len(sites) != int(k) or len(set(sites)) != len(sites) or int(n) < len(sites):
         return None
     count = None if opn is None else int(opn)
-    return RankingLine(op.decode(), count, policy.decode(), int(seed), minute.decode())
+    return RankingLine(
+        record_id.decode(),
+        op.decode(),
+        count,
+        policy.decode(),
+        int(seed),
+        minute.decode(),
+    )
 
 
 def ranking_line_of(members: Mapping[str, JsonValue]) -> RankingLine:
     """members: of a parsed ranking record."""
     return RankingLine(
+        record_id=str(members["id"]),
         operator=str(members["op"]),
         operator_count=cast("int | None", members.get("opn")),
         policy=str(members["policy"]),

@@ -1,12 +1,12 @@
 """A ranking computed again from what its record discloses.
 
 Totals are the policy's weights times the factors; ties are drawn from the day's secret,
-the request's id and its nonce; the order follows from both. Factors are taken as they
+the asker's nonce and the request; the order follows from both. Factors are taken as they
 are disclosed: to compute them, one needs the index as it was at that time.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby, pairwise
@@ -16,21 +16,31 @@ import msgspec
 
 from registry.errors import Refused
 from registry.ranking.explain import FACTOR_NAMES
-from registry.ranking.ties import make_seed, tie_key
+from registry.ranking.ties import make_seed, make_seed_by_id, tie_key
 from registry.records.canonical import JsonValue
 from registry.records.disclosure import verify_disclosure
 from registry.records.refusals import POLICY_WITHOUT_WEIGHTS
+from registry.records.seed import digest_request
 
 MAX_FACTOR = 10_000
+FIRST_PAGE = -(10**9)
+"""Score that the first page goes on from; of later pages it is the last one before."""
+
+TIES_BY_ID = 1
+"""Form of policies that do not say how ties are drawn: by an id that the registry chose."""
 
 
 class DisclosedScore(msgspec.Struct, frozen=True):
-    """A place of the answer as the `scores` disclosure has it. tie: 16 hex digits."""
+    """A place of the answer as the `scores` disclosure has it.
+
+    tie: 16 hex digits. tier: of commission; None in rankings of before.
+    """
 
     site: str
     factors: tuple[int, int, int, int, int]
     score: int
     tie: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{16}\Z")]
+    tier: Annotated[int, msgspec.Meta(ge=0, le=1)] | None = None
 
 
 class RequestDisclosed(msgspec.Struct, frozen=True):
@@ -66,6 +76,27 @@ class Recomputation:
         return bool(self.checked)
 
 
+class _Outcome:
+    """Recomputation as it grows."""
+
+    def __init__(self) -> None:
+        self.checked: list[str] = []
+        self.differences: list[str] = []
+        self.missing: list[str] = []
+
+    def add(self, checked: str, differences: Iterable[str]) -> None:
+        self.checked.append(checked)
+        self.differences += differences
+
+    @property
+    def recomputation(self) -> Recomputation:
+        return Recomputation(
+            checked=tuple(self.checked),
+            differences=tuple(self.differences),
+            missing=tuple(self.missing),
+        )
+
+
 def recompute(
     members: Mapping[str, JsonValue],
     disclosures: Sequence[str],
@@ -80,9 +111,6 @@ def recompute(
     digests = set(cast("Sequence[str]", members["_sd"]))
     opened = [verify_disclosure(text, digests) for text in disclosures]
     values = {disclosure.name: disclosure.value for disclosure in opened}
-    checked: list[str] = []
-    missing: list[str] = []
-    differences: list[str] = []
     try:
         scores = _scores(values)
         request = _request(values)
@@ -90,27 +118,27 @@ def recompute(
         return Recomputation(
             checked=("form",), differences=(f"a disclosure: {error}",), missing=()
         )
+    weights, tie_form = weights_of(policy_text), tie_form_of(policy_text)
+    outcome = _Outcome()
     if scores is None:
-        missing.append("totals and order: the scores are not disclosed")
+        outcome.missing.append("totals and order: the scores are not disclosed")
     else:
-        checked += ["sites", "totals", "order"]
-        differences += _site_differences(members, scores)
-        differences += _total_differences(scores, weights_of(policy_text))
-        differences += _order_differences(scores, request)
+        outcome.add("sites", _site_differences(members, scores))
+        outcome.add("totals", _total_differences(scores, weights))
+        outcome.add("order", _order_differences(scores, request, tie_form))
     if request is None:
-        missing.append("ties: the request is not disclosed")
+        outcome.missing.append("ties: the request is not disclosed")
     else:
-        checked.append("day")
-        differences += _day_differences(members, request, day)
+        outcome.add("day", _day_differences(members, request, day))
     if day.secret is None:
-        missing.append(f"ties: the secret of {day.day} is not revealed yet")
+        outcome.missing.append(f"ties: the secret of {day.day} is not revealed yet")
     elif scores is not None and request is not None:
-        checked.append("ties")
-        seed = make_seed(day.secret, request.id, request.nonce)
-        differences += _tie_differences(scores, seed)
-    return Recomputation(
-        checked=tuple(checked), differences=tuple(differences), missing=tuple(missing)
-    )
+        seed = seed_of(values, request, day.secret, tie_form)
+        if seed is None:
+            outcome.missing.append("ties: not all that was asked is disclosed")
+        else:
+            outcome.add("ties", _tie_differences(scores, seed))
+    return outcome.recomputation
 
 
 def weights_of(policy_text: str) -> tuple[int, ...]:
@@ -123,6 +151,28 @@ def weights_of(policy_text: str) -> tuple[int, ...]:
         return tuple(int(policy[f"weight_{name}"]) for name in FACTOR_NAMES)
     except (ValueError, KeyError, TypeError, RecursionError) as exc:
         raise Refused(POLICY_WITHOUT_WEIGHTS) from exc
+
+
+def tie_form_of(policy_text: str) -> object:
+    """Return how a policy draws ties; 1 where it says nothing. policy_text: with weights."""
+    return json.loads(policy_text).get("tie_seed_form", TIES_BY_ID)
+
+
+def seed_of(
+    values: Mapping[str, JsonValue],
+    request: RequestDisclosed,
+    secret: bytes,
+    tie_form: object,
+) -> bytes | None:
+    """Return the seed of a ranking's ties; None where too little is disclosed."""
+    if tie_form == TIES_BY_ID:
+        return make_seed_by_id(secret, request.id, request.nonce)
+    if not values.keys() >= {"query", "location", "filters"}:
+        return None
+    digest = digest_request(
+        values["query"], values["location"], values["filters"], request.at
+    )
+    return make_seed(secret, digest, request.nonce)
 
 
 def _scores(values: Mapping[str, JsonValue]) -> list[DisclosedScore] | None:
@@ -156,15 +206,34 @@ def _total_differences(
 
 
 def _order_differences(
-    scores: Sequence[DisclosedScore], request: RequestDisclosed | None
+    scores: Sequence[DisclosedScore],
+    request: RequestDisclosed | None,
+    tie_form: object,
 ) -> Iterator[str]:
-    """Equals: those with a declared commission of 0% first (WAB 9.5.3), then by tie key.
-
-    The commission is not disclosed, but so the keys of equals fall at most once.
-    """
+    """Equals: those with a declared commission of 0% first (WAB 9.5.3), then by tie key."""
+    if tie_form == TIES_BY_ID:
+        yield from _falls_among_equals(scores)
+    else:
+        yield from _tier_differences(scores)
     for before, behind in pairwise(scores):
         if before.score < behind.score:
             yield f"{behind.site} scores higher than {before.site} before it"
+    if request and scores and -scores[0].score < request.after[0]:
+        yield "the first stands before the end of the page before"
+
+
+def _tier_differences(scores: Sequence[DisclosedScore]) -> Iterator[str]:
+    for row in scores:
+        if row.tier is None:
+            yield f"{row.site}: its tier is not disclosed"
+    for before, behind in pairwise(scores):
+        keys = [(row.tier or 0, row.tie, row.site) for row in (before, behind)]
+        if before.score == behind.score and keys[0] > keys[1]:
+            yield f"{behind.site} comes before its equal {before.site} by its tie key"
+
+
+def _falls_among_equals(scores: Sequence[DisclosedScore]) -> Iterator[str]:
+    """Older rankings do not disclose the tier, but so the keys of equals fall at most once."""
     for score, equals in groupby(scores, key=lambda row: row.score):
         falls = [
             behind.site
@@ -173,8 +242,6 @@ def _order_differences(
         ]
         if len(falls) > 1:
             yield f"at a score of {score}, the order is not that of the tie keys"
-    if request and scores and -scores[0].score < request.after[0]:
-        yield "the first stands before the end of the page before"
 
 
 def _day_differences(
@@ -183,8 +250,11 @@ def _day_differences(
     asked_at = request.at.astimezone(UTC).isoformat()
     if asked_at[:10] != day.day:
         yield f"asked at {asked_at}, with the seed of {day.day}"
-    if asked_at[:16] > str(members["t"])[:16]:
+    minute = str(members["t"])[:16]
+    if asked_at[:16] > minute:
         yield f"asked at {asked_at}, after the minute of the record"
+    if request.after[0] == FIRST_PAGE and asked_at[:16] < minute:
+        yield f"a first page asked at {asked_at}, on record at {minute}"
 
 
 def _tie_differences(scores: Sequence[DisclosedScore], seed: bytes) -> Iterator[str]:

@@ -237,6 +237,8 @@ def _check_ranking(members: Members) -> None:
     order = cast("Sequence[str]", members["order"])
     if members["k"] != len(order):
         raise _fault("k", "k is the number of sites in order")
+    if cast("int", members["n"]) < len(order):
+        raise _fault("n", "no more sites are returned than are eligible")
     if len(set(order)) != len(order):
         raise _fault("order", "a site stands in order once")
 

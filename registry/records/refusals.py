@@ -105,6 +105,41 @@ ERASURE_UNFOUNDED = ProblemType(
     "An erase record names what the record at its index does not have",
     "Compare its index and fields with the record they point to.",
 )
+RECORD_LOGGED_TWICE = ProblemType(
+    "record_logged_twice",
+    "Two records have one id",
+    "Keep both: one of them was put in for the other, or counts twice.",
+)
+RECORD_ID_OUT_OF_TIME = ProblemType(
+    "record_id_out_of_time",
+    "The id of a record is of another time than the record",
+    "Compare both with the promise of the answer: one of them was made up.",
+)
+SEED_COMMITTED_LATE = ProblemType(
+    "seed_committed_late",
+    "A day's secret was committed to after the day had begun",
+    "Trust no tie of that day: the secret may have been chosen for its questions.",
+)
+SEED_USED_AFTER_REVEAL = ProblemType(
+    "seed_used_after_reveal",
+    "A ranking uses a secret that was public already",
+    "Trust no tie of it: whoever asked could foresee the order.",
+)
+SELECTION_UNFOUNDED = ProblemType(
+    "selection_unfounded",
+    "A selection is of no ranking that stands before it",
+    "Keep the record: reports would count a choice that nobody was offered.",
+)
+SELECTION_LOGGED_TWICE = ProblemType(
+    "selection_logged_twice",
+    "A ranking has two selections",
+    "Keep both: one answer is chosen from once.",
+)
+ATTESTATION_UNFOUNDED = ProblemType(
+    "attestation_unfounded",
+    "An attestation is of entries that do not stand before it",
+    "Compare its range with its own place: nobody can have computed them yet.",
+)
 OPERATOR_COUNT_BROKEN = ProblemType(
     "operator_count_broken",
     "The rankings of an operator are not counted without gap or double",

@@ -72,6 +72,11 @@ REFRESH_TOO_OFTEN = ProblemType(
     "Send the next one after the seconds that Retry-After names; one crawl sees all "
     "that changed until then.",
 )
+PAGES_ENDED = ProblemType(
+    "pages_ended",
+    "The answer is of a day whose secret is being revealed, so it has no further pages",
+    "Repeat the search without a cursor.",
+)
 REGISTRATION_UNKNOWN = ProblemType(
     "registration_unknown",
     "No registration has this id",

@@ -61,7 +61,7 @@ def test_plain_head_is_answered(registry: RunningRegistry, head: bytes) -> None:
     ("path", "choice"),
     [
         ("/v1/sites/zaytoun-table.test?as=awp", "wab-entry"),
-        ("/v1/sites/zaytoun-table.test/document?as=awp", "mcp-tools"),
+        ("/v1/sites/zaytoun-table.test/document?as=openapi", "mcp-tools"),
         ("/v1/search?q=table&conformance=loose", "strict"),
     ],
 )

@@ -83,14 +83,18 @@ def test_an_address_that_is_none_is_refused(http: httpx.Client, url: str) -> Non
     assert problem["pointer"] == "url"
 
 
+@pytest.mark.parametrize("form", ["wab", "awp", "awas", "abp", "a2a"])
 @pytest.mark.parametrize("host", LISTED)
-def test_every_listed_site_can_be_had_as_wab(http: httpx.Client, host: str) -> None:
-    answer = http.get(f"/v1/sites/{host}/document", params={"as": "wab"})
+def test_every_listed_site_can_be_had_in_every_format(
+    http: httpx.Client, host: str, form: str
+) -> None:
+    answer = http.get(f"/v1/sites/{host}/document", params={"as": form})
     assert answer.status_code == 200
     written = answer.json()
-    Draft202012Validator(APPENDIX_A).validate(written)
-    report = _lint(http, written, url=f"https://{host}/agent-bridge.json").json()
-    assert (report["format"], report["conformance"]) == ("wab", "strict")
+    if form == "wab":
+        Draft202012Validator(APPENDIX_A).validate(written)
+    report = _lint(http, written, url=f"https://{host}/agent.json").json()
+    assert (report["format"], report["conformance"]) == (form, "strict")
     listed = http.get(f"/v1/sites/{host}").json()
     assert report["site"]["actions"] == listed["actions"]
 

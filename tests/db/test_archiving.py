@@ -90,6 +90,7 @@ def make_ranking(scene: Scene, number: int, ids: list[int]) -> MadeRanking:
                     "score": sum(map(mul, DEFAULT_POLICY.weights, row)),
                     "site": site,
                     "tie": f"{tie_key(seed, site):016x}",
+                    **({"tier": number % 2} if number % 4 else {}),
                 }
                 for site, row in zip(spelled, factors, strict=False)
             ],

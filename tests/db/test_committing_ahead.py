@@ -123,6 +123,9 @@ async def test_secret_is_revealed_after_its_day_and_is_the_committed_one(
     scene.clock.now = NOON.replace(hour=23, minute=59)
     await commit(scene)
     assert not [one for one in await records(scene, "seed") if "secret" in one]
+    scene.clock.advance(minutes=60)
+    await commit(scene)
+    assert not [one for one in await records(scene, "seed") if "secret" in one]
     scene.clock.advance(minutes=1)
     for _ in range(2):
         await commit(scene)

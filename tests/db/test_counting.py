@@ -15,9 +15,9 @@ from registry.db.log.rankings import CountingWriter, openings_of
 from registry.db.schema.column_types import uuid_of
 from registry.errors import Unavailable
 from registry.records import record as records
-from registry.records.log_rules import Conduct
 from registry.records.packing import unpack
 from registry.records.ranked_answer import put_on_record
+from registry.records.rules.log_rules import Conduct
 from registry.usecases.search.record_rankings import RankingRecorder
 from tests.db.rankings import MadeRanking, add_operator, make_ranking, numbered
 from tests.db.scene import Scene

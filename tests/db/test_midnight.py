@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy.engine import URL
 
 from registry.db.engine.engines import Engine, Role, open_engine
-from registry.errors import Unavailable
+from registry.errors import Refused, Unavailable
 from registry.index.building.builder import Builder
 from registry.index.columns.filters import Filters
 from registry.ranking.encoders.encoder import load_encoder
@@ -21,10 +21,10 @@ from registry.ranking.encoders.meaning import Meaning
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.records.packing import unpack
 from registry.records.record import parse_record
-from registry.records.seed import verify_reveal
+from registry.records.seed import PAGES_FOR, REVEAL_AFTER, verify_reveal
 from registry.usecases.log.commit_ahead import commit_ahead
 from registry.usecases.log.sequence import Sequencer, load_edge
-from registry.usecases.search.answer_search import Searcher
+from registry.usecases.search.answer_search import Continuation, Searcher
 from registry.usecases.search.record_rankings import RankingRecorder
 from registry.usecases.search.search_query import SearchQuery
 from registry.usecases.search.todays_seed import SeedReader
@@ -98,6 +98,8 @@ async def play(scene: Scene, searcher: Searcher, recorder: RankingRecorder) -> N
         scene.clock.now += STEP
     over.set()
     await asyncio.gather(*askers)
+    scene.clock.now += REVEAL_AFTER
+    await commit_ahead(publisher, DEFAULT_POLICY, CODE, scene.ids)
     while (await scene.sql("SELECT count(*) FROM audit.pending"))[0][0]:
         await asyncio.sleep(0.05)
     for task in running:
@@ -130,6 +132,18 @@ async def test_rankings_on_both_sides_of_midnight_use_their_own_days_secret(
     )
     assert (reveal["day"], reveal["t"][:10]) == (commitment["day"], str(tomorrow))
     verify_reveal(bytes.fromhex(reveal["secret"]), commitment["commitment"])
+
+
+async def test_no_page_is_asked_for_when_its_secret_is_due_to_be_revealed(
+    scene: Scene, writer: Engine
+) -> None:
+    searcher = searcher_of(scene, RankingRecorder(writer))
+    page = Continuation("id", "nonce", DUSK, (-1, 0, 0, 0), 20)
+    midnight = DUSK + timedelta(minutes=1)
+    for late in (PAGES_FOR, timedelta(days=9)):
+        scene.clock.now = midnight + late
+        with pytest.raises(Refused, match="pages_ended"):
+            await searcher.search(BREAD, None, Filters(), page)
 
 
 async def test_policy_that_is_not_in_the_log_ranks_nothing(

@@ -9,7 +9,7 @@ from registry.auditor.follow_log import Follower
 from registry.auditor.source import LogSource
 from registry.auditor.state import AuditState
 from registry.auditor.trust import Trust
-from registry.records.log_rules import ConductState
+from registry.records.rules.conduct_state import ConductState
 from registry.reports.archive.agreement import Agreement
 from registry.reports.archive.duck import open_duck
 from registry.reports.archive.label_agreement import LabelAgreement

@@ -66,7 +66,7 @@ class Stock:
 def _make_answer(dice: random.Random, ids: IdSource) -> RankedAnswer:
     now, request_id = ids.clock(), ids.ulid()
     query = dice.choice(_QUERIES)
-    seed = make_seed(b"s" * 32, request_id, "")
+    seed = make_seed(b"s" * 32, sha256(query.encode()).digest(), "")
     sample = {ids.site_id() for _ in range(DEFAULT_POLICY.eligible_sample)}
     return RankedAnswer(
         record_id=ids.ulid(),
@@ -98,6 +98,7 @@ def score_columns(
         factors=factors,
         totals=[_total(row) for row in factors],
         ties=[tie_key(seed, format_site_id(site)) for site in sites],
+        tiers=[int(site % 7 > 0) for site in sites],
     )
 
 

@@ -26,6 +26,7 @@ from registry.reports.window.columns import (
     UNREPORTED,
     Rankings,
     ScoredColumns,
+    join_tiers,
     number_names,
 )
 from registry.reports.window.site_numbers import SiteNumbers
@@ -191,12 +192,14 @@ def _scored(rows: Sequence[Any], numbers: SiteNumbers) -> ScoredColumns:
     orders = [_integers(row["returned"]) for row in rows]
     keys = b"".join(row["query_key"] or _NO_KEY for row in rows)
     ids = b"".join(row["record_id"].bytes for row in rows)
-    factors = [factor for row in rows for factor in factors_of(row["scores"])]
+    scores = [factors_of(row["scores"]) for row in rows]
+    factors = [factor for values, _ in scores for factor in values]
     return ScoredColumns(
         keys=_keys(keys, ids),
         counts=np.array([len(order) for order in orders], np.int32),
         sites=numbers.find(np.concatenate([np.zeros(0, np.int64), *orders])),
         factors=np.array(factors, np.int64).reshape(-1, FACTORS),
+        tiers=join_tiers([(len(values), tiers) for values, tiers in scores]),
         located=np.array([bool(row["located"]) for row in rows], np.bool_),
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from registry.formats.extension import extend_action
 from registry.formats.reading.action_list import severest
 from registry.formats.reading.gating import read_auth, read_confirmation
 from registry.formats.reading.methods import read_method
@@ -77,7 +78,7 @@ def read_actions(
 
 def _read_action(name: str, action: Reader, surroundings: Surroundings) -> Action:
     _note_synonyms(action, surroundings.dialect)
-    return Action(
+    parsed = Action(
         name=name,
         description=_read_description(name, action),
         parameters=read_parameters(action, *_PARAMETERS),
@@ -87,6 +88,7 @@ def _read_action(name: str, action: Reader, surroundings: Surroundings) -> Actio
         deprecated=action.members.get("deprecated") is True,
         calls=_read_calls(action, surroundings.base),
     )
+    return extend_action(parsed, action, action.child("parameters"))
 
 
 def _note_synonyms(action: Reader, dialect: str) -> None:

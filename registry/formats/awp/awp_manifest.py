@@ -29,6 +29,7 @@ from registry.formats.document import (
     Document,
     DocumentOrigin,
 )
+from registry.formats.extension import extend_action
 from registry.formats.reading.action_list import gather, severest
 from registry.formats.reading.claims import names_host, read_host
 from registry.formats.reading.parameters import is_schema, read_parameters
@@ -212,8 +213,9 @@ def _is_instant(text: str) -> bool:
 
 def _read_action(action: Reader, protocols: Protocols, auth: AuthContract) -> Action:
     name = action.text("id")
-    _check_inputs(action.child("inputs"))
-    return Action(
+    inputs = action.child("inputs")
+    _check_inputs(inputs)
+    parsed = Action(
         name=name,
         description=action.text("description", "intent"),
         parameters=read_parameters(action, "inputs", "parameters"),
@@ -222,6 +224,7 @@ def _read_action(action: Reader, protocols: Protocols, auth: AuthContract) -> Ac
         confirmation=_read_confirmation(action),
         calls=read_calls(action, protocols),
     )
+    return extend_action(parsed, action, inputs)
 
 
 def _check_inputs(inputs: Reader) -> None:

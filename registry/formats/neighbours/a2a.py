@@ -1,13 +1,15 @@
 """A2A agent cards: `/.well-known/agent-card.json`, before 0.3, 0.3 and 1.0.
 
-A thin adapter: a card is not compared with its specification. A skill says in prose what
-the agent can be asked, and has parameters in the wild only; tags and examples are not
-read.
+A thin adapter: only a card of 1.0 is compared with its specification. A skill says in
+prose what the agent can be asked, and has parameters in the wild only; tags and examples
+are not read.
 """
 
 from collections.abc import Iterator
 
 from registry.formats.document import Document
+from registry.formats.extension import extend_action
+from registry.formats.neighbours.a2a_schema import AGENT_CARD_1_0
 from registry.formats.reading.action_list import gather
 from registry.formats.reading.claims import read_address
 from registry.formats.reading.gating import read_auth
@@ -56,6 +58,9 @@ def _is_bare_card(raw: JsonObject) -> bool:
 
 
 def read_a2a(card: Reader) -> Document:
+    is_judged = isinstance(card.members.get("supportedInterfaces"), list)
+    if is_judged:
+        AGENT_CARD_1_0.compare(card)
     interfaces = tuple(_read_interfaces(card))
     if not interfaces:
         card.note(
@@ -80,7 +85,7 @@ def read_a2a(card: Reader) -> Document:
             ),
         ),
         raw=card.members,
-        is_judged=False,
+        is_judged=is_judged,
     )
 
 
@@ -116,13 +121,14 @@ def _read_skill(
 ) -> Action:
     title = skill.text("name", "title")
     own_auth = _read_security(skill)
-    return Action(
+    parsed = Action(
         name=name,
         description=skill.text("description") or (title if title != name else ""),
         parameters=read_parameters(skill, "inputSchema", "parameters"),
         auth_required=auth_required if own_auth is None else own_auth,
         calls=tuple(_read_calls(name, skill, interfaces)),
     )
+    return extend_action(parsed, skill, skill.child("inputSchema").child("properties"))
 
 
 def _read_calls(

@@ -1,8 +1,8 @@
 """A cursor over foreign JSON that knows its JSON pointer and records deviations.
 
 Every container is checked before use; a member of an unexpected kind counts as absent and
-leaves a deviation. Texts lose control characters and bidirectional overrides, which could
-make one site look like another.
+leaves a deviation. Texts lose control characters, bidirectional overrides and characters
+that no reader sees: they could make one site look like another, or speak to a model alone.
 """
 
 import re
@@ -28,7 +28,7 @@ from registry.strict_json import JsonObject, JsonValue, join_pointer
 
 MAX_DEVIATIONS = 100
 _UNSEEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]+"
+    "[\x00-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]+"
 )
 _KINDS: dict[type, str] = {
     str: "a string",

@@ -11,12 +11,12 @@ from dataclasses import replace
 from decimal import Decimal
 from urllib.parse import urlsplit
 
-from registry.formats.wab.extension import EXTENSION
+from registry.formats.extension import encode_calls, extended
 from registry.formats.wab.transports import EXECUTE
 from registry.formats.wab.wab_schema import PARAMETER_TYPES, TRIGGERS
 from registry.sites.action import Action, Call, Parameter
 from registry.sites.site import Site
-from registry.strict_json import JsonObject, JsonValue
+from registry.strict_json import JsonObject
 
 UNCATEGORISED = "uncategorised"
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]*")
@@ -46,19 +46,7 @@ def as_wab(site: Site, *, host: str) -> JsonObject:
     fairness = _fairness(site)
     if fairness:
         document["fairness_metrics"] = fairness
-    return _extended(document, undeclared)
-
-
-def _extended(
-    members: JsonObject, undeclared: Iterable[str] = (), **more: JsonValue
-) -> JsonObject:
-    extension: JsonObject = {
-        name: value for name, value in more.items() if value is not None
-    }
-    missing: list[JsonValue] = list(undeclared)
-    if missing:
-        extension["undeclared"] = missing
-    return {**members, EXTENSION: extension} if extension else members
+    return extended(document, undeclared)
 
 
 def _provider(site: Site, host: str) -> JsonObject:
@@ -129,7 +117,7 @@ def _command(action: Action, name: str, transports: tuple[Call, ...]) -> JsonObj
     if action.auth_required is not None:
         command["requiresAuth"] = action.auth_required
     implied = tuple(replace(call, method=declared) for call in transports)
-    return _extended(
+    return extended(
         command,
         undeclared,
         name=action.name if name != action.name else None,
@@ -137,22 +125,8 @@ def _command(action: Action, name: str, transports: tuple[Call, ...]) -> JsonObj
         confirmation=action.confirmation,
         experimental=action.experimental or None,
         deprecated=action.deprecated or None,
-        calls=_calls(action.calls) if action.calls != implied else None,
+        calls=encode_calls(action.calls) if action.calls != implied else None,
     )
-
-
-def _calls(calls: Iterable[Call]) -> list[JsonValue]:
-    return [
-        {name: value for name, value in _call_members(call) if value} for call in calls
-    ]
-
-
-def _call_members(call: Call) -> Iterator[tuple[str, JsonValue]]:
-    yield "format", call.format
-    yield "transport", call.transport
-    yield "method", call.method
-    yield "url" if "://" in call.target else "interface", call.target
-    yield "operation", call.operation
 
 
 def _parameter(parameter: Parameter) -> JsonObject:
@@ -170,7 +144,7 @@ def _parameter(parameter: Parameter) -> JsonObject:
     if parameter.enum:
         declared["enum"] = list(parameter.enum)
     other = None if known or "type" in undeclared else parameter.type
-    return _extended(declared, undeclared, type=other)
+    return extended(declared, undeclared, type=other)
 
 
 def _nearest_type(kind: str) -> str:

@@ -8,6 +8,10 @@ from dataclasses import replace
 from urllib.parse import quote
 
 from registry.formats.document import MAX_ACTIONS, Document
+from registry.formats.extension import (
+    extend_action,
+    extend_site,
+)
 from registry.formats.reading.action_list import gather, read_only_sensitivity, severest
 from registry.formats.reading.claims import (
     read_address,
@@ -21,11 +25,6 @@ from registry.formats.reading.parameters import read_parameters
 from registry.formats.reading.reader import Reader, clean_text
 from registry.formats.wab.departures import note_departures
 from registry.formats.wab.dialects import dialect_of, is_envelope
-from registry.formats.wab.extension import (
-    extend_action,
-    extend_parameters,
-    extend_site,
-)
 from registry.formats.wab.transports import read_transports
 from registry.formats.wab.wab_schema import STANDARD_PERMISSIONS
 from registry.sites.action import Action, Call
@@ -130,11 +129,10 @@ def _read_command(
     name = clean_text(key) or command.text("id", "name")
     title = command.text("name")
     method = command.text("method").upper()
-    parameters = read_parameters(command, "params", "parameters", "inputs")
     action = Action(
         name=name,
         description=command.text("description") or (title if title != name else ""),
-        parameters=extend_parameters(parameters, command),
+        parameters=read_parameters(command, "params", "parameters", "inputs"),
         auth_required=command.boolean("requiresAuth", "auth_required", "auth"),
         sensitivity=severest(
             read_only_sensitivity(command, "readonly", "readOnly"),
@@ -142,7 +140,7 @@ def _read_command(
         ),
         calls=_read_calls(command, body, method, transports),
     )
-    return extend_action(action, command)
+    return extend_action(action, command, command.child("params"))
 
 
 def _read_calls(

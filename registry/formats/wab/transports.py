@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from registry.formats.extension import read_interface, undeclared_in
 from registry.formats.reading.reader import Reader
-from registry.formats.wab.extension import read_interface, undeclared_in
 from registry.sites.action import Call
 
 EXECUTE = "/execute"  # below the base URL of a bridge, section 7.3.1

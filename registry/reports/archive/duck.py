@@ -65,8 +65,7 @@ def copy_to_parquet(
     duck.execute(f"COPY ({query}) TO {_quote(str(to))} ({how})", given)
 
 
-def view_parquet(duck: "Duck", name: str, files: Sequence[Path]) -> None:
-    source = parquet_source(files)
+def view_parquet(duck: "Duck", name: str, source: str) -> None:
     duck.execute(f"CREATE TEMP VIEW {name} AS SELECT * FROM {source}")  # noqa: S608 — as above
 
 

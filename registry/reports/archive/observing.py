@@ -31,6 +31,7 @@ from registry.reports.window.columns import (
     Observed,
     Rankings,
     ScoredColumns,
+    join_tiers,
     make_sites,
     number_names,
 )
@@ -83,7 +84,7 @@ _LAST_SCORED = f"""
         FROM {_SCORABLE} ORDER BY ending LIMIT {SCORED_MAX})
 """  # noqa: S608 — of our own names
 _SCORED = f"""
-    SELECT query_key, located, returned, factors, scores FROM {_SCORABLE}
+    SELECT query_key, located, returned, factors, scores, tiers FROM {_SCORABLE}
         AND right(id, {SAMPLE_KEY_LENGTH}) <= $last
     ORDER BY right(id, {SAMPLE_KEY_LENGTH}), id LIMIT {SCORED_MAX}
 """  # noqa: S608 — of our own names
@@ -197,15 +198,16 @@ class _Reader:
         (last,) = self.duck.execute(_LAST_SCORED, given).fetchone() or ("",)
         rows = self.duck.execute(_SCORED, {**given, "last": last or ""}).fetchall()
         read = [_read_scores(*row[2:]) for row in rows]
-        sites = [site for order, _ in read for site in order]
+        sites = [site for order, _, _ in read for site in order]
         factors = np.array(
-            [values for _, factors in read for values in factors], np.int64
+            [values for _, factors, _ in read for values in factors], np.int64
         )
         return ScoredColumns(
             keys=np.array([row[0] for row in rows], np.uint64),
-            counts=np.array([len(order) for order, _ in read], np.int32),
+            counts=np.array([len(order) for order, _, _ in read], np.int32),
             sites=self.numbers.find(np.array(sites, np.int64)),
             factors=factors.reshape(-1, FACTORS),
+            tiers=join_tiers([(len(order), tiers) for order, _, tiers in read]),
             located=np.array([row[1] for row in rows], np.bool_),
         )
 
@@ -230,9 +232,12 @@ class _Reader:
 
 
 def _read_scores(
-    order: list[int], factors: list[int] | None, scores: str | None
-) -> tuple[list[int], list[int]]:
-    """Site ids and their factors, five each. Raises: Refused."""
+    order: list[int],
+    factors: list[int] | None,
+    scores: str | None,
+    tiers: list[int] | None,
+) -> tuple[list[int], list[int], list[int]]:
+    """Return site ids, their factors, five each, and tiers if stated. Raises: Refused."""
     try:
         scored = parse_scores(scores) if scores is not None else []
         sites = [parse_site_id(row.site) for row in scored] or order
@@ -241,4 +246,7 @@ def _read_scores(
     values = [factor for row in scored for factor in row.factors] or factors or []
     if len(values) != FACTORS * len(sites) or None in values:
         raise Refused(ARCHIVE_DAMAGED, "scores of other sites than were returned")
-    return sites, values
+    tiers = [row.tier for row in scored if row.tier is not None] or tiers or []
+    if len(tiers) not in {0, len(sites)} or not {*tiers} <= {0, 1}:
+        raise Refused(ARCHIVE_DAMAGED, "tiers of other sites than were returned")
+    return sites, values, tiers

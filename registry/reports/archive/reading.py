@@ -40,9 +40,9 @@ class Archive:
     def view(self, duck: "Duck") -> None:
         """Offer the files as the views `rankings`, `sites` and `labels`."""
         files = [self.folder / name for name in self.manifest.names]
-        view_parquet(duck, "rankings", files)
-        view_parquet(duck, "sites", [self.folder / SITES])
-        view_parquet(duck, "labels", [self.folder / LABELS])
+        view_parquet(duck, "rankings", _rankings_source(files))
+        view_parquet(duck, "sites", parquet_source([self.folder / SITES]))
+        view_parquet(duck, "labels", parquet_source([self.folder / LABELS]))
 
 
 def open_archive(folder: Path, key: PublicKey | None = None) -> Archive:
@@ -74,11 +74,18 @@ def iterate_rankings(duck: "Duck", archive: Archive) -> Iterator[ArchivedRanking
     """
     names = list(TYPES)
     for name in archive.manifest.names:
-        source = parquet_source([archive.folder / name])
+        source = _rankings_source([archive.folder / name])
         cursor = duck.cursor().execute(f"SELECT {_ROWS} FROM {source}")  # noqa: S608 — of our own names
         while batch := cursor.fetchmany(BATCH):
             for row in batch:
                 yield _read(dict(zip(names, row, strict=True)))
+
+
+def _rankings_source(files: list[Path]) -> str:
+    """Return files of rankings as a table; those of before have no tiers."""
+    tiers = f"SELECT NULL::{TYPES['tiers']} AS tiers WHERE false"
+    rows = f"SELECT * FROM {parquet_source(files)}"  # noqa: S608 — of our own names
+    return f"({rows} UNION ALL BY NAME {tiers})"
 
 
 def _read(values: dict[str, object]) -> ArchivedRanking:

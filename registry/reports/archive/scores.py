@@ -12,21 +12,26 @@ FACTORS = 5
 _FACTOR_VALUES = tuple[int, int, int, int, int]
 
 
-class Score(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+class Score(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """Scores of a site as disclosed; its members in the order of canonical JSON."""
 
     factors: _FACTOR_VALUES
     score: int
     site: str
     tie: str
+    tier: int | None = None
 
 
 class ArchivedScores(NamedTuple):
-    """Scores in columns. factors: five a site, from rank 1 down. totals, ties: one."""
+    """Scores in columns. factors: five a site, from rank 1 down. totals, ties: one.
+
+    tiers: one, or None where they are not stated.
+    """
 
     factors: list[int]
     totals: list[int]
     ties: list[int]
+    tiers: list[int] | None
 
 
 parse_scores = msgspec.json.Decoder(list[Score]).decode
@@ -41,6 +46,7 @@ def split_scores(value: bytes, order: Sequence[int]) -> ArchivedScores | None:
             [factor for score in scores for factor in score.factors],
             [score.score for score in scores],
             [int(score.tie, 16) for score in scores],
+            [score.tier for score in scores if score.tier is not None] or None,
         )
         return columns if join_scores(columns, order) == value else None
     except (msgspec.MsgspecError, ValueError):
@@ -49,14 +55,15 @@ def split_scores(value: bytes, order: Sequence[int]) -> ArchivedScores | None:
 
 def join_scores(columns: ArchivedScores, order: Sequence[int]) -> bytes:
     """Return canonical JSON. Raises: ValueError if the columns are not of these sites."""
-    factors, totals, ties = columns
+    factors, totals, ties, tiers = columns
     if len(factors) != FACTORS * len(order):
         raise ValueError(f"{len(factors)} factors of {len(order)} sites")
     rows = zip(*(factors[number::FACTORS] for number in range(FACTORS)), strict=True)
-    members = zip(rows, totals, order, ties, strict=True)
+    stated = tiers or (None,) * len(order)
+    members = zip(rows, totals, order, ties, stated, strict=True)
     return _encode(
         [
-            Score(row, total, format_site_id(site), f"{tie:016x}")
-            for row, total, site, tie in members
+            Score(row, total, format_site_id(site), f"{tie:016x}", tier)
+            for row, total, site, tie, tier in members
         ]
     )

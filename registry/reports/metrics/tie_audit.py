@@ -15,7 +15,7 @@ from registry.reports.estimate import round_figure
 from registry.reports.metric import Metric
 from registry.reports.report_survey import Basis
 from registry.reports.row_types import Column
-from registry.reports.window.columns import ScoredColumns
+from registry.reports.window.columns import TIER_UNKNOWN, ScoredColumns
 
 RUNS_MAX = 5_000
 _SHUFFLES = 999
@@ -56,16 +56,16 @@ class TieRuns:
         return np.arange(len(self.sites)) - starts
 
 
-def tied_runs(scored: ScoredColumns, scores: Integers, tier: Integers) -> TieRuns:
-    """Return the runs of two sites or more. tier: of each site, to break ties first."""
+def tied_runs(scored: ScoredColumns, scores: Integers) -> TieRuns:
+    """Return the runs of two sites or more, of the tiers by which the ranker parted them."""
     ranking = np.repeat(np.arange(len(scored)), scored.counts)
-    tiers = tier[scored.sites]
-    apart = [column[1:] != column[:-1] for column in (ranking, scores, tiers)]
+    apart = [column[1:] != column[:-1] for column in (ranking, scores, scored.tiers)]
     starts = np.flatnonzero(np.append(True, np.logical_or.reduce(apart)))
     if not len(ranking):
         return TieRuns(scored.sites, np.zeros(0, np.int64))
     lengths = np.diff(np.append(starts, len(ranking)))
-    tied = np.flatnonzero(lengths > 1)[:RUNS_MAX]
+    stated = scored.tiers[starts[: len(lengths)]] != TIER_UNKNOWN
+    tied = np.flatnonzero((lengths > 1) & stated)[:RUNS_MAX]
     in_tie = np.isin(np.repeat(np.arange(len(lengths)), lengths), tied)
     return TieRuns(scored.sites[in_tie], lengths[tied])
 
@@ -123,15 +123,9 @@ def _shuffled_positions(runs: TieRuns, rng: np.random.Generator) -> Integers:
     return positions
 
 
-def tiers_of(commission: Floats) -> Integers:
-    """Return 0 for a declared 0%, else 1 (WAB 1.0 §9.5.3)."""
-    return np.where(commission == 0, 0, 1)
-
-
 def _measure(basis: Basis) -> TieAudit:
     survey = basis.survey
-    tiers = tiers_of(survey.sites.commission)
-    runs = tied_runs(survey.scored, survey.scores, tiers)
+    runs = tied_runs(survey.scored, survey.scores)
     cell = TieAudit(
         runs=len(runs),
         sites=len(np.unique(runs.sites)),
@@ -166,7 +160,7 @@ TIES = Metric(
     sentences=lambda cell: (cell.sentence,),
     definitions={
         "ties": (
-            "Neighbours of equal score and commission tier. The distance sums over sites "
+            "Neighbours of equal score and commission tier, as the ranker had it. The distance sums over sites "
             "(S - E)² / V of the places in their ties; the p-value is that of shuffled "
             "ties."
         ),

@@ -26,6 +26,8 @@ INDEPENDENCES: tuple[str, ...] = get_args(Independence)
 UNREPORTED, NO_SITE = -2, -1
 """In place of the number of a chosen site: nobody told, or no site was chosen."""
 
+TIER_UNKNOWN = -1
+
 SAMPLED_MAX = 16_000_000
 """Sampled eligible sites that one report reads; of a larger window each ranking gives
 fewer, which the intervals then show."""
@@ -117,13 +119,15 @@ class ScoredColumns:
     """Rankings with their disclosed factors.
 
     keys: of their queries. counts: sites each. sites: numbers, from rank 1 down.
-    factors: shape (sites, 5), 0..10000. located: the request came with a place.
+    factors: shape (sites, 5), 0..10000. tiers: of commission, 0 or 1, as the ranker had
+    it; TIER_UNKNOWN where it is not disclosed. located: the request came with a place.
     """
 
     keys: Keys
     counts: Numbers
     sites: Numbers
     factors: Integers
+    tiers: Integers
     located: Booleans
 
     def __len__(self) -> int:
@@ -140,6 +144,7 @@ class ScoredColumns:
             counts=counts[left],
             sites=self.sites[items],
             factors=self.factors[items],
+            tiers=self.tiers[items],
             located=self.located[left],
         )
 
@@ -151,6 +156,12 @@ class Observed:
     parts: Collection[Rankings]
     scored: ScoredColumns
     sites: SiteColumns
+
+
+def join_tiers(rankings: Iterable[tuple[int, Sequence[int]]]) -> Integers:
+    """Return the tier of each site. rankings: number of sites and their tiers, if stated."""
+    tiers = [tiers or [TIER_UNKNOWN] * count for count, tiers in rankings]
+    return np.array([tier for row in tiers for tier in row], np.int64)
 
 
 def sample_key(ranking_id: str) -> str:
@@ -260,6 +271,7 @@ def _take_scored(
         counts=_numbers(len(row.returned) for row in taken),
         sites=_numbers(number[site] for row in taken for site in row.returned),
         factors=np.array(factors, np.int64).reshape(-1, 5),
+        tiers=join_tiers([(len(row.returned), row.tiers) for row in taken]),
         located=np.array([row.located for row in taken], np.bool_),
     )
 

@@ -36,6 +36,7 @@ class ObservedRanking:
     and are resampled together. Empty: the ranking stands alone.
     operator: who asked. category: the filter of the request, or empty.
     factors: of each returned site, or empty where they were erased or are not read.
+    tiers: of commission, of each returned site, or empty where they are not stated.
     located: the request came with a place.
     """
 
@@ -48,6 +49,7 @@ class ObservedRanking:
     operator: str = "anon"
     category: str = ""
     factors: tuple[FactorValues, ...] = ()
+    tiers: tuple[int, ...] = ()
     located: bool = False
 
     def __post_init__(self) -> None:

@@ -12,7 +12,7 @@ from registry.db.engine.engines import Connection, Engine
 from registry.db.log import policies, seeds
 from registry.ranking.policy import Policy
 from registry.records import record as records
-from registry.records.seed import SECRET_BYTES, commit_secret
+from registry.records.seed import REVEAL_AFTER, SECRET_BYTES, commit_secret
 from registry.usecases.ids import IdSource
 from registry.usecases.log.accept import accept_record
 
@@ -75,7 +75,9 @@ async def _commit_secrets(connection: Connection, ids: IdSource) -> None:
 
 async def _reveal_secrets(connection: Connection, ids: IdSource) -> None:
     now = ids.clock()
-    for day, secret in await seeds.seeds_to_reveal(connection, now.date()):
+    for day, secret in await seeds.seeds_to_reveal(
+        connection, (now - REVEAL_AFTER).date()
+    ):
         record = records.seed_reveal_record(
             record_id=ids.ulid(), at=now, day=day, secret=secret
         )

@@ -13,7 +13,7 @@ from operator import attrgetter
 import msgspec
 
 from registry.db.log.seeds import CommittedSeed
-from registry.errors import Unavailable
+from registry.errors import Refused, Unavailable
 from registry.index.columns.filters import Filters
 from registry.index.query.facets import Facets, count_facets
 from registry.index.query.index_searcher import is_compiled
@@ -24,12 +24,13 @@ from registry.records.packed_scores import ScoreColumns
 from registry.records.promise import Promise
 from registry.records.ranked_answer import AnswerRequest, RankedAnswer, put_on_record
 from registry.records.record import Record
+from registry.records.seed import digest_request, has_pages
 from registry.sites.city_mentions import CityMention, CityMentions
 from registry.sites.identifier import format_site_id
 from registry.sites.summary import SiteSummary
 from registry.usecases.ids import IdSource
 from registry.usecases.log.promiser import Promiser
-from registry.usecases.refusals import NOT_READY
+from registry.usecases.refusals import NOT_READY, PAGES_ENDED
 from registry.usecases.search.brief import BriefResult, brief_result
 from registry.usecases.search.follow_index import IndexFollower
 from registry.usecases.search.record_rankings import RankingRecorder
@@ -149,13 +150,16 @@ class Searcher:
 
         cell: geohash of the user's surroundings, or None. filters: those of the query,
         resolved. operator: for whom the ranking is counted; None: anonymous.
-        Raises: Unavailable if the registry is starting or the log is stalled.
+        Raises: Unavailable if the registry is starting or the log is stalled; Refused
+        where the secret that orders the answer's ties is due to be revealed.
         """
         self.promiser.verify_log_moves()
         now = self._ids.clock()
         page = continuation or self._first_page(query.nonce, now)
+        if not has_pages(page.at, now):
+            raise Refused(PAGES_ENDED, pointer="cursor")
         seed = await self._seed_of(page.at)
-        tie_seed = make_seed(seed.secret, page.request_id, page.nonce)
+        tie_seed = _draw_tie_seed(seed, query, cell, filters, page)
         ranked, facets = await self._rank(query, cell, filters, page, tie_seed)
         site_ids = [site.site_id for site in ranked.sites]
         summaries = await self._entries.find(site_ids)
@@ -313,6 +317,17 @@ class Searcher:
         return record, number
 
 
+def _draw_tie_seed(
+    seed: CommittedSeed,
+    query: SearchQuery,
+    cell: str | None,
+    filters: Filters,
+    page: Continuation,
+) -> bytes:
+    request = digest_request(query.q, cell, filters.given(), page.at)
+    return make_seed(seed.secret, request, page.nonce)
+
+
 def _results(
     ranked: Ranked, summaries: Mapping[int, SiteSummary], offset: int
 ) -> tuple[Result, ...]:
@@ -340,6 +355,7 @@ def _scores(ranked: Ranked) -> ScoreColumns:
         factors=[_IN_ORDER(site.factors) for site in sites],
         totals=[site.score for site in sites],
         ties=[site.order_key.tie_key for site in sites],
+        tiers=[site.order_key.commission_tier for site in sites],
     )
 
 

@@ -13,6 +13,7 @@ from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY, TRANSFORMER_POLICY
 from registry.ranking.ties import make_seed
 from registry.records.disclosure import encode_disclosure
+from registry.records.seed import digest_request
 from registry.sites.identifier import format_site_id
 from tests.unit.index.conftest import NOW, PLAIN
 
@@ -38,7 +39,8 @@ def members(index):
 def values(index):
     """What a ranking discloses."""
     query = prepare_query("book tables", load_encoder(), DEFAULT_POLICY)
-    seed = make_seed(SECRET, "request", "nonce")
+    request = digest_request("book tables", None, {}, NOW)
+    seed = make_seed(SECRET, request, "nonce")
     ranked = search(index, query, now=NOW, seed=seed, k=K)
     assert len(ranked.sites) == K
     scores = [

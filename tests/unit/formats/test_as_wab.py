@@ -7,8 +7,8 @@ from jsonschema import Draft202012Validator
 
 from registry.formats.detect import parse_document
 from registry.formats.document import Document, Parsed
+from registry.formats.extension import EXTENSION
 from registry.formats.wab.as_wab import as_wab
-from registry.formats.wab.extension import EXTENSION
 from registry.formats.wab.wab_schema import APPENDIX_A
 from registry.sites.action import Action, Call, Parameter
 from registry.sites.site import LocationClaim, Site

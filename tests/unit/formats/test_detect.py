@@ -56,6 +56,7 @@ STRICT = {
     "awas-1.0",
     "awas-1.0-whole",
     "awas-1.1",
+    "a2a-card-1.0",
     "abp-manifest",
 }
 

@@ -3,10 +3,10 @@ from hashlib import sha256
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.ranking.ties import OrderKey, make_seed, tie_key
+from registry.ranking.ties import OrderKey, make_seed, make_seed_by_id, tie_key
 
 SECRET = sha256(b"day secret").digest()
-SEED = make_seed(SECRET, "01JD0000000000000000000000", "client-nonce")
+SEED = make_seed_by_id(SECRET, "01JD0000000000000000000000", "client-nonce")
 SITES = [f"site-{number}" for number in range(4)]
 
 
@@ -30,12 +30,24 @@ def test_another_candidate_never_reorders_the_others(more: set[str]) -> None:
 def test_equals_lead_equally_often() -> None:
     leads = dict.fromkeys(SITES, 0)
     for request in range(2000):
-        leads[order(SITES, make_seed(SECRET, str(request), ""))[0]] += 1
+        digest = sha256(b"%d" % request).digest()
+        leads[order(SITES, make_seed(SECRET, digest, ""))[0]] += 1
     assert all(abs(count - 500) < 100 for count in leads.values())
 
 
 def test_request_id_and_nonce_do_not_run_together() -> None:
-    assert make_seed(SECRET, "ab", "c") != make_seed(SECRET, "a", "bc")
+    assert make_seed_by_id(SECRET, "ab", "c") != make_seed_by_id(SECRET, "a", "bc")
+
+
+def test_each_part_of_a_seed_gives_another_shuffle() -> None:
+    request, other = sha256(b"bread").digest(), sha256(b"cake").digest()
+    seeds = {
+        make_seed(SECRET, request, ""),
+        make_seed(SECRET, request, "n"),
+        make_seed(SECRET, other, ""),
+        make_seed(sha256(SECRET).digest(), request, ""),
+    }
+    assert len(seeds) == 4
 
 
 def test_keys_order_by_score_then_commission_then_tie_then_id() -> None:

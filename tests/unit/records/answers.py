@@ -12,7 +12,7 @@ from registry.records.ranked_answer import AnswerRequest, RankedAnswer
 from registry.sites.identifier import format_site_id, make_ulid
 
 AT = datetime(2026, 11, 22, 18, 4, 59, 123_456, tzinfo=UTC)
-SEED = make_seed(b"s" * 32, "request", "")
+SEED = make_seed(b"s" * 32, bytes(32), "")
 POLICY, SNAPSHOT = f"sha256:{'7' * 64}", f"sha256:{'0f' * 32}"
 FIRST_PAGE = (-(10**9), 0, 0, 0)
 
@@ -29,6 +29,7 @@ def make_scores(count: int, *, seed: bytes = SEED, dice_seed: int = 1) -> ScoreC
         factors=factors,
         totals=[sum(map(mul, WEIGHTS, row)) for row in factors],
         ties=[tie_key(seed, format_site_id(site)) for site in sites],
+        tiers=[site % 2 for site in sites],
     )
 
 

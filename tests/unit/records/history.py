@@ -1,5 +1,6 @@
 """A registry's records as it logs them, in order, for tests of those who read them."""
 
+import json
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 
@@ -14,13 +15,16 @@ from registry.records.record import (
     policy_record,
     seed_commitment_record,
     seed_reveal_record,
+    selection_record,
 )
-from registry.records.seed import commit_secret
+from registry.records.seed import commit_secret, digest_request
 from registry.sites.identifier import format_site_id, make_ulid
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DAY = NOON.date()
 POLICY = DEFAULT_POLICY.canonical_json
+ASKED = {"query": "bread", "location": None, "filters": {}}
+ASKED_VALUES = (ASKED["query"], ASKED["location"], ASKED["filters"])
 WEIGHTS = DEFAULT_POLICY.weights
 
 
@@ -29,9 +33,10 @@ def secret_of(day: date) -> bytes:
 
 
 class History:
-    """bodies: what was logged. now: set it, or let it run by `minutes`."""
+    """bodies: what was logged. now: set it, or let it run by `minutes`. text: of the policy."""
 
-    def __init__(self, now=NOON):
+    def __init__(self, now=NOON, text=POLICY):
+        self.text = text
         self.bodies = []
         self.now = now
         self.disclosures = {}
@@ -59,7 +64,8 @@ class History:
         self.commit(self.now.date() + timedelta(days=1))
         return self
 
-    def policy(self, text=POLICY):
+    def policy(self, text=None):
+        text = text or self.text
         code = digest_of(b"code")
         return self.log(policy_record(**self.head, policy_json=text, code_digest=code))
 
@@ -80,15 +86,26 @@ class History:
             )
         )
 
-    def rank(
-        self, *, seed=1, policy=POLICY, operator=ANONYMOUS, count=None, **disclose
-    ):
+    def select(self, ranking, site=7, ranking_id=None):
+        """ranking: the entry of one."""
+        chosen = ranking_id or json.loads(self.bodies[ranking])["id"]
+        return self.log(
+            selection_record(
+                **self.head,
+                operator=ANONYMOUS,
+                ranking_id=chosen,
+                site_id=format_site_id(site),
+            )
+        )
+
+    def rank(self, *, seed=1, policy=None, operator=ANONYMOUS, count=None, **disclose):
         """A ranking of three sites, the last two of equal score."""
         request_id = self.ulid()
-        scores = disclose.get("scores") or honest_scores(self.now.date(), request_id)
+        scores = disclose.get("scores") or honest_scores(self.now)
         sealed = seal(
             {
-                "query": "bread",
+                **ASKED,
+                "query": disclose.get("query", ASKED["query"]),
                 "request": {
                     "id": request_id,
                     "nonce": "n",
@@ -100,14 +117,16 @@ class History:
             lambda size: sha256(b"%d" % len(self.bodies)).digest()[:size],
             8,
         )
+        order = disclose.get("order") or [one["site"] for one in scores]
+        head = {**self.head, **pick(disclose, "record_id")}
         fields = RankingFields(
-            **self.head,
+            **head,
             operator=operator,
-            policy=digest_of(policy),
+            policy=digest_of(policy or self.text),
             snapshot="snap",
             seed_index=seed,
-            eligible_count=3,
-            order=disclose.get("order") or [one["site"] for one in scores],
+            eligible_count=disclose.get("eligible", max(3, len(order))),
+            order=order,
             sd_digests=sealed.digests,
         )
         index = self.log(ranking_record(fields, count))
@@ -115,9 +134,18 @@ class History:
         return index
 
 
-def honest_scores(day, request_id, nonce="n"):
+def pick(members, *names):
+    return {name: members[name] for name in names if name in members}
+
+
+def seed_at(now):
+    """Of what `History.rank` is asked."""
+    return make_seed(secret_of(now.date()), digest_request(*ASKED_VALUES, now), "n")
+
+
+def honest_scores(now):
     """As disclosed: the best, then two equals by their tie keys."""
-    seed = make_seed(secret_of(day), request_id, nonce)
+    seed = seed_at(now)
     return [
         scored(7, (9000, 5000, 5000, 7000, 2000), seed),
         *sorted(
@@ -127,11 +155,12 @@ def honest_scores(day, request_id, nonce="n"):
     ]
 
 
-def scored(site, factors, seed):
+def scored(site, factors, seed, tier=1):
     spelled = format_site_id(site)
     return {
         "site": spelled,
         "factors": list(factors),
         "score": sum(w * f for w, f in zip(WEIGHTS, factors, strict=True)),
         "tie": f"{tie_key(seed, spelled):016x}",
+        "tier": tier,
     }

@@ -1,12 +1,18 @@
+import json
+from dataclasses import replace
 from datetime import date, timedelta
 
 import msgspec
 import pytest
 
-from registry.records.log_rules import Conduct, ConductState, RuleBroken
-from registry.records.record import moderation_record
+from registry.records.attestation import attest
+from registry.records.record import moderation_record, rescore_record
+from registry.records.rules.conduct_state import ConductState, RuleBroken
+from registry.records.rules.log_rules import Conduct
+from registry.records.rules.seen_records import REMEMBERED_MIN
 from registry.sites.identifier import format_site_id
 from tests.unit.records.history import DAY, NOON, History
+from tests.unit.records.test_attestation import PRIVATE, RESCORING
 
 TOMORROW = DAY + timedelta(days=1)
 
@@ -17,6 +23,11 @@ def read(history, **options):
     conduct = Conduct(report=told.append, **options)
     for index, body in enumerate(history.bodies):
         conduct.read(index, body)
+    for one in conduct.selections:
+        ids = [
+            json.loads(body)["id"] for body in history.bodies if b'"ranking"' in body
+        ]
+        conduct.check_selection(one, is_ranking=one.ranking_id in ids)
     for one in conduct.erasures:
         conduct.check_erasure(one, history.bodies[one.target_index])
     return conduct, [(one.code, one.entry_index) for one in told]
@@ -174,7 +185,177 @@ def test_a_registry_that_stood_still_may_reveal_when_it_is_back():
     assert found(history) == []
 
 
+def test_a_secret_that_is_public_decides_no_tie():
+    """Of the day before only further pages, and only until the reveal."""
+    history = History().begin()
+    history.now = NOON + timedelta(hours=12, minutes=30)
+    history.rank(seed=1)
+    history.pass_by(minutes=30)
+    history.reveal(DAY)
+    history.pass_by(minutes=1)
+    history.rank(seed=1)
+    history.pass_by(minutes=1)
+    used = history.rank(seed=1)
+    assert found(history) == [("seed_used_after_reveal", used)]
+
+
+def test_the_seed_of_two_days_ago_is_found():
+    history = History().begin()
+    history.commit(DAY + timedelta(days=2))
+    history.now = NOON + timedelta(days=1, hours=12)
+    stale = history.rank(seed=1)
+    assert found(history) == [("seed_not_of_the_day", stale)]
+
+
+@pytest.mark.parametrize("hours", [0, 1, 12, 23])
+def test_a_commitment_of_the_day_itself_is_late_where_rankings_went_on(hours):
+    history = History().begin()
+    history.now = NOON + timedelta(hours=12)
+    history.rank(seed=2)
+    history.pass_by(hours=12)
+    history.rank(seed=2)
+    history.now = NOON + timedelta(days=1, hours=12 + hours)
+    late = history.commit(DAY + timedelta(days=2))
+    assert [code for code, _ in found(history)][-1:] == ["seed_committed_late"]
+    assert found(history)[-1][1] == late
+
+
+def test_a_registry_that_stood_still_commits_when_it_is_back():
+    history = History().begin()
+    history.rank()
+    history.now = NOON + timedelta(days=2)
+    history.commit(DAY + timedelta(days=2))
+    history.reveal(DAY)
+    history.rank(seed=4)
+    assert found(history) == []
+
+
+# --- ids and selections ---
+
+
+def test_the_same_record_twice_is_found():
+    history = History().begin()
+    ranking = history.rank()
+    history.pass_by(minutes=1).rank()
+    history.bodies.append(history.bodies[ranking])
+    assert found(history) == [("record_logged_twice", len(history.bodies) - 1)]
+
+
+@pytest.mark.parametrize("minutes", [0, 1, 2])
+def test_one_id_with_two_bodies_is_found(minutes):
+    history = History().begin()
+    ranking = history.rank()
+    record_id = json.loads(history.bodies[ranking])["id"]
+    history.pass_by(minutes=minutes)
+    other = history.rank(order=[format_site_id(9)], record_id=record_id)
+    assert found(history) == [("record_logged_twice", other)]
+
+
+@pytest.mark.parametrize("hours", [-5, 1, 24 * 30])
+def test_an_id_is_of_the_time_of_its_record(hours):
+    """Else a second record of an id could stand where nobody remembers the first."""
+    history = History().begin()
+    ranking = history.rank()
+    record_id = json.loads(history.bodies[ranking])["id"]
+    history = History(NOON + timedelta(hours=hours)).begin()
+    other = history.rank(record_id=record_id)
+    assert found(history) == [("record_id_out_of_time", other)]
+
+
+def test_a_selection_is_of_a_ranking_before_it():
+    history = History().begin()
+    ranking = history.rank()
+    history.select(ranking)
+    history.select(history.rank())
+    history.pass_by(hours=5)
+    long_ago = history.rank(seed=1)
+    history.pass_by(minutes=59)
+    history.select(long_ago)
+    assert found(history) == []
+
+
+@pytest.mark.parametrize("hours", [0, 5, 48])
+@pytest.mark.parametrize("what", ["unknown", "another kind", "later"])
+def test_a_selection_of_no_ranking_is_found(hours, what):
+    history = History().begin()
+    ids = {
+        "unknown": history.ulid()[:-1] + "Z",
+        "another kind": json.loads(history.bodies[0])["id"],
+        "later": History(NOON + timedelta(days=30)).ulid(),
+    }
+    history.pass_by(hours=hours)
+    selection = history.select(None, ranking_id=ids[what])
+    assert ("selection_unfounded", selection) in found(history)
+
+
+@pytest.mark.parametrize("hours", [0, 10, 24 * 6])
+def test_a_second_selection_of_a_ranking_is_found(hours):
+    history = History().begin()
+    ranking = history.rank()
+    history.select(ranking)
+    history.pass_by(hours=hours)
+    second = history.select(ranking, site=8)
+    assert ("selection_logged_twice", second) in found(history)
+
+
+def test_what_is_remembered_does_not_grow_with_the_log():
+    history = History().begin()
+    for _ in range(600):
+        history.pass_by(minutes=1)
+        history.select(history.rank())
+    conduct, _ = read(history)
+    assert len(conduct.state.seen.ids) <= REMEMBERED_MIN + 1
+
+
+def test_more_sites_returned_than_eligible_are_found():
+    history = History().begin()
+    ranking = history.rank(eligible=3)
+    history.bodies[ranking] = history.bodies[ranking].replace(b'"n":3', b'"n":1')
+    assert found(history) == [("record_field_invalid", ranking)]
+
+
 # --- erasures ---
+
+
+@pytest.mark.parametrize("kind", ["policy", "seed", "reveal", "moderation"])
+@pytest.mark.parametrize("ranged", [False, True])
+def test_what_can_not_be_erased_is_not(kind, ranged):
+    history = History().begin()
+    first = history.rank()
+    history.now = NOON + timedelta(hours=13)
+    targets = {"policy": 0, "seed": 1, "reveal": history.reveal(DAY)}
+    moderation = moderation_record(
+        **history.head, site_id=format_site_id(7), act="release", reason="appeal"
+    )
+    targets["moderation"] = history.log(moderation)
+    target = targets[kind]
+    bounds = sorted((first, target))
+    erased = (
+        history.erase(bounds[0], [], last=bounds[1])
+        if ranged
+        else history.erase(target, [])
+    )
+    assert found(history) == [("erasure_unfounded", erased)]
+
+
+@pytest.mark.parametrize("last", [3, 4, 10**9])
+def test_an_attestation_is_of_entries_before_it(last):
+    history = History().begin()
+    history.rank()
+    rescoring = replace(RESCORING, first_index=0, last_index=last, checked_count=1)
+    attestation = attest(rescoring, PRIVATE)
+    attested = history.log(rescore_record(**history.head, attestation=attestation))
+    broken = [("attestation_unfounded", attested)]
+    assert found(history) == (broken if last >= attested else [])
+
+
+def test_an_attestation_that_nobody_signed_is_found():
+    history = History().begin()
+    history.rank()
+    rescoring = replace(RESCORING, first_index=0, last_index=3, checked_count=1)
+    attestation = replace(attest(RESCORING, PRIVATE), rescoring=rescoring)
+    attested = history.log(rescore_record(**history.head, attestation=attestation))
+    assert found(history) == [("attestation_invalid", attested)]
 
 
 def test_what_is_erased_was_there():
@@ -208,9 +389,9 @@ def test_what_is_erased_but_was_not_there_is_found(target, foreign):
 
 def test_a_range_may_be_erased_without_naming_digests():
     history = History().begin()
-    history.rank()
-    history.erase(0, [], last=3)
-    beyond = history.erase(0, [], last=5)
+    first, last = history.rank(), history.rank()
+    history.erase(first, [], last=last)
+    beyond = history.erase(first, [], last=6)
     assert found(history) == [("erasure_unfounded", beyond)]
 
 

@@ -45,6 +45,10 @@ def regular() -> list[object]:
     return [score(site, [dice.randint(0, 10_000) for _ in WEIGHTS]) for site in ORDER]
 
 
+def tiered() -> list[dict[str, object]]:
+    return [{**row, "tier": at % 3 % 2} for at, row in enumerate(regular())]  # type: ignore[dict-item]
+
+
 RUNS = st.sampled_from(
     [
         base64url.encode(sha256(b"x").digest()),
@@ -132,6 +136,11 @@ def changed(number: int, **changes: object) -> list[object]:
         pytest.param(changed(0, factors=[1, 2, 3, 4, -1]), id="a factor below zero"),
         pytest.param(changed(0, more=1), id="one more member"),
         pytest.param(regular() * 20, id="400 sites"),
+        pytest.param(tiered(), id="with tiers"),
+        pytest.param(tiered()[:9], id="with nine tiers"),
+        pytest.param([*tiered()[:5], *regular()[5:]], id="tiers of some"),
+        pytest.param(changed(0, tier=2), id="no tier"),
+        pytest.param([{**row, "tier": 2} for row in tiered()], id="tiers of two"),
     ],
 )
 @pytest.mark.parametrize("seed", [SEED, b"another" * 4 + b"seed", None])
@@ -142,7 +151,7 @@ def test_scores_come_back(scores: list[object], seed: bytes | None) -> None:
 
 
 def test_a_ranking_of_twenty_weighs_little() -> None:
-    disclosure = encode_disclosure(SALT, "scores", regular())  # type: ignore[arg-type]
+    disclosure = encode_disclosure(SALT, "scores", tiered())  # type: ignore[arg-type]
     assert len(pack_disclosure("scores", disclosure, ORDER, SEED)) < 290
     digests = [base64url.encode(sha256(bytes([n])).digest()) for n in range(8)]
     body = canonical_json({"_sd": digests, "order": ORDER, "kind": "ranking"})
@@ -170,6 +179,8 @@ def test_foreign_form_is_refused(packed: bytes) -> None:
         pytest.param(changed(5, site=format_site_id(7)), id="another site"),
         pytest.param([*regular(), *regular()] * 7, id="more than fit in columns"),
         pytest.param([], id="none"),
+        pytest.param(tiered(), id="with tiers"),
+        pytest.param(tiered()[::-1], id="with tiers, in another order"),
     ],
 )
 @pytest.mark.parametrize("seed", [SEED, None])
@@ -179,5 +190,6 @@ def test_factors_are_those_of_the_scores(
 ) -> None:
     disclosure = encode_disclosure(salt, "scores", scores)  # type: ignore[arg-type]
     packed = pack_disclosure("scores", disclosure, ORDER, seed)
-    told = [list(factors) for factors in factors_of(packed)]
-    assert told == [one["factors"] for one in scores]
+    factors, tiers = factors_of(packed)
+    assert [list(row) for row in factors] == [one["factors"] for one in scores]
+    assert list(tiers) == [one["tier"] for one in scores if "tier" in one]

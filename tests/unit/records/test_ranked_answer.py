@@ -29,7 +29,7 @@ def chance(size: int) -> bytes:
 
 def values_of(answer: RankedAnswer) -> Mapping[str, JsonValue]:
     scores = answer.scores
-    rows = zip(scores.sites, scores.factors, scores.totals, scores.ties, strict=True)
+    rows = zip(*scores, strict=True)
     request = answer.request
     return {
         "query": answer.query,
@@ -47,8 +47,9 @@ def values_of(answer: RankedAnswer) -> Mapping[str, JsonValue]:
                 "factors": list(factors),
                 "score": total,
                 "tie": f"{tie:016x}",
+                "tier": tier,
             }
-            for site, factors, total, tie in rows
+            for site, factors, total, tie, tier in rows
         ],
         "terms": dict(answer.terms),
     }

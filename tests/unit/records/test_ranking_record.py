@@ -98,7 +98,8 @@ def test_no_member_is_taken_that_the_strict_reader_refuses(changes):
 @pytest.mark.parametrize("count", [0, 1, 20, 100])
 def test_lists_of_any_length_are_taken(count):
     order = [format_site_id(number) for number in range(count)]
-    members = MEMBERS | {"order": order, "k": count, "_sd": ["A" * 43] * count}
+    members = MEMBERS | {"order": order, "k": count, "n": count}
+    members |= {"_sd": ["A" * 43] * count}
     assert parse_ranking_line(canonical_json(members)) is not None
 
 

@@ -1,9 +1,11 @@
+import json
 from copy import deepcopy
 
 import pytest
 
 from registry.errors import Refused
-from registry.ranking.ties import make_seed
+from registry.ranking.ties import make_seed_by_id
+from registry.records.disclosure import parse_disclosure
 from registry.records.recomputation import KnownDay, recompute
 from registry.records.record import parse_record
 from tests.unit.records.history import (
@@ -14,6 +16,7 @@ from tests.unit.records.history import (
     honest_scores,
     scored,
     secret_of,
+    seed_at,
 )
 
 TODAY = KnownDay(day=DAY.isoformat(), secret=secret_of(DAY))
@@ -30,7 +33,7 @@ def ranked(**disclose):
 
 def scores_now():
     """As History's next ranking has them, to be spoiled."""
-    return deepcopy(honest_scores(DAY, History().begin().ulid()))
+    return deepcopy(honest_scores(NOON))
 
 
 def again(members, disclosures, *, day=TODAY, policy=POLICY_TEXT):
@@ -55,9 +58,16 @@ def test_what_is_erased_is_told():
     found = again(members, [])
     assert not found.is_possible
     assert len(found.missing) == 2
-    without_request = [disclosures[0], disclosures[2]]
-    found = again(members, without_request)
+    found = again(members, without(disclosures, "request"))
     assert found.checked == ("sites", "totals", "order")
+    for name in ("query", "location", "filters"):
+        found = again(members, without(disclosures, name))
+        assert found.checked == ("sites", "totals", "order", "day")
+        assert found.missing == ("ties: not all that was asked is disclosed",)
+
+
+def without(disclosures, name):
+    return [text for text in disclosures if parse_disclosure(text).name != name]
 
 
 def lowered(scores):
@@ -104,9 +114,9 @@ def test_an_order_of_other_sites_differs():
     assert "the scored sites are not those of the order" in found.differences
 
 
-def equals(sites):
-    seed = make_seed(secret_of(DAY), History().begin().ulid(), "n")
-    return [scored(site, (4000, 5000, 5000, 7000, 2000), seed) for site in sites]
+def equals(sites, tier=1):
+    seed = seed_at(NOON)
+    return [scored(site, (4000, 5000, 5000, 7000, 2000), seed, tier) for site in sites]
 
 
 def by_tie(scores):
@@ -114,10 +124,48 @@ def by_tie(scores):
 
 
 def test_equals_stand_in_two_groups_by_commission():
-    free, others = by_tie(equals(range(5))), by_tie(equals(range(5, 10)))
+    free, others = by_tie(equals(range(5), 0)), by_tie(equals(range(5, 10)))
     assert again(*ranked(scores=free + others)).differences == ()
-    alternating = by_tie(equals(range(10)))[::-1]
-    told = again(*ranked(scores=alternating)).differences
+    told = again(*ranked(scores=others + free)).differences
+    assert "comes before its equal" in told[0]
+
+
+def test_a_reversed_tie_of_two_is_found():
+    reversed_tie = by_tie(equals([1, 2]))[::-1]
+    (told,) = again(*ranked(scores=reversed_tie)).differences
+    assert "by its tie key" in told
+
+
+def test_a_tier_has_to_be_disclosed():
+    scores = equals([1])
+    del scores[0]["tier"]
+    (told,) = again(*ranked(scores=scores)).differences
+    assert "its tier is not disclosed" in told
+
+
+def test_a_first_page_is_on_record_when_it_was_asked():
+    members, disclosures = ranked()
+    late = {**members, "t": "2026-11-20T12:01Z"}
+    (told,) = again(late, disclosures).differences
+    assert "a first page asked at" in told
+
+
+def test_rankings_of_older_policies_are_computed_as_they_were_made():
+    """Ties by the request's id, and tiers that show only as one fall of the keys."""
+    older = {
+        key: value
+        for key, value in json.loads(POLICY_TEXT).items()
+        if key != "tie_seed_form"
+    }
+    seed = make_seed_by_id(secret_of(DAY), History().begin().ulid(), "n")
+    factors = (4000, 5000, 5000, 7000, 2000)
+    scores = by_tie([scored(site, factors, seed) for site in range(10)])
+    for score in scores:
+        del score["tier"]
+    text = json.dumps(older)
+    for order in (scores, scores[5:] + scores[:5]):
+        assert again(*ranked(scores=order), policy=text).differences == ()
+    told = again(*ranked(scores=scores[::-1]), policy=text).differences
     assert "not that of the tie keys" in told[0]
 
 

@@ -6,8 +6,8 @@ import rfc8785
 
 from registry.errors import Refused
 from registry.records.canonical import digest_of
-from registry.records.log_rules import Conduct
 from registry.records.record import parse_record, report_record
+from registry.records.rules.log_rules import Conduct
 from registry.sites.identifier import make_ulid
 
 START, END = datetime(2026, 10, 1, tzinfo=UTC), datetime(2026, 11, 1, tzinfo=UTC)

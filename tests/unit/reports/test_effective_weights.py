@@ -25,6 +25,7 @@ def scored(*lists, keys=None):
         counts=np.array(counts, np.int32),
         sites=np.arange(sum(counts), dtype=np.int32),
         factors=factors.reshape(-1, 5),
+        tiers=np.zeros(sum(map(len, lists)), np.int64),
         located=np.ones(len(lists), np.bool_),
     )
 

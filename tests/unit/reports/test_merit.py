@@ -38,6 +38,7 @@ def scored(*lists, keys):
         counts=np.array([len(sites) for sites in lists], np.int32),
         sites=np.array(sites, np.int32),
         factors=np.zeros((len(sites), 5), np.int64),
+        tiers=np.zeros(sum(map(len, lists)), np.int64),
         located=np.ones(len(lists), np.bool_),
     )
 

@@ -392,6 +392,7 @@ def scored_window(count=60):
                 operator=f"agent-{number % 2}",
                 category="bakery" if number % 3 == 0 else "",
                 factors=factors,
+                tiers=(1,) * len(factors),
                 located=True,
             )
         )

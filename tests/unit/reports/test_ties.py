@@ -8,9 +8,8 @@ from registry.reports.metrics.tie_audit import (
     TieRuns,
     shuffle_p_value,
     tied_runs,
-    tiers_of,
 )
-from registry.reports.window.columns import ScoredColumns
+from registry.reports.window.columns import TIER_UNKNOWN, ScoredColumns
 
 SECRET = bytes(range(32))
 SEEDS = 20_000
@@ -58,7 +57,7 @@ def chi_square_tail(statistic, freedom):
 def test_tied_sites_take_every_place_as_often_over_20000_seeds():
     sites = [f"{number:013}" for number in range(4)]
     orders = [
-        order_of(make_seed(SECRET, f"request-{number}", "nonce"), sites)
+        order_of(make_seed(SECRET, bytes(32), f"nonce {number}"), sites)
         for number in range(SEEDS)
     ]
     frequencies = place_frequencies(orders, 4)
@@ -95,8 +94,8 @@ def test_chi_square_of_the_tables(statistic, freedom, tail):
     assert chi_square_tail(statistic, freedom) == pytest.approx(tail, abs=1e-6)
 
 
-def scored(*lists):
-    """lists: of (site, relevance) pairs."""
+def scored(*lists, tiers=None):
+    """lists: of (site, relevance) pairs. tiers: of the pairs, 0 where not given."""
     pairs = [pair for rows in lists for pair in rows]
     factors = np.zeros((len(pairs), 5), np.int64)
     factors[:, 0] = [value for _, value in pairs]
@@ -105,20 +104,27 @@ def scored(*lists):
         counts=np.array([len(rows) for rows in lists], np.int32),
         sites=np.array([site for site, _ in pairs], np.int32),
         factors=factors,
+        tiers=np.array(tiers or [0] * len(pairs), np.int64),
         located=np.ones(len(lists), np.bool_),
     )
 
 
 def test_runs_are_neighbours_of_one_ranking_score_and_tier():
-    rows = scored([(0, 9), (1, 9), (2, 9), (3, 5)], [(3, 5), (0, 5)], [(2, 1), (1, 1)])
-    tier = tiers_of(np.array([0.0, 0.0, np.nan, 4.0]))
-    assert tier.tolist() == [0, 0, 1, 1]
-    runs = tied_runs(rows, rows.factors[:, 0], tier)
+    lists = ([(0, 9), (1, 9), (2, 9), (3, 5)], [(3, 5), (0, 5)], [(2, 1), (1, 1)])
+    rows = scored(*lists, tiers=[0, 0, 1, 1, 1, 0, 1, 0])
+    runs = tied_runs(rows, rows.factors[:, 0])
     assert runs.sites.tolist() == [0, 1]
     assert runs.lengths.tolist() == [2]
-    same = tied_runs(rows, rows.factors[:, 0], np.zeros(4, np.int64))
+    rows = scored(*lists)
+    same = tied_runs(rows, rows.factors[:, 0])
     assert same.lengths.tolist() == [3, 2, 2]
     assert same.positions.tolist() == [0, 1, 2, 0, 1, 0, 1]
+
+
+def test_ties_of_rankings_that_do_not_state_the_tier_are_left_out():
+    unknown = [TIER_UNKNOWN] * 2
+    rows = scored([(0, 9), (1, 9)], [(2, 1), (1, 1)], tiers=[*unknown, 1, 1])
+    assert tied_runs(rows, rows.factors[:, 0]).sites.tolist() == [2, 1]
 
 
 def make_runs(rng, count, favoured=None):

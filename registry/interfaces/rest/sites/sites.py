@@ -12,8 +12,7 @@ from registry.db.frontier import tasks
 from registry.db.sites import documents, probes
 from registry.db.sites import listed_sites as sites
 from registry.errors import Gone, NotFound, Refused
-from registry.formats.as_mcp_tools import as_mcp_tools
-from registry.formats.wab.as_wab import as_wab
+from registry.formats.writing.forms import FORMS_TEXT, Form, write_as
 from registry.interfaces.http import refusals
 from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.problems import problems
@@ -142,12 +141,8 @@ async def get_document(
         QueryParameter(max_length=2048, description="which; else the first"),
     ] = None,
     form: Annotated[
-        Literal["fetched", "wab", "mcp-tools"],
-        QueryParameter(
-            name="as",
-            description="wab: all that is listed of the site, as one WAB 1.0 document;"
-            " mcp-tools: its actions as MCP tool definitions (WAB §10.2)",
-        ),
+        Literal["fetched"] | Form,
+        QueryParameter(name="as", description=FORMS_TEXT),
     ] = "fetched",
 ) -> entry_views.DocumentContent | dict[str, Any]:
     if url is not None and form != "fetched":
@@ -155,10 +150,8 @@ async def get_document(
         raise Refused(refusals.PARAMETER_INVALID, detail, pointer="url")
     async with services.api.connect() as connection:
         entry = await find_registered(connection, host, test_hosts=services.test_hosts)
-        if form == "wab":
-            return as_wab(entry.site, host=entry.host)
-        if form == "mcp-tools":
-            return as_mcp_tools(entry.site, host=entry.host)
+        if form != "fetched":
+            return write_as(form, entry.site, host=entry.host)
         current = await documents.current_documents(connection, entry.site_id)
     for document in current:
         if url is None or document.url == url:

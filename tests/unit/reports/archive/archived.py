@@ -165,7 +165,7 @@ def told_label(said, valid_from):
 
 def scores_of(number, order, day, request_id):
     """Falling, with a tie at the end of every other list."""
-    seed = make_seed(secret_of(day), request_id, "n")
+    seed = make_seed(secret_of(day), request_id.encode(), "n")
     factors = [
         [
             9000 - 1000 * (rank if number % 2 else min(rank, 1)),
@@ -184,6 +184,7 @@ def scores_of(number, order, day, request_id):
             ),
             "site": format_site_id(site),
             "tie": f"{tie_key(seed, format_site_id(site)):016x}",
+            "tier": int(site % 3 > 0),
         }
         for site, row in zip(order, factors, strict=True)
     ]

@@ -1,20 +1,19 @@
 """Rules that the records of a log keep, checked one record after another.
 
 What no hash can tell: that a secret was committed to before it decided ties and is
-revealed as committed, that a policy was logged before its use, that what is erased was
-there, that no ranking of an operator is missing, and that time goes forward. Memory grows
-with days, policies and counted operators, never with records; the state is plain data,
-so that a reader can stop and go on (`ConductState`).
+revealed as committed, that a policy was logged before its use, that what is erased or
+selected was there, that no record stands twice, that no ranking of an operator is missing,
+and that time goes forward. Memory grows with days, policies, counted operators and the
+selections of a week, never with records; the state is plain data, so that a reader can
+stop and go on (`ConductState`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import cast
 
-import msgspec
-
 from registry.errors import ProblemType, Refused, RegistryError
+from registry.records.attestation import parse_attestation, verify_attestation
 from registry.records.canonical import JsonValue
 from registry.records.ranking_record import (
     RankingLine,
@@ -23,18 +22,38 @@ from registry.records.ranking_record import (
 )
 from registry.records.record import parse_record
 from registry.records.refusals import (
+    ATTESTATION_INVALID,
+    ATTESTATION_UNFOUNDED,
     ERASURE_UNFOUNDED,
     OPERATOR_COUNT_BROKEN,
     POLICY_UNLOGGED,
     RECORD_FIELD_INVALID,
+    RECORD_ID_OUT_OF_TIME,
+    RECORD_LOGGED_TWICE,
     RECORD_OUT_OF_TIME,
     REPORT_LOGGED_TWICE,
+    SEED_COMMITTED_LATE,
     SEED_COMMITTED_TWICE,
     SEED_NOT_OF_THE_DAY,
     SEED_OVERDUE,
     SEED_REVEALED_EARLY,
     SEED_UNCOMMITTED,
     SEED_UNLOGGED,
+    SEED_USED_AFTER_REVEAL,
+    SELECTION_LOGGED_TWICE,
+    SELECTION_UNFOUNDED,
+)
+from registry.records.rules.conduct_state import (
+    CommittedDay,
+    ConductState,
+    Counted,
+    LoggedErasure,
+    LoggedSelection,
+    RuleBroken,
+)
+from registry.records.rules.seen_records import (
+    ID_TOLERANCE_MIN,
+    minute_of_id,
 )
 from registry.records.seed import verify_reveal
 
@@ -42,65 +61,10 @@ MERGE_DELAY = timedelta(seconds=1)
 RESOLUTION = timedelta(minutes=1)  # of a record's time
 REVEAL_WITHIN = timedelta(days=1)  # after the end of the seed's day
 REVEAL_GRACE = timedelta(hours=1)  # where the registry stood still at that time
+COMMIT_BY = timedelta(hours=1)  # into a day with rankings, tomorrow is committed to
 MAX_AHEAD = 4_096  # numbers of one operator that wait for an earlier one
 
 Members = Mapping[str, JsonValue]
-
-
-class RuleBroken(Refused):
-    """A record that breaks a rule, alone or by its place among the others."""
-
-    def __init__(self, kind: ProblemType, detail: str, *, entry_index: int) -> None:
-        super().__init__(kind, f"entry {entry_index}: {detail}")
-        self.entry_index = entry_index
-
-
-class CommittedDay(msgspec.Struct, kw_only=True):
-    """secret: in hex once it is revealed, as committed or not; until then "".
-
-    late_since: the first minute of the log after the time to reveal, or "".
-    """
-
-    day: str
-    commitment: str
-    secret: str = ""
-    late_since: str = ""
-    is_told: bool = False
-
-    @property
-    def is_revealed(self) -> bool:
-        return bool(self.secret)
-
-
-class Counted(msgspec.Struct, kw_only=True):
-    """reached: all numbers up to it were seen. ahead: those beyond, and when."""
-
-    reached: int = 0
-    ahead: dict[int, str] = {}
-
-
-class ConductState(msgspec.Struct, kw_only=True):
-    """State between records. minute: the newest; seeds: by the leaf of the commitment.
-
-    records: how many of each kind. policies: by digest, the leaf of the record.
-    reports: by window, the leaf of the record.
-    """
-
-    minute: str = ""
-    records: dict[str, int] = {}
-    policies: dict[str, int] = {}
-    seeds: dict[int, CommittedDay] = {}
-    operators: dict[str, Counted] = {}
-    reports: dict[str, int] = {}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoggedErasure:
-    """An erase record whose target has yet to be looked at: see check_erasure."""
-
-    entry_index: int
-    target_index: int
-    digests: tuple[str, ...]
 
 
 def raise_it(broken: RuleBroken) -> None:
@@ -110,8 +74,8 @@ def raise_it(broken: RuleBroken) -> None:
 class Conduct:
     """Reads records in the order of the log. report: told what is broken.
 
-    erasures: to be checked by whoever can read the entries that they point to, and
-    cleared.
+    erasures, selections: to be checked by whoever can read the entries that they point
+    to, and cleared.
     """
 
     def __init__(
@@ -122,6 +86,8 @@ class Conduct:
     ) -> None:
         self.state = state or ConductState()
         self.erasures: list[LoggedErasure] = []
+        self.selections: list[LoggedSelection] = []
+        self._clock = ("", 0)
         self._report = report
         # What a new minute has to look at, so that it does not look at everything.
         self._unrevealed = [
@@ -152,13 +118,23 @@ class Conduct:
     def check_erasure(self, erasure: LoggedErasure, target: bytes) -> None:
         """target: the entry at its target_index."""
         try:
-            present = parse_record(target).get("_sd", ())
+            members = parse_record(target)
         except RegistryError:
-            present = ()
-        missing = set(erasure.digests) - set(cast("Sequence[str]", present))
+            members = {}
+        if members.get("kind") != "ranking":
+            detail = f"entry {erasure.target_index} has nothing that can be erased"
+            self._tell(ERASURE_UNFOUNDED, detail, erasure.entry_index)
+            return
+        missing = set(erasure.digests) - set(cast("Sequence[str]", members["_sd"]))
         if missing:
             detail = f"entry {erasure.target_index} has no digest {min(missing)}"
             self._tell(ERASURE_UNFOUNDED, detail, erasure.entry_index)
+
+    def check_selection(self, selection: LoggedSelection, *, is_ranking: bool) -> None:
+        """is_ranking: whether a ranking of that id stands in the log."""
+        if not is_ranking:
+            detail = f"no ranking {selection.ranking_id} before it"
+            self._tell(SELECTION_UNFOUNDED, detail, selection.entry_index)
 
     def overdue_days(self, now: datetime) -> list[str]:
         """Days whose secret should be revealed by now, whether or not the log goes on."""
@@ -173,11 +149,17 @@ class Conduct:
         if kind == "ranking":
             self._read_ranking(index, ranking_line_of(members))
             return
-        self._advance(index, str(members["t"]))
+        if not self._advance(index, str(members["t"])):
+            return
+        self._read_id(index, str(members["id"]), str(members["t"]), is_ranking=False)
         if kind == "policy":
             self.state.policies.setdefault(str(members["policy"]), index)
         elif kind == "erase":
             self._read_erase(index, members)
+        elif kind == "selection":
+            self._read_selection(index, members)
+        elif kind == "rescore":
+            self._read_attestation(index, members)
         elif kind == "report":
             self._read_report(index, members)
         elif kind == "seed" and "commitment" in members:
@@ -186,32 +168,80 @@ class Conduct:
             self._read_reveal(index, members)
 
     def _read_ranking(self, index: int, line: RankingLine) -> None:
-        self._advance(index, line.minute)
+        if not self._advance(index, line.minute):
+            return
+        self._read_id(index, line.record_id, line.minute, is_ranking=True)
+        self.state.ranked = max(self.state.ranked, line.minute)
         if line.policy not in self.state.policies:
             self._tell(POLICY_UNLOGGED, f"no policy {line.policy} before it", index)
         seed = self.state.seeds.get(line.seed_index)
         if seed is None:
             detail = f"entry {line.seed_index} is no commitment before it"
             self._tell(SEED_UNLOGGED, detail, index)
-        elif seed.day > line.minute[:10]:
-            detail = f"the seed of {seed.day} at {line.minute}"
-            self._tell(SEED_NOT_OF_THE_DAY, detail, index)
+        else:
+            self._check_seed(index, seed, line.minute)
         if line.operator_count is not None:
             self._read_number(index, line.operator, line.operator_count)
 
+    def _check_seed(self, index: int, seed: CommittedDay, minute: str) -> None:
+        """Check that it is the day's own, or that of the day before for a further page."""
+        detail = f"the seed of {seed.day} at {minute}"
+        if not seed.day <= minute[:10] <= _day_after(seed.day):
+            self._tell(SEED_NOT_OF_THE_DAY, detail, index)
+        elif seed.revealed and _instant(minute) - _instant(seed.revealed) > RESOLUTION:
+            self._tell(SEED_USED_AFTER_REVEAL, detail, index)
+
+    def _read_id(
+        self, index: int, record_id: str, minute: str, *, is_ranking: bool
+    ) -> None:
+        own, clock = minute_of_id(record_id), self._minutes(minute)
+        if abs(own - clock) > ID_TOLERANCE_MIN:
+            detail = f"the id {record_id} is not of {minute}"
+            self._tell(RECORD_ID_OUT_OF_TIME, detail, index)
+        elif not self.state.seen.add(record_id, own, is_ranking=is_ranking):
+            detail = f"{record_id} stands in the log already"
+            self._tell(RECORD_LOGGED_TWICE, detail, index)
+
+    def _read_selection(self, index: int, members: Members) -> None:
+        ranking_id, seen = str(members["ranking"]), self.state.seen
+        age_min = self._minutes(str(members["t"])) - minute_of_id(ranking_id)
+        if age_min < -ID_TOLERANCE_MIN:
+            detail = f"{ranking_id} is of a later time"
+            self._tell(SELECTION_UNFOUNDED, detail, index)
+            return
+        is_ranking = seen.is_ranking(ranking_id)
+        selection = LoggedSelection(entry_index=index, ranking_id=ranking_id)
+        if is_ranking is None:
+            self.selections.append(selection)
+        else:
+            self.check_selection(selection, is_ranking=is_ranking)
+        if not seen.select(ranking_id):
+            detail = f"{ranking_id} has a selection already"
+            self._tell(SELECTION_LOGGED_TWICE, detail, index)
+
     def _read_erase(self, index: int, members: Members) -> None:
-        """Read an erasure: one of a range names no digests, since all of it is erased."""
+        """Read an erasure: one of a range begins and ends with rankings, and names no digests."""
         target = cast("int", members["index"])
         last = cast("int", members.get("last", target))
         if max(target, last) >= index:
             self._tell(ERASURE_UNFOUNDED, f"entry {last} is not before it", index)
             return
-        if "last" in members:
-            return
         digests = tuple(cast("Sequence[str]", members["fields"]))
-        self.erasures.append(
-            LoggedErasure(entry_index=index, target_index=target, digests=digests)
-        )
+        for end in {target, last}:
+            erasure = LoggedErasure(
+                entry_index=index, target_index=end, digests=digests
+            )
+            self.erasures.append(erasure)
+
+    def _read_attestation(self, index: int, members: Members) -> None:
+        last = cast("int", members["last"])
+        if last >= index:
+            detail = f"entry {last} is not before it"
+            self._tell(ATTESTATION_UNFOUNDED, detail, index)
+        try:
+            verify_attestation(parse_attestation(members))
+        except RegistryError as refused:
+            self._tell(ATTESTATION_INVALID, refused.problem.detail, index)
 
     def _read_report(self, index: int, members: Members) -> None:
         window = " to ".join(str(members[name]) for name in ("from", "to"))
@@ -229,10 +259,22 @@ class Conduct:
         elif self._seed_of(day) is not None:
             self._tell(SEED_COMMITTED_TWICE, f"the second for {day}", index)
         else:
+            if self._is_committed_late(day, str(members["t"])):
+                self._tell(SEED_COMMITTED_LATE, f"that of {day}", index)
             commitment = str(members["commitment"])
             seed = CommittedDay(day=day, commitment=commitment)
             self.state.seeds[index] = seed
             self._unrevealed.append(seed)
+
+    def _is_committed_late(self, day: str, minute: str) -> bool:
+        """Return whether the day had begun, and there were rankings on the day before.
+
+        A registry that begins, or stood still, commits to the day on which it does.
+        """
+        if minute[:10] < day or not self.state.ranked:
+            return False
+        start = datetime.combine(date.fromisoformat(day), datetime.min.time(), UTC)
+        return _instant(self.state.ranked) >= start - timedelta(days=1) + COMMIT_BY
 
     def _read_reveal(self, index: int, members: Members) -> None:
         day = str(members["day"])
@@ -249,7 +291,7 @@ class Conduct:
             problem = refused.problem
             kind = ProblemType(problem.code, problem.title, problem.fix)
             self._tell(kind, f"the secret of {day} is not the committed one", index)
-        seed.secret = str(members["secret"])
+        seed.secret, seed.revealed = str(members["secret"]), str(members["t"])
         self._unrevealed.remove(seed)
 
     def _seed_of(self, day: str) -> CommittedDay | None:
@@ -305,21 +347,30 @@ class Conduct:
 
     # --- time ---
 
-    def _advance(self, index: int, minute: str) -> None:
+    def _advance(self, index: int, minute: str) -> bool:
+        """Return whether there is such a time."""
         if minute == self.state.minute:
-            return
+            return True
         try:
             now = _instant(minute)
         except ValueError:
             self._tell(RECORD_FIELD_INVALID, f"/t no such time: {minute}", index)
-            return
+            return False
         if minute > self.state.minute:
             self.state.minute = minute
+            self.state.seen.forget(self._minutes(minute))
             self._look_for_overdue(index, now)
             self._look_for_gaps(index, now)
         elif _instant(self.state.minute) - now > MERGE_DELAY + RESOLUTION:
             detail = f"{minute} stands after {self.state.minute}"
             self._tell(RECORD_OUT_OF_TIME, detail, index)
+        return True
+
+    def _minutes(self, minute: str) -> int:
+        """Return the minutes since 1970; those of the newest minute are remembered."""
+        if minute != self._clock[0]:
+            self._clock = (minute, int(_instant(minute).timestamp()) // 60)
+        return self._clock[1]
 
     def _count(self, kind: str) -> None:
         self.state.records[kind] = self.state.records.get(kind, 0) + 1
@@ -331,6 +382,10 @@ class Conduct:
 def _instant(minute: str) -> datetime:
     """Raises: ValueError where the calendar has no such minute."""
     return datetime.fromisoformat(minute)
+
+
+def _day_after(day: str) -> str:
+    return (date.fromisoformat(day) + timedelta(days=1)).isoformat()
 
 
 def _is_day(text: str) -> bool:

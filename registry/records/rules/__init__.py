@@ -1,0 +1,1 @@
+"""Rules that the records of a log keep, and what an auditor remembers for them."""
