@@ -107,8 +107,8 @@ class BoundOracle:
             weight * scored[name].astype(np.int64)
             for weight, name in zip(constants.weights, names, strict=True)
         )
-        beyond_chance = (matched > 0) | (
-            scored["cosine"] >= constants.meaning_only_min_bp
+        beyond_chance = scored["cosine"] >= np.where(
+            matched > 0, constants.meaning_min_bp, constants.meaning_only_min_bp
         )
         relevant = scored["relevance"] >= constants.floor
         scored["eligible"] = relevant & beyond_chance & _passing(part, constants)

@@ -66,14 +66,14 @@ class SentencePieces:
         best = [0.0]
         last = [(0, UNKNOWN)]
         for end in range(1, len(text) + 1):
-            found = best[end - 1] + self._unknown_score
+            likeliest = best[end - 1] + self._unknown_score
             piece = (end - 1, UNKNOWN)
             for start in range(max(0, end - longest), end):
                 number = number_of(text[start:end])
-                if number is not None and best[start] + scores[number] > found:
-                    found = best[start] + scores[number]
+                if number is not None and best[start] + scores[number] > likeliest:
+                    likeliest = best[start] + scores[number]
                     piece = (start, number)
-            best.append(found)
+            best.append(likeliest)
             last.append(piece)
         return _walk_back(last)
 

