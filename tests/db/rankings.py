@@ -52,10 +52,14 @@ class MadeRanking:
     def on_record(self) -> AnswerOnRecord:
         """Part by part."""
         packed: dict[str, Any] = {
-            one.name: pack_opening(
-                one.name, one.salt, one.encoded, self.fields.order, self.tie_seed
+            opening.name: pack_opening(
+                opening.name,
+                opening.salt,
+                opening.encoded,
+                self.fields.order,
+                self.tie_seed,
             )
-            for one in self.openings
+            for opening in self.openings
         }
         return AnswerOnRecord(
             fields=self.fields,
@@ -67,7 +71,7 @@ class MadeRanking:
 
     @property
     def columns(self) -> RankingColumns:
-        values = {one.name: one.value for one in self.openings}
+        values = {opening.name: opening.value for opening in self.openings}
         return RankingColumns(
             accepted_at=self.fields.at,
             operator=self.fields.operator,
@@ -117,9 +121,9 @@ def make_ranking(
     )
 
 
-def numbered(one: MadeRanking, number: int) -> Record:
+def numbered(made_ranking: MadeRanking, number: int) -> Record:
     """The record as it is stored once it was counted."""
-    return one.on_record.counted(number)
+    return made_ranking.on_record.counted(number)
 
 
 async def add_operator(connection: Connection, now: datetime) -> str:

@@ -162,11 +162,12 @@ def _read_pointer(document: Reader) -> Document:
     (A2A_MANIFEST if is_for_a2a else MCP_MANIFEST).compare(document)
     holder, name = _catalogue_in(raw) or ("", "")
     catalogue = document.child(holder).target(name, base=_root(document))
-    document.child(holder).note(
-        "reference",
-        "the actions are in another document",
-        "Make sure that it is there; serve the actions at /.well-known/ai-actions.json.",
-    )
+    if catalogue is None:
+        document.child(holder).note(
+            "reference",
+            "it names no catalogue that agents can follow",
+            "Serve the actions at /.well-known/ai-actions.json and name that.",
+        )
     return document.log.conclude(
         format="awas",
         dialect="pointer",

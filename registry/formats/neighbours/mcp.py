@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from registry.formats.document import MAX_ACTIONS, Document
+from registry.formats.neighbours.mcp_schema import PUBLISHED, SERVER_JSON
 from registry.formats.reading.action_list import gather
 from registry.formats.reading.claims import read_address, read_languages
 from registry.formats.reading.gating import read_auth
@@ -142,12 +143,16 @@ def _dialect_of(raw: JsonObject) -> str:
 
 def read_mcp(document: Reader) -> Document:
     body = _body_of(document)
+    is_judged = _is_published(document.members)
+    if is_judged:
+        SERVER_JSON.compare(document)
     servers = [body, *_listed_servers(body)]
     endpoints = [_endpoint_of(server) for server in servers]
     if body is not document:
         endpoints[0] = endpoints[0] or document.target("path", *_ADDRESSES)
     actions = gather(islice(_read_all(servers, endpoints), 2 * MAX_ACTIONS))
-    note_if_empty(document, actions)
+    if not is_judged:  # a server.json lists none: the server tells them
+        note_if_empty(document, actions)
     info = body.child("serverInfo", "server")
     return document.log.conclude(
         format="mcp",
@@ -163,7 +168,7 @@ def read_mcp(document: Reader) -> Document:
         ),
         raw=document.members,
         references=tuple(dict.fromkeys(url for url in endpoints if url)),
-        is_judged=False,
+        is_judged=is_judged,
     )
 
 
@@ -172,6 +177,16 @@ def _read_all(
 ) -> Iterator[tuple[Reader, Action]]:
     for server, endpoint in zip(servers, endpoints, strict=True):
         yield from _read_actions(server, endpoint or "")
+
+
+def _is_published(raw: JsonObject) -> bool:
+    """Tell if it says to follow the schema of the MCP registry's `server.json`."""
+    schema = raw.get("$schema")
+    return (
+        isinstance(schema, str)
+        and schema.startswith(PUBLISHED)
+        and schema.endswith("/server.schema.json")
+    )
 
 
 def _body_of(document: Reader) -> Reader:

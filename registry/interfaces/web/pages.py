@@ -1,6 +1,6 @@
 """The pages for people: search, what a problem code means, who the crawler is.
 
-No JavaScript. A refusal is shown where the form is, with its way out.
+No JavaScript. The search form is also a WebMCP tool, by its attributes. A refusal is shown where the form is, with its way out.
 """
 
 from typing import Annotated, Any
@@ -11,6 +11,7 @@ from litestar.params import FromPath, QueryParameter
 
 from registry.errors import NotFound, RegistryError
 from registry.identity.requests.web_bot_auth import DIRECTORY_PATH
+from registry.interfaces.discovery.own_site import OWN_ACTIONS
 from registry.interfaces.http.credentials import Call
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import status_of
@@ -39,6 +40,8 @@ from registry.usecases.search.search_query import MAX_QUERY_LENGTH, SearchQuery
 
 PAGE_RESULTS = 10
 LIMITS = max_lengths(SearchQuery)
+SEARCHING = OWN_ACTIONS[0]
+ABOUT = {parameter.name: parameter.description for parameter in SEARCHING.parameters}
 Field = Annotated[str, QueryParameter(max_length=MAX_QUERY_LENGTH)]
 
 
@@ -52,7 +55,8 @@ async def show_search(  # noqa: PLR0917 — one for each parameter
     cursor: Field = "",
 ) -> Response[str]:
     given = {"q": q, "city": city, "country": country}
-    form: dict[str, Any] = {"given": given, "limits": LIMITS}
+    form: dict[str, Any] = {"given": given, "limits": LIMITS, "about": ABOUT}
+    form["tool"] = SEARCHING
     if not q.strip():
         listed = await services.listed_count.current()
         return page("search.html", **form, listed=listed)

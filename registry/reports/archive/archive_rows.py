@@ -44,6 +44,7 @@ TYPES: Mapping[str, str] = {
     "totals": "INTEGER[]",
     "ties": "UBIGINT[]",
     "tiers": "SMALLINT[]",
+    "probes": "INTEGER[]",
 }
 """Columns of a file of rankings, as DuckDB names their types."""
 
@@ -54,7 +55,7 @@ class ArchivedRanking(msgspec.Struct, kw_only=True):
     selection_index: the leaf of the report of a choice, None without one. chosen: the
     site, or None for no site. query_key, category, located: what a report takes from
     the query, the filters and the place. query, location, filters: JSON, as disclosed; with their salts None where erased.
-    scores: JSON too, where they are of another form than the four columns can hold.
+    scores: JSON too, where they are of another form than the five columns can hold.
     """
 
     leaf_index: int
@@ -82,6 +83,7 @@ class ArchivedRanking(msgspec.Struct, kw_only=True):
     totals: list[int] | None = None
     ties: list[int] | None = None
     tiers: list[int] | None = None
+    probes: list[int | None] | None = None
 
     @property
     def unopened(self) -> list[str]:
@@ -99,7 +101,11 @@ class ArchivedRanking(msgspec.Struct, kw_only=True):
     def _value(self, name: str) -> bytes:
         if name == "scores" and self.scores is None:
             columns = ArchivedScores(
-                self.factors or [], self.totals or [], self.ties or [], self.tiers
+                self.factors or [],
+                self.totals or [],
+                self.ties or [],
+                self.tiers,
+                self.probes,
             )
             return join_scores(columns, self.returned)
         return str(getattr(self, name)).encode()
@@ -184,7 +190,7 @@ def _put(row: ArchivedRanking, name: str, disclosure: str) -> None:
     setattr(row, f"{name}_salt", salt)
     columns = split_scores(bytes(value), row.returned) if name == "scores" else None
     if columns:
-        row.factors, row.totals, row.ties, row.tiers = columns
+        row.factors, row.totals, row.ties, row.tiers, row.probes = columns
     else:
         setattr(row, name, bytes(value).decode())
 

@@ -82,10 +82,10 @@ def iterate_rankings(duck: "Duck", archive: Archive) -> Iterator[ArchivedRanking
 
 
 def _rankings_source(files: list[Path]) -> str:
-    """Return files of rankings as a table; those of before have no tiers."""
-    tiers = f"SELECT NULL::{TYPES['tiers']} AS tiers WHERE false"
+    """Return files of rankings as a table; those of before have no tiers and probes."""
+    later = ", ".join(f"NULL::{TYPES[name]} AS {name}" for name in ("tiers", "probes"))
     rows = f"SELECT * FROM {parquet_source(files)}"  # noqa: S608 — of our own names
-    return f"({rows} UNION ALL BY NAME {tiers})"
+    return f"({rows} UNION ALL BY NAME SELECT {later} WHERE false)"
 
 
 def _read(values: dict[str, object]) -> ArchivedRanking:

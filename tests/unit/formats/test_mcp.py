@@ -14,7 +14,7 @@ CARD: dict[str, Any] = {"serverInfo": {"name": "wetter"}, "tools": [TOOL]}
 
 
 def _rules(document: Document) -> set[tuple[str, str]]:
-    return {(each.pointer, each.rule) for each in document.deviations}
+    return {(deviation.pointer, deviation.rule) for deviation in document.deviations}
 
 
 def test_an_mcp_card_offers_its_tools(sample: Sample, read: Read) -> None:
@@ -173,10 +173,10 @@ def test_each_kind_of_document_is_read(
     names: list[str],
     references: list[str],
 ) -> None:
-    found = read(document)
-    assert (found.format, found.dialect) == ("mcp", dialect)
-    assert [action.name for action in found.site.actions] == names
-    assert list(found.references) == references
+    result = read(document)
+    assert (result.format, result.dialect) == ("mcp", dialect)
+    assert [action.name for action in result.site.actions] == names
+    assert list(result.references) == references
 
 
 @pytest.mark.parametrize(
@@ -223,8 +223,8 @@ def test_a_tool_is_called_at_its_own_address_or_the_servers(
     read: Read, members: dict[str, Any], call: tuple[str, str, str]
 ) -> None:
     document = read(CARD | {"endpoint": "/mcp", "tools": [TOOL | members]})
-    (found,) = document.site.actions[0].calls
-    assert (found.transport, found.method, found.target) == call
+    (result,) = document.site.actions[0].calls
+    assert (result.transport, result.method, result.target) == call
 
 
 @pytest.mark.parametrize(
@@ -313,3 +313,31 @@ def test_a_document_that_names_mcp_is_read_as_mcp(
     assert parsed.format == "mcp"
     assert "find_huts" in [action.name for action in parsed.site.actions]
     assert "manifest" not in {deviation.rule for deviation in parsed.deviations}
+
+
+PUBLISHED = {
+    "$schema": "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+    "name": "com.example/weather",
+    "description": "The weather of tomorrow",
+    "version": "1.0.0",
+    "remotes": [{"type": "streamable-http", "url": "https://site.example/mcp"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "pointer"),
+    [
+        ({}, None),
+        ({"name": "weather"}, "/name"),
+        ({"description": "x" * 101}, "/description"),
+        ({"version": ""}, "/version"),
+        ({"remotes": [{"type": "stdio", "url": "x"}]}, "/remotes/0/type"),
+        ({"remotes": [{"type": "sse"}]}, "/remotes/0/url"),
+    ],
+)
+def test_a_server_json_is_compared_with_the_schema_that_it_names(
+    read: Callable[..., Document], changes: dict[str, Any], pointer: str | None
+) -> None:
+    document = read({**PUBLISHED, **changes})
+    pointers = {row.pointer for row in document.deviations}
+    assert pointer in pointers if pointer else document.conformance == "strict"

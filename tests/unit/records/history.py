@@ -23,8 +23,8 @@ from registry.sites.identifier import format_site_id, make_ulid
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DAY = NOON.date()
 POLICY = DEFAULT_POLICY.canonical_json
-ASKED = {"query": "bread", "location": None, "filters": {}}
-ASKED_VALUES = (ASKED["query"], ASKED["location"], ASKED["filters"])
+PARAMS = {"query": "bread", "location": None, "filters": {}}
+ASKED_VALUES = (PARAMS["query"], PARAMS["location"], PARAMS["filters"])
 WEIGHTS = DEFAULT_POLICY.weights
 
 
@@ -104,8 +104,8 @@ class History:
         scores = disclose.get("scores") or honest_scores(self.now)
         sealed = seal(
             {
-                **ASKED,
-                "query": disclose.get("query", ASKED["query"]),
+                **PARAMS,
+                "query": disclose.get("query", PARAMS["query"]),
                 "request": {
                     "id": request_id,
                     "nonce": "n",
@@ -117,7 +117,7 @@ class History:
             lambda size: sha256(b"%d" % len(self.bodies)).digest()[:size],
             8,
         )
-        order = disclose.get("order") or [one["site"] for one in scores]
+        order = disclose.get("order") or [score["site"] for score in scores]
         head = {**self.head, **pick(disclose, "record_id")}
         fields = RankingFields(
             **head,
@@ -130,7 +130,7 @@ class History:
             sd_digests=sealed.digests,
         )
         index = self.log(ranking_record(fields, count))
-        self.disclosures[index] = [one.disclosure for one in sealed.openings]
+        self.disclosures[index] = [opening.disclosure for opening in sealed.openings]
         return index
 
 
@@ -150,7 +150,7 @@ def honest_scores(now):
         scored(7, (9000, 5000, 5000, 7000, 2000), seed),
         *sorted(
             (scored(site, (4000, 5000, 5000, 7000, 2000), seed) for site in (8, 9)),
-            key=lambda one: one["tie"],
+            key=lambda score: score["tie"],
         ),
     ]
 
@@ -163,4 +163,5 @@ def scored(site, factors, seed, tier=1):
         "score": sum(w * f for w, f in zip(WEIGHTS, factors, strict=True)),
         "tie": f"{tie_key(seed, spelled):016x}",
         "tier": tier,
+        "probes": [3, 3, 3, 100],
     }
