@@ -52,7 +52,7 @@ class Policy:
     name: str = "fair-2026.11"
     encoder: str = "wordllama-axes-128-use-multilingual-3-axes-128"
     encoder_digest: str = (
-        "sha256:4f576ab13d742992af5fa4a6875f49387ce53afa0d1b3083d890ebfeb6e74583"
+        "sha256:2ffa3c83c9be87fc72dff2daa117755ae73b2ae4bb21276ef50d63f999054fb3"
     )
 
     # Weights of the factors

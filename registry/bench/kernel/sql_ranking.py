@@ -206,6 +206,7 @@ def _parameters(search: ScoringParameters) -> tuple[object, ...]:
         search.now_s,
         len(search.fresh) - 1,
         search.weights,
+        search.meaning_min_bp,
     )
 
 

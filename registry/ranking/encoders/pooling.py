@@ -9,6 +9,7 @@ from struct import Struct
 
 import numpy as np
 import numpy.typing as npt
+
 Table = npt.NDArray[np.int16]
 """One row of numbers for each piece."""
 Floats = npt.NDArray[np.float64]

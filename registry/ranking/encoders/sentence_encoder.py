@@ -7,7 +7,7 @@ this package; tests/unit/ranking/make_projection.py says how they were made.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.ranking.encoders.sentence_layers import TANH, SentenceLayers
-from registry.ranking.encoders.sentence_pieces import UNKNOWN, SentencePieces
+from registry.ranking.encoders.sentence_pieces import SentencePieces
 
 AXES = 128
 PROJECTION = Path(__file__).with_name("sentence_projection.npy")
@@ -37,34 +37,36 @@ class SentenceEncoder:
         """projection: shape (512, AXES)."""
         self.pieces = pieces
         self.digest = digest
-        self._layers = layers
+        self.layers = layers
         self._projection = projection.astype(np.float64)
 
-    def encode(
-        self, texts: Sequence[str], pieces_most: int
-    ) -> npt.NDArray[np.float64]:
+    def encode(self, texts: Sequence[str], pieces_most: int) -> npt.NDArray[np.float64]:
         """Return whole numbers, shape (texts, AXES); all zero for a text of no known piece."""
         numbers = [self.pieces.numbers(text, pieces_most) for text in texts]
         vectors = np.zeros((len(texts), self._projection.shape[1]))
-        for batch in _batches(numbers):
-            outputs = self._layers([numbers[index] for index in batch])
+        speaking = [
+            index
+            for index, text in enumerate(numbers)
+            if self.pieces.say_something(text)
+        ]
+        for batch in _batches(speaking, list(map(len, numbers))):
+            outputs = self.layers([numbers[index] for index in batch])
             vectors[batch] = outputs.astype(np.float64) @ self._projection
         return vectors
 
 
-def _batches(texts: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Return the indices of texts that are encoded together, without those that say nothing."""
-    batches: list[list[int]] = [[]]
+def _batches(texts: Sequence[int], lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Yield the texts that are encoded together. lengths: of all texts, by their index."""
+    batch: list[int] = []
     room = _AT_ONCE
-    for index, text in enumerate(texts):
-        if all(number == UNKNOWN for number in text[1:-1]):
-            continue
-        if len(text) > room and batches[-1]:
-            batches.append([])
-            room = _AT_ONCE
-        batches[-1].append(index)
-        room -= len(text)
-    return [batch for batch in batches if batch]
+    for text in texts:
+        if lengths[text] > room and batch:
+            yield batch
+            batch, room = [], _AT_ONCE
+        batch.append(text)
+        room -= lengths[text]
+    if batch:
+        yield batch
 
 
 def load_sentence_encoder() -> SentenceEncoder:

@@ -5,7 +5,7 @@ likeliest split is found here, because a table of 128,000 strings takes a tenth 
 memory that the library's tree takes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from struct import Struct
 
@@ -39,6 +39,7 @@ class SentencePieces:
                 character_map = dict(_fields(body))[_CHARACTER_MAP]
         self._number_of = {piece: number for number, piece in enumerate(pieces)}
         self._scores = scores
+        self._silent = frozenset({UNKNOWN, self._number_of[START]})
         self._unknown_score = min(scores) - _UNKNOWN_PENALTY
         self._longest = max(map(len, pieces))
         self._normaliser = Precompiled(character_map)
@@ -55,6 +56,10 @@ class SentencePieces:
         words = self._normaliser.normalize_str(text).split()
         numbers = chain.from_iterable(map(self._split_words.__getitem__, words))
         return [BEGIN, *islice(numbers, most), END]
+
+    def say_something(self, numbers: Sequence[int]) -> bool:
+        """Tell if some of a text's pieces is known, and more than a space."""
+        return not self._silent.issuperset(numbers[1:-1])
 
     def _split(self, word: str) -> list[int]:
         """Return the likeliest split; of equals the one with the longest last piece.

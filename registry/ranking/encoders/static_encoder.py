@@ -84,7 +84,10 @@ class StaticEncoder:
         ]
 
     def encode_request(
-        self, text: str, sentence: Words, content: Words  # noqa: ARG002
+        self,
+        text: str,
+        sentence: Words,
+        content: Words,  # noqa: ARG002
     ) -> Meaning:
         total, confidence_bp = self.request_sum(sentence, content)
         return Meaning(

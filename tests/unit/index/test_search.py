@@ -12,6 +12,7 @@ from registry.index.query.index import Index
 from registry.index.query.scoring_parameters import Query
 from registry.index.query.search import Ranked, prepare_query, search
 from registry.ranking.encoders.encoder import Encoder, load_encoder
+from registry.ranking.encoders.vectors import DIMENSIONS
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.policy import FULL
 from registry.ranking.profile import Profile, make_profile
@@ -24,7 +25,9 @@ from tests.unit.index.conftest import request_vector
 
 MakeProfile = Callable[..., Profile]
 AMMAN = Point(31.95, 35.93)
-TABLE = ParsedQuery(term_of={"tables": "tabl"}, vector=bytes(128), confidence_bp=0)
+TABLE = ParsedQuery(
+    term_of={"tables": "tabl"}, vector=bytes(DIMENSIONS), confidence_bp=0
+)
 SEED = bytes(range(32))
 
 

@@ -49,14 +49,17 @@ def test_words_of_like_meaning_are_nearer(encoder: Encoder) -> None:
 def test_order_of_words_changes_no_bit(words: list[str]) -> None:
     encoder = load_encoder(STATIC_POLICY)
     ordered = sorted(words)
-    assert encoder.encode_request(" ".join(words), words, words) == encoder.encode_request(
-        " ".join(ordered), ordered, ordered
-    )
+    assert encoder.encode_request(
+        " ".join(words), words, words
+    ) == encoder.encode_request(" ".join(ordered), ordered, ordered)
     assert site_of(encoder, *words) == site_of(encoder, *ordered)
 
 
 def test_vectors_have_their_sizes(encoder: Encoder) -> None:
-    assert len(encoder.encode_request("dinner", ["dinner"], ["dinner"]).vector) == DIMENSIONS
+    assert (
+        len(encoder.encode_request("dinner", ["dinner"], ["dinner"]).vector)
+        == DIMENSIONS
+    )
     assert len(site_of(encoder, "dinner")) == SITE_BYTES
 
 

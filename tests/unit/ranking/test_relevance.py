@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from registry.ranking.encoders.encoder import Encoder
-from registry.ranking.encoders.vectors import length_in_bits
+from registry.ranking.encoders.vectors import DIMENSIONS, length_in_bits
 from registry.ranking.policy import DEFAULT_POLICY, FULL
 from registry.ranking.profile import Profile
 from registry.ranking.relevance import (
@@ -157,13 +157,15 @@ def test_no_multiplier_overflows_sixty_four_bits() -> None:
     shortest = ParsedQuery(
         term_of={}, vector=bytes([127, *[0] * 127]), confidence_bp=FULL
     )
-    longest = ParsedQuery(term_of={}, vector=bytes([127] * 128), confidence_bp=FULL)
+    longest = ParsedQuery(
+        term_of={}, vector=bytes([127] * DIMENSIONS), confidence_bp=FULL
+    )
     for request in (shortest, longest):
-        product = 127 * 7 * (1 if request is shortest else 128)
+        product = 127 * 7 * (1 if request is shortest else DIMENSIONS)
         assert product * (2**16 // 7) * meaning_multiplier(request) < 2**63
 
 
 def test_a_query_of_no_weight_matches_nothing() -> None:
     assert lexical_multiplier([], DEFAULT_POLICY) > 0
-    nothing = ParsedQuery(term_of={}, vector=bytes(128), confidence_bp=FULL)
+    nothing = ParsedQuery(term_of={}, vector=bytes(DIMENSIONS), confidence_bp=FULL)
     assert meaning_multiplier(nothing) == 0
