@@ -146,24 +146,25 @@ def _parts_of(word: str) -> Iterator[tuple[str, str]]:
 
 
 class Run(NamedTuple):
-    """A run of letters in a text, and the words that it is read as."""
+    """A run of letters as written, and the words that it is read as."""
 
-    start: int
-    end: int
+    shown: str
     words: tuple[str, ...]
 
 
-def runs_of(text: str) -> tuple[str, list[Run]]:
-    """Return the text with identifiers taken apart, and its runs of letters."""
-    whole = _apart(text)
-    runs = [
+def runs_of(text: str) -> list[Run]:
+    return [
         Run(
-            *match.span(),
+            match.group(),
             tuple([word for _, word in _parts_of(match.group().casefold())]),
         )
-        for match in _WORD.finditer(whole)
+        for match in _WORD.finditer(_apart(text))
     ]
-    return whole, runs
+
+
+def plain_text(runs: Iterable[Run]) -> str:
+    """Return the runs as written, without marks and without repetitions."""
+    return " ".join({run.words: run.shown for run in runs}.values())
 
 
 def compared(shown: str) -> str:

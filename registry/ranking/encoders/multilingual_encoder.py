@@ -32,14 +32,12 @@ from registry.ranking.encoders.vectors import (
     quantise_request,
     quantise_site,
 )
-from registry.ranking.memo import Memo
 from registry.ranking.policy import FULL, Policy
+from registry.ranking.terms import plain_text, runs_of
 
 Floats = npt.NDArray[np.float64]
 _LENGTH = 1 << 20  # of a half
 _FINE = 1 << 15
-_TEXT_LETTERS = 512  # of requests whose vectors are stored
-_CACHED = 4096
 _NOTHING = np.where(np.arange(AXES) < AXES // 2, 0, 1) * np.where(
     np.arange(AXES) % 2, 1.0, -1.0
 )
@@ -60,7 +58,6 @@ class MultilingualEncoder:
         self._static = static
         self._sentences = sentences
         self._policy = policy
-        self._vectors = Memo(self._vector_of, longest=_TEXT_LETTERS, most=_CACHED)
 
     def is_one_piece(self, word: str) -> bool:
         return (
@@ -78,9 +75,9 @@ class MultilingualEncoder:
 
     def encode_request(self, text: str, sentence: Words, content: Words) -> Meaning:
         total, _ = self._static.request_sum(sentence, content)
-        sentences = self._vectors[text]
+        sentences = self._vector_of(plain_text(runs_of(text)))
         weight_bp = self._static_weight_bp(content) if total.any() else 0
-        if not sentences.any():
+        if not content or not sentences.any():
             return Meaning(vector=bytes(DIMENSIONS), confidence_bp=0)
         static = _of_length(total) * weight_bp
         return Meaning(
@@ -102,7 +99,7 @@ class MultilingualEncoder:
 
     def encode_sites(self, sites: Sequence[SiteWords]) -> list[bytes]:
         most = self._policy.sentence_texts_max
-        texts = [list(site.texts[:most]) for site in sites]
+        texts = [list(dict.fromkeys(site.texts[:most])) for site in sites]
         flat = [text for own in texts for text in own]
         vectors = self._sentences.encode(flat, self._policy.sentence_pieces_max)
         bounds = pairwise(accumulate(map(len, texts), initial=0))

