@@ -17,6 +17,11 @@ SITE_WITHDRAWN = ProblemType(
     "The site was withdrawn by its owner",
     "It can be registered again by its owner.",
 )
+FEED_LOST = ProblemType(
+    "feed_lost",
+    "The registry's database has another history than the one the cursor is of",
+    "It was restored, or moved. Ask without since, and replace what you hold.",
+)
 AUDITOR_UNKNOWN = ProblemType(
     "auditor_unknown",
     "Attestations and labels are put on record for auditors that the registry knows",
@@ -105,8 +110,13 @@ NONCE_TRIED_OFTEN = ProblemType(
 )
 REGISTRATION_SUPERSEDED = ProblemType(
     "registration_superseded",
-    "A newer statement for the host came before this one was decided",
+    "A newer statement for the host came from your network before this one was decided",
     "Look at the newer one; if it is not yours, submit again.",
+)
+REGISTRATIONS_WAITING = ProblemType(
+    "registrations_waiting",
+    "Too many statements of your network wait to be decided",
+    "Wait until some of them are; GET /v1/registrations/{id} tells when.",
 )
 DOCUMENT_ELSEWHERE = ProblemType(
     "document_elsewhere",

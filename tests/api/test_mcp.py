@@ -13,8 +13,8 @@ import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
+from registry.formats.untrusted_text import NOTICE
 from registry.interfaces.mcp.tool_table import TOOLS
-from registry.interfaces.mcp.untrusted_text import NOTICE
 from tests.api.running import LISTED, RunningRegistry
 
 T = TypeVar("T")
@@ -198,17 +198,17 @@ def test_the_prompt_asks_for_a_fair_selection(registry: RunningRegistry) -> None
 @pytest.mark.parametrize(
     ("tool", "given", "code", "pointer"),
     [
-        ("search_sites", {}, "INVALID_COMMAND", "/q"),
-        ("search_sites", {"q": ""}, "INVALID_COMMAND", "/q"),
-        ("search_sites", {"q": "a", "limit": 0}, "INVALID_COMMAND", "/limit"),
-        ("search_sites", {"q": "a", "limit": "5"}, "INVALID_COMMAND", "/limit"),
+        ("search_sites", {}, "INVALID_PARAMS", "/q"),
+        ("search_sites", {"q": ""}, "INVALID_PARAMS", "/q"),
+        ("search_sites", {"q": "a", "limit": 0}, "INVALID_PARAMS", "/limit"),
+        ("search_sites", {"q": "a", "limit": "5"}, "INVALID_PARAMS", "/limit"),
         ("search_sites", {"q": "a", "brand": "x"}, "INVALID_PARAMS", "brand"),
         ("search_sites", {"q": "a", "detail": "full"}, "INVALID_PARAMS", "detail"),
         ("search_sites", {"q": "a", "cursor": "x"}, "INVALID_PARAMS", "/cursor"),
         ("search_sites", {"q": "a", "lat": 1}, "INVALID_PARAMS", "/lon"),
         ("get_site", {"site": "nobody.test"}, "INVALID_PARAMS", "host"),
         ("get_site", {"site": "not a host"}, "INVALID_PARAMS", "host"),
-        ("get_site", {"site": 7}, "INVALID_COMMAND", "/site"),
+        ("get_site", {"site": 7}, "INVALID_PARAMS", "/site"),
         ("get_site_tools", {"site": "../../v1"}, "INVALID_PARAMS", "host"),
         ("explain_ranking", {"rankingId": "x"}, "INVALID_PARAMS", None),
         (

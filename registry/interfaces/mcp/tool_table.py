@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
+from registry.formats.untrusted_text import NOTICE
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.mcp.compact_answer import CompactAnswer
-from registry.interfaces.mcp.untrusted_text import NOTICE
 from registry.interfaces.rest.search.selections import OUTCOME
 from registry.interfaces.rest.wire_model import PromisedView
 from registry.usecases.search.search_query import SearchQuery
