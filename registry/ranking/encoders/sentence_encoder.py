@@ -42,16 +42,14 @@ class SentenceEncoder:
         self._projection = projection.astype(np.float64)
         self._stored: dict[tuple[str, int], npt.NDArray[np.float64]] = {}
 
-    def encode(
-        self, texts: Sequence[str], pieces_most: int
-    ) -> npt.NDArray[np.float64]:
+    def encode(self, texts: Sequence[str], pieces_most: int) -> npt.NDArray[np.float64]:
         """Return whole numbers, shape (texts, AXES); all zero for a text of no known piece.
 
         Texts of the last sites and requests are looked up: most of them come again.
         """
         keys = [(text, pieces_most) for text in texts]
-        stored = {key: self._stored.get(key) for key in keys}
-        new = [key for key, vector in stored.items() if vector is None]
+        stored = {key: self._stored[key] for key in keys if key in self._stored}
+        new = [key for key in dict.fromkeys(keys) if key not in stored]
         stored.update(zip(new, self._encode(new), strict=True))
         if len(self._stored) > _STORED_MOST:
             self._stored.clear()

@@ -130,7 +130,8 @@ class SentenceLayers:
         summed = (np.add.reduceat(units, starts, axis=0) / _SUM_UNIT).astype(np.float32)
         counts = lengths.astype(np.float32)[:, None]
         inputs = self._dense["cnn_W"](summed) + counts * self._sum_bias
-        return self._outputs(inputs / np.sqrt(counts))
+        scaled = (inputs / np.sqrt(counts)).astype(np.float32)
+        return self._outputs(scaled)
 
     def _features(
         self, pieces: npt.NDArray[np.int64], windows: npt.NDArray[np.int64]
@@ -156,7 +157,8 @@ class SentenceLayers:
         inner = _positive(first)
         last = dense["p3"](inner) + dense["d3"](_positive(dense["d2"](inner)))
         steps = np.rint(last * np.float32(_STEPS)).astype(np.int64) + len(TANH) // 2
-        return TANH[np.clip(steps, 0, len(TANH) - 1)]
+        outputs: npt.NDArray[np.int64] = TANH[np.clip(steps, 0, len(TANH) - 1)]
+        return outputs
 
 
 def _convolve(

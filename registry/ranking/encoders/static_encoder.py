@@ -85,9 +85,9 @@ class StaticEncoder:
 
     def encode_request(
         self,
-        text: str,
+        text: str,  # noqa: ARG002 - single words are all that it knows
         sentence: Words,
-        content: Words,  # noqa: ARG002
+        content: Words,
     ) -> Meaning:
         total, confidence_bp = self.request_sum(sentence, content)
         return Meaning(

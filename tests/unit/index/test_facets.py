@@ -20,8 +20,8 @@ from registry.index.query.index import Index
 from registry.index.query.scoring_parameters import Query
 from registry.index.query.search import search
 from registry.ranking.encoders.vectors import DIMENSIONS
-from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.policy import FULL
+from registry.ranking.policy import STATIC_POLICY as P
 from registry.ranking.profile import Profile
 from registry.ranking.relevance import ParsedQuery
 from tests.unit.index.conftest import MakeProfile, request_vector

@@ -12,7 +12,7 @@ from registry.index.query.sample import splitmix64
 from registry.index.query.scoring_parameters import Query
 from registry.index.query.search import search
 from registry.ranking.encoders.vectors import DIMENSIONS
-from registry.ranking.policy import DEFAULT_POLICY as P
+from registry.ranking.policy import STATIC_POLICY as P
 from registry.ranking.profile import Profile
 from registry.ranking.relevance import ParsedQuery
 

@@ -32,7 +32,7 @@ from registry.index.query.search import Ranked, search
 from registry.index.segments.array_file import FileDamaged
 from registry.index.segments.levels import SIZES, Sizes
 from registry.ranking.encoders.vectors import DIMENSIONS
-from registry.ranking.policy import DEFAULT_POLICY as P
+from registry.ranking.policy import STATIC_POLICY as P
 from registry.ranking.profile import Profile
 from registry.ranking.relevance import ParsedQuery
 

@@ -139,6 +139,7 @@ def random_constants(rng: np.random.Generator) -> ScoringParameters:
         lexical_share_bp=int(rng.integers(3500, 7001)),
         full_relevance_bp=7000,
         floor=int(rng.choice([1, 1300, 2900, 6000])),
+        radius_km=0,
         meaning_min_bp=int(rng.choice([0, 400, 3000])),
         meaning_only_min_bp=int(rng.choice([0, 500, 3000])),
         near=NEAR,

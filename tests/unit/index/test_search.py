@@ -13,8 +13,8 @@ from registry.index.query.scoring_parameters import Query
 from registry.index.query.search import Ranked, prepare_query, search
 from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.encoders.vectors import DIMENSIONS
-from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.policy import FULL
+from registry.ranking.policy import STATIC_POLICY as P
 from registry.ranking.profile import Profile, make_profile
 from registry.ranking.quality import ProbeFigures
 from registry.ranking.relevance import ParsedQuery

@@ -51,10 +51,12 @@ def sentence_vectors() -> Floats:
     sentences = sentence_encoder.load_sentence_encoder()
     layers, pieces = sentences.layers, sentences.pieces
     words = [piece[1:] for piece in pieces if _is_word(piece)]
-    random.Random(1).shuffle(words)  # noqa: S311 - it is no secret
+    random.Random(1).shuffle(words)
     pairs = [f"{word} {next_one}" for word, next_one in batched_pairs(words[:_WORDS])]
     outputs = [
-        layers([pieces.numbers(pair, _PIECES_MOST) for pair in pairs[start : start + 64]])
+        layers(
+            [pieces.numbers(pair, _PIECES_MOST) for pair in pairs[start : start + 64]]
+        )
         for start in range(0, len(pairs), 64)
     ]
     return _unit(np.concatenate(outputs))

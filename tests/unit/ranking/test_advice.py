@@ -18,7 +18,7 @@ from registry.ranking.advice import (
 )
 from registry.ranking.advice_trial import AdviceTrial, requests_of
 from registry.ranking.encoders.encoder import Encoder, load_encoder
-from registry.ranking.policy import STATIC_POLICY, FULL
+from registry.ranking.policy import FULL, STATIC_POLICY
 from registry.ranking.profile import Profile, make_profile, plain_name
 from registry.ranking.quality import ProbeFigures, quality
 from registry.ranking.words.site_words import site_text_reader

@@ -44,9 +44,9 @@ def texts(sentences: SentenceEncoder) -> list[list[int]]:
 def in_whole_numbers(inputs: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Multiply exactly, and refuse sums that 32-bit fractions would round."""
     products = inputs.astype(np.int64) @ weights.astype(np.int64)
-    assert (np.abs(inputs).astype(np.int64) @ np.abs(weights).astype(np.int64)).max() < (
-        SUM_MOST
-    )
+    assert (
+        np.abs(inputs).astype(np.int64) @ np.abs(weights).astype(np.int64)
+    ).max() < (SUM_MOST)
     return products.astype(np.float32)
 
 
