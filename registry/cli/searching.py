@@ -1,5 +1,6 @@
 """`search`: ranked sites for plain words."""
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,8 @@ def search(
     for result in answer["results"]:
         console.print(render_result(result))
     tell_receipt(answer)
+    for hint in answer["hints"]:
+        tell_hint(hint)
 
 
 def render_result(result: dict[str, Any]) -> RenderableType:
@@ -74,6 +77,16 @@ def render_result(result: dict[str, Any]) -> RenderableType:
             factor.because,
         )
     return table
+
+
+def tell_hint(hint: dict[str, Any]) -> None:
+    """Print the options that ask from a city that the words name."""
+    options = f"--city {shlex.quote(hint['city'])} --country {hint['country']}"
+    sentence = (
+        f"{hint['words']!r} in the words does not say where you are; to ask from "
+        f"{hint['city']} ({hint['country']}), add: {options}"
+    )
+    console.print(sentence, markup=False, highlight=False, soft_wrap=True)
 
 
 def tell_receipt(answer: dict[str, Any]) -> None:

@@ -22,6 +22,7 @@ from registry.interfaces.rest.search import (
     selections,
 )
 from registry.interfaces.rest.sites import changes, lint, notices, refresh, sites
+from registry.interfaces.rest.webhook_routes import WEBHOOKS
 from registry.interfaces.wab.bridge_document import get_own_document
 from registry.interfaces.wab.bridge_routes import EXPOSED, PROXY, WAB
 from registry.interfaces.wab.domain_trust import TRUST
@@ -75,6 +76,7 @@ V1 = Router(
         sites.get_quality,
         sites.get_site,
         sites.list_sites,
+        *WEBHOOKS,
     ],
 )
 

@@ -22,6 +22,26 @@ FEED_LOST = ProblemType(
     "The registry's database has another history than the one the cursor is of",
     "It was restored, or moved. Ask without since, and replace what you hold.",
 )
+WEBHOOK_UNKNOWN = ProblemType(
+    "webhook_unknown",
+    "You have no subscription of this id",
+    "GET /v1/webhooks lists yours.",
+)
+WEBHOOK_URL_INVALID = ProblemType(
+    "webhook_url_invalid",
+    "The address can't be one that deliveries are sent to",
+    "Give an https URL of a public host on port 443, without credentials.",
+)
+WEBHOOKS_MANY = ProblemType(
+    "webhooks_many",
+    "You have as many subscriptions as an operator may have",
+    "End one with DELETE /v1/webhooks/ID; one can serve many receivers of yours.",
+)
+WEBHOOKS_OFF = ProblemType(
+    "webhooks_off",
+    "This registry signs no requests, and so delivers none",
+    "Follow GET /v1/changes instead, or its events.",
+)
 AUDITOR_UNKNOWN = ProblemType(
     "auditor_unknown",
     "Attestations and labels are put on record for auditors that the registry knows",

@@ -28,6 +28,7 @@ _COLOURS = {
 }
 _BEGIN = "[dim]No document yet? fair-registry lint --new[/]"
 _FACTORS = {
+    "eligibility": "being found by filters",
     "relevance": "relevance",
     "proximity": "proximity",
     "capability_depth": "capability depth",

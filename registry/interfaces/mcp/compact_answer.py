@@ -97,7 +97,7 @@ def _forms(result: BriefResult) -> Iterator[CompactResult]:
         site=result.site,
         city=result.city,
         score=result.score,
-        contributions=tuple(map(round, result.contributions)),
+        contributions=result.contributions,
         why=result.why,
         actions=tuple(map(_action, result.actions)),
     )

@@ -25,7 +25,7 @@ INSTRUCTIONS = (
     "which you chose: one report_selection call with ranking.id. " + NOTICE
 )
 _FIRST = ("q", "city", "country", "lat", "lon", "limit", "cursor", "nonce")
-_LEFT_OUT = frozenset({"detail", "facets"})
+_LEFT_OUT = frozenset({"detail", "facets", "fields"})
 _HOST = {"type": "string", "maxLength": 253, "description": "its host name"}
 
 

@@ -116,7 +116,9 @@ def _proximity(facts: ProximityFacts) -> str:
     if facts.distance_band:
         return f"{facts.distance_band} away"
     if not facts.local:
-        return "what it offers is not bound to a place, or it names none"
+        return "what it offers is not bound to a place"
+    if not facts.geonames_id:
+        return "it names no city that is known, so it counts as far away"
     return "no place was given, so it is the same for all"
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from registry.reports.archive.duck import Duck
 
 BATCH = 2_048
+_LATER = ("tiers", "probes", "places")
 _ROWS = ", ".join(TYPES)
 
 
@@ -82,8 +83,8 @@ def iterate_rankings(duck: "Duck", archive: Archive) -> Iterator[ArchivedRanking
 
 
 def _rankings_source(files: list[Path]) -> str:
-    """Return files of rankings as a table; those of before have no tiers and probes."""
-    later = ", ".join(f"NULL::{TYPES[name]} AS {name}" for name in ("tiers", "probes"))
+    """Return files of rankings as a table; those of before lack some columns."""
+    later = ", ".join(f"NULL::{TYPES[name]} AS {name}" for name in _LATER)
     rows = f"SELECT * FROM {parquet_source(files)}"  # noqa: S608 — of our own names
     return f"({rows} UNION ALL BY NAME SELECT {later} WHERE false)"
 

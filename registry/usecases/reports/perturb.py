@@ -17,6 +17,7 @@ from registry.ranking.profile import Profile
 from registry.ranking.quality import ProbeFigures
 from registry.ranking.terms import split_words
 from registry.sites.entry import SiteEntry, SiteStatus
+from registry.sites.identifier import MAX_SITE_NUMBER
 from registry.sites.place import Point
 from registry.sites.site import Site
 from registry.usecases.sites.parse_site import (
@@ -157,6 +158,31 @@ def registered_otherwise(listing: TrialListing, draw: Draw) -> TrialListing:
     at = draw.now - timedelta(days=draw.rng.randint(0, 2_000))
     seq = draw.rng.randint(1, 10**6)
     return replace(listing, entry=replace(listing.entry, registered_at=at, seq=seq))
+
+
+def with_other_identity(listing: TrialListing, draw: Draw) -> TrialListing:
+    """Below another public suffix, with another id, key and date.
+
+    The labels before it stay: the words of a host's own name are masked in its texts,
+    and other words would be otherwise. A site whose texts say the host keeps it.
+    """
+    entry = listing.entry
+    suffix = entry.registrable_domain.partition(".")[2]
+    label = coin_word(draw.rng).casefold()
+    if entry.registrable_domain in _said_by(entry.site) or not suffix:
+        label = suffix
+    host, domain = (
+        f"{name.removesuffix(suffix)}{label}"
+        for name in (entry.host, entry.registrable_domain)
+    )
+    other = replace(
+        entry,
+        site_id=draw.rng.randrange(1, MAX_SITE_NUMBER),
+        host=host,
+        registrable_domain=domain,
+        proof_source=f"https://{host}/keys/{draw.rng.randrange(1000)}",
+    )
+    return registered_otherwise(replace(listing, entry=other), draw)
 
 
 def with_keys_shuffled(listing: TrialListing, draw: Draw) -> TrialListing:
@@ -307,6 +333,7 @@ PERTURB: Mapping[str, Perturb] = {
     "commission": with_other_commission,
     "zero_commission": with_zero_commission,
     "registration_order": registered_otherwise,
+    "identity": with_other_identity,
     "key_order": with_keys_shuffled,
     "nearer": moved_nearer,
     "fresher": made_fresher,

@@ -59,7 +59,7 @@ def _points(row: Json, weights: Sequence[int]) -> Json:
         return {}
     rows = zip(_FACTORS, row["factors"], weights, strict=False)
     return {
-        "score": round(row["score"] / _POINT, 2),
+        "score": round(row["score"] / _POINT, 1),
         "contributions": {
             name: round(value * weight / _POINT, 1) for name, value, weight in rows
         },

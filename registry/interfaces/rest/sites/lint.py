@@ -73,6 +73,8 @@ class LastProbeView(WireModel):
 class AdviceView(WireModel):
     """gain: of the factor, 0..10000; null where the requests decide.
 
+    factor: `eligibility` is none of the five: it is about being in an answer at all.
+
     probe: of advice on quality, else null.
     """
 
