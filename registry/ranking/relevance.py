@@ -267,9 +267,8 @@ def match_sites(
     relevance += (FULL - share) * cosine
     relevance //= policy.full_relevance_bp
     np.minimum(relevance, FULL, out=relevance)
-    eligible = cosine >= np.where(
-        matched > 0, policy.meaning_min_bp, policy.meaning_only_min_bp
-    )
+    eligible = (matched > 0) & (cosine >= policy.meaning_min_bp)
+    eligible |= cosine >= policy.meaning_only_min_bp
     eligible &= relevance >= relevance_floor(terms, policy)
     return Matches(
         lexical=lexical, cosine=cosine, relevance=relevance, eligible=eligible

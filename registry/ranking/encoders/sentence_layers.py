@@ -85,7 +85,7 @@ def make_dense(weights: npt.NDArray[np.generic]) -> Dense:
 
 @dataclass(frozen=True, slots=True)
 class _Convolution:
-    """before: how many neighbours of its `width` stand before a piece."""
+    """Convolution over `width` neighbours. before: those that stand before the piece."""
 
     width: int
     before: int
