@@ -6,8 +6,6 @@ from typing import Any
 
 import click
 import msgspec
-from rich.console import RenderableType
-from rich.table import Table
 
 from registry.interfaces.web.page_wording import explain_factors
 from registry.ranking.explain import Explanation
@@ -19,6 +17,7 @@ from registry.terminal.output import (
     registry_option,
     with_client,
 )
+from registry.terminal.styled import RenderableType, Table
 
 
 @click.command()

@@ -8,7 +8,6 @@ alone: others would make these weigh less.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from registry.ranking.advice_trial import AdviceTrial, coined_words, requests_of
 from registry.ranking.decay import decay_table
@@ -19,43 +18,10 @@ from registry.ranking.words.site_words import ActionWords, site_text_reader
 from registry.sites.action import Action
 from registry.sites.place import Place, Point
 from registry.sites.site import Site
+from registry.sites.site_advice import Advice, LastProbe
 
 MAX_SUBJECTS = 10
 _SOMEWHERE = Place(geonames_id=0, name="", country="", point=Point(0, 0))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LastProbe:
-    """The newest quality probe of a site: what it asked, got and wants.
-
-    code: of the problem, or "". wanted: the right answer, in words.
-    """
-
-    url: str
-    outcome: str
-    code: str = ""
-    got: str = ""
-    wanted: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advice:
-    """A fact to add. gain: of the factor, 0..10000, None if it depends on requests.
-
-    factor: `eligibility` is none of the five; it is about being in an answer at all.
-
-    actions: names of the first ten that lack it, of `count` in all. probe: of advice on
-    quality.
-    """
-
-    factor: Literal[
-        "eligibility", "relevance", "proximity", "capability_depth", "quality"
-    ]
-    how: str
-    gain: int | None = None
-    actions: tuple[str, ...] = ()
-    count: int = 0
-    probe: LastProbe | None = None
 
 
 def advise(

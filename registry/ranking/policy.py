@@ -285,6 +285,10 @@ class Policy:
     freshness_floor: int = _constant(
         2000, "what works need not change: age alone ruins nobody"
     )
+    freshness_credit_days: int = _constant(
+        30,
+        "a change counts once a month at the most: to touch texts daily brings nothing",
+    )
 
     # Sameness and samples
     duplicate_site_bp: int = _constant(

@@ -30,13 +30,17 @@ _RANKING = {"type": "string", "description": "id of the ranking, from ranking.id
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnAction:
-    """An action of the registry. schema: of what it takes. method, path: of /v1."""
+    """An action of the registry. schema: of what it takes. method, path: of /v1.
+
+    tool: its name over MCP, "" where that has none.
+    """
 
     name: str
     description: str
     schema: JsonObject
     method: str
     path: str
+    tool: str = ""
     sensitivity: Sensitivity = "read"
 
     @property
@@ -65,6 +69,7 @@ OWN_ACTIONS = (
         schema=_schema_of_search(),
         method="GET",
         path="/v1/search",
+        tool="search_sites",
     ),
     OwnAction(
         name="getSite",
@@ -72,6 +77,7 @@ OWN_ACTIONS = (
         schema=_object(("host",), host=_HOST),
         method="GET",
         path="/v1/sites/{host}",
+        tool="get_site",
     ),
     OwnAction(
         name="explainRanking",
@@ -82,6 +88,7 @@ OWN_ACTIONS = (
         schema=_object(("rankingId",), rankingId=_RANKING),
         method="GET",
         path="/v1/rankings/{rankingId}",
+        tool="explain_ranking",
     ),
     OwnAction(
         name="reportSelection",
@@ -100,6 +107,7 @@ OWN_ACTIONS = (
         ),
         method="POST",
         path="/v1/selections",
+        tool="report_selection",
         sensitivity="write",
     ),
     OwnAction(
@@ -166,3 +174,7 @@ def _calls(own: OwnAction, origin: str) -> Iterator[Call]:
     )
     socket = f"ws{origin.removeprefix('http')}{SOCKET}"
     yield Call(format="wab", transport="websocket", method="api", target=socket)
+    if own.tool:
+        yield Call(
+            format="mcp", transport="mcp", target=f"{origin}/mcp", operation=own.tool
+        )

@@ -1,9 +1,13 @@
 """Base classes of the shapes of /v1: camelCase, RFC 3339 instants in UTC."""
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from registry.records.promise import Promise, format_promise
-from registry.usecases.log.promiser import Promised
+
+if TYPE_CHECKING:  # the command `lint` shows answers without a server
+    from registry.usecases.log.promiser import Promised
 
 
 class WireModel(msgspec.Struct, rename="camel", kw_only=True):
@@ -33,7 +37,7 @@ class PromisedView(WireModel):
     promise: PromiseView
 
 
-def view_promised(promised: Promised) -> PromisedView:
+def view_promised(promised: "Promised") -> PromisedView:
     return PromisedView(
         id=promised.record.id,
         leaf_hash=promised.record.leaf_hash.hex(),

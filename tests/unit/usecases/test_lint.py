@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
+from registry.formats.inspection import UNTOLD_URL, Report
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.sites.gazetteer import Gazetteer
-from registry.usecases.sites.lint import UNTOLD_URL, Linter, Report
+from registry.usecases.sites.lint import Linter
 
 AWP = {
     "awp_version": "0.2",
