@@ -259,7 +259,7 @@ def test_a_description_is_advised_where_it_raises_the_score(
     before = _scores(silent, others)
     after = _scores(describe_by_actions(silent, _words(silent)), others)
     for request, (relevance, score) in before.items():
-        if relevance > DEFAULT_POLICY.relevance_min + ROUNDING:
+        if relevance > STATIC_POLICY.relevance_min + ROUNDING:
             assert after[request][1] > score, request
 
 
