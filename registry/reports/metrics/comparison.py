@@ -10,7 +10,6 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from registry.reports.arrays import Booleans, Floats, Integers, Numbers
 from registry.reports.estimate import (
     Estimate,
     SampleEvidence,
@@ -22,7 +21,10 @@ from registry.reports.estimate import (
     round_figure,
     total_of,
 )
-from registry.reports.inference.permutation import permutation_p_values
+from registry.reports.inference.permutation import (
+    merge_publishers,
+    permutation_p_values,
+)
 from registry.reports.inference.rates import Interval
 from registry.reports.metric import BarInput, ChartInput, Metric, Panel
 from registry.reports.metrics.measures import COMPARED, Measure
@@ -319,7 +321,7 @@ def _p_values(basis: Basis, classes: Classes) -> PValues:
     ]
     sites = basis.survey.sites
     p_values = permutation_p_values(
-        *_by_publisher(
+        *merge_publishers(
             np.stack(excess, axis=1),
             np.stack(groups, axis=1),
             sites.category[declared].astype(np.int64),
@@ -333,19 +335,6 @@ def _p_values(basis: Basis, classes: Classes) -> PValues:
         for column, measure in enumerate(COMPARED)
         if groups[row].any() and not groups[row].all()
     }
-
-
-def _by_publisher(
-    values: Floats, in_groups: Booleans, strata: Integers, publishers: Numbers
-) -> tuple[Floats, Booleans, Integers]:
-    """Return the same of publishers: their sites share a label and fare alike.
-
-    Sites of a publisher with other labels, or in another category, stand by themselves.
-    """
-    keys = np.column_stack([publishers, strata, in_groups])
-    _, first, owner = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    sums = [np.bincount(owner.ravel(), column, len(first)) for column in values.T]
-    return np.stack(sums, axis=1), in_groups[first], strata[first]
 
 
 def _summarise(dimensions: Sequence[Dimension]) -> Iterator[str]:
