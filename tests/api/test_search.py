@@ -2,6 +2,7 @@ import base64
 import hashlib
 import re
 from itertools import pairwise
+from typing import Any
 
 import httpx
 import pytest
@@ -306,8 +307,12 @@ def test_nonsense_gets_an_empty_list_that_is_on_record(
     assert answer["results"] == []
     assert answer["ranking"]["eligible"] == 0
     assert answer["nextCursor"] is None
-    found = registry.http.get(f"/v1/rankings/{answer['ranking']['id']}")
-    assert found.json()["record"]["order"] == []
+    record = registry.http.get(f"/v1/rankings/{answer['ranking']['id']}").json()
+    assert disclosed_in(record)["answer"] == {"eligible": 0, "order": []}
+
+
+def disclosed_in(record: Json) -> dict[str, Any]:
+    return {opening["name"]: opening["value"] for opening in record["openings"]}
 
 
 def test_pages_together_are_the_whole_answer(registry: RunningRegistry) -> None:
@@ -336,10 +341,15 @@ def test_the_record_is_what_the_leaf_hash_says(registry: RunningRegistry) -> Non
     body = rfc8785.dumps(found["record"])
     assert hashlib.sha256(b"\0" + body).hexdigest() == ranking["leafHash"]
     assert found["leafHash"] == ranking["leafHash"]
-    assert found["record"]["order"] == [one["site"]["id"] for one in answer["results"]]
-    assert found["record"]["n"] == ranking["eligible"]
+    assert disclosed_in(found)["answer"] == {
+        "eligible": ranking["eligible"],
+        "order": [result["site"]["id"] for result in answer["results"]],
+    }
+    assert not {"order", "n", "k"} & found["record"].keys()
     assert found["record"]["policy"] == ranking["policy"]
-    expect.instant(found["acceptedAt"])
+    assert expect.instant(found["acceptedAt"]).second == 0
+    public = registry.http.get(f"/v1/rankings/{ranking['id'].partition('.')[0]}")
+    assert public.json()["openings"] is None
 
 
 def test_the_promise_verifies_with_the_promise_key(registry: RunningRegistry) -> None:

@@ -95,6 +95,7 @@ def make_ranking(scene: Scene, number: int, ids: list[int]) -> MadeRanking:
                 for site, row in zip(spelled, factors, strict=False)
             ],
             "terms": {"question": 1},
+            "answer": {"eligible": len(order) and 90, "order": spelled},
         },
         scene.ids.random_bytes,
         8,
@@ -106,13 +107,13 @@ def make_ranking(scene: Scene, number: int, ids: list[int]) -> MadeRanking:
         policy=DEFAULT_POLICY.digest,
         snapshot=f"sha256:{'0' * 64}",
         seed_index=0,
-        eligible_count=len(order) and 90,
-        order=spelled,
         sd_digests=sealed.digests,
     )
     return MadeRanking(
         fields=fields,
         openings=sealed.openings,
+        order=spelled,
+        count=len(order) and 90,
         eligible=[*ids, *range(1000, 1030 + number)] if order else [],
         tie_seed=seed if number % 5 else None,
     )

@@ -79,10 +79,8 @@ def made(scene: Scene, answer: Answer) -> MadeRanking:
     ranking = make_ranking(
         scene.ids, answer.order, eligible=answer.sampled, disclosed=disclosed
     )
-    told = msgspec.structs.replace(
-        ranking.fields, operator=answer.operator, eligible_count=40
-    )
-    return replace(ranking, fields=told)
+    fields = msgspec.structs.replace(ranking.fields, operator=answer.operator)
+    return replace(ranking, fields=fields, count=40)
 
 
 def observed(answer: Answer, ranking: MadeRanking) -> ObservedRanking:

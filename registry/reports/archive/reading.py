@@ -20,7 +20,7 @@ from registry.reports.archive.archive_manifest import (
     Manifest,
     parse_manifest,
 )
-from registry.reports.archive.archive_rows import TYPES, ArchivedRanking
+from registry.reports.archive.archive_rows import LATER, TYPES, ArchivedRanking
 from registry.reports.archive.duck import parquet_source, view_parquet
 from registry.reports.archive.refusals import ARCHIVE_DAMAGED
 from registry.reports.archive.writing import digest_file
@@ -82,10 +82,10 @@ def iterate_rankings(duck: "Duck", archive: Archive) -> Iterator[ArchivedRanking
 
 
 def _rankings_source(files: list[Path]) -> str:
-    """Return files of rankings as a table; those of before have no tiers."""
-    tiers = f"SELECT NULL::{TYPES['tiers']} AS tiers WHERE false"
+    """Return files of rankings as a table; those of before lack the later columns."""
+    later = ", ".join(f"NULL::{TYPES[name]} AS {name}" for name in LATER)
     rows = f"SELECT * FROM {parquet_source(files)}"  # noqa: S608 — of our own names
-    return f"({rows} UNION ALL BY NAME {tiers})"
+    return f"({rows} UNION ALL BY NAME SELECT {later} WHERE false)"
 
 
 def _read(values: dict[str, object]) -> ArchivedRanking:
