@@ -21,6 +21,7 @@ from registry.interfaces.http.strict import (
     verify_head,
     verify_query,
 )
+from registry.interfaces.mcp.mcp_routes import McpTransport
 from registry.interfaces.rest.search.search_shortcut import SearchShortcut
 from registry.interfaces.routes import AT_THE_ROOT, EXPOSED_HEADERS, V1
 from registry.interfaces.web import openapi
@@ -58,8 +59,8 @@ def create_app(settings: Settings) -> Litestar:
         beating = asyncio.create_task(beat())
         at = None if is_supervised() else settings.metrics_at
         with metrics_served(at, metrics_of_process()):
-            async with open_services(settings) as services:
-                app.state.services = services
+            async with open_services(settings) as services, McpTransport() as mcp:
+                app.state.services, app.state.mcp = services, mcp
                 yield
         beating.cancel()
 

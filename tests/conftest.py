@@ -97,9 +97,9 @@ async def owner(database: URL) -> AsyncIterator[Engine]:
 @pytest.fixture(scope="module")
 async def engines(database: URL) -> AsyncIterator[dict[Role, Engine]]:
     """An engine for each role."""
-    found = {role: open_engine(database, role) for role in Role}
-    yield found
-    for engine in found.values():
+    members = {role: open_engine(database, role) for role in Role}
+    yield members
+    for engine in members.values():
         await engine.dispose()
 
 

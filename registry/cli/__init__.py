@@ -18,6 +18,7 @@ COMMANDS = {
     "withdraw": "registry.cli.owners.registering:withdraw",
     "lint": "registry.cli.owners.linting:lint",
     "search": "registry.cli.searching:search",
+    "mcp": "registry.cli.mcp_stdio:serve_stdio",
     "operator": "registry.cli.operator:operator",
     "crawl": "registry.cli.service.crawling:crawl",
     "audit": "registry.auditor:audit",

@@ -5,6 +5,8 @@ from litestar import Router
 from registry.interfaces.ard.ard_routes import get_manifest
 from registry.interfaces.discovery.discovery_routes import OWN_DOCUMENTS
 from registry.interfaces.log import tile_routes as tiles
+from registry.interfaces.mcp.mcp_routes import answer_message
+from registry.interfaces.mcp.server_card import get_server_card, get_server_json
 from registry.interfaces.rest import health, operators
 from registry.interfaces.rest.labels import labels
 from registry.interfaces.rest.log import about, attestations, records
@@ -70,8 +72,11 @@ V1 = Router(
 )
 
 AT_THE_ROOT = [
+    answer_message,
     *OWN_DOCUMENTS,
     get_manifest,
+    get_server_card,
+    get_server_json,
     directory.get_addresses,
     directory.get_directory,
     files.get_icon,

@@ -6,9 +6,11 @@ and strings only, so fractions are basis points: 10,000 stands for 1.
 """
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
+from typing import Any
 
 import rfc8785
 
@@ -325,6 +327,20 @@ class Policy:
 @lru_cache(maxsize=8)
 def _digest_of(policy: Policy) -> str:
     return f"sha256:{hashlib.sha256(policy.canonical_json).hexdigest()}"
+
+
+def parse_policy(text: str) -> Policy:
+    """Return the policy of a record; what it does not name is as today.
+
+    Raises: ValueError, TypeError.
+    """
+    values = json.loads(text)
+    changes: dict[str, Any] = {
+        item.name: tuple(value) if isinstance(value, list) else value
+        for item in fields(Policy)
+        if (value := values.get(item.name)) is not None
+    }
+    return Policy(**changes)
 
 
 DEFAULT_POLICY = Policy()

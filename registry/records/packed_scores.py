@@ -3,40 +3,54 @@
 What can be computed again is left out, if it comes out the same: a total from its
 factors, a tie key from the request's seed, the sites from the ranking's column of them.
 
-    flags     1 byte: SITES, TIES, TOTALS stand here, not being as computed; TIERS do
+    flags     1 byte: SITES, TIES, TOTALS stand here, not being as computed; TIERS and
+              PROBES do
     count     1 byte: of sites, n
     SITES     8 bytes each
     TIES      8 bytes each; else the seed, 32 bytes
     TOTALS    4 bytes each
     TIERS     one bit each, from the highest of the first byte; older records have none
-    factors   deflated: of each factor n high bytes, then n low bytes
+    factors   deflated: of each factor n high bytes, then n low bytes; behind them those
+              of PROBES: all, without an answer, with a wrong one, and the median + 1 or 0
 """
 
 import struct
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from registry.ranking.ties import tie_key
 from registry.sites.identifier import format_site_id, parse_site_id
 
-SITES, TIES, TOTALS, TIERS = 1, 2, 4, 8
+SITES, TIES, TOTALS, TIERS, PROBES = 1, 2, 4, 8, 16
 WEIGHTS = (4000, 2000, 1500, 1500, 1000)
 """By which totals are foretold; other weights cost four bytes a site."""
 
 _FACTORS_WINDOW = -10
 _SEED_BYTES = 32
 _FACTORS = len(WEIGHTS)
-_MAX_COUNT = 255
+_PARTS = 4
+_MAX_COUNT, _MAX_PART = 255, 2**16 - 1
 
+T = TypeVar("T")
 Factors = tuple[int, int, int, int, int]
 
 
-class _Score(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+Probes = tuple[int, int, int, int | None]
+
+
+class _Score(
+    msgspec.Struct,
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+    kw_only=True,
+    gc=False,
+):
     factors: Factors
+    probes: Probes | None = None
     score: int
     site: str
     tie: str
@@ -55,7 +69,8 @@ class ScoreColumns(NamedTuple):
     """The scores of a ranking by column, first rank first.
 
     sites: ids. factors: five each, 0..65535. totals: 32 bits. ties: keys, 64 bits.
-    tiers: 0 or 1, of commission; empty in records of before.
+    tiers: 0 or 1, of commission; probes: how many, with an answer, with a right one,
+    median in ms; both are empty in records of before.
     """
 
     sites: Sequence[int]
@@ -63,25 +78,34 @@ class ScoreColumns(NamedTuple):
     totals: Sequence[int]
     ties: Sequence[int]
     tiers: Sequence[int] = ()
+    probes: Sequence[Probes] = ()
 
 
 def encode_scores(columns: ScoreColumns, order: Sequence[str]) -> bytes:
     """Canonical JSON. order: the ids of sites as texts."""
-    return _encode_rows(
-        columns.factors, columns.totals, order, columns.ties, columns.tiers
+    unstated = (None,) * len(order)
+    rows = zip(
+        columns.factors,
+        columns.probes or unstated,
+        columns.totals,
+        order,
+        columns.ties,
+        columns.tiers or unstated,
+        strict=True,
     )
-
-
-def _encode_rows(
-    factors: Sequence[Factors],
-    totals: Sequence[int],
-    order: Sequence[str],
-    ties: Iterable[int],
-    tiers: Sequence[int],
-) -> bytes:
-    stated = tiers or (None,) * len(order)
-    rows = zip(factors, totals, order, map(_format_tie, ties), stated, strict=True)
-    return _encode([_Score(*row) for row in rows])
+    return _encode(
+        [
+            _Score(
+                factors=factors,
+                probes=probes,
+                score=total,
+                site=site,
+                tie=_format_tie(tie),
+                tier=tier,
+            )
+            for factors, probes, total, site, tie, tier in rows
+        ]
+    )
 
 
 def pack_scores(
@@ -98,7 +122,8 @@ def pack_scores(
             factors=[score.factors for score in scores],
             totals=[score.score for score in scores],
             ties=[_read_tie(score.tie) for score in scores],
-            tiers=_stated_tiers([score.tier for score in scores]),
+            tiers=_stated([score.tier for score in scores]),
+            probes=_stated([score.probes for score in scores]),
         )
         return pack_columns(columns, seed, in_order=sites == list(order))
     except (msgspec.DecodeError, struct.error, ValueError):
@@ -113,7 +138,7 @@ def pack_columns(
     Raises: struct.error on a number beyond its range.
     """
     count = len(columns.sites)
-    if count > _MAX_COUNT:
+    if count > _MAX_COUNT or not _fits(columns):
         return None
     flags, parts = 0, []
     if not in_order:
@@ -130,9 +155,13 @@ def pack_columns(
     if columns.tiers:
         flags |= TIERS
         parts.append(_pack_bits(columns.tiers))
+    rows = _halves(columns.factors)
+    if columns.probes:
+        flags |= PROBES
+        rows += _halves([_as_parts(row) for row in columns.probes])
     deflate = _BEGUN.copy()
-    factors = deflate.compress(_halves(columns.factors)) + deflate.flush()
-    return bytes([flags, count]) + b"".join(parts) + factors
+    deflated = deflate.compress(rows) + deflate.flush()
+    return bytes([flags, count]) + b"".join(parts) + deflated
 
 
 def unpack_scores(packed: bytes, order: Sequence[str]) -> bytes:
@@ -149,8 +178,19 @@ def unpack_scores(packed: bytes, order: Sequence[str]) -> bytes:
         ties = tuple(tie_key(seed, site) for site in sites)
     totals = read.numbers(count, "I") if flags & TOTALS else None
     tiers = read.bits(count) if flags & TIERS else ()
-    rows = _rows(zlib.decompress(read.rest(), _FACTORS_WINDOW), count)
-    return _encode_rows(rows, totals or _totals(rows), sites, ties, tiers)
+    halves = zlib.decompress(read.rest(), _FACTORS_WINDOW)
+    rows = _rows(halves, count)
+    behind = halves[2 * _FACTORS * count :]
+    parts = _rows(behind, count, _PARTS) if flags & PROBES else []
+    columns = ScoreColumns(
+        sites=(),
+        factors=rows,
+        totals=totals or _totals(rows),
+        ties=ties,
+        tiers=tiers,
+        probes=[_from_parts(*row) for row in parts],
+    )
+    return encode_scores(columns, sites)
 
 
 def unpack_factors(packed: bytes) -> tuple[list[Factors], Sequence[int]]:
@@ -169,12 +209,30 @@ def _totals(factors: Sequence[Factors]) -> list[int]:
     return [a * p + b * q + c * r + d * s + e * t for p, q, r, s, t in factors]
 
 
-def _stated_tiers(tiers: Sequence[int | None]) -> list[int]:
-    """Raises: ValueError where they are stated in part, or are none."""
-    stated = [tier for tier in tiers if tier is not None]
-    if len(stated) not in {0, len(tiers)} or not {*stated} <= {0, 1}:
-        raise ValueError("tiers")
+def _stated(values: Sequence[T | None]) -> list[T]:
+    """Raises: ValueError where they are stated in part."""
+    stated = [value for value in values if value is not None]
+    if len(stated) not in {0, len(values)}:
+        raise ValueError("stated in part")
     return stated
+
+
+def _fits(columns: ScoreColumns) -> bool:
+    parts = [part for row in columns.probes for part in _as_parts(row)]
+    in_range = all(0 <= part <= _MAX_PART for part in parts)
+    return in_range and {*columns.tiers} <= {0, 1}
+
+
+def _as_parts(row: Probes) -> tuple[int, int, int, int]:
+    """Return numbers that are mostly 0."""
+    probes, answers, successes, median_ms = row
+    median = 0 if median_ms is None else median_ms + 1
+    return probes, probes - answers, answers - successes, median
+
+
+def _from_parts(probes: int, missed: int, wrong: int, median: int) -> Probes:
+    answers = probes - missed
+    return probes, answers, answers - wrong, median - 1 if median else None
 
 
 def _pack_bits(bits: Sequence[int]) -> bytes:
@@ -204,16 +262,17 @@ def _gives(seed: bytes, columns: ScoreColumns) -> bool:
     return all(tie == tie_key(seed, format_site_id(site)) for site, tie in first)
 
 
-def _halves(factors: Sequence[Factors]) -> bytes:
-    """Return, of each factor, the high bytes and then the low ones."""
-    rows = _numbers(tuple(chain.from_iterable(factors)), "H")
-    width = 2 * _FACTORS
-    return b"".join([rows[at::width] for at in range(width)])
+def _halves(rows: Sequence[Sequence[int]]) -> bytes:
+    """Return, of each column, the high bytes and then the low ones."""
+    width = 2 * len(rows[0]) if rows else 0
+    packed = _numbers(tuple(chain.from_iterable(rows)), "H")
+    return b"".join([packed[at::width] for at in range(width)])
 
 
-def _rows(columns: bytes, count: int) -> list[Factors]:
+def _rows(columns: bytes, count: int, width: int = _FACTORS) -> list[Any]:
+    """Return rows of so many numbers."""
     values = []
-    for number in range(_FACTORS):
+    for number in range(width):
         begin = 2 * count * number
         high = columns[begin : begin + count]
         low = columns[begin + count : begin + 2 * count]

@@ -16,6 +16,8 @@ import msgspec
 
 from registry.errors import Refused
 from registry.ranking.explain import FACTOR_NAMES
+from registry.ranking.policy import parse_policy
+from registry.ranking.quality import ProbeFigures, quality
 from registry.ranking.ties import make_seed, make_seed_by_id, tie_key
 from registry.records.canonical import JsonValue
 from registry.records.disclosure import verify_disclosure
@@ -23,6 +25,7 @@ from registry.records.refusals import POLICY_WITHOUT_WEIGHTS
 from registry.records.seed import digest_request
 
 MAX_FACTOR = 10_000
+QUALITY = FACTOR_NAMES.index("quality")
 FIRST_PAGE = -(10**9)
 """Score that the first page goes on from; of later pages it is the last one before."""
 
@@ -30,10 +33,14 @@ TIES_BY_ID = 1
 """Form of policies that do not say how ties are drawn: by an id that the registry chose."""
 
 
+_Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
 class DisclosedScore(msgspec.Struct, frozen=True):
     """A place of the answer as the `scores` disclosure has it.
 
-    tie: 16 hex digits. tier: of commission; None in rankings of before.
+    tie: 16 hex digits. tier: of commission. probes: of the site, how many, with an
+    answer, with a right one, and their median in ms. Both are None in rankings of before.
     """
 
     site: str
@@ -41,6 +48,16 @@ class DisclosedScore(msgspec.Struct, frozen=True):
     score: int
     tie: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{16}\Z")]
     tier: Annotated[int, msgspec.Meta(ge=0, le=1)] | None = None
+    probes: tuple[_Count, _Count, _Count, _Count | None] | None = None
+
+    @property
+    def figures(self) -> ProbeFigures | None:
+        if self.probes is None:
+            return None
+        probes, answers, successes, median_ms = self.probes
+        return ProbeFigures(
+            probes=probes, answers=answers, successes=successes, median_ms=median_ms
+        )
 
 
 class AnswerDisclosed(msgspec.Struct, frozen=True):
@@ -103,6 +120,12 @@ class _Outcome:
         else:
             self.add("sites", _site_differences(answer, scores))
 
+    def add_ties(self, seed: bytes | None, scores: Sequence[DisclosedScore]) -> None:
+        if seed is None:
+            self.missing.append("ties: not all of the request is disclosed")
+        else:
+            self.add("ties", _tie_differences(scores, seed))
+
     @property
     def recomputation(self) -> Recomputation:
         return Recomputation(
@@ -142,6 +165,8 @@ def recompute(
         outcome.add_sites(answer, scores)
         outcome.add("totals", _total_differences(scores, weights))
         outcome.add("order", _order_differences(scores, request, tie_form))
+        if tie_form != TIES_BY_ID:
+            outcome.add("quality", _quality_differences(scores, policy_text))
     if request is None:
         outcome.missing.append("ties: the request is not disclosed")
     else:
@@ -150,10 +175,7 @@ def recompute(
         outcome.missing.append(f"ties: the secret of {day.day} is not revealed yet")
     elif scores is not None and request is not None:
         seed = seed_of(values, request, day.secret, tie_form)
-        if seed is None:
-            outcome.missing.append("ties: not all that was asked is disclosed")
-        else:
-            outcome.add("ties", _tie_differences(scores, seed))
+        outcome.add_ties(seed, scores)
     return outcome.recomputation
 
 
@@ -235,6 +257,21 @@ def _total_differences(
         total = sum(w * f for w, f in zip(weights, row.factors, strict=True))
         if total != row.score:
             yield f"{row.site}: the total is {total}, not {row.score}"
+
+
+def _quality_differences(
+    scores: Sequence[DisclosedScore], policy_text: str
+) -> Iterator[str]:
+    """Compute quality again from the facts that the answer shows."""
+    policy = parse_policy(policy_text)
+    for row in scores:
+        figures = row.figures
+        if figures is None:
+            yield f"{row.site}: the probes behind its quality are not disclosed"
+        elif not figures.successes <= figures.answers <= figures.probes:
+            yield f"{row.site}: more probes were answered than made"
+        elif (computed := quality(figures, policy)) != row.factors[QUALITY]:
+            yield f"{row.site}: the quality is {computed}, not {row.factors[QUALITY]}"
 
 
 def _order_differences(

@@ -19,23 +19,23 @@ def problem(
     assert answer.status_code == status, answer.text
     assert answer.headers["Content-Type"] == "application/problem+json"
     assert answer.headers["Cache-Control"] == "no-store"
-    found: Json = answer.json()
-    assert found["status"] == status
-    assert found.keys() <= _MEMBERS | set(more.split())
-    assert _CODE.fullmatch(found["code"])
-    assert found["type"] == f"/problems/{found['code']}"
-    assert all(found[name].strip() for name in ("title", "detail", "fix"))
+    body: Json = answer.json()
+    assert body["status"] == status
+    assert body.keys() <= _MEMBERS | set(more.split())
+    assert _CODE.fullmatch(body["code"])
+    assert body["type"] == f"/problems/{body['code']}"
+    assert all(body[name].strip() for name in ("title", "detail", "fix"))
     if code is not None:
-        assert found["code"] == code, found
-    return found
+        assert body["code"] == code, body
+    return body
 
 
 def instant(text: str) -> datetime:
     """RFC 3339 in UTC, spelled with Z."""
     assert _INSTANT.fullmatch(text), text
-    found = datetime.fromisoformat(text)
-    assert found.tzinfo == UTC
-    return found
+    result = datetime.fromisoformat(text)
+    assert result.tzinfo == UTC
+    return result
 
 
 def members(value: Json, names: str) -> None:

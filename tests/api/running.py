@@ -100,8 +100,8 @@ class RunningRegistry:
             "exp": now + LIFETIME_S,
             **changes,
         }
-        told = {name: value for name, value in payload.items() if value is not None}
-        return sign_compact(told, site.private_key)
+        members = {name: value for name, value in payload.items() if value is not None}
+        return sign_compact(members, site.private_key)
 
     def submit(self, token: str | bytes) -> httpx.Response:
         headers = {"Content-Type": "application/jose"}
@@ -109,8 +109,8 @@ class RunningRegistry:
 
     def decided(self, registration_id: str) -> Json:
         def look() -> Json | None:
-            found: Json = self.http.get(f"/v1/registrations/{registration_id}").json()
-            return found if found["status"] != "verifying" else None
+            body: Json = self.http.get(f"/v1/registrations/{registration_id}").json()
+            return body if body["status"] != "verifying" else None
 
         return awaited(f"the decision of {registration_id}", look)
 
@@ -118,8 +118,8 @@ class RunningRegistry:
         """The ranking, once it stands in the log."""
 
         def look() -> Json | None:
-            found: Json = self.http.get(f"/v1/rankings/{ranking_id}").json()
-            return found if found["leafIndex"] is not None else None
+            body: Json = self.http.get(f"/v1/rankings/{ranking_id}").json()
+            return body if body["leafIndex"] is not None else None
 
         return awaited(f"{ranking_id} in the log", look)
 
@@ -132,8 +132,8 @@ class RunningRegistry:
     def search(self, q: str = "book a table for two", **given: Any) -> Json:
         answer = self.http.get("/v1/search", params={"q": q, **given})
         assert answer.status_code == 200, answer.text
-        found: Json = answer.json()
-        return found
+        body: Json = answer.json()
+        return body
 
 
 class Backstage:
@@ -204,7 +204,7 @@ class Backstage:
 def web_process(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
     """granian, as `fair-registry serve` starts it; its words go to `web.log`."""
     parts = parts_of_service(settings.host, settings.port, 1)
-    part = next(one for one in parts if one.name == "web")
+    part = next(part for part in parts if part.name == "web")
     environment = {**os.environ, **as_environment(settings)}
     with (settings.data / "web.log").open("wb") as log:
         process = subprocess.Popen(

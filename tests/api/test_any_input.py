@@ -36,7 +36,7 @@ def members_of(**likely: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, 
     spoiled = st.dictionaries(
         st.sampled_from(sorted(likely)) | st.text(max_size=8), values, max_size=3
     )
-    return st.builds(lambda one, two: {**one, **two}, sound, spoiled | st.just({}))
+    return st.builds(lambda item, two: {**item, **two}, sound, spoiled | st.just({}))
 
 
 words = st.sampled_from(["book a table", "repair a bicycle", "a", "🦊 ñandú", "the"])
@@ -77,28 +77,28 @@ def check(answer: httpx.Response, *statuses: int) -> None:
         expect.problem(answer, answer.status_code)
 
 
-def post(http: httpx.Client, path: str, told: Any) -> httpx.Response:
-    content = json.dumps(told).encode()
+def post(http: httpx.Client, path: str, sent: Any) -> httpx.Response:
+    content = json.dumps(sent).encode()
     headers = {"Content-Type": "application/json"}
     return http.post(path, content=content, headers=headers)
 
 
 @EXAMPLES
-@given(asked=searches | values)
-def test_any_search_is_answered(http: httpx.Client, asked: Any) -> None:
-    check(post(http, "/v1/search", asked), 200)
+@given(query=searches | values)
+def test_any_search_is_answered(http: httpx.Client, query: Any) -> None:
+    check(post(http, "/v1/search", query), 200)
 
 
 @FEWER
-@given(asked=challenges | values)
-def test_any_challenge_is_answered(http: httpx.Client, asked: Any) -> None:
-    check(post(http, "/v1/challenges", asked), 201)
+@given(query=challenges | values)
+def test_any_challenge_is_answered(http: httpx.Client, query: Any) -> None:
+    check(post(http, "/v1/challenges", query), 201)
 
 
 @FEWER
-@given(asked=selections | values)
-def test_any_selection_is_answered(http: httpx.Client, asked: Any) -> None:
-    check(post(http, "/v1/selections", asked), 201)
+@given(query=selections | values)
+def test_any_selection_is_answered(http: httpx.Client, query: Any) -> None:
+    check(post(http, "/v1/selections", query), 201)
 
 
 @FEWER

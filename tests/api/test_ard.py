@@ -93,8 +93,8 @@ def test_all_listed_sites_are_entries_page_by_page(registry: RunningRegistry) ->
     items: list[Json] = []
     token: str | None = None
     while True:
-        asked = {"pageSize": 3, **({"pageToken": token} if token else {})}
-        page = registry.http.get("/ard/agents", params=asked).json()
+        params = {"pageSize": 3, **({"pageToken": token} if token else {})}
+        page = registry.http.get("/ard/agents", params=params).json()
         items += page["items"]
         token = page.get("pageToken")
         if token is None:

@@ -26,10 +26,10 @@ def until_logged(origin: str, ranking_id: str) -> int:
     """Return the index of the ranking's record, once the log has it."""
 
     def index() -> int | None:
-        found: int | None = httpx.get(f"{origin}/v1/rankings/{ranking_id}").json()[
+        leaf_index: int | None = httpx.get(f"{origin}/v1/rankings/{ranking_id}").json()[
             "leafIndex"
         ]
-        return found
+        return leaf_index
 
     return awaited(f"{ranking_id} in the log", index)
 

@@ -383,8 +383,8 @@ def test_what_is_not_there_is_not_found(http: httpx.Client, path: str) -> None:
     expect.problem(http.get(path), 404)
 
 
-def cursor_of(registry: RunningRegistry, **asked: Any) -> str:
-    cursor = registry.search(limit=1, **asked)["nextCursor"]
+def cursor_of(registry: RunningRegistry, **query: Any) -> str:
+    cursor = registry.search(limit=1, **query)["nextCursor"]
     assert cursor
     return str(cursor)
 
@@ -393,7 +393,7 @@ def test_a_cursor_goes_on_with_its_own_request_only(registry: RunningRegistry) -
     cursor = cursor_of(registry)
     q = "book a table for two"
     assert registry.search(q, cursor=cursor)["results"]
-    for asked in (
+    for query in (
         {"q": "another thing"},
         {"q": q, "city": "Amman"},
         {"q": q, "lat": 31.9, "lon": 35.9},
@@ -401,7 +401,7 @@ def test_a_cursor_goes_on_with_its_own_request_only(registry: RunningRegistry) -
         {"q": q, "category": "restaurant"},
         {"q": q, "format": "wab"},
     ):
-        answer = registry.http.get("/v1/search", params={**asked, "cursor": cursor})
+        answer = registry.http.get("/v1/search", params={**query, "cursor": cursor})
         expect.problem(answer, 400, "cursor_invalid")
     expect.problem(
         registry.http.get("/v1/sites", params={"cursor": cursor}), 400, "cursor_invalid"
@@ -413,8 +413,8 @@ def test_a_changed_cursor_is_refused(registry: RunningRegistry) -> None:
     for position in range(0, len(cursor), 7):
         other = "A" if cursor[position] != "A" else "B"
         forged = cursor[:position] + other + cursor[position + 1 :]
-        asked = {"q": "book a table for two", "cursor": forged}
-        answer = registry.http.get("/v1/search", params=asked)
+        params = {"q": "book a table for two", "cursor": forged}
+        answer = registry.http.get("/v1/search", params=params)
         expect.problem(answer, 400, "cursor_invalid")
 
 

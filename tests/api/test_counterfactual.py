@@ -48,13 +48,13 @@ def body_of(inquiry: Inquiry, signer: Signer = AUDITOR, **changes: Any) -> Json:
 def test_an_auditor_sees_what_holds(http: httpx.Client, inquiry: Inquiry) -> None:
     answer = http.post(PATH, json=body_of(inquiry))
     assert answer.status_code == 200, answer.text
-    told = answer.json()
-    assert told["held"] is True
-    assert told["expected"] == "identical"
-    assert told["changed"] == [*inquiry.sites]
-    assert told["before"] == told["after"]
-    assert told["before"]["places"][0]["siteId"] == inquiry.sites[0]
-    assert told["shadow"] == told["listed"]
+    body = answer.json()
+    assert body["held"] is True
+    assert body["expected"] == "identical"
+    assert body["changed"] == [*inquiry.sites]
+    assert body["before"] == body["after"]
+    assert body["before"]["places"][0]["siteId"] == inquiry.sites[0]
+    assert body["shadow"] == body["listed"]
 
 
 def test_a_ranking_is_asked_again_without_telling_its_query(
@@ -63,14 +63,14 @@ def test_a_ranking_is_asked_again_without_telling_its_query(
     text = "a table in the quietest corner"
     answer = registry.search(text)
     ranking = answer["ranking"]["id"].partition(".")[0]
-    asked = replace(inquiry, query=None, filters={}, ranking=ranking)
-    told = registry.http.post(PATH, json=body_of(asked))
-    assert told.status_code == 200, told.text
-    order = [one["siteId"] for one in told.json()["before"]["places"]]
-    scores = [one["score"] for one in told.json()["before"]["places"]]
-    assert {*order} >= {one["site"]["id"] for one in answer["results"]}
+    changed = replace(inquiry, query=None, filters={}, ranking=ranking)
+    response = registry.http.post(PATH, json=body_of(changed))
+    assert response.status_code == 200, response.text
+    order = [entry["siteId"] for entry in response.json()["before"]["places"]]
+    scores = [entry["score"] for entry in response.json()["before"]["places"]]
+    assert {*order} >= {result["site"]["id"] for result in answer["results"]}
     assert scores == sorted(scores, reverse=True)
-    assert text not in told.text
+    assert text not in response.text
 
 
 def test_no_question_is_counted_as_a_ranking(
@@ -146,8 +146,8 @@ def test_a_stranger_is_told_how_to_become_known(
     http: httpx.Client, inquiry: Inquiry
 ) -> None:
     vkey = format_vkey(STRANGER.verifier_key)
-    asked = body_of(replace(inquiry, auditor=vkey), STRANGER)
-    problem = expect.problem(http.post(PATH, json=asked), 403)
+    body = body_of(replace(inquiry, auditor=vkey), STRANGER)
+    problem = expect.problem(http.post(PATH, json=body), 403)
     assert problem["code"] == "auditor_unknown"
     forged = http.post(PATH, json=body_of(inquiry, STRANGER))
     assert expect.problem(forged, 400)["code"] == "counterfactual_invalid"

@@ -137,7 +137,7 @@ async def test_addresses_are_listed_in_the_form_that_crawlers_have_in_common() -
 
 def test_the_lines_for_robots_txt_do_what_the_page_says(http: httpx.Client) -> None:
     shown = re.findall(r"<pre><code>([^<]*)</code></pre>", http.get("/bot").text)
-    whole, part = (parse_robots(one.encode(), "FairRegistryBot") for one in shown)
+    whole, part = (parse_robots(text.encode(), "FairRegistryBot") for text in shown)
     part.verify("https://shop.test/")
     for robots, path in ((whole, "/"), (part, "/api/wab/ping")):
         with pytest.raises(Refused):

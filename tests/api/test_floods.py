@@ -26,7 +26,7 @@ def resident_bytes(pid: int) -> int:
     """Of the process and its children: granian's workers."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     status = Path(f"/proc/{pid}/status").read_text()
-    [line] = [one for one in status.splitlines() if one.startswith("VmRSS")]
+    [line] = [line for line in status.splitlines() if line.startswith("VmRSS")]
     own = int(line.split()[1]) * 1024
     return own + sum(resident_bytes(int(child)) for child in children)
 
@@ -35,15 +35,15 @@ def converse(registry: RunningRegistry, *parts: bytes, timeout_s: float = 5) -> 
     """What the server says to these bytes, until it closes or falls silent."""
     address = (registry.settings.host, registry.settings.port)
     with socket.create_connection(address, timeout_s) as connection:
-        said = b""
+        text = b""
         try:
             for part in parts:
                 connection.sendall(part)
             while received := connection.recv(65_536):
-                said += received
+                text += received
         except (TimeoutError, ConnectionError):
             pass
-    return said
+    return text
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -55,9 +55,9 @@ def test_a_gigabyte_that_is_announced_is_refused_unread(
         f"Content-Length: {GIGABYTE}\r\n\r\n"
     )
     # The rest never comes: who waits for it gives no answer.
-    said = converse(registry, head.encode(), b"a" * 1000)
-    assert said.startswith(b"HTTP/1.1 413 ")
-    assert b"body_too_large" in said
+    received = converse(registry, head.encode(), b"a" * 1000)
+    assert received.startswith(b"HTTP/1.1 413 ")
+    assert b"body_too_large" in received
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -92,8 +92,8 @@ def test_chunks_that_grow_too_large_get_their_answer(
         b"Transfer-Encoding: chunked\r\n\r\n"
     )
     chunk = b"%x\r\n%s\r\n" % (len(CHUNK), CHUNK)
-    said = converse(registry, head, chunk, chunk)
-    assert said.startswith(b"HTTP/1.1 413 ")
+    received = converse(registry, head, chunk, chunk)
+    assert received.startswith(b"HTTP/1.1 413 ")
 
 
 def test_many_floods_at_once_stay_bounded(registry: RunningRegistry) -> None:
@@ -165,8 +165,8 @@ def test_after_a_refusal_the_connection_is_closed_by_word(
 )
 def test_a_bomb_of_headers_harms_nobody(registry: RunningRegistry, head: bytes) -> None:
     before = resident_bytes(registry.web_pid)
-    said = converse(registry, head, b"\r\n", timeout_s=1)
-    assert not said.startswith(b"HTTP/1.1 5")
+    received = converse(registry, head, b"\r\n", timeout_s=1)
+    assert not received.startswith(b"HTTP/1.1 5")
     assert registry.http.get("/health/live").status_code == 200
     assert resident_bytes(registry.web_pid) - before < GROWTH_BYTES
 
@@ -179,9 +179,9 @@ def test_smuggled_lengths_are_not_read_as_a_second_request(
         b"POST /v1/search HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
         b"Content-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
     ) % (5 + len(smuggled))
-    said = converse(registry, head + smuggled, timeout_s=1)
-    assert said.count(b"HTTP/1.1 ") == 1
-    assert b"codeDigest" not in said
+    received = converse(registry, head + smuggled, timeout_s=1)
+    assert received.count(b"HTTP/1.1 ") == 1
+    assert b"codeDigest" not in received
 
 
 def test_a_client_that_leaves_in_the_middle_is_no_fault_of_ours(

@@ -275,6 +275,19 @@ def test_the_block_for_ard_finds_the_same_sites(
 
 
 @pytest.mark.slow
+def test_the_block_for_mcp_searches_and_reports(
+    origin: str, registered: dict[str, str], tmp_path: Path
+) -> None:
+    until_found(origin, len(registered))
+    block = block_after("mcp.md", "## A run")
+
+    answer = json.loads(run_block(block, tmp_path, REGISTRY=origin))
+
+    assert not answer["result"]["isError"]
+    assert answer["result"]["structuredContent"]["leafHash"]
+
+
+@pytest.mark.slow
 def test_the_operator_block_registers_and_asks_as_the_operator(
     origin: str, registered: dict[str, str], tmp_path: Path
 ) -> None:
@@ -325,7 +338,9 @@ def test_the_rotation_block_replaces_the_key_and_revokes_the_old_one(
     )
 
     decided = [json.loads(line) for line in statements.splitlines()]
-    assert [(one["act"], one["status"]) for one in decided] == [
+    assert [
+        (registration["act"], registration["status"]) for registration in decided
+    ] == [
         ("rotate", "active"),
         ("revoke", "active"),
     ]

@@ -31,14 +31,14 @@ TRIALS = 8000
 
 
 @pytest.fixture(scope="module")
-def kept(registry: RunningRegistry, gazetteer: Gazetteer) -> RunningRegistry:
+def with_reports(registry: RunningRegistry, gazetteer: Gazetteer) -> RunningRegistry:
     """Three months are kept and published, and the trials of the day are made."""
     lister = Lister(gazetteer=gazetteer, encoder=load_encoder(), policy=DEFAULT_POLICY)
     registry.run(keep(registry, lister))
 
     def are_published() -> bool:
         listed = registry.http.get("/v1/reports").json()["reports"]
-        return all(one["leafIndex"] is not None for one in listed)
+        return all(listing["leafIndex"] is not None for listing in listed)
 
     awaited("the reports in the log", are_published)
     return registry
@@ -75,13 +75,13 @@ async def keep(registry: RunningRegistry, lister: Lister) -> None:
 
 
 def test_months_are_listed_page_by_page_the_newest_first(
-    kept: RunningRegistry,
+    with_reports: RunningRegistry,
 ) -> None:
     months, cursor = [], None
     while True:
-        asked = {"limit": 2, **({"cursor": cursor} if cursor else {})}
-        page = kept.http.get("/v1/reports", params=asked).json()
-        months += [one["month"] for one in page["reports"]]
+        params = {"limit": 2, **({"cursor": cursor} if cursor else {})}
+        page = with_reports.http.get("/v1/reports", params=params).json()
+        months += [report["month"] for report in page["reports"]]
         cursor = page["nextCursor"]
         if cursor is None:
             break
@@ -90,35 +90,37 @@ def test_months_are_listed_page_by_page_the_newest_first(
 
 @pytest.mark.parametrize("form", TYPES)
 def test_a_form_is_the_one_whose_digest_stands_in_the_log(
-    kept: RunningRegistry, form: str
+    with_reports: RunningRegistry, form: str
 ) -> None:
-    answer = kept.http.get("/v1/reports/2026-10", params={"form": form})
+    answer = with_reports.http.get("/v1/reports/2026-10", params={"form": form})
     assert answer.headers["Content-Type"] == TYPES[form]
     token = answer.headers["X-JWS-Signature"].encode()
-    verify_detached(token, answer.content, signing_key(kept.http), typ=REPORT_TYP)
-    record = logged(kept.http, int(answer.headers["X-Leaf-Index"]))
+    verify_detached(
+        token, answer.content, signing_key(with_reports.http), typ=REPORT_TYP
+    )
+    record = logged(with_reports.http, int(answer.headers["X-Leaf-Index"]))
     digest = sha256(answer.content).hexdigest()
     assert record["kind"] == "report"
     assert record["from"] == "2026-10-01T00:00Z"
     assert record["forms"][form] == f"sha256:{digest}"
-    listed = kept.http.get("/v1/reports").json()["reports"][0]["forms"]
-    (told,) = (one for one in listed if one["form"] == form)
-    assert (told["sha256"], told["size"]) == (digest, len(answer.content))
+    listed = with_reports.http.get("/v1/reports").json()["reports"][0]["forms"]
+    (listing,) = (report for report in listed if report["form"] == form)
+    assert (listing["sha256"], listing["size"]) == (digest, len(answer.content))
 
 
 def logged(http: httpx.Client, index: int) -> Json:
     """The entry, as the tiles of the log have it."""
     reports = http.get("/v1/reports").json()["reports"]
-    (report,) = (one for one in reports if one["leafIndex"] == index)
+    (report,) = (report for report in reports if report["leafIndex"] == index)
     record = http.get(f"/v1/records/{report['recordId']}").json()["record"]
     return dict(record)
 
 
-def test_what_is_kept_never_changes_and_says_so(kept: RunningRegistry) -> None:
-    first = kept.http.get("/v1/reports/2026-10", headers={"Accept": "text/csv"})
+def test_what_is_kept_never_changes_and_says_so(with_reports: RunningRegistry) -> None:
+    first = with_reports.http.get("/v1/reports/2026-10", headers={"Accept": "text/csv"})
     assert first.headers["Cache-Control"] == IMMUTABLE
     assert first.headers["Vary"] == "Accept"
-    again = kept.http.get(
+    again = with_reports.http.get(
         "/v1/reports/2026-10",
         headers={"Accept": "text/csv", "If-None-Match": first.headers["ETag"]},
     )
@@ -161,27 +163,37 @@ def test_parameters_of_the_wrong_form_are_refused(
     assert http.get(path, params=params).status_code == 400
 
 
-def test_a_cursor_of_one_listing_is_not_taken_by_another(kept: RunningRegistry) -> None:
-    page = kept.http.get("/v1/reports", params={"limit": 1}).json()
-    refused = kept.http.get("/v1/invariance", params={"cursor": page["nextCursor"]})
+def test_a_cursor_of_one_listing_is_not_taken_by_another(
+    with_reports: RunningRegistry,
+) -> None:
+    page = with_reports.http.get("/v1/reports", params={"limit": 1}).json()
+    refused = with_reports.http.get(
+        "/v1/invariance", params={"cursor": page["nextCursor"]}
+    )
     assert expect.problem(refused, 400)["code"] == "cursor_invalid"
 
 
-def test_the_runs_of_trials_are_told_without_a_query(kept: RunningRegistry) -> None:
-    answer = kept.http.get("/v1/invariance")
+def test_the_runs_of_trials_are_told_without_a_query(
+    with_reports: RunningRegistry,
+) -> None:
+    answer = with_reports.http.get("/v1/invariance")
     (run,) = answer.json()["runs"]
     assert (run["trials"], run["violations"]) == (TRIALS, 0)
     assert 0 < run["rateAtMost"] < 1
-    assert sum(one["trials"] for one in run["perturbations"]) == TRIALS
-    assert {one["expected"] for one in run["perturbations"]} > {"identical"}
+    assert (
+        sum(perturbation["trials"] for perturbation in run["perturbations"]) == TRIALS
+    )
+    assert {perturbation["expected"] for perturbation in run["perturbations"]} > {
+        "identical"
+    }
     assert run["policyDigest"] == DEFAULT_POLICY.digest
     assert run["generation"].startswith("sha256:")
     assert "book a table" not in answer.text
 
 
-def test_alerts_ask_for_what_is_served(kept: RunningRegistry) -> None:
+def test_alerts_ask_for_what_is_served(with_reports: RunningRegistry) -> None:
     rules = (Path(__file__).parents[2] / "deploy" / "alerts.yaml").read_text()
     named = set(re.findall(r"fair_registry_(?:invariance|report|anonymous)_\w+", rules))
-    served = kept.metrics()
+    served = with_reports.metrics()
     assert len(named) == 4
     assert all(f"\n{name} " in served for name in named)

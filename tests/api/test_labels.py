@@ -43,7 +43,7 @@ def body(
     signer: Signer = AUDITOR,
     iat: int | None = None,
 ) -> Json:
-    said = Labelling(
+    labelling = Labelling(
         auditor=format_vkey(signer.verifier_key),
         site_id=http.get(f"/v1/sites/{host}").json()["id"],
         label=label,
@@ -51,8 +51,8 @@ def body(
         told_at=datetime.fromtimestamp(int(time.time()) if iat is None else iat, UTC),
         source_digest=digest_source(SOURCE),
     )
-    signature = sign_labelling(said, signer.private).signature
-    return {**said.members, "source": SOURCE, "sig": base64url.encode(signature)}
+    signature = sign_labelling(labelling, signer.private).signature
+    return {**labelling.members, "source": SOURCE, "sig": base64url.encode(signature)}
 
 
 def test_auditor_s_label_is_on_record_and_shown_with_what_it_contradicts(
@@ -68,18 +68,21 @@ def test_auditor_s_label_is_on_record_and_shown_with_what_it_contradicts(
     leaf = bytes.fromhex(answer.json()["leafHash"])
     verify_promise(parse_promise(answer.json()["promise"]), leaf, vkey.public)
 
-    told = http.get(f"/v1/sites/{HOST}/disclosures").json()
-    members(told, "site host at counting told contradictions history")
-    assert told["counting"]["size"] == "large"
-    assert told["counting"]["chain"] == "rad.example"
-    assert "auditor" in told["counting"]["source"]
-    auditor = told["told"][0]
+    disclosures = http.get(f"/v1/sites/{HOST}/disclosures").json()
+    members(disclosures, "site host at counting told contradictions history")
+    assert disclosures["counting"]["size"] == "large"
+    assert disclosures["counting"]["chain"] == "rad.example"
+    assert "auditor" in disclosures["counting"]["source"]
+    auditor = disclosures["told"][0]
     assert (auditor["by"], auditor["auditor"]) == ("auditor", sent["auditor"])
     assert (auditor["source"], auditor["observedOn"]) == (SOURCE, sent["observed"])
     instant(auditor["validFrom"])
-    sizes = {one["field"]: one["claims"] for one in told["contradictions"]}["size"]
-    assert [one["by"] for one in sizes] == ["auditor", "registration"]
-    assert told["history"][0] == auditor
+    sizes = {
+        contradiction["field"]: contradiction["claims"]
+        for contradiction in disclosures["contradictions"]
+    }["size"]
+    assert [size["by"] for size in sizes] == ["auditor", "registration"]
+    assert disclosures["history"][0] == auditor
 
     then = http.get(f"/v1/sites/{HOST}/disclosures", params={"at": before["at"]})
     assert then.json() == before, "what was told of an instant stays"
@@ -94,16 +97,16 @@ def test_auditor_s_label_is_on_record_and_shown_with_what_it_contradicts(
 def test_label_changes_no_answer_of_a_search(registry: RunningRegistry) -> None:
     q, http = "book a table for two", registry.http
     before = registry.search(q)["results"]
-    assert OTHER_HOST in [one["site"]["host"] for one in before]
+    assert OTHER_HOST in [item["site"]["host"] for item in before]
     sent = body(http, Label(size="micro", commission_percent=100.0), host=OTHER_HOST)
     assert http.post("/v1/labels", json=sent).status_code == 201
     after = registry.search(q)["results"]
     scores = [
-        sorted((one["site"]["id"], one["score"]) for one in results)
+        sorted((result["site"]["id"], result["score"]) for result in results)
         for results in (before, after)
     ]
     assert scores[0] == scores[1]
-    assert before[0]["site"] in [one["site"] for one in after]
+    assert before[0]["site"] in [item["site"] for item in after]
 
 
 @pytest.mark.parametrize(
@@ -148,12 +151,12 @@ def test_hostile_label_is_refused(
 
 def test_stranger_is_told_how_to_become_known(http: httpx.Client) -> None:
     sent = body(http, Label(size="large"), signer=STRANGER)
-    found = problem(http.post("/v1/labels", json=sent), 403, "auditor_unknown")
-    assert found["pointer"] == "/auditor"
+    result = problem(http.post("/v1/labels", json=sent), 403, "auditor_unknown")
+    assert result["pointer"] == "/auditor"
 
 
 @pytest.mark.parametrize(
-    ("asked", "pointer"),
+    ("query", "pointer"),
     [
         pytest.param({"at": "1700000000"}, "at", id="seconds"),
         pytest.param({"at": "2026-01-01T00:00:00"}, "at", id="no time zone"),
@@ -167,10 +170,10 @@ def test_stranger_is_told_how_to_become_known(http: httpx.Client) -> None:
     ],
 )
 def test_question_that_can_not_be_answered_is_refused(
-    http: httpx.Client, asked: dict[str, str], pointer: str
+    http: httpx.Client, query: dict[str, str], pointer: str
 ) -> None:
-    found = problem(http.get("/v1/labels", params=asked), 400)
-    assert found["pointer"] == pointer
+    result = problem(http.get("/v1/labels", params=query), 400)
+    assert result["pointer"] == pointer
 
 
 @pytest.mark.parametrize("form", ["json", "csv"])
@@ -186,24 +189,26 @@ def test_kept_page_of_labels_is_checked_by_one_command(
     registry: RunningRegistry, tmp_path: Path
 ) -> None:
     answer = registry.http.get("/v1/labels")
-    kept = tmp_path / "labels.json"
-    kept.write_bytes(answer.content)
-    Path(f"{kept}.jws").write_text(answer.headers["X-JWS-Signature"])
-    command = ["audit", "report-signature", str(kept), registry.origin]
+    saved = tmp_path / "labels.json"
+    saved.write_bytes(answer.content)
+    Path(f"{saved}.jws").write_text(answer.headers["X-JWS-Signature"])
+    command = ["audit", "report-signature", str(saved), registry.origin]
     assert CliRunner().invoke(main, [*command, "--labels"]).exit_code == 0
     assert CliRunner().invoke(main, command).exit_code == 1, "it is no report"
-    kept.write_bytes(answer.content + b"\n")
+    saved.write_bytes(answer.content + b"\n")
     assert CliRunner().invoke(main, [*command, "--labels"]).exit_code == 1
 
 
 def test_both_forms_tell_the_same(http: httpx.Client) -> None:
-    told = http.get("/v1/labels").json()
+    disclosures = http.get("/v1/labels").json()
     sheet = http.get(
-        "/v1/labels", params={"at": told["at"]}, headers={"Accept": "text/csv"}
+        "/v1/labels", params={"at": disclosures["at"]}, headers={"Accept": "text/csv"}
     )
     lines = list(csv.DictReader(io.StringIO(sheet.text, newline="")))
-    assert [line["site"] for line in lines] == [one["site"] for one in told["sites"]]
-    for line, site in zip(lines, told["sites"], strict=True):
+    assert [line["site"] for line in lines] == [
+        site["site"] for site in disclosures["sites"]
+    ]
+    for line, site in zip(lines, disclosures["sites"], strict=True):
         assert line["size"] == (site["size"] or "")
         assert line["valid_from"] == (site["validFrom"] or "")
         assert line["category"] == site["category"]
@@ -213,19 +218,19 @@ def test_both_forms_tell_the_same(http: httpx.Client) -> None:
 def test_pages_hold_each_site_once_at_one_instant(http: httpx.Client) -> None:
     whole = http.get("/v1/labels").json()
     path: str | None = f"/v1/labels?limit=3&at={whole['at']}"
-    found: list[Json] = []
+    findings: list[Json] = []
     while path:
         answer = http.get(path)
         assert answer.json()["at"] == whole["at"]
-        found += answer.json()["sites"]
+        findings += answer.json()["sites"]
         path = answer.links.get("next", {}).get("url")
-    assert found == whole["sites"]
-    assert len(found) >= 8
+    assert findings == whole["sites"]
+    assert len(findings) >= 8
 
 
 def test_before_the_first_site_there_is_none(http: httpx.Client) -> None:
-    asked = {"at": "2020-01-01T00:00:00Z"}
-    assert http.get("/v1/labels", params=asked).json()["sites"] == []
+    params = {"at": "2020-01-01T00:00:00Z"}
+    assert http.get("/v1/labels", params=params).json()["sites"] == []
 
 
 def test_disclosures_of_an_unknown_site_are_not_found(http: httpx.Client) -> None:
@@ -247,9 +252,9 @@ def test_auditor_labels_a_site_by_one_command(
         ],
     )
     assert result.exit_code == 0, result.output
-    told = http.get(f"/v1/sites/{host}/disclosures").json()
-    assert told["counting"]["commissionRate"] == 12.5
-    assert told["told"][0]["observedOn"] == "2026-01-02"
+    disclosures = http.get(f"/v1/sites/{host}/disclosures").json()
+    assert disclosures["counting"]["commissionRate"] == 12.5
+    assert disclosures["told"][0]["observedOn"] == "2026-01-02"
 
 
 def test_record_of_a_label_verifies_from_the_log_alone(http: httpx.Client) -> None:

@@ -151,7 +151,7 @@ def test_without_room_the_anonymous_go_first(limits: Limits, room: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "two", "is_same"),
+    ("item", "two", "is_same"),
     [
         ("192.0.2.1", "192.0.2.1", True),
         ("192.0.2.1", "192.0.2.2", False),
@@ -165,9 +165,9 @@ def test_without_room_the_anonymous_go_first(limits: Limits, room: Any) -> None:
     ],
 )
 def test_a_client_is_an_address_or_a_network(
-    one: str, two: str, *, is_same: bool
+    item: str, two: str, *, is_same: bool
 ) -> None:
-    assert (networks_of(one)[0] == networks_of(two)[0]) is is_same
+    assert (networks_of(item)[0] == networks_of(two)[0]) is is_same
 
 
 @asynccontextmanager

@@ -110,7 +110,7 @@ def test_every_listed_site_can_be_had_as_mcp_tools(
     for tool, action in zip(tools, listed["actions"], strict=True):
         assert tool["name"].endswith(f"__{action['name'].replace(' ', '_')}")
         assert set(tool["inputSchema"]["properties"]) == {
-            one["name"] for one in action["parameters"]
+            parameter["name"] for parameter in action["parameters"]
         }
 
 
@@ -124,12 +124,12 @@ def test_other_forms_are_of_the_site_and_not_of_a_document(http: httpx.Client) -
 
 def test_advice_of_a_listed_site_is_that_of_its_document(http: httpx.Client) -> None:
     host = "zaytoun-table.test"
-    told = http.get(f"/v1/sites/{host}/advice").json()
-    expect.members(told, "policy advice")
+    body = http.get(f"/v1/sites/{host}/advice").json()
+    expect.members(body, "policy advice")
     document = http.get(f"/v1/sites/{host}/document").json()
     report = _lint(http, document["content"], url=document["url"]).json()
-    assert told["advice"] == report["advice"] != []
-    assert told["policy"] == http.get("/v1/policy").json()["digest"]
+    assert body["advice"] == report["advice"] != []
+    assert body["policy"] == http.get("/v1/policy").json()["digest"]
 
 
 @pytest.mark.parametrize("host", LISTED)

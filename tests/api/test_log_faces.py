@@ -35,18 +35,18 @@ def published_proof(http: httpx.Client, path: str) -> httpx.Response:
 
 
 def test_a_ranking_is_proved_as_text_and_as_json(registry: RunningRegistry) -> None:
-    asked = registry.search()["ranking"]
-    public = asked["id"].partition(".")[0]
+    ranking = registry.search()["ranking"]
+    public = ranking["id"].partition(".")[0]
     text = published_proof(registry.http, f"/v1/rankings/{public}/proof")
     assert text.headers["Content-Type"] == "text/plain; charset=utf-8"
-    leaf = bytes.fromhex(asked["leafHash"])
+    leaf = bytes.fromhex(ranking["leafHash"])
     proof = parse_log_proof(text.content)
     verify_log_proof(proof, leaf, log_key(registry.http))
-    told = registry.http.get(f"/v1/records/{public}/proof?form=json").json()
+    body = registry.http.get(f"/v1/records/{public}/proof?form=json").json()
     names = "id kind leafIndex leafHash treeSize rootHash hashes checkpoint proof"
-    expect.members(told, names)
-    assert (told["leafIndex"], told["leafHash"]) == (proof.index, asked["leafHash"])
-    named = registry.http.get(f"/v1/log/inclusion?hash={asked['leafHash']}").json()
+    expect.members(body, names)
+    assert (body["leafIndex"], body["leafHash"]) == (proof.index, ranking["leafHash"])
+    named = registry.http.get(f"/v1/log/inclusion?hash={ranking['leafHash']}").json()
     expect.members(named, "leafIndex leafHash treeSize rootHash hashes")
     assert named["leafIndex"] == proof.index
     grown = registry.http.get(f"/v1/log/consistency?from={proof.index + 1}").json()
@@ -75,8 +75,8 @@ def test_what_is_not_there_is_told(
 def test_the_asker_erases_and_the_owner_may_too(registry: RunningRegistry) -> None:
     http = registry.http
     mine, other = (registry.search()["ranking"]["id"] for _ in range(2))
-    for one in (mine, other):
-        published_proof(http, f"/v1/rankings/{one}/proof")
+    for item in (mine, other):
+        published_proof(http, f"/v1/rankings/{item}/proof")
     public = other.partition(".")[0]
     expect.problem(http.post(f"/v1/rankings/{public}/erase"), 403, "ranking_not_yours")
     erased = http.post(f"/v1/rankings/{mine}/erase")

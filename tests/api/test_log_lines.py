@@ -64,7 +64,7 @@ def written(restored: None) -> Iterator[io.StringIO]:
 
 
 @pytest.mark.parametrize(
-    ("level", "told"),
+    ("level", "expected"),
     [
         ("info", ["said", "warned", "failed"]),
         ("warning", ["warned", "failed"]),
@@ -73,7 +73,7 @@ def written(restored: None) -> Iterator[io.StringIO]:
 )
 @pytest.mark.usefixtures("restored")
 def test_less_than_the_level_is_not_told(
-    capsys: pytest.CaptureFixture[str], level: str, told: list[str]
+    capsys: pytest.CaptureFixture[str], level: str, expected: list[str]
 ) -> None:
     configure_logging("json", level)
     logger = structlog.get_logger()
@@ -82,7 +82,7 @@ def test_less_than_the_level_is_not_told(
     logger.error("failed")
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     own = {"said", "warned", "failed"}  # a registry in a thread may log meanwhile
-    assert [line["event"] for line in lines if line["event"] in own] == told
+    assert [line["event"] for line in lines if line["event"] in own] == expected
 
 
 def lines_of_requests(written: io.StringIO) -> list[Json]:
@@ -116,7 +116,9 @@ def app() -> Litestar:
     return app
 
 
-@pytest.mark.parametrize("number", range(len(FAULTS)), ids=[one[0] for one in FAULTS])
+@pytest.mark.parametrize(
+    "number", range(len(FAULTS)), ids=[fault[0] for fault in FAULTS]
+)
 async def test_a_fault_is_one_line_without_what_was_sent(
     app: Litestar, number: int, written: io.StringIO
 ) -> None:

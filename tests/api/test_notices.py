@@ -28,7 +28,7 @@ def write(registry: RunningRegistry, host: str, count: int) -> None:
             async with engine.begin() as connection:
                 entry = await sites.find_site(connection, host)
                 assert entry
-                found = [
+                result = [
                     Notice(
                         code="document_refused",
                         detail=f"{number} {HOSTILE}",
@@ -38,7 +38,7 @@ def write(registry: RunningRegistry, host: str, count: int) -> None:
                     )
                     for number in range(count)
                 ]
-                await notices.save_notices(connection, entry.site_id, found, utc_now())
+                await notices.save_notices(connection, entry.site_id, result, utc_now())
         finally:
             await engine.dispose()
 
@@ -51,12 +51,12 @@ def test_a_site_that_was_registered_has_a_notice_of_it(http: httpx.Client) -> No
     page = answer.json()
     expect.members(page, "host status notices nextCursor")
     assert (page["host"], page["status"]) == (HOST, "active")
-    for one in page["notices"]:
-        expect.members(one, "id notedAt code title detail fix url problem")
-        expect.instant(one["notedAt"])
-        assert one["title"]
-        assert one["detail"]
-    assert "registration_accepted" in [one["code"] for one in page["notices"]]
+    for notice in page["notices"]:
+        expect.members(notice, "id notedAt code title detail fix url problem")
+        expect.instant(notice["notedAt"])
+        assert notice["title"]
+        assert notice["detail"]
+    assert "registration_accepted" in [problem["code"] for problem in page["notices"]]
 
 
 def test_pages_hold_each_notice_once_the_newest_first(
@@ -64,19 +64,19 @@ def test_pages_hold_each_notice_once_the_newest_first(
 ) -> None:
     write(registry, BUSY_HOST, 25)
     path = f"/v1/sites/{BUSY_HOST}/notices"
-    found: list[Json] = []
+    findings: list[Json] = []
     cursor: dict[str, str] = {}
     while True:
         page = registry.http.get(path, params={"limit": 10, **cursor}).json()
         assert len(page["notices"]) <= 10
-        found += page["notices"]
+        findings += page["notices"]
         if page["nextCursor"] is None:
             break
         cursor = {"cursor": page["nextCursor"]}
-    ids = [int(one["id"]) for one in found]
+    ids = [int(item["id"]) for item in findings]
     assert ids == sorted(set(ids), reverse=True)
-    assert found[0]["detail"] == f"24 {HOSTILE}"
-    assert len(found) > 25
+    assert findings[0]["detail"] == f"24 {HOSTILE}"
+    assert len(findings) > 25
 
 
 def test_the_same_as_a_feed_is_well_formed_whatever_it_tells(
@@ -93,7 +93,10 @@ def test_the_same_as_a_feed_is_well_formed_whatever_it_tells(
     link = entries[0].find(f"{ATOM}link")
     assert link is not None
     assert link.get("href") == f"{registry.origin}/problems/json_syntax"
-    links = {one.get("rel"): one.get("href") for one in root.findall(f"{ATOM}link")}
+    links = {
+        element.get("rel"): element.get("href")
+        for element in root.findall(f"{ATOM}link")
+    }
     following = registry.http.get(links["next"] or "")
     assert following.status_code == 200
     older = ET.fromstring(following.content).findtext(f"{ATOM}entry/{ATOM}content")

@@ -29,7 +29,7 @@ from tests.api import expect
 from tests.api.expect import Json
 from tests.api.running import AUDITOR, RunningRegistry
 
-SAID = {"name": "Meridian Assistants", "contact": "mailto:ops@meridian.example"}
+ACCOUNT = {"name": "Meridian Assistants", "contact": "mailto:ops@meridian.example"}
 WANTED = {"q": "book a table for two", "city": "Amman"}
 
 
@@ -55,8 +55,8 @@ class Operator:
             "iat": self._iat,
             "exp": self._iat + 600,
         }
-        told = {**claims, **members}
-        return {name: value for name, value in told.items() if value is not None}
+        statement = {**claims, **members}
+        return {name: value for name, value in statement.items() if value is not None}
 
     def state(
         self, *, typ: str = OPERATOR_TYP, by: PrivateKey | None = None, **members: Any
@@ -66,12 +66,18 @@ class Operator:
         return send(self.registry, token, self.id if known else None)
 
     def register(self, **members: Any) -> Json:
-        told = {"act": "register", "jwk": self.jwk, **SAID, "api_key": True, **members}
-        answer = self.state(**told)
+        claims = {
+            "act": "register",
+            "jwk": self.jwk,
+            **ACCOUNT,
+            "api_key": True,
+            **members,
+        }
+        answer = self.state(**claims)
         assert answer.status_code == 201, answer.text
-        found: Json = answer.json()
-        self.api_key = found["apiKey"] or ""
-        return found
+        body: Json = answer.json()
+        self.api_key = body["apiKey"] or ""
+        return body
 
     @property
     def bearer(self) -> ApiKeyAuth:
@@ -93,21 +99,21 @@ def send(
 def search(registry: RunningRegistry, auth: httpx.Auth | None = None) -> Json:
     answer = registry.http.get("/v1/search", params=WANTED, auth=auth)
     assert answer.status_code == 200, answer.text
-    found: Json = answer.json()
-    return found
+    body: Json = answer.json()
+    return body
 
 
 def record_of(registry: RunningRegistry, answer: Json) -> Json:
     public = answer["ranking"]["id"].partition(".")[0]
-    found: Json = registry.http.get(f"/v1/rankings/{public}").json()
-    return found
+    body: Json = registry.http.get(f"/v1/rankings/{public}").json()
+    return body
 
 
 @pytest.fixture
 def operator(registry: RunningRegistry) -> Operator:
-    made = Operator(registry)
-    made.register()
-    return made
+    result = Operator(registry)
+    result.register()
+    return result
 
 
 # --- statements ---
@@ -118,44 +124,44 @@ def test_operator_registers_with_its_key_and_gets_an_api_key_once(
     registry: RunningRegistry, alg: Algorithm
 ) -> None:
     operator = Operator(registry, alg)
-    answer = operator.state(act="register", jwk=operator.jwk, **SAID, api_key=True)
+    answer = operator.state(act="register", jwk=operator.jwk, **ACCOUNT, api_key=True)
     assert answer.status_code == 201
     assert answer.headers["Location"] == f"/v1/operators/{operator.id}"
-    found = answer.json()
+    body = answer.json()
     expect.members(
-        found,
+        body,
         "id status keyThumbprint registeredAt closedAt rankings declared public"
         " apiKeyMadeAt apiKey",
     )
-    assert found["id"] == found["keyThumbprint"] == operator.id
-    assert (found["status"], found["rankings"], found["public"]) == ("active", 0, False)
-    assert found["declared"] == SAID
-    assert found["apiKey"].startswith("frk_")
-    own = registry.http.get("/v1/operators/self", auth=ApiKeyAuth(found["apiKey"]))
-    assert found["apiKey"] not in own.text
-    assert own.json()["declared"] == SAID
+    assert body["id"] == body["keyThumbprint"] == operator.id
+    assert (body["status"], body["rankings"], body["public"]) == ("active", 0, False)
+    assert body["declared"] == ACCOUNT
+    assert body["apiKey"].startswith("frk_")
+    own = registry.http.get("/v1/operators/self", auth=ApiKeyAuth(body["apiKey"]))
+    assert body["apiKey"] not in own.text
+    assert own.json()["declared"] == ACCOUNT
 
 
 def test_nobody_else_is_told_what_it_says_of_itself(operator: Operator) -> None:
-    found = operator.registry.http.get(f"/v1/operators/{operator.id}")
-    assert SAID["contact"] not in found.text
-    told = found.json()
+    response = operator.registry.http.get(f"/v1/operators/{operator.id}")
+    assert ACCOUNT["contact"] not in response.text
+    body = response.json()
     expect.members(
-        told, "id status keyThumbprint registeredAt closedAt rankings declared"
+        body, "id status keyThumbprint registeredAt closedAt rankings declared"
     )
-    assert told["declared"] is None
-    expect.instant(told["registeredAt"])
+    assert body["declared"] is None
+    expect.instant(body["registeredAt"])
 
 
 def test_unless_it_wants_that(operator: Operator) -> None:
-    assert operator.state(act="update", **SAID, public=True).status_code == 200
-    found = operator.registry.http.get(f"/v1/operators/{operator.id}").json()
-    assert found["declared"] == SAID
+    assert operator.state(act="update", **ACCOUNT, public=True).status_code == 200
+    body = operator.registry.http.get(f"/v1/operators/{operator.id}").json()
+    assert body["declared"] == ACCOUNT
 
 
 def test_api_key_is_made_only_when_it_is_asked_for(registry: RunningRegistry) -> None:
-    found = Operator(registry).register(api_key=None)
-    assert (found["apiKey"], found["apiKeyMadeAt"]) == (None, None)
+    result = Operator(registry).register(api_key=None)
+    assert (result["apiKey"], result["apiKeyMadeAt"]) == (None, None)
 
 
 REFUSED: list[Any] = [
@@ -193,7 +199,7 @@ def test_unsound_statement_is_refused_with_its_place(
 ) -> None:
     operator = Operator(registry)
     answer = operator.state(
-        **{"act": "register", "jwk": operator.jwk, **SAID, **changed}
+        **{"act": "register", "jwk": operator.jwk, **ACCOUNT, **changed}
     )
     assert expect.problem(answer, status, code)["pointer"] == pointer
     gone = registry.http.get(f"/v1/operators/{operator.id}")
@@ -202,17 +208,17 @@ def test_unsound_statement_is_refused_with_its_place(
 
 def test_statement_of_another_kind_is_refused(registry: RunningRegistry) -> None:
     operator = Operator(registry)
-    told = {"act": "register", "jwk": operator.jwk, **SAID}
-    expect.problem(operator.state(typ=REFRESH_TYP, **told), 400, "typ_wrong")
+    claims = {"act": "register", "jwk": operator.jwk, **ACCOUNT}
+    expect.problem(operator.state(typ=REFRESH_TYP, **claims), 400, "typ_wrong")
 
 
 def test_key_cannot_be_registered_by_who_does_not_hold_it(
     registry: RunningRegistry,
 ) -> None:
     operator, thief = Operator(registry), Operator(registry)
-    told = {"act": "register", "jwk": operator.jwk, **SAID}
-    expect.problem(operator.state(by=thief.key, **told), 400, "kid_mismatch")
-    token = sign_compact(operator.payload(**told), operator.key, typ=OPERATOR_TYP)
+    claims = {"act": "register", "jwk": operator.jwk, **ACCOUNT}
+    expect.problem(operator.state(by=thief.key, **claims), 400, "kid_mismatch")
+    token = sign_compact(operator.payload(**claims), operator.key, typ=OPERATOR_TYP)
     head, payload, signature = token.split(".")
     forged = f"{head}.{payload}.{'A' if signature[0] != 'A' else 'B'}{signature[1:]}"
     expect.problem(send(registry, forged), 400, "signature_invalid")
@@ -237,8 +243,8 @@ def test_what_is_no_statement_is_refused(
 
 
 def test_key_is_registered_once(operator: Operator) -> None:
-    told = {"act": "register", "jwk": operator.jwk, **SAID, "api_key": True}
-    expect.problem(operator.state(**told), 409, "operator_known")
+    claims = {"act": "register", "jwk": operator.jwk, **ACCOUNT, "api_key": True}
+    expect.problem(operator.state(**claims), 409, "operator_known")
     assert search(operator.registry, operator.bearer)["ranking"]["number"] == 1
 
 
@@ -246,20 +252,20 @@ def test_of_many_registrations_at_once_one_counts(registry: RunningRegistry) -> 
     operator = Operator(registry)
     tokens = [
         sign_compact(
-            operator.payload(act="register", jwk=operator.jwk, **SAID),
+            operator.payload(act="register", jwk=operator.jwk, **ACCOUNT),
             operator.key,
             typ=OPERATOR_TYP,
         )
         for _ in range(6)
     ]
     with ThreadPoolExecutor(6) as pool:
-        statuses = pool.map(lambda one: send(registry, one).status_code, tokens)
+        statuses = pool.map(lambda item: send(registry, item).status_code, tokens)
     assert sorted(statuses) == [201] + [409] * 5
 
 
 def test_statement_is_taken_once_and_none_that_is_older(operator: Operator) -> None:
     older = sign_compact(operator.payload(act="close"), operator.key, typ=OPERATOR_TYP)
-    newer = operator.payload(act="update", **SAID)
+    newer = operator.payload(act="update", **ACCOUNT)
     token = sign_compact(newer, operator.key, typ=OPERATOR_TYP)
     assert send(operator.registry, token, operator.id).status_code == 200
     for late in (token, older):
@@ -280,30 +286,30 @@ def test_statement_is_taken_at_its_own_address(operator: Operator) -> None:
     closing = sign_compact(
         operator.payload(act="close"), operator.key, typ=OPERATOR_TYP
     )
-    told = other.payload(act="register", jwk=other.jwk, **SAID)
-    coming = sign_compact(told, other.key, typ=OPERATOR_TYP)
+    statement = other.payload(act="register", jwk=other.jwk, **ACCOUNT)
+    coming = sign_compact(statement, other.key, typ=OPERATOR_TYP)
     for token, place, pointer in (
         (closing, None, "/act"),
         (closing, other.id, "/sub"),
         (coming, other.id, "/act"),
     ):
         refused = send(operator.registry, token, place)
-        found = expect.problem(refused, 400, "operator_address_wrong")
-        assert found["pointer"] == pointer
+        problem = expect.problem(refused, 400, "operator_address_wrong")
+        assert problem["pointer"] == pointer
 
 
 def test_new_api_key_takes_the_place_of_the_old_one(operator: Operator) -> None:
     old = operator.bearer
     assert search(operator.registry, old)["ranking"]["number"] == 1
-    found = operator.state(act="update", api_key=True).json()
-    operator.api_key = found["apiKey"]
+    body = operator.state(act="update", api_key=True).json()
+    operator.api_key = body["apiKey"]
     assert search(operator.registry, operator.bearer)["ranking"]["number"] == 2
     until_refused(operator.registry, old)
 
 
 def test_api_key_can_be_taken_away(operator: Operator) -> None:
-    found = operator.state(act="update", api_key=False).json()
-    assert (found["apiKey"], found["apiKeyMadeAt"]) == (None, None)
+    body = operator.state(act="update", api_key=False).json()
+    assert (body["apiKey"], body["apiKeyMadeAt"]) == (None, None)
     until_refused(operator.registry, operator.bearer)
 
 
@@ -340,13 +346,13 @@ def test_closed_account_says_no_more_than_its_count(operator: Operator) -> None:
     closed = answer.json()
     assert (closed["status"], closed["declared"]) == ("closed", None)
     assert (closed["apiKeyMadeAt"], closed["keyThumbprint"]) == (None, None)
-    told = operator.registry.http.get(f"/v1/operators/{operator.id}").json()
-    assert (told["status"], told["rankings"]) == ("closed", 1)
+    body = operator.registry.http.get(f"/v1/operators/{operator.id}").json()
+    assert (body["status"], body["rankings"]) == ("closed", 1)
     for auth in (operator.bearer, operator.signing):
         until_refused(operator.registry, auth)
-    told = {"act": "register", "jwk": operator.jwk, **SAID}
-    expect.problem(operator.state(**told), 409, "operator_known")
-    expect.problem(operator.state(act="update", **SAID), 410, "operator_closed")
+    claims = {"act": "register", "jwk": operator.jwk, **ACCOUNT}
+    expect.problem(operator.state(**claims), 409, "operator_known")
+    expect.problem(operator.state(act="update", **ACCOUNT), 410, "operator_closed")
 
 
 def until_refused(registry: RunningRegistry, auth: httpx.Auth) -> None:
@@ -379,13 +385,16 @@ def test_rankings_of_an_operator_carry_its_id_and_their_number(
     for number in (1, 2):
         answer = search(registry, auth)
         assert answer["ranking"]["number"] == number
-        told = record_of(registry, answer)
-        assert (told["record"]["op"], told["record"]["opn"]) == (operator.id, number)
-        assert told["leafHash"] == answer["ranking"]["leafHash"]
+        record = record_of(registry, answer)
+        assert (record["record"]["op"], record["record"]["opn"]) == (
+            operator.id,
+            number,
+        )
+        assert record["leafHash"] == answer["ranking"]["leafHash"]
     posted = registry.http.post("/v1/search", json=WANTED, auth=auth).json()
     assert posted["ranking"]["number"] == 3
-    told = registry.http.get(f"/v1/operators/{operator.id}").json()
-    assert told["rankings"] == 3
+    record = registry.http.get(f"/v1/operators/{operator.id}").json()
+    assert record["rankings"] == 3
 
 
 def test_leaf_hash_is_that_of_the_record_with_its_number(operator: Operator) -> None:
@@ -411,16 +420,16 @@ def test_next_page_is_counted_too(operator: Operator) -> None:
     ).json()
     params = {**WANTED, "limit": 1, "cursor": first["nextCursor"]}
     second = registry.http.get("/v1/search", params=params, auth=operator.bearer).json()
-    assert [one["ranking"]["number"] for one in (first, second)] == [1, 2]
+    assert [item["ranking"]["number"] for item in (first, second)] == [1, 2]
 
 
 def test_requests_at_once_are_counted_without_gap(operator: Operator) -> None:
     with ThreadPoolExecutor(8) as pool:
-        found = pool.map(
+        result = pool.map(
             lambda _: search(operator.registry, operator.bearer)["ranking"]["number"],
             range(40),
         )
-    assert sorted(found) == list(range(1, 41))
+    assert sorted(result) == list(range(1, 41))
 
 
 def test_refused_request_is_not_counted(operator: Operator) -> None:
@@ -434,8 +443,8 @@ def test_refused_request_is_not_counted(operator: Operator) -> None:
 def test_selection_is_the_operators(operator: Operator) -> None:
     registry = operator.registry
     ranking = search(registry, operator.bearer)["ranking"]["id"]
-    asked = {"rankingId": ranking, "siteId": None}
-    reported = registry.http.post("/v1/selections", json=asked, auth=operator.bearer)
+    payload = {"rankingId": ranking, "siteId": None}
+    reported = registry.http.post("/v1/selections", json=payload, auth=operator.bearer)
     assert reported.status_code == 201
     record = registry.http.get(f"/v1/records/{reported.json()['id']}").json()
     assert record["record"]["op"] == operator.id
@@ -445,10 +454,10 @@ def test_selection_from_anothers_ranking_is_refused(operator: Operator) -> None:
     registry, other = operator.registry, Operator(operator.registry)
     other.register()
     ranking = search(registry, operator.bearer)["ranking"]["id"]
-    asked = {"rankingId": ranking, "siteId": None}
-    refused = registry.http.post("/v1/selections", json=asked, auth=other.bearer)
+    payload = {"rankingId": ranking, "siteId": None}
+    refused = registry.http.post("/v1/selections", json=payload, auth=other.bearer)
     expect.problem(refused, 403, "ranking_not_yours")
-    assert registry.http.post("/v1/selections", json=asked).status_code == 201
+    assert registry.http.post("/v1/selections", json=payload).status_code == 201
 
 
 KEYS: list[Any] = [
@@ -617,10 +626,10 @@ def test_bent_signature_is_refused(
 @pytest.mark.parametrize(
     "bend",
     [
-        pytest.param(lambda one: one.headers.pop("content-digest"), id="without"),
-        pytest.param(lambda one: one.headers.update({"content-digest": content_digest(b"x")}), id="of another body"),
-        pytest.param(lambda one: one.headers.update({"content-digest": "sha-512=:AAAA:"}), id="another digest"),
-        pytest.param(lambda one: one.headers.update({"content-digest": "x"}), id="no digest"),
+        pytest.param(lambda request: request.headers.pop("content-digest"), id="without"),
+        pytest.param(lambda request: request.headers.update({"content-digest": content_digest(b"x")}), id="of another body"),
+        pytest.param(lambda request: request.headers.update({"content-digest": "sha-512=:AAAA:"}), id="another digest"),
+        pytest.param(lambda request: request.headers.update({"content-digest": "x"}), id="no digest"),
     ],
 )  # fmt: skip
 def test_body_has_to_be_the_signed_one(
@@ -686,8 +695,8 @@ def test_operator_gets_the_report_of_its_own_rankings(
 ) -> None:
     registry, other = operator.registry, Operator(operator.registry)
     other.register()
-    for one in (operator, operator, other):
-        search(registry, one.bearer)
+    for item in (operator, operator, other):
+        search(registry, item.bearer)
     search(registry)
     answer = registry.http.get(
         "/v1/operators/self/report",
@@ -700,11 +709,15 @@ def test_operator_gets_the_report_of_its_own_rankings(
     assert operator.id in answer.text
     assert other.id not in answer.text
     if form == "json":
-        found = answer.json()
-        assert found["terms"]["operator"] == operator.id
-        assert found["counts"]["rankings"] == 2
-        told = {one["value"] for one in found["breakdowns"] if one["by"] == "operator"}
-        assert told <= {operator.id}
+        body = answer.json()
+        assert body["terms"]["operator"] == operator.id
+        assert body["counts"]["rankings"] == 2
+        values = {
+            breakdown["value"]
+            for breakdown in body["breakdowns"]
+            if breakdown["by"] == "operator"
+        }
+        assert values <= {operator.id}
 
 
 def test_nobody_else_gets_it(operator: Operator) -> None:
@@ -743,9 +756,9 @@ def test_a_known_auditor_has_the_most_reports(registry: RunningRegistry) -> None
     auditor.key = AUDITOR.private
     auditor.id = public_key_of(auditor.key).kid
     quotas = []
-    for one in (other, auditor):
-        one.register()
-        answer = registry.http.get("/v1/reports/fairness", auth=one.bearer)
+    for item in (other, auditor):
+        item.register()
+        answer = registry.http.get("/v1/reports/fairness", auth=item.bearer)
         [quota] = re.findall(r";q=(\d+)", answer.headers["RateLimit-Policy"])
         quotas.append(int(quota))
     assert quotas == [1_200, 3_000], "a hundred times those of docs/limits.md"

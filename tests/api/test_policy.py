@@ -16,20 +16,20 @@ def test_history_leads_to_the_record_and_the_bytes_of_each_policy(
 ) -> None:
     history = http.get("/v1/policy/history").json()["policies"]
     assert history[0]["digest"] == http.get("/v1/policy").json()["digest"]
-    for one in history:
+    for change in history:
         members(
-            one,
+            change,
             "digest name recordId leafIndex recordedAt effectiveFrom codeDigest text "
             "changes",
         )
-        body = http.get(one["text"]).content
-        assert one["digest"] == f"sha256:{hashlib.sha256(body).hexdigest()}"
-        told = http.get(f"/v1/records/{one['recordId']}").json()
-        assert told["leafIndex"] == one["leafIndex"]
-        record = msgspec.json.encode(told["record"], order="sorted")
-        assert leaf_hash(record).hex() == told["leafHash"]
+        body = http.get(change["text"]).content
+        assert change["digest"] == f"sha256:{hashlib.sha256(body).hexdigest()}"
+        record = http.get(f"/v1/records/{change['recordId']}").json()
+        assert record["leafIndex"] == change["leafIndex"]
+        record = msgspec.json.encode(record["record"], order="sorted")
+        assert leaf_hash(record).hex() == record["leafHash"]
         assert parse_record(record)["text"] == body.decode()
-        assert instant(one["recordedAt"]) <= instant(one["effectiveFrom"])
+        assert instant(change["recordedAt"]) <= instant(change["effectiveFrom"])
 
 
 def test_bytes_of_a_policy_never_change(http: httpx.Client) -> None:
@@ -45,17 +45,17 @@ def test_unknown_policy_is_not_found(http: httpx.Client) -> None:
 
 
 def test_page_tells_people_what_machines_are_told(http: httpx.Client) -> None:
-    page, told = http.get("/policy").text, http.get("/v1/policy").json()
+    page, body = http.get("/policy").text, http.get("/v1/policy").json()
     seen = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page)).replace("&#39;", "'")
-    for one in told["factors"]:
-        assert one["meaning"] in seen
-        assert f"Why {one['weight'] / 100:g}%: {one['reason']}" in seen
-    for one in told["exclusions"]:
-        assert one["what"] in seen
-        assert one["enforced"] in seen
-    for one in told["rules"]:
-        assert one["attempt"] in seen
-        assert one["answer"] in seen
+    for factor in body["factors"]:
+        assert factor["meaning"] in seen
+        assert f"Why {factor['weight'] / 100:g}%: {factor['reason']}" in seen
+    for exclusion in body["exclusions"]:
+        assert exclusion["what"] in seen
+        assert exclusion["enforced"] in seen
+    for rule in body["rules"]:
+        assert rule["attempt"] in seen
+        assert rule["answer"] in seen
     for topic in ("remuneration", "ties", "removal", "changes"):
-        assert told["statements"][topic] in seen
-    assert f'href="/v1/policy/{told["digest"]}"' in page
+        assert body["statements"][topic] in seen
+    assert f'href="/v1/policy/{body["digest"]}"' in page

@@ -74,12 +74,12 @@ def test_options_tell_the_methods(http: httpx.Client) -> None:
 
 
 def test_pages_of_other_origins_may_call(http: httpx.Client) -> None:
-    asked = {
+    params = {
         "Origin": "https://agent.example",
         "Access-Control-Request-Method": "POST",
         "Access-Control-Request-Headers": "content-type",
     }
-    preflight = http.options("/v1/search", headers=asked)
+    preflight = http.options("/v1/search", headers=params)
     assert preflight.status_code == 204
     assert preflight.headers["Access-Control-Allow-Origin"] == "*"
     assert "POST" in preflight.headers["Access-Control-Allow-Methods"]
@@ -166,11 +166,11 @@ def test_the_policy_says_what_is_weighed(http: httpx.Client) -> None:
         "quality": 1500,
         "freshness": 1000,
     }
-    assert {one["name"]: one["weight"] for one in policy["factors"]} == policy[
+    assert {factor["name"]: factor["weight"] for factor in policy["factors"]} == policy[
         "weights"
     ]
     for several in ("constants", "factors"):
-        assert all(one["reason"].strip() for one in policy[several])
+        assert all(item["reason"].strip() for item in policy[several])
     assert type(policy["leafIndex"]) is int
 
 

@@ -18,8 +18,8 @@ UNHEARD = UNLISTED[2]
 def sign(registry: RunningRegistry, host: str, **changes: object) -> str:
     now = int(time.time())
     claims = {"aud": registry.origin, "sub": host, "iat": now, "exp": now + 600}
-    told = {**claims, **changes}
-    payload = {name: value for name, value in told.items() if value is not None}
+    members = {**claims, **changes}
+    payload = {name: value for name, value in members.items() if value is not None}
     key = registry.town.site(host).private_key
     return sign_compact(payload, key, typ=REFRESH_TYP)  # type: ignore[arg-type]
 
@@ -37,8 +37,8 @@ def send(
 
 
 def crawled(registry: RunningRegistry, status_url: str) -> Json:
-    told: Json = registry.http.get(status_url).json()["lastOutcomes"]["crawl"]
-    return told
+    crawl: Json = registry.http.get(status_url).json()["lastOutcomes"]["crawl"]
+    return crawl
 
 
 def test_a_refresh_is_taken_and_the_site_is_read_at_once(
@@ -92,14 +92,14 @@ def test_a_false_statement_is_refused(
 
 def edited(token: str) -> str:
     header, payload, signature = token.split(".")
-    told = json.loads(decode(payload)) | {"note": "x"}
-    return f"{header}.{encode(json.dumps(told))}.{signature}"
+    changed_part = json.loads(decode(payload)) | {"note": "x"}
+    return f"{header}.{encode(json.dumps(changed_part))}.{signature}"
 
 
 def headed(token: str, **members: object) -> str:
     header, payload, signature = token.split(".")
-    told = json.loads(decode(header)) | members
-    return f"{encode(json.dumps(told))}.{payload}.{signature}"
+    changed_part = json.loads(decode(header)) | members
+    return f"{encode(json.dumps(changed_part))}.{payload}.{signature}"
 
 
 def test_tokens_that_were_changed_are_refused(registry: RunningRegistry) -> None:

@@ -37,20 +37,20 @@ def token(registry: RunningRegistry) -> str:
 def test_a_challenge_has_exactly_the_documented_members(http: httpx.Client) -> None:
     answer = http.post("/v1/challenges", json={"host": "Shop.Müller.de"})
     assert answer.status_code == 201
-    found = answer.json()
-    expect.members(found, "host nonce expiresAt payload nextSteps")
-    assert found["host"] == "shop.xn--mller-kva.de"
-    assert len(decode(found["nonce"])) >= 16
-    lifetime = expect.instant(found["expiresAt"]) - datetime.now(UTC)
+    body = answer.json()
+    expect.members(body, "host nonce expiresAt payload nextSteps")
+    assert body["host"] == "shop.xn--mller-kva.de"
+    assert len(decode(body["nonce"])) >= 16
+    lifetime = expect.instant(body["expiresAt"]) - datetime.now(UTC)
     assert 3500 < lifetime.total_seconds() <= 3600
-    payload = found["payload"]
+    payload = body["payload"]
     assert payload["aud"] == str(http.base_url).rstrip("/")
-    assert payload["sub"] == found["host"]
-    assert payload["jti"] == found["nonce"]
+    assert payload["sub"] == body["host"]
+    assert payload["jti"] == body["nonce"]
     assert (payload["act"], payload["seq"]) == ("register", 1)
     assert payload["exp"] - payload["iat"] <= 600
-    assert {step["method"] for step in found["nextSteps"]} == {"jwks", "dns"}
-    assert all(step.keys() == STEPS for step in found["nextSteps"])
+    assert {step["method"] for step in body["nextSteps"]} == {"jwks", "dns"}
+    assert all(step.keys() == STEPS for step in body["nextSteps"])
 
 
 def test_a_site_registers_and_is_found(registry: RunningRegistry) -> None:
@@ -84,7 +84,7 @@ def events_of(registry: RunningRegistry, registration_id: str) -> list[Json]:
         lines = list(answer.iter_lines())
     assert {line for line in lines if line.startswith("event:")} == {"event: status"}
     data = [line.removeprefix("data: ") for line in lines if line.startswith("data:")]
-    return [json.loads(one) for one in data]
+    return [json.loads(line) for line in data]
 
 
 def test_a_withdrawn_site_is_gone_and_events_tell_it(
@@ -93,17 +93,22 @@ def test_a_withdrawn_site_is_gone_and_events_tell_it(
     site = registry.town.site(UNLISTED[1])
     registry.town.publish_keys(site.host)
     first = registry.submit(registry.sign(site)).json()
-    told = events_of(registry, first["id"])
-    assert [one["status"] for one in told] in (["verifying", "active"], ["active"])
+    events = events_of(registry, first["id"])
+    assert [entry["status"] for entry in events] in (
+        ["verifying", "active"],
+        ["active"],
+    )
     leaving = registry.sign(
         site, act="withdraw", docs=None, **dict.fromkeys(site.declarations)
     )
     answer = registry.submit(leaving)
     assert answer.status_code == 202, answer.text
-    told = events_of(registry, answer.json()["id"])
-    assert told[-1]["status"] == "withdrawn"
+    outcomes = events_of(registry, answer.json()["id"])
+    assert outcomes[-1]["status"] == "withdrawn"
     expect.problem(registry.http.get(f"/v1/sites/{site.host}"), 410, "site_withdrawn")
-    hosts = [one["host"] for one in registry.http.get("/v1/sites").json()["results"]]
+    hosts = [
+        result["host"] for result in registry.http.get("/v1/sites").json()["results"]
+    ]
     assert site.host not in hosts
 
 
@@ -114,8 +119,8 @@ def test_the_events_of_a_decided_registration_end_at_once(
     registry.town.publish_keys(site.host)
     submitted = registry.submit(registry.sign(site)).json()
     registry.decided(submitted["id"])
-    [told] = events_of(registry, submitted["id"])
-    assert told["status"] == "rejected"
+    [event] = events_of(registry, submitted["id"])
+    assert event["status"] == "rejected"
 
 
 @pytest.mark.parametrize("host", DISHONEST)

@@ -58,20 +58,20 @@ def test_the_accept_header_decides(http: httpx.Client, accept: str, form: str) -
 
 
 def test_the_parameter_decides_before_the_header(http: httpx.Client) -> None:
-    asked = {**WINDOW, "form": "csv"}
-    answer = http.get(PATH, params=asked, headers={"Accept": "text/html"})
+    params = {**WINDOW, "form": "csv"}
+    answer = http.get(PATH, params=params, headers={"Accept": "text/html"})
     assert answer.headers["Content-Type"] == TYPES["csv"]
 
 
 def test_the_forms_tell_the_same_report(http: httpx.Client) -> None:
-    told = http.get(PATH, params={**WINDOW, "form": "json"}).json()
+    body = http.get(PATH, params={**WINDOW, "form": "json"}).json()
     form = http.get(PATH, params={**WINDOW, "form": "csv"}).text
     lines = {
         line["path"]: line for line in csv.DictReader(io.StringIO(form, newline=""))
     }
-    assert lines["version/version"]["value"] == told["version"]
-    assert lines["counts/rankings"]["value"] == str(told["counts"]["rankings"])
-    assert lines["terms/from"]["value"] == told["terms"]["window"]["startAt"]
+    assert lines["version/version"]["value"] == body["version"]
+    assert lines["counts/rankings"]["value"] == str(body["counts"]["rankings"])
+    assert lines["terms/from"]["value"] == body["terms"]["window"]["startAt"]
     page = http.get(PATH, params={**WINDOW, "form": "html"})
     assert page.headers["Content-Security-Policy"] == CONTENT_SECURITY_POLICY
     assert "Fairness report" in page.text
@@ -88,8 +88,10 @@ def test_a_kept_report_is_verified_later(
 ) -> None:
     file, url = tmp_path / f"report.{form}", registry.origin
     window = ("--from", WINDOW["from"], "--to", WINDOW["to"])
-    kept = run("report", "--registry", url, *window, "--form", form, "--out", str(file))
-    assert kept[0] == 0, kept[1]
+    output = run(
+        "report", "--registry", url, *window, "--form", form, "--out", str(file)
+    )
+    assert output[0] == 0, output[1]
     check = ("audit", "report-signature", str(file))
     assert run(*check, url)[0] == 0
     key = registry.http.get("/v1/log").json()["promiseKey"]
@@ -97,22 +99,22 @@ def test_a_kept_report_is_verified_later(
     log_key = registry.http.get("/v1/log").json()["verifierKey"]
     assert run(*check, "--promise-key", log_key)[0] == 1
     file.write_bytes(file.read_bytes() + b" ")
-    code, told = run(*check, "--promise-key", key)
+    code, messages = run(*check, "--promise-key", key)
     assert code == 1
-    assert "signature_invalid" in told
+    assert "signature_invalid" in messages
 
 
 def test_a_form_without_a_file_goes_to_standard_output(
     registry: RunningRegistry,
 ) -> None:
-    code, told = run("report", "--registry", registry.origin, "--form", "csv")
+    code, output = run("report", "--registry", registry.origin, "--form", "csv")
     assert code == 0
-    assert told.startswith("path,section,")
+    assert output.startswith("path,section,")
 
 
 def test_a_file_that_was_never_signed_is_told(tmp_path: Path) -> None:
     file = tmp_path / "report.csv"
     file.write_bytes(b"path\r\n")
-    code, told = run("audit", "report-signature", str(file), "--promise-key", "x")
+    code, output = run("audit", "report-signature", str(file), "--promise-key", "x")
     assert code == 1
-    assert "report.csv.jws" in told
+    assert "report.csv.jws" in output

@@ -112,7 +112,9 @@ def test_the_score_is_the_sum_of_the_five_contributions(
             assert type(factor["value"]) is int
             assert 0 <= factor["value"] <= 10_000
             assert factor["contribution"] == factor["value"] * factor["weight"]
-        contributions = [one["contribution"] for one in result["factors"].values()]
+        contributions = [
+            factor["contribution"] for factor in result["factors"].values()
+        ]
         assert type(result["score"]) is int
         assert result["score"] == sum(contributions)
         assert 0 <= result["score"] <= 10**8
@@ -194,12 +196,12 @@ def test_who_says_where_he_is_gets_no_hint(registry: RunningRegistry) -> None:
 
 
 def test_the_body_form_asks_the_same_as_the_query(registry: RunningRegistry) -> None:
-    asked = {"q": "book a table", "city": "Lima", "limit": 2}
-    posted = registry.http.post("/v1/search", json=asked)
+    params = {"q": "book a table", "city": "Lima", "limit": 2}
+    posted = registry.http.post("/v1/search", json=params)
     assert posted.status_code == 200
-    got = registry.search(**asked)
-    hosts = [one["site"]["host"] for one in posted.json()["results"]]
-    assert hosts == [one["site"]["host"] for one in got["results"]]
+    got = registry.search(**params)
+    hosts = [result["site"]["host"] for result in posted.json()["results"]]
+    assert hosts == [result["site"]["host"] for result in got["results"]]
     assert len(hosts) == 2
 
 
@@ -225,7 +227,7 @@ def test_filters_leave_only_what_matches(
     registry: RunningRegistry, given: dict[str, str], hosts: set[str]
 ) -> None:
     results = registry.search("book a table for two", **given)["results"]
-    assert {one["site"]["host"] for one in results} == hosts
+    assert {result["site"]["host"] for result in results} == hosts
 
 
 def test_an_action_is_found_however_its_name_is_written(
@@ -234,8 +236,8 @@ def test_an_action_is_found_however_its_name_is_written(
     [site] = registry.search(country="JO", limit=1)["results"]
     name = site["site"]["capabilitiesSummary"][0]
     spelled = re.sub("(?<=[a-z])(?=[A-Z])", "-", name).upper()
-    answers = [registry.search(action=one)["results"] for one in (name, spelled)]
-    hosts = [[one["site"]["host"] for one in results] for results in answers]
+    answers = [registry.search(action=item)["results"] for item in (name, spelled)]
+    hosts = [[result["site"]["host"] for result in results] for results in answers]
     assert hosts[0] == hosts[1]
     assert site["site"]["host"] in hosts[0]
 
@@ -243,18 +245,18 @@ def test_an_action_is_found_however_its_name_is_written(
 def test_a_site_is_found_by_its_conformance(registry: RunningRegistry) -> None:
     [site] = registry.search(country="JO", limit=1)["results"]
     host = site["site"]["host"]
-    told = registry.http.get(f"/v1/sites/{host}").json()["conformance"]
-    found = registry.search(country="JO", conformance=told)["results"]
-    assert host in {one["site"]["host"] for one in found}
+    conformance = registry.http.get(f"/v1/sites/{host}").json()["conformance"]
+    results = registry.search(country="JO", conformance=conformance)["results"]
+    assert host in {result["site"]["host"] for result in results}
 
 
 def test_authentication_is_found_as_it_is_declared(registry: RunningRegistry) -> None:
-    for asked in ("true", "false"):
-        results = registry.search(requiresAuth=asked)["results"]
-        for one in results:
-            told = registry.http.get(f"/v1/sites/{one['site']['host']}").json()
-            declared = [action["authRequired"] for action in told["actions"]]
-            assert (asked == "true") in declared
+    for query in ("true", "false"):
+        results = registry.search(requiresAuth=query)["results"]
+        for result in results:
+            body = registry.http.get(f"/v1/sites/{result['site']['host']}").json()
+            declared = [action["authRequired"] for action in body["actions"]]
+            assert (query == "true") in declared
         assert results
 
 
@@ -266,20 +268,20 @@ def test_each_facet_counts_what_its_filter_finds(registry: RunningRegistry) -> N
     assert list(answer["facets"]) == names.split(",")
     for name, values in answer["facets"].items():
         assert values
-        for one in values:
-            expect.members(one, "value count")
-            if one["value"] is not None:
-                found = registry.search(**{name: one["value"]})
-                assert found["ranking"]["eligible"] == one["count"] > 0
-    counts = [one["count"] for one in answer["facets"]["country"]]
+        for value in values:
+            expect.members(value, "value count")
+            if value["value"] is not None:
+                page = registry.search(**{name: value["value"]})
+                assert page["ranking"]["eligible"] == value["count"] > 0
+    counts = [item["count"] for item in answer["facets"]["country"]]
     assert sum(counts) == answer["ranking"]["eligible"]
 
 
 def test_only_the_facets_asked_for_are_told(registry: RunningRegistry) -> None:
     got = registry.search(facets=" country , format", country="Jordan")["facets"]
-    asked = {"q": "book a table for two", "country": "JO"}
-    asked["facets"] = ["format", "country", "format"]
-    posted = registry.http.post("/v1/search", json=asked).json()["facets"]
+    params = {"q": "book a table for two", "country": "JO"}
+    params["facets"] = ["format", "country", "format"]
+    posted = registry.http.post("/v1/search", json=params).json()["facets"]
     assert got == posted
     assert got["country"] == [{"value": "JO", "count": 1}]
     assert got["format"] == [{"value": "wab", "count": 1}]
@@ -287,15 +289,15 @@ def test_only_the_facets_asked_for_are_told(registry: RunningRegistry) -> None:
 
 def test_filters_are_on_record_and_bind_the_cursor(registry: RunningRegistry) -> None:
     given = {"permission": "readContent", "requiresAuth": True}
-    asked: Json = {"q": "book a table for two", "limit": 1, **given}
-    answer = registry.http.post("/v1/search", json=asked).json()
-    found = registry.http.get(f"/v1/rankings/{answer['ranking']['id']}").json()
-    told = {one["name"]: one["value"] for one in found["openings"]}
-    assert told["filters"] == {"permission": "readContent", "requires_auth": True}
-    asked |= {"cursor": answer["nextCursor"]}
-    assert registry.http.post("/v1/search", json=asked).status_code == 200
+    params: Json = {"q": "book a table for two", "limit": 1, **given}
+    answer = registry.http.post("/v1/search", json=params).json()
+    body = registry.http.get(f"/v1/rankings/{answer['ranking']['id']}").json()
+    members = {opening["name"]: opening["value"] for opening in body["openings"]}
+    assert members["filters"] == {"permission": "readContent", "requires_auth": True}
+    params |= {"cursor": answer["nextCursor"]}
+    assert registry.http.post("/v1/search", json=params).status_code == 200
     for other in ({"requiresAuth": False}, {"permission": "click"}):
-        refused = registry.http.post("/v1/search", json=asked | other)
+        refused = registry.http.post("/v1/search", json=params | other)
         expect.problem(refused, 400, "cursor_invalid")
 
 
@@ -326,28 +328,28 @@ def test_pages_together_are_the_whole_answer(registry: RunningRegistry) -> None:
             break
         cursor = {"cursor": page["nextCursor"]}
     assert len(whole) > 2
-    assert [one["rank"] for one in paged] == list(range(1, len(whole) + 1))
-    assert sorted(one["site"]["host"] for one in paged) == sorted(
-        one["site"]["host"] for one in whole
+    assert [result["rank"] for result in paged] == list(range(1, len(whole) + 1))
+    assert sorted(result["site"]["host"] for result in paged) == sorted(
+        result["site"]["host"] for result in whole
     )
-    assert all(one["score"] >= two["score"] for one, two in pairwise(paged))
+    assert all(pair["score"] >= two["score"] for pair, two in pairwise(paged))
 
 
 def test_the_record_is_what_the_leaf_hash_says(registry: RunningRegistry) -> None:
     answer = registry.search()
     ranking = answer["ranking"]
-    found = registry.http.get(f"/v1/rankings/{ranking['id']}").json()
-    expect.members(found, "id leafIndex leafHash acceptedAt record openings erased")
-    body = rfc8785.dumps(found["record"])
+    result = registry.http.get(f"/v1/rankings/{ranking['id']}").json()
+    expect.members(result, "id leafIndex leafHash acceptedAt record openings erased")
+    body = rfc8785.dumps(result["record"])
     assert hashlib.sha256(b"\0" + body).hexdigest() == ranking["leafHash"]
-    assert found["leafHash"] == ranking["leafHash"]
-    assert disclosed_in(found)["answer"] == {
+    assert result["leafHash"] == ranking["leafHash"]
+    assert disclosed_in(result)["answer"] == {
         "eligible": ranking["eligible"],
         "order": [result["site"]["id"] for result in answer["results"]],
     }
-    assert not {"order", "n", "k"} & found["record"].keys()
-    assert found["record"]["policy"] == ranking["policy"]
-    assert expect.instant(found["acceptedAt"]).second == 0
+    assert not {"order", "n", "k"} & result["record"].keys()
+    assert result["record"]["policy"] == ranking["policy"]
+    assert expect.instant(result["acceptedAt"]).second == 0
     public = registry.http.get(f"/v1/rankings/{ranking['id'].partition('.')[0]}")
     assert public.json()["openings"] is None
 
@@ -372,8 +374,8 @@ def test_only_the_asker_sees_what_was_asked(registry: RunningRegistry) -> None:
     public_half = ranking_id.partition(".")[0]
     mine = registry.http.get(f"/v1/rankings/{ranking_id}").json()
     shown = registry.http.get(f"/v1/rankings/{public_half}").json()
-    told = {one["name"]: one["value"] for one in mine["openings"]}
-    assert told["query"] == "book a table in private"
+    members = {opening["name"]: opening["value"] for opening in mine["openings"]}
+    assert members["query"] == "book a table in private"
     assert shown["openings"] is None
     assert shown["record"] == mine["record"]
     assert "private" not in str(shown)

@@ -13,8 +13,8 @@ AT_ONCE = 8
 
 
 def select(http: httpx.Client, ranking_id: str, site_id: str | None) -> httpx.Response:
-    asked = {"rankingId": ranking_id, "siteId": site_id}
-    return http.post("/v1/selections", json=asked)
+    payload = {"rankingId": ranking_id, "siteId": site_id}
+    return http.post("/v1/selections", json=payload)
 
 
 @pytest.fixture
@@ -24,17 +24,17 @@ def answer(registry: RunningRegistry) -> Json:
 
 def test_the_asker_reports_a_choice(http: httpx.Client, answer: Json) -> None:
     chosen = answer["results"][0]["site"]["id"]
-    asked = {
+    payload = {
         "rankingId": answer["ranking"]["id"],
         "siteId": chosen,
         "outcome": "succeeded",
     }
-    reported = http.post("/v1/selections", json=asked)
+    reported = http.post("/v1/selections", json=payload)
     assert reported.status_code == 201
-    found = reported.json()
-    expect.members(found, "id leafHash promise")
-    expect.members(found["promise"], "time keyId signature")
-    assert len(bytes.fromhex(found["leafHash"])) == 32
+    body = reported.json()
+    expect.members(body, "id leafHash promise")
+    expect.members(body["promise"], "time keyId signature")
+    assert len(bytes.fromhex(body["leafHash"])) == 32
 
 
 def test_that_none_was_chosen_can_be_reported(http: httpx.Client, answer: Json) -> None:
@@ -80,8 +80,8 @@ def test_only_the_asker_may_report(http: httpx.Client, answer: Json, forge) -> N
 
 
 def test_a_receipt_for_another_ranking_is_refused(registry: RunningRegistry) -> None:
-    one, two = (registry.search()["ranking"]["id"] for _ in range(2))
-    mixed = f"{one.partition('.')[0]}.{two.partition('.')[2]}"
+    item, two = (registry.search()["ranking"]["id"] for _ in range(2))
+    mixed = f"{item.partition('.')[0]}.{two.partition('.')[2]}"
     expect.problem(select(registry.http, mixed, None), 403, "ranking_not_yours")
 
 
@@ -102,11 +102,11 @@ def test_what_is_no_ranking_id_is_not_found(
 def test_a_site_that_was_not_returned_is_refused(
     http: httpx.Client, answer: Json
 ) -> None:
-    returned = {one["site"]["id"] for one in answer["results"]}
+    returned = {result["site"]["id"] for result in answer["results"]}
     listed = http.get("/v1/sites").json()["results"]
-    other = next(one["id"] for one in listed if one["id"] not in returned)
+    other = next(listing["id"] for listing in listed if listing["id"] not in returned)
     for site_id in (other, "0000000000000", "", "zaytoun"):
         refused = select(http, answer["ranking"]["id"], site_id)
-        found = expect.problem(refused, 400, "site_not_in_ranking")
-        assert found["pointer"] == "/siteId"
+        problem = expect.problem(refused, 400, "site_not_in_ranking")
+        assert problem["pointer"] == "/siteId"
     assert select(http, answer["ranking"]["id"], None).status_code == 201

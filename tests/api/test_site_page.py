@@ -11,7 +11,7 @@ def test_page_tells_what_the_entry_tells(http: httpx.Client) -> None:
     page = http.get(f"/sites/{HOST}")
     assert page.status_code == 200
     assert page.headers["Content-Type"].startswith("text/html")
-    for told in (
+    for shown_text in (
         entry["provider"]["name"],
         entry["provider"]["category"],
         entry["location"]["city"],
@@ -19,13 +19,13 @@ def test_page_tells_what_the_entry_tells(http: httpx.Client) -> None:
         entry["documents"][0]["url"],
         "listed, its control of the host proved",
     ):
-        assert told in page.text
+        assert shown_text in page.text
 
 
 def test_page_shows_labels_and_leads_to_who_set_them(http: httpx.Client) -> None:
-    told = http.get(f"/v1/sites/{HOST}/disclosures").json()["counting"]
+    counting = http.get(f"/v1/sites/{HOST}/disclosures").json()["counting"]
     page = http.get(f"/sites/{HOST}").text
-    assert f"<dd>{told['size'] or 'unknown'}</dd>" in page
+    assert f"<dd>{counting['size'] or 'unknown'}</dd>" in page
     assert f'href="/v1/sites/{HOST}/disclosures"' in page
 
 

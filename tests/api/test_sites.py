@@ -41,7 +41,7 @@ def test_an_entry_has_exactly_the_documented_members(http: httpx.Client) -> None
         for call in action["calls"]:
             expect.members(call, "format transport method target operation offOrigin")
     assert site["conflicts"] == []
-    assert site["capabilitiesSummary"] == [one["name"] for one in site["actions"]]
+    assert site["capabilitiesSummary"] == [action["name"] for action in site["actions"]]
 
 
 @pytest.mark.parametrize(
@@ -64,13 +64,13 @@ def test_the_entry_can_be_had_as_wab_spells_it(http: httpx.Client) -> None:
 
 
 def test_the_document_is_shown_as_it_was_fetched(http: httpx.Client) -> None:
-    found = http.get("/v1/sites/zaytoun-table.test/document").json()
-    assert isinstance(found["content"], dict)
-    assert found["url"].startswith("https://zaytoun-table.test/")
-    assert found["semanticHash"].startswith("sha256:")
-    by_url = {"url": found["url"]}
+    body = http.get("/v1/sites/zaytoun-table.test/document").json()
+    assert isinstance(body["content"], dict)
+    assert body["url"].startswith("https://zaytoun-table.test/")
+    assert body["semanticHash"].startswith("sha256:")
+    by_url = {"url": body["url"]}
     again = http.get("/v1/sites/zaytoun-table.test/document", params=by_url)
-    assert again.json()["content"] == found["content"]
+    assert again.json()["content"] == body["content"]
     other = {"url": "https://zaytoun-table.test/none"}
     none = http.get("/v1/sites/zaytoun-table.test/document", params=other)
     expect.problem(none, 404)
@@ -78,7 +78,7 @@ def test_the_document_is_shown_as_it_was_fetched(http: httpx.Client) -> None:
 
 def test_history_and_probes_can_be_read(http: httpx.Client) -> None:
     history = http.get("/v1/sites/zaytoun-table.test/history").json()
-    assert [one["version"] for one in history["versions"]] == [1]
+    assert [version["version"] for version in history["versions"]] == [1]
     expect.instant(history["versions"][0]["firstFetchedAt"])
     quality = http.get("/v1/sites/zaytoun-table.test/quality").json()
     expect.members(quality, "probes lastOutcomes")
@@ -94,9 +94,9 @@ def test_pages_list_each_site_once(http: httpx.Client) -> None:
         page = http.get("/v1/sites", params={"limit": 3, **cursor}).json()
         expect.members(page, "results nextCursor")
         assert len(page["results"]) <= 3
-        for one in page["results"]:
-            expect.members(one, SUMMARY)
-        hosts += [one["host"] for one in page["results"]]
+        for result in page["results"]:
+            expect.members(result, SUMMARY)
+        hosts += [site["host"] for site in page["results"]]
         if page["nextCursor"] is None:
             break
         cursor = {"cursor": page["nextCursor"]}
@@ -105,9 +105,9 @@ def test_pages_list_each_site_once(http: httpx.Client) -> None:
 
 
 def test_sites_are_listed_by_country_and_category(http: httpx.Client) -> None:
-    asked = {"country": "Jordan", "category": "clinic"}
-    found = http.get("/v1/sites", params=asked).json()["results"]
-    assert [one["host"] for one in found] == ["almond-door-clinic.test"]
+    params = {"country": "Jordan", "category": "clinic"}
+    results = http.get("/v1/sites", params=params).json()["results"]
+    assert [site["host"] for site in results] == ["almond-door-clinic.test"]
 
 
 @pytest.mark.parametrize(

@@ -22,11 +22,15 @@ def root() -> Path:
 def project_files() -> list[Path]:
     """Every file that is part of the project, whether or not git knows it yet."""
     top = [
-        one for one in ROOT.iterdir() if one.is_file() and re.fullmatch(TOP, one.name)
+        path
+        for path in ROOT.iterdir()
+        if path.is_file() and re.fullmatch(TOP, path.name)
     ]
-    below = [one for name in FOLDERS for one in (ROOT / name).rglob("*")]
+    below = [path for name in FOLDERS for path in (ROOT / name).rglob("*")]
     return [
-        one for one in top + below if one.is_file() and "__pycache__" not in one.parts
+        path
+        for path in top + below
+        if path.is_file() and "__pycache__" not in path.parts
     ]
 
 
@@ -34,8 +38,8 @@ def project_files() -> list[Path]:
 def sources(project_files: list[Path]) -> dict[Path, str]:
     """The Python files of the service, by their path in the project."""
     return {
-        one.relative_to(ROOT): one.read_text(encoding="utf-8")
-        for one in project_files
-        if one.suffix == ".py"
-        and one.relative_to(ROOT).parts[0] in {"registry", "crawler", "migrations"}
+        path.relative_to(ROOT): path.read_text(encoding="utf-8")
+        for path in project_files
+        if path.suffix == ".py"
+        and path.relative_to(ROOT).parts[0] in {"registry", "crawler", "migrations"}
     }

@@ -112,7 +112,10 @@ def lint(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def contracts(root: Path) -> dict[str, dict[str, list[str]]]:
     project = tomllib.loads((root / "pyproject.toml").read_text())
-    return {one["id"]: one for one in project["tool"]["importlinter"]["contracts"]}
+    return {
+        contract["id"]: contract
+        for contract in project["tool"]["importlinter"]["contracts"]
+    }
 
 
 def test_every_contract_is_kept(copy: Path) -> None:
@@ -146,9 +149,9 @@ def test_the_contract_against_egress_covers_every_part_of_the_service(
 ) -> None:
     covered = set(contracts(root)["no-egress"]["source_modules"])
     parts = {
-        one.stem
-        for one in (root / "registry").iterdir()
-        if one.suffix == ".py" or (one / "__init__.py").exists()
+        path.stem
+        for path in (root / "registry").iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").exists()
     }
 
     assert covered == {
@@ -169,7 +172,7 @@ def test_the_web_application_loads_no_client_of_any_kind() -> None:
 def test_no_part_of_the_service_opens_a_connection_by_the_standard_library(
     sources: dict[Path, str],
 ) -> None:
-    found = [
+    result = [
         f"{path}: {match.group()}"
         for path, source in sources.items()
         if path.parts[0] == "registry"
@@ -177,7 +180,7 @@ def test_no_part_of_the_service_opens_a_connection_by_the_standard_library(
         for match in EGRESS.finditer(source)
     ]
 
-    assert found == []
+    assert result == []
 
 
 def test_only_the_log_and_the_migration_commit_by_hand(

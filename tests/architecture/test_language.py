@@ -160,6 +160,15 @@ def test_identifiers_are_nouns_and_verbs_of_the_field(service: dict[Path, str]) 
     assert {path: lines for path, lines in faults.items() if lines} == {}
 
 
+def test_identifiers_of_tests_are_too(root: Path) -> None:
+    faults = {
+        path.relative_to(root).as_posix(): nameless(path.read_text())
+        for path in root.glob("tests/**/*.py")
+    }
+
+    assert {path: lines for path, lines in faults.items() if lines} == {}
+
+
 def test_identifiers_of_the_kernel_are_too(root: Path) -> None:
     faults = {
         path.name: nameless_c(path.read_text())

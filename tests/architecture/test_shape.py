@@ -64,7 +64,9 @@ def test_no_function_is_long(sources: dict[Path, str]) -> None:
 
 
 def test_most_functions_are_short(sources: dict[Path, str]) -> None:
-    lengths = sorted(lines(each) for one in sources.values() for each in functions(one))
+    lengths = sorted(
+        lines(function) for source in sources.values() for function in functions(source)
+    )
 
     assert lengths[len(lengths) // 2] <= MEDIAN_FUNCTION_LINES
 
@@ -78,13 +80,13 @@ def test_modules_are_named_for_what_they_hold(sources: dict[Path, str]) -> None:
 def test_no_file_names_a_package_index_or_a_place_on_this_machine(
     root: Path, project_files: list[Path]
 ) -> None:
-    found = []
+    findings = []
     for path in project_files:
         text = path.read_bytes().decode("utf-8", "replace")
         for pattern in (HOST_OF_AN_INDEX, HOME, re.compile(re.escape(f"{root}/"))):
-            found += [f"{path}: {each.group()}" for each in pattern.finditer(text)]
+            findings += [f"{path}: {item.group()}" for item in pattern.finditer(text)]
 
-    assert found == []
+    assert findings == []
 
 
 def test_what_is_imported_is_declared_and_what_is_declared_is_imported(
@@ -109,7 +111,7 @@ def test_each_dependency_has_its_reason_on_its_page(root: Path) -> None:
     project = tomllib.loads((root / "pyproject.toml").read_text())
     groups = project["dependency-groups"].values()
     development = {
-        _name(one) for group in groups for one in group if isinstance(one, str)
+        _name(item) for group in groups for item in group if isinstance(item, str)
     }
 
     assert Counter(explained) == Counter(declared(root) | development | optional(root))
@@ -134,7 +136,7 @@ def locked(root: Path, name: str) -> set[tuple[str, str]]:
 
 def declared(root: Path) -> set[str]:
     project = tomllib.loads((root / "pyproject.toml").read_text())
-    return {_name(one) for one in project["project"]["dependencies"]}
+    return {_name(dependency) for dependency in project["project"]["dependencies"]}
 
 
 def optional(root: Path) -> set[str]:
@@ -150,18 +152,18 @@ def _name(requirement: str) -> str:
 
 
 def _imported(source: str) -> set[str]:
-    found = set()
+    result = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            found |= {each.name.partition(".")[0] for each in node.names}
+            result |= {name.name.partition(".")[0] for name in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module.partition(".")[0])
-    return found
+            result.add(node.module.partition(".")[0])
+    return result
 
 
 def test_no_group_is_repeated_possessively(sources: dict[Path, str]) -> None:
     """See ADR 0031: Python 3.11.0 to 3.11.4 match such groups wrongly."""
-    found = [
+    result = [
         f"{path.as_posix()}:{node.lineno}: {group.group()}"
         for path, source in sources.items()
         for node in ast.walk(ast.parse(source))
@@ -169,7 +171,7 @@ def test_no_group_is_repeated_possessively(sources: dict[Path, str]) -> None:
         for group in POSSESSIVE_GROUP.finditer(_text(node.value))
     ]
 
-    assert found == []
+    assert result == []
 
 
 def _text(value: str | bytes) -> str:

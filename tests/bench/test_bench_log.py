@@ -30,10 +30,10 @@ def test_short_run_measures_everything() -> None:
         timeout=300,
     )
     assert run.returncode == 0, run.stderr
-    found = json.loads(run.stdout)
-    assert found.keys() >= FIGURES
-    assert all(found[name] > 0 for name in FIGURES)
-    assert found["turned_away"] == found["unlogged"] == 0
+    output = json.loads(run.stdout)
+    assert output.keys() >= FIGURES
+    assert all(output[name] > 0 for name in FIGURES)
+    assert output["turned_away"] == output["unlogged"] == 0
 
 
 def test_a_record_lags_until_a_checkpoint_is_seen_that_covers_it() -> None:

@@ -29,23 +29,23 @@ SITES = 2_000
 
 
 @pytest.fixture(scope="module")
-def made() -> Registry:
+def synthetic() -> Registry:
     return make_registry()
 
 
 @pytest.fixture(scope="module")
-def rows(made: Registry) -> Rows:
-    return made.rows(0, SITES)
+def rows(synthetic: Registry) -> Rows:
+    return synthetic.rows(0, SITES)
 
 
 @pytest.fixture(scope="module")
-def searches(made: Registry, rows: Rows) -> list[ScoringParameters]:
-    queries = make_queries(made, rows, 24, load_encoder(), DEFAULT_POLICY)
+def searches(synthetic: Registry, rows: Rows) -> list[ScoringParameters]:
+    queries = make_queries(synthetic, rows, 24, load_encoder(), DEFAULT_POLICY)
     return [
         make_scoring_parameters(
-            one, dict.fromkeys(one.request.terms, 4_000), NOW, DEFAULT_POLICY
+            query, dict.fromkeys(query.request.terms, 4_000), NOW, DEFAULT_POLICY
         )
-        for one in queries
+        for query in queries
     ]
 
 
@@ -54,23 +54,23 @@ def searches(made: Registry, rows: Rows) -> list[ScoringParameters]:
 
 def columns(rows: Rows) -> dict[str, list[object]]:
     others = {"bodies", "runs"}
-    named = (each.name for each in fields(rows) if each.name not in others)
+    named = (field.name for field in fields(rows) if field.name not in others)
     return {name: getattr(rows, name).tolist() for name in named}
 
 
-def test_a_registry_is_made_the_same_again(made: Registry, rows: Rows) -> None:
+def test_a_registry_is_made_the_same_again(synthetic: Registry, rows: Rows) -> None:
     assert columns(make_registry().rows(0, SITES)) == columns(rows)
 
 
-def test_another_seed_makes_another_registry(made: Registry, rows: Rows) -> None:
-    other = replace(made, seed=made.seed + 1).rows(0, SITES)
+def test_another_seed_makes_another_registry(synthetic: Registry, rows: Rows) -> None:
+    other = replace(synthetic, seed=synthetic.seed + 1).rows(0, SITES)
 
     assert other.hashes.tolist() != rows.hashes.tolist()
 
 
-def test_a_chunk_does_not_depend_on_what_is_made_before_it(made: Registry) -> None:
-    both = made.rows(0, CHUNK + 500)
-    second = made.rows(CHUNK, CHUNK + 500)
+def test_a_chunk_does_not_depend_on_what_is_made_before_it(synthetic: Registry) -> None:
+    both = synthetic.rows(0, CHUNK + 500)
+    second = synthetic.rows(CHUNK, CHUNK + 500)
 
     assert columns(both.take(np.arange(CHUNK, CHUNK + 500))) == columns(second)
 
@@ -108,14 +108,16 @@ def test_embeddings_fit_their_reciprocals(rows: Rows) -> None:
     assert (np.abs(vectors).max(axis=1) == 7).all()
 
 
-def test_who_says_words_of_a_topic_means_it_too(made: Registry, rows: Rows) -> None:
-    topic = made.language.topics[0]
-    hashes = made.language.hashes[topic]
+def test_who_says_words_of_a_topic_means_it_too(
+    synthetic: Registry, rows: Rows
+) -> None:
+    topic = synthetic.language.topics[0]
+    hashes = synthetic.language.hashes[topic]
     row = np.repeat(np.arange(SITES), np.diff(rows.starts))
-    said = np.bincount(row[np.isin(rows.hashes, hashes)], minlength=SITES)
-    direction = made.language.meanings[topic[:20]].sum(axis=0)
+    counts = np.bincount(row[np.isin(rows.hashes, hashes)], minlength=SITES)
+    direction = synthetic.language.meanings[topic[:20]].sum(axis=0)
     likeness = unpack_sites(rows.embeddings) @ direction * rows.reciprocals
-    most, least = np.argsort(said)[-20:], np.argsort(said)[:200]
+    most, least = np.argsort(counts)[-20:], np.argsort(counts)[:200]
 
     assert likeness[most].mean() > 2 * likeness[least].mean()
 
@@ -131,15 +133,15 @@ def test_low_ranks_are_drawn_more_often_and_none_is_outside() -> None:
 
 
 def test_a_request_has_words_and_may_have_a_place_or_a_filter(
-    made: Registry, rows: Rows
+    synthetic: Registry, rows: Rows
 ) -> None:
-    queries = make_queries(made, rows, 300, load_encoder(), DEFAULT_POLICY)
-    terms = [len(one.request.terms) for one in queries]
-    filtered = [one for one in queries if one.filters != type(one.filters)()]
+    queries = make_queries(synthetic, rows, 300, load_encoder(), DEFAULT_POLICY)
+    terms = [len(query.request.terms) for query in queries]
+    filtered = [query for query in queries if query.filters != type(query.filters)()]
 
     assert len(queries) == 300
     assert (min(terms) >= 1, max(terms) <= 9) == (True, True)
-    assert 100 < sum(one.cell is not None for one in queries) < 200
+    assert 100 < sum(query.cell is not None for query in queries) < 200
     assert 10 < len(filtered) < 60
 
 
@@ -161,9 +163,9 @@ def test_a_request_has_words_and_may_have_a_place_or_a_filter(
 def test_top_rows(
     standings: list[int], representatives: list[int], k: int, expected: list[int]
 ) -> None:
-    found = top_rows(np.array(standings), np.array(representatives), k)
+    result = top_rows(np.array(standings), np.array(representatives), k)
 
-    assert found.tolist() == expected
+    assert result.tolist() == expected
 
 
 def test_the_recomputed_depends_on_each_column(
@@ -190,36 +192,38 @@ def test_the_recomputed_depends_on_each_column(
 def test_sql_finds_what_the_definition_gives(
     tmp_path: Path, rows: Rows, searches: list[ScoringParameters]
 ) -> None:
-    found = measure_sql(tmp_path, rows, searches, 20, lambda _: None)
+    sql = measure_sql(tmp_path, rows, searches, 20, lambda _: None)
     again = recompute(rows, searches)
     expected = []
     for standings in again.standings:
         first = top_rows(standings, rows.representatives, 20).tolist()
         expected.append({(row, int(standings[row])) for row in first})
 
-    assert found.results == expected
+    assert sql.results == expected
     assert any(expected)
-    assert len(found.wall_ms) == len(searches)
+    assert len(sql.wall_ms) == len(searches)
 
 
-def test_fts5_takes_every_request(tmp_path: Path, made: Registry, rows: Rows) -> None:
-    queries = make_queries(made, rows, 10, load_encoder(), DEFAULT_POLICY)
-    words = [list(one.request.terms) for one in queries]
+def test_fts5_takes_every_request(
+    tmp_path: Path, synthetic: Registry, rows: Rows
+) -> None:
+    queries = make_queries(synthetic, rows, 10, load_encoder(), DEFAULT_POLICY)
+    words = [list(query.request.terms) for query in queries]
 
-    assert len(measure_fts5(tmp_path, rows, made.language, words)) == 10
+    assert len(measure_fts5(tmp_path, rows, synthetic.language, words)) == 10
 
 
 @pytest.mark.skipif(not is_compiled(), reason="the kernel is not compiled here")
 def test_the_command_measures_and_skips_what_is_not_asked_for() -> None:
     arguments = ["--sites", "2000", "--queries", "40", "--rival", "none", "--json"]
     done = CliRunner().invoke(rank, arguments)
-    found = json.loads(done.stdout)
+    output = json.loads(done.stdout)
 
     assert done.exit_code == 0
-    assert (found["sites"], found["verified"], found["mismatches"]) == (2_000, 40, 0)
-    assert found["kernel_cpu_ms_mean"] > 0
-    assert 0 < found["cut1000_recall_at_20"] <= 1
-    assert found["tantivy_cpu_ms_mean"] is found["sql_ms_mean"] is None
+    assert (output["sites"], output["verified"], output["mismatches"]) == (2_000, 40, 0)
+    assert output["kernel_cpu_ms_mean"] > 0
+    assert 0 < output["cut1000_recall_at_20"] <= 1
+    assert output["tantivy_cpu_ms_mean"] is output["sql_ms_mean"] is None
     assert "sql: skipped, not asked for" in done.stderr
 
 
@@ -227,17 +231,17 @@ def test_the_command_measures_and_skips_what_is_not_asked_for() -> None:
 def test_the_ratio_to_tantivy_is_of_the_same_requests(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked: list[list[str]] = []
+    requests: list[list[str]] = []
     monkeypatch.setattr("registry.bench.rank.has_tantivy", lambda: True)
-    monkeypatch.setattr("registry.bench.rank.load_tantivy", lambda *_: asked.append)
+    monkeypatch.setattr("registry.bench.rank.load_tantivy", lambda *_: requests.append)
     arguments = ["--sites", "2000", "--queries", "40", "--rival", "tantivy", "--json"]
     done = CliRunner().invoke(rank, arguments)
-    found = json.loads(done.stdout)
+    output = json.loads(done.stdout)
 
     assert done.exit_code == 0
-    assert len(asked) == 40 + 20
-    assert found["tantivy_cpu_ms_mean"] is not None
-    assert found["mean_ratio_to_tantivy"] > 0
+    assert len(requests) == 40 + 20
+    assert output["tantivy_cpu_ms_mean"] is not None
+    assert output["mean_ratio_to_tantivy"] > 0
 
 
 @pytest.mark.skipif(not is_compiled(), reason="the kernel is not compiled here")
@@ -247,10 +251,10 @@ def test_the_kernel_alone_is_measured_over_several_segments(
     monkeypatch.setattr("registry.bench.kernel.figures.SEGMENT_SITES", CHUNK)
     arguments = ["--sites", str(CHUNK + 600), "--queries", "10", "--kernel-only"]
     done = CliRunner().invoke(rank, [*arguments, "--json"])
-    found = json.loads(done.stdout)
+    output = json.loads(done.stdout)
 
     assert done.exit_code == 0
-    assert (found["sites"], found["segments"]) == (CHUNK + 600, 2)
-    assert found["kernel_cpu_ms_mean"] > 0
-    assert 0 < found["serving_mb"] < found["making_mb"]
-    assert "verified" not in found
+    assert (output["sites"], output["segments"]) == (CHUNK + 600, 2)
+    assert output["kernel_cpu_ms_mean"] > 0
+    assert 0 < output["serving_mb"] < output["making_mb"]
+    assert "verified" not in output

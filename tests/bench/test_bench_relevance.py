@@ -41,17 +41,17 @@ def write_set(folder: Path, **changed: str) -> Path:
 def test_a_set_that_is_found_whole_gets_full_marks(tmp_path: Path) -> None:
     result = CliRunner().invoke(relevance, [str(write_set(tmp_path)), "--json"])
     assert result.exit_code == 0
-    found = json.loads(result.stdout)
+    output = json.loads(result.stdout)
     figures = ("ndcg_at_10", "recall_at_10", "recall_at_20", "ndcg_at_10_eligible")
-    assert [found[name] for name in figures] == [1.0] * 4
-    assert found["ms_per_query"] > 0
-    assert found["sets"][0]["queries"] == 3
+    assert [output[name] for name in figures] == [1.0] * 4
+    assert output["ms_per_query"] > 0
+    assert output["sets"][0]["queries"] == 3
 
 
 def test_the_time_to_read_is_a_part_of_the_time(tmp_path: Path) -> None:
     result = CliRunner().invoke(relevance, [str(write_set(tmp_path)), "--json"])
-    found = json.loads(result.stdout)
-    assert 0 < found["read_ms_per_query"] <= found["ms_per_query"]
+    output = json.loads(result.stdout)
+    assert 0 < output["read_ms_per_query"] <= output["ms_per_query"]
 
 
 def test_several_sets_are_told_one_by_one_and_on_average(tmp_path: Path) -> None:
@@ -59,10 +59,10 @@ def test_several_sets_are_told_one_by_one_and_on_average(tmp_path: Path) -> None
     unfindable = QRELS.replace("1\tc\t2", "1\tnowhere\t2")
     missing = write_set(tmp_path / "missing", qrels=unfindable)
     result = CliRunner().invoke(relevance, [str(whole), str(missing), "--json"])
-    found = json.loads(result.stdout)
-    assert [each["set"] for each in found["sets"]] == ["whole", "missing"]
-    assert found["sets"][1]["ndcg_at_10"] == pytest.approx(2 / 3, abs=1e-3)
-    assert found["ndcg_at_10"] == pytest.approx(5 / 6, abs=1e-3)
+    output = json.loads(result.stdout)
+    assert [item["set"] for item in output["sets"]] == ["whole", "missing"]
+    assert output["sets"][1]["ndcg_at_10"] == pytest.approx(2 / 3, abs=1e-3)
+    assert output["ndcg_at_10"] == pytest.approx(5 / 6, abs=1e-3)
     shown = CliRunner().invoke(relevance, [str(whole), str(missing)])
     assert shown.exit_code == 0
     assert "mean" in shown.stdout
@@ -86,7 +86,7 @@ def test_equals_stand_in_an_order_that_knows_nothing_of_what_is_right(
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "expected"),
     [
         pytest.param({"docs": "{"}, "docs.jsonl, line 1", id="no JSON"),
         pytest.param({"docs": "[]"}, "docs.jsonl, line 1", id="no object"),
@@ -107,11 +107,11 @@ def test_equals_stand_in_an_order_that_knows_nothing_of_what_is_right(
     ],
 )
 def test_what_is_wrong_is_told_by_file_and_line(
-    changed: dict[str, str], told: str, tmp_path: Path
+    changed: dict[str, str], expected: str, tmp_path: Path
 ) -> None:
     result = CliRunner().invoke(relevance, [str(write_set(tmp_path, **changed))])
     assert result.exit_code == 1
-    assert told in result.stderr
+    assert expected in result.stderr
     assert "Traceback" not in result.stderr
 
 
@@ -137,13 +137,13 @@ def test_the_public_sets_are_found_as_well_as_the_policy_promises() -> None:
     result = CliRunner().invoke(
         relevance, [*map(str, sorted(SHARED.iterdir())), "--json"]
     )
-    found = json.loads(result.stdout)
+    output = json.loads(result.stdout)
     floors = {
         "metatool": 0.65,
         "metatool-multi": 0.70,
         "stabletb-api": 0.69,
         "stabletb-site": 0.81,
     }
-    assert found["ndcg_at_10"] >= 0.72
-    for each in found["sets"]:
-        assert each["ndcg_at_10"] >= floors[each["set"]]
+    assert output["ndcg_at_10"] >= 0.72
+    for item in output["sets"]:
+        assert item["ndcg_at_10"] >= floors[item["set"]]

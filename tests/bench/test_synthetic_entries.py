@@ -18,7 +18,7 @@ COUNT = 90
 
 
 @pytest.fixture(scope="module")
-def made() -> tuple[Chunk, list[SyntheticSite]]:
+def synthetic() -> tuple[Chunk, list[SyntheticSite]]:
     registry = make_registry()
     chunk = registry.chunk(0, COUNT)
     return chunk, list(EntryWriter(registry.language).sites(chunk))
@@ -36,8 +36,10 @@ def words(rows: Rows, number: int) -> list[tuple[int, int]]:
     return [(hash_, impact) for hash_, impact in terms(rows, number) if hash_ % 2 == 0]
 
 
-def test_profiles_come_to_the_rows(made: tuple[Chunk, list[SyntheticSite]]) -> None:
-    chunk, sites = made
+def test_profiles_come_to_the_rows(
+    synthetic: tuple[Chunk, list[SyntheticSite]],
+) -> None:
+    chunk, sites = synthetic
     stored = Bodies.of([site.features + site.profile for site in sites])
     read = read_rows(stored, DEFAULT_POLICY)
     assert read.left_out == 0
@@ -51,16 +53,18 @@ def test_profiles_come_to_the_rows(made: tuple[Chunk, list[SyntheticSite]]) -> N
         assert words(read.rows, number) == words(chunk.rows, number)
 
 
-def test_entries_say_what_profiles_say(made: tuple[Chunk, list[SyntheticSite]]) -> None:
-    chunk, sites = made
-    for number, one in enumerate(sites):
-        listing = msgspec.json.decode(one.listing)
+def test_entries_say_what_profiles_say(
+    synthetic: tuple[Chunk, list[SyntheticSite]],
+) -> None:
+    chunk, sites = synthetic
+    for number, item in enumerate(sites):
+        listing = msgspec.json.decode(item.listing)
         site = msgspec.convert(listing["site"], Site)
         assert msgspec.json.decode(msgspec.json.encode(site)) == listing["site"]
         assert len(site.actions) == chunk.sites.actions[number]
-        profile = parse_profile(one.profile)
+        profile = parse_profile(item.profile)
         for action, ranked in zip(site.actions, profile.actions, strict=True):
             assert action.name == ranked.name
-            said = tuple(map(stem, split_words(action.description)))
-            assert said == ranked.description_terms
+            text = tuple(map(stem, split_words(action.description)))
+            assert text == ranked.description_terms
             assert len(action.parameters) == len(ranked.parameter_terms)

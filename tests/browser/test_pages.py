@@ -41,7 +41,7 @@ class Shown:
 
     def listen(self) -> None:
         self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.on("console", lambda said: self.complaints.append(said.text))
+        self.page.on("console", lambda text: self.complaints.append(text.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
 
 
@@ -106,16 +106,16 @@ async def test_the_contributions_shown_add_up_to_the_score(opened: Opener) -> No
 
 async def test_what_put_a_site_before_the_next_is_said(opened: Opener) -> None:
     page = await opened(SEARCH)
-    told = await page.locator(".results .lead").all_inner_texts()
-    assert len(told) == await page.locator(".results > li").count() - 1
-    assert re.match(r"Ahead of the next by \d+\.\d, most of all in [a-z ]+\.", told[0])
+    texts = await page.locator(".results .lead").all_inner_texts()
+    assert len(texts) == await page.locator(".results > li").count() - 1
+    assert re.match(r"Ahead of the next by \d+\.\d, most of all in [a-z ]+\.", texts[0])
 
 
 async def test_an_unknown_city_is_said_where_it_was_typed(opened: Opener) -> None:
     page = await opened("/?q=book&city=Nowhereville")
-    told = await page.get_by_role("alert").inner_text()
-    assert "Nowhereville" in told
-    assert "15,000" in told
+    text = await page.get_by_role("alert").inner_text()
+    assert "Nowhereville" in text
+    assert "15,000" in text
     assert await page.get_by_label("City").input_value() == "Nowhereville"
 
 
@@ -228,7 +228,9 @@ async def test_a_page_asks_nobody_else_and_keeps_its_policy(
     assert shown.requests
     assert all(url.startswith(f"{registry.origin}/") for url in shown.requests)
     # A console remarks on the 400 of a page that shows a refusal.
-    assert [one for one in shown.complaints if "status of 400" not in one] == []
+    assert [
+        complaint for complaint in shown.complaints if "status of 400" not in complaint
+    ] == []
 
 
 async def test_every_link_leads_somewhere(
@@ -238,9 +240,9 @@ async def test_every_link_leads_somewhere(
         "[...document.querySelectorAll('a[href],link[href]')]"
         ".map(one => one.getAttribute('href'))"
     )
-    own = {urljoin(registry.origin + shown.path, one) for one in links}
+    own = {urljoin(registry.origin + shown.path, link) for link in links}
     pages: dict[str, httpx.Response] = {}
-    for url in sorted(one for one in own if one.startswith(registry.origin)):
+    for url in sorted(item for item in own if item.startswith(registry.origin)):
         address, fragment = urldefrag(url)
         if address not in pages:
             pages[address] = registry.http.get(address)

@@ -34,14 +34,14 @@ def publish(folder: Path, bodies: list[bytes]) -> Path:
 
 def run(*arguments: object) -> Result:
     """`audit …`; an exception that it does not tell of fails the test."""
-    words = [str(one) for one in arguments]
+    words = [str(argument) for argument in arguments]
     return CliRunner().invoke(audit, words, catch_exceptions=False)
 
 
 def run_json(*arguments: object) -> tuple[int, dict[str, Any]]:
     result = run(*arguments, "--json")
-    told: dict[str, Any] = json.loads(result.stdout)
-    return result.exit_code, told
+    output: dict[str, Any] = json.loads(result.stdout)
+    return result.exit_code, output
 
 
 class Served:
@@ -53,13 +53,13 @@ class Served:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.answers: dict[str, Any] = {"/v1/log": {"verifierKey": VKEY}}
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         self.posted: list[bytes] = []
         self.failures: dict[str, list[int]] = {}
         self.url = ""
 
     def answer(self, path: str) -> tuple[int, bytes, dict[str, str]]:
-        self.asked.append(path)
+        self.requested.append(path)
         if self.failures.get(path):
             return self.failures[path].pop(0), b"{}", {}
         if path in self.answers:

@@ -53,13 +53,13 @@ def served(folder: Path) -> Iterator[Served]:
 
 def entries_read(served: Served) -> list[str]:
     """Sorted, as they are fetched side by side."""
-    return sorted(path for path in served.asked if "entries" in path)
+    return sorted(path for path in served.requested if "entries" in path)
 
 
 def finding(url: object, *options: object) -> tuple[str, str, int | None]:
-    code, told = run_json("verify", url, "--key", VKEY, *options)
+    code, output = run_json("verify", url, "--key", VKEY, *options)
     assert code == 1
-    return told["code"], told["path"], told["entryIndex"]
+    return output["code"], output["path"], output["entryIndex"]
 
 
 # --- verify ---
@@ -69,9 +69,9 @@ def test_an_honest_log_is_sound_wherever_it_is_read(
     folder: Path, served: Served
 ) -> None:
     for url in (folder, folder.as_uri(), served.url):
-        code, told = run_json("verify", url, "--key", VKEY)
-        assert (code, told["verified"], told["size"]) == (0, True, SIZE)
-        assert told["records"] == {"policy": 1, "ranking": SIZE - 3, "seed": 2}
+        code, output = run_json("verify", url, "--key", VKEY)
+        assert (code, output["verified"], output["size"]) == (0, True, SIZE)
+        assert output["records"] == {"policy": 1, "ranking": SIZE - 3, "seed": 2}
     result = run("verify", served.url)
     assert "The log is sound: 600 entries" in result.stdout
 
@@ -90,15 +90,15 @@ def test_the_second_run_reads_only_what_is_new(
     options = ("verify", served.url, "--state", tmp_path / "state")
     assert run_json(*options)[1]["readFrom"] == 0
     assert entries_read(served)[-1] == "/tile/entries/002.p/88"
-    served.asked.clear()
+    served.requested.clear()
     assert run_json(*options)[1]["readFrom"] == SIZE
-    assert served.asked == ["/checkpoint"]
+    assert served.requested == ["/checkpoint"]
 
     publish(folder, history_of(800).bodies)
-    served.asked.clear()
-    code, told = run_json(*options)
-    assert (code, told["readFrom"], told["size"]) == (0, SIZE, 800)
-    assert told["records"]["ranking"] == 797
+    served.requested.clear()
+    code, output = run_json(*options)
+    assert (code, output["readFrom"], output["size"]) == (0, SIZE, 800)
+    assert output["records"]["ranking"] == 797
     assert entries_read(served) == ["/tile/entries/002", "/tile/entries/003.p/32"]
 
 
@@ -108,14 +108,14 @@ def test_a_log_rewritten_since_the_last_run_is_found(
     state = tmp_path / "state"
     options = ("--state", state)
     assert run("verify", folder, "--key", VKEY, *options).exit_code == 0
-    kept = state.read_bytes()
+    saved = state.read_bytes()
     other = history_of(800)
     del other.bodies[300]
     fork = publish(tmp_path / "fork", other.bodies)
     assert finding(fork, *options)[:2] == ("log_forked", "checkpoint")
     shorter = publish(tmp_path / "shorter", history_of(599).bodies)
     assert finding(shorter, *options)[:2] == ("log_shrunk", "checkpoint")
-    assert state.read_bytes() == kept, "what was seen is not forgotten"
+    assert state.read_bytes() == saved, "what was seen is not forgotten"
 
 
 def test_an_interrupted_run_goes_on_where_it_was(
@@ -128,11 +128,11 @@ def test_an_interrupted_run_goes_on_where_it_was(
     result = run("verify", served.url, "--state", state)
     assert (result.exit_code, "can't be read" in result.output) == (1, True)
     assert json.loads(state.read_bytes())["size"] == 256
-    served.asked.clear()
+    served.requested.clear()
     served.failures.clear()
-    code, told = run_json("verify", served.url, "--state", state)
-    assert (code, told["readFrom"]) == (0, 256)
-    assert "/tile/entries/000" not in served.asked
+    code, output = run_json("verify", served.url, "--state", state)
+    assert (code, output["readFrom"]) == (0, 256)
+    assert "/tile/entries/000" not in served.requested
 
 
 def test_a_fork_behind_an_interruption_is_found(
@@ -145,8 +145,8 @@ def test_a_fork_behind_an_interruption_is_found(
     bodies = history_of(800).bodies
     bodies[400], bodies[401] = bodies[401], bodies[400]
     fork = publish(tmp_path / "fork", bodies)
-    found = finding(fork, "--state", state)
-    assert found[:2] == ("log_forked", "checkpoint")
+    result = finding(fork, "--state", state)
+    assert result[:2] == ("log_forked", "checkpoint")
 
 
 def test_a_server_may_stumble(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,7 +170,7 @@ def test_a_state_of_another_log_or_of_nothing_is_not_taken(
 
 
 @pytest.mark.parametrize(
-    ("path", "spoil", "found"),
+    ("path", "spoil", "expected"),
     [
         pytest.param(
             "tile/entries/001",
@@ -199,11 +199,11 @@ def test_a_state_of_another_log_or_of_nothing_is_not_taken(
     ],
 )
 def test_what_is_changed_is_found_with_its_place(
-    folder: Path, path: str, spoil: object, found: tuple[str, str, int | None]
+    folder: Path, path: str, spoil: object, expected: tuple[str, str, int | None]
 ) -> None:
     file = folder / path
     file.write_bytes(spoil(file.read_bytes()))  # type: ignore[operator]
-    assert finding(folder) == found
+    assert finding(folder) == expected
 
 
 def test_a_forged_entry_with_its_forged_leaf_hash_is_found(folder: Path) -> None:
@@ -234,13 +234,15 @@ def test_records_that_break_a_rule_are_found_with_their_place(
     folder = publish(tmp_path / "log", history.bodies)
     first = ("seed_not_of_the_day", "tile/entries/002", 600)
     assert finding(folder) == first
-    code, told = run_json("verify", folder, "--key", VKEY, "--all")
+    code, output = run_json("verify", folder, "--key", VKEY, "--all")
     assert code == 1
-    found = [(one["code"], one["entryIndex"]) for one in told["findings"]]
+    result = [
+        (finding["code"], finding["entryIndex"]) for finding in output["findings"]
+    ]
     broken = ["seed_not_of_the_day", "policy_unlogged", "erasure_unfounded"]
-    assert found == list(zip(broken, (600, 601, 602), strict=True))
+    assert result == list(zip(broken, (600, 601, 602), strict=True))
     text = run("verify", folder, "--key", VKEY, "--all")
-    assert all(one in text.output for one in broken)
+    assert all(item in text.output for item in broken)
 
 
 def test_a_finding_is_found_again_by_the_next_run(
@@ -256,8 +258,8 @@ def test_findings_are_told_up_to_a_hundred(history: History, tmp_path: Path) -> 
     for _ in range(150):
         history.rank(seed=2)
     folder = publish(tmp_path / "log", history.bodies)
-    _, told = run_json("verify", folder, "--key", VKEY, "--all")
-    assert len(told["findings"]) == 100
+    _, output = run_json("verify", folder, "--key", VKEY, "--all")
+    assert len(output["findings"]) == 100
 
 
 def test_honest_erasures_are_looked_up(history: History, tmp_path: Path) -> None:
@@ -277,8 +279,8 @@ def test_a_record_is_proven_and_the_proof_stands_alone(
     proof, record = tmp_path / "proof", tmp_path / "record"
     for index in (0, 255, 256, 599):
         options = ("--proof-out", proof, "--record-out", record)
-        code, told = run_json("prove", index, folder, "--key", VKEY, *options)
-        assert (code, told["index"], told["size"]) == (0, index, SIZE)
+        code, output = run_json("prove", index, folder, "--key", VKEY, *options)
+        assert (code, output["index"], output["size"]) == (0, index, SIZE)
         assert record.read_bytes() == history.bodies[index]
         offline = ("prove", "--proof", proof, "--record", record, "--key", VKEY)
         assert run_json(*offline)[1]["index"] == index
@@ -313,8 +315,8 @@ def test_the_record_has_the_leaf_hash_that_was_promised(
     proof, record = tmp_path / "proof", tmp_path / "record"
     promised, other = (leaf_hash(history.bodies[i]).hex() for i in (300, 301))
     by_index = ("prove", 300, folder, "--key", VKEY)
-    kept = ("--proof-out", proof, "--record-out", record)
-    assert run(*by_index, "--leaf-hash", promised, *kept).exit_code == 0
+    saved = ("--proof-out", proof, "--record-out", record)
+    assert run(*by_index, "--leaf-hash", promised, *saved).exit_code == 0
     assert run_json(*by_index, "--leaf-hash", other)[0] == 1
     offline = ("prove", "--proof", proof, "--record", record, "--key", VKEY)
     assert run(*offline, "--leaf-hash", promised.upper()).exit_code == 0
@@ -330,7 +332,7 @@ def test_the_record_has_the_leaf_hash_that_was_promised(
     ],
 )
 def test_what_is_not_there_is_not_proven(folder: Path, arguments: list[str]) -> None:
-    words = [one.format(folder=folder) for one in arguments]
+    words = [argument.format(folder=folder) for argument in arguments]
     assert run("prove", *words).exit_code == 1
 
 
@@ -349,8 +351,8 @@ def test_proving_needs_to_know_what_and_where(folder: Path) -> None:
 def test_no_forged_entry_is_proven(folder: Path) -> None:
     file = folder / "tile/entries/001"
     file.write_bytes(file.read_bytes().replace(b"op-1", b"op-2", 1))
-    code, told = run_json("prove", 256, folder, "--key", VKEY)
-    assert (code, told["code"]) == (1, "log_entry_forged")
+    code, output = run_json("prove", 256, folder, "--key", VKEY)
+    assert (code, output["code"]) == (1, "log_entry_forged")
 
 
 # --- reproduce ---
@@ -362,8 +364,8 @@ def held(history: History, index: int) -> dict[str, object]:
         "id": json.loads(history.bodies[index])["id"],
         "leafIndex": index,
         "openings": [
-            {"name": "?", "value": None, "disclosure": one}
-            for one in history.disclosures[index]
+            {"name": "?", "value": None, "disclosure": disclosure}
+            for disclosure in history.disclosures[index]
         ],
     }
 
@@ -371,10 +373,16 @@ def held(history: History, index: int) -> dict[str, object]:
 def test_a_ranking_is_computed_again(history: History, served: Served) -> None:
     record = held(history, 300)
     served.answers[f"/v1/rankings/{record['id']}.secret"] = record
-    code, told = run_json("reproduce", f"{record['id']}.secret", served.url)
-    assert (code, told["mismatches"]) == (0, 0)
-    assert told["rankings"][0]["checked"] == ["sites", "totals", "order", "day"]
-    missing = " ".join(told["rankings"][0]["notChecked"])
+    code, output = run_json("reproduce", f"{record['id']}.secret", served.url)
+    assert (code, output["mismatches"]) == (0, 0)
+    assert output["rankings"][0]["checked"] == [
+        "sites",
+        "totals",
+        "order",
+        "quality",
+        "day",
+    ]
+    missing = " ".join(output["rankings"][0]["notChecked"])
     assert "not revealed yet" in missing
     assert "keeps no index of that time" in missing
 
@@ -388,38 +396,38 @@ def test_ties_are_computed_once_the_secret_is_out(
     lines = tmp_path / "held.jsonl"
     lines.write_text("".join(json.dumps(held(history, i)) + "\n" for i in range(3, 9)))
     options = ("reproduce", "--disclosures", lines, folder, "--key", VKEY)
-    code, told = run_json(*options)
-    assert (code, told["checked"], told["mismatches"]) == (0, 6, 0)
-    assert "ties" in told["rankings"][0]["checked"]
-    code, told = run_json(*options, "--first", 4, "--last", 5)
-    assert [one["leafIndex"] for one in told["rankings"]] == [4, 5]
+    code, output = run_json(*options)
+    assert (code, output["checked"], output["mismatches"]) == (0, 6, 0)
+    assert "ties" in output["rankings"][0]["checked"]
+    code, messages = run_json(*options, "--first", 4, "--last", 5)
+    assert [ranking["leafIndex"] for ranking in messages["rankings"]] == [4, 5]
     assert "6 computed again, 0 differ" in run(*options).output
 
 
 def test_a_ranking_that_was_not_by_its_scores_is_found(
     history: History, tmp_path: Path
 ) -> None:
-    order = [format_site_id(one) for one in (9, 8, 7)]
+    order = [format_site_id(item) for item in (9, 8, 7)]
     index = history.rank(order=order)
     folder = publish(tmp_path / "log", history.bodies)
     lines = tmp_path / "held.jsonl"
     lines.write_text(json.dumps(held(history, index)))
     options = ("reproduce", "--disclosures", lines, folder, "--key", VKEY)
-    code, told = run_json(*options)
-    assert (code, told["mismatches"]) == (1, 1)
+    code, output = run_json(*options)
+    assert (code, output["mismatches"]) == (1, 1)
     assert run(*options).exit_code == 1
 
 
 def test_disclosures_of_another_ranking_differ(
     history: History, folder: Path, tmp_path: Path
 ) -> None:
-    one, other = held(history, 4), held(history, 5)
+    item, other = held(history, 4), held(history, 5)
     lines = tmp_path / "held.jsonl"
-    lines.write_text(json.dumps({**one, "openings": other["openings"]}))
+    lines.write_text(json.dumps({**item, "openings": other["openings"]}))
     options = ("reproduce", "--disclosures", lines, folder, "--key", VKEY)
-    _, told = run_json(*options)
-    assert "does not belong to the record" in told["rankings"][0]["differences"][0]
-    lines.write_text(json.dumps({**one, "leafIndex": 5}))
+    _, output = run_json(*options)
+    assert "does not belong to the record" in output["rankings"][0]["differences"][0]
+    lines.write_text(json.dumps({**item, "leafIndex": 5}))
     assert run_json(*options)[0] == 1
     lines.write_text("no JSON")
     assert run(*options).exit_code == 1
@@ -479,7 +487,7 @@ def test_rankings_of_an_operator_are_told_as_json_lines(
     result = run(*options, "--state", state, "--json")
     assert result.exit_code == 3
     lines = [json.loads(line) for line in result.stdout.splitlines()]
-    assert [(one["index"], one["record"]["opn"]) for one in lines] == [(600, 1)]
+    assert [(line["index"], line["record"]["opn"]) for line in lines] == [(600, 1)]
 
 
 def test_a_gap_in_an_operators_numbers_ends_the_watch(

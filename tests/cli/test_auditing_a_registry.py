@@ -29,35 +29,38 @@ def test_everything_that_is_answered_can_be_audited(
 ) -> None:
     promises, state = tmp_path / "promises.jsonl", tmp_path / "state.json"
     answers = ask(registry, promises)
-    ids = [one["ranking"]["id"] for one in answers]
-    found = [registry.published(one) for one in ids]
+    ids = [answer["ranking"]["id"] for answer in answers]
+    result = [registry.published(item) for item in ids]
 
-    code, told = run_json("verify", registry.origin, "--state", state)
-    assert (code, told["verified"]) == (0, True), told
-    assert told["records"]["ranking"] >= 2
+    code, output = run_json("verify", registry.origin, "--state", state)
+    assert (code, output["verified"]) == (0, True), output
+    assert output["records"]["ranking"] >= 2
 
-    code, told = run_json("prove", ids[0], registry.origin)
-    assert (code, told["index"]) == (0, found[0]["leafIndex"])
-    assert told["leafHash"] == answers[0]["ranking"]["leafHash"]
+    code, messages = run_json("prove", ids[0], registry.origin)
+    assert (code, messages["index"]) == (0, result[0]["leafIndex"])
+    assert messages["leafHash"] == answers[0]["ranking"]["leafHash"]
 
     options = ("--state", state, "--index", registry.settings.index)
-    code, told = run_json("reproduce", ids[0], registry.origin, *options)
-    [ranking] = told["rankings"]
+    code, content = run_json("reproduce", ids[0], registry.origin, *options)
+    [ranking] = content["rankings"]
     assert (code, ranking["differences"]) == (0, [])
     sites = len(answers[0]["results"])
-    assert ranking["checked"][:4] == ["sites", "totals", "order", "day"]
+    parts = ["sites", "totals", "order", "quality", "day"]
+    assert ranking["checked"][:5] == parts
     indexed = f"factors of {sites} sites"
     moved_on = "factors: the index at hand is of another time"
     assert indexed in ranking["checked"] or moved_on in ranking["notChecked"]
 
     lines = tmp_path / "held.jsonl"
-    lines.write_text("".join(json.dumps(one) + "\n" for one in found))
+    lines.write_text("".join(json.dumps(item) + "\n" for item in result))
     held = ("reproduce", "--disclosures", lines, registry.origin, "--state", state)
-    code, told = run_json(*held)
-    assert (code, told["checked"], told["mismatches"]) == (0, 2, 0)
+    code, checked = run_json(*held)
+    assert (code, checked["checked"], checked["mismatches"]) == (0, 2, 0)
 
-    code, told = run_json("promises", promises, registry.origin)
-    assert [one["outcome"] for one in told["promises"]] == ["kept"] * 3, told
+    code, checked = run_json("promises", promises, registry.origin)
+    assert [promise["outcome"] for promise in checked["promises"]] == ["kept"] * 3, (
+        checked
+    )
     assert code == 0
 
 

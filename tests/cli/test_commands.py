@@ -23,16 +23,16 @@ def walk(group: click.Group, *path: str) -> Iterator[tuple[tuple[str, ...], obje
     """Each command by its path, and what is found there."""
     context = click.Context(group)
     for name in group.list_commands(context):
-        found = group.get_command(context, name)
-        yield (*path, name), found
-        if isinstance(found, click.Group):
-            yield from walk(found, *path, name)
+        command = group.get_command(context, name)
+        yield (*path, name), command
+        if isinstance(command, click.Group):
+            yield from walk(command, *path, name)
 
 
 def test_each_name_of_the_tables_is_a_command_of_that_name() -> None:
-    found = dict(walk(main))
-    assert {("serve",), ("audit", "verify"), ("bench", "log")} <= found.keys()
-    for path, command in found.items():
+    result = dict(walk(main))
+    assert {("serve",), ("audit", "verify"), ("bench", "log")} <= result.keys()
+    for path, command in result.items():
         assert isinstance(command, click.Command), path
         assert command.name == path[-1]
 

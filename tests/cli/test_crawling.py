@@ -48,7 +48,10 @@ def environment(net: Net, **settings: object) -> dict[str, str]:
     )
     given = {"allow_loopback": 1, "ca_file": net.ca_file, "hosts_file": hosts}
     given |= settings
-    named = {f"FAIR_REGISTRY_{name.upper()}": str(one) for name, one in given.items()}
+    named = {
+        f"FAIR_REGISTRY_{name.upper()}": str(given_row)
+        for name, given_row in given.items()
+    }
     return {**os.environ, **named, "TERM": "dumb"}
 
 
@@ -74,7 +77,7 @@ async def once(net: Net, *arguments: str, **settings: object) -> tuple[int, list
 
 
 def of(events: list[Any], name: str) -> list[Any]:
-    return [one for one in events if one["event"] == name]
+    return [event for event in events if event["event"] == name]
 
 
 async def test_a_visit_is_told_for_people_without_what_could_hurt_their_terminal(
@@ -88,7 +91,7 @@ async def test_a_visit_is_told_for_people_without_what_could_hurt_their_terminal
     assert re.search(r"ask +/agent-bridge\.json \(well_known\)", ran.stdout)
     assert re.search(r"next +in \d+ (h|d)", ran.stdout)
     assert "[red]Alder" in ran.stdout
-    assert all(one.isprintable() or one == "\n" for one in ran.stdout)
+    assert all(character.isprintable() or character == "\n" for character in ran.stdout)
 
 
 @pytest.mark.parametrize(
@@ -105,9 +108,9 @@ def test_options_that_do_not_go_together_are_refused(arguments: list[str]) -> No
 
 def test_without_a_registry_there_is_nothing_to_crawl_for(tmp_path: Path) -> None:
     set_ = {"FAIR_REGISTRY_DATA": str(tmp_path), "FAIR_REGISTRY_DATABASE_URL": ""}
-    told = CliRunner().invoke(main, ["crawl"], env=set_)
-    assert told.exit_code == 1
-    assert "serve" in told.output
+    ran = CliRunner().invoke(main, ["crawl"], env=set_)
+    assert ran.exit_code == 1
+    assert "serve" in ran.output
 
 
 # --- with a database ------------------------------------------------------------------

@@ -46,8 +46,8 @@ def test_demo_plays_every_act_and_ends(tmp_path: Path) -> None:
     assert summary["rejected"] >= 2
     assert summary["documents"] >= summary["active"]
     assert summary["searches"] == summary["report"]["rankings"]
-    told = summary["report"]["sentences"] - summary["report"]["withheld"]
-    assert told >= 20, "15 of 25 sentences were withheld"
+    shown = summary["report"]["sentences"] - summary["report"]["withheld"]
+    assert shown >= 20, "15 of 25 sentences were withheld"
     assert summary["selections"] == summary["report"]["selections"]
     assert summary["records"] > summary["searches"] + summary["active"]
     assert summary["logVerified"] is True
@@ -97,11 +97,11 @@ def test_demo_serves_on_until_it_is_interrupted(tmp_path: Path) -> None:
     ) as playing:
         try:
             assert playing.stdout is not None
-            told = ""
+            shown = ""
             deadline = time.monotonic() + TIMEOUT_S
-            while "serves on" not in told and time.monotonic() < deadline:
-                told += playing.stdout.readline()
-            assert "serves on" in told
+            while "serves on" not in shown and time.monotonic() < deadline:
+                shown += playing.stdout.readline()
+            assert "serves on" in shown
             url = f"http://127.0.0.1:{port}/v1/search?q=order+bread"
             with urllib.request.urlopen(url, timeout=10) as answer:
                 assert json.load(answer)["results"]

@@ -19,10 +19,10 @@ from tests.unit.identity.fixed_keys import fixed_key
 def test_a_made_key_signs_what_its_published_half_verifies(tmp_path: Path) -> None:
     for alg in ("Ed25519", "ES256"):
         key, jwks = tmp_path / f"{alg}.pem", tmp_path / f"{alg}.json"
-        made = CliRunner().invoke(
+        ran = CliRunner().invoke(
             main, ["keygen", "--alg", alg, "--out", str(key), "--jwks", str(jwks)]
         )
-        assert made.exit_code == 0, made.output
+        assert ran.exit_code == 0, ran.output
         assert stat.S_IMODE(key.stat().st_mode) == 0o600
         signed = CliRunner().invoke(
             main, ["sign", "--key", str(key)], input=json.dumps({"sub": "shop.test"})
@@ -37,10 +37,10 @@ def test_a_made_key_signs_what_its_published_half_verifies(tmp_path: Path) -> No
 def test_a_key_is_never_overwritten(tmp_path: Path) -> None:
     key = tmp_path / "key.pem"
     key.write_text("precious")
-    made = CliRunner().invoke(
+    ran = CliRunner().invoke(
         main, ["keygen", "--out", str(key), "--jwks", str(tmp_path / "keys.json")]
     )
-    assert made.exit_code != 0
+    assert ran.exit_code != 0
     assert key.read_text() == "precious"
     assert not (tmp_path / "keys.json").exists()
 
@@ -62,20 +62,20 @@ def test_keys_land_in_the_users_folder_and_nothing_in_the_current_one(
     here.mkdir()
     monkeypatch.chdir(here)
     environment = {"XDG_CONFIG_HOME": str(tmp_path)}
-    made = CliRunner().invoke(main, ["keygen", "shop.test"], env=environment)
-    assert made.exit_code == 0, made.output
+    ran = CliRunner().invoke(main, ["keygen", "shop.test"], env=environment)
+    assert ran.exit_code == 0, ran.output
     key = tmp_path / "fair-registry" / "keys" / "shop.test.pem"
-    assert str(key) in made.output
+    assert str(key) in ran.output
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     assert stat.S_IMODE(key.parent.stat().st_mode) == 0o700
     assert not any(here.iterdir())
-    assert "agent-registry-keys.json" not in made.output
+    assert "agent-registry-keys.json" not in ran.output
 
 
 def test_name_that_leads_out_of_the_folder_is_refused(tmp_path: Path) -> None:
     environment = {"XDG_CONFIG_HOME": str(tmp_path)}
-    made = CliRunner().invoke(main, ["keygen", "../key"], env=environment)
-    assert made.exit_code == 2
+    ran = CliRunner().invoke(main, ["keygen", "../key"], env=environment)
+    assert ran.exit_code == 2
     assert not any(tmp_path.iterdir())
 
 
@@ -118,29 +118,29 @@ def auditor_key(tmp_path: Path) -> Path:
 def test_an_auditors_verifier_key_is_one_that_a_registry_takes(
     auditor_key: Path,
 ) -> None:
-    told = verifier_key_of(auditor_key, "auditor.example")
-    assert told.exit_code == 0, told.output
-    assert parse_vkey(told.stdout.strip()).name == "auditor.example"
-    environment = {"FAIR_REGISTRY_AUDITORS": told.stdout.strip()}
-    assert read_settings(environment).auditors == told.stdout.strip()
+    verifier_key = verifier_key_of(auditor_key, "auditor.example")
+    assert verifier_key.exit_code == 0, verifier_key.output
+    assert parse_vkey(verifier_key.stdout.strip()).name == "auditor.example"
+    environment = {"FAIR_REGISTRY_AUDITORS": verifier_key.stdout.strip()}
+    assert read_settings(environment).auditors == verifier_key.stdout.strip()
 
 
 @pytest.mark.parametrize("name", ["", "two words", "a+b"])
 def test_a_name_that_no_verifier_key_has_is_refused(
     auditor_key: Path, name: str
 ) -> None:
-    told = verifier_key_of(auditor_key, name)
-    assert told.exit_code == 1
-    assert "no spaces and no plus" in told.output
+    verifier_key = verifier_key_of(auditor_key, name)
+    assert verifier_key.exit_code == 1
+    assert "no spaces and no plus" in verifier_key.output
 
 
 def test_a_registry_that_is_away_is_told_in_one_line() -> None:
-    asked = CliRunner().invoke(
+    ran = CliRunner().invoke(
         main, ["search", "--registry", "http://127.0.0.1:9", "bread"]
     )
-    assert asked.exit_code == 1
-    assert "can't be reached" in asked.output
-    assert "Traceback" not in asked.output
+    assert ran.exit_code == 1
+    assert "can't be reached" in ran.output
+    assert "Traceback" not in ran.output
 
 
 @pytest.mark.parametrize(
@@ -160,15 +160,15 @@ def test_a_database_that_is_away_is_told_in_one_line(
         "FAIR_REGISTRY_DATA": str(tmp_path),
         "FAIR_REGISTRY_DATABASE_URL": "postgresql://owner@127.0.0.1:9/away",
     }
-    asked = CliRunner().invoke(main, command, env=environment)
-    assert asked.exit_code == 1
-    assert asked.output.startswith("Error: ")
-    assert "Connect call failed" in asked.output
-    assert asked.output.count("\n") == 1
+    ran = CliRunner().invoke(main, command, env=environment)
+    assert ran.exit_code == 1
+    assert ran.output.startswith("Error: ")
+    assert "Connect call failed" in ran.output
+    assert ran.output.count("\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("options", "environment", "told"),
+    ("options", "environment", "expected"),
     [
         pytest.param(
             [], {"FAIR_REGISTRY_ENCODER": "minilm"}, "make encoder", id="no-weights"
@@ -184,7 +184,7 @@ def test_a_database_that_is_away_is_told_in_one_line(
 def test_what_can_not_be_served_is_refused_before_anything_starts(
     options: list[str],
     environment: dict[str, str],
-    told: str,
+    expected: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -192,5 +192,5 @@ def test_what_can_not_be_served_is_refused_before_anything_starts(
     command = ["serve", "--port", "18093", "--data", str(tmp_path), *options]
     started = CliRunner().invoke(main, command, env=environment)
     assert started.exit_code == 1
-    assert told in started.output
+    assert expected in started.output
     assert not any(tmp_path.iterdir())

@@ -39,34 +39,36 @@ def wordpress(tmp_path: Path) -> str:
 
 
 def test_a_deviating_document_is_told_with_its_repairs(wordpress: str) -> None:
-    told = _lint(wordpress)
-    assert told.exit_code == 0, told.output
-    assert "tolerated" in told.output
-    assert "/site/language" in told.output
-    assert 'Write "de-AT".' in told.output
-    assert "orderBread" in told.output
+    output = _lint(wordpress)
+    assert output.exit_code == 0, output.output
+    assert "tolerated" in output.output
+    assert "/site/language" in output.output
+    assert 'Write "de-AT".' in output.output
+    assert "orderBread" in output.output
 
 
 def test_the_same_as_json(wordpress: str) -> None:
-    found = json.loads(_lint(wordpress, "--json").stdout)
-    assert (found["format"], found["conformance"]) == ("wab", "tolerated")
+    output = json.loads(_lint(wordpress, "--json").stdout)
+    assert (output["format"], output["conformance"]) == ("wab", "tolerated")
     language = next(
-        one for one in found["deviations"] if one["pointer"] == "/site/language"
+        deviation
+        for deviation in output["deviations"]
+        if deviation["pointer"] == "/site/language"
     )
     assert language.keys() == {"pointer", "rule", "detail", "fix"}
-    assert [one["name"] for one in found["site"]["actions"]] == ["orderBread"]
-    assert {one["factor"] for one in found["advice"]} >= {"proximity"}
+    assert [action["name"] for action in output["site"]["actions"]] == ["orderBread"]
+    assert {item["factor"] for item in output["advice"]} >= {"proximity"}
 
 
 def test_a_refused_document_ends_with_one(tmp_path: Path) -> None:
     path = tmp_path / "broken.json"
     path.write_text('{"wab_version": "1.0", // soon\n}')
-    told = _lint(str(path), "--json")
-    assert told.exit_code == 1
-    found = json.loads(told.stdout)
-    assert (found["conformance"], found["site"]) == ("refused", None)
-    assert found["problem"]["code"] == "json_syntax"
-    assert "a comment at line 1" in found["problem"]["detail"]
+    output = _lint(str(path), "--json")
+    assert output.exit_code == 1
+    result = json.loads(output.stdout)
+    assert (result["conformance"], result["site"]) == ("refused", None)
+    assert result["problem"]["code"] == "json_syntax"
+    assert "a comment at line 1" in result["problem"]["detail"]
 
 
 def test_strict_asks_for_more(wordpress: str) -> None:
@@ -74,10 +76,10 @@ def test_strict_asks_for_more(wordpress: str) -> None:
 
 
 def test_what_would_have_to_be_guessed_is_asked_for(wordpress: str) -> None:
-    told = _lint(wordpress, "--fix")
-    assert told.exit_code == 1
-    assert told.stdout == ""
-    assert "/provider/category" in told.stderr
+    output = _lint(wordpress, "--fix")
+    assert output.exit_code == 1
+    assert output.stdout == ""
+    assert "/provider/category" in output.stderr
 
 
 def test_a_repaired_document_is_strict(wordpress: str, tmp_path: Path) -> None:
@@ -95,25 +97,25 @@ def test_a_repaired_document_is_strict(wordpress: str, tmp_path: Path) -> None:
 
 
 def test_standard_input_will_do() -> None:
-    told = _lint("-", "--json", given=WORDPRESS)
-    assert json.loads(told.stdout)["format"] == "wab"
+    output = _lint("-", "--json", given=WORDPRESS)
+    assert json.loads(output.stdout)["format"] == "wab"
 
 
 @pytest.mark.parametrize(
     "arguments", [["none.json"], ["-", "--url", "javascript:x"], ["http://[::1"], []]
 )
 def test_what_is_not_there_is_said_plainly(arguments: list[str]) -> None:
-    told = _lint(*arguments, given="{}")
-    assert told.exit_code in (1, 2)
-    assert "Error" in told.output
-    assert "Traceback" not in told.output
+    output = _lint(*arguments, given="{}")
+    assert output.exit_code in (1, 2)
+    assert "Error" in output.output
+    assert "Traceback" not in output.output
 
 
 # --- pages ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("page", "told"),
+    ("page", "expected"),
     [
         ("<form toolname=search><input name=q></form>", "tooldescription is missing"),
         (
@@ -128,16 +130,16 @@ def test_what_is_not_there_is_said_plainly(arguments: list[str]) -> None:
     ],
 )
 def test_a_page_without_a_tool_is_told_what_to_do_next(
-    page: str, told: str, tmp_path: Path
+    page: str, expected: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "index.html"
     path.write_text(page)
     result = _lint(str(path))
     assert result.exit_code == 1
     assert "page_without_tools" in result.output
-    assert told in result.output
+    assert expected in result.output
     report = json.loads(_lint(str(path), "--json").stdout)
-    assert told in json.dumps([report["problem"], report["deviations"]])
+    assert expected in json.dumps([report["problem"], report["deviations"]])
 
 
 def test_a_page_that_points_to_its_document_does_its_job(tmp_path: Path) -> None:
@@ -188,9 +190,9 @@ def test_nothing_is_repaired_for_a_place_that_nobody_told(tmp_path: Path) -> Non
     result = _lint(*arguments)
     assert (result.exit_code, result.stdout) == (1, "")
     assert "--url" in result.stderr
-    told = _lint(*arguments, "--country", "Germany", "--url", "https://brot.test/")
-    assert (told.exit_code, told.stdout) == (1, "")
-    assert "two-letter code" in told.stderr
+    output = _lint(*arguments, "--country", "Germany", "--url", "https://brot.test/")
+    assert (output.exit_code, output.stdout) == (1, "")
+    assert "two-letter code" in output.stderr
     port = _lint(*arguments, "--url", "https://brot.test:8443/wab.json")
     transport = json.loads(port.stdout)["transport"]
     assert transport["http"]["base_url"] == "https://brot.test:8443/api/wab"
@@ -262,12 +264,12 @@ def test_a_terminal_is_asked_until_each_answer_will_do(tmp_path: Path) -> None:
     answers = ("10.0.0.1", "brot.test", "", "Brot", "bakery", "", "Order bread", "/wab")
     os.write(ours, "".join(f"{answer}\n" for answer in answers).encode())
     command = [sys.executable, "-m", "registry", "lint", "--new"]
-    with (tmp_path / "asked").open("wb") as asked:
+    with (tmp_path / "asked").open("wb") as query:
         done = subprocess.run(
             command,
             stdin=theirs,
             stdout=subprocess.PIPE,
-            stderr=asked,
+            stderr=query,
             timeout=300,
             check=True,
         )
@@ -342,16 +344,16 @@ def origin() -> Iterator[str]:
     [("/wab.json", "wab"), ("/moved", "wab"), ("/", "webmcp"), ("/page", "webmcp")],
 )
 def test_a_url_is_fetched(origin: str, path: str, format_: str) -> None:
-    found = json.loads(_lint(f"{origin}{path}", "--json").stdout)
-    assert found["format"] == format_
-    assert found["url"].startswith(origin)
+    output = json.loads(_lint(f"{origin}{path}", "--json").stdout)
+    assert output["format"] == format_
+    assert output["url"].startswith(origin)
 
 
 @pytest.mark.parametrize(("path", "why"), [("/none", "404"), ("/large", "bytes")])
 def test_a_url_that_gives_nothing_says_why(origin: str, path: str, why: str) -> None:
-    told = _lint(f"{origin}{path}")
-    assert told.exit_code == 1
-    assert why in told.output
+    output = _lint(f"{origin}{path}")
+    assert output.exit_code == 1
+    assert why in output.output
 
 
 @pytest.fixture

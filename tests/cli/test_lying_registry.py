@@ -56,12 +56,14 @@ def test_no_other_entry_proves_an_id(
     assert (code, problem["code"]) == (1, "log_entry_other")
 
 
-@pytest.mark.parametrize("said", [-1, SIZE, 2**70, "5", None, True, 5.0, [5]], ids=repr)
+@pytest.mark.parametrize(
+    "expected", [-1, SIZE, 2**70, "5", None, True, 5.0, [5]], ids=repr
+)
 def test_an_index_that_is_none_is_told(
-    history: History, served: Served, said: object
+    history: History, served: Served, expected: object
 ) -> None:
     record_id = id_at(history, 5)
-    served.answers[f"/v1/records/{record_id}"] = {"leafIndex": said}
+    served.answers[f"/v1/records/{record_id}"] = {"leafIndex": expected}
     result = run("prove", record_id, served.url, "--key", VKEY)
     assert result.exit_code == 1
     assert "Entry" not in result.output
@@ -71,9 +73,9 @@ def test_another_ranking_is_not_computed_in_place_of_the_one_asked_for(
     history: History, served: Served
 ) -> None:
     """All of it is sound: it is only not the answer that the asker got."""
-    asked = f"{id_at(history, 20)}.secret"
-    served.answers[f"/v1/rankings/{asked}"] = ranking(history, 9)
-    result = run("reproduce", asked, served.url, "--key", VKEY)
+    query = f"{id_at(history, 20)}.secret"
+    served.answers[f"/v1/rankings/{query}"] = ranking(history, 9)
+    result = run("reproduce", query, served.url, "--key", VKEY)
     assert result.exit_code == 1
     assert "the same" not in result.output
 
@@ -81,10 +83,10 @@ def test_another_ranking_is_not_computed_in_place_of_the_one_asked_for(
 def test_a_ranking_of_the_right_id_at_another_index_differs(
     history: History, served: Served
 ) -> None:
-    asked = f"{id_at(history, 20)}.secret"
+    query = f"{id_at(history, 20)}.secret"
     lie = {**ranking(history, 20), "leafIndex": 9}
-    served.answers[f"/v1/rankings/{asked}"] = lie
-    code, summary = run_json("reproduce", asked, served.url, "--key", VKEY)
+    served.answers[f"/v1/rankings/{query}"] = lie
+    code, summary = run_json("reproduce", query, served.url, "--key", VKEY)
     assert (code, summary["mismatches"]) == (1, 1)
 
 
@@ -92,10 +94,10 @@ def test_another_answer_than_the_one_received_is_not_computed(
     history: History, served: Served
 ) -> None:
     """--leaf-hash is that of the answer: one id may have two records."""
-    asked = f"{id_at(history, 20)}.secret"
-    served.answers[f"/v1/rankings/{asked}"] = ranking(history, 20)
+    query = f"{id_at(history, 20)}.secret"
+    served.answers[f"/v1/rankings/{query}"] = ranking(history, 20)
     own, other = (leaf_hash(history.bodies[i]).hex() for i in (20, 21))
-    options = ("reproduce", asked, served.url, "--key", VKEY, "--leaf-hash")
+    options = ("reproduce", query, served.url, "--key", VKEY, "--leaf-hash")
     assert run(*options, own).exit_code == 0
     code, summary = run_json(*options, other)
     assert (code, summary["mismatches"]) == (1, 1)
@@ -107,7 +109,7 @@ def test_a_site_is_watched_by_its_id_without_asking(
     served.answers["/v1/sites/shop.example"] = {"id": format_site_id(8)}
     options = ("--site", format_site_id(7), "--state", tmp_path / "state")
     assert run("monitor", served.url, "--key", VKEY, *options).exit_code == 0
-    assert not [path for path in served.asked if path.startswith("/v1/")]
+    assert not [path for path in served.requested if path.startswith("/v1/")]
 
 
 def keygen(name: str, folder: Path) -> dict[str, str]:

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from registry.cli import main
 from tests.api.running import RunningRegistry
 
-SAID = ("--name", "Meridian", "--contact", "https://meridian.example/contact")
+ACCOUNT = ("--name", "Meridian", "--contact", "https://meridian.example/contact")
 
 
 def run(registry: RunningRegistry, *words: str, **environment: str) -> Result:
@@ -19,8 +19,8 @@ def run(registry: RunningRegistry, *words: str, **environment: str) -> Result:
 
 def read(ran: Result) -> dict[str, object]:
     assert ran.exit_code == 0, ran.output
-    found: dict[str, object] = json.loads(ran.output)
-    return found
+    output: dict[str, object] = json.loads(ran.output)
+    return output
 
 
 def make_key(folder: Path, name: str, alg: str = "Ed25519") -> str:
@@ -38,11 +38,11 @@ def key(tmp_path: Path) -> str:
 def test_operator_registers_asks_rotates_and_closes(
     registry: RunningRegistry, key: str, tmp_path: Path
 ) -> None:
-    made = run(
-        registry, "operator", "register", "--key", key, *SAID, "--api-key", "--json"
+    output = run(
+        registry, "operator", "register", "--key", key, *ACCOUNT, "--api-key", "--json"
     )
-    told = read(made)
-    operator_id, api_key = str(told["id"]), str(told["apiKey"])
+    messages = read(output)
+    operator_id, api_key = str(messages["id"]), str(messages["apiKey"])
 
     signed = run(registry, "search", "--key", key, "--json", "book a table")
     assert read(signed)["ranking"]["number"] == 1  # type: ignore[index]
@@ -65,12 +65,12 @@ def test_operator_registers_asks_rotates_and_closes(
 
     following = make_key(tmp_path, "next", "ES256")
     words = ("operator", "rotate", "--key", key, "--next-key", following, "--json")
-    told = read(until_taken(registry, *words))
-    assert told["id"] == operator_id
+    answer = read(until_taken(registry, *words))
+    assert answer["id"] == operator_id
     closing = ("operator", "close", "--key", following, "--id", operator_id, "--yes")
     closed = until_taken(registry, *closing)
     assert "closed" in closed.output
-    refused = run(registry, "operator", "register", "--key", key, *SAID)
+    refused = run(registry, "operator", "register", "--key", key, *ACCOUNT)
     assert refused.exit_code == 1
     assert "operator_known" in refused.output
 
@@ -85,9 +85,9 @@ def until_taken(registry: RunningRegistry, *words: str) -> Result:
 def test_new_api_key_is_printed_once_and_alone_on_its_line(
     registry: RunningRegistry, key: str
 ) -> None:
-    made = run(registry, "operator", "register", "--key", key, *SAID)
-    assert made.exit_code == 0, made.output
-    assert "frk_" not in made.output
+    output = run(registry, "operator", "register", "--key", key, *ACCOUNT)
+    assert output.exit_code == 0, output.output
+    assert "frk_" not in output.output
     renewed = until_taken(registry, "operator", "rotate", "--key", key, "--api-key")
     assert renewed.output.splitlines()[-1].startswith("frk_")
 

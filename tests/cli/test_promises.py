@@ -29,11 +29,11 @@ OMITTED = b"what was answered and is not in the log"
 
 @pytest.fixture(scope="module")
 def history() -> History:
-    made = History().begin()
-    while len(made.bodies) < SIZE:
-        made.pass_by(seconds=10)
-        made.rank()
-    return made
+    result = History().begin()
+    while len(result.bodies) < SIZE:
+        result.pass_by(seconds=10)
+        result.rank()
+    return result
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def promised(body: bytes, at: datetime, by: Signer = PROMISER) -> dict[str, obje
 
 def keep(folder: Path, *answers: dict[str, object]) -> Path:
     file = folder / "promises.jsonl"
-    lines = [json.dumps({"registry": "x", **one}) + "\n" for one in answers]
+    lines = [json.dumps({"registry": "x", **answer}) + "\n" for answer in answers]
     file.write_text("".join(lines))
     return file
 
@@ -82,18 +82,18 @@ def made_at(index: int) -> datetime:
 
 
 def outcomes(*arguments: object) -> tuple[int, list[str]]:
-    code, told = run_json("promises", *arguments)
-    return code, [one["outcome"] for one in told["promises"]]
+    code, output = run_json("promises", *arguments)
+    return code, [promise["outcome"] for promise in output["promises"]]
 
 
 def test_promises_that_were_kept_are_found_in_the_log(
     history: History, served: Served, tmp_path: Path
 ) -> None:
-    kept = [promised(history.bodies[i], made_at(i)) for i in (3, 256, 600, 1_199)]
-    served.answers[f"/v1/records/{kept[1]['id']}"] = {"leafIndex": 256}
-    served.answers[f"/v1/records/{kept[2]['id']}"] = {"leafIndex": 7}  # a wrong hint
-    served.answers[f"/v1/records/{kept[3]['id']}"] = {"leafIndex": 10**9}
-    assert outcomes(keep(tmp_path, *kept), served.url) == (0, ["kept"] * 4)
+    saved = [promised(history.bodies[i], made_at(i)) for i in (3, 256, 600, 1_199)]
+    served.answers[f"/v1/records/{saved[1]['id']}"] = {"leafIndex": 256}
+    served.answers[f"/v1/records/{saved[2]['id']}"] = {"leafIndex": 7}  # a wrong hint
+    served.answers[f"/v1/records/{saved[3]['id']}"] = {"leafIndex": 10**9}
+    assert outcomes(keep(tmp_path, *saved), served.url) == (0, ["kept"] * 4)
 
 
 @pytest.mark.parametrize("index", [3, 300, 1_100])
@@ -104,15 +104,15 @@ def test_a_broken_promise_is_saved_as_evidence(
     options = (keep(tmp_path, broken), served.url, "--evidence", tmp_path)
     assert outcomes(*options) == (1, ["broken"])
     file = evidence_of(broken, tmp_path)
-    code, told = run_json("evidence", file)
+    code, output = run_json("evidence", file)
     assert code == 0
-    assert told["leafHash"] == broken["leafHash"]
-    assert told["logKey"] == VKEY
-    assert told["shownBy"] == "record"
-    assert told["first"] <= index <= told["last"] < SIZE
+    assert output["leafHash"] == broken["leafHash"]
+    assert output["logKey"] == VKEY
+    assert output["shownBy"] == "record"
+    assert output["first"] <= index <= output["last"] < SIZE
     assert "The promise was broken" in run("evidence", file).output
     # Only bundles around that time were read.
-    assert len([path for path in served.asked if "entries" in path]) <= 6
+    assert len([path for path in served.requested if "entries" in path]) <= 6
 
     spoiled = json.loads(file.read_text())
     spoiled["leaves"].pop()
@@ -127,8 +127,8 @@ def test_the_newest_promises_are_broken_by_the_reporters_clock(
     options = (keep(tmp_path, broken), served.url, "--evidence", tmp_path)
     assert outcomes(*options) == (1, ["broken"])
     file = evidence_of(broken, tmp_path)
-    code, told = run_json("evidence", file)
-    assert (code, told["shownBy"], told["last"]) == (0, "reporter", SIZE - 1)
+    code, output = run_json("evidence", file)
+    assert (code, output["shownBy"], output["last"]) == (0, "reporter", SIZE - 1)
 
 
 def test_a_promise_of_this_minute_is_not_due(served: Served, tmp_path: Path) -> None:

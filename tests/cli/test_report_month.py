@@ -40,13 +40,13 @@ def test_a_file_is_told_to_be_the_one_that_was_kept(
     keep(registry, "2026-05")
     until_published(registry, "2026-05")
     file = tmp_path / "report.csv"
-    kept = registry.http.get("/v1/reports/2026-05", params={"form": "csv"})
-    file.write_bytes(kept.content)
+    response = registry.http.get("/v1/reports/2026-05", params={"form": "csv"})
+    file.write_bytes(response.content)
     check = ("audit", "kept-report", str(file))
-    told = run(*check, "2026-05", registry.origin, "--json")
-    assert told.exit_code == 0, told.output
-    assert json.loads(told.stdout)["form"] == "csv"
-    file.write_bytes(kept.content + b" ")
+    output = run(*check, "2026-05", registry.origin, "--json")
+    assert output.exit_code == 0, output.output
+    assert json.loads(output.stdout)["form"] == "csv"
+    file.write_bytes(response.content + b" ")
     other = run(*check, "2026-05", registry.origin)
     assert other.exit_code == 1
     assert "is not what entry" in other.stdout
@@ -61,8 +61,8 @@ def until_published(registry: RunningRegistry, month: str) -> None:
 
 
 def test_a_month_is_a_window(registry: RunningRegistry) -> None:
-    asked = ("report", "--registry", registry.origin, "--month", MONTH, "--json")
-    window = json.loads(run(*asked).stdout)["terms"]["window"]
+    query = ("report", "--registry", registry.origin, "--month", MONTH, "--json")
+    window = json.loads(run(*query).stdout)["terms"]["window"]
     assert window == {
         "startAt": "2026-06-01T00:00:00Z",
         "endAt": "2026-07-01T00:00:00Z",
@@ -70,7 +70,7 @@ def test_a_month_is_a_window(registry: RunningRegistry) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         pytest.param(("--keep",), "whole month", id="keep what"),
         pytest.param(("--month", "2026-6"), "not spelled", id="no month"),
@@ -82,11 +82,11 @@ def test_a_month_is_a_window(registry: RunningRegistry) -> None:
     ],
 )
 def test_options_that_do_not_go_together_are_told(
-    arguments: tuple[str, ...], told: str
+    arguments: tuple[str, ...], expected: str
 ) -> None:
     done = run("report", *arguments)
     assert done.exit_code == 2
-    assert told in done.stderr
+    assert expected in done.stderr
 
 
 def test_a_month_that_is_not_over_is_not_kept(registry: RunningRegistry) -> None:
@@ -103,18 +103,18 @@ def key(tmp_path: Path) -> str:
 
 
 def test_an_auditor_asks_what_would_be(registry: RunningRegistry, key: str) -> None:
-    asked = (
+    query = (
         *("audit", "counterfactual", registry.origin, "--key", key),
         *("--name", AUDITOR.name, "--site", LISTED[0], "--perturbation", "tier"),
         *("--query", "book a table for two", "--filter", "category=restaurant"),
     )
-    told = json.loads(run(*asked, "--json").stdout)
-    assert told["held"] is True
-    assert len(told["changed"]) == 1
-    shown = run(*asked)
+    output = json.loads(run(*query, "--json").stdout)
+    assert output["held"] is True
+    assert len(output["changed"]) == 1
+    shown = run(*query)
     assert shown.exit_code == 0
     assert "held" in shown.stdout
-    assert f"{told['changed'][0]} *" in shown.stdout
+    assert f"{output['changed'][0]} *" in shown.stdout
 
 
 def test_an_auditor_names_a_ranking_or_a_query(key: str) -> None:

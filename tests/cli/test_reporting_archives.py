@@ -20,7 +20,7 @@ from tests.unit.reports.archive.archived import ALGORITHM, TERMS, archived, play
 
 
 def run(*arguments: object) -> Result:
-    words = [str(one) for one in arguments]
+    words = [str(argument) for argument in arguments]
     return CliRunner().invoke(main, words, catch_exceptions=False)
 
 
@@ -34,10 +34,10 @@ def test_the_report_is_told_in_sentences_and_as_json(archive: Archive) -> None:
     result = run("report", "--archive", archive.folder)
     assert result.exit_code == 0, result.output
     assert "2026-11-20T00:00:00Z to 2026-11-22T00:00:00Z" in result.output
-    told = json.loads(run("report", "--archive", archive.folder, "--json").stdout)
+    output = json.loads(run("report", "--archive", archive.folder, "--json").stdout)
     algorithm = replace(ALGORITHM, code_digest=digest_of_code())
-    made = report_of_archive(archive, algorithm, TERMS, DEFAULT_POLICY)
-    assert told == json.loads(format_json(made))
+    built = report_of_archive(archive, algorithm, TERMS, DEFAULT_POLICY)
+    assert output == json.loads(format_json(built))
 
 
 def test_a_form_is_signed_by_whoever_has_the_key(
@@ -57,10 +57,10 @@ def test_a_form_is_signed_by_whoever_has_the_key(
     check = ("audit", "report-signature", file, "--promise-key", key)
     assert run(*check).exit_code == 0
     with duckdb.connect() as duck:
-        found = duck.execute(
+        output = duck.execute(
             f"SELECT value FROM '{file}' WHERE path = 'counts/rankings'"
         ).fetchone()
-    assert found == (
+    assert output == (
         sum(1 for row in played(200).rows if row.operator == "op-1" and row.returned),
     )
 

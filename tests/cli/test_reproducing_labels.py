@@ -39,7 +39,9 @@ AT, OTHER = SITES[5], SITES[7]
 def told_as(sites, site, size):
     """The sites of the archive with another size of one, as dishonest labels give it."""
     wanted = format_site_id(site)
-    return [replace(one, size=size) if one.site_id == wanted else one for one in sites]
+    return [
+        replace(site, size=size) if site.site_id == wanted else site for site in sites
+    ]
 
 
 class Registry:
@@ -61,14 +63,14 @@ class Registry:
             sites=self.sites,
             labels=self.labels,
         )
-        told = report_of_archive(archive, ALGORITHM, TERMS, DEFAULT_POLICY)
-        report = sign(self.folder / "report.json", format_json(told))
+        output = report_of_archive(archive, ALGORITHM, TERMS, DEFAULT_POLICY)
+        report = sign(self.folder / "report.json", format_json(output))
         return options(log, archive.folder, report)
 
-    def say(self, site, told):
-        others = [one for one in self.labels[site] if one.told_by != AUDITOR_KEY]
-        self.labels[site] = [*others, told]
-        self.sites = told_as(self.sites, site, told.label.size)
+    def say(self, site, output):
+        others = [label for label in self.labels[site] if label.told_by != AUDITOR_KEY]
+        self.labels[site] = [*others, output]
+        self.sites = told_as(self.sites, site, output.label.size)
 
 
 @pytest.fixture
@@ -91,17 +93,17 @@ def invented(registry):
 
 def withheld(registry):
     """The site's own word counts then."""
-    kept = [one for one in registry.labels[AT] if one.told_by != AUDITOR_KEY]
-    registry.labels[AT] = kept
+    saved = [label for label in registry.labels[AT] if label.told_by != AUDITOR_KEY]
+    registry.labels[AT] = saved
     registry.sites = told_as(registry.sites, AT, "large")
 
 
 def forged(registry):
     """On record, and signed by nobody who has the auditor's key."""
-    said = labelling(OTHER, MICRO)
-    signed = SignedLabelling(labelling=said, signature=bytes(64))
+    text = labelling(OTHER, MICRO)
+    signed = SignedLabelling(labelling=text, signature=bytes(64))
     registry.town.log(label_record(**registry.town.head, signed=signed))
-    registry.say(OTHER, told_label(said, registry.town.now))
+    registry.say(OTHER, told_label(text, registry.town.now))
 
 
 DISHONEST = [
@@ -131,20 +133,20 @@ DISHONEST = [
 
 def test_a_label_that_is_on_record_is_no_difference(registry):
     honest(registry)
-    code, told = run_json(*registry.words())
-    assert (code, told["archive"], told["differing"]) == (0, [], [])
-    assert told["labels"] == 4
-    assert told["auditors"] == {AUDITOR_KEY: 4}
+    code, output = run_json(*registry.words())
+    assert (code, output["archive"], output["differing"]) == (0, [], [])
+    assert output["labels"] == 4
+    assert output["auditors"] == {AUDITOR_KEY: 4}
 
 
 @pytest.mark.parametrize(("cheat", "says"), DISHONEST)
 def test_a_registry_that_is_untrue_about_an_auditor_is_found_out(registry, cheat, says):
     """Its figures follow from its archive, so that nothing else would tell."""
     cheat(registry)
-    code, told = run_json(*registry.words())
-    assert (code, told["same"], told["differing"]) == (1, False, [])
-    assert any(says in line for line in told["archive"]), told["archive"]
-    assert len(told["archive"]) < 4
+    code, output = run_json(*registry.words())
+    assert (code, output["same"], output["differing"]) == (1, False, [])
+    assert any(says in line for line in output["archive"]), output["archive"]
+    assert len(output["archive"]) < 4
 
 
 @pytest.mark.slow
@@ -168,16 +170,16 @@ def test_a_checkout_without_a_database_finds_it_out_too(
         check=False,
     )
     assert ended.returncode == 1, ended.stderr
-    found = json.loads(ended.stdout)["archive"]
-    assert any(says in line for line in found), found
+    archive = json.loads(ended.stdout)["archive"]
+    assert any(says in line for line in archive), archive
 
 
 def test_labels_of_an_auditor_who_is_not_named_are_told(registry):
     words = registry.words()
     stranger = "auditor.example+00000000+AAAA"
-    code, told = run_json(*words, "--auditor", stranger)
+    code, output = run_json(*words, "--auditor", stranger)
     assert code == 1
-    assert all("was not named" in line for line in told["archive"])
+    assert all("was not named" in line for line in output["archive"])
     result = run(*words, "--auditor", AUDITOR_KEY)
     assert result.exit_code == 0, result.output
     assert f"labels told by {AUDITOR_KEY}: 3" in result.stdout
@@ -189,6 +191,6 @@ def test_whoever_audits_hears_what_stands_in_no_record(registry):
     label = replace(own.label, size="micro")
     registry.labels[OTHER] = [replace(own, label=label)]
     registry.sites = told_as(registry.sites, OTHER, "micro")
-    code, told = run_json(*registry.words())
+    code, output = run_json(*registry.words())
     assert code == 0
-    assert any("its registration told" in line for line in told["notProven"])
+    assert any("its registration told" in line for line in output["notProven"])

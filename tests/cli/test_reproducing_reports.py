@@ -71,8 +71,8 @@ def honest(town, log, tmp_path_factory):
 @pytest.fixture(scope="module")
 def report(honest, tmp_path_factory):
     """The file, with its signature beside it."""
-    told = report_of_archive(honest, ALGORITHM, TERMS, DEFAULT_POLICY)
-    return sign(tmp_path_factory.mktemp("report") / "report.json", format_json(told))
+    output = report_of_archive(honest, ALGORITHM, TERMS, DEFAULT_POLICY)
+    return sign(tmp_path_factory.mktemp("report") / "report.json", format_json(output))
 
 
 def sign(file, body):
@@ -88,14 +88,16 @@ def options(log, archive, report):
 
 
 def test_an_honest_report_comes_out_the_same(log, honest, report, town):
-    code, told = run_json(*options(log, honest.folder, report))
-    assert (code, told.get("same")) == (0, True), told
-    assert told["rankings"] == COUNT
-    assert told["choices"] == sum(row.selection_index is not None for row in town.rows)
-    assert told["openings"] == 4 * (COUNT - honest.manifest.erased)
-    assert told["labels"] == len({site for site, *_ in STATEMENTS})
-    assert told["auditors"] == {AUDITOR_KEY: told["labels"]}
-    assert told["figures"] > 1000
+    code, output = run_json(*options(log, honest.folder, report))
+    assert (code, output.get("same")) == (0, True), output
+    assert output["rankings"] == COUNT
+    assert output["choices"] == sum(
+        row.selection_index is not None for row in town.rows
+    )
+    assert output["openings"] == 4 * (COUNT - honest.manifest.erased)
+    assert output["labels"] == len({site for site, *_ in STATEMENTS})
+    assert output["auditors"] == {AUDITOR_KEY: output["labels"]}
+    assert output["figures"] > 1000
     assert honest.manifest.erased == 18
     result = run(*options(log, honest.folder, report))
     assert "0 figures differ" in result.stdout
@@ -124,15 +126,15 @@ def test_it_needs_no_database_and_no_more_of_the_source(log, honest, report, tmp
 
 
 def test_a_changed_figure_is_told(log, honest, report, tmp_path):
-    told = json.loads(report.read_bytes())
-    told["counts"]["selections"] += 1
-    share = told["dimensions"][0]["classes"][0]["comparisons"][0]["share"]
+    output = json.loads(report.read_bytes())
+    output["counts"]["selections"] += 1
+    share = output["dimensions"][0]["classes"][0]["comparisons"][0]["share"]
     share["value"] = round(share["value"] + 0.00001, 6)
-    told["sentences"][0] = "All is well."
-    forged = sign(tmp_path / "report.json", json.dumps(told).encode())
-    code, found = run_json(*options(log, honest.folder, forged))
-    assert (code, found["archive"]) == (1, [])
-    assert [one["path"] for one in found["differing"]] == [
+    output["sentences"][0] = "All is well."
+    forged = sign(tmp_path / "report.json", json.dumps(output).encode())
+    code, result = run_json(*options(log, honest.folder, forged))
+    assert (code, result["archive"]) == (1, [])
+    assert [difference["path"] for difference in result["differing"]] == [
         "counts/selections",
         "dimensions/size/classes/smallBusiness/comparisons/logarithmic/share/value",
         "sentences/0",
@@ -140,37 +142,39 @@ def test_a_changed_figure_is_told(log, honest, report, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         pytest.param(missing, "is not in the archive", id="a ranking missing"),
         pytest.param(invented, "the log has none", id="a ranking invented"),
         pytest.param(reordered, "another order", id="an order changed"),
     ],
 )
-def test_an_archive_unlike_the_log_is_found_out(log, report, tmp_path, change, told):
+def test_an_archive_unlike_the_log_is_found_out(
+    log, report, tmp_path, change, expected
+):
     """Signed by the registry all the same: it is the registry that is audited."""
     town = played(COUNT)
     change(town)
     write(tmp_path / "archive", town.rows, checkpoint=note_of(log))
-    code, found = run_json(*options(log, tmp_path / "archive", report))
-    assert code == 1, found
-    assert any(told in line for line in found["archive"]), found["archive"]
-    assert len(found["archive"]) < 5
-    assert found["differing"]
+    code, result = run_json(*options(log, tmp_path / "archive", report))
+    assert code == 1, result
+    assert any(expected in line for line in result["archive"]), result["archive"]
+    assert len(result["archive"]) < 5
+    assert result["differing"]
 
 
 @pytest.mark.parametrize("is_kept", [True, False], ids=["this one", "another"])
 def test_a_report_on_record_is_held_against_the_file(honest, report, tmp_path, is_kept):
     town = played(COUNT)
     town.now = WINDOW.end_at
-    told = digest_of(report.read_bytes() if is_kept else b"another")
+    digest = digest_of(report.read_bytes() if is_kept else b"another")
     window = {"start_at": WINDOW.start_at, "end_at": WINDOW.end_at}
-    town.log(report_record(**town.head, **window, forms={"json": told}))
+    town.log(report_record(**town.head, **window, forms={"json": digest}))
     log = publish(tmp_path / "log", town.bodies)
-    code, found = run_json(*options(log, honest.folder, report))
-    assert (code, found["isTheKeptOne"]) == (int(not is_kept), is_kept)
-    assert (found["differing"], found["archive"]) == ([], [])
-    assert found["keptAtLeaf"] == len(town.bodies) - 1
+    code, result = run_json(*options(log, honest.folder, report))
+    assert (code, result["isTheKeptOne"]) == (int(not is_kept), is_kept)
+    assert (result["differing"], result["archive"]) == ([], [])
+    assert result["keptAtLeaf"] == len(town.bodies) - 1
 
 
 def test_a_changed_label_moves_figures(log, report, town, tmp_path):
@@ -181,13 +185,13 @@ def test_a_changed_label_moves_figures(log, report, town, tmp_path):
     )
     write(tmp_path / "archive", town.rows, checkpoint=note_of(log), sites=sites)
     # What the registration says is changed with it.
-    code, found = run_json(*options(log, tmp_path / "archive", report))
-    assert (code, found["archive"]) == (1, [])
-    assert found["differing"]
+    code, result = run_json(*options(log, tmp_path / "archive", report))
+    assert (code, result["archive"]) == (1, [])
+    assert result["differing"]
     assert all(
-        "size" in one["path"] or "sentences" in one["path"]
-        for one in found["differing"]
-    ), found["differing"]
+        "size" in difference["path"] or "sentences" in difference["path"]
+        for difference in result["differing"]
+    ), result["differing"]
 
 
 def fields(site):
@@ -213,18 +217,18 @@ def other_columns(folder):
     file = folder / "sites.parquet"
     day = folder / "rankings" / "day=2026-11-20" / "rankings.parquet"
     shutil.copy(file, day)
-    told = manifests.parse_manifest((folder / manifests.MANIFEST).read_bytes())
-    for one in told.files:
-        one.sha256 = digest_file(folder / one.name)
-    write_manifest(folder, told, KEY)
+    manifest = manifests.parse_manifest((folder / manifests.MANIFEST).read_bytes())
+    for entry in manifest.files:
+        entry.sha256 = digest_file(folder / entry.name)
+    write_manifest(folder, manifest, KEY)
 
 
 def no_parquet(folder):
     (folder / "sites.parquet").write_bytes(b"PAR1 and nothing more")
-    told = manifests.parse_manifest((folder / manifests.MANIFEST).read_bytes())
-    for one in told.files:
-        one.sha256 = digest_file(folder / one.name)
-    write_manifest(folder, told, KEY)
+    manifest = manifests.parse_manifest((folder / manifests.MANIFEST).read_bytes())
+    for file in manifest.files:
+        file.sha256 = digest_file(folder / file.name)
+    write_manifest(folder, manifest, KEY)
 
 
 @pytest.mark.parametrize(
@@ -278,6 +282,10 @@ def test_another_signature_gives_no_verdict(log, honest, report, tmp_path):
 
 def test_sites_of_no_record_are_told_as_unknown(town, tmp_path):
     """What is ranked and listed nowhere stands in the archive all the same."""
-    some = [one for one in disclosures() if one.site_id != disclosures()[3].site_id]
-    found = archived(tmp_path / "archive", town.rows, sites=some)
-    assert found.manifest.sites == len(SITES)
+    some = [
+        disclosure
+        for disclosure in disclosures()
+        if disclosure.site_id != disclosures()[3].site_id
+    ]
+    result = archived(tmp_path / "archive", town.rows, sites=some)
+    assert result.manifest.sites == len(SITES)

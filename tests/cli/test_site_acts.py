@@ -43,8 +43,8 @@ class Owner:
         return self._keys / f"{name}.pem"
 
     def keygen(self, name: str) -> PublicKey:
-        made = CliRunner().invoke(main, ["keygen", name], env=self._environment)
-        assert made.exit_code == 0, made.output
+        ran = CliRunner().invoke(main, ["keygen", name], env=self._environment)
+        assert ran.exit_code == 0, ran.output
         return public_key_of(load_private_key(self.key_file(name).read_bytes()))
 
     def accepted(self, act: str, *options: str) -> None:

@@ -89,19 +89,21 @@ def printed(*events: trace.Event, teller: Teller | None = None) -> str:
 
 
 @pytest.mark.parametrize(
-    "event", EVENTS, ids=[f"{n}-{type(one).__name__}" for n, one in enumerate(EVENTS)]
+    "event",
+    EVENTS,
+    ids=[f"{n}-{type(event).__name__}" for n, event in enumerate(EVENTS)],
 )
 def test_nothing_that_a_site_sent_reaches_the_terminal_as_it_is(
     event: trace.Event,
 ) -> None:
-    told = printed(event)
-    assert told
-    assert all(one.isprintable() for one in told.replace("\n", ""))
+    output = printed(event)
+    assert output
+    assert all(character.isprintable() for character in output.replace("\n", ""))
 
 
 def test_each_event_has_its_line() -> None:
-    told = {type(one) for one in EVENTS}
-    assert told == set(trace.Event.__subclasses__())
+    output = {type(event) for event in EVENTS}
+    assert output == set(trace.Event.__subclasses__())
 
 
 def test_markup_is_shown_and_not_obeyed() -> None:
@@ -109,7 +111,7 @@ def test_markup_is_shown_and_not_obeyed() -> None:
 
 
 def test_names_of_events_are_stable() -> None:
-    names = [msgspec.to_builtins(one)["event"] for one in EVENTS]
+    names = [msgspec.to_builtins(event)["event"] for event in EVENTS]
     assert list(dict.fromkeys(names)) == [
         *("visit_begun", "resolved", "robots_fetched", "robots_apply", "asked"),
         *("redirected", "answered", "absent", "not_taken", "passed_over"),
@@ -129,8 +131,8 @@ def test_what_the_dns_says_is_told_again_only_if_it_is_something_else() -> None:
         return trace.Resolved(host="a.io", addresses=(vetted,))
 
     public = resolved("8.8.8.8", allowed=True)
-    told = printed(public, public, resolved("10.0.0.1", allowed=False))
-    assert told.splitlines() == [
+    output = printed(public, public, resolved("10.0.0.1", allowed=False))
+    assert output.splitlines() == [
         "  dns        a.io: 8.8.8.8 allowed",
         "  dns        a.io: 10.0.0.1 NOT ALLOWED",
     ]
@@ -144,9 +146,11 @@ def test_robots_of_the_cache_are_told_apart() -> None:
 
 def test_addresses_of_the_host_are_told_by_their_paths() -> None:
     begun = trace.VisitBegun(host="a.io", declared=[])
-    asked = trace.RequestSent(url="https://a.io/b", found_by="page", conditional=False)
+    request_sent = trace.RequestSent(
+        url="https://a.io/b", found_by="page", conditional=False
+    )
     other = trace.RequestSent(url="https://c.io/b", found_by="page", conditional=True)
-    assert printed(begun, asked, other).splitlines()[1:] == [
+    assert printed(begun, request_sent, other).splitlines()[1:] == [
         "  ask        /b (page)",
         "  ask        https://c.io/b (page, conditionally)",
     ]
@@ -168,16 +172,17 @@ def test_harmless_text_is_printable_and_short(text: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "told"), [(0, "0 s"), (119, "119 s"), (7200, "2 h"), (200_000, "2 d")]
+    ("seconds", "expected"),
+    [(0, "0 s"), (119, "119 s"), (7200, "2 h"), (200_000, "2 d")],
 )
-def test_durations_are_told_in_one_unit(seconds: float, told: str) -> None:
-    assert duration(seconds) == told
+def test_durations_are_told_in_one_unit(seconds: float, expected: str) -> None:
+    assert duration(seconds) == expected
 
 
 @pytest.mark.parametrize(
-    ("freshness", "told"), [(None, "not known yet"), (0.8766, "87.7% of copies")]
+    ("freshness", "expected"), [(None, "not known yet"), (0.8766, "87.7% of copies")]
 )
-def test_progress_is_a_table(freshness: float | None, told: str) -> None:
+def test_progress_is_a_table(freshness: float | None, expected: str) -> None:
     figures: dict[str, Any] = {
         "due": {"crawl": 3, "probe": 0},
         "lag_s": 30,
@@ -194,5 +199,11 @@ def test_progress_is_a_table(freshness: float | None, told: str) -> None:
     }
     out = io.StringIO()
     Console(file=out, width=100).print(progress_table(json.loads(json.dumps(figures))))
-    for one in ("3 crawl; longest 30 s", "7 crawl", "90, 4.5 a second", "2 open", told):
-        assert one in out.getvalue()
+    for item in (
+        "3 crawl; longest 30 s",
+        "7 crawl",
+        "90, 4.5 a second",
+        "2 open",
+        expected,
+    ):
+        assert item in out.getvalue()

@@ -41,6 +41,10 @@ NOT_TOLD_EITHER = (
     "/.well-known/http-message-signatures-directory",
     "/.well-known/ard.json",
     "/.well-known/ai-catalog.json",
+    "/mcp",  # docs/mcp.md
+    "/server.json",
+    "/.well-known/mcp.json",
+    "/.well-known/mcp/server-card.json",
 )
 
 
@@ -58,9 +62,9 @@ def document(app: Litestar) -> Json:
 @pytest.fixture(scope="module")
 def operations(document: Json) -> dict[str, Json]:
     return {
-        f"{method} {path}": told
+        f"{method} {path}": output
         for path, item in document["paths"].items()
-        for method, told in item.items()
+        for method, output in item.items()
         if method in METHODS
     }
 
@@ -68,9 +72,9 @@ def operations(document: Json) -> dict[str, Json]:
 def references(value: Any) -> set[str]:
     if isinstance(value, dict):
         own = {value["$ref"]} if isinstance(value.get("$ref"), str) else set()
-        return own.union(*(references(one) for one in value.values()))
+        return own.union(*(references(item) for item in value.values()))
     if isinstance(value, list):
-        return set().union(*(references(one) for one in value))
+        return set().union(*(references(item) for item in value))
     return set()
 
 
@@ -104,29 +108,33 @@ def test_every_route_is_told_or_left_out_knowingly(
         and "OPTIONS" not in handler.http_methods
     }
     hidden = {path for path in untold if path != "/"}
-    assert all(one.startswith(NOT_TOLD) or one in NOT_TOLD_EITHER for one in hidden)
+    assert all(item.startswith(NOT_TOLD) or item in NOT_TOLD_EITHER for item in hidden)
 
 
 def test_operation_ids_are_unique(operations: dict[str, Json]) -> None:
-    ids = [told["operationId"] for told in operations.values()]
+    ids = [operation["operationId"] for operation in operations.values()]
     assert len(set(ids)) == len(ids)
-    assert all(one[0].islower() and one.isalnum() for one in ids)
+    assert all(item[0].islower() and item.isalnum() for item in ids)
 
 
 def test_every_call_says_what_it_does(operations: dict[str, Json]) -> None:
-    for name, told in operations.items():
-        assert told["summary"].strip(), name
-        assert told["tags"], name
-        [success] = [one for one in told["responses"] if one.startswith("2")]
-        assert told["responses"][success]["description"], name
+    for name, operation in operations.items():
+        assert operation["summary"].strip(), name
+        assert operation["tags"], name
+        [success] = [
+            response for response in operation["responses"] if response.startswith("2")
+        ]
+        assert operation["responses"][success]["description"], name
 
 
 def test_every_call_tells_its_problems(operations: dict[str, Json]) -> None:
-    for name, told in operations.items():
-        problems = {one for one in told["responses"] if one[0] in "45"}
+    for name, operation in operations.items():
+        problems = {
+            response for response in operation["responses"] if response[0] in "45"
+        }
         assert {"400", "500", "503"} <= problems, name
         for status in problems:
-            content = told["responses"][status]["content"]
+            content = operation["responses"][status]["content"]
             assert content.keys() == {MEDIA_TYPE}, (name, status)
             schema = content[MEDIA_TYPE]["schema"]
             assert schema == {"$ref": "#/components/schemas/ProblemDocument"}
@@ -141,16 +149,18 @@ def test_calls_with_a_body_refuse_unknown_members(
     document: Json, operations: dict[str, Json]
 ) -> None:
     bodies = 0
-    for told in operations.values():
-        if told["operationId"] in TAKE_ANYTHING | PASS_OVER:
+    for operation in operations.values():
+        if operation["operationId"] in TAKE_ANYTHING | PASS_OVER:
             continue
-        for media_type, one in told.get("requestBody", {}).get("content", {}).items():
+        for media_type, item in (
+            operation.get("requestBody", {}).get("content", {}).items()
+        ):
             if media_type == "application/json":
-                name = one["schema"]["$ref"].rpartition("/")[2]
+                name = item["schema"]["$ref"].rpartition("/")[2]
                 schema = document["components"]["schemas"][name]
                 assert schema["additionalProperties"] is False, name
                 bodies += 1
-            assert {"413", "415"} <= told["responses"].keys()
+            assert {"413", "415"} <= operation["responses"].keys()
     assert bodies >= 3
 
 
@@ -158,7 +168,7 @@ def test_names_are_camel_case(document: Json) -> None:
     as_wab_spells_them = {"WabEntry", "WabProvider", "WabMetrics"}
     for name, schema in document["components"]["schemas"].items():
         if name not in as_wab_spells_them:
-            snakes = [one for one in schema.get("properties", {}) if "_" in one]
+            snakes = [item for item in schema.get("properties", {}) if "_" in item]
             assert snakes == [], name
 
 
@@ -171,17 +181,21 @@ def test_the_document_is_served_at_both_places(registry: RunningRegistry) -> Non
 
 def test_the_page_shows_every_call(registry: RunningRegistry) -> None:
     page = registry.http.get("/openapi").text
-    told = registry.http.get("/openapi.json").json()
-    for path, item in told["paths"].items():
+    body = registry.http.get("/openapi.json").json()
+    for path, item in body["paths"].items():
         for method in item.keys() & METHODS:
             assert f"{method.upper()} {path}" in page
 
 
 def test_limited_calls_tell_their_headers(operations: dict[str, Json]) -> None:
-    limited = [one for one in operations.values() if "429" in one["responses"]]
+    limited = [
+        operation
+        for operation in operations.values()
+        if "429" in operation["responses"]
+    ]
     assert len(limited) >= 15
-    for told in limited:
-        responses = told["responses"]
+    for output in limited:
+        responses = output["responses"]
         for status in responses:
             names = responses[status].get("headers", {}).keys()
             counted = status[0] == "2" or status == "429"

@@ -18,12 +18,12 @@ from tests.contract.write_crawler_problems import LIST, crawler_problems
 
 def declared() -> Iterator[tuple[str, ProblemType]]:
     for package in (registry, crawler):
-        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if not found.name.endswith("__main__"):
-                module = importlib.import_module(found.name)
+        for result in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not result.name.endswith("__main__"):
+                module = importlib.import_module(result.name)
                 for value in vars(module).values():
                     if isinstance(value, ProblemType):
-                        yield found.name, value
+                        yield result.name, value
 
 
 DECLARED = list(declared())
@@ -54,8 +54,8 @@ def test_every_kind_says_what_to_do() -> None:
 
 
 def test_every_error_has_a_status() -> None:
-    leaves = [one for one in RegistryError.__subclasses__() if one.__module__ == "registry.errors"]  # fmt: skip
-    assert {one: STATUS.get(one) for one in leaves if one not in STATUS} == {}
+    leaves = [subclass for subclass in RegistryError.__subclasses__() if subclass.__module__ == "registry.errors"]  # fmt: skip
+    assert {leaf: STATUS.get(leaf) for leaf in leaves if leaf not in STATUS} == {}
 
 
 @pytest.fixture(scope="module")

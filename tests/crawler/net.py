@@ -278,7 +278,7 @@ class AddressServer(asyncio.DatagramProtocol):
 
     def __init__(self, answers: Sequence[Sequence[str] | None]) -> None:
         self._answers = answers
-        self.asked: Counter[str] = Counter()
+        self.questions: Counter[str] = Counter()
 
     async def look_up(self, host: str) -> Sequence[str]:
         """What the system does for a crawler, but asking this server."""
@@ -286,12 +286,12 @@ class AddressServer(asyncio.DatagramProtocol):
         resolver.nameservers = [self.endpoint.address]
         resolver.port = self.endpoint.port
         try:
-            found = await resolver.resolve_name(dns.name.from_text(f"{host}."))
+            result = await resolver.resolve_name(dns.name.from_text(f"{host}."))
         except dns.resolver.NoAnswer:
             return []
         except dns.exception.DNSException as error:
             raise OSError(f"{host} was not resolved") from error
-        return list(found.addresses())
+        return list(result.addresses())
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.DatagramTransport", transport)
@@ -300,8 +300,8 @@ class AddressServer(asyncio.DatagramProtocol):
         query = dns.message.from_wire(data)
         question = query.question[0]
         kind = dns.rdatatype.to_text(question.rdtype)
-        at = min(self.asked[kind], len(self._answers) - 1)
-        self.asked[kind] += 1
+        at = min(self.questions[kind], len(self._answers) - 1)
+        self.questions[kind] += 1
         addresses = self._answers[at]
         if addresses is None:
             return
@@ -309,7 +309,9 @@ class AddressServer(asyncio.DatagramProtocol):
         reply.flags |= dns.flags.RA
         if addresses == NXDOMAIN:
             reply.set_rcode(dns.rcode.NXDOMAIN)
-        elif fitting := [one for one in addresses if (":" in one) == (kind == "AAAA")]:
+        elif fitting := [
+            address for address in addresses if (":" in address) == (kind == "AAAA")
+        ]:
             rows = dns.rrset.from_text(question.name, 0, "IN", kind, *fitting)
             reply.answer.append(rows)
         self._transport.sendto(reply.to_wire(), addr)

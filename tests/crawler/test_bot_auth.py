@@ -72,11 +72,11 @@ async def test_where_a_redirect_leads_gets_a_signature_of_its_own(net: Net) -> N
     await net.serve(here, HOST)
     await net.serve(there, WWW)
     await signing(net).fetch(f"https://{HOST}/a", Wanted(accept=ANY_TYPE))
-    (asked,), (led,) = here.requests, there.requests
-    verify(asked, HOST)
+    (query,), (led,) = here.requests, there.requests
+    verify(query, HOST)
     verify(led, WWW)
     with pytest.raises(Refused):
-        verify(asked, WWW)
+        verify(query, WWW)
     with pytest.raises(Refused):
         verify(led, HOST)
 

@@ -26,7 +26,7 @@ SOFT_404 = Page(b"<!doctype html><title>Oops</title>", HTML)
 FAILING = Page(b"", status="500 Oops")
 
 
-def told(content: object) -> Page:
+def json_page(content: object) -> Page:
     return Page(json.dumps(content).encode())
 
 
@@ -37,22 +37,24 @@ def page(head: str, **headers: str) -> Page:
 
 def manifest(catalogue: str) -> Page:
     """Of AWAS, for MCP agents."""
-    return told(
+    return json_page(
         {"name": "Shop", "version": "1.0.0", "endpoints": {"actions": catalogue}}
     )
 
 
-WAB = told({"wab_version": "1.0", "provider": {"name": "Shop", "category": "retail"}})
-AWAS = told(
+WAB = json_page(
+    {"wab_version": "1.0", "provider": {"name": "Shop", "category": "retail"}}
+)
+AWAS = json_page(
     {
         "version": "1.0",
         "name": "Shop",
         "actions": [{"id": "order", "path": "/order", "method": "POST"}],
     }
 )
-WEBMCP = told({"spec": "webmcp", "tools": [{"name": "search"}]})
-ABP = told({"abp": "0.1", "app": {"id": "x"}, "capabilities": [{"name": "a.b"}]})
-ARD = told({"specVersion": "1.0", "entries": [{"identifier": "x", "url": "/x"}]})
+WEBMCP = json_page({"spec": "webmcp", "tools": [{"name": "search"}]})
+ABP = json_page({"abp": "0.1", "app": {"id": "x"}, "capabilities": [{"name": "a.b"}]})
+ARD = json_page({"specVersion": "1.0", "entries": [{"identifier": "x", "url": "/x"}]})
 MCP_MANIFEST = "/.well-known/mcp-manifest.json"
 A2A_MANIFEST = "/.well-known/a2a-manifest.json"
 CATALOGUE = "/.well-known/awas.json"
@@ -64,10 +66,10 @@ class Zone(dict[str, list[str]]):
 
     def __init__(self, *texts: str) -> None:
         super().__init__({f"_wab.{HOST}": list(texts)} if texts else {})
-        self.asked: list[str] = []
+        self.looked_up: list[str] = []
 
     def get(self, name: str, default: object = None) -> object:  # type: ignore[override]
-        self.asked.append(name)
+        self.looked_up.append(name)
         return super().get(name, default)
 
 
@@ -118,14 +120,14 @@ async def test_the_places_that_formats_know_are_asked(net: Net) -> None:
         }
     )
     await net.serve(site)
-    found = await visit(net.fetcher())
-    assert urls(found) == [
+    result = await visit(net.fetcher())
+    assert urls(result) == [
         "/.well-known/webmcp",
         "/.well-known/agent-card.json",
         "/.well-known/wab.json",
     ]
-    assert found.failures == ()
-    assert {document.fetched_at for document in found.documents} == {NOW}
+    assert result.failures == ()
+    assert {document.fetched_at for document in result.documents} == {NOW}
     assert site.paths[0] == "/robots.txt"
     assert "/.well-known/webmcp.json" not in site.paths
 
@@ -133,9 +135,9 @@ async def test_the_places_that_formats_know_are_asked(net: Net) -> None:
 async def test_a_host_without_a_document_is_asked_fifteen_times(net: Net) -> None:
     site = HonestSite()
     await net.serve(site)
-    found = await visit(net.fetcher())
+    result = await visit(net.fetcher())
     assert len(site.paths) == len(set(site.paths)) == 15
-    assert (found.documents, found.failures, found.notes) == ((), (), ())
+    assert (result.documents, result.failures, result.notes) == ((), (), ())
 
 
 async def test_nothing_is_asked_twice(net: Net) -> None:
@@ -146,14 +148,14 @@ async def test_nothing_is_asked_twice(net: Net) -> None:
     await net.serve(site)
     server = await net.serve_dns(Zone("v=wab1; path=/agent-bridge.json"))
     known = {f"{ROOT}{CATALOGUE}": Validators(), f"{ROOT}/": Validators()}
-    found = await visit(net.fetcher(dns_server=server), known=known)
+    result = await visit(net.fetcher(dns_server=server), known=known)
     assert len(site.paths) == len(set(site.paths))
-    assert set(urls(found)) == set(pages)
+    assert set(urls(result)) == set(pages)
 
 
 META = page('<meta name="wab-discovery" content="/meta.json">')
 RECORD = "v=wab1; path=/dns.json"
-POLICY = told({"wab_version": "1.0", "platform": {"name": "x"}, "compliance": {}})
+POLICY = json_page({"wab_version": "1.0", "platform": {"name": "x"}, "compliance": {}})
 
 
 @pytest.mark.parametrize(
@@ -178,7 +180,10 @@ POLICY = told({"wab_version": "1.0", "platform": {"name": "x"}, "compliance": {}
             id="behind a soft 404",
         ),
         pytest.param(
-            {"/agent-bridge.json": told({"error": "x"}), "/.well-known/wab.json": WAB},
+            {
+                "/agent-bridge.json": json_page({"error": "x"}),
+                "/.well-known/wab.json": WAB,
+            },
             "/.well-known/wab.json",
             ["/dns.json", "DNS"],
             id="behind a 404 that says 200",
@@ -218,12 +223,12 @@ async def test_a_wab_document_is_looked_for_in_the_order_of_the_specification(
     site = HonestSite({"/meta.json": WAB, "/dns.json": WAB, **pages})
     await net.serve(site)
     server = await net.serve_dns(zone)
-    found = await visit(net.fetcher(dns_server=server))
-    bodies = {one.url: one.body for one in found.documents}
+    result = await visit(net.fetcher(dns_server=server))
+    bodies = {document.url: document.body for document in result.documents}
     assert [url for url in bodies if bodies[url] == WAB.body] == [ROOT + read]
     assert "/" in site.paths, "for what it says of other formats"
-    asked = {*site.paths, *(["DNS"] if zone.asked else [])}
-    assert asked.isdisjoint(passed_over)
+    query = {*site.paths, *(["DNS"] if zone.looked_up else [])}
+    assert query.isdisjoint(passed_over)
 
 
 async def test_the_catalogue_of_ard_has_two_names(net: Net) -> None:
@@ -238,9 +243,9 @@ async def test_a_page_for_people_is_no_document(net: Net) -> None:
     lying = Page(b"\n <html>", "application/json")
     site = HonestSite({"/agent.json": soft, "/agent-bridge.json": lying})
     await net.serve(site)
-    found = await visit(net.fetcher())
-    assert (found.documents, found.failures) == ((), ())
-    assert {f"{ROOT}/agent.json", f"{ROOT}/agent-bridge.json"} <= set(found.absent)
+    result = await visit(net.fetcher())
+    assert (result.documents, result.failures) == ((), ())
+    assert {f"{ROOT}/agent.json", f"{ROOT}/agent-bridge.json"} <= set(result.absent)
     assert "/.well-known/wab.json" in site.paths
 
 
@@ -250,10 +255,14 @@ async def test_the_head_of_the_page_is_followed(net: Net) -> None:
     await net.serve(HonestSite({"/": Page(html, HTML), "/abp.json": ABP}))
     elsewhere = HonestSite({"/actions.json": AWAS})
     await net.serve(elsewhere, "cdn.test")
-    found = await visit(net.fetcher())
-    assert urls(found) == ["/", "/abp.json", "https://cdn.test/actions.json"]
-    assert [one.found_by for one in found.documents] == ["page", "linked", "linked"]
-    assert [one.is_page for one in found.documents] == [True, False, False]
+    result = await visit(net.fetcher())
+    assert urls(result) == ["/", "/abp.json", "https://cdn.test/actions.json"]
+    assert [document.found_by for document in result.documents] == [
+        "page",
+        "linked",
+        "linked",
+    ]
+    assert [document.is_page for document in result.documents] == [True, False, False]
     assert elsewhere.paths[0] == "/robots.txt"
 
 
@@ -274,9 +283,12 @@ async def test_a_page_points_by_its_link_header_too(net: Net) -> None:
         "/a.json": AWAS,
         "/abp.json": ABP,
     }
-    found = await look(net, pages)
-    assert urls(found) == ["/", "/t.json", "/a.json", "/abp.json"]
-    assert [one.found_by for one in found.documents] == ["page", *["linked"] * 3]
+    result = await look(net, pages)
+    assert urls(result) == ["/", "/t.json", "/a.json", "/abp.json"]
+    assert [document.found_by for document in result.documents] == [
+        "page",
+        *["linked"] * 3,
+    ]
 
 
 async def test_the_head_speaks_before_the_link_header(net: Net) -> None:
@@ -290,8 +302,8 @@ async def test_the_head_speaks_before_the_link_header(net: Net) -> None:
 async def test_a_page_is_followed_to_four_documents(net: Net) -> None:
     head = "".join(f'<link rel="webmcp" href="/{n}.json">' for n in range(9))
     pages = {"/": page(head), **{f"/{n}.json": WEBMCP for n in range(9)}}
-    found = await look(net, pages)
-    assert urls(found) == ["/", *(f"/{n}.json" for n in range(4))]
+    result = await look(net, pages)
+    assert urls(result) == ["/", *(f"/{n}.json" for n in range(4))]
 
 
 async def test_link_headers_are_kept_whole_and_within_bounds(net: Net) -> None:
@@ -349,10 +361,10 @@ async def test_link_headers_are_kept_whole_and_within_bounds(net: Net) -> None:
 async def test_the_manifests_of_awas_lead_to_its_catalogue(
     net: Net, pages: dict[str, Page], read: list[str]
 ) -> None:
-    found = await look(net, {CATALOGUE: AWAS, **pages})
-    assert urls(found) == read
-    assert found.documents[-1].found_by == "referenced"
-    assert (found.failures, found.notes) == ((), ())
+    result = await look(net, {CATALOGUE: AWAS, **pages})
+    assert urls(result) == read
+    assert result.documents[-1].found_by == "referenced"
+    assert (result.failures, result.notes) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -395,10 +407,10 @@ async def test_a_dangling_reference_is_told_and_no_failure(
 ) -> None:
     site = HonestSite({MCP_MANIFEST: manifest(CATALOGUE), **catalogue})
     await net.serve(site)
-    found = await visit(net.fetcher())
-    assert (codes(found), notes(found)) == ([], ["reference_dangling"])
-    assert found.notes[0] in found.problems
-    detail = found.notes[0].detail
+    result = await visit(net.fetcher())
+    assert (codes(result), notes(result)) == ([], ["reference_dangling"])
+    assert result.notes[0] in result.problems
+    detail = result.notes[0].detail
     assert detail.startswith(f"{ROOT}{MCP_MANIFEST} points to {ROOT}{CATALOGUE}, ")
     assert why in detail
     assert A2A_MANIFEST in site.paths, "it may lead to another"
@@ -408,28 +420,31 @@ async def test_a_dangling_reference_is_told_and_no_failure(
 async def test_a_catalogue_on_another_site_is_not_read(net: Net) -> None:
     elsewhere = HonestSite({"/awas.json": AWAS})
     await net.serve(elsewhere, "elsewhere.test")
-    found = await look(
+    result = await look(
         net, {MCP_MANIFEST: manifest("https://elsewhere.test/awas.json")}
     )
-    assert notes(found) == ["reference_dangling"]
-    assert "another site" in found.notes[0].detail
+    assert notes(result) == ["reference_dangling"]
+    assert "another site" in result.notes[0].detail
     assert elsewhere.requests == []
 
 
 async def test_a_catalogue_on_another_host_of_the_site_is_read(net: Net) -> None:
     await net.serve(HonestSite({"/awas.json": AWAS}), f"api.{HOST}")
     url = f"https://api.{HOST}/awas.json"
-    found = await look(net, {MCP_MANIFEST: manifest(url)})
-    assert [one.url for one in found.documents] == [f"{ROOT}{MCP_MANIFEST}", url]
-    assert notes(found) == []
+    result = await look(net, {MCP_MANIFEST: manifest(url)})
+    assert [document.url for document in result.documents] == [
+        f"{ROOT}{MCP_MANIFEST}",
+        url,
+    ]
+    assert notes(result) == []
 
 
 async def test_two_manifests_may_dangle_alike(net: Net) -> None:
     pages = {MCP_MANIFEST: manifest(CATALOGUE), A2A_MANIFEST: manifest(CATALOGUE)}
     site = HonestSite(pages)
     await net.serve(site)
-    found = await visit(net.fetcher())
-    assert [note.detail.split()[0] for note in found.notes] == [
+    result = await visit(net.fetcher())
+    assert [note.detail.split()[0] for note in result.notes] == [
         ROOT + MCP_MANIFEST,
         ROOT + A2A_MANIFEST,
     ]
@@ -438,16 +453,16 @@ async def test_two_manifests_may_dangle_alike(net: Net) -> None:
 
 async def test_a_manifest_that_points_to_itself_goes_nowhere(net: Net) -> None:
     pages = {MCP_MANIFEST: manifest(A2A_MANIFEST), A2A_MANIFEST: manifest(A2A_MANIFEST)}
-    found = await look(net, pages)
-    assert urls(found) == [MCP_MANIFEST, A2A_MANIFEST]
-    assert notes(found) == ["reference_dangling"] * 2
+    result = await look(net, pages)
+    assert urls(result) == [MCP_MANIFEST, A2A_MANIFEST]
+    assert notes(result) == ["reference_dangling"] * 2
 
 
 async def test_a_catalogue_that_can_not_be_had_now_does_not_dangle(net: Net) -> None:
     pages = {MCP_MANIFEST: manifest(CATALOGUE), CATALOGUE: FAILING}
-    found = await look(net, pages)
-    assert (codes(found), notes(found)) == (["status"], [])
-    assert found.failures[0].found_by == "referenced"
+    result = await look(net, pages)
+    assert (codes(result), notes(result)) == (["status"], [])
+    assert result.failures[0].found_by == "referenced"
 
 
 async def test_what_declared_documents_point_to_is_read_with_them(net: Net) -> None:
@@ -466,9 +481,9 @@ async def test_what_declared_documents_point_to_is_read_with_them(net: Net) -> N
         f"{ROOT}/manifest",
         f"{ROOT}{CATALOGUE}",
     )
-    found = await visit(net.fetcher(), declared=declared)
-    assert set(urls(found)) == set(pages) - {"/agent.json"}
-    assert [note.detail.split()[0] for note in found.notes] == [f"{ROOT}/manifest"]
+    result = await visit(net.fetcher(), declared=declared)
+    assert set(urls(result)) == set(pages) - {"/agent.json"}
+    assert [note.detail.split()[0] for note in result.notes] == [f"{ROOT}/manifest"]
 
 
 async def test_what_an_unchanged_declared_page_pointed_to_is_asked_again(
@@ -481,9 +496,9 @@ async def test_what_an_unchanged_declared_page_pointed_to_is_asked_again(
         f"{ROOT}/tools": Validators(etag='"1"'),
         f"{ROOT}/abp.json": Validators(etag='"old"'),
     }
-    found = await visit(net.fetcher(), declared=(f"{ROOT}/tools",), known=known)
-    assert found.unchanged == (f"{ROOT}/tools",)
-    assert urls(found) == ["/abp.json"]
+    result = await visit(net.fetcher(), declared=(f"{ROOT}/tools",), known=known)
+    assert result.unchanged == (f"{ROOT}/tools",)
+    assert urls(result) == ["/abp.json"]
 
 
 async def test_a_declared_document_is_fetched_and_nothing_else(net: Net) -> None:
@@ -491,16 +506,16 @@ async def test_a_declared_document_is_fetched_and_nothing_else(net: Net) -> None
     site = HonestSite(pages)
     await net.serve(site)
     declared = (f"{ROOT}/my.json", f"{ROOT}/gone.json", "http://shop.test/")
-    found = await visit(net.fetcher(), declared=declared)
-    assert urls(found) == ["/my.json"]
-    assert sorted(codes(found)) == ["scheme", "status"]
+    result = await visit(net.fetcher(), declared=declared)
+    assert urls(result) == ["/my.json"]
+    assert sorted(codes(result)) == ["scheme", "status"]
     assert sorted(site.paths) == ["/gone.json", "/my.json", "/robots.txt"]
 
 
 async def test_a_declared_page_counts_as_a_document(net: Net) -> None:
     await net.serve(HonestSite({"/tools": Page(b"<html>", HTML)}))
-    found = await visit(net.fetcher(), declared=(f"{ROOT}/tools",))
-    assert urls(found) == ["/tools"]
+    result = await visit(net.fetcher(), declared=(f"{ROOT}/tools",))
+    assert urls(result) == ["/tools"]
 
 
 async def test_what_did_not_change_is_told_apart(net: Net) -> None:
@@ -523,9 +538,9 @@ async def test_what_is_stored_is_asked_again_though_nothing_points_to_it(
         f"{ROOT}/.well-known/wab.json": Validators(),
         f"{ROOT}/old.json": Validators(),
     }
-    found = await visit(net.fetcher(), known=known)
-    assert urls(found) == ["/agent-bridge.json", "/.well-known/wab.json"]
-    assert f"{ROOT}/old.json" in found.absent
+    result = await visit(net.fetcher(), known=known)
+    assert urls(result) == ["/agent-bridge.json", "/.well-known/wab.json"]
+    assert f"{ROOT}/old.json" in result.absent
 
 
 async def test_a_long_page_is_read_as_lint_reads_it_but_a_long_document_is_refused(
@@ -535,9 +550,9 @@ async def test_a_long_page_is_read_as_lint_reads_it_but_a_long_document_is_refus
     pages = {"/page": Page(page, HTML), "/doc": Page(b"{}" + b" " * 300_000)}
     await net.serve(HonestSite(pages))
     declared = (f"{ROOT}/page", f"{ROOT}/doc")
-    found = await visit(net.fetcher(), declared=declared)
-    (document,) = found.documents
-    assert codes(found) == ["body_wire"]
+    result = await visit(net.fetcher(), declared=declared)
+    (document,) = result.documents
+    assert codes(result) == ["body_wire"]
     read = parse_page(document.body, url=document.url)
     assert isinstance(read, Parsed)
     assert [deviation.rule for deviation in read.document.deviations] == ["limit"]
@@ -549,8 +564,8 @@ async def test_robots_txt_is_honoured_and_shown(net: Net) -> None:
     pages = {"/robots.txt": Page(rules, "text/plain"), "/private/a.json": Page()}
     site = HonestSite(pages)
     await net.serve(site)
-    found = await visit(net.fetcher(), declared=(f"{ROOT}/private/a.json",))
-    assert codes(found) == ["robots_disallowed"]
+    result = await visit(net.fetcher(), declared=(f"{ROOT}/private/a.json",))
+    assert codes(result) == ["robots_disallowed"]
     assert site.paths == ["/robots.txt"]
 
 
@@ -559,8 +574,8 @@ async def test_robots_txt_is_honoured_where_a_redirect_leads(net: Net) -> None:
     rules = Page(b"User-agent: *\nDisallow: /private", "text/plain")
     site = HonestSite({"/robots.txt": rules, "/a.json": moved})
     await net.serve(site)
-    found = await visit(net.fetcher(), declared=(f"{ROOT}/a.json",))
-    assert codes(found) == ["robots_disallowed"]
+    result = await visit(net.fetcher(), declared=(f"{ROOT}/a.json",))
+    assert codes(result) == ["robots_disallowed"]
     assert "/private/a.json" not in site.paths
 
 
@@ -569,9 +584,9 @@ async def test_without_robots_txt_of_a_failing_server_nothing_is_fetched(
 ) -> None:
     site = HonestSite({"/robots.txt": Page(status="500 Oops"), "/agent.json": Page()})
     await net.serve(site)
-    found = await visit(net.fetcher())
-    assert codes(found) == ["robots_unreachable"]
-    assert found.is_outage
+    result = await visit(net.fetcher())
+    assert codes(result) == ["robots_unreachable"]
+    assert result.is_outage
     assert site.paths == ["/robots.txt"]
 
 
@@ -579,9 +594,9 @@ async def test_a_host_that_asks_us_to_leave_is_left(net: Net) -> None:
     busy = Page(b"", status="429 Slow down", headers={"Retry-After": "300"})
     site = HonestSite({"/agent-bridge.json": busy, "/agent.json": busy})
     await net.serve(site)
-    found = await visit(net.fetcher())
+    result = await visit(net.fetcher())
     assert len(site.paths) <= 5
-    assert {failure.retry_after for failure in found.failures} == {"300"}
+    assert {failure.retry_after for failure in result.failures} == {"300"}
 
 
 async def test_a_host_gets_at_most_four_requests_at_once(net: Net) -> None:
@@ -595,11 +610,11 @@ async def test_a_host_gets_at_most_four_requests_at_once(net: Net) -> None:
 async def test_a_visit_has_a_budget_of_requests(net: Net) -> None:
     site = HonestSite()
     await net.serve(site)
-    found = await visit(
+    result = await visit(
         net.fetcher(), declared=tuple(f"{ROOT}/{n}.json" for n in range(30))
     )
     assert len(site.paths) == VisitLimits().requests == 24
-    assert codes(found).count("budget") == 7
+    assert codes(result).count("budget") == 7
 
 
 async def test_the_budget_is_enough_for_a_site_that_uses_every_place(net: Net) -> None:
@@ -611,36 +626,36 @@ async def test_the_budget_is_enough_for_a_site_that_uses_every_place(net: Net) -
     site = HonestSite({"/": page(head), **manifests})
     await net.serve(site)
     server = await net.serve_dns(Zone("v=wab1; path=/dns.json"))
-    found = await visit(net.fetcher(dns_server=server))
+    result = await visit(net.fetcher(dns_server=server))
     assert {"/w.json", "/abp.json", "/1.json", "/2.json", "/dns.json"} < set(site.paths)
-    assert (codes(found), len(site.paths)) == ([], 22)
+    assert (codes(result), len(site.paths)) == ([], 22)
 
 
 async def test_a_visit_that_takes_too_long_keeps_what_it_found(net: Net) -> None:
     slow = Page(delay_s=5)
     await net.serve(HonestSite({"/a.json": Page(b'{"a":1}'), "/b.json": slow}))
-    found = await visit(
+    result = await visit(
         net.fetcher(),
         declared=(f"{ROOT}/a.json", f"{ROOT}/b.json"),
         limits=VisitLimits(deadline_s=0.3),
     )
-    assert urls(found) == ["/a.json"]
-    assert codes(found) == ["deadline"]
+    assert urls(result) == ["/a.json"]
+    assert codes(result) == ["deadline"]
 
 
 async def test_a_silent_host_costs_one_timeout(net: Net) -> None:
     await net.serve(silent)
     async with asyncio.timeout(1):
-        found = await visit(net.fetcher(step_timeout_s=0.1))
-    assert codes(found) == ["timeout"]
+        result = await visit(net.fetcher(step_timeout_s=0.1))
+    assert codes(result) == ["timeout"]
 
 
 async def test_the_wab_record_in_the_dns_is_followed(net: Net) -> None:
     for record in (f"v=wab1; endpoint={ROOT}/bridge", "v=wab1; path=/bridge"):
-        found = await look(net, {"/bridge": WAB}, Zone(record))
-        assert urls(found) == ["/bridge"]
-        assert [one.found_by for one in found.documents] == ["dns"]
-        assert found.notes == ()
+        result = await look(net, {"/bridge": WAB}, Zone(record))
+        assert urls(result) == ["/bridge"]
+        assert [document.found_by for document in result.documents] == ["dns"]
+        assert result.notes == ()
 
 
 PAUSED = "v=wab1; path=/paused.json; status=paused"
@@ -679,10 +694,10 @@ async def test_the_status_of_the_wab_record_is_heeded_and_told(
     net: Net, records: list[str], read: list[str], told_of: list[str]
 ) -> None:
     pages = dict.fromkeys(["/paused.json", "/deprecated.json", "/active.json"], WAB)
-    found = await look(net, pages, Zone(*records))
-    assert (urls(found), notes(found)) == (read, told_of)
-    assert not found.is_outage
-    for note in found.notes:
+    result = await look(net, pages, Zone(*records))
+    assert (urls(result), notes(result)) == (read, told_of)
+    assert not result.is_outage
+    for note in result.notes:
         assert note.detail.startswith(f"dns:_wab.{HOST}?type=TXT says status=")
 
 
@@ -694,18 +709,18 @@ async def test_a_record_that_leads_to_a_dead_host_does_not_end_the_visit(
     await net.serve(site)
     server = await net.serve_dns(Zone("v=wab1; endpoint=https://dead.test/x.json"))
     known = {f"{ROOT}/kept.json": Validators()}
-    found = await visit(net.fetcher(dns_server=server), known=known)
-    assert codes(found) == ["connect"]
-    assert urls(found) == ["/kept.json"]
+    result = await visit(net.fetcher(dns_server=server), known=known)
+    assert codes(result) == ["connect"]
+    assert urls(result) == ["/kept.json"]
 
 
 async def test_each_problem_names_its_address(net: Net) -> None:
     pages = {"/a.json": FAILING, "/b.json": Page(content_type="image/png")}
     await net.serve(HonestSite(pages))
     declared = tuple(ROOT + path for path in pages)
-    found = await visit(net.fetcher(), declared=declared)
-    assert fetched_bodies(found) == []
-    assert sorted(problem.detail for problem in found.problems) == [
+    result = await visit(net.fetcher(), declared=declared)
+    assert fetched_bodies(result) == []
+    assert sorted(problem.detail for problem in result.problems) == [
         f"{ROOT}/a.json: the server answered 500",
         f"{ROOT}/b.json: it is image/png",
     ]
@@ -716,19 +731,19 @@ async def test_the_record_of_the_apex_does_not_speak_for_a_subdomain(net: Net) -
     await net.serve(site, HOST, f"api.{HOST}")
     record = f"v=wab1; endpoint={ROOT}/bridge"
     server = await net.serve_dns({f"_wab.{HOST}": [record]})
-    found = await visit(net.fetcher(dns_server=server), host=f"api.{HOST}")
-    assert found.documents == ()
+    result = await visit(net.fetcher(dns_server=server), host=f"api.{HOST}")
+    assert result.documents == ()
     assert "/bridge" not in site.paths
 
 
 async def test_a_misspelt_wab_record_is_told(net: Net) -> None:
     await net.serve(HonestSite())
     server = await net.serve_dns({f"_wab.{HOST}": ["v=wab1; manifest=/x"]})
-    found = await visit(net.fetcher(dns_server=server))
-    assert [failure.found_by for failure in found.failures] == ["dns"]
+    result = await visit(net.fetcher(dns_server=server))
+    assert [failure.found_by for failure in result.failures] == ["dns"]
 
 
 async def test_a_host_that_is_down_is_an_outage(net: Net) -> None:
     net.hosts[HOST] = Endpoint("127.0.0.1", 1)
-    found = await visit(net.fetcher())
-    assert found.is_outage
+    result = await visit(net.fetcher())
+    assert result.is_outage

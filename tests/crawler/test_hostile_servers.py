@@ -98,7 +98,7 @@ async def test_an_answer_that_changes_is_vetted_again(
     fetcher = net.fetcher(look_up=names.look_up)
     assert await code_of(fetcher) == "connect"
     assert await code_of(fetcher) == "address"
-    assert names.asked == {"A": 2, "AAAA": 2}
+    assert names.questions == {"A": 2, "AAAA": 2}
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ async def test_a_connection_looks_up_once_whatever_it_dials(
 ) -> None:
     names = await net.serve_addresses(addresses, ["10.0.0.1"])
     assert await code_of(net.fetcher(look_up=names.look_up)) == "connect"
-    assert names.asked == {"A": 1, "AAAA": 1}
+    assert names.questions == {"A": 1, "AAAA": 1}
 
 
 async def test_a_slow_dns_is_within_the_deadline_too(net: Net) -> None:

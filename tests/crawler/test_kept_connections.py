@@ -46,11 +46,11 @@ class KeepingSite:
 
 async def fetch(fetcher: Fetcher, path: str) -> str:
     try:
-        found = await fetcher.fetch(f"{ROOT}{path}", Wanted(accept=ANY_TYPE))
+        response = await fetcher.fetch(f"{ROOT}{path}", Wanted(accept=ANY_TYPE))
     except Refused as refused:
         return refused.code
-    assert isinstance(found, Fetched)
-    return found.body.decode()
+    assert isinstance(response, Fetched)
+    return response.body.decode()
 
 
 async def fetch_in_turn(net: Net, site: Handler, times: int = 3) -> list[str]:
@@ -74,7 +74,7 @@ async def test_without_a_visit_each_request_has_a_connection_that_it_closes(
     fetcher = net.fetcher()
     assert [await fetch(fetcher, "/") for _ in range(3)] == ["{}"] * 3
     assert site.connections == 3
-    assert {one["connection"] for one in site.requests} == {"close"}
+    assert {request["connection"] for request in site.requests} == {"close"}
 
 
 async def test_what_is_not_there_costs_no_new_handshake(net: Net) -> None:
@@ -138,8 +138,8 @@ async def test_late_half_of_an_answer_is_not_the_next_one(net: Net) -> None:
     await net.serve(site)
     fetcher = net.fetcher(step_timeout_s=0.1)
     with reusing_connections():
-        found = [await fetch(fetcher, "/"), await fetch(fetcher, "/")]
-    assert found == ["{}", refusals.TIMEOUT.code]
+        findings = [await fetch(fetcher, "/"), await fetch(fetcher, "/")]
+    assert findings == ["{}", refusals.TIMEOUT.code]
 
 
 async def test_bytes_of_a_visit_are_counted_over_all_its_connections(net: Net) -> None:

@@ -97,8 +97,8 @@ async def test_each_request_is_counted_by_what_came_of_it(
             except Refused:
                 continue
         await fetcher.fetch(f"{ROOT}/ok", Wanted(accept=JSON_TYPES, conditional=known))
-        found = await grown(before, port)
-    assert {name: count for name, count in found.items() if "fetches" in name} == {
+        result = await grown(before, port)
+    assert {name: count for name, count in result.items() if "fetches" in name} == {
         "fetches_total ok": 1,
         "fetches_total not_modified": 1,
         "fetches_total status_5xx": 1,
@@ -106,8 +106,8 @@ async def test_each_request_is_counted_by_what_came_of_it(
         "fetches_total content_type": 1,
         "fetches_total protocol": 1,
     }
-    assert found["fetch_seconds_count"] == 6
-    assert found["fetched_bytes_total"] == len(pages["/ok"].body)
+    assert result["fetch_seconds_count"] == 6
+    assert result["fetched_bytes_total"] == len(pages["/ok"].body)
 
 
 async def test_a_visit_is_counted_by_its_outcome(
@@ -119,8 +119,8 @@ async def test_a_visit_is_counted_by_its_outcome(
     with served() as port:
         before = figures(await read(port))
         await discover(fetcher, RobotsCache(fetcher), host, clock=utc_now)
-        found = await grown(before, port)
-    assert found["visits_total nothing"] == 1
+        result = await grown(before, port)
+    assert result["visits_total nothing"] == 1
 
 
 async def test_probes_and_proofs_are_counted_by_what_they_found(
@@ -142,10 +142,10 @@ async def test_probes_and_proofs_are_counted_by_what_they_found(
                 )
             )
         await fetch_evidence(fetcher, host)
-        found = await grown(before, port)
-    assert found["probes_total alive"] == 1
-    assert found["probes_total wrong_protocol"] == 1
-    assert found["proofs_total unread"] == 1
+        result = await grown(before, port)
+    assert result["probes_total alive"] == 1
+    assert result["probes_total wrong_protocol"] == 1
+    assert result["proofs_total unread"] == 1
 
 
 async def test_circuits_are_told_by_level_and_state(net: Net) -> None:
@@ -159,11 +159,11 @@ async def test_circuits_are_told_by_level_and_state(net: Net) -> None:
             with pytest.raises(Refused):
                 await fetcher.fetch(f"{ROOT}/", Wanted(accept=JSON_TYPES))
         survey.note_circuits(politeness)
-        found = await grown(before, port)
-    assert found["circuits host open"] == 1
-    assert found["circuits domain closed"] == 1
-    assert found["circuits_opened_total host"] == 1
-    assert found["held_back_total breaker_open"] == 1
+        result = await grown(before, port)
+    assert result["circuits host open"] == 1
+    assert result["circuits domain closed"] == 1
+    assert result["circuits_opened_total host"] == 1
+    assert result["held_back_total breaker_open"] == 1
 
 
 async def test_no_label_grows_with_the_hosts_visited(

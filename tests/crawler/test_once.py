@@ -24,7 +24,7 @@ async def look(
     fetcher: Fetcher, *declared: str, host: str = HOST
 ) -> tuple[bool, list[dict[str, Any]]]:
     written = io.StringIO()
-    found = await once.look(
+    result = await once.look(
         fetcher,
         host,
         declared=declared,
@@ -33,11 +33,11 @@ async def look(
         write=written,
     )
     assert written.getvalue().isascii()
-    return found, [json.loads(line) for line in written.getvalue().splitlines()]
+    return result, [json.loads(line) for line in written.getvalue().splitlines()]
 
 
 def of(events: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
-    return [one for one in events if one["event"] == name]
+    return [event for event in events if event["event"] == name]
 
 
 async def test_each_address_is_told_with_what_came_of_it(net: Net) -> None:
@@ -50,24 +50,28 @@ async def test_each_address_is_told_with_what_came_of_it(net: Net) -> None:
         "/.well-known/ard.json": Page(b"", status="302 Found", headers=elsewhere),
     }
     await net.serve(HonestSite(pages))
-    found, events = await look(net.fetcher())
-    assert found
+    result, events = await look(net.fetcher())
+    assert result
     assert events[0] == {"event": "visit_begun", "host": HOST, "declared": []}
     assert of(events, "resolved")[0]["addresses"] == [
         {"address": "127.0.0.1", "allowed": True}
     ]
     [robots] = of(events, "robots_apply")
     assert (robots["agent"], robots["permits"]) == ("*", "some")
-    refused = {one["url"].removeprefix(ROOT): one for one in of(events, "not_taken")}
-    assert {path: (one["code"], one["status"]) for path, one in refused.items()} == {
+    refused = {
+        event["url"].removeprefix(ROOT): event for event in of(events, "not_taken")
+    }
+    assert {
+        path: (refusal["code"], refusal["status"]) for path, refusal in refused.items()
+    } == {
         "/agent.json": ("robots_disallowed", 0),
         "/.well-known/mcp.json": ("status", 500),
         "/.well-known/ard.json": ("redirect_cross_site", 0),
     }
-    assert all(one["fix"] for one in refused.values())
+    assert all(refusal["fix"] for refusal in refused.values())
     [redirect] = of(events, "redirected")
     assert redirect["location"] == elsewhere["Location"]
-    soft = {one["url"]: one["soft"] for one in of(events, "absent")}
+    soft = {event["url"]: event["soft"] for event in of(events, "absent")}
     assert soft[f"{ROOT}/agent-bridge.json"]
     assert not soft[f"{ROOT}/.well-known/webmcp"]
 
@@ -99,8 +103,8 @@ async def test_without_a_document_it_is_tried_again_soon(
     net: Net, pages: dict[str, Page], code: str
 ) -> None:
     await net.serve(HonestSite(pages))
-    found, events = await look(net.fetcher())
-    assert not found
+    result, events = await look(net.fetcher())
+    assert not result
     [next_] = of(events, "scheduled")
     assert (next_["result"], next_["code"]) == ("failed", code)
     assert 60 <= next_["earliest_s"] <= next_["latest_s"] <= 120
@@ -132,8 +136,8 @@ async def test_a_host_that_fails_is_not_asked_on(net: Net) -> None:
 async def test_what_is_declared_alone_is_asked_for(net: Net) -> None:
     site = HonestSite({"/here.json": WAB})
     await net.serve(site)
-    found, events = await look(net.fetcher(), f"{ROOT}/here.json")
-    assert found
+    result, events = await look(net.fetcher(), f"{ROOT}/here.json")
+    assert result
     assert site.paths == ["/robots.txt", "/here.json"]
     assert of(events, "asked")[0]["found_by"] == "declared"
 
@@ -141,10 +145,11 @@ async def test_what_is_declared_alone_is_asked_for(net: Net) -> None:
 async def test_a_refused_name_shows_each_of_its_addresses(net: Net) -> None:
     server = await net.serve_addresses(["8.8.8.8", "10.0.0.1"])
     fetcher = net.fetcher(look_up=server.look_up)
-    found, events = await look(fetcher, host="public.test")
-    assert not found
+    result, events = await look(fetcher, host="public.test")
+    assert not result
     allowed = {
-        one["address"]: one["allowed"] for one in of(events, "resolved")[0]["addresses"]
+        address["address"]: address["allowed"]
+        for address in of(events, "resolved")[0]["addresses"]
     }
     assert allowed == {"8.8.8.8": True, "10.0.0.1": False}
 
@@ -162,9 +167,9 @@ async def test_a_refused_name_shows_each_of_its_addresses(net: Net) -> None:
 async def test_what_is_no_public_host_is_refused_and_not_asked(
     net: Net, host: str
 ) -> None:
-    found, events = await look(net.fetcher(), host=host)
-    assert not found
-    assert [one["event"] for one in events] == ["not_taken"]
+    result, events = await look(net.fetcher(), host=host)
+    assert not result
+    assert [event["event"] for event in events] == ["not_taken"]
     assert events[0]["fix"]
 
 
@@ -180,7 +185,8 @@ async def test_pages_and_the_dns_lead_on(net: Net) -> None:
     [read] = of(events, "record_read")
     assert (read["records"], read["endpoint"]) == (1, f"{ROOT}/dns.json")
     found_by = {
-        one["url"].removeprefix(ROOT): one["found_by"] for one in of(events, "asked")
+        event["url"].removeprefix(ROOT): event["found_by"]
+        for event in of(events, "asked")
     }
     assert found_by["/dns.json"] == "dns"
     assert found_by["/abp.json"] == "linked"

@@ -153,15 +153,17 @@ async def test_a_bridge_that_answers_to_the_letter_conforms(net: Net) -> None:
     )
     await net.serve(site)
     fetcher = net.fetcher()
-    found = await check_bridge(fetcher, RobotsCache(fetcher), BASE_URL)
-    assert {name: one.outcome for name, one in found.items()} == dict.fromkeys(
+    result = await check_bridge(fetcher, RobotsCache(fetcher), BASE_URL)
+    assert {name: item.outcome for name, item in result.items()} == dict.fromkeys(
         bridge.METHODS, "alive"
     )
     assert site.paths == [
         "/robots.txt",
         *(f"/api/wab/{name}" for name in ("ping", "discover", "actions", "context")),
     ]
-    assert all(one.headers["x-wab-version"] == "1.0" for one in site.requests[1:])
+    assert all(
+        request.headers["x-wab-version"] == "1.0" for request in site.requests[1:]
+    )
 
 
 async def test_a_bridge_that_conforms_in_part_is_told_in_what(net: Net) -> None:
@@ -175,14 +177,14 @@ async def test_a_bridge_that_conforms_in_part_is_told_in_what(net: Net) -> None:
         )
     )
     fetcher = net.fetcher()
-    found = await check_bridge(fetcher, RobotsCache(fetcher), BASE_URL)
-    assert {name: one.outcome for name, one in found.items()} == {
+    result = await check_bridge(fetcher, RobotsCache(fetcher), BASE_URL)
+    assert {name: item.outcome for name, item in result.items()} == {
         "ping": "mismatch",
         "discover": "wrong_protocol",
         "actions": "alive",
         "context": "auth_wall",
     }
-    assert found["ping"].detail == f"{BASE_URL}/ping: /id: id is missing"
+    assert result["ping"].detail == f"{BASE_URL}/ping: /id: id is missing"
 
 
 # robots.txt
@@ -260,8 +262,8 @@ async def test_five_redirects_of_robots_txt_are_followed(
     }
     site = HonestSite({**pages, places[-1]: FORBIDDING})
     await net.serve(site)
-    found = await RobotsCache(net.fetcher()).robots_of(HOST)
-    assert found.rules == (("-/",) if followed else None)
+    robots = await RobotsCache(net.fetcher()).robots_of(HOST)
+    assert robots.rules == (("-/",) if followed else None)
 
 
 @pytest.mark.parametrize(

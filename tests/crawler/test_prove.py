@@ -24,9 +24,9 @@ async def test_a_key_set_on_the_host_is_read(net: Net, key: PublicKey) -> None:
     page = Page(jwks_document([key]), "application/jwk-set+json")
     await net.serve(HonestSite({PATH: page}))
     evidence = await fetch_evidence(net.fetcher(), SHOP)
-    found = evidence.find(key.kid)
-    assert found == (evidence.key_set, key)
-    assert found[0].source_url == f"https://{HOST}{PATH}"
+    result = evidence.find(key.kid)
+    assert result == (evidence.key_set, key)
+    assert result[0].source_url == f"https://{HOST}{PATH}"
     assert evidence.unread == ()
 
 
@@ -79,9 +79,9 @@ async def test_keys_and_pins_stand_in_the_dns(net: Net, key: PublicKey) -> None:
     )
     await net.serve(HonestSite())
     evidence = await fetch_evidence(net.fetcher(dns_server=server), SHOP)
-    found = evidence.find(key.kid)
-    assert found == (evidence.wab_record, key)
-    assert found[0].source_url == f"dns:_wab.{HOST}?type=TXT"
+    result = evidence.find(key.kid)
+    assert result == (evidence.wab_record, key)
+    assert result[0].source_url == f"dns:_wab.{HOST}?type=TXT"
     assert isinstance(evidence.pins, PublishedPins)
     assert evidence.pins.kids == {key.kid}
 
@@ -96,13 +96,13 @@ async def test_a_dns_without_the_records_was_read(net: Net) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "code"),
+    ("expected", "code"),
     [(None, "dns_timeout"), ("", "dns_failed"), (["v=wab1; pk=x"], "")],
 )
 async def test_a_dns_that_fails_leaves_the_records_unread(
-    net: Net, said: list[str] | None, code: str
+    net: Net, expected: list[str] | None, code: str
 ) -> None:
-    server = await net.serve_dns({f"_wab.{HOST}": said})
+    server = await net.serve_dns({f"_wab.{HOST}": expected})
     await net.serve(HonestSite())
     evidence = await fetch_evidence(net.fetcher(dns_server=server), SHOP)
     assert isinstance(evidence.wab_record, UnreadSource)

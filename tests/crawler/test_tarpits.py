@@ -13,7 +13,7 @@ from crawler.restraint.politeness import Politeness
 from registry.errors import Refused
 from tests.crawler.net import Handler, HonestSite, Net, Page, read_request
 
-EACH = 300
+CONNECTIONS = 300
 BESIDE = 20  # more than the tarpits hold are at work at once
 OF_A_CERTIFICATE = 50
 
@@ -28,8 +28,8 @@ async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
 
 
 async def serve_many(net: Net, handler: Handler, kind: str) -> list[str]:
-    names = [f"{kind}-{n}.test" for n in range(EACH)]
-    for start in range(0, EACH, OF_A_CERTIFICATE):
+    names = [f"{kind}-{n}.test" for n in range(CONNECTIONS)]
+    for start in range(0, CONNECTIONS, OF_A_CERTIFICATE):
         await net.serve(handler, *names[start : start + OF_A_CERTIFICATE])
     return names
 
@@ -61,6 +61,6 @@ async def test_a_swarm_of_tarpits_ends_at_the_deadline_and_all_others_are_fetche
     drips = await serve_many(net, drip, "drip")
     good = await serve_many(net, HonestSite({"/": Page()}), "good")
     fetcher = net.fetcher(deadline_s=10, step_timeout_s=10, politeness=Politeness())
-    ends = await fetch_all(fetcher, [*drips, *good], EACH + BESIDE)
-    assert ends == {"good": {"fetched": EACH}, "drip": {"deadline": EACH}}
+    ends = await fetch_all(fetcher, [*drips, *good], CONNECTIONS + BESIDE)
+    assert ends == {"good": {"fetched": CONNECTIONS}, "drip": {"deadline": CONNECTIONS}}
     assert fetcher.config.politeness.snapshot()["under_way"] == 0

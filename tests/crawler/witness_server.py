@@ -41,7 +41,7 @@ def answer(status: str, body: bytes, content_type: str = "text/plain") -> bytes:
     return "\r\n".join([*head, "", ""]).encode() + body
 
 
-class Told(Exception):
+class Refusal(Exception):
     """The refusal as bytes."""
 
 
@@ -76,7 +76,7 @@ class WitnessServer:
         while True:  # kept connections are used again
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
             line, *fields = head.rstrip().split("\r\n")
-            named = dict(one.lower().split(": ", 1) for one in fields)
+            named = dict(field.lower().split(": ", 1) for field in fields)
             body = await reader.readexactly(int(named["content-length"]))
             assert line == "POST /log/add-checkpoint HTTP/1.1"
             self.requests.append(body)
@@ -89,31 +89,31 @@ class WitnessServer:
     def _reply(self, body: bytes) -> bytes:
         try:
             text = self._cosign(body)
-        except Told as told:
-            refusal: bytes = told.args[0]
-            return refusal
+        except Refusal as refusal:
+            reply: bytes = refusal.args[0]
+            return reply
         signer = self.signer or witness_signer(self.name)
         note = format_note(text, [cosign_text(text, signer, NOW_S)])
         return answer("200 OK", note[len(text.encode()) + 1 :])
 
     def _cosign(self, body: bytes) -> str:
-        """The checks of tlog-witness in their order. Raises: Told."""
+        """The checks of tlog-witness in their order. Raises: Refusal."""
         lines, blank, note = body.partition(b"\n\n")
         first, *proof = lines.decode("ascii").split("\n")
         if not blank or not first.startswith("old ") or len(proof) > 63:
-            raise Told(answer("400 Bad Request", b""))
+            raise Refusal(answer("400 Bad Request", b""))
         old_size = int(first.removeprefix("old "))
         try:
             new = verify_checkpoint(note, self.log_key).checkpoint
         except RegistryError as error:
-            raise Told(answer("403 Forbidden", b"")) from error
+            raise Refusal(answer("403 Forbidden", b"")) from error
         if old_size > new.size:
-            raise Told(answer("400 Bad Request", b""))
+            raise Refusal(answer("400 Bad Request", b""))
         known = self.seen.size if self.seen else 0
         if old_size != known:
             size = f"{known}\n".encode()
-            raise Told(answer("409 Conflict", size, "text/x.tlog.size"))
-        hashes = [b64decode(one, validate=True) for one in proof]
+            raise Refusal(answer("409 Conflict", size, "text/x.tlog.size"))
+        hashes = [b64decode(item, validate=True) for item in proof]
         self._verify(new, hashes)
         self.seen = new
         return parse_note(note).text
@@ -121,7 +121,7 @@ class WitnessServer:
     def _verify(self, new: Checkpoint, hashes: list[bytes]) -> None:
         if self.seen is None:
             if hashes:
-                raise Told(answer("422 Unprocessable Entity", b""))
+                raise Refusal(answer("422 Unprocessable Entity", b""))
             return
         try:
             verify_consistency(
@@ -132,4 +132,4 @@ class WitnessServer:
                 new_root=new.root,
             )
         except RegistryError as error:
-            raise Told(answer("422 Unprocessable Entity", b"")) from error
+            raise Refusal(answer("422 Unprocessable Entity", b"")) from error

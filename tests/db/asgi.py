@@ -18,10 +18,10 @@ from registry.interfaces.rest.search import rankings
 
 def open_client(**services: Any) -> httpx.AsyncClient:
     """services: those that the handlers ask for."""
-    found = SimpleNamespace(**services)
+    simple_namespace = SimpleNamespace(**services)
 
     async def give() -> Any:
-        return found
+        return simple_namespace
 
     versioned = Router(
         "/v1",

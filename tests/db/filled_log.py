@@ -47,7 +47,7 @@ class FilledLog:
         """More entries, their tiles, and one checkpoint."""
         first = self.edge.size
         entries = [entry_of(number) for number in range(first, to)]
-        leaves = [leaf_hash(one) for one in entries]
+        leaves = [leaf_hash(entry) for entry in entries]
         self.edge, placed = self.edge.append(leaves)
         async with self.engine.connect() as connection:
             raw = await connection.get_raw_connection()
@@ -77,7 +77,7 @@ class FilledLog:
                 "tile_hash",
                 schema_name="audit",
                 columns=("level", "position", "hash"),
-                records=[tuple(one) for one in placed],
+                records=[tuple(item) for item in placed],
             )
         await self.sign()
 

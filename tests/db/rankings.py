@@ -54,12 +54,12 @@ class MadeRanking:
     def on_record(self) -> AnswerOnRecord:
         """Part by part."""
         packed: dict[str, Any] = {
-            one.name: pack_opening(
-                one.name, one.salt, one.encoded, self.order, self.tie_seed
+            opening.name: pack_opening(
+                opening.name, opening.salt, opening.encoded, self.order, self.tie_seed
             )
-            if one.name != "answer"
-            else pack_answer(one.salt)
-            for one in self.openings
+            if opening.name != "answer"
+            else pack_answer(opening.salt)
+            for opening in self.openings
         }
         return AnswerOnRecord(
             fields=self.fields,
@@ -71,7 +71,7 @@ class MadeRanking:
 
     @property
     def columns(self) -> RankingColumns:
-        values = {one.name: one.value for one in self.openings}
+        values = {opening.name: opening.value for opening in self.openings}
         return RankingColumns(
             accepted_at=self.fields.at,
             operator=self.fields.operator,
@@ -124,9 +124,9 @@ def make_ranking(
     )
 
 
-def numbered(one: MadeRanking, number: int) -> Record:
+def numbered(made_ranking: MadeRanking, number: int) -> Record:
     """The record as it is stored once it was counted."""
-    return one.on_record.counted(number)
+    return made_ranking.on_record.counted(number)
 
 
 async def add_operator(connection: Connection, now: datetime) -> str:

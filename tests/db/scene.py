@@ -120,12 +120,12 @@ class SiteOwner:
     ) -> PublishedKeys:
         """What a fetch of the two places finds. unread: those that can't be read."""
         places = {self.key_set: keys, self.dns: tuple(dns)}
-        read = {place: found for place, found in places.items() if place not in unread}
+        read = {place: entry for place, entry in places.items() if place not in unread}
         return PublishedKeys(
             keys={
                 KeyReference(source_url=place, kid=key.kid): key
-                for place, found in read.items()
-                for key in found
+                for place, result in read.items()
+                for key in result
             },
             sources=frozenset(read),
             pins=pins,
@@ -137,8 +137,8 @@ class SiteOwner:
         payload = {**challenge.payload, "iat": issued, "exp": issued + 600, **members}
         if payload["act"] not in {"register", "update"}:
             payload.pop("docs")
-        kept = {name: value for name, value in payload.items() if value is not None}
-        return sign_compact(kept, self.key).encode()
+        by_name = {name: value for name, value in payload.items() if value is not None}
+        return sign_compact(by_name, self.key).encode()
 
 
 def wab(**changes: Any) -> dict[str, Any]:
@@ -273,9 +273,9 @@ class Scene:
         token = site.sign(challenge, self.clock(), **members)
         return await self.submit_token(token, network)
 
-    async def lease(self, one: Registration) -> Registration:
+    async def lease(self, registration: Registration) -> Registration:
         """The registration as a crawler gets it; leases of others are thrown away."""
-        return (await self.lease_all([one]))[0]
+        return (await self.lease_all([registration]))[0]
 
     async def lease_all(self, wanted: Sequence[Registration]) -> list[Registration]:
         async with self.crawler.begin() as connection:
@@ -290,8 +290,8 @@ class Scene:
                     retries=retries,
                 )
             ]
-        by_id = {one.registration_id: one for one in leased}
-        return [by_id[one.registration_id] for one in wanted]
+        by_id = {task.registration_id: task for task in leased}
+        return [by_id[item.registration_id] for item in wanted]
 
     async def decide(
         self,
@@ -331,22 +331,22 @@ class Scene:
         assert decided.status == "active", decided.problems
         return site
 
-    async def registration(self, one: Registration) -> Registration:
-        found = await self._read(
-            registrations.find_registration, one.registration_id, role=Role.API
+    async def registration(self, item: Registration) -> Registration:
+        result = await self._read(
+            registrations.find_registration, item.registration_id, role=Role.API
         )
-        assert isinstance(found, Registration)
-        return found
+        assert isinstance(result, Registration)
+        return result
 
     async def entry(self, site: SiteOwner) -> SiteEntry:
-        found = await self._read(sites.find_site, site.host.name, role=Role.API)
-        assert isinstance(found, SiteEntry)
-        return found
+        result = await self._read(sites.find_site, site.host.name, role=Role.API)
+        assert isinstance(result, SiteEntry)
+        return result
 
     async def standings(self, site: SiteOwner) -> dict[KeyReference, str]:
         entry = await self.entry(site)
         keys = await self._read(sites.keys_of, entry.site_id, role=Role.API)
-        return {one.known.reference: one.known.state for one in keys}
+        return {key.known.reference: key.known.state for key in keys}
 
     async def _read(self, query: Callable[..., Any], *given: Any, role: Role) -> Any:
         async with self.engines[role].connect() as connection:
@@ -368,8 +368,8 @@ class Scene:
 
 
 async def rows_of(connection: Connection, table: str) -> list[Any]:
-    found = await connection.execute(text(f"SELECT t::text FROM {table} AS t"))
-    return sorted(row[0] for row in found)
+    result = await connection.execute(text(f"SELECT t::text FROM {table} AS t"))
+    return sorted(row[0] for row in result)
 
 
 def codes(decided: Registration) -> list[str]:

@@ -68,7 +68,7 @@ UNLISTED = 4711
 
 
 @pytest.fixture(scope="module")
-async def kept() -> dict[str, Any]:
+async def archives() -> dict[str, Any]:
     return {}
 
 
@@ -90,7 +90,11 @@ def make_ranking(scene: Scene, number: int, ids: list[int]) -> MadeRanking:
                     "score": sum(map(mul, DEFAULT_POLICY.weights, row)),
                     "site": site,
                     "tie": f"{tie_key(seed, site):016x}",
-                    **({"tier": number % 2} if number % 4 else {}),
+                    **(
+                        {"tier": number % 2, "probes": [1, 0, 0, None]}
+                        if number % 4
+                        else {}
+                    ),
                 }
                 for site, row in zip(spelled, factors, strict=False)
             ],
@@ -135,11 +139,11 @@ async def play(scene: Scene) -> None:
     async with scene.api.connect() as connection:
         writer = await RankingWriter.over(connection)
         for number in range(COUNT):
-            one = make_ranking(scene, number, ids)
-            await writer.write([one.row])
+            ranking = make_ranking(scene, number, ids)
+            await writer.write([ranking.row])
             scene.clock.advance(minutes=44, seconds=7.25)
             if number % 3 == 1:
-                receipt = make_receipt(WEB_KEY, one.record.record_id)
+                receipt = make_receipt(WEB_KEY, ranking.record.record_id)
                 choice = None if number % 2 else format_site_id(ids[number % 4 == 0])
                 await select(scene, receipt, choice)
     await scene.sql(
@@ -164,69 +168,69 @@ async def archive(scene: Scene, folder: Path) -> Archive:
 
 
 @pytest.fixture
-async def found(
-    scene: Scene, kept: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+async def written(
+    scene: Scene, archives: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
 ) -> Archive:
     """Made once: nothing here changes what it is made of."""
-    if not kept:
+    if not archives:
         await play(scene)
         with pytest.raises(Unavailable, match="archive_not_covered"):
             await archive(scene, tmp_path_factory.mktemp("archive") / "early")
         await publish(scene)
         folder = tmp_path_factory.mktemp("archive") / "archive"
-        kept["archive"] = await archive(scene, folder)
-    one: Archive = kept["archive"]
-    return one
+        archives["archive"] = await archive(scene, folder)
+    item: Archive = archives["archive"]
+    return item
 
 
 @pytest.mark.parametrize(
-    "asked", [{}, {"operator": "op-1"}, {"category": "restaurant"}], ids=str
+    "query", [{}, {"operator": "op-1"}, {"category": "restaurant"}], ids=str
 )
 async def test_both_ways_give_the_same_report(
-    scene: Scene, found: Archive, asked: dict[str, str]
+    scene: Scene, written: Archive, query: dict[str, str]
 ) -> None:
     async with scene.engines[Role.AUDITOR].connect() as connection:
-        told = await make_report(connection, WINDOW, DEFAULT_POLICY, **asked)
+        report = await make_report(connection, WINDOW, DEFAULT_POLICY, **query)
     algorithm = Algorithm(
         policy_digest=DEFAULT_POLICY.digest, code_digest=digest_of_code()
     )
-    terms = Terms(window=WINDOW, **asked)
-    assert report_of_archive(found, algorithm, terms, DEFAULT_POLICY) == told
-    assert told.counts.rankings > 0
-    assert told.counts.scored > 0
-    counts = {one.name: one.sites for one in told[CONTRADICTIONS].fields}
+    terms = Terms(window=WINDOW, **query)
+    assert report_of_archive(written, algorithm, terms, DEFAULT_POLICY) == report
+    assert report.counts.rankings > 0
+    assert report.counts.scored > 0
+    counts = {field.name: field.sites for field in report[CONTRADICTIONS].fields}
     assert (counts["any"], counts["size"], counts["commission"]) == (2, 2, 0)
 
 
 async def test_published_labels_give_the_same_contradictions(
-    scene: Scene, found: Archive
+    scene: Scene, written: Archive
 ) -> None:
     """`GET /v1/labels?at=` of the window's end tells enough to count them again."""
     async with scene.engines[Role.AUDITOR].connect() as connection:
-        told = await make_report(connection, WINDOW, DEFAULT_POLICY)
+        report = await make_report(connection, WINDOW, DEFAULT_POLICY)
         published = await labels_as_told.labelled_sites(
             connection, WINDOW.end_at, after=-1, most=10_000
         )
-    assert told[CONTRADICTIONS].registered == len(published)
-    for one in told[CONTRADICTIONS].fields[1:]:
-        differing = [one.name in site.claims.contradicted for site in published]
-        twice = [one.name in site.claims.stated_twice for site in published]
-        assert (one.sites, one.stated_twice) == (sum(differing), sum(twice))
+    assert report[CONTRADICTIONS].registered == len(published)
+    for field in report[CONTRADICTIONS].fields[1:]:
+        differing = [field.name in site.claims.contradicted for site in published]
+        twice = [field.name in site.claims.stated_twice for site in published]
+        assert (field.sites, field.stated_twice) == (sum(differing), sum(twice))
 
 
 async def test_both_ways_leave_out_the_same_of_large_samples(
-    scene: Scene, found: Archive, monkeypatch: pytest.MonkeyPatch
+    scene: Scene, written: Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def told() -> FairnessReport:
+    async def report_now() -> FairnessReport:
         async with scene.engines[Role.AUDITOR].connect() as connection:
             return await make_report(connection, WINDOW, DEFAULT_POLICY)
 
-    whole = await told()
+    whole = await report_now()
     for module in (window_reading, observing):
         monkeypatch.setattr(module, "SAMPLED_MAX", 1)
-    part = await told()
+    part = await report_now()
     algorithm, terms = whole.algorithm, Terms(window=WINDOW)
-    assert report_of_archive(found, algorithm, terms, DEFAULT_POLICY) == part
+    assert report_of_archive(written, algorithm, terms, DEFAULT_POLICY) == part
     assert part[DIMENSIONS] != whole[DIMENSIONS]
 
 
@@ -247,7 +251,7 @@ def rows_of(parts: Collection[Rankings]) -> list[tuple[Any, ...]]:
 
 
 async def test_a_window_is_the_same_in_whatever_blocks_it_is_read(
-    scene: Scene, found: Archive
+    scene: Scene, written: Archive
 ) -> None:
     """With sites that nobody has registered."""
 
@@ -257,8 +261,13 @@ async def test_a_window_is_the_same_in_whatever_blocks_it_is_read(
                 connection, WINDOW.start_at, WINDOW.end_at, block=block
             )
         whole = (read.scored, read.sites)
-        told = [getattr(one, each.name) for one in whole for each in fields(one)]
-        arrays = [one.tolist() if isinstance(one, np.ndarray) else one for one in told]
+        arrays = [
+            getattr(result, field.name) for result in whole for field in fields(result)
+        ]
+        arrays = [
+            array.tolist() if isinstance(array, np.ndarray) else array
+            for array in arrays
+        ]
         return [rows_of(read.parts), *arrays]
 
     at_once = await columns(1_000)
@@ -267,9 +276,9 @@ async def test_a_window_is_the_same_in_whatever_blocks_it_is_read(
 
 
 async def test_the_archive_says_what_the_log_says(
-    scene: Scene, found: Archive, tmp_path: Path
+    scene: Scene, written: Archive, tmp_path: Path
 ) -> None:
-    manifest = found.manifest
+    manifest = written.manifest
     tree = parse_checkpoint(manifest.checkpoint.partition("\n\n")[0] + "\n")
     async with scene.engines[Role.API].connect() as connection:
         bodies = await stored_log.read_bodies(connection, 0, tree.size)
@@ -278,9 +287,9 @@ async def test_the_archive_says_what_the_log_says(
             start=manifest.start,
             end=manifest.end,
             size=tree.size,
-            rows=iterate_rankings(duck, found),
+            rows=iterate_rankings(duck, written),
         )
-        found.view(duck)
+        written.view(duck)
         labels = LabelAgreement(
             end=manifest.end_at, size=tree.size, labels=read_labels(duck)
         )
@@ -292,13 +301,15 @@ async def test_the_archive_says_what_the_log_says(
     assert labels.statements == 1
     assert agreement.rankings == manifest.rankings == COUNT
     assert agreement.choices == manifest.selections == 13
-    [told] = differences
-    assert "no record tells that it was erased" in told, "it was erased by a superuser"
+    [difference] = differences
+    assert "no record tells that it was erased" in difference, (
+        "it was erased by a superuser"
+    )
     assert manifest.erased == 1
 
 
 async def test_a_choice_that_is_told_after_the_window_changes_no_report(
-    scene: Scene, found: Archive
+    scene: Scene, written: Archive
 ) -> None:
     """Else a report of a window could never be made again."""
     [row] = await scene.sql(
@@ -313,23 +324,23 @@ async def test_a_choice_that_is_told_after_the_window_changes_no_report(
         assert await make_report(connection, WINDOW, DEFAULT_POLICY) == before
 
 
-async def test_rankings_are_kept_by_day(found: Archive) -> None:
-    assert found.manifest.names == [
+async def test_rankings_are_kept_by_day(written: Archive) -> None:
+    assert written.manifest.names == [
         "rankings/day=2026-11-20/rankings.parquet",
         "rankings/day=2026-11-21/rankings.parquet",
     ]
-    by_name = {one.name: one.rows for one in found.manifest.files}
+    by_name = {file.name: file.rows for file in written.manifest.files}
     assert by_name.pop("labels.parquet") == 4
-    assert sum(by_name.values()) == COUNT + found.manifest.sites
+    assert sum(by_name.values()) == COUNT + written.manifest.sites
 
 
-async def test_nothing_is_written_over(scene: Scene, found: Archive) -> None:
+async def test_nothing_is_written_over(scene: Scene, written: Archive) -> None:
     with pytest.raises(Refused, match="archive_exists"):
-        await archive(scene, found.folder)
+        await archive(scene, written.folder)
 
 
 def test_the_command_writes_it_too(
-    found: Archive, database: URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    written: Archive, database: URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data, out = tmp_path / "data", tmp_path / "archive"
     settings = Settings(data=data)
@@ -342,7 +353,7 @@ def test_the_command_writes_it_too(
     assert result.exit_code == 0, result.output
     vkey = parse_vkey(keyring.load_vkey(settings.keys, keyring.PROMISE))
     key = PublicKey(alg="Ed25519", raw=vkey.public)
-    assert open_archive(out, key).manifest == found.manifest, "to the last byte"
+    assert open_archive(out, key).manifest == written.manifest, "to the last byte"
     again = CliRunner().invoke(main, words)
     assert (again.exit_code, "archive_exists" in again.output) == (1, True)
     bad = CliRunner().invoke(main, ("archive", "--from", "x", *words[3:]))

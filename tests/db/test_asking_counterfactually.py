@@ -24,14 +24,14 @@ from registry.usecases.reports.shadow_index import JOINS
 from registry.usecases.search.follow_index import IndexFollower
 from registry.usecases.sites.list_site import Lister
 from tests.db.scene import NOON, Scene
-from tests.db.test_trying_invariance import ASKED, MEMBERS, ask, join
+from tests.db.test_trying_invariance import MEMBERS, WISHES, ask, join
 
 QUESTION = Inquiry(
     auditor="auditor.example+0badc0de+AQ",
     audience="registry.example",
     asked_at=int(NOON.timestamp()),
     perturbation="name",
-    query=ASKED[0],
+    query=WISHES[0],
     cell="u33d",
 )
 
@@ -54,10 +54,13 @@ async def town(scene: Scene, joined: list[int]) -> list[int]:
 async def follower(scene: Scene, town: list[int], tmp_path: Path) -> IndexFollower:
     stored = await scene.sql("SELECT profile FROM registry.site_profile WHERE listed")
     policy = scene.lister.policy
-    found = IndexFollower(tmp_path, scene.lister.encoder, policy)
+    index_follower = IndexFollower(tmp_path, scene.lister.encoder, policy)
     profiles = [parse_profile(row.profile) for row in stored]
-    found.index, found.is_loaded = Builder.build(profiles, policy).index, True
-    return found
+    index_follower.index, index_follower.is_loaded = (
+        Builder.build(profiles, policy).index,
+        True,
+    )
+    return index_follower
 
 
 @pytest.fixture
@@ -70,8 +73,8 @@ def about(
     town: list[int], perturbation: str, count: int = 3, **changes: object
 ) -> Inquiry:
     sites = () if perturbation == JOINS else tuple(map(format_site_id, town[:count]))
-    asked = replace(QUESTION, perturbation=perturbation, sites=sites)
-    return replace(asked, **changes)
+    changed = replace(QUESTION, perturbation=perturbation, sites=sites)
+    return replace(changed, **changes)
 
 
 async def answered(desk: Counterfactuals, inquiry: Inquiry) -> Counterfactual:
@@ -82,19 +85,19 @@ async def answered(desk: Counterfactuals, inquiry: Inquiry) -> Counterfactual:
 async def test_what_is_promised_of_each_perturbation_holds(
     desk: Counterfactuals, town: list[int], name: str
 ) -> None:
-    found = await answered(desk, about(town, name))
-    assert found.held
-    assert found.before.places
-    assert len(found.changed) == (1 if name == JOINS else 3)
-    assert found.shadow == found.listed == len(town)
+    result = await answered(desk, about(town, name))
+    assert result.held
+    assert result.before.places
+    assert len(result.changed) == (1 if name == JOINS else 3)
+    assert result.shadow == result.listed == len(town)
 
 
 @pytest.mark.parametrize("name", ["nearer", "farther", "older"])
 async def test_what_may_move_a_site_does(
     desk: Counterfactuals, town: list[int], name: str
 ) -> None:
-    found = await answered(desk, about(town, name, count=16))
-    assert found.before.scores != found.after.scores
+    result = await answered(desk, about(town, name, count=16))
+    assert result.before.scores != result.after.scores
 
 
 class Bribable(Lister):
@@ -118,8 +121,8 @@ async def test_a_ranker_that_knows_who_pays_is_told(
     )
     auditor = scene.engines[Role.AUDITOR]
     desk = Counterfactuals(auditor, bribable, follower, scene.ids.clock)
-    found = await answered(desk, about(town, "commission", count=16))
-    assert not found.held
+    result = await answered(desk, about(town, "commission", count=16))
+    assert not result.held
 
 
 async def test_the_same_statement_gives_the_same_answer(
@@ -137,8 +140,8 @@ async def test_the_query_of_a_ranking_is_asked_again(
         " AND location IS NOT NULL LIMIT 1"
     )
     ranking = ulid_of(row.record_id)
-    asked = about(town, "trust", ranking=ranking, query=None, cell=None)
-    assert (await answered(desk, asked)).held
+    query = about(town, "trust", ranking=ranking, query=None, cell=None)
+    assert (await answered(desk, query)).held
 
 
 async def test_of_an_erased_ranking_nothing_is_asked(
@@ -151,9 +154,9 @@ async def test_of_an_erased_ranking_nothing_is_asked(
     ranking = ulid_of(row.record_id)
     async with scene.engines[Role.ERASER].begin() as connection:
         await erase_openings(connection, [ranking])
-    asked = about(town, "trust", ranking=ranking, query=None, cell=None)
+    query = about(town, "trust", ranking=ranking, query=None, cell=None)
     with pytest.raises(RegistryError, match="ranking_erased"):
-        await answered(desk, asked)
+        await answered(desk, query)
 
 
 @pytest.mark.parametrize(

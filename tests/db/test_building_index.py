@@ -75,21 +75,21 @@ class Building:
 
 @pytest.fixture
 async def building(scene: Scene, tmp_path: Path) -> AsyncIterator[Building]:
-    found = Building(scene, tmp_path)
-    yield found
-    await found.finish_merge()
+    result = Building(scene, tmp_path)
+    yield result
+    await result.finish_merge()
 
 
 async def test_changes_are_found_while_levels_are_merged(
     building: Building, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, may_end = threading.Event(), threading.Event()
-    made = Merge.merged
+    merged = Merge.merged
 
     def slowly(merge: Merge) -> Level:
         begun.set()
         assert may_end.wait(30)
-        return made(merge)
+        return merged(merge)
 
     monkeypatch.setattr(Merge, "merged", slowly)
     ids = [await building.site() for _ in range(3)]
@@ -131,14 +131,14 @@ async def test_a_merge_that_fails_is_told_and_tried_again_later(
         for site_id in ids:
             await building.change(site_id, quality=44)
         assert {
-            one.quality for n, one in (await building.read()).items() if n in ids
+            item.quality for n, item in (await building.read()).items() if n in ids
         } == {44}
         await building.finish_merge()
     parts = len(building.manifest().parts)
     await building.read()
     await building.finish_merge()
-    found = await building.read()
-    assert {found[site_id].quality for site_id in ids} == {44}
+    result = await building.read()
+    assert {result[site_id].quality for site_id in ids} == {44}
     assert len(building.manifest().parts) < parts
 
 
@@ -154,17 +154,17 @@ async def test_a_builder_that_starts_again_reads_what_changed_and_no_more(
     async def read_all(*_: object) -> None:
         raise AssertionError("all profiles are read")
 
-    kept, changed, gone = [await building.site() for _ in range(3)]
+    saved, changed, gone = [await building.site() for _ in range(3)]
     await building.read()
     await building.change(changed, quality=77)
     async with building.scene.crawler.begin() as connection:
         await profiles.unlist(connection, gone)
     monkeypatch.setattr(build_index, "copy_profiles", read_all)
     await start_again(building)
-    found = building.follower.index.profiles()
-    assert found[changed].quality == 77
-    assert kept in found
-    assert gone not in found
+    result = building.follower.index.profiles()
+    assert result[changed].quality == 77
+    assert saved in result
+    assert gone not in result
 
 
 @pytest.mark.parametrize(
@@ -255,15 +255,15 @@ async def test_the_newest_change_is_put_out_before_many_that_wait(
     put = IndexWriter.put
 
     def noted(writer: IndexWriter, builder: Builder, since: Since) -> Builder:
-        made = put(writer, builder, since)
-        found = made.index.profiles()
-        seen.append((found[ids[5]].quality, len(found.keys() & set(ids))))
-        return made
+        result = put(writer, builder, since)
+        profiles_ = result.index.profiles()
+        seen.append((profiles_[ids[5]].quality, len(profiles_.keys() & set(ids))))
+        return result
 
     monkeypatch.setattr(IndexWriter, "put", noted)
-    found = await building.read()
+    reading = await building.read()
     assert seen[0] == (55, 5)
-    assert found.keys() & set(ids) == {ids[5]}
+    assert reading.keys() & set(ids) == {ids[5]}
 
 
 async def test_what_could_not_be_put_out_is_put_out_later(

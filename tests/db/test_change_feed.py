@@ -36,17 +36,17 @@ class Changes:
 
 async def poll(scene: Scene, before: Snapshot, *, at_once: int = 1_000) -> Changes:
     """All that has ended since."""
-    found: dict[int, int] = {}
+    result: dict[int, int] = {}
     async with scene.engines[Role.RANKER].connect() as connection:
         seen = await snapshot_of(connection)
         parts: Sequence[UnreadRange] = ended_between(before, seen)
         while parts:
             changed = await read_changes(connection, parts, at_once)
-            assert not found.keys() & dict(changed.sites).keys(), "told twice"
-            found |= changed.sites
+            assert not result.keys() & dict(changed.sites).keys(), "told twice"
+            result |= changed.sites
             parts = changed.unread
-        rows = await profiles_of(connection, list(found))
-    return Changes(rows, seen, max(found.values(), default=0))
+        rows = await profiles_of(connection, list(result))
+    return Changes(rows, seen, max(result.values(), default=0))
 
 
 async def ids(scene: Scene, count: int) -> list[int]:
@@ -144,8 +144,8 @@ async def test_a_row_that_changed_between_two_pages_is_told_of_later(
         async with scene.crawler.begin() as crawler:
             await change(crawler, site_ids[0], b"later")
         rest = await read_changes(connection, first.unread, 5)
-    told = [site_id for site_id, _ in (*first.sites, *rest.sites)]
-    assert told == [site_ids[2], site_ids[1]]
+    seen_ids = [site_id for site_id, _ in (*first.sites, *rest.sites)]
+    assert seen_ids == [site_ids[2], site_ids[1]]
     later = await poll(scene, seen)
     assert [(row.site_id, row.stored) for row in later.rows] == [
         (site_ids[0], b"later")

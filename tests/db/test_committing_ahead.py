@@ -87,12 +87,12 @@ async def test_policy_is_logged_again_when_other_code_ranks_by_it(scene: Scene) 
         await commit(scene, OTHER_CODE)
     await publish(scene)
     logged = await records(scene, "policy")
-    assert [one["code"] for one in logged] == [CODE, OTHER_CODE]
-    assert {one["policy"] for one in logged} == {DEFAULT_POLICY.digest}
+    assert [record["code"] for record in logged] == [CODE, OTHER_CODE]
+    assert {record["policy"] for record in logged} == {DEFAULT_POLICY.digest}
     assert await other.find(TODAY)
     async with scene.api.connect() as connection:
-        told = tell_history(await policies.logged_policies(connection))
-    assert [one.code_digest for one in told] == [OTHER_CODE, CODE]
+        history = tell_history(await policies.logged_policies(connection))
+    assert [policy.code_digest for policy in history] == [OTHER_CODE, CODE]
 
 
 async def test_secrets_of_today_and_tomorrow_are_committed_and_not_told(
@@ -100,8 +100,8 @@ async def test_secrets_of_today_and_tomorrow_are_committed_and_not_told(
 ) -> None:
     await commit(scene)
     seeds = await records(scene, "seed")
-    assert [one["day"] for one in seeds] == [TODAY.isoformat(), TOMORROW.isoformat()]
-    assert all("secret" not in one for one in seeds)
+    assert [seed["day"] for seed in seeds] == [TODAY.isoformat(), TOMORROW.isoformat()]
+    assert all("secret" not in seed for seed in seeds)
     assert seeds[0]["commitment"] != seeds[1]["commitment"]
 
 
@@ -111,8 +111,8 @@ async def test_tomorrow_is_committed_before_it_begins(scene: Scene) -> None:
     scene.clock.advance(days=1)
     await commit(scene)
     seeds = await records(scene, "seed")
-    of_today = [one for one in seeds if one["day"] == TOMORROW.isoformat()]
-    assert [one.get("commitment") for one in of_today] == [commitment]
+    of_today = [seed for seed in seeds if seed["day"] == TOMORROW.isoformat()]
+    assert [element.get("commitment") for element in of_today] == [commitment]
 
 
 async def test_secret_is_revealed_after_its_day_and_is_the_committed_one(
@@ -122,14 +122,16 @@ async def test_secret_is_revealed_after_its_day_and_is_the_committed_one(
     commitment = (await records(scene, "seed"))[0]["commitment"]
     scene.clock.now = NOON.replace(hour=23, minute=59)
     await commit(scene)
-    assert not [one for one in await records(scene, "seed") if "secret" in one]
+    assert not [record for record in await records(scene, "seed") if "secret" in record]
     scene.clock.advance(minutes=60)
     await commit(scene)
-    assert not [one for one in await records(scene, "seed") if "secret" in one]
+    assert not [record for record in await records(scene, "seed") if "secret" in record]
     scene.clock.advance(minutes=1)
     for _ in range(2):
         await commit(scene)
-    (reveal,) = (one for one in await records(scene, "seed") if "secret" in one)
+    (reveal,) = (
+        record for record in await records(scene, "seed") if "secret" in record
+    )
     assert reveal["day"] == TODAY.isoformat()
     verify_reveal(bytes.fromhex(str(reveal["secret"])), str(commitment))
 
@@ -138,15 +140,19 @@ async def test_all_missed_days_are_revealed(scene: Scene) -> None:
     await commit(scene)
     scene.clock.advance(days=9)
     await commit(scene)
-    told = [one["day"] for one in await records(scene, "seed") if "secret" in one]
-    assert told == [TODAY.isoformat(), TOMORROW.isoformat()]
+    days = [
+        record["day"] for record in await records(scene, "seed") if "secret" in record
+    ]
+    assert days == [TODAY.isoformat(), TOMORROW.isoformat()]
 
 
 async def test_many_processes_commit_once(scene: Scene) -> None:
     for _ in range(2):
         await asyncio.gather(*(commit(scene) for _ in range(5)))
         scene.clock.advance(days=1)
-    days = [(one["day"], "secret" in one) for one in await records(scene, "seed")]
+    days = [
+        (record["day"], "secret" in record) for record in await records(scene, "seed")
+    ]
     third = (TOMORROW + timedelta(days=1)).isoformat()
     assert sorted(days) == sorted(
         [
@@ -167,12 +173,12 @@ async def test_no_seed_is_given_before_its_commitment_stands_in_the_log(
     await commit(scene)
     assert await seeds.find(TODAY) is None, "committed, but not yet logged"
     await publish(scene)
-    found = await seeds.find(TODAY)
-    assert found
+    result = await seeds.find(TODAY)
+    assert result
     commitment, *_ = await records(scene, "seed")
-    verify_reveal(found.secret, str(commitment["commitment"]))
+    verify_reveal(result.secret, str(commitment["commitment"]))
     (row,) = await scene.sql(
-        "SELECT body FROM audit.entry WHERE leaf_index = :leaf", leaf=found.leaf_index
+        "SELECT body FROM audit.entry WHERE leaf_index = :leaf", leaf=result.leaf_index
     )
     assert parse_record(unpack(row.body))["commitment"] == commitment["commitment"]
 

@@ -82,9 +82,9 @@ async def until_served(
         while True:
             newest = await served.checkpoint()
             if newest is not None and newest.size == size:
-                found = verify_checkpoint(newest.note, SIGNER.verifier_key, keys)
-                if len(found.cosignatures) >= cosigned:
-                    return found
+                checkpoint = verify_checkpoint(newest.note, SIGNER.verifier_key, keys)
+                if len(checkpoint.cosignatures) >= cosigned:
+                    return checkpoint
             await asyncio.sleep(0.01)
 
 
@@ -185,8 +185,8 @@ async def test_a_witness_that_lies_holds_up_nobody(
     async with asking(cosigning(engines, net, servers, 2)) as task:
         for size in (3, 300, 301):
             await log.grow(size)
-            found = await until_served(served, servers, size, 2)
-            names = {one.key.name for one in found.cosignatures}
+            result = await until_served(served, servers, size, 2)
+            names = {cosignature.key.name for cosignature in result.cosignatures}
             assert names == {"w2.test/b", "w3.test/c"}
         assert servers[0].requests
         assert not task.done()
@@ -308,7 +308,8 @@ async def test_the_process_asks_until_it_is_told_to_stop(  # noqa: PLR0917 — f
         "".join(f"{name} {at.address}:{at.port}\n" for name, at in net.hosts.items())
     )
     witnesses = (
-        f"{format_vkey(one.witness.key)} {one.witness.prefix}" for one in servers
+        f"{format_vkey(server.witness.key)} {server.witness.prefix}"
+        for server in servers
     )
     settings = Settings(
         data=tmp_path,

@@ -31,8 +31,8 @@ HOLD = "SELECT 1 FROM audit.operator_count WHERE operator_id = :id FOR UPDATE"
 async def writers(database: URL) -> AsyncIterator[list[Engine]]:
     engines = [open_engine(database, Role.API, pool=2) for _ in range(2)]
     yield engines
-    for one in engines:
-        await one.dispose()
+    for engine in engines:
+        await engine.dispose()
 
 
 def counting(engine: Engine, *, write_timeout_s: float = 5.0) -> RankingRecorder:
@@ -53,23 +53,25 @@ async def stored(scene: Scene, operator: str) -> list[bytes]:
     """The records of the operator in the order in which they go to the log."""
     rows = await scene.sql("SELECT body FROM audit.pending ORDER BY position")
     bodies = [unpack(row.body) for row in rows]
-    return [one for one in bodies if f'"op":"{operator}"'.encode() in one]
+    return [body for body in bodies if f'"op":"{operator}"'.encode() in body]
 
 
 def numbers(bodies: Sequence[bytes]) -> list[int]:
-    return [msgspec.json.decode(one)["opn"] for one in bodies]
+    return [msgspec.json.decode(body)["opn"] for body in bodies]
 
 
 async def count_of(scene: Scene, operator: str) -> int:
     async with scene.api.connect() as connection:
-        found = await operators.find_operator(connection, operator)
-    assert found
-    return found.rankings
+        result = await operators.find_operator(connection, operator)
+    assert result
+    return result.rankings
 
 
-async def acknowledged(recorder: RankingRecorder, one: MadeRanking) -> int | None:
+async def acknowledged(
+    recorder: RankingRecorder, made_ranking: MadeRanking
+) -> int | None:
     try:
-        return await recorder.record(one.on_record)
+        return await recorder.record(made_ranking.on_record)
     except Unavailable:
         return None
 
@@ -82,17 +84,17 @@ async def test_number_is_in_the_record_that_is_hashed_and_stored(
     async with running(counting(writers[0])) as recorder:
         assert await recorder.record(first.on_record) == 1
         assert await recorder.record(second.on_record) == 2
-    told = numbered(second, 2)
-    assert (await stored(scene, operator))[1] == told.body
-    assert records.parse_record(told.body)["opn"] == 2
+    second_stored = numbered(second, 2)
+    assert (await stored(scene, operator))[1] == second_stored.body
+    assert records.parse_record(second_stored.body)["opn"] == 2
     (row,) = await scene.sql(
         "SELECT leaf_hash FROM audit.pending WHERE record_id = :id",
-        id=uuid_of(told.id),
+        id=uuid_of(second_stored.id),
     )
-    assert row.leaf_hash == told.leaf_hash
+    assert row.leaf_hash == second_stored.leaf_hash
     async with scene.api.connect() as connection:
-        found = await openings_of(connection, told.id)
-    assert found == {each.name: each.disclosure for each in second.openings}
+        openings = await openings_of(connection, second_stored.id)
+    assert openings == {opening.name: opening.disclosure for opening in second.openings}
 
 
 async def test_answer_put_on_record_is_packed_with_its_number(
@@ -100,37 +102,37 @@ async def test_answer_put_on_record_is_packed_with_its_number(
 ) -> None:
     operator = await new_operator(scene)
     answer = make_answer(record_id=scene.ids.ulid(), operator=operator)
-    made = put_on_record(answer, scene.ids.random_bytes)
+    ranking = put_on_record(answer, scene.ids.random_bytes)
     async with running(counting(writers[0])) as recorder:
-        assert await recorder.record(made) == 1
-    assert await stored(scene, operator) == [made.counted(1).body]
+        assert await recorder.record(ranking) == 1
+    assert await stored(scene, operator) == [ranking.counted(1).body]
 
 
 async def test_two_processes_at_once_count_without_gap_or_double_in_order(
     scene: Scene, writers: list[Engine]
 ) -> None:
     names = [await new_operator(scene) for _ in range(3)]
-    asked = [ask(scene, names[number % 3]) for number in range(300)]
+    query = [ask(scene, names[number % 3]) for number in range(300)]
     async with (
-        running(counting(writers[0])) as one,
+        running(counting(writers[0])) as item,
         running(counting(writers[1])) as other,
     ):
         given = await asyncio.gather(
             *(
-                (one, other)[number % 2].record(ranking.on_record)
-                for number, ranking in enumerate(asked)
+                (item, other)[number % 2].record(ranking.on_record)
+                for number, ranking in enumerate(query)
             )
         )
     for name in names:
         bodies = await stored(scene, name)
         assert numbers(bodies) == list(range(1, 101))
         assert await count_of(scene, name) == 100
-    found = {
-        msgspec.json.decode(one)["id"]: msgspec.json.decode(one)["opn"]
+    members = {
+        msgspec.json.decode(stored_row)["id"]: msgspec.json.decode(stored_row)["opn"]
         for name in names
-        for one in await stored(scene, name)
+        for stored_row in await stored(scene, name)
     }
-    assert [found[one.record.record_id] for one in asked] == list(given)
+    assert [members[ranking.record.record_id] for ranking in query] == list(given)
 
 
 async def test_auditors_are_content_with_the_numbers(
@@ -143,7 +145,7 @@ async def test_auditors_are_content_with_the_numbers(
         )
     bodies = await stored(scene, operator)
     broken: list[str] = []
-    conduct = Conduct(report=lambda one: broken.append(one.code))
+    conduct = Conduct(report=lambda notice: broken.append(notice.code))
     for index, body in enumerate(bodies):
         conduct.read(index, body)
     assert "operator_count_broken" not in broken
@@ -165,19 +167,19 @@ async def test_cancelled_caller_leaves_no_gap(
             call.cancel()
         await asyncio.gather(*calls, return_exceptions=True)
         await recorder.record(ask(scene, operator).on_record)
-    found = numbers(await stored(scene, operator))
-    assert found == list(range(1, await count_of(scene, operator) + 1))
-    assert {call.result() for call in calls if not call.cancelled()} <= set(found)
+    result = numbers(await stored(scene, operator))
+    assert result == list(range(1, await count_of(scene, operator) + 1))
+    assert {call.result() for call in calls if not call.cancelled()} <= set(result)
 
 
 async def test_failed_transaction_leaves_no_gap(
     scene: Scene, writers: list[Engine]
 ) -> None:
     operator = await new_operator(scene)
-    one = ask(scene, operator)
+    item = ask(scene, operator)
     async with running(counting(writers[0])) as recorder:
-        assert await recorder.record(one.on_record) == 1
-        assert await acknowledged(recorder, one) is None, "its id is taken"
+        assert await recorder.record(item.on_record) == 1
+        assert await acknowledged(recorder, item) is None, "its id is taken"
         async with asyncio.timeout(10):
             while (
                 number := await acknowledged(recorder, ask(scene, operator))
@@ -202,10 +204,10 @@ async def test_killed_connections_leave_no_gap_and_no_double(
             await asyncio.sleep(0)
 
     async with (
-        running(counting(writers[0])) as one,
+        running(counting(writers[0])) as item,
         running(counting(writers[1])) as other,
     ):
-        callers = asyncio.gather(*(call(recorder) for recorder in (one, other) * 8))
+        callers = asyncio.gather(*(call(recorder) for recorder in (item, other) * 8))
         for _ in range(5):
             await asyncio.sleep(0.2)
             await scene.sql(BACKENDS.replace("pid", "pg_terminate_backend(pid)", 1))
@@ -215,10 +217,10 @@ async def test_killed_connections_leave_no_gap_and_no_double(
                 await asyncio.sleep(0.02)
         done.set()
         await callers
-    found = numbers(await stored(scene, operator))
-    assert found == list(range(1, len(found) + 1))
+    result = numbers(await stored(scene, operator))
+    assert result == list(range(1, len(result) + 1))
     assert len(set(given)) == len(given)
-    assert set(given) <= set(found)
+    assert set(given) <= set(result)
 
 
 async def test_anonymous_rankings_do_not_wait_for_a_counter(
@@ -252,8 +254,8 @@ async def test_counter_that_stays_locked_turns_callers_away(
         async with asyncio.timeout(10):
             while await acknowledged(recorder, ask(scene, operator)) is None:
                 await asyncio.sleep(0.05)
-    found = numbers(await stored(scene, operator))
-    assert found == list(range(1, len(found) + 1))
+    result = numbers(await stored(scene, operator))
+    assert result == list(range(1, len(result) + 1))
 
 
 async def test_whoever_has_no_counter_is_not_counted(

@@ -20,10 +20,10 @@ LEASE = timedelta(seconds=120)
 @pytest.fixture
 async def owners(scene: Scene) -> list[SiteOwner]:
     """Of three listed sites."""
-    found = [SiteOwner() for _ in range(3)]
-    for owner in found:
+    result = [SiteOwner() for _ in range(3)]
+    for owner in result:
         assert (await scene.play(owner)).status == "active"
-    return found
+    return result
 
 
 async def lease_crawls(scene: Scene, owners: Sequence[SiteOwner]) -> list[Task]:
@@ -35,7 +35,7 @@ async def lease_crawls(scene: Scene, owners: Sequence[SiteOwner]) -> list[Task]:
             await tasks.schedule(connection, site_id, "crawl", now)
     async with scene.crawler.begin() as connection:
         leased = await tasks.lease_tasks(connection, now=now, lease=LEASE, limit=1000)
-    crawls = {one.site_id: one for one in leased if one.kind == "crawl"}
+    crawls = {task.site_id: task for task in leased if task.kind == "crawl"}
     return [crawls[site_id] for site_id in sites]
 
 
@@ -64,7 +64,7 @@ async def actions_of(scene: Scene, owners: Sequence[SiteOwner]) -> list[str]:
 async def write(
     crawl_store: CrawlStore, several: Sequence[FinishedVisit]
 ) -> list[object]:
-    writing = (crawl_store.write(one) for one in several)
+    writing = (crawl_store.write(item) for item in several)
     return list(await asyncio.gather(*writing, return_exceptions=True))
 
 
@@ -78,8 +78,8 @@ async def test_each_visit_is_written_under_its_own_fence(
         for owner, task in zip(owners, [leased[0], stale, leased[2]], strict=True)
     ]
     assert await write(CrawlStore(scene.crawler, scene.lister), visits) == [None] * 3
-    told = await actions_of(scene, owners)
-    assert told == ["orderBread", "bookTable", "orderBread"]
+    actions = await actions_of(scene, owners)
+    assert actions == ["orderBread", "bookTable", "orderBread"]
 
 
 async def test_of_two_leases_of_one_task_only_the_one_that_holds_is_written(
@@ -104,13 +104,13 @@ async def test_visit_that_can_not_be_written_spoils_no_other(
         for owner, task in zip(owners, leased, strict=True)
     ]
     # PostgreSQL keeps no NUL in a text.
-    found = visits[1].understood
-    (document,) = found.documents
-    broken = replace(found, documents=(replace(document, content_type="a\0b"),))
+    result = visits[1].understood
+    (document,) = result.documents
+    broken = replace(result, documents=(replace(document, content_type="a\0b"),))
     visits[1] = replace(visits[1], understood=broken)
-    told = await write(CrawlStore(scene.crawler, scene.lister), visits)
-    assert [told[0], told[2]] == [None, None]
-    assert isinstance(told[1], DatabaseError)
+    problems = await write(CrawlStore(scene.crawler, scene.lister), visits)
+    assert [problems[0], problems[2]] == [None, None]
+    assert isinstance(problems[1], DatabaseError)
     assert await actions_of(scene, owners) == ["orderBread", "bookTable", "orderBread"]
     async with scene.crawler.connect() as connection:
         entry = await scene.entry(owners[1])
@@ -123,6 +123,11 @@ async def test_what_is_known_of_many_is_read_at_once(
 ) -> None:
     crawl_store = CrawlStore(scene.crawler, scene.lister)
     hosts = [*(owner.host.name for owner in owners), "nobody.test"]
-    found = await asyncio.gather(*map(crawl_store.read, hosts))
-    assert [one and one.entry.host for one in found] == [*hosts[:3], None]
-    assert all(one and len(one.documents) == len(one.keys) == 1 for one in found[:3])
+    outcomes = await asyncio.gather(*map(crawl_store.read, hosts))
+    assert [listing and listing.entry.host for listing in outcomes] == [
+        *hosts[:3],
+        None,
+    ]
+    assert all(
+        item and len(item.documents) == len(item.keys) == 1 for item in outcomes[:3]
+    )

@@ -35,7 +35,9 @@ async def one_row(scene: Scene, statement: str, **values: Any) -> Any:
 async def pending_of(scene: Scene, site_id: int) -> list[dict[str, Any]]:
     bodies = await scene.sql("SELECT body FROM audit.pending ORDER BY position")
     records = [dict(parse_record(unpack(row.body))) for row in bodies]
-    return [one for one in records if one.get("site") == format_site_id(site_id)]
+    return [
+        record for record in records if record.get("site") == format_site_id(site_id)
+    ]
 
 
 async def is_ranked(scene: Scene, site_id: int) -> bool:
@@ -92,8 +94,8 @@ async def test_update_replaces_the_whole_statement(scene: Scene) -> None:
     await scene.play(site, **DECLARED)
     entry = await scene.entry(site)
     scene.clock.advance(minutes=5)
-    told = with_commands("orderBread", "bookTable")
-    what = understood(site.host, body(site.host, told), at=scene.clock())
+    document = with_commands("orderBread", "bookTable")
+    what = understood(site.host, body(site.host, document), at=scene.clock())
     decided = await scene.play(site, what=what, act="update", size="large")
     assert decided.status == "active"
 
@@ -111,7 +113,7 @@ async def test_update_replaces_the_whole_statement(scene: Scene) -> None:
         id=entry.site_id,
     )
     assert (label.size, label.independence) == ("large", None)
-    acts = [one["act"] for one in await pending_of(scene, entry.site_id)]
+    acts = [notice["act"] for notice in await pending_of(scene, entry.site_id)]
     assert acts == ["register", "update"]
 
 
@@ -190,7 +192,7 @@ async def test_withdraw_unlists_forgets_tasks_and_logs(scene: Scene) -> None:
         "SELECT 1 FROM registry.task WHERE site_id = :id", id=entry.site_id
     )
     assert (listed, due) == ([], [])
-    kinds = [one["kind"] for one in await pending_of(scene, entry.site_id)]
+    kinds = [notice["kind"] for notice in await pending_of(scene, entry.site_id)]
     assert kinds == ["registration", "withdrawal"]
 
 

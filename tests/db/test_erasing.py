@@ -32,7 +32,7 @@ from tests.db.rankings import MadeRanking, make_ranking
 from tests.db.scene import Clock, Scene
 
 KEY = b"w" * 32
-KEPT = timedelta(days=30)
+RETENTION = timedelta(days=30)
 QUERY = "a quiet table for two under the walnut trees"
 BYTES = """
     SELECT table_schema, table_name, column_name FROM information_schema.columns
@@ -78,7 +78,7 @@ async def client(
 
 
 async def record(scene: Scene, count: int = 1) -> list[MadeRanking]:
-    made = [
+    result = [
         make_ranking(
             scene.ids,
             [11, 12],
@@ -87,8 +87,10 @@ async def record(scene: Scene, count: int = 1) -> list[MadeRanking]:
         for _ in range(count)
     ]
     async with scene.api.connect() as connection:
-        await (await RankingWriter.over(connection)).write([one.row for one in made])
-    return made
+        await (await RankingWriter.over(connection)).write(
+            [ranking.row for ranking in result]
+        )
+    return result
 
 
 async def sequence(scene: Scene, engines: dict[Role, Engine]) -> None:
@@ -112,7 +114,7 @@ async def openings(scene: Scene, record_id: str) -> dict[str, str]:
         return await rankings.openings_of(connection, record_id)
 
 
-async def found(scene: Scene, record_id: str) -> LoggedRecord:
+async def logged_record(scene: Scene, record_id: str) -> LoggedRecord:
     async with scene.api.connect() as connection:
         logged = await log.find_record(connection, record_id)
     assert logged is not None
@@ -121,22 +123,22 @@ async def found(scene: Scene, record_id: str) -> LoggedRecord:
 
 async def everything(scene: Scene) -> bytes:
     """Each text and each row of bytes that any table holds, one after the other."""
-    told = b""
+    stored_bytes = b""
     for schema, table, column in await scene.sql(BYTES):
         rows = await scene.sql(f'SELECT "{column}" FROM {schema}."{table}"')
         for (value,) in rows:
-            told += value if isinstance(value, bytes) else str(value).encode()
-    return told
+            stored_bytes += value if isinstance(value, bytes) else str(value).encode()
+    return stored_bytes
 
 
 def salts_of(ranking: MadeRanking) -> list[bytes]:
     """As they are spelled, and as bytes."""
     spelled = []
-    for disclosure in (one.disclosure for one in ranking.openings):
+    for disclosure in (opening.disclosure for opening in ranking.openings):
         array = base64url.decode(disclosure).decode()
         spelled.append(array.split('"')[1])
-    raw = [urlsafe_b64decode(one + "==") for one in spelled]
-    return [*(one.encode() for one in spelled), *raw]
+    raw = [urlsafe_b64decode(text + "==") for text in spelled]
+    return [*(text.encode() for text in spelled), *raw]
 
 
 async def test_no_table_holds_the_salts_or_the_query_any_more(
@@ -159,10 +161,10 @@ async def test_no_table_holds_the_salts_or_the_query_any_more(
     # What is kept may be kept deflated, so that nothing is left at all is looked at too.
     # Neither is what derives from it: a query's key can be guessed as the query can.
     erased = ", ".join((*DISCLOSED, *DERIVED))
-    kept = await scene.sql(
+    rows = await scene.sql(
         f"SELECT 1 FROM audit.ranking WHERE num_nonnulls({erased}) > 0"
     )
-    assert kept == []
+    assert rows == []
 
 
 async def test_erasure_is_on_record_with_index_and_digests(
@@ -172,11 +174,17 @@ async def test_erasure_is_on_record_with_index_and_digests(
     [mine] = await record(scene)
     await sequence(scene, engines)
     erased = await erase(scene, eraser, mine.record.record_id)
-    told = parse_record((await found(scene, erased.record_id)).record.body)
-    assert (told["kind"], told["index"], "last" in told) == ("erase", 1, False)
-    digests = {one.digest for one in mine.openings}
+    stored_bytes = parse_record(
+        (await logged_record(scene, erased.record_id)).record.body
+    )
+    assert (stored_bytes["kind"], stored_bytes["index"], "last" in stored_bytes) == (
+        "erase",
+        1,
+        False,
+    )
+    digests = {opening.digest for opening in mine.openings}
     assert {*erased.digests} == digests
-    assert list(told["fields"]) == sorted(digests)  # type: ignore[arg-type]
+    assert list(stored_bytes["fields"]) == sorted(digests)  # type: ignore[arg-type]
     ranking = parse_record(mine.record.body)
     assert digests <= set(ranking["_sd"])  # type: ignore[arg-type]
 
@@ -202,7 +210,7 @@ async def test_of_many_at_once_one_erases(
     erased = await asyncio.gather(
         *(erase(scene, eraser, mine.record.record_id) for _ in range(4))
     )
-    assert len({one.record_id for one in erased}) == 1
+    assert len({ranking.record_id for ranking in erased}) == 1
     counted = await scene.sql("SELECT count(*) FROM audit.pending WHERE kind = 'erase'")
     assert counted[0][0] == 1
 
@@ -258,9 +266,9 @@ async def test_asker_erases_over_http_and_the_proof_holds(
     answer = await client.post(f"{place}/erase")
     assert answer.status_code == 200
     assert (await client.post(f"{place}/erase")).json() == answer.json()
-    told = (await client.get(place)).json()
-    assert told["openings"] == []
-    assert {"query", "location", "request"} <= set(told["erased"])
+    body = (await client.get(place)).json()
+    assert body["openings"] == []
+    assert {"query", "location", "request"} <= set(body["erased"])
     assert (await client.get(f"{place}/proof")).content.startswith(b"c2sp.org/")
     proof = parse_log_proof((await client.get(f"{place}/proof")).content)
     verify_log_proof(proof, mine.record.leaf_hash, SIGNER.verifier_key)
@@ -308,20 +316,24 @@ async def test_the_schedule_erases_what_is_older_and_nothing_else(
     clock.advance(days=29)
     young = await record(scene, 2)
     await sequence(scene, engines)
-    assert await erase_expired(eraser, KEPT, scene.ids) == 0
+    assert await erase_expired(eraser, RETENTION, scene.ids) == 0
     clock.advance(days=1, seconds=1)
-    assert await erase_expired(eraser, KEPT, scene.ids) == 3
-    for one in old:
-        assert await openings(scene, one.record.record_id) == {}
-    for one in young:
-        assert len(await openings(scene, one.record.record_id)) == 3
+    assert await erase_expired(eraser, RETENTION, scene.ids) == 3
+    for item in old:
+        assert await openings(scene, item.record.record_id) == {}
+    for item in young:
+        assert len(await openings(scene, item.record.record_id)) == 3
     assert len(await scene.sql("SELECT record_id FROM audit.pending")) == 1
     [erasure] = await scene.sql("SELECT * FROM audit.erasure")
     assert (erasure.first_index, erasure.last_index) == (0, 2)
     first = await erase(scene, eraser, old[0].record.record_id)
-    told = parse_record(first.body)
-    assert (told["index"], told["last"], list(told["fields"])) == (0, 2, [])  # type: ignore[arg-type]
-    assert await erase_expired(eraser, KEPT, scene.ids) == 0
+    stored_bytes = parse_record(first.body)
+    assert (
+        stored_bytes["index"],
+        stored_bytes["last"],
+        list(stored_bytes["fields"]),
+    ) == (0, 2, [])  # type: ignore[arg-type]
+    assert await erase_expired(eraser, RETENTION, scene.ids) == 0
     assert len(await scene.sql("SELECT * FROM audit.pending")) == 1
 
 
@@ -333,25 +345,25 @@ async def test_the_schedule_goes_on_behind_what_askers_erased_and_other_records(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("registry.usecases.log.erase.BATCH", 2)
-    made = await record(scene, 5)
+    result = await record(scene, 5)
     await sequence(scene, engines)
     for index in (0, 1, 3):
-        await erase(scene, eraser, made[index].record.record_id)
+        await erase(scene, eraser, result[index].record.record_id)
     await sequence(scene, engines)
-    made += await record(scene, 1)
+    result += await record(scene, 1)
     await sequence(scene, engines)
     clock.advance(days=31)
-    assert await erase_expired(eraser, KEPT, scene.ids) == 4
-    for one in made:
-        assert await openings(scene, one.record.record_id) == {}
+    assert await erase_expired(eraser, RETENTION, scene.ids) == 4
+    for ranking in result:
+        assert await openings(scene, ranking.record.record_id) == {}
     erasures = await scene.sql(
         "SELECT first_index, last_index FROM audit.erasure WHERE is_scheduled "
         "ORDER BY first_index"
     )
-    assert [tuple(one) for one in erasures] == [(2, 3), (4, 4), (8, 8)]
+    assert [tuple(erasure) for erasure in erasures] == [(2, 3), (4, 4), (8, 8)]
     await sequence(scene, engines)
     clock.advance(days=31)
-    assert await erase_expired(eraser, KEPT, scene.ids) == 0
+    assert await erase_expired(eraser, RETENTION, scene.ids) == 0
 
 
 async def test_retention_of_zero_days_is_for_ever(eraser: Engine, scene: Scene) -> None:
@@ -366,13 +378,13 @@ async def test_two_schedules_at_once_erase_once(
     await sequence(scene, engines)
     clock.advance(days=31)
     erased = await asyncio.gather(
-        *(erase_expired(eraser, KEPT, scene.ids) for _ in range(3))
+        *(erase_expired(eraser, RETENTION, scene.ids) for _ in range(3))
     )
     assert sum(erased) == 4
     assert len(await scene.sql("SELECT * FROM audit.pending")) == 1
 
 
-@pytest.mark.parametrize("role", [one for one in Role if one is not Role.ERASER])
+@pytest.mark.parametrize("role", [item for item in Role if item is not Role.ERASER])
 @pytest.mark.parametrize(
     "statement",
     [

@@ -41,10 +41,10 @@ async def category_at(scene: Scene, site: SiteOwner, at: datetime) -> str:
     """As it is published."""
     site_id = (await scene.entry(site)).site_id
     async with scene.engines[Role.AUDITOR].connect() as connection:
-        (found,) = await labels.labelled_sites(
+        (result,) = await labels.labelled_sites(
             connection, at, after=site_id - 1, most=1
         )
-    return found.category
+    return result.category
 
 
 async def test_category_of_a_past_instant_stays_what_it_was(scene: Scene) -> None:
@@ -60,7 +60,7 @@ async def test_category_of_a_past_instant_stays_what_it_was(scene: Scene) -> Non
 async def test_only_what_has_changed_since_is_noted(scene: Scene) -> None:
     site, other = await scene.register(), await scene.register()
     await become(scene, site, "hotel")
-    site_id, other_id = [(await scene.entry(one)).site_id for one in (site, other)]
+    site_id, other_id = [(await scene.entry(item)).site_id for item in (site, other)]
     async with scene.engines[Role.AUDITOR].connect() as connection:
         then = await categories_then(connection, NOON)
         after = await categories_then(connection, NOON + HOUR)
@@ -80,14 +80,14 @@ async def test_what_was_noted_is_never_changed(scene: Scene) -> None:
             await scene.sql(statement)
 
 
-async def report(scene: Scene, **asked: Any) -> FairnessReport:
+async def report(scene: Scene, **query: Any) -> FairnessReport:
     async with scene.engines[Role.AUDITOR].connect() as connection:
-        return await make_report(connection, WINDOW, DEFAULT_POLICY, **asked)
+        return await make_report(connection, WINDOW, DEFAULT_POLICY, **query)
 
 
-@pytest.mark.parametrize("asked", [{}, {"category": "restaurant"}], ids=str)
+@pytest.mark.parametrize("query", [{}, {"category": "restaurant"}], ids=str)
 async def test_report_of_a_past_window_comes_out_again_and_from_a_later_archive(
-    scene: Scene, tmp_path: Path, asked: dict[str, str]
+    scene: Scene, tmp_path: Path, query: dict[str, str]
 ) -> None:
     sites = [await scene.register() for _ in range(2)]
     ids = [(await scene.entry(site)).site_id for site in sites]
@@ -106,16 +106,16 @@ async def test_report_of_a_past_window_comes_out_again_and_from_a_later_archive(
     ]
     async with scene.api.connect() as connection:
         writer = await RankingWriter.over(connection)
-        await writer.write([one.row for one in rankings])
+        await writer.write([ranking.row for ranking in rankings])
     scene.clock.advance(hours=1)
     await publish(scene)
-    before = await report(scene, **asked)
+    before = await report(scene, **query)
     await become(scene, sites[0], "hotel")
     await become(scene, sites[1], "bakery")
-    assert await report(scene, **asked) == before
+    assert await report(scene, **query) == before
     async with scene.engines[Role.AUDITOR].connect() as connection:
         await write_archive(connection, WINDOW, tmp_path / "archive", KEY)
-    found = open_archive(tmp_path / "archive", public_key_of(KEY))
-    made = report_of_archive(found, before.algorithm, before.terms, DEFAULT_POLICY)
-    assert made == before
+    archive = open_archive(tmp_path / "archive", public_key_of(KEY))
+    result = report_of_archive(archive, before.algorithm, before.terms, DEFAULT_POLICY)
+    assert result == before
     assert before.counts.rankings >= len(rankings)

@@ -54,7 +54,7 @@ async def test_what_is_given_back_is_ready_at_once(scene: Scene) -> None:
     assert await lease_all(scene) == []
     assert await give_back(scene, *first) == 3
     second = await lease_all(scene)
-    assert {one.fence for one in second} == {one.fence + 1 for one in first}
+    assert {item.fence for item in second} == {item.fence + 1 for item in first}
 
 
 async def test_a_registration_is_given_back_too(scene: Scene) -> None:
@@ -64,7 +64,7 @@ async def test_a_registration_is_given_back_too(scene: Scene) -> None:
         again = await registrations.lease_registrations(
             connection, now=scene.clock(), lease=LEASE, limit=100, retries=True
         )
-    assert [one.fence for one in again] == [leased.fence + 1]
+    assert [item.fence for item in again] == [leased.fence + 1]
 
 
 async def test_a_lost_lease_is_not_given_back_for_another(scene: Scene) -> None:
@@ -96,7 +96,7 @@ async def test_a_task_is_leased_out_of_turn_but_never_twice(scene: Scene) -> Non
 
 async def test_a_lease_out_of_turn_is_a_lease_as_any(scene: Scene) -> None:
     [host] = await due(scene)
-    in_turn = {one.kind: one for one in await lease_all(scene)}["crawl"]
+    in_turn = {task.kind: task for task in await lease_all(scene)}["crawl"]
     await give_back(scene, in_turn)
     out_of_turn = await lease_at(scene, host)
     assert out_of_turn == replace(in_turn, fence=in_turn.fence + 1)
@@ -112,8 +112,8 @@ async def test_what_waits_is_counted_by_kind(scene: Scene) -> None:
     )
     scene.clock.advance(seconds=30)
     async with scene.crawler.connect() as connection:
-        found = await frontier.count_waiting(connection, scene.clock())
-    assert found == {
+        waiting = await frontier.count_waiting(connection, scene.clock())
+    assert waiting == {
         "crawl": frontier.Waiting(tasks=2, since=since),
         "prove": frontier.Waiting(tasks=2, since=None),
     }
@@ -128,8 +128,8 @@ async def test_ages_are_those_of_what_was_read(scene: Scene) -> None:
     await scene.register()
     at = scene.clock()
     async with scene.crawler.connect() as connection:
-        found = await frontier.sample_ages(connection, 1000)
-    assert found == [(NEVER_VISITED, at)]
+        ages = await frontier.sample_ages(connection, 1000)
+    assert ages == [(NEVER_VISITED, at)]
     scene.clock.advance(days=1)
     await survey.note_freshness(scene.crawler, scene.clock())
     assert metrics.value(metrics.FRESHNESS) == pytest.approx(
@@ -149,8 +149,8 @@ async def test_ages_are_those_of_what_was_read(scene: Scene) -> None:
 def test_freshness_is_the_share_expected_to_be_current(
     ages: list[float], freshness: float
 ) -> None:
-    found = survey.estimate_freshness([(NEVER_VISITED, age) for age in ages])
-    assert found == pytest.approx(freshness)
+    result = survey.estimate_freshness([(NEVER_VISITED, age) for age in ages])
+    assert result == pytest.approx(freshness)
 
 
 def test_a_site_that_changes_more_often_is_less_likely_current() -> None:
@@ -166,8 +166,8 @@ async def test_a_stopped_worker_gives_back_what_it_did_not_do(scene: Scene) -> N
     await due(scene, 3)
     begun: list[Task] = []
 
-    async def work(_: Context, one: Task) -> None:
-        begun.append(one)
+    async def work(_: Context, task: Task) -> None:
+        begun.append(task)
         await asyncio.Event().wait()
 
     context = cast(
@@ -184,6 +184,6 @@ async def test_a_stopped_worker_gives_back_what_it_did_not_do(scene: Scene) -> N
     with suppress(asyncio.CancelledError):
         await running
     returned = await lease_all(scene)
-    assert {(one.site_id, one.kind) for one in returned} == {
-        (one.site_id, one.kind) for one in begun
+    assert {(task.site_id, task.kind) for task in returned} == {
+        (task.site_id, task.kind) for task in begun
     }

@@ -33,7 +33,7 @@ async def lease_crawl(visited: Visited) -> Task | None:
             lease=timedelta(seconds=120),
             limit=1000,
         )
-    of_site = {one.kind: one for one in leased if one.site_id == entry.site_id}
+    of_site = {task.kind: task for task in leased if task.site_id == entry.site_id}
     return of_site.get("crawl")
 
 
@@ -103,9 +103,9 @@ async def test_failed_visit_holds_hints_back_as_the_site_asked(
     visited: Visited,
 ) -> None:
     await regular(visited)
-    asked = {"Retry-After": "7200"}
+    params = {"Retry-After": "7200"}
     visited.server.pages[DOCUMENT] = Page(
-        b"", status="503 Service Unavailable", headers=asked
+        b"", status="503 Service Unavailable", headers=params
     )
     await hint(visited)
     await crawl(visited)

@@ -37,8 +37,8 @@ TABLES = ("kept_form", "kept_report")
 @pytest.fixture(autouse=True)
 async def filled(owner: Engine) -> FilledLog:
     """Its first entry is of 2026-11-20; nothing is kept."""
-    found = await empty_log(owner)
-    await found.grow(3)
+    result = await empty_log(owner)
+    await result.grow(3)
     async with owner.begin() as connection:
         for table in TABLES:
             await connection.execute(
@@ -49,7 +49,7 @@ async def filled(owner: Engine) -> FilledLog:
             await connection.execute(
                 text(f"ALTER TABLE audit.{table} ENABLE ALWAYS TRIGGER append_only")
             )
-    return found
+    return result
 
 
 @pytest.fixture
@@ -124,25 +124,27 @@ async def test_every_form_is_kept_with_its_signature_and_its_digest_in_the_log(
     digests = {}
     async with scene.api.connect() as connection:
         for form in FORMAT:
-            found = await kept_reports.find_form(connection, NOVEMBER, form)
-            assert found is not None
-            kept, leaf_index = found
+            result = await kept_reports.find_form(connection, NOVEMBER, form)
+            assert result is not None
+            saved, leaf_index = result
             assert leaf_index is None
-            verify_detached(kept.signature.encode(), kept.body, public, typ=REPORT_TYP)
-            digests[form] = digest_of(kept.body)
+            verify_detached(
+                saved.signature.encode(), saved.body, public, typ=REPORT_TYP
+            )
+            digests[form] = digest_of(saved.body)
         (listed,) = await kept_reports.list_reports(connection, limit=9)
     assert members["forms"] == digests
-    assert {form: f"sha256:{one.hex()}" for form, one in listed.digests.items()} == (
-        digests
-    )
+    assert {
+        form: f"sha256:{digest.hex()}" for form, digest in listed.digests.items()
+    } == (digests)
 
 
 async def test_the_report_is_of_the_month_alone(scene: Scene, keeper: Keeper) -> None:
     await keeper.keep(NOVEMBER)
     async with scene.api.connect() as connection:
-        found = await kept_reports.find_form(connection, NOVEMBER, "json")
-    assert found is not None
-    window = msgspec.json.decode(found[0].body)["terms"]["window"]
+        form = await kept_reports.find_form(connection, NOVEMBER, "json")
+    assert form is not None
+    window = msgspec.json.decode(form[0].body)["terms"]["window"]
     assert window == {
         "startAt": "2026-11-01T00:00:00Z",
         "endAt": "2026-12-01T00:00:00Z",
@@ -152,8 +154,8 @@ async def test_the_report_is_of_the_month_alone(scene: Scene, keeper: Keeper) ->
 async def test_of_two_reporters_at_once_one_keeps_the_report(
     scene: Scene, keeper: Keeper
 ) -> None:
-    kept = await asyncio.gather(keeper.keep(NOVEMBER), keeper.keep(NOVEMBER))
-    assert sorted(kept) == [False, True]
+    outcomes = await asyncio.gather(keeper.keep(NOVEMBER), keeper.keep(NOVEMBER))
+    assert sorted(outcomes) == [False, True]
     assert len(await records(scene)) == 1
     assert await months(scene) == [NOVEMBER]
 
@@ -220,5 +222,5 @@ async def test_reports_are_listed_by_months_the_newest_first(
         rest = await kept_reports.list_reports(
             connection, limit=2, before=newest[-1].month
         )
-    listed = [one.month for one in (*newest, *rest)]
+    listed = [report.month for report in (*newest, *rest)]
     assert listed == [date(2027, 1, 1), DECEMBER, NOVEMBER]

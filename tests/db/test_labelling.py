@@ -42,7 +42,7 @@ async def site_id(scene: Scene) -> int:
     return (await scene.entry(site)).site_id
 
 
-def said(site_id: int, label: Label = LARGE_CHAIN, **changes: Any) -> Labelling:
+def labelling(site_id: int, label: Label = LARGE_CHAIN, **changes: Any) -> Labelling:
     basis = Labelling(
         auditor=format_vkey(AUDITOR.verifier_key),
         site_id=format_site_id(site_id),
@@ -59,17 +59,17 @@ def signed(
 ) -> SignedLabelling:
     auditor = format_vkey(signer.verifier_key)
     return sign_labelling(
-        said(site_id, label, auditor=auditor, **changes), signer.private
+        labelling(site_id, label, auditor=auditor, **changes), signer.private
     )
 
 
 async def put(
-    scene: Scene, one: SignedLabelling, source: str = SOURCE, **given: Any
+    scene: Scene, signed_labelling: SignedLabelling, source: str = SOURCE, **given: Any
 ) -> Promised:
     async with scene.engines[Role.LABELLER].begin() as connection:
         return await accept_label(
             connection,
-            one,
+            signed_labelling,
             source,
             auditors={format_vkey(AUDITOR.verifier_key)},
             promiser=scene.promiser,
@@ -88,7 +88,7 @@ async def label_at(scene: Scene, site_id: int, **after: float) -> SiteLabel:
 async def records_of(scene: Scene, site_id: int) -> list[dict[str, Any]]:
     rows = await scene.sql("SELECT body FROM audit.pending WHERE kind = 'label'")
     records = [dict(parse_record(unpack(row.body))) for row in rows]
-    return [one for one in records if one["site"] == format_site_id(site_id)]
+    return [record for record in records if record["site"] == format_site_id(site_id)]
 
 
 async def test_label_is_on_record_for_anyone_to_verify(
@@ -96,7 +96,7 @@ async def test_label_is_on_record_for_anyone_to_verify(
 ) -> None:
     attested = await put(scene, signed(site_id))
     (record,) = await records_of(scene, site_id)
-    assert verify_labelling(parse_labelling(record)) == said(site_id)
+    assert verify_labelling(parse_labelling(record)) == labelling(site_id)
     public = PROMISE_KEY.public_key().public_bytes_raw()
     verify_promise(attested.promise, attested.record.leaf_hash, public)
 
@@ -126,8 +126,8 @@ async def test_auditor_s_later_word_replaces_all_of_the_former(
     await put(scene, signed(site_id))
     later = NOON + timedelta(seconds=1)
     await put(scene, signed(site_id, Label(size="medium"), told_at=later))
-    found = await label_at(scene, site_id)
-    assert (found.size, found.independence) == ("medium", "independent")
+    result = await label_at(scene, site_id)
+    assert (result.size, result.independence) == ("medium", "independent")
 
 
 async def test_retraction_leaves_what_the_site_declared(
@@ -135,8 +135,8 @@ async def test_retraction_leaves_what_the_site_declared(
 ) -> None:
     await put(scene, signed(site_id))
     await put(scene, signed(site_id, Label(), told_at=NOON + timedelta(seconds=1)))
-    found = await label_at(scene, site_id)
-    assert (found.size, found.source) == ("small", "registration")
+    result = await label_at(scene, site_id)
+    assert (result.size, result.source) == ("small", "registration")
 
 
 async def test_label_that_comes_late_does_not_undo_a_later_one(
@@ -212,15 +212,17 @@ async def test_label_that_can_not_stand_leaves_no_trace(
     scene: Scene, site_id: int, changes: dict[str, Any], source: str, code: str
 ) -> None:
     given = dict(changes)
-    one = signed(given.pop("site", site_id), **given)
+    item = signed(given.pop("site", site_id), **given)
     with pytest.raises(RegistryError, match=code):
-        await put(scene, one, source)
+        await put(scene, item, source)
     assert await records_of(scene, site_id) == []
     assert (await label_at(scene, site_id)).size == "small"
 
 
 async def test_changed_after_it_was_signed(scene: Scene, site_id: int) -> None:
-    changed = replace(signed(site_id), labelling=said(site_id, Label(size="micro")))
+    changed = replace(
+        signed(site_id), labelling=labelling(site_id, Label(size="micro"))
+    )
     with pytest.raises(Refused, match="label_invalid"):
         await put(scene, changed)
 
@@ -245,16 +247,16 @@ async def test_what_a_site_says_again_is_no_new_row(scene: Scene) -> None:
 async def test_what_documents_say_is_a_label_of_its_own(scene: Scene) -> None:
     site = await scene.register()
     fairness = {"fairness_metrics": {"commission_rate": "4%", "is_independent": True}}
-    for told in (fairness, fairness, {}):
-        content = body_of(site.host, wab(**told), at=scene.clock())
+    for members in (fairness, fairness, {}):
+        content = body_of(site.host, wab(**members), at=scene.clock())
         what = understood(site.host, content, at=scene.clock())
         await scene.play(site, what=what, act="update", commission_rate="9%")
         scene.clock.advance(hours=1)
     site_id = (await scene.entry(site)).site_id
     async with scene.engines[Role.AUDITOR].connect() as connection:
         history = await labels.history_of(connection, site_id, scene.clock(), 100)
-    documented = [one for one in history if one.kind == "document"]
-    assert [one.label for one in documented] == [
+    documented = [change for change in history if change.kind == "document"]
+    assert [label.label for label in documented] == [
         Label(),
         Label(independence="independent", commission_percent=4.0),
     ]
@@ -273,9 +275,13 @@ async def test_report_of_a_window_takes_the_labels_of_its_end(
     async with scene.engines[Role.AUDITOR].connect() as connection:
         for hours in (-1, 0, 1):
             at = NOON + timedelta(hours=hours)
-            found = await observations.site_disclosures(connection, at)
+            result = await observations.site_disclosures(connection, at)
             sizes.append(
-                [one.size for one in found if one.site_id == format_site_id(site_id)]
+                [
+                    site.size
+                    for site in result
+                    if site.site_id == format_site_id(site_id)
+                ]
             )
     assert sizes == [[], ["small"], ["large"]], "a site counts once it is registered"
 
@@ -283,9 +289,9 @@ async def test_report_of_a_window_takes_the_labels_of_its_end(
 async def test_published_page_names_contradictions(scene: Scene, site_id: int) -> None:
     await put(scene, signed(site_id))
     async with scene.engines[Role.AUDITOR].connect() as connection:
-        (found,) = await labels.labelled_sites(
+        (site,) = await labels.labelled_sites(
             connection, NOON, after=site_id - 1, most=1
         )
-    assert found.site_id == format_site_id(site_id)
-    assert found.label.size == "large"
-    assert found.claims.contradicted == ("size", "independence")
+    assert site.site_id == format_site_id(site_id)
+    assert site.label.size == "large"
+    assert site.claims.contradicted == ("size", "independence")

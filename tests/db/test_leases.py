@@ -45,14 +45,14 @@ async def claim_registrations(scene: Scene, limit: int = 100) -> list[Registrati
 
 async def complete(
     scene: Scene,
-    one: Task,
+    task: Task,
     due_at: timedelta,
     history: ChangeHistory[float] | None = None,
 ) -> bool:
     async with scene.crawler.begin() as connection:
         return await tasks.complete(
             connection,
-            one,
+            task,
             due_at=scene.clock() + due_at,
             failures=0,
             outcome={"result": "fetched"},
@@ -64,13 +64,13 @@ async def test_concurrent_claimants_never_get_the_same_task(scene: Scene) -> Non
     await due_tasks(scene, SITES)
 
     async def claim_all() -> list[Task]:
-        found: list[Task] = []
+        findings: list[Task] = []
         while leased := await claim_tasks(scene, limit=4):
-            found += leased
-        return found
+            findings += leased
+        return findings
 
     shares = await asyncio.gather(*(claim_all() for _ in range(CLAIMANTS)))
-    given = Counter((one.site_id, one.kind) for share in shares for one in share)
+    given = Counter((site.site_id, site.kind) for share in shares for site in share)
     assert len(given) == SITES * 3
     assert set(given.values()) == {1}
 
@@ -81,23 +81,23 @@ async def test_concurrent_claimants_never_get_the_same_registration(
     submitted = [await scene.submit(SiteOwner()) for _ in range(SITES)]
 
     async def claim_all() -> list[Registration]:
-        found: list[Registration] = []
+        findings: list[Registration] = []
         while leased := await claim_registrations(scene, limit=2):
-            found += leased
-        return found
+            findings += leased
+        return findings
 
     shares = await asyncio.gather(*(claim_all() for _ in range(CLAIMANTS)))
-    given = Counter(one.registration_id for share in shares for one in share)
-    assert given == Counter(one.registration_id for one in submitted)
+    given = Counter(item.registration_id for share in shares for item in share)
+    assert given == Counter(registration.registration_id for registration in submitted)
 
 
 async def test_expired_lease_is_given_again_with_a_higher_fence(scene: Scene) -> None:
     await due_tasks(scene)
-    first = {one.kind: one.fence for one in await claim_tasks(scene)}
+    first = {task.kind: task.fence for task in await claim_tasks(scene)}
     scene.clock.advance(seconds=59)
     assert await claim_tasks(scene) == [], "it still holds"
     scene.clock.advance(seconds=1)
-    second = {one.kind: one.fence for one in await claim_tasks(scene)}
+    second = {task.kind: task.fence for task in await claim_tasks(scene)}
     assert {kind: fence + 1 for kind, fence in first.items()} == second
 
 
@@ -124,14 +124,17 @@ async def test_decided_registration_is_leased_no_more(scene: Scene) -> None:
     async with scene.crawler.begin() as connection:
         await registrations.decide(connection, leased, "rejected", [], scene.clock())
     scene.clock.advance(days=1)
-    ids = {one.registration_id for one in await claim_registrations(scene)}
+    ids = {
+        registration.registration_id
+        for registration in await claim_registrations(scene)
+    }
     assert leased.registration_id not in ids
 
 
 async def test_completed_task_is_due_again_at_its_time(scene: Scene) -> None:
     await due_tasks(scene)
-    for one in await claim_tasks(scene):
-        assert await complete(scene, one, timedelta(hours=1))
+    for task in await claim_tasks(scene):
+        assert await complete(scene, task, timedelta(hours=1))
     scene.clock.advance(minutes=59)
     assert await claim_tasks(scene) == []
     scene.clock.advance(minutes=1)
@@ -174,14 +177,14 @@ async def test_who_waits_longest_is_served_first(scene: Scene, due_first: str) -
         due_at=due_at,
         id=waiting,
     )
-    assert {one.site_id for one in await claim_tasks(scene, limit=3)} == {waiting}
+    assert {task.site_id for task in await claim_tasks(scene, limit=3)} == {waiting}
 
 
 async def test_leased_task_tells_when_it_was_due(scene: Scene) -> None:
     await due_tasks(scene)
     due_at = scene.clock()
     scene.clock.advance(seconds=5)
-    assert {one.due_at for one in await claim_tasks(scene)} == {due_at}
+    assert {task.due_at for task in await claim_tasks(scene)} == {due_at}
 
 
 async def test_claim_reads_one_range_of_one_index(scene: Scene, owner: Engine) -> None:
@@ -206,10 +209,10 @@ async def test_history_of_a_site_is_kept_until_a_crawl_adds_to_it(scene: Scene) 
     await due_tasks(scene)
     learnt = NEVER_VISITED.after(gap_days=2.0, unchanged=1.0)
     for history, stored in ((learnt, learnt), (None, learnt)):
-        for one in await claim_tasks(scene):
-            assert await complete(scene, one, timedelta(), history)
-        found = {one.history for one in await claim_tasks(scene)}
-        assert found == {stored}
+        for task in await claim_tasks(scene):
+            assert await complete(scene, task, timedelta(), history)
+        historys = {item.history for item in await claim_tasks(scene)}
+        assert historys == {stored}
         scene.clock.advance(seconds=61)
 
 

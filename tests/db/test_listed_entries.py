@@ -25,13 +25,13 @@ async def connection(scene: Scene) -> AsyncIterator[Connection]:
         yield connection
 
 
-async def found(
+async def summaries(
     entries: ListedEntries, connection: Connection, ids: Sequence[int]
 ) -> dict[int, SiteSummary]:
-    asked = asyncio.ensure_future(entries.find(ids))
+    query = asyncio.ensure_future(entries.find(ids))
     await asyncio.sleep(0)
     await entries.serve(connection)
-    return await asked
+    return await query
 
 
 async def test_short_entry_is_the_short_of_the_whole(scene: Scene) -> None:
@@ -68,13 +68,13 @@ async def test_entry_is_read_once_until_its_site_changes(
 
     monkeypatch.setattr(listed_entries, "summary_of", summarise)
     entries = ListedEntries(scene.engines[Role.API])
-    first = await found(entries, connection, [site_id])
-    again = await found(entries, connection, [site_id])
+    first = await summaries(entries, connection, [site_id])
+    again = await summaries(entries, connection, [site_id])
     assert (first, read) == (again, [site_id])
     await scene.play(site, act="withdraw")
     entries.look_again()
     await entries.serve(connection)
-    later = await found(entries, connection, [site_id])
+    later = await summaries(entries, connection, [site_id])
     assert read == [site_id, site_id]
     assert later[site_id].trust_level == "unverified"
 
@@ -84,12 +84,12 @@ async def test_callers_gather_into_one_read(
 ) -> None:
     ids = [(await scene.entry(await scene.register())).site_id for _ in range(3)]
     entries = ListedEntries(scene.engines[Role.API])
-    asked = [asyncio.ensure_future(entries.find(ids[n:])) for n in range(3)]
-    asked.append(asyncio.ensure_future(entries.find([0])))
+    query = [asyncio.ensure_future(entries.find(ids[n:])) for n in range(3)]
+    query.append(asyncio.ensure_future(entries.find([0])))
     await asyncio.sleep(0)
     await entries.serve(connection)
-    told = [sorted(one) for one in await asyncio.gather(*asked)]
-    assert told == [sorted(ids[n:]) for n in range(3)] + [[]]
+    id_lists = [sorted(item) for item in await asyncio.gather(*query)]
+    assert id_lists == [sorted(ids[n:]) for n in range(3)] + [[]]
 
 
 async def test_many_changes_at_once_forget_everything(
@@ -98,11 +98,11 @@ async def test_many_changes_at_once_forget_everything(
     own = [await scene.register() for _ in range(4)]
     ids = [(await scene.entry(site)).site_id for site in own]
     entries = ListedEntries(scene.engines[Role.API], changed_most=2)
-    before = await found(entries, connection, ids)
+    before = await summaries(entries, connection, ids)
     await _change_all(scene, ids)
     entries.look_again()
     await entries.serve(connection)
-    after = await found(entries, connection, ids)
+    after = await summaries(entries, connection, ids)
     assert before != after
 
 
@@ -115,11 +115,11 @@ async def test_changed_sites_are_told_once_whatever_the_order_of_commits(
         await sites.set_status(first, early, "withdrawn", 9, NOW)
         await sites.set_status(second, late, "withdrawn", 9, NOW)
         await second.commit()
-        one, between = await sites.changed_since(connection, before, 10)
+        item, between = await sites.changed_since(connection, before, 10)
         await first.commit()
     two, after = await sites.changed_since(connection, between, 10)
     three, _ = await sites.changed_since(connection, after, 10)
-    assert (one, two, three) == ([late], [early], [])
+    assert (item, two, three) == ([late], [early], [])
 
 
 async def test_no_more_changes_are_told_than_were_asked_for(

@@ -30,8 +30,8 @@ async def visit(scene: Scene, site: SiteOwner, *bodies: FetchedBody) -> SiteEntr
     current = await scene.entry(site)
     now = scene.clock()
     async with scene.crawler.begin() as connection:
-        found = understood(site.host, *bodies, at=now)
-        return await scene.lister.list_site(connection, current, found, {}, now)
+        parsed = understood(site.host, *bodies, at=now)
+        return await scene.lister.list_site(connection, current, parsed, {}, now)
 
 
 def at(scene: Scene, site: SiteOwner, content: object, path: str = "") -> FetchedBody:
@@ -82,8 +82,8 @@ async def test_changed_at_stays_while_the_meaning_stays(
 async def test_changed_at_moves_with_the_meaning(scene: Scene) -> None:
     site = await scene.register()
     scene.clock.advance(days=2)
-    told = with_commands("bookTable", "orderBread")
-    changed = await visit(scene, site, at(scene, site, told))
+    document = with_commands("bookTable", "orderBread")
+    changed = await visit(scene, site, at(scene, site, document))
     assert changed.changed_at == scene.clock()
     profile = await profile_of(scene, changed.site_id)
     assert profile.changed_at == scene.clock()
@@ -107,11 +107,11 @@ async def test_other_meaning_is_a_new_version_and_the_old_one_stays(
     site = await scene.register()
     for day in (1, 2):
         scene.clock.advance(days=1)
-        told = with_commands(*(f"action{n}" for n in range(day)))
-        entry = await visit(scene, site, at(scene, site, told))
+        document = with_commands(*(f"action{n}" for n in range(day)))
+        entry = await visit(scene, site, at(scene, site, document))
     versions = await history(scene, entry)
-    assert [one.version for one in versions] == [3, 2, 1]
-    assert [one.retired_at for one in versions] == [
+    assert [version.version for version in versions] == [3, 2, 1]
+    assert [version.retired_at for version in versions] == [
         None,
         NOON + timedelta(days=2),
         NOON + timedelta(days=1),
@@ -133,7 +133,9 @@ async def test_document_that_is_gone_is_retired_and_may_come_back(
     assert left.url.endswith("/agent-bridge.json")
     scene.clock.advance(days=1)
     await visit(scene, site, at(scene, site, wab()), both[1])
-    back = {one.url[-8:]: one.version for one in await current(scene, entry)}
+    back = {
+        document.url[-8:]: document.version for document in await current(scene, entry)
+    }
     assert back == {"dge.json": 1, "wab.json": 2}
 
 
@@ -162,7 +164,7 @@ def seen(outcome: str, minute: int = 0, elapsed_ms: int = 100) -> StoredProbe:
 
 
 def test_probes_are_counted_by_what_they_say_of_the_site() -> None:
-    found = summarise_probes(
+    result = summarise_probes(
         [
             seen("alive", 5, 300),
             seen("auth_wall", 4, 100),
@@ -172,20 +174,20 @@ def test_probes_are_counted_by_what_they_say_of_the_site() -> None:
             seen("alive", 0, 400),
         ]
     )
-    assert (found.probes, found.answers, found.successes) == (5, 4, 2)
-    assert found.median_ms == 250, "of those that answered"
-    assert found.observed_at == NOON + timedelta(minutes=5)
+    assert (result.probes, result.answers, result.successes) == (5, 4, 2)
+    assert result.median_ms == 250, "of those that answered"
+    assert result.observed_at == NOON + timedelta(minutes=5)
 
 
 def test_robots_do_not_count_and_are_no_downtime() -> None:
-    found = summarise_probes([seen("blocked_by_robots", n) for n in range(9)])
-    assert (found.probes, found.median_ms, found.observed_at) == (0, None, None)
+    result = summarise_probes([seen("blocked_by_robots", n) for n in range(9)])
+    assert (result.probes, result.median_ms, result.observed_at) == (0, None, None)
 
 
-async def note(scene: Scene, site_id: int, *found: StoredProbe) -> None:
-    for one in found:
+async def note(scene: Scene, site_id: int, *stored_probe: StoredProbe) -> None:
+    for item in stored_probe:
         async with scene.crawler.begin() as connection:
-            await scene.lister.note_probe(connection, site_id, one)
+            await scene.lister.note_probe(connection, site_id, item)
 
 
 async def test_probe_counts_in_the_profile_at_once_and_over_a_crawl(
@@ -212,5 +214,5 @@ async def test_probes_older_than_the_window_no_longer_count(scene: Scene) -> Non
     await note(scene, site_id, gone, seen("alive"))
     assert (await profile_of(scene, site_id)).probes.probes == 1
     async with scene.engines[Role.API].connect() as connection:
-        kept = await probes.probes_since(connection, site_id, old)
-    assert [one.outcome for one in kept] == ["alive", "unreachable"]
+        saved = await probes.probes_since(connection, site_id, old)
+    assert [item.outcome for item in saved] == ["alive", "unreachable"]

@@ -116,19 +116,19 @@ async def test_rankings_on_both_sides_of_midnight_use_their_own_days_secret(
     await play(scene, searcher_of(scene, recorder), recorder)
     records = await logged(scene)
     days: Counter[str] = Counter()
-    for index, one in enumerate(records):
-        if one["kind"] == "ranking":
-            seed = records[one["seed"]]
-            assert one["seed"] < index, "committed before it was used"
-            assert seed["day"] == one["t"][:10]
+    for index, record in enumerate(records):
+        if record["kind"] == "ranking":
+            seed = records[record["seed"]]
+            assert record["seed"] < index, "committed before it was used"
+            assert seed["day"] == record["t"][:10]
             days[seed["day"]] += 1
     today, tomorrow = DUSK.date(), DUSK.date() + timedelta(days=1)
     assert set(days) == {today.isoformat(), tomorrow.isoformat()}
-    (reveal,) = (one for one in records if "secret" in one)
+    (reveal,) = (item for item in records if "secret" in item)
     (commitment,) = (
-        one
-        for one in records
-        if one.get("day") == today.isoformat() and "commitment" in one
+        element
+        for element in records
+        if element.get("day") == today.isoformat() and "commitment" in element
     )
     assert (reveal["day"], reveal["t"][:10]) == (commitment["day"], str(tomorrow))
     verify_reveal(bytes.fromhex(reveal["secret"]), commitment["commitment"])

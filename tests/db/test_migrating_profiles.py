@@ -67,9 +67,9 @@ async def test_profile_of_another_release_waits_for_a_crawler(
         f"UPDATE registry.site_profile SET policy = 'old' {own}", site_id=site_id
     )
     await migrate(owner)
-    found = f"SELECT features, policy FROM registry.site_profile {own}"
-    assert (await scene.sql(found, site_id=site_id)) == [(b"", "old")]
+    result = f"SELECT features, policy FROM registry.site_profile {own}"
+    assert (await scene.sql(result, site_id=site_id)) == [(b"", "old")]
     await scene.lister.renew_profiles(scene.crawler, scene.clock)
-    ((features, policy),) = await scene.sql(found, site_id=site_id)
+    ((features, policy),) = await scene.sql(result, site_id=site_id)
     assert features
     assert policy == DEFAULT_POLICY.digest

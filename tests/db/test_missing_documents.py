@@ -125,12 +125,12 @@ async def test_unlisted_site_is_told_once_and_once_more_when_it_is_back(
 ) -> None:
     put(visited, NOT_FOUND)
     await crawl_for(visited, days=10, visits=8)
-    told = ["registration_accepted", "documents_missing", "unlisted"]
-    assert await visited.notices() == told
+    messages = ["registration_accepted", "documents_missing", "unlisted"]
+    assert await visited.notices() == messages
     put(visited, SERVED)
     await visited.visit("crawl")
-    told += ["documents_found", "listed_again"]
-    assert await visited.notices() == told
+    messages += ["documents_found", "listed_again"]
+    assert await visited.notices() == messages
 
 
 async def test_expired_document_unlists_at_once_and_a_renewed_one_lists_again(

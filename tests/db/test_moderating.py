@@ -22,9 +22,9 @@ async def act(
     scene: Scene, site: SiteOwner, *acts: ModerationAct, reason: str = "phishing"
 ) -> ModeratedSite:
     """The last of them."""
-    for one in acts:
+    for item in acts:
         async with scene.engines[Role.MODERATOR].begin() as connection:
-            done = await moderate(connection, site.host.name, one, reason, scene.ids)
+            done = await moderate(connection, site.host.name, item, reason, scene.ids)
     return done
 
 
@@ -40,16 +40,16 @@ async def is_ranked(scene: Scene, site_id: int) -> bool:
 
 async def is_enumerated(scene: Scene, site_id: int) -> bool:
     async with scene.api.connect() as connection:
-        found = await sites.list_sites(connection, limit=1_000)
-    return site_id in [one.site_id for one in found]
+        result = await sites.list_sites(connection, limit=1_000)
+    return site_id in [site.site_id for site in result]
 
 
 async def records_of(scene: Scene, site_id: int) -> list[dict[str, Any]]:
     rows = await scene.sql(
         "SELECT body FROM audit.pending WHERE kind = 'moderation' ORDER BY position"
     )
-    found = [dict(parse_record(unpack(row.body))) for row in rows]
-    return [one for one in found if one["site"] == format_site_id(site_id)]
+    result = [dict(parse_record(unpack(row.body))) for row in rows]
+    return [item for item in result if item["site"] == format_site_id(site_id)]
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ async def test_acts_are_on_record_and_decide_whether_a_site_is_ranked(
     shown = ("active", "verified") if entry.is_listed else (moderated, "quarantined")
     assert (entry.shown_status, entry.trust_level) == shown
     logged = await records_of(scene, entry.site_id)
-    assert [one["act"] for one in logged] == acts
-    assert {one["reason"] for one in logged} == {"phishing"}
+    assert [record["act"] for record in logged] == acts
+    assert {record["reason"] for record in logged} == {"phishing"}
 
 
 async def test_owner_can_not_sign_a_quarantine_away(scene: Scene) -> None:
@@ -180,4 +180,4 @@ async def test_domain_that_looks_like_an_older_one_is_shown_to_the_moderator(
     await scene.play(last, act="withdraw")
     async with scene.engines[Role.MODERATOR].connect() as connection:
         groups = await lookalikes(connection)
-    assert [one for one in groups if names[0] in one] == [names[:2]]
+    assert [group for group in groups if names[0] in group] == [names[:2]]

@@ -100,8 +100,8 @@ async def test_each_new_cause_of_one_outage_is_told(visited: Visited, net: Net) 
     visited.server.pages[DOCUMENT] = Page(b"", status="500 Oops")
     for _ in range(3):
         await crawl(visited)
-    told = await newest(visited, 4)
-    assert [notice.code for notice in told[1:]] == ["site_unreachable"] * 3
-    assert told[0].code != "site_unreachable"
-    for notice, words in zip(told[1:], ("403", "expired", "500"), strict=True):
+    notices = await newest(visited, 4)
+    assert [notice.code for notice in notices[1:]] == ["site_unreachable"] * 3
+    assert notices[0].code != "site_unreachable"
+    for notice, words in zip(notices[1:], ("403", "expired", "500"), strict=True):
         assert words in notice.detail

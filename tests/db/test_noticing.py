@@ -38,8 +38,8 @@ async def news(visited: Visited, kind: TaskKind, times: int = 1) -> list[str]:
     for _ in range(times):
         visited.scene.clock.advance(hours=1)
         await visited.visit(kind)
-    found = await stored(visited.scene, visited.owner)
-    return [one.notice.code for one in reversed(found)][before:]
+    rows = await stored(visited.scene, visited.owner)
+    return [stored_notice.notice.code for stored_notice in reversed(rows)][before:]
 
 
 def serve(visited: Visited, path: str, page: Page) -> None:
@@ -65,9 +65,14 @@ async def test_rejection_is_told_if_a_key_of_the_site_signed(scene: Scene) -> No
     both = site.publishing(site.public, stranger.public)
     decided = await scene.decide(leased, both)
     assert codes(decided) == ["key_held"]
-    told = [one.notice for one in await stored(scene, site)][:-before]
-    assert [one.code for one in told] == ["registration_rejected", "key_cooling"]
-    assert told[0].problem == "key_held"
+    new_notices = [stored_row.notice for stored_row in await stored(scene, site)][
+        :-before
+    ]
+    assert [notice.code for notice in new_notices] == [
+        "registration_rejected",
+        "key_cooling",
+    ]
+    assert new_notices[0].problem == "key_held"
 
 
 FINE = Page(json.dumps(wab()).encode())
@@ -80,7 +85,7 @@ def read_robots_again(visited: Visited) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "bad", "good", "told"),
+    ("path", "bad", "good", "expected"),
     [
         pytest.param(
             *("/robots.txt", FORBIDDEN, OPEN),
@@ -107,15 +112,15 @@ async def test_trouble_that_lasts_is_told_when_it_begins_and_when_it_is_over(
     path: str,
     bad: Page,
     good: Page,
-    told: tuple[list[str], list[str]],
+    expected: tuple[list[str], list[str]],
 ) -> None:
     assert await news(visited, "crawl") == []
     serve(visited, path, bad)
     read_robots_again(visited)
-    assert await news(visited, "crawl", times=5) == told[0]
+    assert await news(visited, "crawl", times=5) == expected[0]
     serve(visited, path, good)
     read_robots_again(visited)
-    assert await news(visited, "crawl", times=3) == told[1]
+    assert await news(visited, "crawl", times=3) == expected[1]
 
 
 async def test_probe_that_changes_for_good_is_told(visited: Visited) -> None:
@@ -131,17 +136,19 @@ async def test_each_strike_of_a_lost_proof_is_told_and_then_no_more(
     visited: Visited,
 ) -> None:
     serve(visited, KEY_SET_PATH, BROKEN)
-    told = []
+    messages = []
     for strikes in range(5):
         before = len(await stored(visited.scene, visited.owner))
         visited.scene.clock.advance(days=1)
         await visited.visit("prove", strikes)
-        found = await stored(visited.scene, visited.owner)
-        told.append([one.notice for one in found[: len(found) - before]])
-    assert [[one.code for one in day] for day in told] == [
+        rows = await stored(visited.scene, visited.owner)
+        messages.append(
+            [stored_notice.notice for stored_notice in rows[: len(rows) - before]]
+        )
+    assert [[notice.code for notice in day] for day in messages] == [
         *(["proof_failed"], ["proof_failed"], ["proof_lost"], [], []),
     ]
-    assert told[1][0].detail.startswith("Strike 2 of 3.")
+    assert messages[1][0].detail.startswith("Strike 2 of 3.")
     visited.show(visited.owner.public)
     visited.scene.clock.advance(days=1)
     await visited.visit("prove", 5)
@@ -191,14 +198,14 @@ async def test_newest_are_kept_and_the_others_forgotten(scene: Scene) -> None:
     beside = await stored(scene, other)
     entry = await scene.entry(site)
     for batch in range(5):
-        found = [
+        result = [
             Notice(code="document_gone", detail=str(batch * 90 + number))
             for number in range(90)
         ]
         async with scene.crawler.begin() as connection:
-            await notices.save_notices(connection, entry.site_id, found, scene.clock())
-    kept = await stored(scene, site)
-    assert [one.notice.detail for one in kept] == [
+            await notices.save_notices(connection, entry.site_id, result, scene.clock())
+    rows = await stored(scene, site)
+    assert [stored_notice.notice.detail for stored_notice in rows] == [
         str(number) for number in range(449, 449 - KEPT_NOTICES, -1)
     ]
     assert await stored(scene, other) == beside

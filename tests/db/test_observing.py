@@ -59,7 +59,7 @@ ANSWERS = (
 """Site 7 is one that nobody has registered."""
 
 
-def made(scene: Scene, answer: Answer) -> MadeRanking:
+def ranking_of(scene: Scene, answer: Answer) -> MadeRanking:
     disclosed: dict[str, JsonValue] = {
         "query": answer.query,
         "location": answer.location,
@@ -105,10 +105,10 @@ def observed(answer: Answer, ranking: MadeRanking) -> ObservedRanking:
 @pytest.fixture
 async def rankings(scene: Scene) -> list[MadeRanking]:
     await scene.sql("TRUNCATE audit.pending, audit.ranking")
-    rankings = [made(scene, answer) for answer in ANSWERS]
+    rankings = [ranking_of(scene, answer) for answer in ANSWERS]
     async with scene.api.connect() as connection:
         await (await RankingWriter.over(connection)).write(
-            [one.row for one in rankings]
+            [ranking.row for ranking in rankings]
         )
         for answer, ranking in zip(ANSWERS, rankings, strict=True):
             if answer.chosen != UNREPORTED:
@@ -136,20 +136,22 @@ async def test_columns_are_those_of_the_rankings_one_by_one(
 ) -> None:
     scene.clock.advance(seconds=1)
     async with scene.engines[Role.AUDITOR].connect() as connection:
-        found = await observe(
+        observation = await observe(
             connection, rankings[0].fields.at, scene.clock(), operator
         )
     answers = zip(ANSWERS, rankings, strict=True)
-    expected = gather([observed(*one) for one in answers], [], operator)
-    assert values(found.scored) == values(expected.scored)
-    assert repr(values(found.sites)) == repr(values(expected.sites))  # NaN equals NaN
+    expected = gather([observed(*answer) for answer in answers], [], operator)
+    assert values(observation.scored) == values(expected.scored)
+    assert repr(values(observation.sites)) == repr(
+        values(expected.sites)
+    )  # NaN equals NaN
     parts = expected.parts if operator != "nobody" else []
-    assert list(map(values, found.parts)) == list(map(values, parts))
+    assert list(map(values, observation.parts)) == list(map(values, parts))
 
 
 def values(columns: Any) -> list[Any]:
-    told = [getattr(columns, one.name) for one in fields(columns)]
+    stored_columns = [getattr(columns, field.name) for field in fields(columns)]
     return [
-        (one.dtype, one.tolist()) if isinstance(one, np.ndarray) else one
-        for one in told
+        (array.dtype, array.tolist()) if isinstance(array, np.ndarray) else array
+        for array in stored_columns
     ]

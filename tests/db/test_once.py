@@ -41,17 +41,17 @@ async def host(net: Net, scene: Scene) -> str:
 
 async def carry_out(context: Context, host: str) -> tuple[bool, list[dict[str, Any]]]:
     written = io.StringIO()
-    found = await once.carry_out(context, host, lease=LEASE, write=written)
-    return found, [json.loads(line) for line in written.getvalue().splitlines()]
+    is_taken = await once.carry_out(context, host, lease=LEASE, write=written)
+    return is_taken, [json.loads(line) for line in written.getvalue().splitlines()]
 
 
 async def test_the_task_is_carried_out_under_a_lease_of_its_own(
     context: Context, scene: Scene, host: str
 ) -> None:
     [before] = await scene.sql(TASK, host=host)
-    found, events = await carry_out(context, host)
+    result, events = await carry_out(context, host)
     [after] = await scene.sql(TASK, host=host)
-    assert found
+    assert result
     assert events[0] == {
         "event": "leased",
         "site_id": after.site_id,
@@ -59,7 +59,9 @@ async def test_the_task_is_carried_out_under_a_lease_of_its_own(
         "lease_s": 60,
     }
     assert (after.fence, after.leased_until) == (before.fence + 1, None)
-    assert {"visit_begun", "answered", "recognised"} <= {one["event"] for one in events}
+    assert {"visit_begun", "answered", "recognised"} <= {
+        event["event"] for event in events
+    }
     assert events[-1]["result"] == after.outcome["result"]
     due_s = (after.due_at - scene.clock()).total_seconds()
     assert events[-1]["earliest_s"] == events[-1]["latest_s"] == round(due_s)
@@ -73,17 +75,17 @@ async def test_another_crawler_s_lease_is_respected(
         until=scene.clock() + LEASE,
     )
     before = await scene.rows()
-    found, events = await carry_out(context, host)
-    assert not found
+    result, events = await carry_out(context, host)
+    assert not result
     assert events == [{"event": "not_leased", "host": host, "why": "leased"}]
     assert await scene.rows() == before
 
 
 @pytest.mark.parametrize("host_", ["nowhere.test", "127.0.0.1"])
 async def test_what_is_not_listed_has_no_task(context: Context, host_: str) -> None:
-    found, events = await carry_out(context, host_)
-    assert not found
-    assert [one["event"] for one in events] in (["not_leased"], ["not_taken"])
+    result, events = await carry_out(context, host_)
+    assert not result
+    assert [event["event"] for event in events] in (["not_leased"], ["not_taken"])
 
 
 async def test_a_failed_attempt_keeps_no_lease(

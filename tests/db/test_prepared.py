@@ -42,11 +42,11 @@ async def test_lock_is_held_until_the_transaction_ends(
     scene: Scene, owner_of_site: SiteOwner
 ) -> None:
     host = owner_of_site.host.name
-    asked = "SELECT 1 FROM registry.site WHERE host = :host FOR UPDATE SKIP LOCKED"
+    query = "SELECT 1 FROM registry.site WHERE host = :host FOR UPDATE SKIP LOCKED"
     async with scene.crawler.begin() as connection:
         await sites.lock_site(connection, host)
-        assert await scene.sql(asked, host=host) == []
-    assert len(await scene.sql(asked, host=host)) == 1
+        assert await scene.sql(query, host=host) == []
+    assert len(await scene.sql(query, host=host)) == 1
 
 
 async def test_connection_that_died_is_met_once(

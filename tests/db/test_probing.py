@@ -74,13 +74,13 @@ async def test_a_bridge_is_pinged_and_at_each_proof_asked_what_it_can(
 ) -> None:
     visited = await visited_bridge(scene, net)
     assert (await visited.outcome("probe"))["result"] == "alive"
-    told = (await visited.outcome("prove"))["bridge"]
-    assert {name: one["result"] for name, one in told.items()} == {
+    by_command = (await visited.outcome("prove"))["bridge"]
+    assert {name: item["result"] for name, item in by_command.items()} == {
         "ping": "alive",
         **dict.fromkeys(("discover", "actions", "context"), "wrong_protocol"),
     }
-    asked = [path for path in visited.server.paths if path.startswith("/api/wab")]
-    assert asked == ["/api/wab/ping", *(f"/api/wab/{name}" for name in bridge.METHODS)]
+    query = [path for path in visited.server.paths if path.startswith("/api/wab")]
+    assert query == ["/api/wab/ping", *(f"/api/wab/{name}" for name in bridge.METHODS)]
 
 
 @pytest.mark.parametrize("kind", ["crawl", "prove", "probe"])

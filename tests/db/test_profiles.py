@@ -95,9 +95,9 @@ async def test_bytes_that_are_no_profile_stop_nobody(scene: Scene) -> None:
             policy=DEFAULT_POLICY.digest,
         )
         await profiles.change_profile(connection, broken, bytes_)
-    found = await indexed(scene, scene.lister)
-    assert broken not in found
-    assert sound in found
+    result = await indexed(scene, scene.lister)
+    assert broken not in result
+    assert sound in result
     await scene.sql(
         "UPDATE registry.site_profile SET policy = 'old' WHERE site_id = :site_id",
         site_id=broken,

@@ -72,14 +72,14 @@ def rankings(clock: Clock) -> list[MadeRanking]:
         {"query": "Brötchen \U0001f956", "filters": {"category": "Café"}},
         {"terms": {"bread": 1}},
     )
-    made = []
+    built = []
     for number, values in enumerate(disclosed):
         clock.advance(seconds=1)
         order, operator = (
             list(range(1, 1 + number)),
             ("k" * 43 if number == 3 else None),
         )
-        made.append(
+        built.append(
             make_ranking(
                 ids,
                 order,
@@ -88,12 +88,12 @@ def rankings(clock: Clock) -> list[MadeRanking]:
                 operator=operator,
             )
         )
-    return made
+    return built
 
 
-async def insert(engine: Engine, made: MadeRanking, *, is_plain: bool) -> None:
+async def insert(engine: Engine, made_ranking: MadeRanking, *, is_plain: bool) -> None:
     """As the former release did."""
-    record, on_record = made.record, made.on_record
+    record, on_record = made_ranking.record, made_ranking.on_record
     openings = dict(zip(DISCLOSED, on_record.openings, strict=True))
     async with engine.begin() as connection:
         await connection.execute(
@@ -102,7 +102,7 @@ async def insert(engine: Engine, made: MadeRanking, *, is_plain: bool) -> None:
                 "record_id": uuid_of(record.record_id),
                 "body": bytes([PLAIN]) + record.body
                 if is_plain
-                else made.row.values[2],
+                else made_ranking.row.values[2],
                 "leaf_hash": record.leaf_hash,
                 "accepted_at": record.accepted_at,
             },
@@ -128,10 +128,10 @@ async def publish(url: URL, clock: Clock) -> None:
 
 async def test_a_database_of_the_former_head_is_taken_up(former: URL) -> None:
     clock = Clock()
-    made = rankings(clock)
+    result = rankings(clock)
     owner = open_engine(former)
-    for number, ranking in enumerate(made):
-        if number == len(made) - 1:
+    for number, ranking in enumerate(result):
+        if number == len(result) - 1:
             await publish(former, clock)  # the last one has no place in the log yet
         await insert(
             owner, ranking, is_plain=number == 1 or ranking.operator is not None
@@ -139,26 +139,32 @@ async def test_a_database_of_the_former_head_is_taken_up(former: URL) -> None:
     async with owner.begin() as connection:
         await connection.execute(
             text("UPDATE audit.ranking SET query = NULL WHERE record_id = :id"),
-            {"id": uuid_of(made[2].record.record_id)},
+            {"id": uuid_of(result[2].record.record_id)},
         )
     await migrate(owner)
     async with owner.connect() as connection:
         rows = (await connection.execute(STORED)).all()
-        openings = [await openings_of(connection, one.record.record_id) for one in made]
-    expected = [one.columns for one in made]
+        openings = [
+            await openings_of(connection, ranking.record.record_id)
+            for ranking in result
+        ]
+    expected = [item.columns for item in result]
     expected[2] = expected[2]._replace(query_key=None)
     expected[3] = expected[3]._replace(located=None)
     expected[4] = expected[4]._replace(located=None)
     assert [RankingColumns(*row[1:]) for row in rows] == expected
-    disclosed = [{one.name: one.disclosure for one in each.openings} for each in made]
+    disclosed = [
+        {opening.name: opening.disclosure for opening in ranking.openings}
+        for ranking in result
+    ]
     del disclosed[2]["query"]
     assert openings == disclosed
-    await verify_log(former, owner, clock, made)
+    await verify_log(former, owner, clock, result)
     await owner.dispose()
 
 
 async def verify_log(
-    url: URL, owner: Engine, clock: Clock, made: Sequence[MadeRanking]
+    url: URL, owner: Engine, clock: Clock, result: Sequence[MadeRanking]
 ) -> None:
     """It goes on where it stood: each entry and the whole tree are as they were made."""
     api = open_engine(url, Role.API)
@@ -170,12 +176,12 @@ async def verify_log(
         bodies = await log.read_bodies(connection, 0, 100)
         head = await log.latest_checkpoint(connection)
     await api.dispose()
-    assert bodies == [one.record.body for one in (*made, later)]
+    assert bodies == [ranking.record.body for ranking in (*result, later)]
     assert head is not None
     assert head.root == tree_root([leaf_hash(body) for body in bodies])
     eraser = open_engine(url, Role.ERASER)
     async with eraser.begin() as connection:
-        assert await erase_openings(connection, [made[0].record.record_id])
+        assert await erase_openings(connection, [result[0].record.record_id])
     await eraser.dispose()
     async with owner.connect() as connection:
         left = await connection.execute(
@@ -183,6 +189,6 @@ async def verify_log(
                 SELECT num_nonnulls({", ".join((*DISCLOSED, *DERIVED))})
                 FROM audit.ranking WHERE record_id = :id
             """),
-            {"id": uuid_of(made[0].record.record_id)},
+            {"id": uuid_of(result[0].record.record_id)},
         )
         assert left.scalar_one() == 0

@@ -56,9 +56,9 @@ def rankings(scene: Scene, count: int) -> list[MadeRanking]:
     return [make_ranking(scene.ids) for _ in range(count)]
 
 
-async def acknowledged(recorder: RankingRecorder, one: MadeRanking) -> bool:
+async def acknowledged(recorder: RankingRecorder, made_ranking: MadeRanking) -> bool:
     try:
-        await recorder.record(one.on_record)
+        await recorder.record(made_ranking.on_record)
     except Unavailable:
         return False
     return True
@@ -74,18 +74,20 @@ async def record_until_taken(recorder: RankingRecorder, scene: Scene) -> None:
 async def test_record_is_durable_with_all_its_parts_when_the_call_returns(
     scene: Scene, writer: Engine
 ) -> None:
-    one = make_ranking(scene.ids, [5, 7], eligible=[5, 6, 7])
+    ranking = make_ranking(scene.ids, [5, 7], eligible=[5, 6, 7])
     async with running(RankingRecorder(writer)) as recorder:
-        await recorder.record(one.on_record)
-        record_id = one.record.record_id
+        await recorder.record(ranking.on_record)
+        record_id = ranking.record.record_id
         assert (await durable(scene))[record_id] == 1
         (row,) = await scene.sql(
             "SELECT sampled FROM audit.ranking WHERE record_id = :id",
             id=uuid_of(record_id),
         )
         async with scene.api.connect() as connection:
-            found = await openings_of(connection, record_id)
-    assert found == {each.name: each.disclosure for each in one.openings}
+            openings = await openings_of(connection, record_id)
+    assert openings == {
+        opening.name: opening.disclosure for opening in ranking.openings
+    }
     assert unpack_sites(row.sampled) == (5, 6, 7)
 
 
@@ -95,13 +97,13 @@ async def test_answers_put_on_record_are_stored_as_they_were_made(
 ) -> None:
     """In whichever statement they are written."""
     random_bytes = scene.ids.random_bytes
-    made = [
+    result = [
         put_on_record(make_answer(record_id=scene.ids.ulid()), random_bytes)
         for _ in range(count)
     ]
     batches: list[int] = []
     recorder = RankingRecorder(writer, batches.append)
-    calls = [asyncio.create_task(recorder.record(one)) for one in made]
+    calls = [asyncio.create_task(recorder.record(item)) for item in result]
     await asyncio.sleep(0)
     async with running(recorder):
         assert await asyncio.gather(*calls) == [None] * count
@@ -111,14 +113,14 @@ async def test_answers_put_on_record_are_stored_as_they_were_made(
         JOIN audit.ranking AS r USING (record_id)
     """)
     stored = {ulid_of(row.record_id): row for row in rows}
-    for one in made:
-        row = stored[one.record.id]
-        assert unpack(row.body) == one.record.body
-        at = one.columns.accepted_at
-        assert (row.leaf_hash, row.logged_at) == (one.record.leaf_hash, at)
-        assert [getattr(row, name) for name in DISCLOSED] == one.openings
+    for ranking in result:
+        row = stored[ranking.record.id]
+        assert unpack(row.body) == ranking.record.body
+        at = ranking.columns.accepted_at
+        assert (row.leaf_hash, row.logged_at) == (ranking.record.leaf_hash, at)
+        assert [getattr(row, name) for name in DISCLOSED] == ranking.openings
         stored_columns = [getattr(row, name) for name in RankingColumns._fields]
-        assert RankingColumns(*stored_columns) == one.columns
+        assert RankingColumns(*stored_columns) == ranking.columns
 
 
 async def test_concurrent_records_are_all_durable_once_and_in_few_commits(
@@ -127,9 +129,9 @@ async def test_concurrent_records_are_all_durable_once_and_in_few_commits(
     batches: list[int] = []
     many = rankings(scene, 600)
     async with running(RankingRecorder(writer, batches.append)) as recorder:
-        await asyncio.gather(*(recorder.record(one.on_record) for one in many))
+        await asyncio.gather(*(recorder.record(ranking.on_record) for ranking in many))
     seen = await durable(scene)
-    assert all(seen[one.record.record_id] == 1 for one in many)
+    assert all(seen[ranking.record.record_id] == 1 for ranking in many)
     assert sum(batches) == 600
     assert len(batches) < 20
 
@@ -137,13 +139,14 @@ async def test_concurrent_records_are_all_durable_once_and_in_few_commits(
 async def test_full_queue_turns_away_at_once(scene: Scene, writer: Engine) -> None:
     """Nobody writes: the database stalls."""
     recorder = RankingRecorder(writer)
-    one = make_ranking(scene.ids)
+    ranking = make_ranking(scene.ids)
     waiting = [
-        asyncio.create_task(recorder.record(one.on_record)) for _ in range(MAX_WAITING)
+        asyncio.create_task(recorder.record(ranking.on_record))
+        for _ in range(MAX_WAITING)
     ]
     await asyncio.sleep(0)
     with pytest.raises(Unavailable, match="log_busy") as refused:
-        await asyncio.wait_for(recorder.record(one.on_record), 1)
+        await asyncio.wait_for(recorder.record(ranking.on_record), 1)
     assert refused.value.retry_after_s == 1
     for task in waiting:
         task.cancel()
@@ -159,9 +162,9 @@ async def test_killed_connection_loses_no_acknowledged_record(
 
     async def call(recorder: RankingRecorder) -> None:
         while not done.is_set():
-            one = make_ranking(scene.ids)
-            answers = taken if await acknowledged(recorder, one) else refused
-            answers.append(one.record.record_id)
+            ranking = make_ranking(scene.ids)
+            answers = taken if await acknowledged(recorder, ranking) else refused
+            answers.append(ranking.record.record_id)
             await asyncio.sleep(0)
 
     async with running(RankingRecorder(writer)) as recorder:
@@ -175,7 +178,7 @@ async def test_killed_connection_loses_no_acknowledged_record(
     seen = await durable(scene)
     assert taken
     assert refused, "the kills were felt"
-    assert [one for one in taken if seen[one] != 1] == []
+    assert [row for row in taken if seen[row] != 1] == []
     assert max(seen.values()) == 1
 
 
@@ -188,7 +191,7 @@ async def test_stalled_server_turns_callers_away_and_is_left(
         (pid,) = await recorder_backend(scene)
         os.kill(pid, signal.SIGSTOP)
         try:
-            calls = [acknowledged(recorder, one) for one in rankings(scene, 5)]
+            calls = [acknowledged(recorder, ranking) for ranking in rankings(scene, 5)]
             async with asyncio.timeout(3):
                 assert not any(await asyncio.gather(*calls))
                 await record_until_taken(recorder, scene)
@@ -206,36 +209,38 @@ async def test_cancelled_caller_does_not_break_the_batch(
 ) -> None:
     many = rankings(scene, 30)
     async with running(RankingRecorder(writer)) as recorder:
-        calls = [asyncio.create_task(recorder.record(one.on_record)) for one in many]
+        calls = [
+            asyncio.create_task(recorder.record(ranking.on_record)) for ranking in many
+        ]
         await asyncio.sleep(0)
         for call in calls[::3]:
             call.cancel()
         ended = await asyncio.gather(*calls, return_exceptions=True)
     seen = await durable(scene)
-    for number, (one, outcome) in enumerate(zip(many, ended, strict=True)):
+    for number, (item, outcome) in enumerate(zip(many, ended, strict=True)):
         if number % 3 == 0:
             assert isinstance(outcome, asyncio.CancelledError)
         else:
             assert outcome is None
-            assert seen[one.record.record_id] == 1
+            assert seen[item.record.record_id] == 1
 
 
 async def test_record_that_the_database_refuses_takes_only_its_batch_down(
     scene: Scene, writer: Engine
 ) -> None:
-    one = make_ranking(scene.ids)
+    ranking = make_ranking(scene.ids)
     async with running(RankingRecorder(writer)) as recorder:
-        await recorder.record(one.on_record)
-        assert not await acknowledged(recorder, one), "its id is taken"
+        await recorder.record(ranking.on_record)
+        assert not await acknowledged(recorder, ranking), "its id is taken"
         await record_until_taken(recorder, scene)
-    assert (await durable(scene))[one.record.record_id] == 1
+    assert (await durable(scene))[ranking.record.record_id] == 1
 
 
 async def test_batch_is_whole_or_not_there(scene: Scene, writer: Engine) -> None:
     good = make_ranking(scene.ids)
     bad = await taken_already(scene, writer)
     recorder = RankingRecorder(writer)
-    calls = [asyncio.create_task(acknowledged(recorder, one)) for one in (good, bad)]
+    calls = [asyncio.create_task(acknowledged(recorder, item)) for item in (good, bad)]
     await asyncio.sleep(0)
     async with running(recorder):
         assert await asyncio.gather(*calls) == [False, False]
@@ -245,10 +250,10 @@ async def test_batch_is_whole_or_not_there(scene: Scene, writer: Engine) -> None
 
 async def taken_already(scene: Scene, writer: Engine) -> MadeRanking:
     """One whose id is on record."""
-    one = make_ranking(scene.ids)
+    ranking = make_ranking(scene.ids)
     async with running(RankingRecorder(writer)) as recorder:
-        await recorder.record(one.on_record)
-    return one
+        await recorder.record(ranking.on_record)
+    return ranking
 
 
 async def test_database_that_is_away_turns_callers_away(scene: Scene) -> None:

@@ -23,8 +23,8 @@ ALLOWANCE = RefreshAllowance(interval=timedelta(minutes=10), burst=3)
 def statement(site: SiteOwner, now: datetime, **members: Any) -> dict[str, Any]:
     iat = int(now.timestamp())
     claims = {"aud": AUDIENCE, "sub": site.host.name, "iat": iat, "exp": iat + 600}
-    told = {**claims, **members}
-    return {name: value for name, value in told.items() if value is not None}
+    claims_ = {**claims, **members}
+    return {name: value for name, value in claims_.items() if value is not None}
 
 
 async def send(scene: Scene, token: str | bytes, host: Host) -> Refresh:
@@ -62,23 +62,23 @@ async def lease_of(scene: Scene, site: SiteOwner) -> list[Task]:
         leased = await tasks.lease_tasks(
             connection, now=scene.clock(), lease=LEASE, limit=1000
         )
-    return [one for one in leased if one.site_id == entry.site_id]
+    return [task for task in leased if task.site_id == entry.site_id]
 
 
 async def settled(scene: Scene) -> SiteOwner:
     """A site whose tasks were done once and are due tomorrow."""
     site = await scene.register()
     scene.clock.advance(days=8)
-    for one in await lease_of(scene, site):
-        await complete(scene, one, failures=0)
+    for lease in await lease_of(scene, site):
+        await complete(scene, lease, failures=0)
     return site
 
 
-async def complete(scene: Scene, one: Task, **given: Any) -> bool:
+async def complete(scene: Scene, task: Task, **given: Any) -> bool:
     tomorrow = scene.clock() + timedelta(days=1)
     async with scene.crawler.begin() as connection:
         return await tasks.complete(
-            connection, one, due_at=tomorrow, outcome={"result": "fetched"}, **given
+            connection, task, due_at=tomorrow, outcome={"result": "fetched"}, **given
         )
 
 
@@ -120,10 +120,10 @@ async def test_refresh_waits_for_what_the_site_itself_asked_for(scene: Scene) ->
     site = await settled(scene)
     await refresh(scene, site)
     (leased,) = await lease_of(scene, site)
-    asked = scene.clock() + timedelta(hours=2)
-    await complete(scene, leased, failures=3, not_before=asked)
+    query = scene.clock() + timedelta(hours=2)
+    await complete(scene, leased, failures=3, not_before=query)
     scene.clock.advance(minutes=1)
-    assert (await refresh(scene, site)).due_at == asked
+    assert (await refresh(scene, site)).due_at == query
     assert await lease_of(scene, site) == []
     row = (await task_rows(scene, site))["crawl"]
     assert row.failures == 3, "no failure is forgotten"
@@ -140,8 +140,8 @@ async def test_hint_during_a_crawl_waits_for_what_that_crawl_was_asked(
     (leased,) = await lease_of(scene, site)
     scene.clock.advance(seconds=5)
     await refresh(scene, site)
-    asked = scene.clock() + timedelta(hours=2)
-    await complete(scene, leased, failures=1, not_before=asked)
+    query = scene.clock() + timedelta(hours=2)
+    await complete(scene, leased, failures=1, not_before=query)
     assert await lease_of(scene, site) == []
     scene.clock.advance(hours=2)
     assert len(await lease_of(scene, site)) == 1
@@ -165,9 +165,9 @@ async def test_refreshes_are_as_many_as_allowed(scene: Scene) -> None:
 
 
 async def test_sites_do_not_share_an_allowance(scene: Scene) -> None:
-    one, other = await settled(scene), await settled(scene)
+    item, other = await settled(scene), await settled(scene)
     for _ in range(ALLOWANCE.burst):
-        await refresh(scene, one)
+        await refresh(scene, item)
         scene.clock.advance(seconds=1)
     assert (await refresh(scene, other)).host == other.host
 
@@ -361,6 +361,6 @@ async def test_of_the_same_statement_twice_at_once_one_is_taken(scene: Scene) ->
     outcomes = await asyncio.gather(
         *(send(scene, token, site.host) for _ in range(4)), return_exceptions=True
     )
-    taken = [one for one in outcomes if isinstance(one, Refresh)]
-    refused = [one.code for one in outcomes if isinstance(one, Conflict)]
+    taken = [outcome for outcome in outcomes if isinstance(outcome, Refresh)]
+    refused = [outcome.code for outcome in outcomes if isinstance(outcome, Conflict)]
     assert (len(taken), refused) == (1, ["refresh_replayed"] * 3)

@@ -24,11 +24,11 @@ BUSY = Page(b"", status="503 Service Unavailable")
 MANIFEST = "/.well-known/mcp-manifest.json"
 
 
-def told(content: object) -> Page:
+def json_page(content: object) -> Page:
     return Page(json.dumps(content).encode())
 
 
-AWP = told(
+AWP = json_page(
     {
         "awp_version": "0.2",
         "domain": "shop.test",
@@ -41,7 +41,9 @@ AWP = told(
 def altered(owner: SiteOwner) -> Page:
     """Changed after its owner has signed it."""
     assert isinstance(owner.key, Ed25519PrivateKey)
-    return told({**sign_document(wab(), owner.key, signed_at=NOON), "tier": "gold"})
+    return json_page(
+        {**sign_document(wab(), owner.key, signed_at=NOON), "tier": "gold"}
+    )
 
 
 async def decide(
@@ -99,7 +101,7 @@ async def test_owner_is_told_of_a_reference_that_dangles(
 ) -> None:
     pages = {
         "/agent.json": AWP,
-        MANIFEST: told({"name": "x", "endpoints": {"actions": "/awas.json"}}),
+        MANIFEST: json_page({"name": "x", "endpoints": {"actions": "/awas.json"}}),
     }
     decided = await decide(scene, net, SiteOwner(), pages)
     assert (decided.status, codes(decided)) == ("active", ["reference_dangling"])
@@ -107,7 +109,7 @@ async def test_owner_is_told_of_a_reference_that_dangles(
 
 async def test_owner_is_told_of_a_paused_record(scene: Scene, net: Net) -> None:
     record = "v=wab1; path=/agent-bridge; status=paused"
-    pages = {"/agent.json": AWP, "/agent-bridge": told(wab())}
+    pages = {"/agent.json": AWP, "/agent-bridge": json_page(wab())}
     decided = await decide(scene, net, SiteOwner(), pages, record=record)
     assert (decided.status, codes(decided)) == ("active", ["wab_record_paused"])
 
@@ -116,7 +118,7 @@ async def test_site_of_which_only_a_paused_record_tells_is_rejected_and_told(
     scene: Scene, net: Net
 ) -> None:
     record = "v=wab1; path=/agent-bridge; status=paused"
-    pages = {"/agent-bridge": told(wab())}
+    pages = {"/agent-bridge": json_page(wab())}
     decided = await decide(scene, net, SiteOwner(), pages, record=record)
     assert (decided.status, codes(decided)) == ("rejected", ["document_missing"])
     assert "status=paused" in decided.problems[0].detail
@@ -210,7 +212,7 @@ async def leech(
     scene: Scene, net: Net, document: object, docs: list[str]
 ) -> tuple[SiteOwner, HonestSite, Registration]:
     """A host without a document of its own, which names those of a bystander."""
-    owner, bystander = SiteOwner(), HonestSite({BRIDGE: told(document)})
+    owner, bystander = SiteOwner(), HonestSite({BRIDGE: json_page(document)})
     keys = Page(jwks_document([owner.public]))
     await net.serve(HonestSite({KEY_SET_PATH: keys}), owner.host.name)
     await net.serve(bystander, BYSTANDER)
@@ -239,7 +241,7 @@ async def test_document_on_another_host_counts_where_it_names_the_site(
     document = wab(provider={"name": "Alder", "domain": owner.host.name})
     keys = Page(jwks_document([owner.public]))
     await net.serve(HonestSite({KEY_SET_PATH: keys}), owner.host.name)
-    await net.serve(HonestSite({BRIDGE: told(document)}), BYSTANDER)
+    await net.serve(HonestSite({BRIDGE: json_page(document)}), BYSTANDER)
     context = scene.context(net.fetcher(dns_server=await net.serve_dns({})))
     docs = [{"url": MANIFEST_OF_BYSTANDER}]
     leased = await scene.lease(await scene.submit(owner, docs=docs))

@@ -30,11 +30,11 @@ async def settings(owner: Engine, database: URL, tmp_path: Path) -> Settings:
             ),
             {"id": UUID(int=1), "at": utc_now() - BEGAN},
         )
-    found = Settings(
+    result = Settings(
         data=tmp_path, database_url=database.render_as_string(hide_password=False)
     )
-    keyring.create_keyring(found.keys, found.log_origin)
-    return found
+    keyring.create_keyring(result.keys, result.log_origin)
+    return result
 
 
 async def test_it_catches_up_by_itself(
@@ -44,13 +44,13 @@ async def test_it_catches_up_by_itself(
     running = asyncio.create_task(reporter.report(settings))
     try:
         async with asyncio.timeout(WAIT_S):
-            while not (kept := await months(owner)):
+            while not (saved := await months(owner)):
                 await asyncio.sleep(0.1)
     finally:
         running.cancel()
         with suppress(asyncio.CancelledError):
             await running
-    assert kept[-1] < datetime.now(UTC).date().replace(day=1)
+    assert saved[-1] < datetime.now(UTC).date().replace(day=1)
 
 
 async def months(owner: Engine) -> list[object]:

@@ -31,7 +31,7 @@ WINDOW = window_of(NOON - timedelta(days=1), NOON + timedelta(days=1), NOON)
 
 
 @pytest.fixture(scope="module")
-async def told() -> dict[str, Any]:
+async def reports() -> dict[str, Any]:
     return {}
 
 
@@ -54,7 +54,7 @@ async def play(scene: Scene) -> None:
         + [format_site_id(ids[1])] * CHOSEN_LARGE
         + [None] * CHOSEN_NONE
     )
-    asked = [
+    query = [
         make_ranking(
             scene.ids,
             ids if number < SMALL_FIRST else ids[::-1],
@@ -72,9 +72,9 @@ async def play(scene: Scene) -> None:
     empty = [make_ranking(scene.ids, [], eligible=[]) for _ in range(2)]
     async with scene.api.connect() as connection:
         await (await RankingWriter.over(connection)).write(
-            [one.row for one in (*asked, *empty)]
+            [ranking.row for ranking in (*query, *empty)]
         )
-    for ranking, choice in zip(asked, choices, strict=False):
+    for ranking, choice in zip(query, choices, strict=False):
         receipt = make_receipt(KEY, ranking.record.record_id)
         await select(scene, receipt, choice)
 
@@ -94,13 +94,13 @@ def scores_of(ids: list[int]) -> JsonValue:
 
 
 @pytest.fixture
-async def report(scene: Scene, told: dict[str, Any]) -> FairnessReport:
+async def report(scene: Scene, reports: dict[str, Any]) -> FairnessReport:
     """Made once for the module: nothing here changes what it is made of."""
-    if not told:
+    if not reports:
         await play(scene)
-        told["report"] = await report_of(scene)
-    found: FairnessReport = told["report"]
-    return found
+        reports["report"] = await report_of(scene)
+    result: FairnessReport = reports["report"]
+    return result
 
 
 async def report_of(scene: Scene, days: int = 1, **limits: str) -> FairnessReport:
@@ -111,15 +111,15 @@ async def report_of(scene: Scene, days: int = 1, **limits: str) -> FairnessRepor
 
 
 def compared(report: FairnessReport, name: str, measure: str) -> Comparison:
-    (found,) = (
+    (result,) = (
         comparison
         for dimension in report[DIMENSIONS]
         for kind in dimension.classes
         for comparison in kind.comparisons
         if (kind.name, comparison.measure) == (name, measure)
     )
-    assert not found.withheld
-    return found
+    assert not result.withheld
+    return result
 
 
 async def test_report_counts_what_was_answered_and_chosen(
@@ -147,20 +147,20 @@ async def test_report_counts_what_was_answered_and_chosen(
 async def test_shares_are_those_counted_by_hand(
     report: FairnessReport, name: str, measure: str, share: float
 ) -> None:
-    found = compared(report, name, measure)
-    assert found.share
-    assert found.eligible_share
-    assert found.share.value == pytest.approx(share, abs=1e-6)
-    assert found.eligible_share.value == 0.5
-    assert found.share.low <= found.share.value <= found.share.high
+    comparison = compared(report, name, measure)
+    assert comparison.share
+    assert comparison.eligible_share
+    assert comparison.share.value == pytest.approx(share, abs=1e-6)
+    assert comparison.eligible_share.value == 0.5
+    assert comparison.share.low <= comparison.share.value <= comparison.share.high
 
 
 async def test_mean_commission_is_that_counted_by_hand(report: FairnessReport) -> None:
-    means = {one.measure: one.mean for one in report[COMMISSION]}
+    means = {cell.measure: cell.mean for cell in report[COMMISSION]}
     for measure, mean in (("eligible", 4.5), ("topOne", 3.0), ("selected", 3.0)):
-        found = means[measure]
-        assert found
-        assert found.value == pytest.approx(mean, abs=1e-6)
+        result = means[measure]
+        assert result
+        assert result.value == pytest.approx(mean, abs=1e-6)
 
 
 async def test_same_records_give_the_same_report(
@@ -193,7 +193,7 @@ async def test_erased_words_leave_the_ranking_in_the_report(
 
 async def test_scores_are_read_while_they_are_disclosed(report: FairnessReport) -> None:
     assert report.counts.scored == SHOWN
-    weights = {one.factor: one for one in report[EFFECTIVE_WEIGHTS]}
+    weights = {factor.factor: factor for factor in report[EFFECTIVE_WEIGHTS]}
     assert weights["quality"].variance_share
     assert weights["quality"].variance_share.value == 0
     assert weights["relevance"].variance_share
@@ -206,12 +206,14 @@ async def test_scores_are_read_while_they_are_disclosed(report: FairnessReport) 
 async def test_parts_of_the_window_are_told_by_what_was_asked(
     report: FairnessReport,
 ) -> None:
-    found = {(one.by, one.value): one for one in report.breakdowns}
-    assert found["operator", "anon"].rankings == SHOWN
-    assert found["requestedCategory", "restaurant"].rankings == NAMED
-    assert ("requestedCategory", "my doctor") not in found
-    assert found["siteCategory", "restaurant"].rankings == SHOWN
-    assert found["distanceBand", "request without a place"].queries == SHOWN // 2
+    members = {
+        (breakdown.by, breakdown.value): breakdown for breakdown in report.breakdowns
+    }
+    assert members["operator", "anon"].rankings == SHOWN
+    assert members["requestedCategory", "restaurant"].rankings == NAMED
+    assert ("requestedCategory", "my doctor") not in members
+    assert members["siteCategory", "restaurant"].rankings == SHOWN
+    assert members["distanceBand", "request without a place"].queries == SHOWN // 2
 
 
 async def test_report_of_an_operator_or_category_that_is_none_is_empty(
@@ -223,8 +225,8 @@ async def test_report_of_an_operator_or_category_that_is_none_is_empty(
     nowhere = await report_of(scene, category="no such \0 category")
     assert nowhere.counts.rankings == SHOWN
     assert nowhere.counts.sites == 0
-    asked = await report_of(scene, operator="anon", category="Restaurant")
-    assert asked.counts.sites == report.counts.sites
+    query = await report_of(scene, operator="anon", category="Restaurant")
+    assert query.counts.sites == report.counts.sites
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ def differences(connection: Connection) -> list[object]:
             "include_name": lambda name, kind, _: kind != "schema" or name in SCHEMAS,
         },
     )
-    found = compare_metadata(context, METADATA)
-    return [one for one in found if one[0] not in {"remove_index", "add_index"}]
+    result = compare_metadata(context, METADATA)
+    return [item for item in result if item[0] not in {"remove_index", "add_index"}]
 
 
 @pytest.mark.filterwarnings("ignore:Did not recognize type 'xid8'")

@@ -99,8 +99,8 @@ async def test_of_many_reports_at_once_exactly_one_is_taken(scene: Scene) -> Non
         *(select(scene, ranking_id, site) for site in (FIRST, SECOND) * 4),
         return_exceptions=True,
     )
-    taken = [one for one in answers if isinstance(one, Promised)]
-    refused = [one for one in answers if isinstance(one, Conflict)]
+    taken = [answer for answer in answers if isinstance(answer, Promised)]
+    refused = [answer for answer in answers if isinstance(answer, Conflict)]
     assert (len(taken), len(refused)) == (1, 7)
     (row,) = await selections_of(scene, ranking_id)
     assert row.body == taken[0].record.body

@@ -103,7 +103,7 @@ async def drain(scene: Scene, engine: Engine) -> None:
 
 @asynccontextmanager
 async def running(*sequencers: Sequencer) -> AsyncIterator[list[asyncio.Task[None]]]:
-    tasks = [asyncio.create_task(one.run()) for one in sequencers]
+    tasks = [asyncio.create_task(sequencer.run()) for sequencer in sequencers]
     try:
         yield tasks
     finally:
@@ -129,8 +129,8 @@ async def checkpoints(scene: Scene) -> list[Checkpoint]:
     rows = await scene.sql("SELECT * FROM audit.checkpoint ORDER BY size")
     stored = [StoredCheckpoint(**row._mapping) for row in rows]
     return [
-        verify_checkpoint(one.note.encode(), SIGNER.verifier_key).checkpoint
-        for one in stored
+        verify_checkpoint(stored_row.note.encode(), SIGNER.verifier_key).checkpoint
+        for stored_row in stored
     ]
 
 
@@ -145,8 +145,8 @@ async def verify_log(scene: Scene, size: int) -> None:
     assert len(bodies) == size
     leaves = [leaf_hash(body) for body in bodies]
     served = await checkpoints(scene)
-    for one in served:
-        assert one.root == tree_root(leaves[: one.size]), one.size
+    for item in served:
+        assert item.root == tree_root(leaves[: item.size]), item.size
     assert served[-1].size == size
     for old, new in itertools.combinations(some_of(served), 2):
         verify_consistency(
@@ -173,19 +173,19 @@ async def served_parts(scene: Scene) -> "Parts":
     async with scene.api.connect() as connection:
         newest = await log.latest_checkpoint(connection)
         assert newest
-        found = Parts(checkpoint=newest.note.encode())
-        for path in found.paths(newest.size):
+        parts = Parts(checkpoint=newest.note.encode())
+        for path in parts.paths(newest.size):
             part = parse_tile_path(path)
             if isinstance(part, Bundle):
                 bodies = await log.read_bodies(connection, part.first, part.width)
-                found[path] = encode_bundle(bodies)
+                parts[path] = encode_bundle(bodies)
             else:
                 run = part.run
                 hashes = await log.read_hashes(
                     connection, run.level, run.first, run.count
                 )
-                found[path] = b"".join(hashes)
-        return found
+                parts[path] = b"".join(hashes)
+        return parts
 
 
 class Parts(dict[str, bytes]):
@@ -193,13 +193,13 @@ class Parts(dict[str, bytes]):
 
     @staticmethod
     def paths(size: int) -> list[str]:
-        found = []
+        findings = []
         for kind, count in (("0", size), ("entries", size), ("1", size // 256)):
             full, rest = divmod(count, 256)
-            found += [f"tile/{kind}/{n:03}" for n in range(full)]
+            findings += [f"tile/{kind}/{n:03}" for n in range(full)]
             if rest:
-                found.append(f"tile/{kind}/{full:03}.p/{rest}")
-        return found
+                findings.append(f"tile/{kind}/{full:03}.p/{rest}")
+        return findings
 
 
 async def test_records_are_logged_in_the_order_of_their_acceptance(
@@ -219,7 +219,7 @@ async def test_batches_are_bounded_and_each_has_its_checkpoint(
     size = 2 * MAX_BATCH + 88
     await accept(scene, range(size))
     await drain(scene, publisher)
-    sizes = [one.size for one in await checkpoints(scene)]
+    sizes = [checkpoint.size for checkpoint in await checkpoints(scene)]
     assert sizes == [MAX_BATCH, 2 * MAX_BATCH, size]
     await verify_log(scene, size)
 

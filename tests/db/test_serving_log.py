@@ -32,7 +32,7 @@ FOREVER = "public, max-age=31536000, immutable"
 
 
 def every_path(size: int) -> list[str]:
-    return [format_tile_path(one) for one in (*tiles_of(size), *bundles_of(size))]
+    return [format_tile_path(tiles) for tiles in (*tiles_of(size), *bundles_of(size))]
 
 
 @pytest.mark.parametrize("size", [1, 2, 255, 256, 257, 513])
@@ -157,7 +157,9 @@ async def test_partial_tiles_of_every_published_checkpoint_remain(
         for bundle in bundles_of(size):
             answer = await client.get(f"/{format_tile_path(bundle)}")
             numbers = range(bundle.first, bundle.first + bundle.width)
-            assert answer.content == encode_bundle([entry_of(one) for one in numbers])
+            assert answer.content == encode_bundle(
+                [entry_of(number) for number in numbers]
+            )
 
 
 async def test_headers_let_caches_keep_tiles_and_not_checkpoints(
@@ -180,7 +182,7 @@ async def test_headers_let_caches_keep_tiles_and_not_checkpoints(
 
 
 @pytest.mark.parametrize(
-    ("asked", "zipped"),
+    ("query", "zipped"),
     [
         ("gzip", True),
         ("gzip, deflate, br", True),
@@ -199,11 +201,11 @@ async def test_headers_let_caches_keep_tiles_and_not_checkpoints(
     ],
 )
 async def test_entry_bundles_are_zipped_for_those_who_ask(
-    client: httpx.AsyncClient, log: FilledLog, asked: str, *, zipped: bool
+    client: httpx.AsyncClient, log: FilledLog, query: str, *, zipped: bool
 ) -> None:
     await log.grow(257)
     for path in ("/tile/entries/000", "/tile/entries/001.p/1"):
-        request = client.build_request("GET", path, headers={"Accept-Encoding": asked})
+        request = client.build_request("GET", path, headers={"Accept-Encoding": query})
         answer = await client.send(request, stream=True)
         raw = b"".join([chunk async for chunk in answer.aiter_raw()])
         plain = (await client.get(path, headers={"Accept-Encoding": ""})).content
@@ -260,29 +262,29 @@ async def test_every_proof_leads_to_the_root(
     client: httpx.AsyncClient, log: FilledLog, size: int
 ) -> None:
     old_sizes = sorted({1, (size + 1) // 2, max(1, size - 1), size})
-    for one in old_sizes:
-        await log.grow(one)
+    for item in old_sizes:
+        await log.grow(item)
     for index in {0, 1, size // 2, 254, 255, 256, size - 1} & set(range(size)):
-        told = (await client.get(f"/v1/log/inclusion?leaf={index}")).json()
+        body = (await client.get(f"/v1/log/inclusion?leaf={index}")).json()
         leaf = leaf_hash(entry_of(index))
-        assert (told["leafIndex"], told["treeSize"]) == (index, size)
-        assert bytes.fromhex(told["leafHash"]) == leaf
+        assert (body["leafIndex"], body["treeSize"]) == (index, size)
+        assert bytes.fromhex(body["leafHash"]) == leaf
         verify_inclusion(
             leaf,
-            [*map(bytes.fromhex, told["hashes"])],
+            [*map(bytes.fromhex, body["hashes"])],
             index=index,
             size=size,
             root=log.edge.root(),
         )
         named = await client.get(f"/v1/log/inclusion?hash={leaf.hex().upper()}")
-        assert named.json() == told
+        assert named.json() == body
     for old_size in old_sizes:
         answer = await client.get(f"/v1/log/consistency?from={old_size}")
-        told = answer.json()
+        body = answer.json()
         old_root = tree_root([leaf_hash(entry_of(i)) for i in range(old_size)])
-        assert bytes.fromhex(told["fromRootHash"]) == old_root
+        assert bytes.fromhex(body["fromRootHash"]) == old_root
         verify_consistency(
-            [*map(bytes.fromhex, told["hashes"])],
+            [*map(bytes.fromhex, body["hashes"])],
             old_size=old_size,
             new_size=size,
             old_root=old_root,
@@ -295,14 +297,14 @@ async def test_proofs_in_older_trees_are_given_too(
 ) -> None:
     await log.grow(700)
     for size in (3, 256, 300, 512, 699):
-        told = (await client.get(f"/v1/log/inclusion?leaf=2&size={size}")).json()
+        body = (await client.get(f"/v1/log/inclusion?leaf=2&size={size}")).json()
         root = tree_root([leaf_hash(entry_of(i)) for i in range(size)])
-        assert bytes.fromhex(told["rootHash"]) == root
-        hashes = [*map(bytes.fromhex, told["hashes"])]
-        leaf = bytes.fromhex(told["leafHash"])
+        assert bytes.fromhex(body["rootHash"]) == root
+        hashes = [*map(bytes.fromhex, body["hashes"])]
+        leaf = bytes.fromhex(body["leafHash"])
         verify_inclusion(leaf, hashes, index=2, size=size, root=root)
-    told = (await client.get("/v1/log/consistency?from=3&to=300")).json()
-    assert (told["fromSize"], told["toSize"]) == (3, 300)
+    body = (await client.get("/v1/log/consistency?from=3&to=300")).json()
+    assert (body["fromSize"], body["toSize"]) == (3, 300)
 
 
 @pytest.mark.parametrize(
@@ -342,18 +344,18 @@ async def test_a_record_and_its_proof_by_its_id(
     await log.grow(300)
     leaf = leaf_hash(entry_of(0))
     place = f"/v1/records/{ID_OF_THE_FIRST}"
-    told = (await client.get(place)).json()
-    assert (told["leafIndex"], told["kind"]) == (0, "selection")
-    assert told["record"] == {"i": 0, "kind": "selection", "v": 1}
+    body = (await client.get(place)).json()
+    assert (body["leafIndex"], body["kind"]) == (0, "selection")
+    assert body["record"] == {"i": 0, "kind": "selection", "v": 1}
     answer = await client.get(f"{place}/proof")
     assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
     proof = parse_log_proof(answer.content)
     assert verify_log_proof(proof, leaf, SIGNER.verifier_key).checkpoint.size == 300
-    for asked in (
+    for query in (
         {"params": {"form": "json"}},
         {"headers": {"Accept": "application/json"}},
     ):
-        as_json = await client.get(f"{place}/proof", **asked)
+        as_json = await client.get(f"{place}/proof", **query)
         assert as_json.json()["proof"].encode() == answer.content
         assert as_json.json()["checkpoint"].encode() == log.notes[300]
     both = {"Accept": "text/plain, application/json"}

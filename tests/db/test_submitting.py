@@ -143,13 +143,18 @@ async def test_of_two_verifying_statements_with_one_nonce_one_takes_effect(
         for seq in (1, 2)
     ]
     published = site.publishing(site.public)
-    works = [scene.decide(one, published) for one in leased]
+    works = [scene.decide(task, published) for task in leased]
     if at_once:
         decided = await asyncio.gather(*works)
     else:
         decided = [await work for work in works]
-    assert sorted(one.status for one in decided) == ["active", "rejected"]
-    rejected = next(one for one in decided if one.status == "rejected")
+    assert sorted(registration.status for registration in decided) == [
+        "active",
+        "rejected",
+    ]
+    rejected = next(
+        registration for registration in decided if registration.status == "rejected"
+    )
     assert codes(rejected)[0] in {"nonce_used", "seq_not_increasing"}
     listed = await scene.sql(
         "SELECT count(*) FROM registry.site WHERE host = :host", host=site.host.name
@@ -164,6 +169,11 @@ async def test_of_two_first_registrations_at_once_one_takes_effect(
     site = SiteOwner()
     leased = [await scene.lease(await scene.submit(site)) for _ in range(2)]
     published = site.publishing(site.public)
-    decided = await asyncio.gather(*(scene.decide(one, published) for one in leased))
-    assert sorted(one.status for one in decided) == ["active", "rejected"]
-    assert [codes(one) for one in decided if one.problems] == [["seq_not_increasing"]]
+    decided = await asyncio.gather(*(scene.decide(task, published) for task in leased))
+    assert sorted(registration.status for registration in decided) == [
+        "active",
+        "rejected",
+    ]
+    assert [
+        codes(registration) for registration in decided if registration.problems
+    ] == [["seq_not_increasing"]]

@@ -76,13 +76,13 @@ async def read_whole(client: httpx.AsyncClient) -> tuple[list[bytes], bytes]:
     entries: list[bytes] = []
     for number, width, suffix in parts_of(size):
         answer = await client.get(f"/tile/entries/{path_of(number)}{suffix}")
-        data, found = answer.content, []
+        data, result = answer.content, []
         while data:
             end = 2 + int.from_bytes(data[:2], "big")
-            found.append(data[2:end])
+            result.append(data[2:end])
             data = data[end:]
-        assert len(found) == width
-        entries += found
+        assert len(result) == width
+        entries += result
     row, level = [sha256(b"\x00" + entry).digest() for entry in entries], 0
     assert root_of(row) == root
     while row:
@@ -162,8 +162,8 @@ async def audited(client: httpx.AsyncClient) -> tuple[str, str | None, int | Non
     try:
         await Follower(source, Trust(log_key=SIGNER.verifier_key)).run()
     except Findings as findings:
-        found = findings.findings[0]
-        return found.code, getattr(found, "path", None), found.entry_index
+        result = findings.findings[0]
+        return result.code, getattr(result, "path", None), result.entry_index
     return "sound", None, None
 
 
@@ -191,8 +191,8 @@ async def test_a_changed_entry_is_found(
     client: httpx.AsyncClient, owner: Engine, filled: None, bodies: list[bytes]
 ) -> None:
     await change(owner, "entry", FORGED, body=b"\0" + bodies[301])
-    found = await audited(client)
-    assert found == ("log_entry_forged", "tile/entries/001", 300)
+    result = await audited(client)
+    assert result == ("log_entry_forged", "tile/entries/001", 300)
 
 
 async def test_a_changed_entry_with_its_leaf_hash_is_found(
@@ -217,8 +217,8 @@ async def test_a_changed_checkpoint_is_found(
     note = """UPDATE audit.checkpoint SET note = replace(note, E'\\n600\\n', E'\\n599\\n')
         WHERE size = 600"""
     await change(owner, "checkpoint", note)
-    found = await audited(client)
-    assert found == ("log_checkpoint_invalid", "checkpoint", None)
+    result = await audited(client)
+    assert result == ("log_checkpoint_invalid", "checkpoint", None)
 
 
 async def test_a_removed_row_is_found(

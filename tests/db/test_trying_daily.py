@@ -79,23 +79,23 @@ async def test_a_day_is_tried_once_from_its_hour_on(
     clock.now = datetime(2026, 11, 20, 2, 59, tzinfo=UTC)
     assert await daily.make_todays() is None
     clock.advance(minutes=1)
-    made = await daily.make_todays()
-    assert made is not None
-    assert (made.trials, made.violations) == (TRIALS, 0)
+    todays = await daily.make_todays()
+    assert todays is not None
+    assert (todays.trials, todays.violations) == (TRIALS, 0)
     clock.advance(hours=20)
     assert await daily.make_todays() is None
     clock.advance(hours=4)
     assert await daily.make_todays() is not None
-    assert [one.day for one in await runs(scene)] == [DAY + timedelta(1), DAY]
+    assert [run.day for run in await runs(scene)] == [DAY + timedelta(1), DAY]
 
 
 async def test_what_is_kept_is_what_was_found(
     scene: Scene, daily: DailyTrials, clock: Clock
 ) -> None:
-    made = await daily.make_todays()
-    (kept,) = await runs(scene)
-    assert (kept.day, kept.finished_at, kept.result) == (DAY, clock(), made)
-    assert kept.code.startswith("sha256:")
+    todays = await daily.make_todays()
+    (run,) = await runs(scene)
+    assert (run.day, run.finished_at, run.result) == (DAY, clock(), todays)
+    assert run.code.startswith("sha256:")
 
 
 @pytest.mark.parametrize(
@@ -117,16 +117,16 @@ async def test_a_violation_is_an_error_in_the_log_and_a_figure(
     scene: Scene, bribed: DailyTrials
 ) -> None:
     with capture_logs() as logged:
-        found = await bribed.make_todays()
-    assert found is not None
-    assert found.violations
-    (told,) = (one for one in logged if one["event"] == "invariance_violated")
-    assert told["log_level"] == "error"
-    assert "commission" in told["perturbations"]
-    assert set(told["rankings"]) == {one.ranking for one in found.examples}
+        todays = await bribed.make_todays()
+    assert todays is not None
+    assert todays.violations
+    (record,) = (event for event in logged if event["event"] == "invariance_violated")
+    assert record["log_level"] == "error"
+    assert "commission" in record["perturbations"]
+    assert set(record["rankings"]) == {example.ranking for example in todays.examples}
     await Watched(scene.api).look()
     figure = REGISTRY.get_sample_value("fair_registry_invariance_violations")
-    assert figure == found.violations
+    assert figure == todays.violations
 
 
 async def test_runs_of_the_window_stand_in_its_report(

@@ -29,8 +29,8 @@ from tests.db.rankings import make_ranking
 from tests.db.scene import Scene, SiteOwner, body_of, understood
 
 TRIALS = 10 * len(PERTURBATIONS)
-MEMBERS = [one for one in CAST if build_document(one) is not None][::2]
-ASKED = [one["q"] for one in OTHERS]
+MEMBERS = [item for item in CAST if build_document(item) is not None][::2]
+WISHES = [other_item["q"] for other_item in OTHERS]
 
 
 async def join(scene: Scene, member: Member) -> int:
@@ -49,19 +49,19 @@ async def join(scene: Scene, member: Member) -> int:
 
 async def ask(scene: Scene, site_ids: list[int]) -> None:
     """One of the rankings is erased; a query of it is tried no more."""
-    told = [
+    questions = [
         {"query": text, "location": "u33d" if number % 2 else None, "filters": {}}
-        for number, text in enumerate(ASKED)
+        for number, text in enumerate(WISHES)
     ]
-    told[0]["filters"] = {"category": "bakery"}
+    questions[0]["filters"] = {"category": "bakery"}
     rankings = [
-        make_ranking(scene.ids, site_ids[:3], eligible=site_ids[:9], disclosed=one)
-        for one in told
+        make_ranking(scene.ids, site_ids[:3], eligible=site_ids[:9], disclosed=item)
+        for item in questions
     ]
     erased = make_ranking(scene.ids, site_ids[:3], disclosed={"location": "u33d"})
     async with scene.api.connect() as connection:
         await (await RankingWriter.over(connection)).write(
-            [one.row for one in (*rankings, erased)]
+            [ranking.row for ranking in (*rankings, erased)]
         )
 
 
@@ -87,36 +87,36 @@ async def town(scene: Scene, joined: list[int]) -> Shadow:
 async def test_queries_that_are_not_erased_are_tried_on_listed_sites(
     town: Shadow, joined: list[int]
 ) -> None:
-    assert {one.entry.site_id for one in town.listings} == set(joined)
-    assert sorted(one.text for one in town.questions) == sorted(ASKED)
-    by_text = {one.text: one for one in town.questions}
-    assert by_text[ASKED[0]].filters == Filters(category="bakery")
-    assert by_text[ASKED[0]].cell is None
-    assert by_text[ASKED[1]].cell == "u33d"
-    assert all(one.documents for one in town.listings)
-    assert {one.size for one in town.listings} > {"unknown"}
+    assert {listing.entry.site_id for listing in town.listings} == set(joined)
+    assert sorted(question.text for question in town.questions) == sorted(WISHES)
+    by_text = {question.text: question for question in town.questions}
+    assert by_text[WISHES[0]].filters == Filters(category="bakery")
+    assert by_text[WISHES[0]].cell is None
+    assert by_text[WISHES[1]].cell == "u33d"
+    assert all(listing.documents for listing in town.listings)
+    assert {listing.size for listing in town.listings} > {"unknown"}
 
 
 async def test_profiles_are_made_as_they_are_in_earnest(
     scene: Scene, town: Shadow
 ) -> None:
-    made = {one.entry.site_id: town.make(one) for one in town.listings}
+    members = {listing.entry.site_id: town.make(listing) for listing in town.listings}
     async with scene.engines[Role.CRAWLER].connect() as connection:
-        for site_id, profile in made.items():
+        for site_id, profile in members.items():
             body = await profiles.profile_of(connection, site_id)
             assert body == encode_profile(profile)
 
 
 async def test_nothing_moves_the_rankings_of_the_registry(town: Shadow) -> None:
-    found = try_invariance(town, trials=TRIALS, seed=1)
-    assert found.trials == TRIALS
-    assert found.violations == 0, found.sentence
+    result = try_invariance(town, trials=TRIALS, seed=1)
+    assert result.trials == TRIALS
+    assert result.violations == 0, result.sentence
 
 
 async def test_a_planted_leak_is_found_within_one_run(town: Shadow) -> None:
     planted = replace(town, make=with_leak(town.make))
-    found = try_invariance(planted, trials=TRIALS, seed=1)
-    failed = {one.perturbation for one in found.tallies if one.violations}
+    result = try_invariance(planted, trials=TRIALS, seed=1)
+    failed = {tally.perturbation for tally in result.tallies if tally.violations}
     assert failed == {"tier"}
 
 
@@ -124,7 +124,7 @@ async def test_a_shadow_holds_the_sites_that_were_eligible_first(
     scene: Scene, town: Shadow, joined: list[int]
 ) -> None:
     few = await read(scene, rankings=2, most_sites=9)
-    assert {one.entry.site_id for one in few.listings} == set(joined[:9])
+    assert {listing.entry.site_id for listing in few.listings} == set(joined[:9])
     assert len(few.questions) == 2
 
 
@@ -141,8 +141,8 @@ async def test_the_command_tells_what_was_tried_and_no_query(
         catch_exceptions=False,
     )
     assert done.exit_code == 0, done.output
-    told = json.loads(done.stdout)
-    assert (told["trials"], told["violations"]) == (len(PERTURBATIONS), 0)
-    assert told["seed"] == 3
-    assert told["sentence"].startswith(f"In {len(PERTURBATIONS)} trials with")
-    assert not any(text in done.stdout for text in ASKED)
+    questions = json.loads(done.stdout)
+    assert (questions["trials"], questions["violations"]) == (len(PERTURBATIONS), 0)
+    assert questions["seed"] == 3
+    assert questions["sentence"].startswith(f"In {len(PERTURBATIONS)} trials with")
+    assert not any(text in done.stdout for text in WISHES)

@@ -38,8 +38,8 @@ def claim(content: bytes) -> DocumentClaim:
 
 def test_declared_document_of_the_signed_hash_is_taken() -> None:
     content = json.dumps(wab()).encode()
-    found = understood(HOST, body_of(HOST, content), claims=[claim(content)])
-    assert [one.url for one in found.documents] == [URL]
+    parsed = understood(HOST, body_of(HOST, content), claims=[claim(content)])
+    assert [document.url for document in parsed.documents] == [URL]
 
 
 def test_declared_document_of_another_hash_refuses_the_whole() -> None:
@@ -80,13 +80,15 @@ def test_document_changed_after_its_signing_is_no_document() -> None:
 
 def test_document_changed_after_its_signing_leaves_the_others_standing() -> None:
     other = body_of(HOST, TOOLS, path="/", is_page=True)
-    found = understood(
+    parsed = understood(
         HOST, body_of(HOST, changed_after_signing()), other, pinned=PINNED
     )
-    assert [one.format for one in found.documents] == ["webmcp"]
-    assert [one.code for one in found.problems] == ["document_signature_invalid"]
-    assert found.problems[0].detail.startswith(f"{URL}: ")
-    assert found.site.commission_percent is None
+    assert [document.format for document in parsed.documents] == ["webmcp"]
+    assert [problem.code for problem in parsed.problems] == [
+        "document_signature_invalid"
+    ]
+    assert parsed.problems[0].detail.startswith(f"{URL}: ")
+    assert parsed.site.commission_percent is None
 
 
 def test_signature_that_fails_is_told_before_what_could_not_be_read() -> None:
@@ -96,8 +98,8 @@ def test_signature_that_fails_is_told_before_what_could_not_be_read() -> None:
 
 
 def test_envelope_is_valid_and_says_until_when() -> None:
-    found = understood(HOST, body_of(HOST, envelope()), pinned=PINNED)
-    (document,) = found.documents
+    parsed = understood(HOST, body_of(HOST, envelope()), pinned=PINNED)
+    (document,) = parsed.documents
     assert document.signature["status"] == "valid"
     assert document.signature["kind"] == "B"
     assert document.signature["expiresAt"] == "2026-11-21T12:00:00+00:00"
@@ -130,9 +132,9 @@ def test_document_whose_signature_does_not_hold_is_left_out(
     content: dict[str, Any], code: str
 ) -> None:
     other = body_of(HOST, wab(), path="/.well-known/wab.json")
-    found = understood(HOST, body_of(HOST, content), other, pinned=PINNED)
-    assert [one.url for one in found.documents] == [other.url]
-    assert [one.code for one in found.problems] == [code]
+    parsed = understood(HOST, body_of(HOST, content), other, pinned=PINNED)
+    assert [document.url for document in parsed.documents] == [other.url]
+    assert [problem.code for problem in parsed.problems] == [code]
     assert code_of(body_of(HOST, content), pinned=PINNED) == code
 
 
@@ -141,31 +143,33 @@ def test_envelope_that_stood_and_has_run_out_is_left_out() -> None:
     bodies = [body_of(HOST, envelope()), body_of(HOST, TOOLS, path="/", is_page=True)]
     for days, formats in ((0, {"wab", "webmcp"}), (1, {"webmcp"}), (9, {"webmcp"})):
         at = NOON + timedelta(days=days)
-        found = understood(HOST, *bodies, pinned=PINNED, at=at)
-        assert {one.format for one in found.documents} == formats, days
+        parsed = understood(HOST, *bodies, pinned=PINNED, at=at)
+        assert {document.format for document in parsed.documents} == formats, days
 
 
 def test_nothing_beside_the_payload_of_an_envelope_is_believed() -> None:
     """It is not signed, so it must not shine in the light of what is."""
     content = {**envelope(), **wab(), "actions": [{"name": "stealMoney"}]}
-    found = understood(HOST, body_of(HOST, content), pinned=PINNED)
-    assert found.documents[0].signature["status"] == "valid"
-    assert [action.name for action in found.site.actions] == ["bookTable"]
-    assert (found.site.name, found.site.category) == ("", "")
+    parsed = understood(HOST, body_of(HOST, content), pinned=PINNED)
+    assert parsed.documents[0].signature["status"] == "valid"
+    assert [action.name for action in parsed.site.actions] == ["bookTable"]
+    assert (parsed.site.name, parsed.site.category) == ("", "")
 
 
 def test_endpoint_of_an_envelope_that_is_elsewhere_is_shown_to_be() -> None:
     content = envelope(endpoint="https://elsewhere.example.net/api")
-    found = understood(HOST, body_of(HOST, content), pinned=PINNED)
-    calls = [call for action in found.site.actions for call in action.calls]
+    parsed = understood(HOST, body_of(HOST, content), pinned=PINNED)
+    calls = [call for action in parsed.site.actions for call in action.calls]
     assert [call.off_origin for call in calls] == [True]
-    assert [one.url for one in found.documents] == [URL]
+    assert [document.url for document in parsed.documents] == [URL]
 
 
 def test_signature_on_a_page_is_text_like_any_other() -> None:
     page = TOOLS.replace(b"<body>", b'<body data-signature="ed25519:AAAA">')
-    found = understood(HOST, body_of(HOST, page, path="/", is_page=True), pinned=PINNED)
-    assert found.documents[0].signature == {"status": "unsigned"}
+    parsed = understood(
+        HOST, body_of(HOST, page, path="/", is_page=True), pinned=PINNED
+    )
+    assert parsed.documents[0].signature == {"status": "unsigned"}
 
 
 @pytest.mark.parametrize("signature", ["J. Doe", ["x"], {"alg": "RS256"}, 7, None])
@@ -177,8 +181,8 @@ def test_member_of_that_name_in_another_format_is_no_signature(signature: Any) -
         "actions": [{"id": "order_bread", "description": "Order bread."}],
         "signature": signature,
     }
-    found = understood(HOST, body_of(HOST, content, path="/agent.json"), pinned=PINNED)
-    (document,) = found.documents
+    parsed = understood(HOST, body_of(HOST, content, path="/agent.json"), pinned=PINNED)
+    (document,) = parsed.documents
     assert (document.format, document.signature) == ("awp", {"status": "unsigned"})
 
 
@@ -191,39 +195,39 @@ def test_document_of_another_format_may_be_signed_as_wab_does() -> None:
     }
     signed = sign_document(content, KEY, signed_at=NOON)
     served = body_of(HOST, signed, path="/agent.json")
-    found = understood(HOST, served, pinned=PINNED)
-    assert found.documents[0].signature["status"] == "valid"
+    parsed = understood(HOST, served, pinned=PINNED)
+    assert parsed.documents[0].signature["status"] == "valid"
     changed = body_of(HOST, {**signed, "intent": "Sell gold."}, path="/agent.json")
     assert code_of(changed, pinned=PINNED) == "document_signature_invalid"
 
 
 def test_signature_of_the_sites_own_key_is_shown_as_valid() -> None:
     signed = sign_document(wab(), KEY, signed_at=NOON)
-    found = understood(HOST, body_of(HOST, signed), pinned=[public_key_of(KEY)])
-    assert found.documents[0].signature["status"] == "valid"
-    assert found.documents[0].signature["kind"] == "A"
+    parsed = understood(HOST, body_of(HOST, signed), pinned=[public_key_of(KEY)])
+    assert parsed.documents[0].signature["status"] == "valid"
+    assert parsed.documents[0].signature["kind"] == "A"
 
 
 def test_signature_of_an_unpinned_key_is_shown_and_not_trusted() -> None:
     """Anybody can sign anybody's document anew, with a key inside it."""
     signed = sign_document(wab(), STRANGER, signed_at=NOON)
     for content in (signed, envelope(STRANGER), envelope(STRANGER, host="x.test")):
-        found = understood(HOST, body_of(HOST, content), pinned=PINNED)
-        assert found.documents[0].signature["status"] == "unpinned"
-        assert "keyId" not in found.documents[0].signature
+        parsed = understood(HOST, body_of(HOST, content), pinned=PINNED)
+        assert parsed.documents[0].signature["status"] == "unpinned"
+        assert "keyId" not in parsed.documents[0].signature
 
 
 def test_changed_document_of_an_unpinned_key_is_not_even_checked() -> None:
     changed = {**sign_document(wab(), STRANGER, signed_at=NOON), "wab_version": "1.1"}
-    found = understood(HOST, body_of(HOST, changed), pinned=[public_key_of(KEY)])
-    assert found.documents[0].signature["status"] == "unpinned"
+    parsed = understood(HOST, body_of(HOST, changed), pinned=[public_key_of(KEY)])
+    assert parsed.documents[0].signature["status"] == "unpinned"
 
 
 def test_page_without_tools_beside_its_manifest_is_no_problem() -> None:
     page = body_of(HOST, NO_TOOLS, path="/", is_page=True)
-    found = understood(HOST, page, body_of(HOST, wab()))
-    assert [one.format for one in found.documents] == ["wab"]
-    assert found.problems == ()
+    parsed = understood(HOST, page, body_of(HOST, wab()))
+    assert [document.format for document in parsed.documents] == ["wab"]
+    assert parsed.problems == ()
 
 
 def test_page_without_tools_alone_is_no_document() -> None:
@@ -233,9 +237,9 @@ def test_page_without_tools_alone_is_no_document() -> None:
 
 def test_page_with_tools_is_a_document_of_its_own() -> None:
     page = body_of(HOST, TOOLS, path="/", is_page=True)
-    found = understood(HOST, page, body_of(HOST, wab()))
-    assert {one.format for one in found.documents} == {"wab", "webmcp"}
-    assert {action.name for action in found.site.actions} == {
+    parsed = understood(HOST, page, body_of(HOST, wab()))
+    assert {document.format for document in parsed.documents} == {"wab", "webmcp"}
+    assert {action.name for action in parsed.site.actions} == {
         "bookTable",
         "send_flowers",
     }
@@ -251,9 +255,9 @@ def test_page_is_read_in_the_encoding_that_it_was_served_in() -> None:
 
 def test_unreadable_document_is_left_out_and_told() -> None:
     broken = body_of(HOST, b'{"wab_version":', path="/agent.json")
-    found = understood(HOST, broken, body_of(HOST, wab()))
-    assert len(found.documents) == 1
-    (problem,) = found.problems
+    parsed = understood(HOST, broken, body_of(HOST, wab()))
+    assert len(parsed.documents) == 1
+    (problem,) = parsed.problems
     assert problem.detail.startswith(f"https://{HOST.name}/agent.json: ")
 
 

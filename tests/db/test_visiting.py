@@ -76,7 +76,7 @@ class Visited:
             leased = await tasks.lease_tasks(
                 connection, now=now, lease=timedelta(seconds=120), limit=1000
             )
-        ours = {one.kind: one for one in leased if one.site_id == entry.site_id}
+        ours = {task.kind: task for task in leased if task.site_id == entry.site_id}
         return [ours[kind] for kind in kinds]
 
     async def visit(self, kind: TaskKind, failures: int = 0) -> None:
@@ -86,10 +86,10 @@ class Visited:
     async def outcome(self, kind: TaskKind) -> dict[str, Any]:
         entry = await self.scene.entry(self.owner)
         async with self.scene.crawler.connect() as connection:
-            found: dict[str, Any] = (
+            result: dict[str, Any] = (
                 await tasks.outcomes_of(connection, entry.site_id)
             )[kind]
-        return found
+        return result
 
     async def profile(self) -> Profile:
         entry = await self.scene.entry(self.owner)
@@ -105,22 +105,22 @@ class Visited:
         (row,) = await self.scene.sql(query, id=entry.site_id)
         async with self.scene.crawler.connect() as connection:
             listed = await sites.list_sites(connection, limit=10_000)
-        assert row.listed == (entry.site_id in [one.site_id for one in listed])
+        assert row.listed == (entry.site_id in [listing.site_id for listing in listed])
         return bool(row.listed)
 
     async def notices(self) -> list[str]:
         """Codes, the oldest first, from the first registration on."""
         entry = await self.scene.entry(self.owner)
         async with self.scene.engines[Role.API].connect() as connection:
-            found = await notices.notices_of(connection, entry.site_id, 200)
-        codes = [one.notice.code for one in reversed(found)]
+            result = await notices.notices_of(connection, entry.site_id, 200)
+        codes = [stored_notice.notice.code for stored_notice in reversed(result)]
         return codes[codes.index("registration_accepted") :]
 
     async def document(self) -> StoredDocument:
         entry = await self.scene.entry(self.owner)
         async with self.scene.crawler.connect() as connection:
-            (found,) = await documents.current_documents(connection, entry.site_id)
-        return found
+            (result,) = await documents.current_documents(connection, entry.site_id)
+        return result
 
 
 @pytest.fixture
@@ -179,8 +179,8 @@ async def test_third_failed_proof_makes_a_site_unverified_and_the_next_one_heals
 
 async def test_crawl_lists_what_changed(visited: Visited) -> None:
     visited.scene.clock.advance(days=1)
-    told = json.dumps(with_commands("orderBread")).encode()
-    visited.server.pages[DOCUMENT] = Page(told, headers={"ETag": '"2"'})
+    changed_document = json.dumps(with_commands("orderBread")).encode()
+    visited.server.pages[DOCUMENT] = Page(changed_document, headers={"ETag": '"2"'})
     await visited.visit("crawl")
     entry = await visited.scene.entry(visited.owner)
     assert [action.name for action in entry.site.actions] == ["orderBread"]
@@ -263,7 +263,7 @@ async def test_document_whose_signature_runs_out_goes_and_the_others_stay(
     assert (await visited.document()).url == second
     outcome = await visited.outcome("crawl")
     assert outcome["result"] == "fetched"
-    assert [one["code"] for one in outcome["problems"]] == [
+    assert [problem["code"] for problem in outcome["problems"]] == [
         "document_signature_expired"
     ]
 
@@ -292,8 +292,8 @@ async def test_visit_that_lost_its_lease_writes_nothing(
     visited: Visited, kind: TaskKind
 ) -> None:
     (stale,) = await visited.lease(kind)
-    told = json.dumps(with_commands("orderBread")).encode()
-    visited.server.pages[DOCUMENT] = Page(told)
+    changed_document = json.dumps(with_commands("orderBread")).encode()
+    visited.server.pages[DOCUMENT] = Page(changed_document)
     visited.show(SiteOwner(host=visited.owner.host).public)
     visited.scene.clock.advance(minutes=3)
     (held,) = await visited.lease(kind)
@@ -321,11 +321,11 @@ async def test_probe_that_ends_during_an_update_loses_nothing_and_locks_nobody_o
     """Both write the profile and the task: the later starts from what is left."""
     (task,) = await visited.lease("probe")
     host, now = visited.owner.host, visited.scene.clock()
-    told = understood(host, body_of(host, with_commands("orderBread")))
+    parsed = understood(host, body_of(host, with_commands("orderBread")))
     async with visited.scene.crawler.begin() as update:
         current = await sites.lock_site(update, host.name)
         assert current
-        await visited.scene.lister.list_site(update, current, told, {}, now)
+        await visited.scene.lister.list_site(update, current, parsed, {}, now)
         probing = asyncio.create_task(carry_out_task(visited.context, task))
         await asyncio.wait({probing}, timeout=0.5)
         await tasks.schedule(update, current.site_id, "probe", now)
@@ -337,8 +337,12 @@ async def test_probe_that_ends_during_an_update_loses_nothing_and_locks_nobody_o
 
 async def test_crawls_learn_how_often_the_site_changes(visited: Visited) -> None:
     expected = NEVER_VISITED
-    told = json.dumps(with_commands("orderBread")).encode()
-    for body, unchanged in ((None, 1.0), (told, 0.0), (told + b" ", 1.0)):
+    changed_document = json.dumps(with_commands("orderBread")).encode()
+    for body, unchanged in (
+        (None, 1.0),
+        (changed_document, 0.0),
+        (changed_document + b" ", 1.0),
+    ):
         visited.scene.clock.advance(days=2)
         if body:
             etag = {"ETag": f'"{len(body)}"'}

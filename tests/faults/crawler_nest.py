@@ -23,16 +23,16 @@ async def complete_unfenced(
 ) -> frozenset[Lease]:
     """As if the fence were not asked for: under whichever there is."""
     written = set()
-    for one in several:
+    for item in several:
         fence = await connection.execute(
             select(task_table.c.fence).where(
-                task_table.c.site_id == one.task.site_id,
-                task_table.c.kind == one.task.kind,
+                task_table.c.site_id == item.task.site_id,
+                task_table.c.kind == item.task.kind,
             )
         )
-        current = replace(one.task, fence=fence.scalar_one())
-        await complete_all(connection, [replace(one, task=current)])
-        written.add(one.task.lease)
+        current = replace(item.task, fence=fence.scalar_one())
+        await complete_all(connection, [replace(item, task=current)])
+        written.add(item.task.lease)
     return frozenset(written)
 
 

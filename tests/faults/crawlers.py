@@ -22,7 +22,7 @@ DOCUMENT = Page(json.dumps(wab()).encode(), headers={"ETag": '"1"'})
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Request:
     """A request. at_s: of the monotonic clock."""
 
     crawler: str
@@ -35,7 +35,7 @@ class SlowHosts:
     """Any number of hosts, which take their time."""
 
     delay_s: float
-    requests: list[Asked] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
     under_way: dict[str, Counter[str]] = field(default_factory=dict)
 
     async def __call__(
@@ -43,7 +43,7 @@ class SlowHosts:
     ) -> None:
         request = await read_request(reader)
         host, crawler = request.headers["host"], _name(request.headers["user-agent"])
-        self.requests.append(Asked(crawler, host, time.monotonic()))
+        self.requests.append(Request(crawler, host, time.monotonic()))
         hosts = self.under_way.setdefault(crawler, Counter())
         hosts[host] += 1
         await asyncio.sleep(self.delay_s)
@@ -52,11 +52,11 @@ class SlowHosts:
         writer.write(page.encode())
         await writer.drain()
 
-    def asked_by(self, crawler: str) -> list[Asked]:
-        return [one for one in self.requests if one.crawler == crawler]
+    def asked_by(self, crawler: str) -> list[Request]:
+        return [request for request in self.requests if request.crawler == crawler]
 
     def asked_since(self, at_s: float) -> set[str]:
-        return {one.host for one in self.requests if one.at_s > at_s}
+        return {request.host for request in self.requests if request.at_s > at_s}
 
     def waited_for_by(self, crawler: str) -> set[str]:
         """Hosts that have not answered this crawler yet."""
@@ -169,10 +169,10 @@ class Ledger:
             return [Change(**row._mapping) for row in rows]
 
     async def leases(self) -> list[Change]:
-        return [one for one in await self.changes() if one.is_lease]
+        return [change for change in await self.changes() if change.is_lease]
 
     async def completions(self) -> list[Change]:
-        return [one for one in await self.changes() if not one.is_lease]
+        return [change for change in await self.changes() if not change.is_lease]
 
     async def clear(self) -> None:
         async with self._owner.begin() as connection:
@@ -181,17 +181,19 @@ class Ledger:
 
 def overtaken(leases: list[Change], *, by: timedelta) -> list[Change]:
     """Those that came after a lease of a task that was ready so much later."""
-    found, latest = [], datetime.min.replace(tzinfo=UTC)
-    for one in sorted(leases, key=lambda lease: lease.at):
-        if one.ready_at + by < latest:
-            found.append(one)
-        latest = max(latest, one.ready_at)
-    return found
+    result, latest = [], datetime.min.replace(tzinfo=UTC)
+    for task in sorted(leases, key=lambda lease: lease.at):
+        if task.ready_at + by < latest:
+            result.append(task)
+        latest = max(latest, task.ready_at)
+    return result
 
 
 def completed_twice(changes: list[Change]) -> list[tuple[int, str, int]]:
     """Leases under which more than one result was written: one of them was stale."""
     written = Counter(
-        (one.site_id, one.kind, one.fence) for one in changes if not one.is_lease
+        (change.site_id, change.kind, change.fence)
+        for change in changes
+        if not change.is_lease
     )
     return [lease for lease, times in written.items() if times > 1]

@@ -15,8 +15,8 @@ class EarlyRecorder(RankingRecorder):
 
     @override
     async def _write(self, writer: RankingWriter, batch: list[_Waiting]) -> None:
-        for one in batch:
-            if not one.durable.done():
-                one.durable.set_result(None)
+        for item in batch:
+            if not item.durable.done():
+                item.durable.set_result(None)
         await asyncio.sleep(PAUSE_S)
         await super()._write(writer, batch)

@@ -37,19 +37,23 @@ async def write(order: dict[str, Any]) -> None:
     engine = open_engine(order["url"], Role.API, pool=2)
     kind = EarlyRecorder if order["early"] else RankingRecorder
     recorder, counting = kind(engine), RankingRecorder(engine, kind=CountingWriter)
-    told = os.open(order["told"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    acknowledged = os.open(order["told"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
     async def call(number: int) -> None:
         while True:
             operator = order["operator"] if number % 2 else None
-            one = make_ranking(IdSource(), operator=operator)
+            ranking = make_ranking(IdSource(), operator=operator)
             try:
-                count = await (counting if operator else recorder).record(one.on_record)
+                count = await (counting if operator else recorder).record(
+                    ranking.on_record
+                )
             except Unavailable:
                 await asyncio.sleep(RETRY_PAUSE_S)
                 continue
-            leaf = (numbered(one, count) if count else one.record).leaf_hash.hex()
-            os.write(told, f"{os.getpid()}.{number} {leaf}\n".encode())
+            leaf = (
+                numbered(ranking, count) if count else ranking.record
+            ).leaf_hash.hex()
+            os.write(acknowledged, f"{os.getpid()}.{number} {leaf}\n".encode())
 
     running = (recorder.run(), counting.run())
     await asyncio.gather(*running, *(call(number) for number in range(CALLERS)))

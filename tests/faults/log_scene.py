@@ -46,7 +46,7 @@ class LogScene:
         self.settings = Settings(data=folder, database_url=self.url)
         self.owner: Engine = open_engine(self.url, pool=3)
         self.served: set[str] = set()
-        self.told = folder / "acknowledged"
+        self.acknowledged_file = folder / "acknowledged"
         self._nest = nest
         self._watch: asyncio.Task[None] | None = None
 
@@ -75,20 +75,28 @@ class LogScene:
             url=self.url,
             early=early,
             operator=None if early else self.operator,
-            told=str(self.told),
+            told=str(self.acknowledged_file),
         )
 
     def acknowledged(self) -> dict[str, list[bytes]]:
         """By caller, in the order of their acknowledgement. A torn line was never sent."""
-        found: dict[str, list[bytes]] = defaultdict(list)
-        lines = self.told.read_bytes() if self.told.exists() else b""
+        result: dict[str, list[bytes]] = defaultdict(list)
+        lines = (
+            self.acknowledged_file.read_bytes()
+            if self.acknowledged_file.exists()
+            else b""
+        )
         for line in lines.split(b"\n")[:-1]:
             caller, leaf = line.decode().split(" ")
-            found[caller].append(bytes.fromhex(leaf))
-        return found
+            result[caller].append(bytes.fromhex(leaf))
+        return result
 
     def count_acknowledged(self) -> int:
-        return self.told.stat().st_size // 66 if self.told.exists() else 0
+        return (
+            self.acknowledged_file.stat().st_size // 66
+            if self.acknowledged_file.exists()
+            else 0
+        )
 
     async def goes_on(self, more: int = 20) -> None:
         """More records are acknowledged, and another checkpoint is signed."""
@@ -126,7 +134,7 @@ class LogScene:
             return await _leaves(connection)
 
     def lost_or_doubled(self, leaves: Sequence[bytes]) -> list[bytes]:
-        every = [leaf for one in self.acknowledged().values() for leaf in one]
+        every = [leaf for item in self.acknowledged().values() for leaf in item]
         return lost_or_doubled(every, leaves)
 
     async def verify(self, keys: Sequence[VerifierKey] = ()) -> None:
@@ -137,8 +145,8 @@ class LogScene:
         leaves = await self.drained()
         assert self.lost_or_doubled(leaves) == []
         index = {leaf: number for number, leaf in enumerate(leaves)}
-        for caller, asked in self.acknowledged().items():
-            places = [index[leaf] for leaf in asked]
+        for caller, query in self.acknowledged().items():
+            places = [index[leaf] for leaf in query]
             assert places == sorted(places), caller
         await self._verify_numbers()
         await self._verify_tiles(leaves)
@@ -151,7 +159,9 @@ class LogScene:
             known = await operators.find_operator(connection, self.operator)
         lines = (parse_ranking_line(body) for body in bodies)
         numbers = [
-            one.operator_count for one in lines if one and one.operator == self.operator
+            line.operator_count
+            for line in lines
+            if line and line.operator == self.operator
         ]
         assert known
         assert numbers == list(range(1, known.rankings + 1))

@@ -54,10 +54,10 @@ class Nest:
         self, environment: dict[str, str], **order: object
     ) -> psutil.Process:
         """Raises: AssertionError, TimeoutError."""
-        told = {**order, "environment": environment, "ended": str(self._ended)}
+        members = {**order, "environment": environment, "ended": str(self._ended)}
         assert self._process.stdin
         assert self._process.stdout
-        self._process.stdin.write(f"{json.dumps(told)}\n".encode())
+        self._process.stdin.write(f"{json.dumps(members)}\n".encode())
         async with asyncio.timeout(PATIENCE_S):
             pid = await self._process.stdout.readline()
         assert pid, f"the nest has ended:\n{self._log.read_text()}"

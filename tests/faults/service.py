@@ -105,7 +105,7 @@ class Service:
     def web_worker(self) -> psutil.Process:
         """The one that answers: below granian, beside Python's resource tracker."""
         workers = self.part("granian").children()
-        return max(workers, key=lambda one: one.memory_info().rss)
+        return max(workers, key=lambda item: item.memory_info().rss)
 
     def processes(self) -> list[psutil.Process]:
         """All that serve has started, the database among them."""
@@ -141,7 +141,7 @@ class Service:
 async def ended(processes: list[psutil.Process]) -> list[psutil.Process]:
     """Those still alive after a while."""
     _, alive = await asyncio.to_thread(psutil.wait_procs, processes, STOPS_WITHIN_S)
-    return [one for one in alive if one.status() != psutil.STATUS_ZOMBIE]
+    return [item for item in alive if item.status() != psutil.STATUS_ZOMBIE]
 
 
 @asynccontextmanager
@@ -185,7 +185,7 @@ async def until_found(service: Service, host: str) -> None:
 
         async def is_found() -> bool:
             results = (await client.search(q=wanted))["results"]
-            return host in [one["site"]["host"] for one in results]
+            return host in [result["site"]["host"] for result in results]
 
         await until(f"{host} is found", is_found)
 
@@ -205,7 +205,7 @@ class Traffic:
 
     async def __aenter__(self) -> Self:
         works = [self._ask(number) for number in range(8)]
-        self._tasks = [asyncio.create_task(one) for one in (*works, self._watch())]
+        self._tasks = [asyncio.create_task(work) for work in (*works, self._watch())]
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -280,9 +280,9 @@ async def logged_in_time(service: Service, wanted: Iterable[bytes]) -> ReadLog:
     missing = set(wanted)
     deadline = time.monotonic() + 5
     while True:
-        found = await read_log(service)
-        if missing <= set(found.leaves) or time.monotonic() > deadline:
-            return found
+        log = await read_log(service)
+        if missing <= set(log.leaves) or time.monotonic() > deadline:
+            return log
         await asyncio.sleep(0.2)
 
 

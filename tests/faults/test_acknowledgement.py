@@ -37,10 +37,10 @@ async def lost_records(
 
     async def call() -> None:
         while True:
-            one = make_ranking(IdSource())
+            ranking = make_ranking(IdSource())
             with suppress(Unavailable):
-                await recorder.record(one.on_record)
-                acknowledged.append(one.record.leaf_hash)
+                await recorder.record(ranking.on_record)
+                acknowledged.append(ranking.record.leaf_hash)
             await asyncio.sleep(0)
 
     async def another(count: int) -> None:

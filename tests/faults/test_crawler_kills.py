@@ -144,10 +144,12 @@ async def test_each_host_is_visited_in_time_though_crawlers_are_killed(
     )
 
     changes = await stage.ledger.changes()
-    leases = [one for one in changes if one.is_lease and one.ready_at >= began_at]
-    taken_over = [one for one in leases if one.held_until]
+    leases = [
+        change for change in changes if change.is_lease and change.ready_at >= began_at
+    ]
+    taken_over = [task for task in leases if task.held_until]
     assert len(taken_over) >= KILLS, "each was killed in the middle of a lease"
-    assert all(one.at >= one.held_until for one in taken_over if one.held_until)
+    assert all(item.at >= item.held_until for item in taken_over if item.held_until)
     # A kill costs at most the rest of the lease: then it is the host's turn again,
     # before that of any host whose turn came an interval later. How long a turn takes
     # says only how busy this machine is.

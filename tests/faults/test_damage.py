@@ -74,8 +74,8 @@ async def start_publisher(settings: Settings) -> asyncio.subprocess.Process:
 
 async def count(owner: Engine, table: str) -> int:
     async with owner.connect() as connection:
-        found = await connection.execute(text(f"SELECT count(*) FROM audit.{table}"))
-        return int(found.scalar_one())
+        result = await connection.execute(text(f"SELECT count(*) FROM audit.{table}"))
+        return int(result.scalar_one())
 
 
 def some_record() -> AcceptedRecord:

@@ -93,12 +93,12 @@ async def test_full_disk_refuses_records_and_loses_none(
     ]
 
     async def record() -> bool:
-        one = make_ranking(IdSource())
+        ranking = make_ranking(IdSource())
         try:
-            await recorder.record(one.on_record)
+            await recorder.record(ranking.on_record)
         except Unavailable:
             return False
-        acknowledged.append(one.record.leaf_hash)
+        acknowledged.append(ranking.record.leaf_hash)
         return True
 
     assert await record()

@@ -45,10 +45,10 @@ async def service(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[Service]:
     """In the end it is stopped, after all it went through, as an operator would."""
-    async with open_service(tmp_path_factory.mktemp("service")) as found:
-        yield found
-        processes = found.processes()
-        assert await found.stop() == 0
+    async with open_service(tmp_path_factory.mktemp("service")) as result:
+        yield result
+        processes = result.processes()
+        assert await result.stop() == 0
         assert await ended(processes) == [], "orphans, the database perhaps"
 
 
@@ -90,24 +90,24 @@ async def test_workers_of_a_killed_web_server_end_with_it(service: Service) -> N
 
 
 async def test_service_ends_whole_and_goes_on_with_its_log(service: Service) -> None:
-    asked = await service.ask()
-    first = await logged_in_time(service, asked)
+    query = await service.ask()
+    first = await logged_in_time(service, query)
 
     processes = service.processes()
     assert await service.stop() == 0
     assert await ended(processes) == [], "orphans of a SIGTERM"
     await service.start()
-    asked += await service.ask()
+    query += await service.ask()
     second = await read_log(service, previous=first.head)
 
     parts = service.process.children(recursive=True)
     await service.stop(signal.SIGKILL)
     assert await ended(parts) == [], "orphans of a kill -9 would hold the port"
     await service.start()
-    asked += await service.ask()
+    query += await service.ask()
     await read_log(service, previous=second.head)
-    third = await logged_in_time(service, asked)
-    assert lost_or_doubled(asked, third.leaves) == []
+    third = await logged_in_time(service, query)
+    assert lost_or_doubled(query, third.leaves) == []
     assert third.head.origin == first.head.origin
 
 
@@ -129,9 +129,9 @@ async def test_database_that_is_gone_for_30_s_is_told_with_503_and_retry_after(
     await service.until_ready()
     async with Traffic(service) as again:
         await again.works_again()
-    asked = [*traffic.acknowledged, *again.acknowledged]
-    log = await logged_in_time(service, asked)
-    assert lost_or_doubled(asked, log.leaves) == []
+    requests = [*traffic.acknowledged, *again.acknowledged]
+    log = await logged_in_time(service, requests)
+    assert lost_or_doubled(requests, log.leaves) == []
     log.verify_history(traffic.checkpoints | again.checkpoints)
 
 

@@ -25,8 +25,8 @@ EARLY_KILLS = 8
 @pytest.fixture(scope="module")
 async def nest(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Nest]:
     folder = tmp_path_factory.mktemp("nest")
-    async with Nest.open("tests.faults.log_nest", folder) as found:
-        yield found
+    async with Nest.open("tests.faults.log_nest", folder) as result:
+        yield result
 
 
 @pytest.fixture
@@ -36,8 +36,8 @@ async def scene(
     folder = tmp_path_factory.mktemp("log")
     name = folder.name.replace("-", "_")
     own_postgres.create_database(name)
-    async with LogScene(folder, own_postgres.url(name), nest) as found:
-        yield found
+    async with LogScene(folder, own_postgres.url(name), nest) as log_scene:
+        yield log_scene
 
 
 async def kill(*processes: psutil.Process) -> None:
@@ -126,9 +126,9 @@ async def test_key_of_the_log_can_be_replaced_while_the_log_goes_on(
     await scene.verify([old, new])
     await kill(publisher)
 
-    assert [parse_vkey(one) for one in keyring.load_former_vkeys(keys)] == [old]
+    assert [parse_vkey(vkey) for vkey in keyring.load_former_vkeys(keys)] == [old]
     signed = sorted(map(size_and_signers(old, new), scene.served), key=itemgetter(0))
-    turns = [by for by, _ in groupby(one for _, one in signed)]
+    turns = [by for by, _ in groupby(item for _, item in signed)]
     assert turns == [{old}, {old, new}, {new}]
 
 
@@ -137,7 +137,7 @@ def size_and_signers(
 ) -> Callable[[str], tuple[int, frozenset[VerifierKey]]]:
     def look(note: str) -> tuple[int, frozenset[VerifierKey]]:
         verified = verify_note(note.encode(), keys)
-        signers = frozenset(one.key for one in verified.signatures)
+        signers = frozenset(signature.key for signature in verified.signatures)
         return parse_checkpoint(verified.text).size, signers
 
     return look

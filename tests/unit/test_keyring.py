@@ -14,7 +14,7 @@ URL = f"https://{NAME}"
 def test_each_secret_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
     folder = tmp_path / "keys"
     keyring.create_keyring(folder, NAME)
-    modes = {one.name: stat.S_IMODE(one.stat().st_mode) for one in folder.iterdir()}
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
     public = {name for name in modes if name.endswith(".vkey")}
     assert public == {"log.vkey", "promise.vkey"}
     assert modes.keys() - public == {"log.pem", "promise.pem", "web.key", "bot.pem"}
@@ -24,10 +24,10 @@ def test_each_secret_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
 
 def test_what_is_there_is_kept_and_what_is_missing_is_made(tmp_path: Path) -> None:
     keyring.create_keyring(tmp_path, NAME)
-    before = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     (tmp_path / "bot.pem").unlink()
     keyring.create_keyring(tmp_path, NAME)
-    after = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
+    after = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert after.keys() == before.keys()
     assert {name for name in after if after[name] != before[name]} == {"bot.pem"}
 
@@ -40,7 +40,7 @@ def test_the_crawler_has_a_key_of_its_own(tmp_path: Path) -> None:
         keyring.load_signer(tmp_path, purpose, NAME).private.public_key()
         for purpose in (keyring.LOG, keyring.PROMISE)
     ]
-    assert bot.raw not in [one.public_bytes_raw() for one in others]
+    assert bot.raw not in [other_item.public_bytes_raw() for other_item in others]
 
 
 def test_a_key_of_another_kind_is_refused(tmp_path: Path) -> None:
@@ -52,8 +52,8 @@ def test_a_key_of_another_kind_is_refused(tmp_path: Path) -> None:
 
 def test_a_logs_name_is_for_life(tmp_path: Path) -> None:
     keyring.create_keyring(tmp_path, NAME)
-    before = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert keyring.load_log_name(tmp_path) == NAME
     with pytest.raises(keyring.LogRenamed, match=f"LOG_NAME={NAME}"):
         keyring.create_keyring(tmp_path, "other.example")
-    assert before == {one.name: one.read_bytes() for one in tmp_path.iterdir()}
+    assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir()}

@@ -26,9 +26,9 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
 
 
-def faults(*kept: str) -> int:
+def faults(*saved: str) -> int:
     """How many pages were cleared in the second round."""
-    command = [sys.executable, "-c", ROUNDS, *kept]
+    command = [sys.executable, "-c", ROUNDS, *saved]
     return int(subprocess.run(command, capture_output=True, check=True).stdout)
 
 

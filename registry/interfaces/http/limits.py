@@ -54,6 +54,7 @@ class Kind(Enum):
     WRITE = "writes"
     ACCOUNT = "account"
     INQUIRY = "inquiry"
+    MESSAGE = "message"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,8 @@ LIMITS: Mapping[Kind, LimitRow] = {
     Kind.ACCOUNT: LimitRow(Quota(10, 1 / 60)),
     # Counterfactual questions of known auditors, each a second of work.
     Kind.INQUIRY: LimitRow(Quota(30, 1 / 10)),
+    # Of a protocol whose every message costs half a millisecond before it says anything.
+    Kind.MESSAGE: LimitRow(Quota(600, 40)),
 }
 PUT_OFF_FIRST = frozenset({Kind.SEARCH, Kind.SELECTION})
 """Kinds that anonymous askers write into the log; to erase must always be possible."""

@@ -110,3 +110,8 @@ STREAMS_TAKEN = ProblemType(
     "Ask for the status itself: GET /v1/registrations/{id}; or try again after the "
     "seconds that Retry-After names.",
 )
+ORIGIN_MISMATCH = ProblemType(
+    "origin_mismatch",
+    "A page of this origin may not call",
+    "Call from a page that was loaded by https, or from the registry's own pages.",
+)

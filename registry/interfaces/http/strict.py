@@ -44,7 +44,7 @@ class StrictRequest(Request[Any, Any, State]):
         taken = self.route_handler.parsed_data_field
         body = await self.body()
         value = parse_json(body, max_depth=MAX_BODY_DEPTH, max_bytes=MAX_BODY_BYTES)
-        return value if taken is None else _convert(value, taken.annotation)
+        return value if taken is None else convert_body(value, taken.annotation)
 
     @override
     async def body(self) -> bytes:
@@ -168,7 +168,8 @@ def _choices(annotation: Any) -> Iterator[str]:
             yield from _choices(part)
 
 
-def _convert(value: Any, wanted: Any) -> Any:
+def convert_body(value: Any, wanted: Any) -> Any:
+    """Return the JSON value as a struct. Raises: Refused, naming the member."""
     try:
         return msgspec.convert(value, wanted)
     except msgspec.ValidationError as error:

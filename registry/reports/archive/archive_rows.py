@@ -48,11 +48,12 @@ TYPES: Mapping[str, str] = {
     "totals": "INTEGER[]",
     "ties": "UBIGINT[]",
     "tiers": "SMALLINT[]",
+    "probes": "INTEGER[]",
 }
 """Columns of a file of rankings, as DuckDB names their types."""
 
 
-LATER = ("tiers", "answer_salt", "choice", "choice_salt")
+LATER = ("tiers", "probes", "answer_salt", "choice", "choice_salt")
 """Columns that files of before lack."""
 
 
@@ -64,7 +65,7 @@ class ArchivedRanking(msgspec.Struct, kw_only=True):
     erased, or stand in the log (version 1); then they are 0 and empty. choice: JSON, with
     its salt, as the selection disclosed it. query_key, category, located: what a report takes from
     the query, the filters and the place. query, location, filters: JSON, as disclosed; with their salts None where erased.
-    scores: JSON too, where they are of another form than the four columns can hold.
+    scores: JSON too, where they are of another form than the five columns can hold.
     """
 
     leaf_index: int
@@ -95,6 +96,7 @@ class ArchivedRanking(msgspec.Struct, kw_only=True):
     totals: list[int] | None = None
     ties: list[int] | None = None
     tiers: list[int] | None = None
+    probes: list[int | None] | None = None
 
     @property
     def unopened(self) -> list[str]:
@@ -121,7 +123,11 @@ class ArchivedRanking(msgspec.Struct, kw_only=True):
             return encode_answer(self.eligible, order)
         if name == "scores" and self.scores is None:
             columns = ArchivedScores(
-                self.factors or [], self.totals or [], self.ties or [], self.tiers
+                self.factors or [],
+                self.totals or [],
+                self.ties or [],
+                self.tiers,
+                self.probes,
             )
             return join_scores(columns, self.returned)
         return str(getattr(self, name)).encode()
@@ -213,7 +219,7 @@ def _put(row: ArchivedRanking, name: str, disclosure: str) -> None:
     setattr(row, f"{name}_salt", salt)
     columns = split_scores(bytes(value), row.returned) if name == "scores" else None
     if columns:
-        row.factors, row.totals, row.ties, row.tiers = columns
+        row.factors, row.totals, row.ties, row.tiers, row.probes = columns
     else:
         setattr(row, name, bytes(value).decode())
 

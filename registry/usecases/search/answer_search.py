@@ -20,7 +20,7 @@ from registry.index.query.index_searcher import is_compiled
 from registry.index.query.search import Ranked, prepare_query, search
 from registry.ranking.explain import FACTOR_NAMES, Advantage, Explanation
 from registry.ranking.ties import OrderKey, make_seed
-from registry.records.packed_scores import ScoreColumns
+from registry.records.packed_scores import Probes, ScoreColumns
 from registry.records.promise import Promise
 from registry.records.ranked_answer import AnswerRequest, RankedAnswer, put_on_record
 from registry.records.record import Record
@@ -156,13 +156,10 @@ class Searcher:
         self.promiser.verify_log_moves()
         now = self._ids.clock()
         page = continuation or self._first_page(query.nonce, now)
-        if not has_pages(page.at, now):
-            raise Refused(PAGES_ENDED, pointer="cursor")
-        seed = await self._seed_of(page.at)
+        seed = await self._seed_of(page.at, now)
         tie_seed = _draw_tie_seed(seed, query, cell, filters, page)
         ranked, facets = await self._rank(query, cell, filters, page, tie_seed)
-        site_ids = [site.site_id for site in ranked.sites]
-        summaries = await self._entries.find(site_ids)
+        summaries = await self._entries.find([site.site_id for site in ranked.sites])
         brief = await self._brief(query, ranked, summaries)
         record, number = await self._record(
             *(query, cell, filters, page, ranked),
@@ -195,7 +192,7 @@ class Searcher:
         Raises: Unavailable if the registry is starting.
         """
         page = self._first_page("", self._ids.clock())
-        seed = await self._seed_of(page.at)
+        seed = await self._seed_of(page.at, page.at)
         ranked, facets = await self._rank(query, cell, filters, page, seed.secret)
         return ranked.eligible, facets
 
@@ -230,7 +227,10 @@ class Searcher:
             rank=0,
         )
 
-    async def _seed_of(self, at: datetime) -> CommittedSeed:
+    async def _seed_of(self, at: datetime, now: datetime) -> CommittedSeed:
+        """Return the seed of the day. at: of the first page."""
+        if not has_pages(at, now):
+            raise Refused(PAGES_ENDED, pointer="cursor")
         seed = await self._seeds.find(at.date())
         if seed is None or not self.follower.is_loaded:
             raise Unavailable(NOT_READY, retry_after_s=1)
@@ -357,7 +357,13 @@ def _scores(ranked: Ranked) -> ScoreColumns:
         totals=[site.score for site in sites],
         ties=[site.order_key.tie_key for site in sites],
         tiers=[site.order_key.commission_tier for site in sites],
+        probes=[_probes_of(site.explanation) for site in sites],
     )
+
+
+def _probes_of(explanation: Explanation) -> Probes:
+    facts = explanation.quality.facts
+    return facts.probes, facts.answers, facts.successes, facts.median_ms
 
 
 def _next_page(page: Continuation, ranked: Ranked) -> Continuation | None:

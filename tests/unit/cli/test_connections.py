@@ -92,9 +92,9 @@ def test_a_part_is_given_as_it_was_meant(answer: bytes, body: bytes | None) -> N
     ],
 )
 def test_what_is_no_answer_is_told(answer: bytes, is_passing: bool) -> None:
-    with answering(answer) as server, pytest.raises(NotAnswered) as told:
+    with answering(answer) as server, pytest.raises(NotAnswered) as output:
         server.get("tile/0/000")
-    assert told.value.is_passing is is_passing
+    assert output.value.is_passing is is_passing
 
 
 @pytest.mark.parametrize(
@@ -104,9 +104,9 @@ def test_no_more_is_read_than_a_log_can_have(
     answer: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "MAX_RESPONSE_BYTES", 1_000)
-    with answering(answer) as server, pytest.raises(NotAnswered) as told:
+    with answering(answer) as server, pytest.raises(NotAnswered) as output:
         server.get("tile/entries/000")
-    assert not told.value.is_passing
+    assert not output.value.is_passing
 
 
 @pytest.mark.parametrize("url", ["http://", "http://a:port", "http://a:99999"])

@@ -45,12 +45,12 @@ def values(index):
     assert len(ranked.sites) == K
     scores = [
         {
-            "site": format_site_id(one.site_id),
-            "factors": list(msgspec.to_builtins(one.factors).values()),
-            "score": one.score,
-            "tie": f"{one.order_key.tie_key:016x}",
+            "site": format_site_id(site.site_id),
+            "factors": list(msgspec.to_builtins(site.factors).values()),
+            "score": site.score,
+            "tie": f"{site.order_key.tie_key:016x}",
         }
-        for one in ranked.sites
+        for site in ranked.sites
     ]
     return {
         "query": "book tables",
@@ -67,29 +67,29 @@ def values(index):
 
 
 def disclose(values):
-    return [encode_disclosure("salt", name, one) for name, one in values.items()]
+    return [encode_disclosure("salt", name, value) for name, value in values.items()]
 
 
 @pytest.mark.parametrize("secret", [SECRET, None])
 def test_factors_are_computed_again_in_the_same_index(index, members, values, secret):
-    found = IndexSnapshot(index).search_again(members, disclose(values), secret)
-    assert (found.compared, found.differences, found.missing) == (K, (), "")
+    result = IndexSnapshot(index).search_again(members, disclose(values), secret)
+    assert (result.compared, result.differences, result.missing) == (K, (), "")
 
 
 def test_another_factor_is_found(index, members, values):
     spoiled = deepcopy(values)
     spoiled["scores"][0]["factors"][0] -= 1
-    found = IndexSnapshot(index).search_again(members, disclose(spoiled), SECRET)
-    assert len(found.differences) == 1
-    assert "the factors are" in found.differences[0]
+    result = IndexSnapshot(index).search_again(members, disclose(spoiled), SECRET)
+    assert len(result.differences) == 1
+    assert "the factors are" in result.differences[0]
 
 
 def test_an_index_of_another_time_or_policy_computes_nothing(index, members, values):
     for changes in ({"snap": "another"}, {"policy": "another"}):
-        found = IndexSnapshot(index).search_again(
+        result = IndexSnapshot(index).search_again(
             members | changes, disclose(values), None
         )
-        assert (found.compared, found.missing != "") == (0, True)
+        assert (result.compared, result.missing != "") == (0, True)
     assert IndexSnapshot(None).search_again(members, disclose(values), None).missing
 
 
@@ -102,14 +102,14 @@ def test_without_the_question_nothing_is_computed(index, members, values):
 
 def test_sites_that_the_search_does_not_find_are_told(index, members, values):
     other = {**values, "query": "zzzz"}
-    found = IndexSnapshot(index).search_again(members, disclose(other), None)
-    assert "finds none" in found.missing
+    result = IndexSnapshot(index).search_again(members, disclose(other), None)
+    assert "finds none" in result.missing
 
 
 def test_an_index_of_either_policy_is_taken(tmp_path: Path) -> None:
-    made = Builder.build([], TRANSFORMER_POLICY)
+    result = Builder.build([], TRANSFORMER_POLICY)
     writer = IndexWriter(tmp_path)
-    writer.put(made)
+    writer.put(result)
     disclosed = {"policy": TRANSFORMER_POLICY.digest, "snap": "of another time"}
-    found = IndexSnapshot.load(tmp_path).search_again(disclosed, [], None)
-    assert found.missing == "factors: the index at hand is of another time"
+    recomputed = IndexSnapshot.load(tmp_path).search_again(disclosed, [], None)
+    assert recomputed.missing == "factors: the index at hand is of another time"

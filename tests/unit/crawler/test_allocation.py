@@ -27,8 +27,8 @@ def many(slowest: float, fastest: float) -> st.SearchStrategy[Floats]:
 def worth(changes_per_day: Floats, visits_per_day: Floats) -> Floats:
     """The derivative of (f/λ)(1 - e^(-λ/f)) for f: what one more visit a day brings."""
     ratio = changes_per_day / visits_per_day
-    found: Floats = (1 - (1 + ratio) * np.exp(-ratio)) / changes_per_day
-    return found
+    result: Floats = (1 - (1 + ratio) * np.exp(-ratio)) / changes_per_day
+    return result
 
 
 @given(many(1e-3, 5.0), budgets)
@@ -70,11 +70,11 @@ def test_changing_often_does_not_buy_visits_without_end() -> None:
 
 @given(many(1e-3, 1e3), budgets, budgets)
 def test_a_larger_budget_takes_visits_from_nobody(
-    changes_per_day: Floats, one: float, other: float
+    changes_per_day: Floats, first: float, other: float
 ) -> None:
     less, more = (
         allocate(changes_per_day, visits_per_day=budget).visits_per_day(changes_per_day)
-        for budget in sorted((one, other))
+        for budget in sorted((first, other))
     )
     assert (less <= more + 1e-9).all()
 
@@ -87,5 +87,5 @@ def test_a_registry_that_knows_nothing_comes_once_a_day() -> None:
 def test_a_budget_beyond_the_bounds_gives_all_that_is_allowed() -> None:
     rates = np.array([0.1, 1.0])
     for budget, visits in ((0.01, FEWEST), (100.0, MOST)):
-        found = allocate(rates, visits_per_day=budget).visits_per_day(rates)
-        assert found == pytest.approx([visits] * 2)
+        result = allocate(rates, visits_per_day=budget).visits_per_day(rates)
+        assert result == pytest.approx([visits] * 2)

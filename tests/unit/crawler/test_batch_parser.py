@@ -46,19 +46,19 @@ async def test_documents_that_come_one_by_one_are_read_in_a_row() -> None:
             await asyncio.sleep(0)
 
     visits = [fetch_and_read(batch_parser, 1 + n, Page(n, book).read) for n in range(3)]
-    *found, _ = await asyncio.gather(*visits, look())
-    assert found == [0, 2, 4]
+    *result, _ = await asyncio.gather(*visits, look())
+    assert result == [0, 2, 4]
     assert set(seen) == {0}  # nobody else ran between the first and the last
 
 
 async def test_what_reading_raises_is_told_to_its_own_visit() -> None:
     batch_parser, book = BatchParser(), list[int]()
     good = [fetch_and_read(batch_parser, 0, Page(n, book).read) for n in (1, 2)]
-    found = await asyncio.gather(
+    outcomes = await asyncio.gather(
         *good, fetch_and_read(batch_parser, 0, refuse), return_exceptions=True
     )
-    assert found[:2] == [2, 4]
-    assert isinstance(found[2], Refused)
+    assert outcomes[:2] == [2, 4]
+    assert isinstance(outcomes[2], Refused)
     assert book == [1, 2]  # each was read once, whatever became of another
 
 

@@ -6,10 +6,15 @@ from registry.formats.document import Parsed
 
 
 def test_crowds_documents_are_read_as_four_formats() -> None:
-    found = [parse_document(build_document(n), url=url_of(n)) for n in range(8)]
-    documents = [one.document for one in found if isinstance(one, Parsed)]
-    assert [one.format for one in documents] == 2 * ["wab", "awp", "awas", "abp"]
-    assert {len(one.site.actions) for one in documents} == {ACTIONS}
+    result = [parse_document(build_document(n), url=url_of(n)) for n in range(8)]
+    documents = [item.document for item in result if isinstance(item, Parsed)]
+    assert [document.format for document in documents] == 2 * [
+        "wab",
+        "awp",
+        "awas",
+        "abp",
+    ]
+    assert {len(document.site.actions) for document in documents} == {ACTIONS}
 
 
 def test_each_site_has_another_document_of_a_common_size() -> None:

@@ -28,11 +28,11 @@ class Scene:
     """Breakers that open at the third failure, and what they told."""
 
     def __init__(self, draw: Callable[[], float] = lambda: 1.0, capacity: int = 9):
-        self.told: list[tuple[Scope, State]] = []
+        self.changes: list[tuple[Scope, State]] = []
         self.now_s = 0.0
         self.breakers = Breakers(
             draw=draw,
-            tell=lambda scope, state: self.told.append((scope, state)),
+            tell=lambda scope, state: self.changes.append((scope, state)),
             rules=dict.fromkeys(RULES, RULE),
             capacity=capacity,
         )
@@ -64,7 +64,7 @@ def test_a_circuit_opens_at_so_many_failures_in_a_row() -> None:
     assert not scene.is_open()
     scene.fail(1)
     assert scene.is_open()
-    assert scene.told == [(HOST, "open")]
+    assert scene.changes == [(HOST, "open")]
 
 
 def test_what_taught_nothing_is_not_counted() -> None:
@@ -91,7 +91,7 @@ def test_half_open_lets_one_try_and_the_others_wait_for_the_outcome() -> None:
     assert [scene.enter() for _ in range(3)] == [True, False, False]
     scene.note("success")
     assert [scene.enter() for _ in range(3)] == [True, True, True]
-    assert [state for _, state in scene.told] == ["open", "half_open", "closed"]
+    assert [state for _, state in scene.changes] == ["open", "half_open", "closed"]
 
 
 def test_a_trial_that_taught_nothing_is_another_s_turn() -> None:

@@ -30,12 +30,12 @@ def discovery(*failures: Failure, absent: tuple[str, ...] = ()) -> Discovery:
     )
 
 
-def told(
-    found: Discovery, nothing: NoDocument | None = None, *, is_outage: bool = False
+def notices_of(
+    result: Discovery, nothing: NoDocument | None = None, *, is_outage: bool = False
 ) -> list[tuple[str, str | None]]:
-    troubles = troubles_of(found, nothing, stored=[URL], is_outage=is_outage)
+    troubles = troubles_of(result, nothing, stored=[URL], is_outage=is_outage)
     compared = compare_crawl({}, troubles, NOON)
-    return [(one.code, one.url) for one in compared.notices]
+    return [(notice.code, notice.url) for notice in compared.notices]
 
 
 @pytest.mark.parametrize(
@@ -63,26 +63,26 @@ def told(
 def test_what_failed_beside_what_was_read(
     failures: list[Failure], expected: list[tuple[str, str | None]]
 ) -> None:
-    assert told(discovery(*failures)) == expected
+    assert notices_of(discovery(*failures)) == expected
 
 
 def test_outage_is_one_notice_whatever_failed() -> None:
-    found = discovery(
+    result = discovery(
         failure(refusals.TIMEOUT, URL), failure(refusals.CONNECT, OTHER, "declared")
     )
-    assert told(found, is_outage=True) == [("site_unreachable", OTHER)]
+    assert notices_of(result, is_outage=True) == [("site_unreachable", OTHER)]
 
 
 def test_place_that_is_surely_empty_is_not_one_that_could_not_be_read() -> None:
-    found = discovery(failure(refusals.NOT_FOUND, URL, "declared"), absent=(URL,))
+    result = discovery(failure(refusals.NOT_FOUND, URL, "declared"), absent=(URL,))
     nothing = NoDocument({}, [problem(refusals.NOT_FOUND)])
-    assert told(found, nothing)[0] == ("documents_missing", URL)
-    assert ("document_unread", URL) not in told(found, nothing)
+    assert notices_of(result, nothing)[0] == ("documents_missing", URL)
+    assert ("document_unread", URL) not in notices_of(result, nothing)
 
 
 def test_expired_document_is_told_as_that_alone() -> None:
     nothing = NoDocument({URL: problem(DOCUMENT_SIGNATURE_EXPIRED)}, [])
-    assert told(discovery(), nothing) == [("document_expired", URL)]
+    assert notices_of(discovery(), nothing) == [("document_expired", URL)]
 
 
 @pytest.mark.parametrize(
@@ -104,4 +104,4 @@ def test_what_was_hidden_is_not_over(
     later = troubles_of(discovery(*failures), None, stored=[URL], is_outage=is_outage)
     compared = compare_crawl(before, later, NOON)
     assert before.items() <= compared.standing.items()
-    assert "document_stands" not in [one.code for one in compared.notices]
+    assert "document_stands" not in [notice.code for notice in compared.notices]

@@ -23,7 +23,7 @@ class Doubling:
         await asyncio.sleep(0)
         if self._bad in numbers:
             raise ValueError(f"{self._bad} among {len(numbers)}")
-        return [2 * one for one in numbers]
+        return [2 * number for number in numbers]
 
 
 async def test_those_of_one_moment_go_together_in_their_order() -> None:
@@ -61,10 +61,10 @@ async def test_who_is_expected_and_never_comes_is_waited_for_a_while() -> None:
 async def test_fault_of_one_is_told_to_that_one_alone() -> None:
     double = Doubling(bad=1)
     group = Group(double, most=MOST)
-    found = await asyncio.gather(*map(group.do, range(3)), return_exceptions=True)
-    assert [found[0], found[2]] == [0, 4]
-    assert isinstance(found[1], ValueError)
-    assert "among 1" in str(found[1])
+    outcomes = await asyncio.gather(*map(group.do, range(3)), return_exceptions=True)
+    assert [outcomes[0], outcomes[2]] == [0, 4]
+    assert isinstance(outcomes[1], ValueError)
+    assert "among 1" in str(outcomes[1])
     assert sorted(map(len, double.batches)) == [1, 1, 1, 3]
 
 

@@ -26,13 +26,15 @@ def ids_in(module: ModuleType) -> Iterator[str]:
     for test in vars(module).values():
         for mark in getattr(test, "pytestmark", []):
             if mark.name == "parametrize":
-                yield from (getattr(one, "id", None) or "" for one in mark.args[1])
+                yield from (
+                    getattr(argument, "id", None) or "" for argument in mark.args[1]
+                )
 
 
 def test_each_case_is_tested_once() -> None:
     modules = (test_guard, test_hostile_json, test_hostile_servers)
-    named = (ID.fullmatch(one) for module in modules for one in ids_in(module))
-    tested = Counter(one[1] for one in named if one)
+    named = (ID.fullmatch(item) for module in modules for item in ids_in(module))
+    tested = Counter(item[1] for item in named if item)
     cases = {f"{row}{n}" for row, last in TABLE.items() for n in range(1, last + 1)}
     assert len(cases) == 215
     assert cases <= tested.keys()

@@ -230,8 +230,8 @@ async def test_who_is_cancelled_while_waiting_leaves_its_place() -> None:
     async with turn_of(politeness):
         waiting = [asyncio.create_task(ask(politeness)) for _ in range(5)]
         await asyncio.sleep(0.05)
-        for one in waiting:
-            one.cancel()
+        for item in waiting:
+            item.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
     assert await ask(politeness) == ""
     assert politeness.snapshot() == {"under_way": 0}

@@ -30,8 +30,8 @@ def test_while_nothing_is_known_each_site_gets_the_budget(
     ("budget", "longest"), [(0.001, MAX_RECRAWL), (1000.0, MIN_RECRAWL)], ids=str
 )
 def test_no_budget_goes_beyond_the_bounds(budget: float, longest: timedelta) -> None:
-    found = wait(Revisits(budget)) / timedelta(hours=1)
-    assert found == pytest.approx(longest / timedelta(hours=1), rel=0.01)
+    result = wait(Revisits(budget)) / timedelta(hours=1)
+    assert result == pytest.approx(longest / timedelta(hours=1), rel=0.01)
 
 
 async def test_the_crawler_works_with_the_budget_of_its_settings() -> None:

@@ -101,8 +101,8 @@ def test_a_proof_clears_the_strikes_and_holds_for_a_week() -> None:
 
 
 def test_one_fetch_in_ten_is_unconditional() -> None:
-    asked = [decide_unconditional(lambda n=n: n / 100) for n in range(100)]
-    assert sum(asked) == 10
+    query = [decide_unconditional(lambda n=n: n / 100) for n in range(100)]
+    assert sum(query) == 10
 
 
 @pytest.mark.parametrize(

@@ -23,12 +23,12 @@ def test_figures_are_the_same_at_each_run() -> None:
 
 
 def test_allocation_is_freshest_of_the_same_budget() -> None:
-    found = compare(sites=SITES, days=DAYS, seeds=1)
+    comparison = compare(sites=SITES, days=DAYS, seeds=1)
     for prefix in ("", "fixed_", "backoff_"):
-        assert found[f"{prefix}visits_per_day"] == pytest.approx(1, abs=0.02)
-    others = (found["fixed_mean_freshness"], found["backoff_mean_freshness"])
-    assert found["mean_freshness"] > max(others) + 0.015
-    assert found["mean_freshness"] < found["known_rates_mean_freshness"]
+        assert comparison[f"{prefix}visits_per_day"] == pytest.approx(1, abs=0.02)
+    others = (comparison["fixed_mean_freshness"], comparison["backoff_mean_freshness"])
+    assert comparison["mean_freshness"] > max(others) + 0.015
+    assert comparison["mean_freshness"] < comparison["known_rates_mean_freshness"]
 
 
 def test_a_fixed_interval_is_as_fresh_as_the_formula_says() -> None:

@@ -48,8 +48,8 @@ class Backlog:
             raise
 
     async def end(self, count: int) -> None:
-        for one in [one for one in self.begun if not one.is_set()][:count]:
-            one.set()
+        for item in [task for task in self.begun if not task.is_set()][:count]:
+            item.set()
         await settle()
         self.waiting = max(self.waiting, self.leased - len(self.begun))
 
@@ -97,13 +97,13 @@ class Greedy(Worker):
 
     @override
     async def _lease_and_start(self, queue: Queue, slots: Slots, free: int) -> int:
-        found = await queue.lease(None, limit=self._at_once)
-        for one in found:
+        result = await queue.lease(None, limit=self._at_once)
+        for item in result:
             await slots.wait()
             slots.take()
-            job = asyncio.create_task(self._run(queue, one))
+            job = asyncio.create_task(self._run(queue, item))
             job.add_done_callback(lambda _: slots.leave())
-        return len(found)
+        return len(result)
 
 
 async def test_nothing_leased_waits_for_a_slot() -> None:
@@ -152,11 +152,11 @@ async def test_a_bug_in_a_job_ends_that_job_alone() -> None:
     backlog = Backlog()
     works = backlog.work
 
-    async def work(context: object, one: object) -> None:
+    async def work(context: object, item: object) -> None:
         if len(backlog.begun) == 1:
             backlog.begun.append(asyncio.Event())
             raise KeyError("a bug")
-        await works(context, one)
+        await works(context, item)
 
     backlog.work = work  # type: ignore[method-assign]
     async with working(backlog, at_once=4):

@@ -9,7 +9,7 @@ Columns = st.lists(st.binary(max_size=40), max_size=12)
 
 
 def copied(columns: list[bytes]) -> bytes:
-    rows = (b"\0\1" + len(one).to_bytes(4) + one for one in columns)
+    rows = (b"\0\1" + len(column).to_bytes(4) + column for column in columns)
     return bytes(HEADER_BYTES) + b"".join(rows) + b"\xff\xff"
 
 
@@ -17,16 +17,16 @@ def copied(columns: list[bytes]) -> bytes:
 def test_every_row_comes_once_and_in_order(
     columns: list[bytes], piece: int, pages: int
 ) -> None:
-    rows, whole, found = CopiedRows(), copied(columns), []
+    rows, whole, result = CopiedRows(), copied(columns), []
 
     def take() -> None:
         page = rows.page()
         for start, length in zip(page.starts, page.lengths, strict=True):
-            found.append(page.content[start : start + length].tobytes())
+            result.append(page.content[start : start + length].tobytes())
 
     for number, start in enumerate(range(0, len(whole), piece)):
         rows.add(whole[start : start + piece])
         if pages and number % pages == 0:
             take()
     take()
-    assert found == columns
+    assert result == columns

@@ -28,18 +28,18 @@ def test_each_transaction_is_told_of_once_after_it_ended(
     spans: list[tuple[int, int]], looks: list[int]
 ) -> None:
     spans.sort()
-    before, told = Snapshot.at(0), []
+    before, seen_ids = Snapshot.at(0), []
     for moment in [*sorted(looks), 100]:
         after = seen_at(moment, spans)
         new = xids(ended_between(before, after))
         assert all(sum(spans[xid]) <= moment for xid in new)
-        told += new
+        seen_ids += new
         before = after
-    assert sorted(told) == list(range(len(spans)))
+    assert sorted(seen_ids) == list(range(len(spans)))
 
 
 @pytest.mark.parametrize(
-    ("told", "snapshot"),
+    ("expected", "snapshot"),
     [
         pytest.param("10:10:", Snapshot(10, 10), id="nothing runs"),
         pytest.param(
@@ -48,9 +48,9 @@ def test_each_transaction_is_told_of_once_after_it_ended(
     ],
 )
 def test_a_snapshot_is_read_as_the_database_tells_it(
-    told: str, snapshot: Snapshot
+    expected: str, snapshot: Snapshot
 ) -> None:
-    assert Snapshot.parse(told) == snapshot
+    assert Snapshot.parse(expected) == snapshot
 
 
 def test_nothing_ended_in_an_earlier_state_of_the_database() -> None:

@@ -6,26 +6,26 @@ from registry.demo.town.resource import json_resource
 from registry.demo.town.sites import CAST
 
 
-def told(story: str) -> Member:
+def member_of(story: str) -> Member:
     return next(member for member in CAST if member.story == story)
 
 
 @pytest.mark.parametrize("story", ["honest", "broken", "wrong-key"])
 def test_most_sites_answer_at_once(story: str) -> None:
     for number in range(1, 10):
-        disturbance = decide_disturbance(told(story), number)
+        disturbance = decide_disturbance(member_of(story), number)
         assert disturbance.delay_s == 0
         assert disturbance.fault == ""
 
 
 def test_slow_site_takes_between_200_and_600_ms_and_not_always_the_same() -> None:
-    delays = [decide_disturbance(told("slow"), n).delay_s for n in range(1, 50)]
+    delays = [decide_disturbance(member_of("slow"), n).delay_s for n in range(1, 50)]
     assert 0.2 <= min(delays) < 0.3
     assert 0.5 < max(delays) <= 0.6
 
 
 def test_flaky_site_fails_every_third_request_in_turns() -> None:
-    faults = [decide_disturbance(told("flaky"), n).fault for n in range(1, 7)]
+    faults = [decide_disturbance(member_of("flaky"), n).fault for n in range(1, 7)]
     assert faults == ["", "", "unavailable", "", "", "reset"]
 
 
@@ -45,4 +45,4 @@ def test_broken_sites_spoil_their_document_each_in_its_way() -> None:
 
 def test_honest_documents_are_left_alone() -> None:
     sound = json_resource({"a": 1})
-    assert spoil(told("honest"), {"/d": sound}) == {"/d": sound}
+    assert spoil(member_of("honest"), {"/d": sound}) == {"/d": sound}

@@ -43,29 +43,33 @@ def test_document_is_read_as_the_format_it_is_meant_in(member: Member) -> None:
     document = read(member)
     assert document.format == member.format
     assert len(document.site.actions) == len(member.actions)
-    told = {action.description for action in document.site.actions}
-    assert told == {action.description for action in member.actions}
+    descriptions = {action.description for action in document.site.actions}
+    assert descriptions == {action.description for action in member.actions}
 
 
 @pytest.mark.parametrize(
     "member",
-    [each for each in CAST if each.dialect not in ("site-1.2", "edge-3.2")],
+    [item for item in CAST if item.dialect not in ("site-1.2", "edge-3.2")],
     ids=lambda member: member.host,
 )
 def test_every_parameter_survives_the_document(member: Member) -> None:
     meant = [[p.name for p in action.parameters] for action in member.actions]
-    told = [[p.name for p in action.parameters] for action in read(member).site.actions]
-    assert told == meant
+    names = [
+        [p.name for p in action.parameters] for action in read(member).site.actions
+    ]
+    assert names == meant
 
 
 @pytest.mark.parametrize(
     "member",
-    [each for each in CAST if each.dialect in ("", "1.1")],
+    [item for item in CAST if item.dialect in ("", "1.1")],
     ids=lambda member: member.host,
 )
 def test_plain_documents_conform_strictly(member: Member) -> None:
     document = read(member)
-    assert [(each.pointer, each.detail) for each in document.deviations] == []
+    assert [
+        (deviation.pointer, deviation.detail) for deviation in document.deviations
+    ] == []
     assert document.conformance == "strict"
 
 

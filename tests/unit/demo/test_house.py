@@ -21,7 +21,7 @@ PUBLIC = public_key_of(KEY)
 
 
 def settle(host: str) -> House:
-    return House(next(each for each in CAST if each.host == host), KEY, NOW)
+    return House(next(site for site in CAST if site.host == host), KEY, NOW)
 
 
 def ask(house: House, path: str, method: str = "GET", if_none_match: str = "") -> Reply:

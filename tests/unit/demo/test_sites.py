@@ -53,7 +53,7 @@ def test_several_trades_are_found_in_more_than_one_city() -> None:
         if member.city and member.story != "broken":
             cities[member.category].add(member.city)
     assert len(cities["restaurant"]) >= 4
-    assert sum(len(found) > 1 for found in cities.values()) >= 8
+    assert sum(len(city) > 1 for city in cities.values()) >= 8
 
 
 def test_every_site_offers_two_to_eight_described_actions() -> None:

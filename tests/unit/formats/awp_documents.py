@@ -125,7 +125,7 @@ def changed(place: str, value: Any) -> dict[str, Any]:
     """
     document = whole()
     *way, last = (
-        int(each) if each.isdigit() else each for each in place.split("/")[1:]
+        int(part) if part.isdigit() else part for part in place.split("/")[1:]
     )
     container: Any = document
     for step in way:

@@ -18,8 +18,8 @@ def sample() -> Callable[[str], dict[str, Any]]:
     """A fresh copy of a sample document, to be changed at will."""
 
     def load(name: str) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((SAMPLES / f"{name}.json").read_bytes())
-        return found
+        sample: dict[str, Any] = json.loads((SAMPLES / f"{name}.json").read_bytes())
+        return sample
 
     return load
 

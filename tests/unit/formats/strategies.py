@@ -77,7 +77,7 @@ ACTIONS = st.builds(
     Action,
     name=NAMES,
     description=TEXTS,
-    parameters=st.lists(PARAMETERS, max_size=4, unique_by=lambda one: one.name).map(
+    parameters=st.lists(PARAMETERS, max_size=4, unique_by=lambda entry: entry.name).map(
         tuple
     ),
     auth_required=UNKNOWN_OR_TRUTH,
@@ -89,7 +89,7 @@ ACTIONS = st.builds(
 )
 LOCATIONS = st.builds(
     LocationClaim, city=TEXTS, country=st.sampled_from(["", "AT", "JO"])
-).filter(lambda one: bool(one.city or one.country))
+).filter(lambda item: bool(item.city or item.country))
 SITES = st.builds(
     Site,
     name=TEXTS,
@@ -105,5 +105,7 @@ SITES = st.builds(
     ).map(lambda granted: tuple(granted.items())),
     commission_percent=st.none() | st.floats(0, 100),
     is_independent=UNKNOWN_OR_TRUTH,
-    actions=st.lists(ACTIONS, max_size=4, unique_by=lambda one: one.name).map(tuple),
+    actions=st.lists(ACTIONS, max_size=4, unique_by=lambda entry: entry.name).map(
+        tuple
+    ),
 )

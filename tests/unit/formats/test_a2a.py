@@ -19,7 +19,7 @@ CARD: dict[str, Any] = {
 
 
 def _rules(document: Document) -> set[tuple[str, str]]:
-    return {(each.pointer, each.rule) for each in document.deviations}
+    return {(deviation.pointer, deviation.rule) for deviation in document.deviations}
 
 
 def test_an_agent_card_offers_its_skills(sample: Sample, read: Read) -> None:

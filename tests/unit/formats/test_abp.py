@@ -84,7 +84,7 @@ DEVIATIONS: dict[str, tuple[str, Any, str]] = {
 def _changed(place: str, value: Any) -> dict[str, Any]:
     document = copy.deepcopy(WHOLE)
     *way, last = (
-        int(each) if each.isdigit() else each for each in place.split("/")[1:]
+        int(part) if part.isdigit() else part for part in place.split("/")[1:]
     )
     container: Any = document
     for step in way:
@@ -94,7 +94,7 @@ def _changed(place: str, value: Any) -> dict[str, Any]:
 
 
 def _rules(document: Document) -> set[tuple[str, str]]:
-    return {(each.pointer, each.rule) for each in document.deviations}
+    return {(deviation.pointer, deviation.rule) for deviation in document.deviations}
 
 
 def _rejection(body: str) -> Any:
@@ -176,8 +176,11 @@ def test_of_two_capabilities_of_one_name_the_first_counts(read: Read) -> None:
 )
 def test_names_alone_are_understood(read: Read, capabilities: Any) -> None:
     document = read(WHOLE | {"capabilities": capabilities})
-    assert [each.name for each in document.site.actions] == ["a.b", "c.d"]
-    assert [each.calls[0].operation for each in document.site.actions] == ["a.b", "c.d"]
+    assert [action.name for action in document.site.actions] == ["a.b", "c.d"]
+    assert [action.calls[0].operation for action in document.site.actions] == [
+        "a.b",
+        "c.d",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -195,7 +198,9 @@ def test_parameters_are_the_properties_of_an_object(
     read: Read, schema: Any, names: list[str]
 ) -> None:
     document = read(_changed("/capabilities/0/inputSchema", schema))
-    assert [each.name for each in document.site.actions[0].parameters] == names
+    assert [
+        parameter.name for parameter in document.site.actions[0].parameters
+    ] == names
 
 
 def test_the_call_is_made_on_the_crawled_page_wherever_the_manifest_lies(
@@ -258,6 +263,9 @@ def test_a_value_of_any_kind_anywhere_is_read_or_refused_with_a_reason() -> None
             json.dumps(document).encode(), url="https://site.example/"
         )
         if isinstance(result, Parsed):
-            assert all(each.detail and each.fix for each in result.document.deviations)
+            assert all(
+                deviation.detail and deviation.fix
+                for deviation in result.document.deviations
+            )
         else:
             assert result.problem.fix

@@ -17,7 +17,7 @@ ENTRY = {
 
 
 def _rules(document: Document) -> set[tuple[str, str]]:
-    return {(each.pointer, each.rule) for each in document.deviations}
+    return {(deviation.pointer, deviation.rule) for deviation in document.deviations}
 
 
 def test_a_catalogue_offers_and_refers(sample: Sample, read: Read) -> None:
@@ -84,11 +84,11 @@ def test_a_catalogue_is_not_judged_and_so_not_called_strict(
 def test_each_shape_is_read_and_its_oddities_named(
     read: Read, document: dict[str, Any], dialect: str, rules: set[tuple[str, str]]
 ) -> None:
-    found = read(document)
-    assert (found.format, found.dialect) == ("ard", dialect)
-    assert [action.name for action in found.site.actions] == ["Outages"]
-    assert found.references == ("https://site.example/mcp.json",)
-    assert _rules(found) == rules
+    result = read(document)
+    assert (result.format, result.dialect) == ("ard", dialect)
+    assert [action.name for action in result.site.actions] == ["Outages"]
+    assert result.references == ("https://site.example/mcp.json",)
+    assert _rules(result) == rules
 
 
 @pytest.mark.parametrize(

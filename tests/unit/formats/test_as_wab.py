@@ -136,4 +136,4 @@ def test_the_extension_calls_nothing_that_a_document_may_not(call: Any) -> None:
     written: Any = as_wab(PLAIN, host=HOST)
     written["capabilities"]["commands"][0][EXTENSION] = {"calls": [call]}
     (action,) = _parse(written).site.actions
-    assert all(not each.target for each in action.calls)
+    assert all(not call.target for call in action.calls)

@@ -42,7 +42,7 @@ def test_the_order_of_documents_does_not_matter() -> None:
         _document("wab", name="Bridge"),
         _document("awp", description="d", languages=("de",)),
     ]
-    listings = {repr(assemble(each)) for each in permutations(documents)}
+    listings = {repr(assemble(permutation)) for permutation in permutations(documents)}
     assert len(listings) == 1
 
 

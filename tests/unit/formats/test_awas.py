@@ -18,7 +18,7 @@ SEARCH: dict[str, Any] = {
 
 
 def _rules(document: Document) -> set[tuple[str, str]]:
-    return {(each.pointer, each.rule) for each in document.deviations}
+    return {(deviation.pointer, deviation.rule) for deviation in document.deviations}
 
 
 def _with_action(**members: Any) -> dict[str, Any]:
@@ -209,9 +209,9 @@ def test_a_base_elsewhere_is_a_claim_and_moves_no_origin(read: Read) -> None:
 def test_a_broken_rule_is_named_and_the_document_read(
     read: Read, document: dict[str, Any], pointer: str, rule: str
 ) -> None:
-    found = read(document)
-    assert (found.format, found.conformance) == ("awas", "tolerated")
-    assert (pointer, rule) in _rules(found)
+    result = read(document)
+    assert (result.format, result.conformance) == ("awas", "tolerated")
+    assert (pointer, rule) in _rules(result)
 
 
 @pytest.mark.parametrize("name", ["version", "name", "description"])
@@ -248,9 +248,9 @@ def test_all_that_the_specification_knows_conforms(read: Read) -> None:
         "rateLimit": {"requests": 100, "window": "1h", "scope": "ip"},
         "x-analytics": {"any": ["thing"]},
     }
-    found = read(document)
-    assert (found.conformance, found.deviations) == ("strict", ())
-    assert found.site.actions[0].auth_required is True
+    result = read(document)
+    assert (result.conformance, result.deviations) == ("strict", ())
+    assert result.site.actions[0].auth_required is True
 
 
 # --- versions and spellings -----------------------------------------------------------
@@ -309,9 +309,9 @@ def test_wild_spellings_are_read(sample: Sample, read: Read) -> None:
 
 def test_each_other_spelling_is_named(sample: Sample, read: Read) -> None:
     spelled = {
-        each.pointer
-        for each in read(sample("awas-wild")).deviations
-        if each.rule == "spelling"
+        deviation.pointer
+        for deviation in read(sample("awas-wild")).deviations
+        if deviation.rule == "spelling"
     }
     assert spelled == {
         "/schemaVersion",
@@ -525,7 +525,7 @@ def test_a_pointer_manifest_is_judged_as_what_it_is(
     reference: str | None,
     rules: set[tuple[str, str]],
 ) -> None:
-    found = read(document)
-    assert found.dialect == "pointer"
-    assert found.references == (() if reference is None else (reference,))
-    assert _rules(found) == rules
+    result = read(document)
+    assert result.dialect == "pointer"
+    assert result.references == (() if reference is None else (reference,))
+    assert _rules(result) == rules

@@ -20,11 +20,11 @@ def _action(html: str) -> Action:
 
 
 def _names(html: str) -> list[str]:
-    return [each.name for each in _action(html).parameters]
+    return [parameter.name for parameter in _action(html).parameters]
 
 
 def _rules(html: str) -> list[tuple[str, str]]:
-    return [(each.pointer, each.rule) for each in _read(html).deviations]
+    return [(deviation.pointer, deviation.rule) for deviation in _read(html).deviations]
 
 
 def test_a_control_may_bear_the_action_of_its_form() -> None:
@@ -107,8 +107,8 @@ def test_controls_that_name_an_action_belong_to_it_alone() -> None:
         """<form data-awas-action=a><input data-awas-param=both>
         <input data-awas-param=own data-awas-action=b></form>"""
     ).site.actions
-    assert [each.name for each in first.parameters] == ["both"]
-    assert [each.name for each in second.parameters] == ["own", "both"]
+    assert [parameter.name for parameter in first.parameters] == ["both"]
+    assert [parameter.name for parameter in second.parameters] == ["own", "both"]
 
 
 def test_sections_within_sections_keep_their_own_controls() -> None:
@@ -117,8 +117,8 @@ def test_sections_within_sections_keep_their_own_controls() -> None:
         <div data-awas-action=b><input data-awas-param=two></div>
         <input data-awas-param=three></div>"""
     ).site.actions
-    assert [each.name for each in outer.parameters] == ["one", "three"]
-    assert [each.name for each in inner.parameters] == ["two"]
+    assert [parameter.name for parameter in outer.parameters] == ["one", "three"]
+    assert [parameter.name for parameter in inner.parameters] == ["two"]
 
 
 @pytest.mark.parametrize(
@@ -156,8 +156,8 @@ def test_sections_within_sections_keep_their_own_controls() -> None:
 def test_attributes_of_a_parameter_go_before_what_its_control_is(
     control: str, parameter: Parameter
 ) -> None:
-    (found,) = _action(f"<form data-awas-action=x>{control}</form>").parameters
-    assert found == parameter
+    (result,) = _action(f"<form data-awas-action=x>{control}</form>").parameters
+    assert result == parameter
 
 
 @pytest.mark.parametrize(
@@ -210,13 +210,13 @@ def test_the_most_telling_text_describes_the_action(
 def test_the_element_tells_how_to_call_the_action(
     html: str, calls: list[tuple[str, str, str]]
 ) -> None:
-    found = _action(html).calls
-    assert {each.format for each in found} == {"awas"}
+    result = _action(html).calls
+    assert {item.format for item in result} == {"awas"}
     assert [
-        (each.transport, each.method, each.target.removeprefix("https://books.example"))
-        for each in found
+        (item.transport, item.method, item.target.removeprefix("https://books.example"))
+        for item in result
     ] == calls
-    assert all(bool(each.target) != bool(each.operation) for each in found)
+    assert all(bool(item.target) != bool(item.operation) for item in result)
 
 
 @pytest.mark.parametrize(

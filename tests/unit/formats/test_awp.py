@@ -80,10 +80,10 @@ def test_the_actions_of_a_whole_document_are_read(read: Read) -> None:
         ("telescope", "string", None, ("small", "large")),
         ("seen", "array", None, ()),
     ]
-    assert [each.auth_required for each in document.site.actions] == [
+    assert [action.auth_required for action in document.site.actions] == [
         *(False, True, True, False)
     ]
-    assert [each.confirmation for each in document.site.actions] == [
+    assert [action.confirmation for action in document.site.actions] == [
         *(None, True, None, None)
     ]
     evening = "https://sternwarte.example/api/evenings/{evening}"
@@ -152,7 +152,7 @@ def test_a_document_by_the_schema_alone_is_tolerated(
     assert {
         ("/actions/0/description", "required"),
         ("/actions/0/outputs", "required"),
-    } <= {(each.pointer, each.rule) for each in document.deviations}
+    } <= {(deviation.pointer, deviation.rule) for deviation in document.deviations}
 
 
 @pytest.mark.parametrize(
@@ -310,7 +310,10 @@ def test_a_value_of_any_kind_anywhere_is_read_or_refused_with_a_reason() -> None
         body = json.dumps(document).encode()
         result = parse_document(body, url=f"{SITE}/agent.json")
         if isinstance(result, Parsed):
-            assert all(each.detail and each.fix for each in result.document.deviations)
+            assert all(
+                deviation.detail and deviation.fix
+                for deviation in result.document.deviations
+            )
         else:
             assert result.problem.detail
             assert result.problem.fix

@@ -205,7 +205,7 @@ PROVENANCE: dict[str, tuple[str, Any, str]] = {
 
 
 def _rules(document: Document) -> set[tuple[str, str]]:
-    return {(each.pointer, each.rule) for each in document.deviations}
+    return {(deviation.pointer, deviation.rule) for deviation in document.deviations}
 
 
 def test_a_document_of_all_sections_is_strict(read: Read) -> None:
@@ -278,9 +278,9 @@ def test_deviations_are_bounded(read: Read) -> None:
     document["actions"][1]["inputs"] = {f"x{number}": 7 for number in range(90)}
     document["actions"][3]["inputs"] = {"x": 7}
     document["dependencies"] = {"book": [f"x{number}" for number in range(90)]}
-    found = read(document)
-    assert len(found.deviations) == 100
-    assert len(found.site.actions[1].parameters) == 90
+    result = read(document)
+    assert len(result.deviations) == 100
+    assert len(result.site.actions[1].parameters) == 90
 
 
 def test_a_cycle_is_named_shortly(read: Read) -> None:
@@ -363,11 +363,11 @@ def test_foreign_text_is_cut_in_every_detail(read: Read) -> None:
         "outputs": {"a": f"object[{long}]"},
         "endpoint": f"javascript:{long}",
     }
-    found = read(document).deviations
+    deviations = read(document).deviations
     assert {"version", "value", "unknown_action", "cycle", "via", "entity"} <= {
-        each.rule for each in found
+        item.rule for item in deviations
     }
-    assert all(len(each.detail + each.fix) < 300 for each in found)
+    assert all(len(notice.detail + notice.fix) < 300 for notice in deviations)
 
 
 # --- circles of dependencies ----------------------------------------------------------
@@ -379,12 +379,14 @@ _graphs = st.dictionaries(_names, st.lists(_names, max_size=4).map(tuple), max_s
 def _waits_for(graph: Mapping[str, Sequence[str]], name: str) -> set[str]:
     """All that an action waits for, itself only through another."""
     reached: set[str] = set()
-    pending = [each for each in graph.get(name, ()) if each != name]
+    pending = [item for item in graph.get(name, ()) if item != name]
     while pending:
-        each = pending.pop()
-        if each not in reached:
-            reached.add(each)
-            pending += [further for further in graph.get(each, ()) if further != each]
+        element = pending.pop()
+        if element not in reached:
+            reached.add(element)
+            pending += [
+                further for further in graph.get(element, ()) if further != element
+            ]
     return reached
 
 

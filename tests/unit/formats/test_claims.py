@@ -26,7 +26,7 @@ def _reader(value: Any) -> Reader:
 
 
 @pytest.mark.parametrize(
-    ("declared", "tags", "told"),
+    ("declared", "tags", "expected"),
     [
         ("de-AT", ("de-AT",), False),
         ("zh-Hant-TW", ("zh-Hant-TW",), False),
@@ -39,11 +39,11 @@ def _reader(value: Any) -> Reader:
     ],
 )
 def test_languages_become_bcp_47(
-    declared: Any, tags: tuple[str, ...], told: bool
+    declared: Any, tags: tuple[str, ...], expected: bool
 ) -> None:
     reader = _reader({"language": declared})
     assert read_languages(reader, "language") == tags
-    assert bool(reader.log.deviations) is told
+    assert bool(reader.log.deviations) is expected
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_country_is_a_code_or_unknown(
 
 
 @pytest.mark.parametrize(
-    ("declared", "url", "told"),
+    ("declared", "url", "expected"),
     [
         ("https://hof.example", "https://hof.example", False),
         ("/", "https://site.example/", False),
@@ -74,11 +74,11 @@ def test_a_country_is_a_code_or_unknown(
     ],
 )
 def test_an_address_is_an_https_url_or_none(
-    declared: Any, url: str, told: bool
+    declared: Any, url: str, expected: bool
 ) -> None:
     reader = _reader({"url": declared})
     assert read_address(reader, "homepage", "url") == url
-    assert bool(reader.log.deviations) is told
+    assert bool(reader.log.deviations) is expected
 
 
 @pytest.mark.parametrize("declared", [-1, True, "-1", 101, [], "a tenth"])

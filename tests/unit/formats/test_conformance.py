@@ -99,8 +99,8 @@ def test_a_whole_number_may_be_written_as_a_fraction() -> None:
 
 def test_only_the_first_hundred_departures_are_told() -> None:
     commands = [{}] * 5_000
-    found = _departures(_wab(capabilities={"commands": commands, "permissions": {}}))
-    assert len(found) == MAX_DEVIATIONS
+    result = _departures(_wab(capabilities={"commands": commands, "permissions": {}}))
+    assert len(result) == MAX_DEVIATIONS
 
 
 def test_the_work_ends_with_the_last_departure_told() -> None:

@@ -82,8 +82,8 @@ def test_every_sample_has_an_expectation() -> None:
 @pytest.mark.parametrize("name", DIALECTS)
 def test_a_dialect_is_told_by_its_content(name: str) -> None:
     document = _read(SAMPLES[name])
-    told = (document.format, document.dialect, len(document.site.actions))
-    assert told == DIALECTS[name]
+    detected = (document.format, document.dialect, len(document.site.actions))
+    assert detected == DIALECTS[name]
     assert (document.conformance == "strict") is (name in STRICT), document.deviations
     assert document.raw == json.loads(SAMPLES[name])
 
@@ -266,7 +266,7 @@ def test_what_is_nearly_ours_is_refused_with_what_it_lacks(
 
 
 @pytest.mark.parametrize(
-    ("document", "told"),
+    ("document", "expected"),
     [
         ({"wab_version": "1.0", "provider": {}, "awp_version": "0.2"}, "wab"),
         ({"actions": [{"id": "a", "path": "/a"}], "skills": [{"id": "b"}]}, "awas"),
@@ -286,9 +286,9 @@ def test_what_is_nearly_ours_is_refused_with_what_it_lacks(
     ],
 )
 def test_the_plainer_mark_decides(
-    read: Callable[..., Document], document: dict[str, Any], told: str
+    read: Callable[..., Document], document: dict[str, Any], expected: str
 ) -> None:
-    assert read(document).format == told
+    assert read(document).format == expected
 
 
 @pytest.mark.parametrize(
@@ -375,18 +375,18 @@ def _places(value: Any) -> list[tuple[Any, Any]]:
 
 def _kinds_of_places(value: Any) -> list[tuple[Any, Any]]:
     """One place for each path, whatever the indices in it."""
-    found: dict[str, tuple[Any, Any]] = {}
+    result: dict[str, tuple[Any, Any]] = {}
 
     def walk(value: Any, path: str) -> None:
         keys = value if isinstance(value, dict) else range(len(value))
         for key in list(keys):
             name = key if isinstance(value, dict) else "*"
-            found.setdefault(f"{path}/{name}", (value, key))
+            result.setdefault(f"{path}/{name}", (value, key))
             if isinstance(value[key], dict | list):
                 walk(value[key], f"{path}/{name}")
 
     walk(value, "")
-    return list(found.values())
+    return list(result.values())
 
 
 @pytest.mark.parametrize("name", DIALECTS)

@@ -78,7 +78,7 @@ def test_a_page_has_at_most_twenty_links() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "found"),
+    ("value", "expected"),
     [
         ("</w>; rel=webmcp", ["/w"]),
         ('</w>;rel="webmcp"', ["/w"]),
@@ -107,10 +107,10 @@ def test_a_page_has_at_most_twenty_links() -> None:
     ids=range(23),
 )
 def test_link_headers_are_read_as_rfc_8288_writes_them(
-    value: str, found: list[str]
+    value: str, expected: list[str]
 ) -> None:
     assert _header(value) == [
-        (f"https://kiosk.example{path}", "webmcp") for path in found
+        (f"https://kiosk.example{path}", "webmcp") for path in expected
     ]
 
 

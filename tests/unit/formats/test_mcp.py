@@ -14,7 +14,7 @@ CARD: dict[str, Any] = {"serverInfo": {"name": "wetter"}, "tools": [TOOL]}
 
 
 def _rules(document: Document) -> set[tuple[str, str]]:
-    return {(each.pointer, each.rule) for each in document.deviations}
+    return {(deviation.pointer, deviation.rule) for deviation in document.deviations}
 
 
 def test_an_mcp_card_offers_its_tools(sample: Sample, read: Read) -> None:
@@ -173,10 +173,10 @@ def test_each_kind_of_document_is_read(
     names: list[str],
     references: list[str],
 ) -> None:
-    found = read(document)
-    assert (found.format, found.dialect) == ("mcp", dialect)
-    assert [action.name for action in found.site.actions] == names
-    assert list(found.references) == references
+    result = read(document)
+    assert (result.format, result.dialect) == ("mcp", dialect)
+    assert [action.name for action in result.site.actions] == names
+    assert list(result.references) == references
 
 
 @pytest.mark.parametrize(
@@ -223,8 +223,8 @@ def test_a_tool_is_called_at_its_own_address_or_the_servers(
     read: Read, members: dict[str, Any], call: tuple[str, str, str]
 ) -> None:
     document = read(CARD | {"endpoint": "/mcp", "tools": [TOOL | members]})
-    (found,) = document.site.actions[0].calls
-    assert (found.transport, found.method, found.target) == call
+    (result,) = document.site.actions[0].calls
+    assert (result.transport, result.method, result.target) == call
 
 
 @pytest.mark.parametrize(

@@ -31,11 +31,11 @@ def _tool(controls: str, attributes: str = "") -> Action:
 
 
 def _parameters(controls: str) -> dict[str, Parameter]:
-    return {each.name: each for each in _tool(controls).parameters}
+    return {parameter.name: parameter for parameter in _tool(controls).parameters}
 
 
 def _rules(html: str) -> list[tuple[str, str]]:
-    return [(each.pointer, each.rule) for each in _read(html).deviations]
+    return [(deviation.pointer, deviation.rule) for deviation in _read(html).deviations]
 
 
 # --- which forms are tools ------------------------------------------------------------
@@ -144,7 +144,7 @@ def test_a_page_of_too_many_tools_is_cut() -> None:
         "".join(f"<form toolname=t{n} tooldescription=d></form>" for n in range(501))
     )
     assert len(document.site.actions) == 500
-    assert [each.rule for each in document.deviations] == ["limit"]
+    assert [deviation.rule for deviation in document.deviations] == ["limit"]
 
 
 def test_a_page_of_too_many_tags_is_cut() -> None:
@@ -188,7 +188,7 @@ def test_the_presence_of_toolautosubmit_decides(
     html = f"<form {TOOL} {attributes}></form>"
     document = _read(html)
     assert document.site.actions[0].confirmation is confirmation
-    assert [each.rule for each in document.deviations] == rules
+    assert [deviation.rule for deviation in document.deviations] == rules
 
 
 def test_a_conflicting_autosubmit_is_repeated() -> None:
@@ -347,7 +347,7 @@ def test_a_name_of_several_controls_is_left_out(
 ) -> None:
     html = f"<form {TOOL}>{controls}</form>"
     (action,) = _read(html).site.actions
-    assert [each.name for each in action.parameters] == names
+    assert [parameter.name for parameter in action.parameters] == names
     is_told = ("form[find]", "duplicate") in _rules(html)
     assert is_told == ("a" not in names)
 
@@ -358,13 +358,13 @@ def test_buttons_of_one_name_are_no_fault() -> None:
 
 
 def test_buttons_of_a_name_make_one_choice() -> None:
-    found = _parameters(
+    result = _parameters(
         """<input type=radio name=r value=a><input type=radio name=r value=b required>
         <input type=radio name=r value=c disabled><input type=radio name=r value=a>
         <input type=radio name=one>
         <input type=checkbox name=c value=x><input type=checkbox name=c value=y>"""
     )
-    assert found == {
+    assert result == {
         "r": Parameter(name="r", type="string", required=True, enum=("a", "b")),
         "one": Parameter(name="one", type="string", required=False, enum=("on",)),
         "c": Parameter(name="c", type="array", required=False, enum=("x", "y")),
@@ -550,13 +550,13 @@ def test_an_action_declared_in_every_way_is_one_with_all_calls() -> None:
           description: "Find", annotations: {readOnlyHint: true}})</script>
         <a href=/all data-awas-action=list>All books</a>"""
     )
-    one, other = document.site.actions
+    entry, other = document.site.actions
     assert document.format == "webmcp"
     assert document.conformance == "strict"
-    assert (one.name, one.description) == ("search-books", "Search the books")
-    assert (one.sensitivity, one.confirmation) == ("read", True)
-    assert [each.name for each in one.parameters] == ["q"]
-    assert [(each.format, each.transport) for each in one.calls] == [
+    assert (entry.name, entry.description) == ("search-books", "Search the books")
+    assert (entry.sensitivity, entry.confirmation) == ("read", True)
+    assert [parameter.name for parameter in entry.parameters] == ["q"]
+    assert [(call.format, call.transport) for call in entry.calls] == [
         ("webmcp", "form"),
         ("webmcp", "page"),
         ("awas", "form"),
@@ -572,7 +572,7 @@ def test_what_one_declaration_leaves_open_the_next_fills_in() -> None:
           <input data-awas-param=q></form>"""
     ).site.actions
     assert action.description == "Find a book"
-    assert [each.name for each in action.parameters] == ["q"]
+    assert [parameter.name for parameter in action.parameters] == ["q"]
     assert action.confirmation is None
 
 

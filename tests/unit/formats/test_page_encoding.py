@@ -164,9 +164,9 @@ def test_a_page_that_browsers_do_not_decode_is_refused(label: str) -> None:
 
 def test_links_are_read_in_the_encoding_of_the_page() -> None:
     link = "<link rel=webmcp href='/поиск.json'>".encode("cp1251")
-    (found,) = parse_links(link, url=URL, content_type=f"{HTML}windows-1251")
+    (result,) = parse_links(link, url=URL, content_type=f"{HTML}windows-1251")
     (same,) = parse_links("<link rel=webmcp href='/поиск.json'>".encode(), url=URL)
-    assert found == same
+    assert result == same
 
 
 def test_every_label_has_a_codec() -> None:

@@ -43,20 +43,20 @@ def test_a_list_of_names_marks_the_optional_ones() -> None:
 
 
 def test_a_map_may_have_a_parameter_called_properties_or_type() -> None:
-    found = _read(
+    result = _read(
         {
             "type": {"type": "string", "required": True},
             "properties": {"type": "object", "description": "What it is like"},
         }
     )
-    assert [(p.name, p.type) for p in found] == [
+    assert [(p.name, p.type) for p in result] == [
         ("type", "string"),
         ("properties", "object"),
     ]
 
 
 def test_a_schema_may_have_them_too() -> None:
-    found = _read(
+    result = _read(
         {
             "type": "object",
             "properties": {
@@ -67,7 +67,7 @@ def test_a_schema_may_have_them_too() -> None:
             "required": ["type", 7],
         }
     )
-    assert [(p.name, p.type, p.required) for p in found] == [
+    assert [(p.name, p.type, p.required) for p in result] == [
         ("type", "unknown", True),
         ("properties", "unknown", False),
         ("__proto__", "number", False),
@@ -75,21 +75,21 @@ def test_a_schema_may_have_them_too() -> None:
 
 
 def test_choices_are_spelled_as_texts() -> None:
-    found = _read(
+    result = _read(
         [
             {"name": "a", "enum": ["x", 2, True, None, {}]},
             {"name": "b", "type": "enum[low, high]"},
             {"name": "c", "validation": {"enum": ["y"]}},
         ]
     )
-    assert [p.enum for p in found] == [("x", "2", "true"), ("low", "high"), ("y",)]
+    assert [p.enum for p in result] == [("x", "2", "true"), ("low", "high"), ("y",)]
 
 
 def test_inline_choices_are_read_in_a_map_of_texts_too() -> None:
-    found = _read(
+    result = _read(
         {"cabin": "enum[ economy , business]", "none": "enum[]", "open": "enum["}
     )
-    assert [(p.type, p.enum) for p in found] == [
+    assert [(p.type, p.enum) for p in result] == [
         ("string", ("economy", "business")),
         ("array", ()),
         ("string", ()),
@@ -104,8 +104,8 @@ def test_a_map_may_mark_the_optional_in_the_name() -> None:
 
 
 def test_a_map_may_list_what_is_required_as_a_schema_does() -> None:
-    found = _read({"a": {"type": "string"}, "b": "integer", "required": ["a", 7]})
-    assert [(p.name, p.type, p.required) for p in found] == [
+    result = _read({"a": {"type": "string"}, "b": "integer", "required": ["a", 7]})
+    assert [(p.name, p.type, p.required) for p in result] == [
         ("a", "string", True),
         ("b", "integer", False),
     ]
@@ -165,8 +165,8 @@ def test_a_schema_says_types_and_choices_in_many_ways(
     member: Any, kind: str, choices: tuple[str, ...]
 ) -> None:
     defined = DEFINED | {"Loop": {"$ref": "#/$defs/Loop"}}
-    (found,) = _read({"type": "object", "properties": {"x": member}, "$defs": defined})
-    assert (found.type, found.enum, found.required) == (kind, choices, False)
+    (result,) = _read({"type": "object", "properties": {"x": member}, "$defs": defined})
+    assert (result.type, result.enum, result.required) == (kind, choices, False)
 
 
 @pytest.mark.parametrize(
@@ -230,9 +230,9 @@ def test_the_properties_of_a_schema_and_its_parts_are_parameters(
 def test_parameters_stay_within_their_limits() -> None:
     many = {f"p{number}": {"enum": [*range(300)]} for number in range(300)}
     parts: list[Any] = [
-        {"properties": {f"{each}{name}": {} for name in many}} for each in "abcd"
+        {"properties": {f"{item}{name}": {} for name in many}} for item in "abcd"
     ]
-    for declared in (many, [{"name": each} for each in many], {"allOf": parts}):
+    for declared in (many, [{"name": ranking} for ranking in many], {"allOf": parts}):
         assert len(_read(declared)) == 100
     first, *_ = _read(many)
     assert len(first.enum) == 100
@@ -243,8 +243,8 @@ def test_parameters_stay_within_their_limits() -> None:
 def test_nameless_and_repeated_parameters_are_dropped_and_told() -> None:
     log = DeviationLog(url="https://site.example/")
     value: Any = {"params": [{"type": "string"}, {"name": "a"}, {"name": "a"}]}
-    found = read_parameters(Reader(value, "", log), "params")
-    assert [p.name for p in found] == ["a"]
+    parameters = read_parameters(Reader(value, "", log), "params")
+    assert [p.name for p in parameters] == ["a"]
     assert {d.rule for d in log.deviations} == {"required", "duplicate"}
 
 

@@ -235,8 +235,10 @@ def test_one_address_is_told_once() -> None:
         "agent_access": {"api_fallback": "http://localhost:3000/"},
     }
     document = _read(wab)
-    told = [(deviation.pointer, deviation.rule) for deviation in document.deviations]
-    assert sorted(told) == [
+    deviations = [
+        (deviation.pointer, deviation.rule) for deviation in document.deviations
+    ]
+    assert sorted(deviations) == [
         ("/agent_access/api_fallback", "target"),
         ("/provider/url", "target"),
     ]

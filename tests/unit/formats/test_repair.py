@@ -44,8 +44,8 @@ def test_a_repaired_document_is_strict_and_says_the_same(
     document = read(sample(name))
     again = _reread(repair(document, STATED, host=HOST))
     assert (again.format, again.conformance) == ("wab", "strict")
-    assert [one.name for one in again.site.actions] == [
-        one.name for one in document.site.actions
+    assert [action.name for action in again.site.actions] == [
+        action.name for action in document.site.actions
     ]
 
 
@@ -55,13 +55,13 @@ def test_what_nobody_has_said_is_asked_for(read: Read) -> None:
     )
     outcome = repair(document, OwnerStatement(), host=HOST)
     assert isinstance(outcome, Incomplete)
-    assert [one.pointer for one in outcome.missing] == [
+    assert [item.pointer for item in outcome.missing] == [
         "/provider/name",
         "/provider/category",
         "/capabilities/commands",
         "/transport",
     ]
-    assert all(one.fix for one in outcome.missing)
+    assert all(item.fix for item in outcome.missing)
 
 
 def test_the_owner_s_statement_outweighs_the_document(
@@ -174,7 +174,7 @@ def test_a_document_without_actions_is_asked_for_those(read: Read) -> None:
     document = read({"wab_version": "mu-1.0", "site": {"name": "X", "category": "c"}})
     outcome = repair(document, OwnerStatement(bridge="/api/wab"), host=HOST)
     assert isinstance(outcome, Incomplete)
-    assert [one.pointer for one in outcome.missing] == ["/capabilities/commands"]
+    assert [item.pointer for item in outcome.missing] == ["/capabilities/commands"]
 
 
 def test_development_may_name_a_bridge_on_loopback(read: Read) -> None:
@@ -211,4 +211,4 @@ def test_what_is_written_conforms_whatever_is_stated(
     if isinstance(outcome, Repaired):
         assert _reread(outcome).conformance == "strict"
     else:
-        assert all(one.pointer and one.fix for one in outcome.missing)
+        assert all(item.pointer and item.fix for item in outcome.missing)

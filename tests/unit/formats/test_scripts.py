@@ -26,7 +26,9 @@ def _names(script: str) -> list[str]:
 
 
 def _rules(script: str) -> list[tuple[str, str]]:
-    return [(each.pointer, each.rule) for each in _read(script).deviations]
+    return [
+        (deviation.pointer, deviation.rule) for deviation in _read(script).deviations
+    ]
 
 
 PARTIAL = [("script", "imperative")]
@@ -310,12 +312,14 @@ def test_a_script_too_long_to_be_looked_at_is_reported() -> None:
 
 
 def test_too_many_scripts_are_reported() -> None:
-    one = "<script>navigator.modelContext.registerTool({name:'t0',description:'d'})"
-    html = "".join(one.replace("t0", f"t{n}") + "</script>" for n in range(101))
+    item = "<script>navigator.modelContext.registerTool({name:'t0',description:'d'})"
+    html = "".join(item.replace("t0", f"t{n}") + "</script>" for n in range(101))
     result = parse_page(html.encode(), url=URL)
     assert isinstance(result, Parsed)
     assert len(result.document.site.actions) == 100
-    assert [each.rule for each in result.document.deviations] == ["imperative"]
+    assert [deviation.rule for deviation in result.document.deviations] == [
+        "imperative"
+    ]
 
 
 def test_tools_beyond_the_limit_are_left_out() -> None:

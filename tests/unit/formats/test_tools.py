@@ -12,7 +12,7 @@ def _read(tool: Any) -> tuple[Action, set[tuple[str, str]]]:
     log = DeviationLog(url="https://site.example/")
     ((name, declared),) = declared_tools(Reader([tool], "/tools", log))
     action = read_tool(name, declared, ())
-    return action, {(each.pointer, each.rule) for each in log.deviations}
+    return action, {(deviation.pointer, deviation.rule) for deviation in log.deviations}
 
 
 PLAIN = {"name": "find", "description": "Finds huts"}
@@ -72,8 +72,8 @@ def test_what_stands_before_a_call_is_read(
     deprecated: bool,
 ) -> None:
     action, _ = _read(PLAIN | members)
-    found = (action.auth_required, action.confirmation, action.deprecated)
-    assert found == (auth, confirmation, deprecated)
+    result = (action.auth_required, action.confirmation, action.deprecated)
+    assert result == (auth, confirmation, deprecated)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_tools_in_groups_are_no_more_than_tools_in_a_list() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "expected"),
     [
         ([PLAIN], True),
         (["find"], True),
@@ -126,5 +126,5 @@ def test_tools_in_groups_are_no_more_than_tools_in_a_list() -> None:
         (None, False),
     ],
 )
-def test_a_list_of_tools_is_told_by_names(value: Any, told: bool) -> None:
-    assert lists_tools(value) is told
+def test_a_list_of_tools_is_told_by_names(value: Any, expected: bool) -> None:
+    assert lists_tools(value) is expected

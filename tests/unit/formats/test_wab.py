@@ -12,7 +12,7 @@ Read = Callable[..., Document]
 
 
 def _rules(document: Document) -> set[tuple[str, str]]:
-    return {(each.pointer, each.rule) for each in document.deviations}
+    return {(deviation.pointer, deviation.rule) for deviation in document.deviations}
 
 
 def test_a_conforming_document_is_read_whole(sample: Sample, read: Read) -> None:
@@ -247,7 +247,7 @@ def test_a_document_of_a_generator_needs_no_version(
     assert document.site.name == "Hof"
     (action,) = document.site.actions
     assert action.calls[0].target == "https://hof.example/p/{id}"
-    fixes = {one.pointer: one.fix for one in document.deviations}
+    fixes = {deviation.pointer: deviation.fix for deviation in document.deviations}
     assert fixes["/wab_version"] == 'Rename version to wab_version, and write "1.0".'
 
 
@@ -313,5 +313,5 @@ def test_a_deviation_comes_with_the_repaired_value(
     read: Read, changes: dict[str, Any], pointer: str, fix: str
 ) -> None:
     raw = {"wab_version": "1.0", "commands": {}, **changes}
-    told = {one.pointer: one.fix for one in read(raw).deviations}
-    assert told[pointer] == fix
+    members = {deviation.pointer: deviation.fix for deviation in read(raw).deviations}
+    assert members[pointer] == fix

@@ -13,9 +13,9 @@ FIND = {"name": "find_huts", "description": "Finds huts"}
 
 def _rules(document: Document) -> set[tuple[str, str]]:
     """All but the one that every manifest bears."""
-    found = {(each.pointer, each.rule) for each in document.deviations}
-    assert ("", "manifest") in found
-    return found - {("", "manifest")}
+    result = {(deviation.pointer, deviation.rule) for deviation in document.deviations}
+    assert ("", "manifest") in result
+    return result - {("", "manifest")}
 
 
 def test_tools_are_read_in_both_parameter_shapes(sample: Sample, read: Read) -> None:
@@ -188,10 +188,10 @@ def test_each_shape_is_read_and_its_oddities_named(
     names: list[str],
     rules: set[tuple[str, str]],
 ) -> None:
-    found = read(document)
-    assert (found.format, found.dialect) == ("webmcp", dialect)
-    assert [action.name for action in found.site.actions] == names
-    assert _rules(found) == rules
+    result = read(document)
+    assert (result.format, result.dialect) == ("webmcp", dialect)
+    assert [action.name for action in result.site.actions] == names
+    assert _rules(result) == rules
 
 
 @pytest.mark.parametrize(
@@ -224,8 +224,8 @@ def test_a_tool_is_called_at_its_address_or_on_its_page(
     read: Read, members: dict[str, Any], call: tuple[str, str, str]
 ) -> None:
     (action,) = read({"tools": [FIND | members]}).site.actions
-    (found,) = action.calls
-    assert (found.transport, found.method, found.target) == call
+    (result,) = action.calls
+    assert (result.transport, result.method, result.target) == call
 
 
 def test_what_the_manifest_says_of_logins_holds_for_its_tools(read: Read) -> None:

@@ -45,17 +45,19 @@ def counted(
     index: Index, query: Query, now: datetime, *fields: str
 ) -> dict[str, list[tuple[str | None, int]]]:
     weights = search(index, query, now=now, seed=SEED, k=1).term_weights
-    found = count_facets(index, query, weights, now=now, fields=fields or FILTERS)
+    facets = count_facets(index, query, weights, now=now, fields=fields or FILTERS)
     return {
-        field: [(one.value, one.count) for one in values]
-        for field, values in found.items()
+        field: [(value.value, value.count) for value in values]
+        for field, values in facets.items()
     }
 
 
 def eligible(index: Index, query: Query, now: datetime) -> set[int]:
     """By ids: those that lead their place and those behind."""
     ranked = search(index, query, now=now, seed=SEED, k=len(index) or 1)
-    return {site_id for one in ranked.sites for site_id in (one.site_id, *one.sharing)}
+    return {
+        site_id for site in ranked.sites for site_id in (site.site_id, *site.sharing)
+    }
 
 
 def as_filter(field: str, value: str) -> dict[str, Any]:
@@ -63,10 +65,10 @@ def as_filter(field: str, value: str) -> dict[str, Any]:
 
 
 def expected(
-    sites: dict[int, Profile], found: set[int], field: str
+    sites: dict[int, Profile], result: set[int], field: str
 ) -> dict[str | None, int]:
     counts: dict[str | None, int] = {}
-    for site_id in found:
+    for site_id in result:
         for name, value in keywords_of(sites[site_id]):
             if name == field:
                 counts[value or None] = counts.get(value or None, 0) + 1
@@ -78,21 +80,21 @@ def test_each_count_is_what_its_value_finds_as_a_filter(
     number: int, random_site: MakeRandom, now: datetime
 ) -> None:
     rng = random.Random(number)
-    sites = {one: random_site(rng, one) for one in range(1, 61)}
+    sites = {number: random_site(rng, number) for number in range(1, 61)}
     builder = Builder.build(list(sites.values())[:40], P)
     gone = [3, 9, 27]
-    changed = [random_site(rng, one) for one in (5, 6, 7)]
-    sites |= {one.site_id: one for one in changed}
-    beside = [*changed, *(sites[one] for one in range(41, 61))]
+    changed = [random_site(rng, item) for item in (5, 6, 7)]
+    sites |= {item.site_id: item for item in changed}
+    beside = [*changed, *(sites[number] for number in range(41, 61))]
     index = builder.with_changes(beside, gone).index
-    sites = {one: profile for one, profile in sites.items() if one not in gone}
+    sites = {site: profile for site, profile in sites.items() if site not in gone}
     like = rng.choice(list(sites.values()))
     given = rng.choice([{}, {"country": "JO"}, {"requires_auth": True}])
-    found = eligible(index, asking_like(like, **given), now)
+    result = eligible(index, asking_like(like, **given), now)
     facets = counted(index, asking_like(like, **given), now)
-    assert 0 < len(found) < len(sites)
+    assert 0 < len(result) < len(sites)
     for field, values in facets.items():
-        assert dict(values) == expected(sites, found, field)
+        assert dict(values) == expected(sites, result, field)
         for value, count in values:
             if value is not None and field not in given:
                 also = given | as_filter(field, value)
@@ -106,8 +108,8 @@ def test_the_commonest_come_first_and_the_unknown_last(
     sites += [site(n, category="inn") for n in range(4, 9)]
     sites += [site(n, category="") for n in range(9, 30)]
     sites += [site(30, category="ark")]
-    found = counted(Builder.build(sites, P).index, TABLE, now)
-    assert found["category"] == [("inn", 5), ("bar", 3), ("ark", 1), (None, 21)]
+    result = counted(Builder.build(sites, P).index, TABLE, now)
+    assert result["category"] == [("inn", 5), ("bar", 3), ("ark", 1), (None, 21)]
 
 
 def test_rare_values_are_left_out_and_the_unknown_is_not(
@@ -118,36 +120,36 @@ def test_rare_values_are_left_out_and_the_unknown_is_not(
         site(number, action_names=tuple(names[:number])) for number in range(1, 31)
     ]
     sites.append(site(99))
-    found = counted(Builder.build(sites, P).index, TABLE, now, "action")
+    result = counted(Builder.build(sites, P).index, TABLE, now, "action")
     values = [(name, 30 - at) for at, name in enumerate(names[:VALUES_MAX])]
-    assert found == {"action": [*values, (None, 1)]}
+    assert result == {"action": [*values, (None, 1)]}
 
 
 def test_equal_counts_stand_by_their_value(site: MakeProfile, now: datetime) -> None:
     sites = [site(1, languages=("en", "ar", "de")), site(2, languages=("zh",))]
-    found = counted(Builder.build(sites, P).index, TABLE, now, "language")
-    assert found["language"] == [("ar", 1), ("de", 1), ("en", 1), ("zh", 1)]
+    result = counted(Builder.build(sites, P).index, TABLE, now, "language")
+    assert result["language"] == [("ar", 1), ("de", 1), ("en", 1), ("zh", 1)]
 
 
 def test_only_eligible_sites_are_counted(site: MakeProfile, now: datetime) -> None:
     sites = [site(1), site(2, category="bank", actions=(), site_terms=("loan",))]
-    found = counted(Builder.build(sites, P).index, TABLE, now, "category")
-    assert found == {"category": [("restaurant", 1)]}
+    result = counted(Builder.build(sites, P).index, TABLE, now, "category")
+    assert result == {"category": [("restaurant", 1)]}
 
 
 def test_an_empty_index_has_no_values(site: MakeProfile, now: datetime) -> None:
-    found = counted(Builder.build([], P).index, TABLE, now)
-    assert found == {field: [] for field in FILTERS}
+    result = counted(Builder.build([], P).index, TABLE, now)
+    assert result == {field: [] for field in FILTERS}
 
 
 def test_only_what_is_asked_for_is_counted(site: MakeProfile, now: datetime) -> None:
     index = Builder.build([site(1)], P).index
-    found = counted(index, TABLE, now, "format", "country")
-    assert found == {"format": [("wab", 1)], "country": [("JO", 1)]}
+    result = counted(index, TABLE, now, "format", "country")
+    assert result == {"format": [("wab", 1)], "country": [("JO", 1)]}
 
 
 @pytest.mark.parametrize(
-    ("said", "value"),
+    ("text", "value"),
     [
         pytest.param(
             "x" * MAX_VALUE_LENGTH, "x" * MAX_VALUE_LENGTH, id="as long as may be"
@@ -160,11 +162,11 @@ def test_only_what_is_asked_for_is_counted(site: MakeProfile, now: datetime) -> 
     ],
 )
 def test_a_value_is_told_as_it_is(
-    site: MakeProfile, now: datetime, said: str, value: str | None
+    site: MakeProfile, now: datetime, text: str, value: str | None
 ) -> None:
-    index = Builder.build([site(1, category=said)], P).index
-    found = counted(index, TABLE, now, "category")
-    assert found == {"category": [(value, 1)]}
+    index = Builder.build([site(1, category=text)], P).index
+    result = counted(index, TABLE, now, "category")
+    assert result == {"category": [(value, 1)]}
 
 
 def test_counts_of_many_postings_are_put_together(
@@ -176,8 +178,8 @@ def test_counts_of_many_postings_are_put_together(
         for number in range(1, 181)
     ]
     index = Builder.build(sites, P).index
-    found = counted(index, TABLE, now, "category", "format")
-    assert found["category"] == [
+    result = counted(index, TABLE, now, "category", "format")
+    assert result["category"] == [
         (name, 15) for name in sorted(f"category {number}" for number in range(12))
     ]
-    assert [count for _, count in found["format"]] == [6] * VALUES_MAX
+    assert [count for _, count in result["format"]] == [6] * VALUES_MAX

@@ -61,7 +61,7 @@ def test_generation_names_the_content(site: MakeProfile) -> None:
         builder.with_changes([], [2]),
         Builder.build([site(1), site(2)], replace(P, relevance_min=1)),
     ]
-    assert len({one.index.generation for one in (builder, *others)}) == 4
+    assert len({item.index.generation for item in (builder, *others)}) == 4
     back = builder.with_changes([], [2]).with_changes([site(2)], [])
     assert back.index.generation == builder.index.generation
 

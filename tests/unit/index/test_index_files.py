@@ -73,10 +73,10 @@ def test_a_base_that_stays_is_written_and_mapped_once(
     builder: Builder, tmp_path: Path
 ) -> None:
     writer, reader = IndexWriter(tmp_path), IndexReader(tmp_path, P)
-    kept = writer.put(builder)
+    saved = writer.put(builder)
     first = reader.newest()
     files = {path.name for path in tmp_path.iterdir()}
-    writer.put(kept.with_changes([], [1]))
+    writer.put(saved.with_changes([], [1]))
     second = reader.newest()
     assert first is not None
     assert second is not None
@@ -150,7 +150,7 @@ def test_what_a_failed_attempt_wrote_is_removed_with_the_next_index(
     builder: Builder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer = IndexWriter(tmp_path)
-    kept = writer.put(builder)
+    saved = writer.put(builder)
     files = {path.name for path in tmp_path.iterdir()}
 
     def fail(*_: object) -> None:
@@ -159,10 +159,10 @@ def test_what_a_failed_attempt_wrote_is_removed_with_the_next_index(
     with monkeypatch.context() as patched:
         patched.setattr(index_files, "publish", fail)
         with pytest.raises(OSError, match="no space"):
-            writer.put(kept.with_changes([], [1]))
+            writer.put(saved.with_changes([], [1]))
     left = {path.name for path in tmp_path.iterdir()} - files
     assert left
-    writer.put(kept.with_changes([], [1]))
+    writer.put(saved.with_changes([], [1]))
     assert not left & {path.name for path in tmp_path.iterdir()}
 
 
@@ -301,14 +301,14 @@ def test_a_builder_goes_on_where_the_one_before_ended(
     builder = before.put(builder.with_changes([], [1]), Since("here", 77))
     before.close()
     after = IndexWriter(tmp_path)
-    found = after.find(P, SIZES)
-    assert found is not None
-    taken, since = found
+    result = after.find(P, SIZES)
+    assert result is not None
+    taken, since = result
     assert since == Since("here", 77)
     assert taken.groups == builder.groups
     assert answer(taken.index, now) == answer(builder.index, now)
     site = random_site(random.Random(8), 2)
-    both = [one.with_changes([site], [3]) for one in (builder, taken)]
+    both = [item.with_changes([site], [3]) for item in (builder, taken)]
     assert answer(both[0].index, now) == answer(both[1].index, now)
     files = {path.name for path in tmp_path.iterdir()}
     after.put(taken, since)

@@ -24,22 +24,22 @@ needs_library = pytest.mark.skipif(
 MakeProfile = Callable[..., Profile]
 
 
-def said(lists: list[list[int]], seed: int = 1) -> Rows:
+def rows_with(lists: list[list[int]], seed: int = 1) -> Rows:
     """Rows that say the terms of these hashes."""
     impacts = np.random.default_rng(seed).integers(1, 256, sum(map(len, lists)))
     return replace(
         rows_of([], P),
         site_ids=np.arange(1, len(lists) + 1),
         starts=starts_of(np.array([len(own) for own in lists], np.int64)),
-        hashes=np.array([one for own in lists for one in sorted(own)], np.uint64),
+        hashes=np.array([item for own in lists for item in sorted(own)], np.uint64),
         impacts=impacts.astype(np.uint8),
     )
 
 
-def many(rows: int, terms: int, each: int) -> list[list[int]]:
+def many(rows: int, terms: int, item: int) -> list[list[int]]:
     rng = np.random.default_rng(rows)
     hashes = rng.integers(0, 2**64, terms, dtype=np.uint64).tolist()
-    share = rng.zipf(1.3, (rows, each)) % terms
+    share = rng.zipf(1.3, (rows, item)) % terms
     return [[hashes[number] for number in set(own.tolist())] for own in share]
 
 
@@ -65,20 +65,20 @@ def test_compiled_inversion_equals_the_plain_one(
     monkeypatch.setattr(inversion, "_ROOM", 64)
     found_library = find_library()
     assert found_library is not None
-    rows = said(lists)
+    rows = rows_with(lists)
     compiled = invert_compiled(rows, block, found_library)
     plain = invert_numpy(rows, block)
     assert compiled.keys() == plain.keys()
     for name, expected in plain.items():
-        found = compiled[name]
-        assert (found.dtype, found.shape) == (expected.dtype, expected.shape), name
-        assert found.tobytes() == expected.tobytes(), name
+        result = compiled[name]
+        assert (result.dtype, result.shape) == (expected.dtype, expected.shape), name
+        assert result.tobytes() == expected.tobytes(), name
 
 
 def test_inversion_has_every_posting_of_every_row() -> None:
     lists = many(600, 200, 9)
-    rows = said(lists)
-    made = invert_numpy(rows, 64)
+    rows = rows_with(lists)
+    result = invert_numpy(rows, 64)
     expected = {
         (int(hash_), row, int(impact))
         for row in range(len(rows))
@@ -88,9 +88,9 @@ def test_inversion_has_every_posting_of_every_row() -> None:
             strict=True,
         )
     }
-    assert set(postings_of(made)) == expected
-    assert (made["column_of"] >= 0).any()
-    assert (made["column_of"] < 0).any()
+    assert set(postings_of(result)) == expected
+    assert (result["column_of"] >= 0).any()
+    assert (result["column_of"] < 0).any()
 
 
 @pytest.mark.parametrize("is_compiled", [True, False])
@@ -107,25 +107,25 @@ def test_rows_in_another_order_need_not_be_copied(
     ordered = rows.in_order(order).in_order(again)
     assert ordered.hashes is rows.hashes
     expected = inversion.inverted(copied, 64)
-    for name, found in inversion.inverted(ordered, 64).items():
-        assert found.tobytes() == expected[name].tobytes(), name
-    for one in (ordered.take(np.arange(600)), join([ordered])):
-        assert one.hashes.tolist() == copied.hashes.tolist()
-        assert one.starts.tolist() == copied.starts.tolist()
+    for name, result in inversion.inverted(ordered, 64).items():
+        assert result.tobytes() == expected[name].tobytes(), name
+    for item in (ordered.take(np.arange(600)), join([ordered])):
+        assert item.hashes.tolist() == copied.hashes.tolist()
+        assert item.starts.tolist() == copied.starts.tolist()
 
 
-def postings_of(made: dict[str, Any]) -> list[tuple[int, int, int]]:
-    found = []
-    for term, hash_ in enumerate(made["hashes"].tolist()):
-        if (column := made["column_of"][term]) >= 0:
-            own = made["columns"][column]
-            found += [
+def postings_of(result: dict[str, Any]) -> list[tuple[int, int, int]]:
+    findings = []
+    for term, hash_ in enumerate(result["hashes"].tolist()):
+        if (column := result["column_of"][term]) >= 0:
+            own = result["columns"][column]
+            findings += [
                 (hash_, row, int(own[row])) for row in np.flatnonzero(own).tolist()
             ]
             continue
-        packed = made["postings"][made["starts"][term] : made["starts"][term + 1]]
-        found += [(hash_, one >> 8, one & 255) for one in packed.tolist()]
-    return found
+        packed = result["postings"][result["starts"][term] : result["starts"][term + 1]]
+        findings += [(hash_, item >> 8, item & 255) for item in packed.tolist()]
+    return findings
 
 
 # --- runs -----------------------------------------------------------------------------
@@ -136,7 +136,7 @@ LISTS = [[1, 2, 3], [], [4], [5, 6], [], [7, 8, 9, 10]]
 
 def runs_of(lists: list[list[int]]) -> Runs[np.uint64]:
     lengths = np.array([len(own) for own in lists], np.int64)
-    items = np.array([one for own in lists for one in own], np.uint64)
+    items = np.array([item for own in lists for item in own], np.uint64)
     return Runs.of(starts_of(lengths), items)
 
 
@@ -153,14 +153,14 @@ def test_runs_are_taken_in_the_order_asked_for(order: list[int]) -> None:
     both = join_runs([runs_of(LISTS), runs_of(LISTS[::-1])])
     lists = LISTS + LISTS[::-1]
     taken = both.take(np.array(order, np.int64))
-    expected = [one for number in order for one in lists[number]]
+    expected = [item for number in order for item in lists[number]]
     assert taken.packed().tolist() == expected
-    assert [one.tolist() for one in map(taken.__getitem__, range(len(order)))] == [
+    assert [array.tolist() for array in map(taken.__getitem__, range(len(order)))] == [
         lists[number] for number in order
     ]
     for items in (1, 3, 100):
         pieces = [piece.tolist() for piece in taken.pieces(items)]
-        assert [one for piece in pieces for one in piece] == expected
+        assert [item for piece in pieces for item in piece] == expected
 
 
 def test_runs_of_many_arrays_are_copied_into_one(
@@ -180,14 +180,16 @@ def test_selected_rows_are_those_of_all_parts(site: MakeProfile) -> None:
     whole = rows_of(profiles, P)
     parts = [rows_of(profiles[:3], P), rows_of([], P), rows_of(profiles[3:], P)]
     order = np.array([7, 0, 2, 2, 3])
-    found, expected = select(parts, order), whole.take(order)
-    assert found.site_ids.tolist() == [8, 1, 3, 3, 4]
+    result, expected = select(parts, order), whole.take(order)
+    assert result.site_ids.tolist() == [8, 1, 3, 3, 4]
     for name in ("quality", "starts", "hashes", "impacts", "vectors", "embeddings"):
-        assert getattr(found, name).tolist() == getattr(expected, name).tolist()
-    assert [found.bodies[n] for n in range(5)] == [expected.bodies[n] for n in range(5)]
+        assert getattr(result, name).tolist() == getattr(expected, name).tolist()
+    assert [result.bodies[n] for n in range(5)] == [
+        expected.bodies[n] for n in range(5)
+    ]
     assert join(parts).hashes.tolist() == whole.hashes.tolist()
     bare = select(parts, order, bare=True)
-    assert (bare.quality.tolist(), len(bare.hashes)) == (found.quality.tolist(), 0)
+    assert (bare.quality.tolist(), len(bare.hashes)) == (result.quality.tolist(), 0)
 
 
 # --- the library, and rows by a key ---------------------------------------------------

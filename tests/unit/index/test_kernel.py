@@ -117,7 +117,7 @@ def random_part(
 
 def random_constants(rng: np.random.Generator) -> ScoringParameters:
     chosen = rng.choice(len(TERMS), rng.integers(0, 6), replace=False)
-    terms = [(int(TERMS[one]), int(rng.integers(0, 12_000))) for one in chosen]
+    terms = [(int(TERMS[item]), int(rng.integers(0, 12_000))) for item in chosen]
     if rng.random() < 0.2:
         terms.append((2, 9000))  # nobody says it
     meant = CENTRES[rng.integers(0, len(CENTRES))]
@@ -129,7 +129,9 @@ def random_constants(rng: np.random.Generator) -> ScoringParameters:
     return ScoringParameters(
         terms=tuple(terms),
         filters=tuple(
-            int(one) for one in CATEGORIES[: rng.integers(0, 2)] if rng.random() < 0.5
+            int(category)
+            for category in CATEGORIES[: rng.integers(0, 2)]
+            if rng.random() < 0.5
         ),
         vector=vector.tobytes() if rng.random() < 0.9 else bytes(128),
         lexical_multiplier=(10_000 << 32) // (255 * ceiling),
@@ -179,8 +181,8 @@ def pair(kernel: Kernel, request: pytest.FixtureRequest) -> Pair:
     return Pair(parts, kernel, Oracle())
 
 
-def as_rows(found: npt.NDArray[np.void]) -> list[tuple[int, ...]]:
-    return sorted(found.tolist())
+def as_rows(result: npt.NDArray[np.void]) -> list[tuple[int, ...]]:
+    return sorted(result.tolist())
 
 
 @pytest.mark.parametrize("number", range(DRAWS))
@@ -189,10 +191,10 @@ def test_both_find_the_same(pair: Pair, number: int) -> None:
     constants = random_constants(rng)
     fast, slow = pair.kernel.bind(pair.parts), pair.oracle.bind(pair.parts)
     k = int(rng.choice([1, 3, 20, 300]))
-    found, _ = fast.search(constants, k=k)
-    assert as_rows(found) == as_rows(slow.search(constants, k=k)[0])
-    if len(found):
-        after = int(rng.choice(found["rank_score"]))
+    result, _ = fast.search(constants, k=k)
+    assert as_rows(result) == as_rows(slow.search(constants, k=k)[0])
+    if len(result):
+        after = int(rng.choice(result["rank_score"]))
         later, shown = fast.search(constants, k=k, after=after)
         expected, earlier = slow.search(constants, k=k, after=after)
         assert as_rows(later) == as_rows(expected)
@@ -206,8 +208,8 @@ def test_no_eligible_row_is_bounded_below_its_score(pair: Pair, number: int) -> 
     """Of every row: a search shows a bound that is too low only where it is tight."""
     constants = random_constants(np.random.default_rng(2000 + number))
     fast, slow = pair.kernel.bind(pair.parts), pair.oracle.bind(pair.parts)
-    for part, one in enumerate(pair.parts):
-        rows = np.arange(len(one.segment), dtype=np.uint32)
+    for part, item in enumerate(pair.parts):
+        rows = np.arange(len(item.segment), dtype=np.uint32)
         scored = slow.score(constants, part, rows)
         scores = scored["score"][scored["eligible"] != 0]
         bounds = fast.bounds(constants, part)[scored["eligible"] != 0]
@@ -233,14 +235,14 @@ def test_no_embedding_means_more_than_its_window_and_its_sketch_tell(
     columns = (segment.along, segment.across)
     beyond = (segment.sketches["rest_along"], segment.sketches["rest_across"])
     for first, (along, across) in ((0, columns), (LEAD, beyond)):
-        asked = toward[first:] / np.linalg.norm(toward[first:])
+        query = toward[first:] / np.linalg.norm(toward[first:])
         axis = segment.axes[segment.axis_of, first:].astype(float)
         axis /= np.linalg.norm(axis, axis=1)[:, None]
-        cosine = np.repeat(axis @ asked, BLOCK_ROWS)[: len(units)]
+        cosine = np.repeat(axis @ query, BLOCK_ROWS)[: len(units)]
         sine = np.sqrt(np.maximum(0, 1 - cosine**2))
         bound = cosine * along[: len(units)] / 127 + np.abs(cosine) / 254
         bound += sine * across[: len(units)] / 255 + 1e-5
-        assert np.all(units[:, first:] @ asked <= bound)
+        assert np.all(units[:, first:] @ query <= bound)
 
 
 def test_windows_of_a_topic_share_their_axis_and_others_have_their_own() -> None:
@@ -262,10 +264,10 @@ def test_no_row_has_more_merit_than_its_window_and_its_column_tell() -> None:
     merits = rng.integers(0, 60_000_000, len(rows))
     segment = build_segment(rows, merits, NOW_S)
     best = np.repeat(segment.block_merit.astype(np.int64) * 1024, BLOCK_ROWS)
-    told = best - segment.behind.astype(np.int64) * 65_536
-    assert np.all(told[: len(rows)] >= merits)
+    seen_merits = best - segment.behind.astype(np.int64) * 65_536
+    assert np.all(seen_merits[: len(rows)] >= merits)
     assert np.all(
-        (told[: len(rows)] - merits < 65_536 + 1024)
+        (seen_merits[: len(rows)] - merits < 65_536 + 1024)
         | (segment.behind[: len(rows)] == 255)
     )
 
@@ -276,9 +278,9 @@ def test_both_score_and_count_the_same(pair: Pair, number: int) -> None:
     constants = random_constants(rng)
     fast, slow = pair.kernel.bind(pair.parts), pair.oracle.bind(pair.parts)
     marked, expected = fast.eligible(constants), slow.eligible(constants)
-    for part, one in enumerate(pair.parts):
+    for part, item in enumerate(pair.parts):
         assert marked[part].tolist() == expected[part].tolist()
-        rows = np.arange(len(one.segment), dtype=np.uint32)
+        rows = np.arange(len(item.segment), dtype=np.uint32)
         scored = fast.score(constants, part, rows)
         assert scored.tolist() == slow.score(constants, part, rows).tolist()
     hashes = [term for term, _ in constants.terms]
@@ -300,8 +302,8 @@ def test_thousands_of_equals_are_all_candidates(kernel: Kernel) -> None:
         floor=1,
         lexical_multiplier=1 << 40,
     )
-    found, _ = kernel.bind([IndexPart(segment, alive)]).search(constants, k=1)
-    assert len(found) == 9000
+    result, _ = kernel.bind([IndexPart(segment, alive)]).search(constants, k=1)
+    assert len(result) == 9000
 
 
 @pytest.fixture(scope="module")
@@ -338,19 +340,19 @@ def test_few_rows_near_the_user_are_found_among_many_that_are_far(
         floor=1,
         now_s=NOW_S,
     )
-    found, _ = kernel.bind([crowd]).search(constants, k=20)
+    result, _ = kernel.bind([crowd]).search(constants, k=20)
     expected, _ = Oracle().bind([crowd]).search(constants, k=20)
-    assert as_rows(found) == as_rows(expected)
+    assert as_rows(result) == as_rows(expected)
 
 
 def test_threads_that_search_at_a_time_do_not_share_their_room(pair: Pair) -> None:
     fast = pair.kernel.bind(pair.parts)
-    asked = [random_constants(np.random.default_rng(number)) for number in range(40)]
-    alone = [as_rows(fast.search(one, k=20)[0]) for one in asked]
+    query = [random_constants(np.random.default_rng(number)) for number in range(40)]
+    alone = [as_rows(fast.search(item, k=20)[0]) for item in query]
     with ThreadPoolExecutor(4) as threads:
-        beside = [threads.submit(fast.search, one, k=20) for one in asked * 5]
-        found = [as_rows(one.result()[0]) for one in beside]
-    assert found == alone * 5
+        beside = [threads.submit(fast.search, item, k=20) for item in query * 5]
+        result = [as_rows(item.result()[0]) for item in beside]
+    assert result == alone * 5
 
 
 def test_the_largest_request_has_room(pair: Pair) -> None:
@@ -364,9 +366,9 @@ def test_the_largest_request_has_room(pair: Pair) -> None:
         origin=tuple(np.rint(PLACES[0] * RADIUS).astype(int).tolist()),
     )
     fast, slow = pair.kernel.bind(pair.parts), pair.oracle.bind(pair.parts)
-    found, _ = fast.search(constants, k=20)
-    assert as_rows(found) == as_rows(slow.search(constants, k=20)[0])
-    assert len(found) > 0
+    result, _ = fast.search(constants, k=20)
+    assert as_rows(result) == as_rows(slow.search(constants, k=20)[0])
+    assert len(result) > 0
 
 
 def test_nothing_is_found_in_nothing(kernel: Kernel) -> None:

@@ -11,7 +11,7 @@ from registry.index.segments.segment import BLOCK_ROWS
 from registry.ranking.encoders.vectors import reciprocals, unpack_sites
 
 
-def made(sizes: dict[int, int], rng: np.random.Generator) -> Rows:
+def meaning_rows(sizes: dict[int, int], rng: np.random.Generator) -> Rows:
     """So many rows that mean one dimension each; all local."""
     n = sum(sizes.values())
     meant = np.repeat(list(sizes), list(sizes.values()))
@@ -39,7 +39,7 @@ def made(sizes: dict[int, int], rng: np.random.Generator) -> Rows:
 
 def test_no_window_begins_with_one_topic_and_ends_with_another() -> None:
     rng = np.random.default_rng(1)
-    rows = made({0: 700, 40: 900, 80: 600}, rng)
+    rows = meaning_rows({0: 700, 40: 900, 80: 600}, rng)
     merits = rng.integers(0, 60_000_000, len(rows))
 
     order = order_rows(rows, merits, topic_rows=733)
@@ -55,7 +55,7 @@ def test_no_window_begins_with_one_topic_and_ends_with_another() -> None:
 
 def test_what_is_left_of_a_topic_is_the_least_of_it() -> None:
     rng = np.random.default_rng(2)
-    rows = made({0: 700, 80: 900}, rng)
+    rows = meaning_rows({0: 700, 80: 900}, rng)
     merits = rng.integers(0, 60_000_000, len(rows))
 
     order = order_rows(rows, merits, topic_rows=800)
@@ -63,15 +63,15 @@ def test_what_is_left_of_a_topic_is_the_least_of_it() -> None:
     meant = rows.embeddings.argmax(axis=1)
 
     for topic in (0, 40):
-        first = [one for one in order[:whole] if meant[one] == topic]
-        left = [one for one in order[whole:] if meant[one] == topic]
+        first = [item for item in order[:whole] if meant[item] == topic]
+        left = [item for item in order[whole:] if meant[item] == topic]
         assert min(merits[first]) >= max(merits[left])
 
 
 @pytest.mark.parametrize("n", [0, 1, BLOCK_ROWS - 1, BLOCK_ROWS, BLOCK_ROWS + 1])
 def test_few_rows_are_one_topic(n: int) -> None:
     rng = np.random.default_rng(3)
-    rows = made({0: n}, rng)
+    rows = meaning_rows({0: n}, rng)
     merits = rng.integers(0, 60_000_000, n)
 
     order = order_rows(rows, merits)
@@ -81,7 +81,7 @@ def test_few_rows_are_one_topic(n: int) -> None:
 
 def test_rows_that_count_where_they_are_lie_before_the_others() -> None:
     rng = np.random.default_rng(4)
-    rows = made({0: 2 * BLOCK_ROWS}, rng)
+    rows = meaning_rows({0: 2 * BLOCK_ROWS}, rng)
     flags = (rng.permutation(2 * BLOCK_ROWS) < BLOCK_ROWS).astype(np.uint8) * np.uint8(
         LOCAL
     )

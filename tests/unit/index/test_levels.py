@@ -39,8 +39,8 @@ def answers(index: Index, now: datetime) -> list[Any]:
         confidence_bp=0,
     )
     ranked = search(index, Query(request=request), now=now, seed=bytes(32), k=99)
-    found = [ranked.sites, ranked.eligible, ranked.term_weights, ranked.generation]
-    return [*found, index.term_weights(WORDS), index.profiles()]
+    findings = [ranked.sites, ranked.eligible, ranked.term_weights, ranked.generation]
+    return [*findings, index.term_weights(WORDS), index.profiles()]
 
 
 class Following:
@@ -76,9 +76,9 @@ class Following:
         self.begun = None
         self.writer.close()
         self.writer = IndexWriter(self.folder)
-        found = self.writer.find(P, SMALL)
-        assert found is not None
-        self.builder = found[0]
+        result = self.writer.find(P, SMALL)
+        assert result is not None
+        self.builder = result[0]
 
     def check(self, now: datetime) -> None:
         anew = answers(Builder.build(self.sites.values(), P).index, now)
@@ -166,10 +166,10 @@ def test_what_changes_during_a_merge_is_in_its_result(site: MakeProfile) -> None
     builder = builder.with_changes([], range(1, 11))
     merge = builder.find_merge()
     assert merge is not None
-    made = merge.merged()
+    result = merge.merged()
     changed = builder.with_changes([site(20, quality=1)], [21])
-    merged = changed.with_merged(merge, made)
-    assert made.size == 19
+    merged = changed.with_merged(merge, result)
+    assert result.size == 19
     assert merged.levels[0].size == 17
     assert merged.index.profiles() == changed.index.profiles()
     assert merged.index.profiles()[20].quality == 1
@@ -221,13 +221,13 @@ def test_the_panel_follows_levels_that_are_not_on_it_as_a_whole(
         == min(level.cutoff for level in followed.builder.levels)
     )
     for index in (own, read):
-        kept = {
+        saved = {
             int(site_id)
             for part in index.panel.parts
             for site_id in part.segment.site_ids[part.alive[: len(part.segment)] != 0]
         }
-        assert followed.sites.keys() >= kept
+        assert followed.sites.keys() >= saved
         ids = np.array(sorted(followed.sites), np.uint64)
         members = ids[splitmix64(ids) <= np.uint64(index.panel.cutoff)].tolist()
-        assert kept >= set(members)
+        assert saved >= set(members)
         assert len(members) >= 8

@@ -10,7 +10,7 @@ from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.policy import Policy
 
 
-def said(terms: set[int]) -> bytes:
+def packed(terms: set[int]) -> bytes:
     return np.array(sorted(terms), np.uint64).tobytes()
 
 
@@ -21,14 +21,14 @@ def one_by_one(
     representatives: list[int] = []
     for position, own in enumerate(sites):
         leading = [
-            each
-            for each in sorted(set(representatives))
-            if publishers[each] == publishers[position]
+            representative
+            for representative in sorted(set(representatives))
+            if publishers[representative] == publishers[position]
         ]
         like = [
-            each
-            for each in leading
-            if is_near_duplicate(own, sites[each], policy.duplicate_site_bp)
+            item
+            for item in leading
+            if is_near_duplicate(own, sites[item], policy.duplicate_site_bp)
         ]
         if like:
             representatives.append(like[0])
@@ -36,7 +36,7 @@ def one_by_one(
             representatives.append(position)
         else:
             representatives.append(
-                max(leading, key=lambda each: len(sites[each] & own))
+                max(leading, key=lambda item: len(sites[item] & own))
             )
     return representatives
 
@@ -58,21 +58,21 @@ def test_all_at_once_is_as_one_by_one(number: int) -> None:
     publishers = [rng.randint(1, 4) for _ in range(count)]
     sites = random_sites(rng, count)
     policy = replace(P, publisher_places_max=rng.choice([1, 2, 5, 256]))
-    groups = groups_of(publishers, list(map(said, sites)), {}, policy)
+    groups = groups_of(publishers, list(map(packed, sites)), {}, policy)
     assert representatives_of(publishers, groups) == one_by_one(
         publishers, sites, policy
     )
 
 
 def test_a_publisher_that_says_what_it_said_is_not_looked_at_again() -> None:
-    sites = [said({1, 2}), said({1, 2, 3}), said({7}), said({8})]
+    sites = [packed({1, 2}), packed({1, 2, 3}), packed({7}), packed({8})]
     known = groups_of([5, 5, 6, 6], sites, {}, P)
-    changed = groups_of([5, 5, 6, 6], [*sites[:3], said({9})], known, P)
+    changed = groups_of([5, 5, 6, 6], [*sites[:3], packed({9})], known, P)
     assert changed[5] is known[5]
     assert changed[6] is not known[6]
 
 
 def test_thousands_of_subdomains_are_compared_with_few_leaders() -> None:
-    sites = [said({n * 10 + i for i in range(10)}) for n in range(3000)]
+    sites = [packed({n * 10 + i for i in range(10)}) for n in range(3000)]
     groups = groups_of([1] * 3000, sites, {}, P)
     assert len(set(groups[1].representatives)) == P.publisher_places_max

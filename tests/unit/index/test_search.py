@@ -70,9 +70,9 @@ def test_without_a_user_location_place_makes_no_difference(
 ) -> None:
     sites = [local(site, 1, 31.95), local(site, 2, -60), site(3)]
     ranked = find(sites, Query(request=TABLE), now)
-    assert {each.factors.proximity for each in ranked.sites} == {P.proximity_neutral}
+    assert {site.factors.proximity for site in ranked.sites} == {P.proximity_neutral}
     assert {
-        each.explanation.proximity.facts.distance_band for each in ranked.sites
+        site.explanation.proximity.facts.distance_band for site in ranked.sites
     } == {None}
 
 
@@ -105,7 +105,7 @@ def test_only_relevant_sites_are_eligible(site: MakeProfile, now: datetime) -> N
 
 
 @pytest.mark.parametrize(
-    ("filters", "found"),
+    ("filters", "expected"),
     [
         (Filters(), [1, 2, 3]),
         (Filters(category="Hotel "), [2]),
@@ -133,7 +133,7 @@ def test_only_relevant_sites_are_eligible(site: MakeProfile, now: datetime) -> N
     ],
 )
 def test_filters_let_pass_what_matches(
-    site: MakeProfile, now: datetime, filters: Filters, found: list[int]
+    site: MakeProfile, now: datetime, filters: Filters, expected: list[int]
 ) -> None:
     sites = [
         site(
@@ -161,11 +161,11 @@ def test_filters_let_pass_what_matches(
         ),
     ]
     ranked = find(sites, Query(request=TABLE, filters=filters), now)
-    assert sorted(ids(ranked)) == found
+    assert sorted(ids(ranked)) == expected
 
 
 @pytest.mark.parametrize(
-    "said",
+    "expected",
     [
         pytest.param("", id="nothing"),
         pytest.param(" \t\n", id="space"),
@@ -175,12 +175,12 @@ def test_filters_let_pass_what_matches(
         pytest.param("\U0010ffff\u202e", id="no letters"),
     ],
 )
-@pytest.mark.parametrize("name", [one for one in FILTERS if one != "requires_auth"])
+@pytest.mark.parametrize("name", [item for item in FILTERS if item != "requires_auth"])
 def test_who_asks_for_nothing_does_not_find_who_tells_nothing(
-    site: MakeProfile, now: datetime, name: str, said: str
+    site: MakeProfile, now: datetime, name: str, expected: str
 ) -> None:
     silent = site(1, category="", country="", formats=())
-    filters = Filters(**{name: said})
+    filters = Filters(**{name: expected})
     assert ids(find([silent], Query(request=TABLE), now)) == [1]
     assert ids(find([silent], Query(request=TABLE, filters=filters), now)) == []
 
@@ -215,7 +215,7 @@ def test_an_added_equal_never_reorders_the_others(
     sites = [site(n) for n in range(1, 9)]
     before = ids(find(sites, Query(request=TABLE), now))
     after = ids(find([*sites, site(77)], Query(request=TABLE), now))
-    assert [each for each in after if each != 77] == before
+    assert [item for item in after if item != 77] == before
 
 
 def test_commission_free_stands_first_among_equals_only(
@@ -233,7 +233,7 @@ def test_seventy_five_subdomains_take_one_place(
     ranked = find([*flood, *honest], Query(request=TABLE), now)
     assert ranked.eligible == 77
     assert sorted(ids(ranked)) == [1, 2, 100]
-    best = next(each for each in ranked.sites if each.site_id == 100)
+    best = next(site for site in ranked.sites if site.site_id == 100)
     assert best.sharing == tuple(range(101, 175))
 
 
@@ -321,13 +321,13 @@ def test_sample_is_of_eligible_sites_and_follows_the_seed(
     site: MakeProfile, now: datetime
 ) -> None:
     sites = [site(n) for n in range(1, 400)] + [site(n, actions=()) for n in (500, 501)]
-    one = find(sites, Query(request=TABLE), now, k=1).eligible_sample
-    assert len(set(one)) == P.eligible_sample
-    assert set(one) <= set(range(1, 400))
-    assert list(one) == sorted(one)
+    eligible_sample = find(sites, Query(request=TABLE), now, k=1).eligible_sample
+    assert len(set(eligible_sample)) == P.eligible_sample
+    assert set(eligible_sample) <= set(range(1, 400))
+    assert list(eligible_sample) == sorted(eligible_sample)
     assert (
         find(sites, Query(request=TABLE), now, k=1, seed=b"other seed").eligible_sample
-        != one
+        != eligible_sample
     )
     few = find(sites[:9], Query(request=TABLE), now, k=1).eligible_sample
     assert few == tuple(range(1, 10))

@@ -59,11 +59,11 @@ def length(vector: list[int]) -> float:
 
 def cosine_of(site: Profile, request: ParsedQuery) -> int:
     """As in the definition: 2^16 over the site's length is a whole number."""
-    one, other = nibbles(site.embedding), signed(request.vector)
-    if not any(one) or not any(other):
+    item, other = nibbles(site.embedding), signed(request.vector)
+    if not any(item) or not any(other):
         return 0
-    product = sum(a * b for a, b in zip(one, other, strict=True))
-    reciprocal = round(2**16 / length(one))
+    product = sum(a * b for a, b in zip(item, other, strict=True))
+    reciprocal = round(2**16 / length(item))
     square = sum(number**2 for number in other)
     multiplier = (request.confidence_bp << 32) // math.isqrt(square << 32)
     return min(max(product, 0) * reciprocal * multiplier >> 32, FULL)
@@ -131,21 +131,25 @@ def passes(site: Profile, filters: Filters) -> bool:
     )
 
 
-def same_capabilities(one: Profile, other: Profile) -> bool:
-    a, b = set(field_weights(one)), set(field_weights(other))
+def same_capabilities(profile: Profile, other: Profile) -> bool:
+    a, b = set(field_weights(profile)), set(field_weights(other))
     return len(a & b) >= Fraction(4, 5) * len(a | b)
 
 
 def representative(site: Profile, sites: list[Profile]) -> int:
     """The id of the first site of the publisher that leads and is like this one."""
     representatives: list[Profile] = []
-    for each in sites:
-        if each.publisher != site.publisher:
+    for item in sites:
+        if item.publisher != site.publisher:
             continue
-        like = [one for one in representatives if same_capabilities(each, one)]
+        like = [
+            representative
+            for representative in representatives
+            if same_capabilities(item, representative)
+        ]
         if not like:
-            representatives.append(each)
-        if each is site:
+            representatives.append(item)
+        if item is site:
             return like[0].site_id if like else site.site_id
     raise AssertionError
 
@@ -187,7 +191,7 @@ def standings(sites: list[Profile], query: Query, now: datetime) -> list[Standin
     return [(keys[0], tuple(key.site_id for key in sorted(keys[1:]))) for keys in shown]
 
 
-def told(ranked: Ranked) -> list[Standing]:
+def standings_of(ranked: Ranked) -> list[Standing]:
     return [(site.order_key, site.sharing) for site in ranked.sites]
 
 
@@ -227,7 +231,7 @@ def test_search_equals_the_slow_scorer(
         query = random_query(rng, request_vector(rng.choice(sites)))
         expected = standings(sites, query, now)
         ranked = search(index, query, now=now, seed=SEED, k=100)
-        assert told(ranked) == expected
+        assert standings_of(ranked) == expected
         assert not ranked.has_more
         assert ranked.eligible == sum(1 + len(behind) for _, behind in expected)
         assert all(s.factors.score(P) == s.score for s in ranked.sites)

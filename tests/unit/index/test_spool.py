@@ -57,16 +57,16 @@ def test_a_base_takes_the_files_in_which_it_was_laid(
     writer, reader = IndexWriter(tmp_path), IndexReader(tmp_path, P)
     with writer.preallocated() as adopted:
         spool = Spool(tmp_path, rows_of([], P), *adopted, HEAD_ROOM)
-        made = Builder.of_rows(spooled(spool, profiles), {}, spool.content, P)
+        result = Builder.of_rows(spooled(spool, profiles), {}, spool.content, P)
         spool.close()
         before = {path.stat().st_ino for path in adopted}
-        kept = writer.put(made)
+        saved = writer.put(result)
     read = reader.newest()
     assert read is not None
-    assert read.profiles() == {one.site_id: one for one in profiles}
+    assert read.profiles() == {profile.site_id: profile for profile in profiles}
     assert read.generation == Builder.build(profiles, P).index.generation
     assert before <= {path.stat().st_ino for path in tmp_path.iterdir()}
-    changed = writer.put(kept.with_changes([], [1]))
+    changed = writer.put(saved.with_changes([], [1]))
     assert len(changed.index.profiles()) == len(profiles) - 1
 
 
@@ -87,9 +87,9 @@ def test_a_base_of_no_sites_needs_no_file(tmp_path: Path) -> None:
     writer, reader = IndexWriter(tmp_path), IndexReader(tmp_path, P)
     with writer.preallocated() as adopted:
         spool = Spool(tmp_path, rows_of([], P), *adopted, HEAD_ROOM)
-        made = Builder.of_rows(spooled(spool, []), {}, spool.content, P)
+        result = Builder.of_rows(spooled(spool, []), {}, spool.content, P)
         spool.close()
-        writer.put(made)
+        writer.put(result)
     read = reader.newest()
     assert read is not None
     assert read.profiles() == {}

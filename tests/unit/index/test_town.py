@@ -108,11 +108,11 @@ def ask(town: Index, text: str, cell: str | None = None) -> Ranked:
 
 
 def hosts(ranked: Ranked) -> list[str]:
-    return [CAST[each.site_id].host.removesuffix(".test") for each in ranked.sites]
+    return [CAST[site.site_id].host.removesuffix(".test") for site in ranked.sites]
 
 
 @pytest.fixture(scope="module")
-def found(town: Index) -> dict[str, list[str]]:
+def answers(town: Index) -> dict[str, list[str]]:
     """By query the hosts in their order, the user being nowhere."""
     return {text: hosts(ask(town, text)) for text in RIGHT_HOSTS}
 
@@ -122,27 +122,27 @@ def test_labels_name_members_of_the_cast() -> None:
     assert {host for right in RIGHT_HOSTS.values() for host in right.split()} <= cast
 
 
-def test_first_is_one_that_can_do_it(found: dict[str, list[str]]) -> None:
+def test_first_is_one_that_can_do_it(answers: dict[str, list[str]]) -> None:
     wrong = {
         text
         for text, right in RIGHT_HOSTS.items()
-        if not set(found[text][:1]) & set(right.split())
+        if not set(answers[text][:1]) & set(right.split())
     }
     assert wrong <= FIRST_IS_WRONG
 
 
 def test_eligible_are_most_that_can_do_it_and_few_others(
-    found: dict[str, list[str]],
+    answers: dict[str, list[str]],
 ) -> None:
     right = {(q, host) for q, hosts in RIGHT_HOSTS.items() for host in hosts.split()}
-    shown = {(q, host) for q, hosts in found.items() for host in hosts}
+    shown = {(q, host) for q, hosts in answers.items() for host in hosts}
     assert len(right & shown) / len(shown) >= 0.62
     assert len(right & shown) / len(right) >= 0.92
 
 
 def test_what_nobody_offers_finds_nearly_nothing(town: Index) -> None:
-    found = [text for text in (*NONSENSE, *OFF_TOPIC) if ask(town, text).eligible]
-    assert set(found) <= {
+    result = [text for text in (*NONSENSE, *OFF_TOPIC) if ask(town, text).eligible]
+    assert set(result) <= {
         "car insurance quote",
         "buy a used tractor",
     }
@@ -159,6 +159,6 @@ def test_what_nobody_offers_finds_nearly_nothing(town: Index) -> None:
 def test_one_common_verb_makes_no_neighbour_eligible(
     town: Index, country: str, text: str, first: str, absent: str
 ) -> None:
-    found = hosts(ask(town, text, cell_of(POINTS[country])))
-    assert found[0] in first.split()
-    assert absent not in found
+    result = hosts(ask(town, text, cell_of(POINTS[country])))
+    assert result[0] in first.split()
+    assert absent not in result

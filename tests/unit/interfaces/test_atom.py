@@ -32,8 +32,8 @@ def feed(text: str, following: str | None = None) -> Feed:
     )
 
 
-def parsed(one: Feed) -> ET.Element:
-    return ET.fromstring(spell(one))
+def parsed(item: Feed) -> ET.Element:
+    return ET.fromstring(spell(item))
 
 
 def test_a_feed_has_what_rfc_4287_asks_for() -> None:
@@ -41,7 +41,10 @@ def test_a_feed_has_what_rfc_4287_asks_for() -> None:
     assert root.tag == f"{ATOM}feed"
     assert root.findtext(f"{ATOM}updated") == "2026-11-20T12:00:00Z"
     assert root.findtext(f"{ATOM}author/{ATOM}name")
-    links = {one.get("rel"): one.get("href") for one in root.findall(f"{ATOM}link")}
+    links = {
+        element.get("rel"): element.get("href")
+        for element in root.findall(f"{ATOM}link")
+    }
     assert links["self"] == root.findtext(f"{ATOM}id")
     assert links["next"] == "https://registry.example/?a=1&b=2"
     (entry,) = root.findall(f"{ATOM}entry")

@@ -89,8 +89,8 @@ def test_a_clock_that_begins_anew_locks_nobody_out(tmp_path: Path) -> None:
 
 
 def test_what_one_process_spends_the_other_has_not(tmp_path: Path) -> None:
-    one, other = Taker(tmp_path), Taker(tmp_path)
-    turns = [taker.take("a") for taker in (one, other, one, other, one, other)]
+    item, other = Taker(tmp_path), Taker(tmp_path)
+    turns = [taker.take("a") for taker in (item, other, item, other, item, other)]
     assert turns == [True, True, True, False, False, False]
 
 

@@ -54,8 +54,8 @@ def _unit(vectors: npt.NDArray[np.generic]) -> Floats:
 
 def axes_of(vectors: Floats) -> Floats:
     """Shape (n, DIMENSIONS); the sign makes each axis' largest entry positive."""
-    _, found = np.linalg.eigh(vectors.T @ vectors)
-    axes = found[:, ::-1][:, :DIMENSIONS]
+    _, result = np.linalg.eigh(vectors.T @ vectors)
+    axes = result[:, ::-1][:, :DIMENSIONS]
     largest = np.abs(axes).argmax(axis=0)
     signed: Floats = axes * np.sign(axes[largest, np.arange(DIMENSIONS)])
     return signed
@@ -66,13 +66,13 @@ def make_projection(vectors: Floats) -> npt.NDArray[np.int8]:
     return np.rint(axes * _MOST / np.abs(axes).max()).astype(np.int8)
 
 
-MADE: dict[str, Callable[[], Floats]] = {
+RESULT: dict[str, Callable[[], Floats]] = {
     str(static_encoder.PROJECTION): static_vectors,
     str(transformer_encoder.PROJECTION): transformer_vectors,
 }
 
 if __name__ == "__main__":
-    for path, vectors_of in MADE.items():
+    for path, vectors_of in RESULT.items():
         try:
             np.save(path, make_projection(vectors_of()))
         except RuntimeError as error:

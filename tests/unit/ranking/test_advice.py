@@ -157,7 +157,9 @@ def _profile(site: Site, number: int) -> Profile:
 
 def _scores(site: Site, others: list[Site]) -> dict[str, tuple[int, int]]:
     """By request for one of its actions the site's relevance and score in an index."""
-    profiles = [_profile(one, number) for number, one in enumerate([site, *others], 1)]
+    profiles = [
+        _profile(item, number) for number, item in enumerate([site, *others], 1)
+    ]
     index = Builder.build(profiles, DEFAULT_POLICY).index
     scores = {}
     for action in site.actions:
@@ -245,8 +247,8 @@ def test_what_is_advised_raises_the_score_in_an_index_of_any_sites(
 def test_nobody_is_advised_to_say_more_than_helps() -> None:
     site = Site(name="Acme", category="", actions=WHOLE.actions)
     assert not any(advice.factor == "relevance" for advice in _advise(site))
-    asked = [f"what_{word}" for word in WORDS]
-    unsaid = tuple(Parameter(name=name, type="string") for name in asked)
+    query = [f"what_{word}" for word in WORDS]
+    unsaid = tuple(Parameter(name=name, type="string") for name in query)
     many = _with(parameters=unsaid)
     assert not any("means" in advice.how for advice in _advise(many))
 

@@ -101,6 +101,6 @@ def test_an_action_that_declares_all_is_fully_rich() -> None:
 def test_sets_are_near_duplicates_by_what_they_share(
     a: str, b: str, alike: bool
 ) -> None:
-    one, other = set(a.split()), set(b.split())
-    assert is_near_duplicate(one, other, 7000) is alike
-    assert is_near_duplicate(other, one, 7000) is alike
+    item, other = set(a.split()), set(b.split())
+    assert is_near_duplicate(item, other, 7000) is alike
+    assert is_near_duplicate(other, item, 7000) is alike

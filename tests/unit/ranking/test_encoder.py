@@ -31,8 +31,8 @@ def site_of(encoder: Encoder, *words: str) -> bytes:
     )
 
 
-def cosine(encoder: Encoder, one: str, other: str) -> float:
-    a, b = request_of(encoder, one), request_of(encoder, other)
+def cosine(encoder: Encoder, item: str, other: str) -> float:
+    a, b = request_of(encoder, item), request_of(encoder, other)
     return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
 
 
@@ -78,13 +78,13 @@ def test_crumbs_of_letters_are_understood_less_than_words(encoder: Encoder) -> N
 def test_grammar_means_nothing_and_asking_little(encoder: Encoder) -> None:
     plain = encoder.encode_request(["bread"], ["bread"])
     assert encoder.encode_request(["the", "bread"], ["bread"]) == plain
-    asked = encoder.encode_request(["find", "bread"], ["bread"])
-    assert asked.vector != plain.vector
-    assert asked.confidence_bp == plain.confidence_bp
+    query = encoder.encode_request(["find", "bread"], ["bread"])
+    assert query.vector != plain.vector
+    assert query.confidence_bp == plain.confidence_bp
 
 
 def test_saying_a_word_again_changes_nothing(encoder: Encoder) -> None:
-    said = SiteWords(
+    site_words = SiteWords(
         about=[],
         names=[["bake"], ["bake"]],
         descriptions=[["bread"], ["bread", "cake"]],
@@ -96,7 +96,7 @@ def test_saying_a_word_again_changes_nothing(encoder: Encoder) -> None:
         descriptions=[["bread", "cake"]],
         parameters=[[]],
     )
-    assert encoder.encode_site(said) == encoder.encode_site(once)
+    assert encoder.encode_site(site_words) == encoder.encode_site(once)
 
 
 def test_another_table_than_the_policys_is_refused() -> None:
@@ -121,8 +121,8 @@ def test_the_shipped_projection_keeps_what_one_made_anew_would() -> None:
     vectors = static_vectors()
     shipped = np.linalg.qr(np.load(PROJECTION).astype(float))[0]
     anew = np.linalg.qr(make_projection(vectors).astype(float))[0]
-    kept, best = (np.square(vectors @ axes).sum() for axes in (shipped, anew))
-    assert kept > 0.98 * best
+    saved, best = (np.square(vectors @ axes).sum() for axes in (shipped, anew))
+    assert saved > 0.98 * best
 
 
 def test_leading_dimensions_hold_the_most() -> None:

@@ -32,29 +32,29 @@ def key(factors: Factors, tier: int = 1, tie: int = 5) -> OrderKey:
 
 
 def test_the_action_that_says_most_of_the_request_is_told() -> None:
-    said = said_of(("other",), ("common", "the"), ("rare", "oboe"))
+    text = said_of(("other",), ("common", "the"), ("rare", "oboe"))
     weights = {"the": 100, "oboe": 9_000, "flute": 9_000}
 
-    assert what_matches(said, weights, DEFAULT_POLICY) == ("rare", b"\1\1\0", 3)
-    assert what_matches(said, {"flute": 9_000}, DEFAULT_POLICY) == (None, b"\0", 3)
+    assert what_matches(text, weights, DEFAULT_POLICY) == ("rare", b"\1\1\0", 3)
+    assert what_matches(text, {"flute": 9_000}, DEFAULT_POLICY) == (None, b"\0", 3)
 
 
 def test_of_equal_actions_the_first_is_told() -> None:
-    said = said_of(("one", "oboe"), ("two", "oboe"))
+    text = said_of(("one", "oboe"), ("two", "oboe"))
 
-    assert what_matches(said, {"oboe": 9_000}, DEFAULT_POLICY) == ("one", b"\1", 2)
+    assert what_matches(text, {"oboe": 9_000}, DEFAULT_POLICY) == ("one", b"\1", 2)
 
 
 def test_what_a_site_says_of_itself_matches_without_an_action() -> None:
-    said = said_of(("other",), about=("oboe",))
+    text = said_of(("other",), about=("oboe",))
 
-    assert what_matches(said, {"oboe": 9_000}, DEFAULT_POLICY) == (None, b"\1", 1)
+    assert what_matches(text, {"oboe": 9_000}, DEFAULT_POLICY) == (None, b"\1", 1)
 
 
 def test_a_term_without_weight_matches_and_makes_no_action_best() -> None:
-    said = said_of(("one", "the"))
+    text = said_of(("one", "the"))
 
-    assert what_matches(said, {"the": 0}, DEFAULT_POLICY) == (None, b"\1", 1)
+    assert what_matches(text, {"the": 0}, DEFAULT_POLICY) == (None, b"\1", 1)
 
 
 def said_of(*actions: tuple[str, ...], about: tuple[str, ...] = ()) -> ProfileTerms:

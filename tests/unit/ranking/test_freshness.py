@@ -16,8 +16,8 @@ def freshness(age: timedelta) -> int:
 
 
 @given(st.integers(0, 10_000), st.integers(0, 10_000))
-def test_older_is_never_fresher(one: int, other: int) -> None:
-    younger, older = sorted((one, other))
+def test_older_is_never_fresher(days: int, other: int) -> None:
+    younger, older = sorted((days, other))
     value = freshness(timedelta(days=older))
     assert DEFAULT_POLICY.freshness_floor <= value <= freshness(timedelta(days=younger))
 

@@ -274,9 +274,9 @@ def test_a_request_is_read_as_it_is_word_by_word(text: str) -> None:
 
 
 @given(st.text("abc", min_size=1, max_size=5), st.text("abc", min_size=1, max_size=5))
-def test_one_slip_is_a_distance_of_one(one: str, other: str) -> None:
-    if one != other:
-        assert is_single_slip(one, other) == (distance(one, other) == 1)
+def test_one_slip_is_a_distance_of_one(word: str, other: str) -> None:
+    if word != other:
+        assert is_single_slip(word, other) == (distance(word, other) == 1)
 
 
 def test_a_word_that_is_also_typed_right_keeps_its_weight() -> None:

@@ -5,10 +5,10 @@ from registry.ranking.memo import Memo
 
 class Counting:
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.calls: list[str] = []
 
     def __call__(self, word: str) -> int:
-        self.asked.append(word)
+        self.calls.append(word)
         return len(word)
 
 
@@ -16,14 +16,14 @@ def test_a_word_is_looked_at_once() -> None:
     find = Counting()
     lengths = Memo(find, longest=10, most=3)
     assert [lengths["book"], lengths["room"], lengths["book"]] == [4, 4, 4]
-    assert find.asked == ["book", "room"]
+    assert find.calls == ["book", "room"]
 
 
 def test_a_long_run_of_letters_is_answered_and_not_kept() -> None:
     find = Counting()
     lengths = Memo(find, longest=10, most=3)
     assert [lengths["a" * 11], lengths["a" * 11]] == [11, 11]
-    assert len(find.asked) == 2
+    assert len(find.calls) == 2
     assert not lengths
 
 

@@ -14,7 +14,7 @@ def test_weights_are_those_of_wab_9_4_and_add_up() -> None:
 
 
 def test_every_constant_has_a_reason() -> None:
-    constants = {each.name for each in fields(Policy)} - IDENTITY
+    constants = {field.name for field in fields(Policy)} - IDENTITY
     assert set(DEFAULT_POLICY.reasons) == constants
     assert all(DEFAULT_POLICY.reasons.values())
 
@@ -28,10 +28,10 @@ def test_canonical_json_holds_integers_and_strings_only() -> None:
 def test_every_constant_is_under_the_digest() -> None:
     assert DEFAULT_POLICY.digest.startswith("sha256:")
     digests = {DEFAULT_POLICY.digest}
-    for each in fields(Policy):
-        value: Any = getattr(DEFAULT_POLICY, each.name)
+    for field in fields(Policy):
+        value: Any = getattr(DEFAULT_POLICY, field.name)
         other = value + 1 if isinstance(value, int) else (*value, "x")
-        changes: dict[str, Any] = {each.name: "x" if isinstance(value, str) else other}
+        changes: dict[str, Any] = {field.name: "x" if isinstance(value, str) else other}
         digests.add(replace(DEFAULT_POLICY, **changes).digest)
     assert len(digests) == len(fields(Policy)) + 1
 

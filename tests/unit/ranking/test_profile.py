@@ -47,14 +47,14 @@ def branded(site: Site, brand: str) -> Site:
             name=f"{brand} {action.name}",
             description=f"{action.description} at {brand}",
             parameters=tuple(
-                replace(each, description=f"{brand}: {each.description}")
-                for each in action.parameters
+                replace(parameter, description=f"{brand}: {parameter.description}")
+                for parameter in action.parameters
             ),
         )
         for action in site.actions
     )
-    told = f"{brand}, your favourite. {site.description} Only {brand}!"
-    return replace(site, name=brand, description=told, actions=actions)
+    text = f"{brand}, your favourite. {site.description} Only {brand}!"
+    return replace(site, name=brand, description=text, actions=actions)
 
 
 @pytest.mark.parametrize("brand", BRANDS)
@@ -78,7 +78,7 @@ def marks(draw: st.DrawFn) -> str:
     """Words that could be anybody's brand."""
     word = draw(st.text("abcdefghijklmnopqrstuvwxyz", min_size=4, max_size=10))
     everyday = EverydayWords(load_encoder(), DEFAULT_POLICY, frozenset())
-    assume(not everyday.has(word) and stem(word) not in SPOKEN)
+    assume(not everyday.has(word) and stem(word) not in WORDS)
     return word
 
 
@@ -101,7 +101,7 @@ def shop_of(mark: str) -> Site:
     )
 
 
-SPOKEN = set(distinct_terms(split_words(str(shop_of("")))))
+WORDS = set(distinct_terms(split_words(str(shop_of("")))))
 
 
 def profile_at(site: Site, host: str) -> Profile:
@@ -122,10 +122,12 @@ def profile_at(site: Site, host: str) -> Profile:
 
 @settings(max_examples=20)
 @given(marks(), marks())
-def test_one_mark_in_the_place_of_another_changes_no_byte(one: str, other: str) -> None:
+def test_one_mark_in_the_place_of_another_changes_no_byte(
+    first: str, other: str
+) -> None:
     ours, theirs = (
         encode_profile(profile_at(shop_of(mark), f"www.{mark}.example"))
-        for mark in (one, other)
+        for mark in (first, other)
     )
     assert ours == theirs
 
@@ -142,13 +144,13 @@ def test_no_mark_is_left_and_every_other_word_is(mark: str) -> None:
 @settings(max_examples=20)
 @given(marks(), marks())
 def test_renaming_a_site_and_its_host_alone_changes_no_byte(
-    one: str, other: str
+    first: str, other: str
 ) -> None:
     ours, theirs = (
         encode_profile(
             profile_at(replace(shop_of(""), name=f"{mark} Store"), f"{mark}.example")
         )
-        for mark in (one, other)
+        for mark in (first, other)
     )
     assert ours == theirs
 
@@ -262,7 +264,7 @@ def test_profile_has_no_field_for_identity_or_trade() -> None:
     allowed |= {"quality", "probes", "changed_at", "commission_tier"}
     allowed |= {"conformance", "permissions", "requires_auth", "action_names"}
     allowed |= {"languages"}
-    assert {each.name for each in fields(Profile)} == allowed
+    assert {field.name for field in fields(Profile)} == allowed
 
 
 def test_bytes_round_trip(profile_of: MakeProfile, bistro: Site) -> None:
@@ -285,8 +287,8 @@ def test_repeating_a_term_changes_nothing(profile_of: MakeProfile, field: str) -
                 Parameter(name="p", description=text if field == "parameter" else ""),
             ),
         )
-        told = text if field == "site" else ""
-        return Site(description=told, actions=(action,))
+        described = text if field == "site" else ""
+        return Site(description=described, actions=(action,))
 
     once, often = profile_of(site("pizza")), profile_of(site("pizza " * 1000))
     assert impacts(often, DEFAULT_POLICY) == impacts(once, DEFAULT_POLICY)
@@ -370,5 +372,5 @@ def test_profiles_made_together_are_those_made_one_by_one(
         )
         for site in sites
     ]
-    made = make_profiles(subjects, encoder=encoder, policy=DEFAULT_POLICY)
-    assert made == [profile_of(site) for site in sites]
+    profiles = make_profiles(subjects, encoder=encoder, policy=DEFAULT_POLICY)
+    assert profiles == [profile_of(site) for site in sites]

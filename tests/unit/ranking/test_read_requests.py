@@ -46,7 +46,7 @@ MANY = " ".join(f"word{chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(80))
 )  # fmt: skip
 def test_a_request_is_read_as_it_always_was(text: str, digest: str) -> None:
     read = parse_query(text, load_encoder(DEFAULT_POLICY), DEFAULT_POLICY)
-    told = [
+    messages = [
         list(read.term_of.items()),
         read.vector.hex(),
         read.confidence_bp,
@@ -54,5 +54,5 @@ def test_a_request_is_read_as_it_always_was(text: str, digest: str) -> None:
         list(read.weights_bp.items()),
     ]
 
-    found = hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
-    assert found == digest
+    result = hashlib.sha256(json.dumps(messages).encode()).hexdigest()[:16]
+    assert result == digest

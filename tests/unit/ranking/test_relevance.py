@@ -41,8 +41,11 @@ def match(text: str, matched: int, cosine_bp: int, encoder: Encoder) -> Matches:
     )
 
 
-def likeness(one: ParsedQuery, other: ParsedQuery) -> int:
-    a, b = (np.frombuffer(each.vector, np.int8).astype(int) for each in (one, other))
+def likeness(parsed_query: ParsedQuery, other: ParsedQuery) -> int:
+    a, b = (
+        np.frombuffer(item.vector, np.int8).astype(int)
+        for item in (parsed_query, other)
+    )
     return int(a @ b)
 
 
@@ -109,9 +112,9 @@ def test_relevance_rises_with_words_and_with_meaning(encoder: Encoder) -> None:
 def test_meaning_alone_must_be_beyond_chance(encoder: Encoder) -> None:
     long = "pizza pasta salad wine dinner"
     chance = match(long, 0, 2900, encoder)
-    said = match(long, 1, 2900, encoder)
-    assert said.relevance == chance.relevance
-    assert said.eligible.all()
+    match_ = match(long, 1, 2900, encoder)
+    assert match_.relevance == chance.relevance
+    assert match_.eligible.all()
     assert not chance.eligible.any()
     assert match("film", 0, 5000, encoder).eligible.all()
 
@@ -131,9 +134,9 @@ def test_idf_falls_as_a_term_gets_common_and_is_never_negative() -> None:
 def test_impacts_are_one_byte_and_grow_with_the_fields_that_say_the_term(
     bistro: Site, profile_of: Callable[..., Profile]
 ) -> None:
-    found = impacts(profile_of(bistro), DEFAULT_POLICY)
-    assert all(1 <= impact <= IMPACT_FULL for impact in found.values())
-    assert found["tabl"] > found["season"] > found["guest"]
+    result = impacts(profile_of(bistro), DEFAULT_POLICY)
+    assert all(1 <= impact <= IMPACT_FULL for impact in result.values())
+    assert result["tabl"] > result["season"] > result["guest"]
 
 
 def test_multipliers_make_the_most_of_a_query_full(encoder: Encoder) -> None:

@@ -26,8 +26,8 @@ def reading() -> SiteTextReader:
 def word_by_word(text: str) -> list[str]:
     everyday = EverydayWords(ENCODER, DEFAULT_POLICY, frozenset())
     mask = make_mask(NAME, DOMAIN, DOMAIN, everyday)
-    kept = mask.cut(split_words(text))
-    return lexicon_of(ENCODER, DEFAULT_POLICY).content_words(kept, limit=LIMIT)
+    saved = mask.cut(split_words(text))
+    return lexicon_of(ENCODER, DEFAULT_POLICY).content_words(saved, limit=LIMIT)
 
 
 def described(text: str) -> list[str]:

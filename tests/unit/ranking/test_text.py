@@ -93,7 +93,7 @@ def test_forms_of_a_word_are_one_term(forms: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("item", "other"),
     [
         pytest.param("й", "и", id="a breve makes a letter"),
         pytest.param("が", "か", id="a voiced syllable"),
@@ -106,8 +106,8 @@ def test_forms_of_a_word_are_one_term(forms: str) -> None:
         pytest.param("poet", "pot", id="no umlaut in english"),
     ],
 )
-def test_different_words_stay_different(one: str, other: str) -> None:
-    assert set(distinct_terms(split_words(one))) != set(
+def test_different_words_stay_different(item: str, other: str) -> None:
+    assert set(distinct_terms(split_words(item))) != set(
         distinct_terms(split_words(other))
     )
 
@@ -171,8 +171,8 @@ def test_marks_are_cut_before_they_are_sorted() -> None:
 
 
 def test_only_words_that_say_something_are_kept(lexicon: Lexicon) -> None:
-    said = split_words("Please find me the best 80,000 deals: " + "x" * 41)
-    assert lexicon.content_words(said, limit=9) == ["deals"]
+    words = split_words("Please find me the best 80,000 deals: " + "x" * 41)
+    assert lexicon.content_words(words, limit=9) == ["deals"]
 
 
 def test_words_count_once_and_up_to_the_limit(lexicon: Lexicon) -> None:

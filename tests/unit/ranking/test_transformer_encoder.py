@@ -61,8 +61,8 @@ def test_a_site_of_no_words_has_no_vector(made_up: TransformerEncoder) -> None:
 
 
 def test_order_of_actions_changes_nothing(made_up: TransformerEncoder) -> None:
-    one, other = site("bake", "sell"), site("sell", "bake")
-    assert made_up.encode_site(one) == made_up.encode_site(other)
+    item, other = site("bake", "sell"), site("sell", "bake")
+    assert made_up.encode_site(item) == made_up.encode_site(other)
 
 
 def test_a_site_is_its_actions_or_else_its_description(
@@ -86,7 +86,7 @@ def test_the_real_one_knows_what_is_alike() -> None:
         words = text.split()
         return np.frombuffer(installed().encode_request(words, words).vector, np.int8)
 
-    one, like, other = (
+    item, like, other = (
         vector(text).astype(int)
         for text in (
             "how do i bake bread at home",
@@ -94,7 +94,7 @@ def test_the_real_one_knows_what_is_alike() -> None:
             "stock market news",
         )
     )
-    assert one @ like > 3 * abs(one @ other)
+    assert item @ like > 3 * abs(item @ other)
 
 
 def test_the_real_one_cuts_endless_texts() -> None:

@@ -30,7 +30,7 @@ from registry.ranking.encoders.transformer_layers import (
 
 Floats = npt.NDArray[np.float32]
 Fractions = npt.NDArray[np.float64]
-ONE, STEPS = 1 << 15, 512
+ITEM, STEPS = 1 << 15, 512
 OF_TWO_LAYERS = "6e54def1bb5e2629"
 
 
@@ -67,10 +67,10 @@ def layer(seed: int = 0) -> Layer:
 
 @pytest.fixture
 def library() -> ctypes.CDLL:
-    found = find_library()
-    if found is None:
+    result = find_library()
+    if result is None:
         pytest.skip("not compiled here")
-    return found
+    return result
 
 
 def with_an_outlier() -> Floats:
@@ -124,24 +124,24 @@ def test_inputs_stay_as_they_were() -> None:
 
 def test_a_layer_is_near_to_one_of_fractions() -> None:
     inputs = spread(4, 30, WIDTH)
-    found = Layers([layer()])(inputs).astype(np.float64)
+    result = Layers([layer()])(inputs).astype(np.float64)
     wanted = in_fractions(inputs.astype(np.float64), layer())
-    assert np.abs(found - wanted).max() < 0.01
-    assert np.abs(found - wanted).mean() < 0.001
+    assert np.abs(result - wanted).max() < 0.01
+    assert np.abs(result - wanted).mean() < 0.001
 
 
-def in_fractions(inputs: Fractions, one: Layer) -> Fractions:
+def in_fractions(inputs: Fractions, item: Layer) -> Fractions:
     queries, keys, values = (
         part.reshape(-1, HEADS, HEAD).transpose(1, 0, 2)
-        for part in np.split(multiplied(inputs, one.mixed), 3, axis=1)
+        for part in np.split(multiplied(inputs, item.mixed), 3, axis=1)
     )
     shares = np.exp(queries @ keys.transpose(0, 2, 1) / math.sqrt(HEAD))
     shares /= shares.sum(axis=2, keepdims=True)
     taken = (shares @ values).transpose(1, 0, 2).reshape(-1, WIDTH)
-    outputs = normalised(inputs + multiplied(taken, one.attended), one.attended_norm)
-    inner = multiplied(outputs, one.inner)
+    outputs = normalised(inputs + multiplied(taken, item.attended), item.attended_norm)
+    inner = multiplied(outputs, item.inner)
     inner *= np.vectorize(normal_curve)(inner)
-    return normalised(outputs + multiplied(inner, one.output), one.output_norm)
+    return normalised(outputs + multiplied(inner, item.output), item.output_norm)
 
 
 def multiplied(inputs: Fractions, dense: Dense) -> Fractions:
@@ -168,23 +168,23 @@ def normalised(inputs: Fractions, norm: Norm) -> Fractions:
     ],
 )
 def test_no_sum_reaches_what_a_number_holds(weights: Floats) -> None:
-    made = make_dense(weights, np.zeros(32, np.float32))
-    most = np.abs(made.rows.astype(np.int64)).sum(axis=1).max()
+    result = make_dense(weights, np.zeros(32, np.float32))
+    most = np.abs(result.rows.astype(np.int64)).sum(axis=1).max()
     assert most * INPUT_MOST <= SUM_MOST
 
 
 def test_weights_are_whole_numbers_next_to_what_they_were() -> None:
     weights = spread(7, 64, WIDTH)
-    made = make_dense(weights, np.zeros(64, np.float32))
-    back = made.rows * made.scales[:, None]
-    assert (np.abs(back - weights) <= made.scales[:, None] * 0.501).all()
-    assert np.abs(made.rows).max() > 1 << 9
+    result = make_dense(weights, np.zeros(64, np.float32))
+    back = result.rows * result.scales[:, None]
+    assert (np.abs(back - weights) <= result.scales[:, None] * 0.501).all()
+    assert np.abs(result.rows).max() > 1 << 9
 
 
 def test_no_library_of_mathematics_rounds_a_table_otherwise() -> None:
     normal = [normal_curve(at / STEPS) for at in range(-8 * STEPS, 8 * STEPS + 1)]
     powers = [math.exp(-at / STEPS) for at in range(16 * STEPS + 1)]
-    exact = np.array([*normal, *powers]) * ONE
+    exact = np.array([*normal, *powers]) * ITEM
     from_a_half = np.abs(exact - np.floor(exact) - 0.5)
     assert from_a_half.min() > 1e-7
-    assert (np.rint(exact) == np.array([*NORMAL * ONE, *POWERS])).all()
+    assert (np.rint(exact) == np.array([*NORMAL * ITEM, *POWERS])).all()

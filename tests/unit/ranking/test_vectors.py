@@ -53,8 +53,8 @@ def test_a_quantised_vector_points_where_the_sum_did(total: np.ndarray) -> None:
 @given(TOTALS)
 def test_scaling_in_fractions_rounds_as_whole_numbers_do(total: np.ndarray) -> None:
     largest = max(1, int(np.abs(total).max()))
-    exact = [(255 * int(one) + largest) // (2 * largest) for one in total]
-    assert list(quantise_request(total)) == [min(one, 127) % 256 for one in exact]
+    exact = [(255 * int(item) + largest) // (2 * largest) for item in total]
+    assert list(quantise_request(total)) == [min(item, 127) % 256 for item in exact]
     assert quantise_request(total.astype(np.float64)) == quantise_request(total)
 
 
@@ -74,13 +74,13 @@ def test_sums_that_cannot_be_scaled_exactly_are_refused() -> None:
 @given(NIBBLES)
 def test_reciprocals_are_those_of_the_length(vector: np.ndarray) -> None:
     square = int((vector.astype(int) ** 2).sum())
-    (found,) = reciprocals(vector.reshape(1, -1)).tolist()
+    (result,) = reciprocals(vector.reshape(1, -1)).tolist()
     expected = min(2**16 / math.sqrt(square), 2**16 - 1) if square else 0
-    assert abs(found - expected) <= 0.501
+    assert abs(result - expected) <= 0.501
 
 
 @given(arrays(np.int8, DIMENSIONS, elements=st.integers(-127, 127)))
 def test_length_is_rounded_down(vector: np.ndarray) -> None:
     square = int((vector.astype(int) ** 2).sum())
-    found = length_in_bits(vector.tobytes(), 16)
-    assert found**2 <= square << 32 < (found + 1) ** 2
+    result = length_in_bits(vector.tobytes(), 16)
+    assert result**2 <= square << 32 < (result + 1) ** 2

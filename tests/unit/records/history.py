@@ -25,8 +25,8 @@ from tests.unit.records.version_1 import ranking_record_1, selection_record_1
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DAY = NOON.date()
 POLICY = DEFAULT_POLICY.canonical_json
-ASKED = {"query": "bread", "location": None, "filters": {}}
-ASKED_VALUES = (ASKED["query"], ASKED["location"], ASKED["filters"])
+PARAMS = {"query": "bread", "location": None, "filters": {}}
+ASKED_VALUES = (PARAMS["query"], PARAMS["location"], PARAMS["filters"])
 WEIGHTS = DEFAULT_POLICY.weights
 
 
@@ -118,8 +118,8 @@ class History:
         answer = {"eligible": eligible, "order": order}
         sealed = seal(
             {
-                **ASKED,
-                "query": disclose.get("query", ASKED["query"]),
+                **PARAMS,
+                "query": disclose.get("query", PARAMS["query"]),
                 "request": {
                     "id": request_id,
                     "nonce": "n",
@@ -146,7 +146,7 @@ class History:
         else:
             record = ranking_record(fields, count)
         index = self.log(record)
-        self.disclosures[index] = [one.disclosure for one in sealed.openings]
+        self.disclosures[index] = [opening.disclosure for opening in sealed.openings]
         return index
 
 
@@ -166,7 +166,7 @@ def honest_scores(now):
         scored(7, (9000, 5000, 5000, 7000, 2000), seed),
         *sorted(
             (scored(site, (4000, 5000, 5000, 7000, 2000), seed) for site in (8, 9)),
-            key=lambda one: one["tie"],
+            key=lambda score: score["tie"],
         ),
     ]
 
@@ -179,4 +179,5 @@ def scored(site, factors, seed, tier=1):
         "score": sum(w * f for w, f in zip(WEIGHTS, factors, strict=True)),
         "tie": f"{tie_key(seed, spelled):016x}",
         "tier": tier,
+        "probes": [3, 3, 3, 100],
     }

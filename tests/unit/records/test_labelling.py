@@ -27,7 +27,7 @@ AUDITOR = Signer(
     name="auditor.example", algorithm=NoteAlgorithm.ED25519, private=PRIVATE
 )
 SOURCE = "https://business-register.example/entries/7"
-SAID = Labelling(
+LABELLING = Labelling(
     auditor=format_vkey(AUDITOR.verifier_key),
     site_id=format_site_id(7),
     label=Label(
@@ -42,18 +42,20 @@ SAID = Labelling(
 )
 
 
-def logged(said: Labelling = SAID) -> bytes:
+def logged(labelling: Labelling = LABELLING) -> bytes:
     return label_record(
         record_id=make_ulid(0, bytes(10)),
         at=datetime(2026, 11, 21, 9, tzinfo=UTC),
-        signed=sign_labelling(said, PRIVATE),
+        signed=sign_labelling(labelling, PRIVATE),
     ).body
 
 
-@pytest.mark.parametrize("label", [SAID.label, Label(), Label(commission_percent=0.0)])
+@pytest.mark.parametrize(
+    "label", [LABELLING.label, Label(), Label(commission_percent=0.0)]
+)
 def test_a_label_survives_the_log(label: Label) -> None:
-    said = replace(SAID, label=label)
-    assert verify_labelling(parse_labelling(parse_record(logged(said)))) == said
+    changed = replace(LABELLING, label=label)
+    assert verify_labelling(parse_labelling(parse_record(logged(changed)))) == changed
 
 
 def test_the_source_is_on_record_by_its_digest_only() -> None:
@@ -61,11 +63,11 @@ def test_the_source_is_on_record_by_its_digest_only() -> None:
 
 
 def test_the_signed_statement_is_as_documented() -> None:
-    assert SAID.statement == (
-        b'fair-registry/label/v1\n{"auditor":"' + SAID.auditor.encode() + b'",'
+    assert LABELLING.statement == (
+        b'fair-registry/label/v1\n{"auditor":"' + LABELLING.auditor.encode() + b'",'
         b'"chain":"alder.example","commission":"12.5%","iat":1795251600,'
         b'"independence":"chain","observed":"2026-11-20","site":"0000000000007",'
-        b'"size":"large","source":"' + SAID.source_digest.encode() + b'"}'
+        b'"size":"large","source":"' + LABELLING.source_digest.encode() + b'"}'
     )
 
 
@@ -82,8 +84,8 @@ def test_the_signed_statement_is_as_documented() -> None:
     ids=str,
 )
 def test_an_edited_label_is_refused(changes: dict[str, Any]) -> None:
-    signed = sign_labelling(SAID, PRIVATE)
-    edited = replace(signed, labelling=replace(SAID, **changes))
+    signed = sign_labelling(LABELLING, PRIVATE)
+    edited = replace(signed, labelling=replace(LABELLING, **changes))
     with pytest.raises(Refused):
         verify_labelling(edited)
 
@@ -91,7 +93,7 @@ def test_an_edited_label_is_refused(changes: dict[str, Any]) -> None:
 def test_a_label_by_another_key_is_refused() -> None:
     other = Ed25519PrivateKey.from_private_bytes(b"1" * 32)
     with pytest.raises(Refused) as refused:
-        verify_labelling(sign_labelling(SAID, other))
+        verify_labelling(sign_labelling(LABELLING, other))
     assert refused.value.code == "label_invalid"
 
 
@@ -120,7 +122,7 @@ def test_a_label_by_another_key_is_refused() -> None:
     ids=str,
 )
 def test_members_that_are_no_label_are_refused(changes: dict[str, Any]) -> None:
-    members = {**SAID.members, "sig": base64url.encode(bytes(64)), **changes}
+    members = {**LABELLING.members, "sig": base64url.encode(bytes(64)), **changes}
     with pytest.raises(Refused) as refused:
         parse_labelling(members)
     assert refused.value.code == "label_invalid"

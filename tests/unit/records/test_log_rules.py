@@ -19,21 +19,21 @@ TOMORROW = DAY + timedelta(days=1)
 
 def read(history, **options):
     """The conduct after all records, and what was found: code and entry of each."""
-    told = []
-    conduct = Conduct(report=told.append, **options)
+    messages = []
+    conduct = Conduct(report=messages.append, **options)
     for index, body in enumerate(history.bodies):
         conduct.read(index, body)
-    for one in conduct.selections:
+    for selection in conduct.selections:
         ids = [
             json.loads(body)["id"] for body in history.bodies if b'"ranking"' in body
         ]
-        conduct.check_selection(one, is_ranking=one.ranking_id in ids)
-    for one in conduct.erasures:
-        conduct.check_erasure(one, history.bodies[one.target_index])
-    return conduct, [(one.code, one.entry_index) for one in told]
+        conduct.check_selection(selection, is_ranking=selection.ranking_id in ids)
+    for erasure in conduct.erasures:
+        conduct.check_erasure(erasure, history.bodies[erasure.target_index])
+    return conduct, [(notice.code, notice.entry_index) for notice in messages]
 
 
-def found(history):
+def findings_in(history):
     return read(history)[1]
 
 
@@ -63,12 +63,12 @@ def seed_of(history):
 
 def test_days_of_an_honest_registry_are_sound():
     history = honest_days()
-    conduct, told = read(history)
-    assert told == []
+    conduct, findings = read(history)
+    assert findings == []
     assert conduct.state.records == {"policy": 1, "ranking": 12, "seed": 10}
     assert conduct.overdue_days(history.now) == []
     # Nobody has revealed the last two days; two days later they are overdue.
-    late = [one.isoformat() for one in (DAY + timedelta(4), DAY + timedelta(5))]
+    late = [day.isoformat() for day in (DAY + timedelta(4), DAY + timedelta(5))]
     assert conduct.overdue_days(history.now + timedelta(days=4)) == late
 
 
@@ -78,8 +78,8 @@ def test_reading_stops_and_goes_on_from_its_plain_state(stop):
     first = Conduct()
     for index, body in enumerate(history.bodies[:stop]):
         first.read(index, body)
-    kept = msgspec.json.encode(first.state)
-    second = Conduct(msgspec.json.decode(kept, type=ConductState))
+    saved = msgspec.json.encode(first.state)
+    second = Conduct(msgspec.json.decode(saved, type=ConductState))
     for index, body in enumerate(history.bodies[stop:], start=stop):
         second.read(index, body)
     assert second.state == read(history)[0].state
@@ -102,7 +102,7 @@ def test_a_ranking_before_its_policy_is_found():
     ranking = history.rank(seed=0)
     history.policy()
     history.rank(seed=0)
-    assert found(history) == [("policy_unlogged", ranking)]
+    assert findings_in(history) == [("policy_unlogged", ranking)]
 
 
 @pytest.mark.parametrize(
@@ -113,44 +113,44 @@ def test_a_ranking_must_name_a_commitment_before_it(seed):
     history.now = NOON + timedelta(hours=13)
     history.reveal(DAY)
     ranking = history.rank(seed=seed)
-    assert found(history) == [("seed_unlogged", ranking)]
+    assert findings_in(history) == [("seed_unlogged", ranking)]
 
 
 def test_a_commitment_after_the_ranking_that_names_it_is_found():
     history = History().begin()
     ranking = history.rank(seed=4)
     history.commit(DAY + timedelta(days=2))
-    assert found(history) == [("seed_unlogged", ranking)]
+    assert findings_in(history) == [("seed_unlogged", ranking)]
 
 
 def test_the_seed_of_a_later_day_is_found():
     history = History().begin()
     ranking = history.rank(seed=2)
-    assert found(history) == [("seed_not_of_the_day", ranking)]
+    assert findings_in(history) == [("seed_not_of_the_day", ranking)]
 
 
 def test_a_page_asked_for_after_midnight_keeps_its_seed():
     history = History().begin().pass_by(hours=13)
     history.rank(seed=1)
-    assert found(history) == []
+    assert findings_in(history) == []
 
 
 def test_a_second_commitment_for_a_day_is_found():
     history = History().begin()
     second = history.commit(DAY, secret=b"t" * 32)
-    assert found(history) == [("seed_committed_twice", second)]
+    assert findings_in(history) == [("seed_committed_twice", second)]
 
 
 def test_a_secret_that_is_not_the_committed_one_is_found():
     history = History().begin().pass_by(hours=13)
     reveal = history.reveal(DAY, secret=b"t" * 32)
-    assert found(history) == [("seed_reveal_invalid", reveal)]
+    assert findings_in(history) == [("seed_reveal_invalid", reveal)]
 
 
 def test_a_secret_revealed_on_its_own_day_is_found():
     history = History().begin().pass_by(hours=11, minutes=59)
     reveal = history.reveal(DAY)
-    assert found(history) == [("seed_revealed_early", reveal)]
+    assert findings_in(history) == [("seed_revealed_early", reveal)]
 
 
 def test_a_secret_that_nobody_committed_to_is_found():
@@ -158,7 +158,10 @@ def test_a_secret_that_nobody_committed_to_is_found():
     history.reveal(DAY)
     twice = history.reveal(DAY)
     never = history.reveal(DAY - timedelta(days=9))
-    assert found(history) == [("seed_uncommitted", twice), ("seed_uncommitted", never)]
+    assert findings_in(history) == [
+        ("seed_uncommitted", twice),
+        ("seed_uncommitted", never),
+    ]
 
 
 def test_a_secret_kept_for_longer_than_a_day_is_found_once():
@@ -169,7 +172,7 @@ def test_a_secret_kept_for_longer_than_a_day_is_found_once():
         history.pass_by(minutes=20)
         history.rank(seed=2)
     late = history.rank(seed=2)
-    assert found(history) == [("seed_overdue", late - 1)]
+    assert findings_in(history) == [("seed_overdue", late - 1)]
 
 
 def test_a_registry_that_stood_still_may_reveal_when_it_is_back():
@@ -182,7 +185,7 @@ def test_a_registry_that_stood_still_may_reveal_when_it_is_back():
     history.reveal(TOMORROW)
     history.pass_by(hours=5)
     history.rank(seed=3)
-    assert found(history) == []
+    assert findings_in(history) == []
 
 
 def test_a_secret_that_is_public_decides_no_tie():
@@ -196,7 +199,7 @@ def test_a_secret_that_is_public_decides_no_tie():
     history.rank(seed=1)
     history.pass_by(minutes=1)
     used = history.rank(seed=1)
-    assert found(history) == [("seed_used_after_reveal", used)]
+    assert findings_in(history) == [("seed_used_after_reveal", used)]
 
 
 def test_the_seed_of_two_days_ago_is_found():
@@ -204,7 +207,7 @@ def test_the_seed_of_two_days_ago_is_found():
     history.commit(DAY + timedelta(days=2))
     history.now = NOON + timedelta(days=1, hours=12)
     stale = history.rank(seed=1)
-    assert found(history) == [("seed_not_of_the_day", stale)]
+    assert findings_in(history) == [("seed_not_of_the_day", stale)]
 
 
 @pytest.mark.parametrize("hours", [0, 1, 12, 23])
@@ -216,8 +219,8 @@ def test_a_commitment_of_the_day_itself_is_late_where_rankings_went_on(hours):
     history.rank(seed=2)
     history.now = NOON + timedelta(days=1, hours=12 + hours)
     late = history.commit(DAY + timedelta(days=2))
-    assert [code for code, _ in found(history)][-1:] == ["seed_committed_late"]
-    assert found(history)[-1][1] == late
+    assert [code for code, _ in findings_in(history)][-1:] == ["seed_committed_late"]
+    assert findings_in(history)[-1][1] == late
 
 
 def test_a_registry_that_stood_still_commits_when_it_is_back():
@@ -227,7 +230,7 @@ def test_a_registry_that_stood_still_commits_when_it_is_back():
     history.commit(DAY + timedelta(days=2))
     history.reveal(DAY)
     history.rank(seed=4)
-    assert found(history) == []
+    assert findings_in(history) == []
 
 
 # --- ids and selections ---
@@ -238,7 +241,7 @@ def test_the_same_record_twice_is_found():
     ranking = history.rank()
     history.pass_by(minutes=1).rank()
     history.bodies.append(history.bodies[ranking])
-    assert found(history) == [("record_logged_twice", len(history.bodies) - 1)]
+    assert findings_in(history) == [("record_logged_twice", len(history.bodies) - 1)]
 
 
 @pytest.mark.parametrize("minutes", [0, 1, 2])
@@ -248,7 +251,7 @@ def test_one_id_with_two_bodies_is_found(minutes):
     record_id = json.loads(history.bodies[ranking])["id"]
     history.pass_by(minutes=minutes)
     other = history.rank(order=[format_site_id(9)], record_id=record_id)
-    assert found(history) == [("record_logged_twice", other)]
+    assert findings_in(history) == [("record_logged_twice", other)]
 
 
 @pytest.mark.parametrize("hours", [-5, 1, 24 * 30])
@@ -259,7 +262,7 @@ def test_an_id_is_of_the_time_of_its_record(hours):
     record_id = json.loads(history.bodies[ranking])["id"]
     history = History(NOON + timedelta(hours=hours)).begin()
     other = history.rank(record_id=record_id)
-    assert found(history) == [("record_id_out_of_time", other)]
+    assert findings_in(history) == [("record_id_out_of_time", other)]
 
 
 def test_a_selection_is_of_a_ranking_before_it():
@@ -271,7 +274,7 @@ def test_a_selection_is_of_a_ranking_before_it():
     long_ago = history.rank(seed=1)
     history.pass_by(minutes=59)
     history.select(long_ago)
-    assert found(history) == []
+    assert findings_in(history) == []
 
 
 @pytest.mark.parametrize("hours", [0, 5, 48])
@@ -285,7 +288,7 @@ def test_a_selection_of_no_ranking_is_found(hours, what):
     }
     history.pass_by(hours=hours)
     selection = history.select(None, ranking_id=ids[what])
-    assert ("selection_unfounded", selection) in found(history)
+    assert ("selection_unfounded", selection) in findings_in(history)
 
 
 @pytest.mark.parametrize("hours", [0, 10, 24 * 6])
@@ -295,7 +298,7 @@ def test_a_second_selection_of_a_ranking_is_found(hours):
     history.select(ranking)
     history.pass_by(hours=hours)
     second = history.select(ranking, site=8)
-    assert ("selection_logged_twice", second) in found(history)
+    assert ("selection_logged_twice", second) in findings_in(history)
 
 
 def test_what_is_remembered_does_not_grow_with_the_log():
@@ -313,7 +316,7 @@ def test_more_sites_returned_than_eligible_are_found():
         history = History(version=1).begin()
         ranking = history.rank(eligible=3)
         history.bodies[ranking] = history.bodies[ranking].replace(name, number)
-        assert found(history) == [("record_field_invalid", ranking)]
+        assert findings_in(history) == [("record_field_invalid", ranking)]
 
 
 def test_a_log_of_version_1_is_sound_and_goes_on_in_version_2():
@@ -321,7 +324,7 @@ def test_a_log_of_version_1_is_sound_and_goes_on_in_version_2():
     history.select(history.rank())
     history.version = 2
     history.select(history.rank())
-    assert found(history) == []
+    assert findings_in(history) == []
 
 
 def test_a_selection_of_a_ranking_of_long_ago_is_found():
@@ -329,12 +332,12 @@ def test_a_selection_of_a_ranking_of_long_ago_is_found():
     ranking = history.rank()
     history.pass_by(days=7, minutes=2)
     late = history.select(ranking)
-    assert ("selection_unfounded", late) in found(history)
+    assert ("selection_unfounded", late) in findings_in(history)
     old = History(version=1).begin()
     ranking = old.rank()
     old.pass_by(days=7, minutes=2)
     late = old.select(ranking)
-    assert ("selection_unfounded", late) not in found(old)
+    assert ("selection_unfounded", late) not in findings_in(old)
 
 
 # --- erasures ---
@@ -358,7 +361,7 @@ def test_what_can_not_be_erased_is_not(kind, ranged):
         if ranged
         else history.erase(target, [])
     )
-    assert found(history) == [("erasure_unfounded", erased)]
+    assert findings_in(history) == [("erasure_unfounded", erased)]
 
 
 @pytest.mark.parametrize("last", [3, 4, 10**9])
@@ -369,7 +372,7 @@ def test_an_attestation_is_of_entries_before_it(last):
     attestation = attest(rescoring, PRIVATE)
     attested = history.log(rescore_record(**history.head, attestation=attestation))
     broken = [("attestation_unfounded", attested)]
-    assert found(history) == (broken if last >= attested else [])
+    assert findings_in(history) == (broken if last >= attested else [])
 
 
 def test_an_attestation_that_nobody_signed_is_found():
@@ -378,14 +381,14 @@ def test_an_attestation_that_nobody_signed_is_found():
     rescoring = replace(RESCORING, first_index=0, last_index=3, checked_count=1)
     attestation = replace(attest(RESCORING, PRIVATE), rescoring=rescoring)
     attested = history.log(rescore_record(**history.head, attestation=attestation))
-    assert found(history) == [("attestation_invalid", attested)]
+    assert findings_in(history) == [("attestation_invalid", attested)]
 
 
 def test_what_is_erased_was_there():
     history = History().begin()
     ranking = history.rank()
     history.erase(ranking, sd_of(history, ranking)[:3])
-    assert found(history) == []
+    assert findings_in(history) == []
 
 
 def sd_of(history, index):
@@ -407,7 +410,7 @@ def test_what_is_erased_but_was_not_there_is_found(target, foreign):
     other = history.rank()
     digests = sd_of(history, other if foreign else 3)
     erased = history.erase(target, digests)
-    assert found(history) == [("erasure_unfounded", erased)]
+    assert findings_in(history) == [("erasure_unfounded", erased)]
 
 
 def test_a_range_may_be_erased_without_naming_digests():
@@ -415,7 +418,7 @@ def test_a_range_may_be_erased_without_naming_digests():
     first, last = history.rank(), history.rank()
     history.erase(first, [], last=last)
     beyond = history.erase(first, [], last=6)
-    assert found(history) == [("erasure_unfounded", beyond)]
+    assert findings_in(history) == [("erasure_unfounded", beyond)]
 
 
 # --- operators ---
@@ -427,7 +430,7 @@ def test_counters_may_swap_places_but_not_leave_gaps():
         history.rank(operator="op-1", count=count)
     history.rank(operator="op-2", count=1)
     history.rank()
-    assert found(history) == []
+    assert findings_in(history) == []
 
 
 def test_a_missing_number_is_found_when_the_merge_delay_is_over():
@@ -436,12 +439,12 @@ def test_a_missing_number_is_found_when_the_merge_delay_is_over():
     history.rank(operator="op-1", count=3)
     history.pass_by(minutes=1)
     history.rank()
-    assert found(history) == []
+    assert findings_in(history) == []
     history.pass_by(minutes=1)
     late = history.rank()
-    assert found(history) == [("operator_count_broken", late)]
+    assert findings_in(history) == [("operator_count_broken", late)]
     history.rank(operator="op-1", count=4)
-    assert found(history) == [("operator_count_broken", late)]
+    assert findings_in(history) == [("operator_count_broken", late)]
 
 
 @pytest.mark.parametrize("count", [0, 1])
@@ -449,15 +452,15 @@ def test_a_number_given_twice_is_found(count):
     history = History().begin()
     history.rank(operator="op-1", count=1)
     twice = history.rank(operator="op-1", count=count)
-    assert found(history) == [("operator_count_broken", twice)]
+    assert findings_in(history) == [("operator_count_broken", twice)]
 
 
 def test_numbers_far_ahead_do_not_pile_up():
     history = History().begin()
     for count in range(2, 4_099):
         history.rank(operator="op-1", count=count)
-    conduct, told = read(history)
-    assert [code for code, _ in told] == ["operator_count_broken"]
+    conduct, findings = read(history)
+    assert [code for code, _ in findings] == ["operator_count_broken"]
     assert conduct.state.operators["op-1"].ahead == {}
 
 
@@ -468,10 +471,10 @@ def test_time_may_go_back_by_the_merge_delay_only():
     history = History().begin()
     history.pass_by(minutes=-1)
     history.rank()
-    assert found(history) == []
+    assert findings_in(history) == []
     history.pass_by(minutes=-1)
     late = history.rank()
-    assert found(history) == [("record_out_of_time", late)]
+    assert findings_in(history) == [("record_out_of_time", late)]
 
 
 @pytest.mark.parametrize(
@@ -497,15 +500,15 @@ def test_a_record_of_another_form_is_found(spoil):
     history = History().begin()
     ranking = history.rank()
     history.bodies[ranking] = spoil(history.bodies[ranking])
-    _, told = read(history)
-    assert [index for _, index in told] == [ranking]
+    _, findings = read(history)
+    assert [index for _, index in findings] == [ranking]
 
 
 def test_a_commitment_for_no_day_is_found():
     history = History().begin()
     index = history.commit(date(2026, 12, 1))
     history.bodies[index] = history.bodies[index].replace(b"12-01", b"13-39")
-    assert found(history) == [("record_field_invalid", index)]
+    assert findings_in(history) == [("record_field_invalid", index)]
 
 
 def test_records_without_rules_among_others_are_counted():
@@ -515,6 +518,6 @@ def test_records_without_rules_among_others_are_counted():
             **history.head, site_id=format_site_id(7), act="release", reason="appeal"
         )
     )
-    conduct, told = read(history)
-    assert told == []
+    conduct, findings = read(history)
+    assert findings == []
     assert conduct.state.records["moderation"] == 1

@@ -46,7 +46,15 @@ def regular() -> list[object]:
 
 
 def tiered() -> list[dict[str, object]]:
-    return [{**row, "tier": at % 3 % 2} for at, row in enumerate(regular())]  # type: ignore[dict-item]
+    return [
+        {**row, "tier": at % 3 % 2, "probes": [720, 720 - at % 3, 715, at * 9 or None]}  # type: ignore[dict-item]
+        for at, row in enumerate(regular())
+    ]
+
+
+def with_probes(*probes: int) -> list[dict[str, object]]:
+    first, *others = tiered()
+    return [{**first, "probes": list(probes)}, *others]
 
 
 RUNS = st.sampled_from(
@@ -111,9 +119,9 @@ def test_what_is_no_disclosure_comes_back_too(text: str) -> None:
 
 def changed(number: int, **changes: object) -> list[object]:
     scores = regular()
-    one = scores[number]
-    assert isinstance(one, dict)
-    scores[number] = {**one, **changes}
+    item = scores[number]
+    assert isinstance(item, dict)
+    scores[number] = {**item, **changes}
     return scores
 
 
@@ -141,6 +149,11 @@ def changed(number: int, **changes: object) -> list[object]:
         pytest.param([*tiered()[:5], *regular()[5:]], id="tiers of some"),
         pytest.param(changed(0, tier=2), id="no tier"),
         pytest.param([{**row, "tier": 2} for row in tiered()], id="tiers of two"),
+        pytest.param(with_probes(9, 9, 9, 2**16), id="a slow site"),
+        pytest.param(with_probes(9, 10, 9, 3), id="more answers than probes"),
+        pytest.param(with_probes(-1, -1, -1, 3), id="probes below zero"),
+        pytest.param(with_probes(9, 9, 9), id="three of probes"),
+        pytest.param(changed(0, probes=[9, 9, 9, 9]), id="probes of one"),
     ],
 )
 @pytest.mark.parametrize("seed", [SEED, b"another" * 4 + b"seed", None])
@@ -152,7 +165,7 @@ def test_scores_come_back(scores: list[object], seed: bytes | None) -> None:
 
 def test_a_ranking_of_twenty_weighs_little() -> None:
     disclosure = encode_disclosure(SALT, "scores", tiered())  # type: ignore[arg-type]
-    assert len(pack_disclosure("scores", disclosure, ORDER, SEED)) < 290
+    assert len(pack_disclosure("scores", disclosure, ORDER, SEED)) < 365
     digests = [base64url.encode(sha256(bytes([n])).digest()) for n in range(8)]
     body = canonical_json({"_sd": digests, "order": ORDER, "kind": "ranking"})
     assert len(pack(body)) < 32 * 8 + 8 * 20 + 60
@@ -191,5 +204,5 @@ def test_factors_are_those_of_the_scores(
     disclosure = encode_disclosure(salt, "scores", scores)  # type: ignore[arg-type]
     packed = pack_disclosure("scores", disclosure, ORDER, seed)
     factors, tiers = factors_of(packed)
-    assert [list(row) for row in factors] == [one["factors"] for one in scores]
-    assert list(tiers) == [one["tier"] for one in scores if "tier" in one]
+    assert [list(row) for row in factors] == [score["factors"] for score in scores]
+    assert list(tiers) == [score["tier"] for score in scores if "tier" in score]

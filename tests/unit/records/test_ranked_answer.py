@@ -56,8 +56,9 @@ def values_of(answer: RankedAnswer) -> Mapping[str, JsonValue]:
                 "score": total,
                 "tie": f"{tie:016x}",
                 "tier": tier,
+                "probes": list(probes),
             }
-            for site, factors, total, tie, tier in rows
+            for site, factors, total, tie, tier, probes in rows
         ],
         "terms": dict(answer.terms),
         "answer": {
@@ -160,10 +161,12 @@ def test_one_pass_gives_the_bytes_of_the_parts(changes: dict[str, object]) -> No
     assert put.record.body == record_of(answer, sealed.digests)
     order = [format_site_id(site) for site in answer.scores.sites]
     assert put.openings == [
-        pack_answer(one.salt)
-        if one.name == "answer"
-        else pack_opening(one.name, one.salt, one.encoded, order, answer.tie_seed)
-        for one in sealed.openings
+        pack_answer(opening.salt)
+        if opening.name == "answer"
+        else pack_opening(
+            opening.name, opening.salt, opening.encoded, order, answer.tie_seed
+        )
+        for opening in sealed.openings
     ]
     assert put.columns == columns_of(answer)
 
@@ -182,15 +185,15 @@ def test_whatever_is_put_on_record_comes_back(
     put = put_on_record(answer, chance)
     assert unpack(pack(put.record.body)) == put.record.body
     order = [format_site_id(site) for site in scores.sites]
-    told = {
+    members = {
         name: unpack_disclosure(name, packed, order)
         for name, packed in zip(DISCLOSED, put.openings, strict=True)
         if name != "answer"
     }
-    told["answer"] = unpack_answer(put.openings[-1], answer.eligible, order)
+    members["answer"] = unpack_answer(put.openings[-1], answer.eligible, order)
     sealed = seal(values_of(answer), chance, DIGESTS)
-    assert told == {one.name: one.disclosure for one in sealed.openings}
-    assert {*map(digest_disclosure, told.values())} == {
+    assert members == {opening.name: opening.disclosure for opening in sealed.openings}
+    assert {*map(digest_disclosure, members.values())} == {
         *parse_record(put.record.body)["_sd"]
     }
 

@@ -41,29 +41,29 @@ def again(members, disclosures, *, day=TODAY, policy=POLICY_TEXT):
 
 
 def test_an_honest_ranking_comes_out_the_same():
-    found = again(*ranked())
-    assert found.differences == ()
-    assert found.missing == ()
-    assert found.checked == ("sites", "totals", "order", "day", "ties")
+    result = again(*ranked())
+    assert result.differences == ()
+    assert result.missing == ()
+    assert result.checked == ("sites", "totals", "order", "quality", "day", "ties")
 
 
 def test_ties_wait_for_the_secret():
-    found = again(*ranked(), day=SECRET_STILL)
-    assert found.differences == ()
-    assert found.missing == (f"ties: the secret of {DAY} is not revealed yet",)
+    result = again(*ranked(), day=SECRET_STILL)
+    assert result.differences == ()
+    assert result.missing == (f"ties: the secret of {DAY} is not revealed yet",)
 
 
 def test_what_is_erased_is_told():
     members, disclosures = ranked()
-    found = again(members, [])
-    assert not found.is_possible
-    assert len(found.missing) == 2
-    found = again(members, without(disclosures, "request"))
-    assert found.checked == ("sites", "totals", "order")
+    result = again(members, [])
+    assert not result.is_possible
+    assert len(result.missing) == 2
+    result = again(members, without(disclosures, "request"))
+    assert result.checked == ("sites", "totals", "order", "quality")
     for name in ("query", "location", "filters"):
-        found = again(members, without(disclosures, name))
-        assert found.checked == ("sites", "totals", "order", "day")
-        assert found.missing == ("ties: not all that was asked is disclosed",)
+        result = again(members, without(disclosures, name))
+        assert result.checked == ("sites", "totals", "order", "quality", "day")
+        assert result.missing == ("ties: not all that was asked is disclosed",)
 
 
 def without(disclosures, name):
@@ -86,32 +86,54 @@ def other_tie(scores):
     scores[1]["tie"], scores[2]["tie"] = "0" * 16, "f" * 16
 
 
+def better(scores):
+    """One percent more quality than the probes give, and its total."""
+    scores[0]["factors"][3] += 70
+    scores[0]["score"] += 70 * 1500
+
+
+def other_probes(scores):
+    scores[0]["probes"] = [10, 10, 10, 50]
+
+
+def no_probes(scores):
+    del scores[0]["probes"]
+
+
+def more_answers(scores):
+    scores[0]["probes"] = [3, 4, 4, 50]
+
+
 def beyond(scores):
     scores[0]["factors"] = [10_001, 0, 0, 0, 0]
     scores[0]["score"] = 40_004_000
 
 
 @pytest.mark.parametrize(
-    ("spoil", "told"),
+    ("spoil", "expected"),
     [
         (lowered, "the total is"),
         (raised_total, "the total is"),
         (swapped, "scores higher than"),
         (other_tie, "the tie key is"),
         (beyond, "a factor outside"),
+        (better, "the quality is 7000, not 7070"),
+        (other_probes, "the quality is"),
+        (no_probes, "are not disclosed"),
+        (more_answers, "more probes were answered than made"),
     ],
 )
-def test_a_spoiled_ranking_differs(spoil, told):
+def test_a_spoiled_ranking_differs(spoil, expected):
     scores = scores_now()
     spoil(scores)
-    found = again(*ranked(scores=scores))
-    assert told in " ".join(found.differences)
+    result = again(*ranked(scores=scores))
+    assert expected in " ".join(result.differences)
 
 
 def test_an_order_of_other_sites_differs():
-    order = [one["site"] for one in scores_now()][::-1]
-    found = again(*ranked(order=order))
-    assert "the scored sites are not those of the order" in found.differences
+    order = [result["site"] for result in scores_now()][::-1]
+    output = again(*ranked(order=order))
+    assert "the scored sites are not those of the order" in output.differences
 
 
 def equals(sites, tier=1):
@@ -120,34 +142,34 @@ def equals(sites, tier=1):
 
 
 def by_tie(scores):
-    return sorted(scores, key=lambda one: one["tie"])
+    return sorted(scores, key=lambda score: score["tie"])
 
 
 def test_equals_stand_in_two_groups_by_commission():
     free, others = by_tie(equals(range(5), 0)), by_tie(equals(range(5, 10)))
     assert again(*ranked(scores=free + others)).differences == ()
-    told = again(*ranked(scores=others + free)).differences
-    assert "comes before its equal" in told[0]
+    differences = again(*ranked(scores=others + free)).differences
+    assert "comes before its equal" in differences[0]
 
 
 def test_a_reversed_tie_of_two_is_found():
     reversed_tie = by_tie(equals([1, 2]))[::-1]
-    (told,) = again(*ranked(scores=reversed_tie)).differences
-    assert "by its tie key" in told
+    (difference,) = again(*ranked(scores=reversed_tie)).differences
+    assert "by its tie key" in difference
 
 
 def test_a_tier_has_to_be_disclosed():
     scores = equals([1])
     del scores[0]["tier"]
-    (told,) = again(*ranked(scores=scores)).differences
-    assert "its tier is not disclosed" in told
+    (difference,) = again(*ranked(scores=scores)).differences
+    assert "its tier is not disclosed" in difference
 
 
 def test_a_first_page_is_on_record_when_it_was_asked():
     members, disclosures = ranked()
     late = {**members, "t": "2026-11-20T12:01Z"}
-    (told,) = again(late, disclosures).differences
-    assert "a first page asked at" in told
+    (difference,) = again(late, disclosures).differences
+    assert "a first page asked at" in difference
 
 
 def test_rankings_of_older_policies_are_computed_as_they_were_made():
@@ -165,8 +187,8 @@ def test_rankings_of_older_policies_are_computed_as_they_were_made():
     text = json.dumps(older)
     for order in (scores, scores[5:] + scores[:5]):
         assert again(*ranked(scores=order), policy=text).differences == ()
-    told = again(*ranked(scores=scores[::-1]), policy=text).differences
-    assert "not that of the tie keys" in told[0]
+    differences = again(*ranked(scores=scores[::-1]), policy=text).differences
+    assert "not that of the tie keys" in differences[0]
 
 
 def test_a_disclosure_of_another_record_is_refused():
@@ -185,9 +207,9 @@ def test_a_policy_without_weights_is_refused(policy):
 
 def test_the_seed_of_another_day_differs():
     yesterday = KnownDay(day="2026-11-19", secret=secret_of(DAY))
-    found = again(*ranked(), day=yesterday)
-    assert "with the seed of 2026-11-19" in found.differences[0]
-    assert NOON.isoformat() in found.differences[0]
+    result = again(*ranked(), day=yesterday)
+    assert "with the seed of 2026-11-19" in result.differences[0]
+    assert NOON.isoformat() in result.differences[0]
 
 
 @pytest.mark.parametrize(
@@ -206,7 +228,7 @@ def test_the_seed_of_another_day_differs():
     ],
 )
 def test_scores_of_another_form_differ(scores):
-    order = [one["site"] for one in scores_now()]
-    found = again(*ranked(scores=scores, order=order))
-    assert found.checked == ("form",)
-    assert found.differences[0].startswith("a disclosure: ")
+    order = [result["site"] for result in scores_now()]
+    output = again(*ranked(scores=scores, order=order))
+    assert output.checked == ("form",)
+    assert output.differences[0].startswith("a disclosure: ")

@@ -61,13 +61,13 @@ def test_forms_of_another_kind_are_refused(forms):
 
 
 def test_a_second_report_of_a_window_is_told_and_one_of_another_is_not():
-    told = []
-    conduct = Conduct(report=told.append)
+    messages = []
+    conduct = Conduct(report=messages.append)
     later = make_report(1, end_at=END + timedelta(days=1), at=END + timedelta(days=2))
-    for index, one in enumerate((make_report(), later, make_report(2))):
-        conduct.read(index, one.body)
-    codes = [(one.code, one.entry_index) for one in told]
-    assert [one for one in codes if one[0] == "report_logged_twice"] == [
+    for index, item in enumerate((make_report(), later, make_report(2))):
+        conduct.read(index, item.body)
+    codes = [(notice.code, notice.entry_index) for notice in messages]
+    assert [code for code in codes if code[0] == "report_logged_twice"] == [
         ("report_logged_twice", 2)
     ]
     assert conduct.state.records == {"report": 3}

@@ -62,7 +62,7 @@ def test_one_request_has_one_digest_an_hour():
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "query",
     [
         ("cake", None, {}, ASKED_AT),
         ("bread", "u33d", {}, ASKED_AT),
@@ -71,5 +71,5 @@ def test_one_request_has_one_digest_an_hour():
         ("bread", None, {}, ASKED_AT + timedelta(days=1)),
     ],
 )
-def test_another_request_has_another_digest(asked):
-    assert digest_request(*asked) != digest_request("bread", None, {}, ASKED_AT)
+def test_another_request_has_another_digest(query):
+    assert digest_request(*query) != digest_request("bread", None, {}, ASKED_AT)

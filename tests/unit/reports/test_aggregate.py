@@ -65,8 +65,8 @@ def sums(rankings, disclosures=DISCLOSURES):
 def test_every_measure_deals_out_one_whole():
     amounts, whole = sums([ranking(selection=ObservedSelection(site_id="b"))])
     assert amounts[:, WHOLE] == pytest.approx(np.ones(6))
-    for one in whole.classes:
-        columns = whole.columns_of(one.dimension, one.names)
+    for cell in whole.classes:
+        columns = whole.columns_of(cell.dimension, cell.names)
         assert amounts[:, columns].sum(axis=1) == pytest.approx(np.ones(6))
 
 
@@ -138,7 +138,7 @@ def test_parts_of_a_window_add_up_to_the_whole():
     whole = gather(rankings, disclosures)
     parts = [gather(half, disclosures) for half in (rankings[:5], rankings[5:])]
     apart = Observed(
-        parts=[part for one in parts for part in one.parts],
+        parts=[part for item in parts for part in item.parts],
         scored=whole.scored,
         sites=whole.sites,
     )
@@ -155,10 +155,10 @@ def test_only_some_rankings_of_a_part_are_as_if_the_others_were_not_there():
     ]
     (whole,) = gather(rankings, DISCLOSURES).parts
     (some,) = gather(rankings[1::2], [*DISCLOSURES, SiteDisclosure(site_id="c")]).parts
-    kept = whole.only(np.arange(5) % 2 == 1)
+    saved = whole.only(np.arange(5) % 2 == 1)
     for name in ("keys", "returned", "returned_counts", "sampled", "sampled_counts"):
-        assert (getattr(kept, name) == getattr(some, name)).all()
-    assert [kept.operators[one] for one in kept.operator] == ["o1", "o1"]
+        assert (getattr(saved, name) == getattr(some, name)).all()
+    assert [saved.operators[item] for item in saved.operator] == ["o1", "o1"]
 
 
 def test_cells_of_a_cut_add_up_to_the_whole():
@@ -229,17 +229,17 @@ ANSWERS = st.builds(
 )
 
 
-def dealt_by_hand(one, measure):
+def dealt_by_hand(item, measure):
     """(site, amount) of one ranking."""
-    there = one.selection is not None and one.selection.site_id is not None
+    there = item.selection is not None and item.selection.site_id is not None
     if measure == SELECTED:
-        return [(one.selection.site_id, 1.0)] if there else []
+        return [(item.selection.site_id, 1.0)] if there else []
     if measure in {ELIGIBLE, ELIGIBLE_THERE}:
-        even = 1 / len(one.eligible_sample)
+        even = 1 / len(item.eligible_sample)
         wanted = there or measure == ELIGIBLE
-        return [(site, even) for site in one.eligible_sample] if wanted else []
-    weights = POSITION_MODELS[measure](len(one.returned))
-    return list(zip(one.returned, weights / weights.sum(), strict=True))
+        return [(site, even) for site in item.eligible_sample] if wanted else []
+    weights = POSITION_MODELS[measure](len(item.returned))
+    return list(zip(item.returned, weights / weights.sum(), strict=True))
 
 
 @given(st.lists(ANSWERS, min_size=1, max_size=8), st.sampled_from(["operator", "site"]))
@@ -251,21 +251,21 @@ def test_sums_are_those_of_a_count_one_by_one(answers, by):
     cells = aggregated(observed, cut=cut, cells=2)
     (first, *_) = cells
     counted = np.zeros((2, *first.amounts.shape[1:]))
-    for one in answers:
+    for answer in answers:
         for measure in range(6):
-            for site, amount in dealt_by_hand(one, measure):
-                told = LABELLED[SITES.index(site)]
-                cell = {"x": 0, "y": 1}.get(one.operator, -1)
+            for site, amount in dealt_by_hand(answer, measure):
+                disclosed = LABELLED[SITES.index(site)]
+                cell = {"x": 0, "y": 1}.get(answer.operator, -1)
                 cell = (0, 1, -1)[SITES.index(site) % 3] if by == "site" else cell
                 if cell < 0:
                     continue
-                percent = told.commission_percent
+                percent = disclosed.commission_percent
                 counted[cell, measure, WHOLE] += amount
                 counted[cell, measure, DECLARED] += amount * (percent is not None)
                 counted[cell, measure, COMMISSION] += amount * (percent or 0)
                 for name, value in (
-                    ("size", told.size),
-                    ("independence", told.independence),
+                    ("size", disclosed.size),
+                    ("independence", disclosed.independence),
                 ):
                     counted[cell, measure, first.columns_of(name, [value])] += amount
     for cell, expected in zip(cells, counted, strict=True):
@@ -294,7 +294,7 @@ def test_newcomers_are_told_by_their_age_at_the_end_of_the_window():
         [],
         [SiteDisclosure(site_id=str(i), registered_at=d) for i, d in enumerate(days)],
     ).sites
-    age = {one.dimension: one for one in classify(sites, end.timestamp() / 86_400)}[
+    age = {cell.dimension: cell for cell in classify(sites, end.timestamp() / 86_400)}[
         "age"
     ]
     assert [age.names[code] for code in age.code] == [
@@ -350,11 +350,11 @@ def test_neither_the_order_of_rankings_nor_the_names_of_sites_matter(window, ran
     ]
     relabelled = [
         SiteDisclosure(
-            site_id=rename[told.site_id],
-            size=told.size,
-            commission_percent=told.commission_percent,
+            site_id=rename[disclosure.site_id],
+            size=disclosure.size,
+            commission_percent=disclosure.commission_percent,
         )
-        for told in DISCLOSURES
+        for disclosure in DISCLOSURES
     ]
     before, _ = sums(plain)
     after, _ = sums(renamed[::-1], relabelled)

@@ -24,8 +24,8 @@ from tests.unit.reports.test_report import (
 )
 
 REGISTERED = tuple(
-    replace(one, registered_at=WINDOW.start_at, category=category)
-    for one, category in zip(
+    replace(disclosure, registered_at=WINDOW.start_at, category=category)
+    for disclosure, category in zip(
         DISCLOSURES, ("bakery", "bakery", "hotel", "hotel"), strict=True
     )
 )
@@ -43,7 +43,7 @@ def report_on(rankings, claims=CLAIMS, disclosures=REGISTERED, **terms):
 
 
 def told_of(report):
-    return {one.name: one for one in report[CONTRADICTIONS].fields}
+    return {field.name: field for field in report[CONTRADICTIONS].fields}
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +54,8 @@ def fair():
 def test_sites_are_counted_by_field(fair):
     assert fair[CONTRADICTIONS].registered == len(REGISTERED)
     counts = {
-        one.name: (one.sites, one.stated_twice, one.site_share)
-        for one in fair[CONTRADICTIONS].fields
+        field.name: (field.sites, field.stated_twice, field.site_share)
+        for field in fair[CONTRADICTIONS].fields
     }
     assert counts == {
         "any": (2, 3, 0.5),
@@ -67,10 +67,10 @@ def test_sites_are_counted_by_field(fair):
 
 
 def cell_of(report, field, measure="logarithmic"):
-    (found,) = (
-        one for one in told_of(report)[field].comparisons if one.measure == measure
+    (comparison,) = (
+        cell for cell in told_of(report)[field].comparisons if cell.measure == measure
     )
-    return found
+    return comparison
 
 
 def test_a_field_that_nobody_contradicts_got_nothing_to_compare(fair):
@@ -90,16 +90,16 @@ def test_their_share_is_that_of_their_sites(fair):
             if cell.measure == measure
         ]
         cell = cell_of(fair, "any", measure)
-        share = sum(one.share.value for one in parts)
+        share = sum(part.share.value for part in parts)
         assert cell.share.value == pytest.approx(share, abs=2e-6)
         assert cell.share.low <= cell.share.value <= cell.share.high
         assert cell.eligible_share.value == pytest.approx(0.4, abs=1e-6)
         [micro] = [
-            one
+            comparison
             for kind in size.classes
             if kind.name == "micro"
-            for one in kind.comparisons
-            if one.measure == measure
+            for comparison in kind.comparisons
+            if comparison.measure == measure
         ]
         only = cell_of(fair, "commission", measure)
         assert (only.share, only.gap) == (micro.share, micro.gap)
@@ -111,14 +111,14 @@ def test_no_bounds_are_told_for_sites_of_which_one_teller_speaks(fair):
 
 
 def test_the_sentences_tell_the_counts_and_what_they_do_not_show(fair):
-    [told] = [one for one in fair.sentences if "contradict each other on" in one]
-    assert "on 2 (size 2, commission 1), 50.0%" in told
-    assert "On 3 at least two of them state the same field" in told
-    assert "does not say who is right" in told
+    [sentence] = [item for item in fair.sentences if "contradict each other on" in item]
+    assert "on 2 (size 2, commission 1), 50.0%" in sentence
+    assert "On 3 at least two of them state the same field" in sentence
+    assert "does not say who is right" in sentence
     [got] = [
-        one
-        for one in fair.sentences
-        if one.startswith("Sites of which tellers") and "attention" in one
+        item
+        for item in fair.sentences
+        if item.startswith("Sites of which tellers") and "attention" in item
     ]
     assert "no difference is shown" in got
 
@@ -144,15 +144,15 @@ def test_a_report_of_a_category_counts_its_sites_alone():
 
 
 def test_a_site_that_is_not_registered_by_the_end_is_none():
-    unlisted = [replace(one, registered_at=None) for one in REGISTERED]
+    unlisted = [replace(item, registered_at=None) for item in REGISTERED]
     report = report_on(by_lot(300), disclosures=unlisted)
     assert report[CONTRADICTIONS].registered == 0
-    assert {one.sites for one in report[CONTRADICTIONS].fields} == {0}
+    assert {field.sites for field in report[CONTRADICTIONS].fields} == {0}
 
 
 def test_without_claims_all_is_nothing(fair):
     report = report_on(by_lot(300), {})
-    assert {one.sites for one in report[CONTRADICTIONS].fields} == {0}
+    assert {field.sites for field in report[CONTRADICTIONS].fields} == {0}
     unlike = [
         name
         for name in ("dimensions", "commission", "breakdowns", "reach", "parity")
@@ -166,63 +166,69 @@ PATTERNS = st.lists(st.sampled_from(FIELDS), unique=True).map(tuple)
 
 @given(st.lists(PATTERNS, max_size=9))
 def test_each_site_is_in_the_classes_of_what_is_contested_of_it(contested):
-    claims = {site: Claims(one, one) for site, one in enumerate(contested)}
+    claims = {site: Claims(item, item) for site, item in enumerate(contested)}
     classes = sort_contested(claims, len(contested))
     for field in FIELDS:
         inside = [classes.names.index(name) for name in classes.kinds[field]]
-        found = {site for site in claims if classes.code[site] in inside}
-        assert found == {site for site, one in enumerate(contested) if field in one}
+        result = {site for site in claims if classes.code[site] in inside}
+        assert result == {site for site, item in enumerate(contested) if field in item}
     none = classes.names.index("uncontested")
-    assert [code == none for code in classes.code] == [not one for one in contested]
+    assert [code == none for code in classes.code] == [not item for item in contested]
     assert set(classes.kinds[ANY]) == {*classes.names} - {"uncontested"}
 
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
-def said(teller, **label):
+def label_by(teller, **label):
     return ToldLabel(
         label=Label(**label), told_by=teller, told_at=NOON, valid_from=NOON, source="s"
     )
 
 
 @pytest.mark.parametrize(
-    ("told", "claims"),
+    ("expected", "claims"),
     [
         pytest.param([], ((), ()), id="nobody"),
-        pytest.param([said("document", size="small")], ((), ()), id="one alone"),
+        pytest.param([label_by("document", size="small")], ((), ()), id="one alone"),
         pytest.param(
-            [said("registration", size="small"), said("document", size="small")],
+            [
+                label_by("registration", size="small"),
+                label_by("document", size="small"),
+            ],
             (("size",), ()),
             id="in agreement",
         ),
         pytest.param(
-            [said("registration", size="small"), said("document", size="large")],
+            [
+                label_by("registration", size="small"),
+                label_by("document", size="large"),
+            ],
             (("size",), ("size",)),
             id="in contradiction",
         ),
         pytest.param(
             [
-                said("registration", commission_percent=12.5),
-                said("document", commission_percent=12.500001),
+                label_by("registration", commission_percent=12.5),
+                label_by("document", commission_percent=12.500001),
             ],
             (("commission",), ()),
             id="alike to a hundredth",
         ),
         pytest.param(
-            [said("a+key", size="small"), said("b+key", size="large")],
+            [label_by("a+key", size="small"), label_by("b+key", size="large")],
             (("size",), ("size",)),
             id="two auditors",
         ),
         pytest.param(
             [
-                said("registration", size="small"),
-                said("document", independence="chain"),
+                label_by("registration", size="small"),
+                label_by("document", independence="chain"),
             ],
             ((), ()),
             id="of different things",
         ),
     ],
 )
-def test_only_what_two_state_can_be_contradicted(told, claims):
-    assert compare_claims(told) == claims
+def test_only_what_two_state_can_be_contradicted(expected, claims):
+    assert compare_claims(expected) == claims

@@ -20,12 +20,12 @@ def test_categories_of_then_give_the_columns_of_then(pairs):
         for number, (name, _) in enumerate(pairs)
     ]
     then = [
-        replace(one, category=before)
-        for one, (_, before) in zip(now, pairs, strict=True)
+        replace(item, category=before)
+        for item, (_, before) in zip(now, pairs, strict=True)
     ]
     former = {
         number: before for number, (name, before) in enumerate(pairs) if before != name
     }
-    found, wanted = with_former_categories(make_sites(now), former), make_sites(then)
-    assert found.categories == wanted.categories
-    assert np.array_equal(found.category, wanted.category)
+    result, wanted = with_former_categories(make_sites(now), former), make_sites(then)
+    assert result.categories == wanted.categories
+    assert np.array_equal(result.category, wanted.category)

@@ -27,7 +27,7 @@ TERMS = Terms(
         end_at=datetime(2026, 2, 1, tzinfo=UTC),
     )
 )
-MEANINGS = {one.figure: one.meaning for one in DEFINITIONS}
+MEANINGS = {definition.figure: definition.meaning for definition in DEFINITIONS}
 
 
 def sites_of(count, small):
@@ -81,7 +81,7 @@ def test_fair_lots_rarely_alarm_where_the_four_fifths_rule_mostly_does(
     alarms, naive = [], []
     for _ in range(CASES):
         chosen = rng.integers(0, sites, queries)
-        rankings = [select(i, ids, ids[one]) for i, one in enumerate(chosen)]
+        rankings = [select(i, ids, ids[item]) for i, item in enumerate(chosen)]
         alarms.append(is_alarm(read_small(rankings, disclosures)))
         ratio = (chosen < small).mean() / (small / sites)
         naive.append(not 0.8 <= ratio <= 1.25)
@@ -142,7 +142,7 @@ def test_a_real_difference_is_told():
 
 
 @pytest.mark.parametrize(
-    ("figure", "told"),
+    ("figure", "expected"),
     [
         ("awrf", "base 2"),
         ("merit", "circular"),
@@ -154,5 +154,5 @@ def test_a_real_difference_is_told():
         ("pValue", "no sentence rests on it"),
     ],
 )
-def test_what_a_figure_can_not_tell_stands_in_its_definition(figure, told):
-    assert told in MEANINGS[figure]
+def test_what_a_figure_can_not_tell_stands_in_its_definition(figure, expected):
+    assert expected in MEANINGS[figure]

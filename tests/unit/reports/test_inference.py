@@ -43,17 +43,17 @@ def ratio_interval(hits, keys, seed=7, most=CLUSTERS_MAX):
 
 
 def test_katz_rate_ratio_of_the_published_example():
-    found = katz_rate_ratio(30, 100, 50, 100)
-    assert found.ratio == pytest.approx(0.6)
-    assert found.interval.low == pytest.approx(0.41951, abs=5e-6)
-    assert found.interval.high == pytest.approx(0.85814, abs=5e-6)
-    assert found.interval.excludes(1)
+    result = katz_rate_ratio(30, 100, 50, 100)
+    assert result.ratio == pytest.approx(0.6)
+    assert result.interval.low == pytest.approx(0.41951, abs=5e-6)
+    assert result.interval.high == pytest.approx(0.85814, abs=5e-6)
+    assert result.interval.excludes(1)
 
 
 def test_a_group_without_a_hit_still_has_a_finite_interval():
-    found = katz_rate_ratio(0, 30, 4, 30)
-    assert 0 < found.interval.low < found.ratio < found.interval.high < math.inf
-    assert not found.interval.excludes(1)
+    result = katz_rate_ratio(0, 30, 4, 30)
+    assert 0 < result.interval.low < result.ratio < result.interval.high < math.inf
+    assert not result.interval.excludes(1)
 
 
 def test_all_hits_in_both_groups_have_the_ratio_one():
@@ -168,11 +168,13 @@ def test_replicates_without_a_value_do_not_count():
     st.sampled_from([0.0, 0.5, 0.9, 0.95, 1.0]),
 )
 def test_percentiles_are_those_of_numpy(values, level):
-    found = percentile_interval(np.array(values, np.float64), level)
+    result = percentile_interval(np.array(values, np.float64), level)
     valued = [value for value in values if not math.isnan(value)]
     ends = (1 - level) / 2, 1 - (1 - level) / 2
-    told = np.quantile(valued, ends).tolist() if valued else [math.nan] * 2
-    assert [found.low, found.high] == pytest.approx(told, rel=0, abs=0, nan_ok=True)
+    quantiles = np.quantile(valued, ends).tolist() if valued else [math.nan] * 2
+    assert [result.low, result.high] == pytest.approx(
+        quantiles, rel=0, abs=0, nan_ok=True
+    )
 
 
 def test_a_group_that_takes_the_best_of_every_category_is_no_chance():
@@ -226,5 +228,5 @@ def test_values_that_do_not_differ_within_a_category_tell_nothing():
 @pytest.mark.parametrize("everybody", [True, False])
 def test_a_group_of_all_or_of_none_has_no_difference(everybody):
     group = np.full(5, everybody)
-    found = permutation_p_value(np.arange(5.0), group, np.zeros(5, int), generator())
-    assert found == 1
+    result = permutation_p_value(np.arange(5.0), group, np.zeros(5, int), generator())
+    assert result == 1

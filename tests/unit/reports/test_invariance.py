@@ -25,9 +25,11 @@ def page(
     return Page(
         places=tuple(
             ResultSlot(
-                site_id=one[0], score=one[1], behind=one[2] if len(one) > 2 else ()
+                site_id=entry[0],
+                score=entry[1],
+                behind=entry[2] if len(entry) > 2 else (),
             )
-            for one in places
+            for entry in places
         ),
         is_whole=whole,
     )
@@ -205,10 +207,10 @@ def test_the_sentence_tells_what_was_found_and_how_sure_it_is() -> None:
 
 
 def test_the_table_is_closed() -> None:
-    names = {one.name for one in PERTURBATIONS}
+    names = {perturbation.name for perturbation in PERTURBATIONS}
     assert len(names) == len(PERTURBATIONS)
     assert names == {*PERTURB, JOINS}
-    assert {one.holds for one in PERTURBATIONS} == set(HOLDS)
+    assert {perturbation.holds for perturbation in PERTURBATIONS} == set(HOLDS)
 
 
 def test_a_site_that_joins_may_turn_two_that_score_nearly_the_same() -> None:

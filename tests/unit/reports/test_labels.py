@@ -25,7 +25,7 @@ TODAY = NOW.date()
 SMALL, LARGE = Label(size="small"), Label(size="large")
 
 
-def told(
+def label_by(
     label: Label,
     by: str = REGISTRATION,
     *,
@@ -44,7 +44,7 @@ def told(
 
 
 def audited(label: Label, by: str = "auditor", observed: int = 0) -> ToldLabel:
-    return told(label, f"{by}.example+key", observed=observed)
+    return label_by(label, f"{by}.example+key", observed=observed)
 
 
 def test_nobody_told_anything() -> None:
@@ -53,25 +53,25 @@ def test_nobody_told_anything() -> None:
 
 def test_auditor_comes_before_the_registration_and_that_before_the_documents() -> None:
     several = [
-        told(Label(independence="independent", commission_percent=1.0), DOCUMENT),
-        told(Label(commission_percent=2.0, size="small")),
+        label_by(Label(independence="independent", commission_percent=1.0), DOCUMENT),
+        label_by(Label(commission_percent=2.0, size="small")),
         audited(Label(size="large")),
     ]
     for order in permutations(several):
-        found = settle(order, NOW)
-        assert (found.size, found.commission_percent) == ("large", 2.0)
-        assert found.independence == "independent"
-        assert found.source == "auditor document registration"
-        assert found.valid_from == NOW
+        result = settle(order, NOW)
+        assert (result.size, result.commission_percent) == ("large", 2.0)
+        assert result.independence == "independent"
+        assert result.source == "auditor document registration"
+        assert result.valid_from == NOW
 
 
 def test_site_that_signs_anew_does_not_get_rid_of_a_finding() -> None:
-    found = settle([audited(LARGE, observed=30), told(SMALL, days_ago=0)], NOW)
-    assert found.size == "large"
+    result = settle([audited(LARGE, observed=30), label_by(SMALL, days_ago=0)], NOW)
+    assert result.size == "large"
 
 
 def test_retraction_is_a_label_that_says_nothing() -> None:
-    assert settle([audited(Label()), told(SMALL)], NOW).size == "small"
+    assert settle([audited(Label()), label_by(SMALL)], NOW).size == "small"
 
 
 def test_later_observation_counts_among_auditors() -> None:
@@ -82,29 +82,34 @@ def test_later_observation_counts_among_auditors() -> None:
 
 def test_old_observation_counts_no_more() -> None:
     label = audited(LARGE, observed=VALID_FOR.days - 1)
-    assert settle([label, told(SMALL)], NOW).size == "large"
-    assert settle([label, told(SMALL)], NOW + timedelta(days=1)).size == "small"
+    assert settle([label, label_by(SMALL)], NOW).size == "large"
+    assert settle([label, label_by(SMALL)], NOW + timedelta(days=1)).size == "small"
 
 
 def test_chain_goes_with_the_word_that_it_is_one() -> None:
-    declared = told(Label(independence="chain", chain="alder.example"))
-    found = audited(Label(independence="chain"))
-    assert settle([declared, found], NOW).chain == "alder.example"
-    found = audited(Label(independence="independent"))
-    assert settle([declared, found], NOW).chain is None
+    declared = label_by(Label(independence="chain", chain="alder.example"))
+    result = audited(Label(independence="chain"))
+    assert settle([declared, result], NOW).chain == "alder.example"
+    chain_label = audited(Label(independence="independent"))
+    assert settle([declared, chain_label], NOW).chain is None
 
 
 def test_contradictions_are_told_with_the_claim_that_counts_first() -> None:
     ranked = rank_tellers(
         [
-            told(Label(independence="independent", commission_percent=5.0), DOCUMENT),
-            told(Label(size="small", commission_percent=5.001)),
+            label_by(
+                Label(independence="independent", commission_percent=5.0), DOCUMENT
+            ),
+            label_by(Label(size="small", commission_percent=5.001)),
             audited(Label(size="large", independence="chain", chain="alder.example")),
         ],
         NOW,
     )
-    found = {one.field: one.values for one in find_contradictions(ranked)}
-    assert found == {
+    members = {
+        contradiction.field: contradiction.values
+        for contradiction in find_contradictions(ranked)
+    }
+    assert members == {
         "size": (("auditor", "large"), ("registration", "small")),
         "independence": (("auditor", "chain"), ("document", "independent")),
     }
@@ -114,11 +119,11 @@ def test_contradictions_are_told_with_the_claim_that_counts_first() -> None:
     "several",
     [
         pytest.param([], id="nothing"),
-        pytest.param([told(SMALL)], id="one teller"),
-        pytest.param([told(SMALL), audited(SMALL)], id="agreement"),
-        pytest.param([told(SMALL), audited(Label())], id="a retraction"),
+        pytest.param([label_by(SMALL)], id="one teller"),
+        pytest.param([label_by(SMALL), audited(SMALL)], id="agreement"),
+        pytest.param([label_by(SMALL), audited(Label())], id="a retraction"),
         pytest.param(
-            [told(SMALL), audited(LARGE, observed=VALID_FOR.days)], id="long ago"
+            [label_by(SMALL), audited(LARGE, observed=VALID_FOR.days)], id="long ago"
         ),
     ],
 )
@@ -143,17 +148,17 @@ KINSHIPS = st.sampled_from(
 
 @st.composite
 def tellers(draw: st.DrawFn) -> list[ToldLabel]:
-    found = []
+    findings = []
     for by in draw(
         st.lists(st.sampled_from([DOCUMENT, REGISTRATION, "a+", "b+"]), unique=True)
     ):
         label = Label(
-            **{name: draw(one) for name, one in CLAIMS.items()}, **draw(KINSHIPS)
+            **{name: draw(claim) for name, claim in CLAIMS.items()}, **draw(KINSHIPS)
         )
         days = draw(st.integers(0, 3))
-        one = told(label, by, days_ago=days, observed=days if "+" in by else None)
-        found.append(one)
-    return found
+        item = label_by(label, by, days_ago=days, observed=days if "+" in by else None)
+        findings.append(item)
+    return findings
 
 
 @given(tellers(), st.randoms(use_true_random=False))
@@ -165,14 +170,14 @@ def test_order_of_tellers_does_not_matter(several, random) -> None:
 
 @given(tellers())
 def test_what_counts_was_told_and_is_coherent(several) -> None:
-    found = settle(several, NOW)
+    result = settle(several, NOW)
     for field in fields(Label):
-        value = getattr(found, field.name)
+        value = getattr(result, field.name)
         assert value is None or value in [
-            getattr(one.label, field.name) for one in several
+            getattr(label.label, field.name) for label in several
         ]
-    assert found.chain is None or found.independence == "chain"
-    assert (found.source == "") == (found.valid_from is None)
+    assert result.chain is None or result.independence == "chain"
+    assert (result.source == "") == (result.valid_from is None)
 
 
 @given(tellers())

@@ -88,7 +88,7 @@ def report_on(rankings, disclosures=DISCLOSURES, **terms):
 
 
 def cell_of(report, kind, measure="selected", dimension="size"):
-    (found,) = (
+    (result,) = (
         cell
         for part in report[DIMENSIONS]
         if part.name == dimension
@@ -97,7 +97,7 @@ def cell_of(report, kind, measure="selected", dimension="size"):
         for cell in site_class.comparisons
         if cell.measure == measure
     )
-    return found
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +204,7 @@ def test_thin_cells_are_withheld_with_the_reason():
     assert cell.withheld == "rests on 29 independent queries, fewer than 30"
     assert "withheld" in cell.sentence
     assert all(mean.mean is None and mean.withheld for mean in report[COMMISSION])
-    assert all(each.gini is None and each.withheld for each in report[CONCENTRATION])
+    assert all(cell.gini is None and cell.withheld for cell in report[CONCENTRATION])
 
 
 def test_many_rankings_of_few_queries_are_still_thin():
@@ -379,10 +379,10 @@ def scored_window(count=60):
         (5000, 5000, 5000, 7000, 9000),
     )
     rng = np.random.default_rng(6)
-    found = []
+    findings = []
     for number in range(count):
         first = ["sml", "lrg"][:: 1 if rng.random() < 0.5 else -1]
-        found.append(
+        findings.append(
             ObservedRanking(
                 id=f"r{number:08}",
                 eligible=5,
@@ -396,16 +396,19 @@ def scored_window(count=60):
                 located=True,
             )
         )
-    return found
+    return findings
 
 
 @pytest.fixture(scope="module")
-def told():
+def by_category():
     disclosures = [
         replace(
-            one, category="bakery" if one.site_id in {"mic", "sml", "lrg"} else "bank"
+            disclosure,
+            category="bakery"
+            if disclosure.site_id in {"mic", "sml", "lrg"}
+            else "bank",
         )
-        for one in DISCLOSURES
+        for disclosure in DISCLOSURES
     ]
     return {
         "": report_on(scored_window(90), disclosures),
@@ -413,33 +416,41 @@ def told():
     }
 
 
-def test_every_part_of_the_window_has_its_breakdown(told):
-    found = {(one.by, one.value): one for one in told[""].breakdowns}
-    assert found["operator", "agent-0"].rankings == 45
-    assert found["requestedCategory", "bakery"].queries == 30
-    assert not found["siteCategory", "bakery"].withheld
-    assert found["distanceBand", "under 10 km"].queries == 90
-    assert found["distanceBand", "250 km or more"].baseline == "returned"
-    assert found["distanceBand", "site without a place"].rankings > 0
-    assert found["distanceBand", "50 to 250 km"].withheld
+def test_every_part_of_the_window_has_its_breakdown(by_category):
+    members = {
+        (breakdown.by, breakdown.value): breakdown
+        for breakdown in by_category[""].breakdowns
+    }
+    assert members["operator", "agent-0"].rankings == 45
+    assert members["requestedCategory", "bakery"].queries == 30
+    assert not members["siteCategory", "bakery"].withheld
+    assert members["distanceBand", "under 10 km"].queries == 90
+    assert members["distanceBand", "250 km or more"].baseline == "returned"
+    assert members["distanceBand", "site without a place"].rankings > 0
+    assert members["distanceBand", "50 to 250 km"].withheld
 
 
 def test_a_category_that_few_asked_for_is_left_out_with_its_name():
-    found = report_on(scored_window(87), DISCLOSURES).breakdowns
-    assert "requestedCategory" not in {one.by for one in found}
-    assert {"operator", "siteCategory", "distanceBand"} <= {one.by for one in found}
+    breakdowns = report_on(scored_window(87), DISCLOSURES).breakdowns
+    assert "requestedCategory" not in {breakdown.by for breakdown in breakdowns}
+    assert {"operator", "siteCategory", "distanceBand"} <= {
+        breakdown.by for breakdown in breakdowns
+    }
 
 
-def test_a_breakdown_compares_within_its_part(told):
-    found = {(one.by, one.value): one for one in told[""].breakdowns}
-    size, _ = found["siteCategory", "bakery"].dimensions
-    shares = {one.name: one.comparisons[0] for one in size.classes}
+def test_a_breakdown_compares_within_its_part(by_category):
+    members = {
+        (breakdown.by, breakdown.value): breakdown
+        for breakdown in by_category[""].breakdowns
+    }
+    size, _ = members["siteCategory", "bakery"].dimensions
+    shares = {entry.name: entry.comparisons[0] for entry in size.classes}
     assert shares["micro"].eligible_share.value == pytest.approx(1 / 3, abs=1e-6)
     assert shares["medium"].withheld
 
 
-def test_a_report_of_one_category_holds_its_sites_only(told):
-    report = told["bakery"]
+def test_a_report_of_one_category_holds_its_sites_only(by_category):
+    report = by_category["bakery"]
     assert report.terms.category == "Bakery"
     assert report.counts.sites == 3
     assert any("Only sites of the category 'Bakery'" in s for s in report.sentences)
@@ -450,73 +461,81 @@ def test_a_report_of_one_category_holds_its_sites_only(told):
 def test_a_report_of_one_operator_holds_its_rankings_only():
     report = report_on(scored_window(90), operator="agent-1")
     assert report.counts.rankings == 45
-    assert [one.value for one in report.breakdowns if one.by == "operator"] == [
-        "agent-1"
+    assert [
+        breakdown.value for breakdown in report.breakdowns if breakdown.by == "operator"
+    ] == ["agent-1"]
+
+
+def test_effective_weights_stand_beside_the_nominal_ones(by_category):
+    weights = {factor.factor: factor for factor in by_category[""][EFFECTIVE_WEIGHTS]}
+    assert [weight.nominal for weight in weights.values()] == [
+        0.4,
+        0.2,
+        0.15,
+        0.15,
+        0.1,
     ]
-
-
-def test_effective_weights_stand_beside_the_nominal_ones(told):
-    weights = {one.factor: one for one in told[""][EFFECTIVE_WEIGHTS]}
-    assert [one.nominal for one in weights.values()] == [0.4, 0.2, 0.15, 0.15, 0.1]
-    total = sum(one.variance_share.value for one in weights.values())
+    total = sum(weight.variance_share.value for weight in weights.values())
     assert total == pytest.approx(1, abs=1e-5)
     assert weights["quality"].variance_share.value == 0
     assert weights["relevance"].swap_rate.value > 0
-    assert any("nominally 40.0%" in sentence for sentence in told[""].sentences)
+    assert any("nominally 40.0%" in sentence for sentence in by_category[""].sentences)
 
 
-def test_ties_are_audited(told):
-    ties = told[""][TIES]
+def test_ties_are_audited(by_category):
+    ties = by_category[""][TIES]
     assert (ties.runs, ties.sites) == (90, 2)
     assert ties.p_value > 0.001
     assert "no departure from a fair shuffle" in ties.sentence
 
 
-def test_merit_is_that_of_the_scores_and_sums_to_one(told):
-    sizes = [one for one in told[""][MERIT_COMPARISON] if one.dimension == "size"]
-    plain = [one for one in sizes if one.name != "smallBusiness"]
-    assert sum(one.merit_share.value for one in plain) == pytest.approx(1, abs=1e-5)
-    for one in plain:
-        assert one.exposure_to_merit.value == pytest.approx(
-            one.exposure_share.value / one.merit_share.value, abs=1e-4
+def test_merit_is_that_of_the_scores_and_sums_to_one(by_category):
+    sizes = [
+        cell for cell in by_category[""][MERIT_COMPARISON] if cell.dimension == "size"
+    ]
+    plain = [size for size in sizes if size.name != "smallBusiness"]
+    assert sum(item.merit_share.value for item in plain) == pytest.approx(1, abs=1e-5)
+    for element in plain:
+        assert element.exposure_to_merit.value == pytest.approx(
+            element.exposure_share.value / element.merit_share.value, abs=1e-4
         )
-    consistency = told[""][CONSISTENCY]
+    consistency = by_category[""][CONSISTENCY]
     assert 0 < consistency.inequity < 2
     assert consistency.loss.value > 0
     assert consistency.largest_gaps["size"] > 0
 
 
-def test_exposure_that_is_shared_out_as_eligible_has_parity(told):
-    parity = {(one.dimension, one.measure): one for one in told[""][PARITY]}
+def test_exposure_that_is_shared_out_as_eligible_has_parity(by_category):
+    parity = {(cell.dimension, cell.measure): cell for cell in by_category[""][PARITY]}
     assert 0.9 < parity["size", "logarithmic"].awrf.value < 1
     assert parity["size", "logarithmic"].ndkl.value > 0
     assert parity["size", "selected"].withheld
 
 
 def test_without_disclosed_scores_what_needs_them_is_withheld(fair):
-    assert all(one.withheld for one in fair[EFFECTIVE_WEIGHTS])
-    assert all(one.withheld for one in fair[MERIT_COMPARISON])
+    assert all(cell.withheld for cell in fair[EFFECTIVE_WEIGHTS])
+    assert all(cell.withheld for cell in fair[MERIT_COMPARISON])
     assert fair[CONSISTENCY].withheld
     assert fair[TIES].withheld
     assert fair.counts.scored == 0
 
 
 def test_position_models_are_told_with_their_formula(fair):
-    models = {one.measure: one for one in fair.position_models}
+    models = {model.measure: model for model in fair.position_models}
     assert set(models) == {"logarithmic", "rankBiased", "topOne"}
     assert models["topOne"].weights[:2] == (1, 0)
     assert models["logarithmic"].weights[0] == 1
 
 
 def test_reach_counts_sites_once_and_withholds_few(fair):
-    cells = {(one.name, one.measure): one for one in fair[REACH]}
+    cells = {(entry.name, entry.measure): entry for entry in fair[REACH]}
     cell = cells["micro", "selected"]
     assert (cell.reached, cell.sites, cell.other_sites) == (1, 1, 3)
     assert cell.withheld == "rests on 1 sites, fewer than 30"
 
 
-def test_every_new_figure_is_defined_in_the_report(told):
-    defined = {one.figure for one in told[""].definitions}
+def test_every_new_figure_is_defined_in_the_report(by_category):
+    defined = {definition.figure for definition in by_category[""].definitions}
     assert {
         "awrf",
         "disparity",
@@ -544,5 +563,5 @@ def test_categories_of_hostile_sites_stay_few():
     ]
     rankings = [ranking(i, ("lrg",)) for i in range(30)]
     report = report_on(rankings, disclosures)
-    (category,) = (one for one in report[DIMENSIONS] if one.name == "category")
+    (category,) = (entry for entry in report[DIMENSIONS] if entry.name == "category")
     assert len(category.classes) == 21

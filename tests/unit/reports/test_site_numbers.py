@@ -11,9 +11,9 @@ def test_every_id_has_the_number_of_its_place() -> None:
     dice = random.Random(1)
     ids = [dice.randrange(2**63) for _ in range(5_000)]
     numbers = SiteNumbers(ids)
-    asked = [dice.randrange(len(ids)) for _ in range(20_000)]
-    found = numbers.find(np.array([ids[place] for place in asked], np.int64))
-    assert found.tolist() == asked
+    query = [dice.randrange(len(ids)) for _ in range(20_000)]
+    result = numbers.find(np.array([ids[place] for place in query], np.int64))
+    assert result.tolist() == query
     assert numbers.added == []
 
 
@@ -21,10 +21,10 @@ def test_an_id_that_is_not_known_has_none() -> None:
     dice = random.Random(2)
     ids = [dice.randrange(2**63) for _ in range(1_000)]
     numbers = SiteNumbers([*ids, *range(200)])
-    asked = np.array([*ids, *range(-5, 250), -(2**63), 2**63 - 1], np.int64)
-    found = numbers.look_up(asked)
+    query = np.array([*ids, *range(-5, 250), -(2**63), 2**63 - 1], np.int64)
+    result = numbers.look_up(query)
     expected = {site: number for number, site in enumerate([*ids, *range(200)])}
-    assert found.tolist() == [expected.get(site, -1) for site in asked.tolist()]
+    assert result.tolist() == [expected.get(site, -1) for site in query.tolist()]
 
 
 def test_small_numbers_in_a_row_are_found_too() -> None:

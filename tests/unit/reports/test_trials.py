@@ -9,14 +9,17 @@ def counted(perturbation: str, trials: int, violations: int = 0) -> TrialCount:
 
 
 def test_runs_are_summed_by_perturbation_in_the_order_of_the_table() -> None:
-    found = sum_trials(
+    trials = sum_trials(
         [
             [counted("tier", 10), counted("name", 20, 1)],
             [counted("gone", 5), counted("name", 30)],
         ]
     )
-    assert (found.days, found.trials, found.violations) == (2, 65, 1)
-    assert [(one.name, one.trials, one.violations) for one in found.perturbations] == [
+    assert (trials.days, trials.trials, trials.violations) == (2, 65, 1)
+    assert [
+        (perturbation.name, perturbation.trials, perturbation.violations)
+        for perturbation in trials.perturbations
+    ] == [
         ("name", 50, 1),
         ("tier", 10, 0),
         ("gone", 5, 0),
@@ -24,10 +27,10 @@ def test_runs_are_summed_by_perturbation_in_the_order_of_the_table() -> None:
 
 
 def test_without_a_run_the_rate_is_withheld_and_not_zero() -> None:
-    found = sum_trials([])
-    assert found.rate is None
-    assert found.withheld
-    assert "withheld" in found.sentence
+    trials = sum_trials([])
+    assert trials.rate is None
+    assert trials.withheld
+    assert "withheld" in trials.sentence
 
 
 @pytest.mark.parametrize("trials", [3, 1_000, 10_000_000])

@@ -16,9 +16,9 @@ gaps = st.floats(0.01, 30.0)
 visits = st.lists(st.tuples(gaps, st.sampled_from([0.0, 1.0])), max_size=60)
 
 
-def learn(found: list[tuple[float, float]]) -> ChangeHistory[float]:
+def learn(result: list[tuple[float, float]]) -> ChangeHistory[float]:
     history = NEVER_VISITED
-    for gap_days, unchanged in found:
+    for gap_days, unchanged in result:
         history = history.after(gap_days, unchanged)
     return history
 
@@ -38,47 +38,47 @@ def estimate(changes_per_day: float, *, gap_days: float, visits: int) -> float:
 
 @given(visits)
 def test_any_history_gives_a_finite_rate_above_zero(
-    found: list[tuple[float, float]],
+    visits: list[tuple[float, float]],
 ) -> None:
-    history = learn(found)
+    history = learn(visits)
     assert 0 <= history.unchanged <= history.visits <= 1 / (1 - VISIT_DECAY)
     assert 0 < history.changes_per_day < math.inf
 
 
 @given(visits, gaps)
 def test_a_visit_that_finds_a_change_says_more_than_one_that_finds_none(
-    found: list[tuple[float, float]], gap_days: float
+    visits: list[tuple[float, float]], gap_days: float
 ) -> None:
-    history = learn(found)
-    changed, same = (history.after(gap_days, one) for one in (0.0, 1.0))
+    history = learn(visits)
+    changed, same = (history.after(gap_days, item) for item in (0.0, 1.0))
     assert changed.changes_per_day > same.changes_per_day
 
 
 @given(visits, gaps)
 def test_the_same_visits_further_apart_are_a_lower_rate(
-    found: list[tuple[float, float]], gap_days: float
+    visits: list[tuple[float, float]], gap_days: float
 ) -> None:
-    near = learn([*found, (gap_days, 0.0)])
-    far = learn([*found, (gap_days * 2, 0.0)])
+    near = learn([*visits, (gap_days, 0.0)])
+    far = learn([*visits, (gap_days * 2, 0.0)])
     assert far.changes_per_day < near.changes_per_day
 
 
 @given(visits)
 def test_many_sites_are_counted_as_each_of_them(
-    found: list[tuple[float, float]],
+    visits: list[tuple[float, float]],
 ) -> None:
-    one = learn(found)
+    item = learn(visits)
     none: Floats = np.zeros(2)
     many = ChangeHistory(visits=none, unchanged=none, mean_gap_days=none)
-    for gap_days, unchanged in found:
+    for gap_days, unchanged in visits:
         many = many.after(np.full(2, gap_days), np.full(2, unchanged))
-    assert many.changes_per_day == pytest.approx([one.changes_per_day] * 2)
+    assert many.changes_per_day == pytest.approx([item.changes_per_day] * 2)
 
 
 @pytest.mark.parametrize("changes_per_day", [0.05, 0.3, 1.0])
 def test_the_estimate_is_near_the_rate(changes_per_day: float) -> None:
-    found = estimate(changes_per_day, gap_days=1.0, visits=40)
-    assert found == pytest.approx(changes_per_day, rel=0.25, abs=0.03)
+    result = estimate(changes_per_day, gap_days=1.0, visits=40)
+    assert result == pytest.approx(changes_per_day, rel=0.25, abs=0.03)
 
 
 def test_what_changed_every_time_may_change_faster_still() -> None:

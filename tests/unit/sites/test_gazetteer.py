@@ -14,7 +14,7 @@ from registry.sites.gazetteer import fold, strip_diacritics
 from registry.sites.place import Point, distance_km
 
 
-def found(gazetteer, city, country=""):
+def city_of(gazetteer, city, country=""):
     place = gazetteer.find(city, country)
     return place.name, place.country
 
@@ -78,7 +78,7 @@ def test_a_town_does_not_take_the_name_of_a_metropolis(gazetteer, city, country)
 
 
 def test_accents_as_written_come_first(gazetteer):
-    assert found(gazetteer, "San José") == ("San José", "CR")
+    assert city_of(gazetteer, "San José") == ("San José", "CR")
 
 
 @pytest.mark.parametrize(

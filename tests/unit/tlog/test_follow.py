@@ -56,10 +56,10 @@ def test_a_sound_log_is_read_whole_and_in_order(make_log, read, size):
 
 
 def test_a_sound_log_of_three_tile_levels_is_read(log_70000, read):
-    served, asked, seen = log_70000.serve(), [], []
+    served, query, seen = log_70000.serve(), [], []
 
     def fetch(path):
-        asked.append(path)
+        query.append(path)
         return served[path]
 
     key = log_70000.signer.verifier_key
@@ -67,11 +67,11 @@ def test_a_sound_log_of_three_tile_levels_is_read(log_70000, read):
         key, previous=at(log_70000, 300), visit=lambda i, _entry: seen.append(i)
     )
     read_log(reading, fetch)
-    assert sorted(asked) == sorted(served)  # every tile and bundle, each once
+    assert sorted(query) == sorted(served)  # every tile and bundle, each once
     assert seen == list(range(70_000))
     # Entries follow their tile at once, so no tile waits for another branch to end.
-    tile = asked.index("tile/0/200")
-    assert asked[tile + 1] == "tile/entries/200"
+    tile = query.index("tile/0/200")
+    assert query[tile + 1] == "tile/entries/200"
 
 
 @pytest.mark.parametrize("size", [0, 1, 255, 256, 257, 599, 600])
@@ -96,7 +96,7 @@ def test_a_partial_part_may_have_given_way_to_the_full_one(make_log, log, read):
     assert seen == list(range(SIZE))
 
 
-def found(read, served, **options):
+def finding_of(read, served, **options):
     """What is found, and which entries were believed before it was."""
     believed = []
     with pytest.raises(LogInvalid) as invalid:
@@ -113,7 +113,7 @@ def forge_entry(served, bundle_path, position):
 
 def test_a_forged_entry_is_found(served, read):
     forge_entry(served, "tile/entries/001", 7)
-    invalid, believed = found(read, served)
+    invalid, believed = finding_of(read, served)
     assert invalid.code == "log_entry_forged"
     assert (invalid.path, invalid.entry_index) == ("tile/entries/001", 263)
     assert believed == 256
@@ -123,7 +123,7 @@ def test_a_forged_entry_with_its_forged_leaf_hash_is_found(served, read):
     forge_entry(served, "tile/entries/001", 7)
     forged = replace_hash(served["tile/0/001"], 7, leaf_hash(b"forged"))
     served["tile/0/001"] = forged
-    invalid, believed = found(read, served)
+    invalid, believed = finding_of(read, served)
     assert (invalid.code, invalid.path) == ("log_tile_forged", "tile/0/001")
     assert believed == 256
 
@@ -135,7 +135,7 @@ def test_a_forgery_carried_up_to_the_edge_is_found(served, read):
     served["tile/0/001"] = forged
     edge = replace_hash(served["tile/1/000.p/2"], 1, tree_root(leaves))
     served["tile/1/000.p/2"] = edge
-    invalid, believed = found(read, served)
+    invalid, believed = finding_of(read, served)
     assert (invalid.code, invalid.path) == ("log_root_wrong", "checkpoint")
     assert "tile/1/000.p/2" in invalid.problem.detail
     assert believed == 0
@@ -144,38 +144,38 @@ def test_a_forgery_carried_up_to_the_edge_is_found(served, read):
 def test_a_forged_entry_with_its_leaf_hash_on_the_edge_is_found(served, read):
     path = "tile/0/002.p/88"
     served[path] = replace_hash(served[path], 87, leaf_hash(b"forged"))
-    invalid, _ = found(read, served)
+    invalid, _ = finding_of(read, served)
     assert invalid.code == "log_root_wrong"
 
 
 def test_a_forged_tile_high_in_the_tree_is_found(log_70000, read):
     served = log_70000.serve()
     forged = replace_hash(served["tile/1/000"], 255, leaf_hash(b"forged"))
-    invalid, believed = found(read, served | {"tile/1/000": forged})
+    invalid, believed = finding_of(read, served | {"tile/1/000": forged})
     assert (invalid.code, invalid.path) == ("log_tile_forged", "tile/1/000")
     assert believed == 0
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "code"),
+    ("item", "other", "code"),
     [
         ("tile/0/000", "tile/0/001", "log_tile_forged"),
         ("tile/entries/000", "tile/entries/001", "log_entry_forged"),
     ],
 )
-def test_swapped_parts_are_found(served, read, one, other, code):
-    served[one], served[other] = served[other], served[one]
-    invalid, _ = found(read, served)
-    assert (invalid.code, invalid.path) == (code, one)
+def test_swapped_parts_are_found(served, read, item, other, code):
+    served[item], served[other] = served[other], served[item]
+    invalid, _ = finding_of(read, served)
+    assert (invalid.code, invalid.path) == (code, item)
 
 
 def test_tiles_swapped_together_with_their_entries_are_found(served, read):
-    for one, other in [
+    for item, other in [
         ("tile/0/000", "tile/0/001"),
         ("tile/entries/000", "tile/entries/001"),
     ]:
-        served[one], served[other] = served[other], served[one]
-    invalid, believed = found(read, served)
+        served[item], served[other] = served[other], served[item]
+    invalid, believed = finding_of(read, served)
     assert (invalid.code, believed) == ("log_tile_forged", 0)
 
 
@@ -192,7 +192,7 @@ def test_tiles_swapped_together_with_their_entries_are_found(served, read):
 )
 def test_a_missing_part_is_found(served, read, path):
     del served[path]
-    invalid, _ = found(read, served)
+    invalid, _ = finding_of(read, served)
     assert (invalid.code, invalid.path) == ("log_part_missing", path)
 
 
@@ -204,19 +204,19 @@ def test_a_missing_part_is_found(served, read, path):
 )
 def test_a_part_of_another_length_is_found(served, read, path, cut):
     served[path] = cut(served[path])
-    invalid, _ = found(read, served)
+    invalid, _ = finding_of(read, served)
     assert (invalid.code, invalid.path) == ("log_part_malformed", path)
 
 
 def test_a_log_that_took_entries_back_is_found(make_log, log, read):
-    invalid, _ = found(read, make_log(599).serve(), previous=log.checkpoint)
+    invalid, _ = finding_of(read, make_log(599).serve(), previous=log.checkpoint)
     assert (invalid.code, invalid.path) == ("log_shrunk", "checkpoint")
 
 
 @pytest.mark.parametrize("seen_size", [1, 256, 300, 599, SIZE])
 def test_a_fork_is_found_however_far_it_has_grown(make_log, log, read, seen_size):
     fork = make_log(SIZE, kind="ranking")
-    invalid, believed = found(read, fork.serve(), previous=at(log, seen_size))
+    invalid, believed = finding_of(read, fork.serve(), previous=at(log, seen_size))
     assert invalid.code == "log_forked"
     assert believed < seen_size
 
@@ -224,19 +224,19 @@ def test_a_fork_is_found_however_far_it_has_grown(make_log, log, read, seen_size
 def test_two_roots_of_one_size_are_found_before_any_tile_is_read(make_log, log, read):
     fork = make_log(SIZE, kind="ranking").serve()
     served = {"checkpoint": fork["checkpoint"]}
-    invalid, _ = found(read, served, previous=log.checkpoint)
+    invalid, _ = finding_of(read, served, previous=log.checkpoint)
     assert invalid.code == "log_forked"
 
 
 @pytest.mark.parametrize("changed", [0, 299])
 def test_a_fork_by_one_old_entry_is_found(make_log, log, read, changed):
     fork = make_log(SIZE, rewritten=changed)
-    invalid, _ = found(read, fork.serve(), previous=at(log, 300))
+    invalid, _ = finding_of(read, fork.serve(), previous=at(log, 300))
     assert invalid.code == "log_forked"
 
 
 def test_a_log_under_another_key_is_found(served, read, witness_signer):
-    invalid, _ = found(read, served, key=witness_signer.verifier_key)
+    invalid, _ = finding_of(read, served, key=witness_signer.verifier_key)
     assert (invalid.code, invalid.path) == ("log_checkpoint_invalid", "checkpoint")
 
 
@@ -245,14 +245,14 @@ def test_a_checkpoint_that_only_a_witness_signed_is_found(
 ):
     text = format_checkpoint(log.checkpoint)
     served["checkpoint"] = format_note(text, [cosign_text(text, witness_signer, 17)])
-    invalid, _ = found(read, served, witness_keys=[witness_signer.verifier_key])
+    invalid, _ = finding_of(read, served, witness_keys=[witness_signer.verifier_key])
     assert invalid.code == "log_checkpoint_invalid"
 
 
 def test_a_signed_size_that_the_tiles_do_not_fill_is_found(log, served, read):
     longer = Checkpoint(origin=log.signer.name, size=SIZE + 1, root=log.edge.root())
     served["checkpoint"] = sign_checkpoint(longer, log.signer)
-    invalid, _ = found(read, served)
+    invalid, _ = finding_of(read, served)
     assert (invalid.code, invalid.path) == ("log_part_missing", "tile/0/002.p/89")
 
 
@@ -271,24 +271,24 @@ def test_no_flipped_bit_goes_unnoticed(log, log_signer, data):
 
 def read_on(log, size, fetch, **options):
     """From the edge at an earlier size; the walk after it, and what it asked and saw."""
-    asked, seen = [], []
+    query, seen = [], []
     walk = LogWalk(
         head=log.checkpoint,
         start=rebuild_edge(size, log.read),
         visit=lambda i, _entry: seen.append(i),
         **options,
     )
-    for _ in answering(walk, fetch, asked):
+    for _ in answering(walk, fetch, query):
         pass
-    return walk, asked, seen
+    return walk, query, seen
 
 
-def answering(walk, fetch, asked):
+def answering(walk, fetch, query):
     """The walk, part by part; asked takes the paths."""
     reading = walk.read()
     path = next(reading, None)
     while path is not None:
-        asked.append(path)
+        query.append(path)
         yield path
         try:
             path = reading.send(fetch(path))
@@ -301,12 +301,12 @@ SIZES = [0, 1, 255, 256, 257, 511, 512, 513, 599, 600]
 
 @pytest.mark.parametrize("size", SIZES)
 def test_only_what_is_new_is_read(log, served, size):
-    walk, asked, seen = read_on(log, size, served.get)
+    walk, query, seen = read_on(log, size, served.get)
     assert seen == list(range(size, SIZE))
     assert walk.edge == log.edge
-    assert asked == list(paths_to_read(size, SIZE))
+    assert query == list(paths_to_read(size, SIZE))
     if size == SIZE:
-        assert asked == []
+        assert query == []
 
 
 @pytest.fixture(scope="module")
@@ -317,11 +317,11 @@ def served_70000(log_70000):
 @given(st.integers(64_000, 70_000) | st.sampled_from([0, 1, 255, 256, 32_768]))
 def test_reading_on_from_any_size_of_three_tile_levels(log_70000, served_70000, size):
     served = served_70000
-    walk, asked, seen = read_on(log_70000, size, served.get)
+    walk, query, seen = read_on(log_70000, size, served.get)
     assert seen == list(range(size, 70_000))
     assert walk.edge == log_70000.edge
-    assert asked == list(paths_to_read(size, 70_000))
-    entries = [path for path in asked if "entries" in path]
+    assert query == list(paths_to_read(size, 70_000))
+    entries = [path for path in query if "entries" in path]
     assert len(entries) == (0 if size == 70_000 else 274 - size // 256)
 
 
@@ -393,9 +393,9 @@ def test_all_that_is_wrong_can_be_told(log, served):
     forge_entry(served, "tile/entries/001", 7)
     served["tile/0/001"] = replace_hash(served["tile/0/001"], 7, leaf_hash(b"forged"))
     del served["tile/entries/002.p/88"]
-    told = []
-    walk, _, seen = read_on(log, 0, served.get, report=told.append)
-    assert [(one.code, one.path) for one in told] == [
+    messages = []
+    walk, _, seen = read_on(log, 0, served.get, report=messages.append)
+    assert [(notice.code, notice.path) for notice in messages] == [
         ("log_entry_forged", "tile/entries/000"),
         ("log_tile_forged", "tile/0/001"),
         ("log_part_missing", "tile/entries/002.p/88"),
@@ -409,5 +409,5 @@ def test_a_quorum_of_witnesses_must_have_cosigned(log, served, read, witness_sig
     served["checkpoint"] = sign_checkpoint(log.checkpoint, log.signer, [witnessed])
     keys = [witness_signer.verifier_key]
     read(served, witness_keys=keys, quorum=1)
-    invalid, believed = found(read, served, witness_keys=keys, quorum=2)
+    invalid, believed = finding_of(read, served, witness_keys=keys, quorum=2)
     assert (invalid.code, believed) == ("log_unwitnessed", 0)

@@ -52,12 +52,12 @@ def cosign(signer: Signer, text: str = TEXT, unix_s: int = 1) -> bytes:
 
 
 def test_the_vector_of_a_cosignature_is_taken():
-    found = ask(200, LINE.encode())
-    assert found == Cosigned(line=LINE, unix_s=1_767_000_000)
+    result = ask(200, LINE.encode())
+    assert result == Cosigned(line=LINE, unix_s=1_767_000_000)
     verified = verify_checkpoint(
-        NOTE + found.line.encode(), parse_vkey(LOG_KEY), [WITNESS.key]
+        NOTE + result.line.encode(), parse_vkey(LOG_KEY), [WITNESS.key]
     )
-    assert [one.key for one in verified.cosignatures] == [WITNESS.key]
+    assert [cosignature.key for cosignature in verified.cosignatures] == [WITNESS.key]
 
 
 def test_lines_by_other_keys_are_passed_over(log_signer, witness_signer):
@@ -66,8 +66,8 @@ def test_lines_by_other_keys_are_passed_over(log_signer, witness_signer):
         algorithm=NoteAlgorithm.COSIGNATURE_V1,
         private=witness_signer.private,
     )
-    found = ask(200, cosign(other) + LINE.encode() + cosign(other))
-    assert found == Cosigned(line=LINE, unix_s=1_767_000_000)
+    result = ask(200, cosign(other) + LINE.encode() + cosign(other))
+    assert result == Cosigned(line=LINE, unix_s=1_767_000_000)
 
 
 @pytest.mark.parametrize(
@@ -122,9 +122,9 @@ def test_a_size_has_one_spelling(body):
 
 @pytest.mark.parametrize("status", [400, 403, 404, 409, 422, 429, 500, 503, 302, 999])
 def test_every_other_answer_is_a_no(status):
-    found = ask(status, b"whatever")
-    assert isinstance(found, Declined)
-    assert (found.status, bool(found.reason)) == (status, True)
+    result = ask(status, b"whatever")
+    assert isinstance(result, Declined)
+    assert (result.status, bool(result.reason)) == (status, True)
 
 
 @given(st.integers(100, 600), st.binary(max_size=300), st.text(max_size=30))
@@ -164,10 +164,10 @@ def test_a_witness_is_a_cosigning_key_and_an_address(text):
 
 
 def test_a_witness_is_known_by_name_and_key():
-    found = parse_witness(f" {W1}  https://witness.example/registry/ ")
-    assert found.url == "https://witness.example/registry/add-checkpoint"
-    assert found.id == "witness.example/w1+b7ca19fe"
-    assert format_vkey(found.key) == W1
+    witness = parse_witness(f" {W1}  https://witness.example/registry/ ")
+    assert witness.url == "https://witness.example/registry/add-checkpoint"
+    assert witness.id == "witness.example/w1+b7ca19fe"
+    assert format_vkey(witness.key) == W1
 
 
 def test_the_log_of_the_vector_signs_the_same_note(log_signer):

@@ -18,7 +18,9 @@ from registry.usecases.reports.keep_report import (
 
 BEGAN = datetime(2026, 11, 20, 12, tzinfo=UTC)
 NOVEMBER, DECEMBER, JANUARY = date(2026, 11, 1), date(2026, 12, 1), date(2027, 1, 1)
-months = st.dates(date(1, 1, 1), date(9998, 12, 31)).map(lambda one: one.replace(day=1))
+months = st.dates(date(1, 1, 1), date(9998, 12, 31)).map(
+    lambda item: item.replace(day=1)
+)
 
 
 @given(months)

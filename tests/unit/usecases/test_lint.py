@@ -74,8 +74,8 @@ def test_a_claim_of_another_host_is_shown() -> None:
 def test_a_page_is_read_as_a_page(content_type: str) -> None:
     report = _lint(PAGE, url="https://eggs.test/", content_type=content_type)
     assert report.document is not None
-    assert [one.name for one in report.document.site.actions] == ["order"]
-    assert [(one.format, one.url) for one in report.links] == [
+    assert [action.name for action in report.document.site.actions] == ["order"]
+    assert [(link.format, link.url) for link in report.links] == [
         ("awas", "https://eggs.test/.well-known/ai-actions.json")
     ]
 
@@ -123,7 +123,7 @@ def test_a_host_that_could_not_register_can_be_linted(url: str) -> None:
 
 
 def test_advice_speaks_of_the_document_at_hand() -> None:
-    factors = {one.factor for one in _lint(AWP).advice}
+    factors = {factor.factor for factor in _lint(AWP).advice}
     assert factors == {"proximity", "capability_depth"}
 
 

@@ -39,18 +39,18 @@ def condition(topic: Topic, url: str = "", problem: str = "x") -> Condition:
     return Condition(topic=topic, detail="so it is", fix="", problem=problem, url=url)
 
 
-def codes(found: ConditionChanges) -> list[str]:
-    return [one.code for one in found.notices]
+def codes(condition_changes: ConditionChanges) -> list[str]:
+    return [notice.code for notice in condition_changes.notices]
 
 
 def play(*visits: list[Condition]) -> list[list[str]]:
     standing: Conditions = {}
-    told = []
-    for day, found in enumerate(visits):
-        compared = compare(standing, found, NOON + timedelta(days=day))
+    messages = []
+    for day, visit in enumerate(visits):
+        compared = compare(standing, visit, NOON + timedelta(days=day))
         standing = compared.standing
-        told.append(codes(compared))
-    return told
+        messages.append(codes(compared))
+    return messages
 
 
 def test_what_lasts_is_told_when_it_begins_and_when_it_is_over() -> None:
@@ -114,57 +114,57 @@ def test_it_is_remembered_since_when_and_how_often_it_was_seen() -> None:
 
 
 def test_hundred_troubles_at_once_are_a_few_notices() -> None:
-    found = [condition("refused", f"{URL}?{n}") for n in range(100)]
-    first = compare({}, found, NOON)
+    result = [condition("refused", f"{URL}?{n}") for n in range(100)]
+    first = compare({}, result, NOON)
     assert len(first.notices) == len(first.standing) == MAX_STANDING
-    again = compare(first.standing, reversed(found), NOON)
+    again = compare(first.standing, reversed(result), NOON)
     assert again.notices == (), "whatever the order"
 
 
 TOPICS = st.sampled_from(["robots", "unreachable", "missing", "expired", "bridge"])
-FOUND = st.lists(
+FACTS = st.lists(
     st.builds(condition, TOPICS, st.sampled_from(["", URL, f"{URL}?2"])), max_size=6
 )
 
 
-@given(FOUND, FOUND)
+@given(FACTS, FACTS)
 def test_the_same_visit_twice_tells_nothing_new(
     first: list[Condition], second: list[Condition]
 ) -> None:
     before = compare({}, first, NOON)
     after = compare(before.standing, second, NOON)
     assert compare(after.standing, second, NOON).notices == ()
-    assert {one.code for one in after.notices} <= KINDS.keys()
+    assert {notice.code for notice in after.notices} <= KINDS.keys()
 
 
 def outcomes(*seen: str) -> list[list[str]]:
     standing: Any = {}
-    told = []
-    for one in seen:
-        compared = compare_probe(standing, one, url=URL, detail="")
+    messages = []
+    for item in seen:
+        compared = compare_probe(standing, item, url=URL, detail="")
         standing = compared.standing
-        told.append([notice.detail for notice in compared.notices])
-    return told
+        messages.append([notice.detail for notice in compared.notices])
+    return messages
 
 
 def test_probe_that_sees_something_else_twice_is_told_once() -> None:
-    told = outcomes("alive", *["unreachable"] * 4, "alive", "alive", "alive")
-    assert [len(one) for one in told] == [0, 0, 1, 0, 0, 0, 1, 0]
-    assert "unreachable" in told[2][0]
-    assert "it was alive, before that unreachable" in told[6][0]
+    told_notices = outcomes("alive", *["unreachable"] * 4, "alive", "alive", "alive")
+    assert [len(item) for item in told_notices] == [0, 0, 1, 0, 0, 0, 1, 0]
+    assert "unreachable" in told_notices[2][0]
+    assert "it was alive, before that unreachable" in told_notices[6][0]
 
 
 def test_site_that_was_never_alive_is_not_told_to_have_been() -> None:
-    told = outcomes(*["wrong_protocol"] * 3, "alive", "alive")
-    assert [len(one) for one in told] == [0, 1, 0, 0, 1]
-    assert "never alive before" in told[1][0]
-    assert "before that wrong_protocol" in told[4][0]
+    told_notices = outcomes(*["wrong_protocol"] * 3, "alive", "alive")
+    assert [len(item) for item in told_notices] == [0, 1, 0, 0, 1]
+    assert "never alive before" in told_notices[1][0]
+    assert "before that wrong_protocol" in told_notices[4][0]
     assert not any(outcomes("alive", "alive", "alive"))
 
 
 def test_probe_that_flutters_is_no_news() -> None:
-    told = outcomes(*["alive", "unreachable", "alive", "auth_wall"] * 10)
-    assert not any(told)
+    told_notices = outcomes(*["alive", "unreachable", "alive", "auth_wall"] * 10)
+    assert not any(told_notices)
 
 
 @pytest.mark.parametrize(
@@ -174,10 +174,10 @@ def test_probe_that_flutters_is_no_news() -> None:
 )
 def test_what_no_text_may_hold_is_replaced(text: str) -> None:
     notice = make_notice("document_refused", text, fix=text, url=text)
-    for told in (notice.detail, notice.fix, notice.url or ""):
-        assert "\ufffd" in told
-        assert told.encode().decode().isprintable() or "\ufffd" in told
-        assert not set(told) & set(text) - {"a", "b", "[", "3", "1", "m"}
+    for told_notices in (notice.detail, notice.fix, notice.url or ""):
+        assert "\ufffd" in told_notices
+        assert told_notices.encode().decode().isprintable() or "\ufffd" in told_notices
+        assert not set(told_notices) & set(text) - {"a", "b", "[", "3", "1", "m"}
 
 
 def test_long_text_is_cut() -> None:
@@ -193,7 +193,7 @@ def key(state: KeyState, kid: str = "k") -> StoredKey:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "expected"),
     [
         pytest.param([], [key("trusted")], [], id="first registration"),
         pytest.param([key("trusted")], [key("trusted")], [], id="nothing changed"),
@@ -217,9 +217,9 @@ def key(state: KeyState, kid: str = "k") -> StoredKey:
     ],
 )
 def test_keys_are_told_of_when_their_standing_changes(
-    before: list[StoredKey], after: list[StoredKey], told: list[str]
+    before: list[StoredKey], after: list[StoredKey], expected: list[str]
 ) -> None:
-    assert [one.code for one in key_notices(before, after)] == told
+    assert [notice.code for notice in key_notices(before, after)] == expected
 
 
 DOCUMENT = StoredDocument(
@@ -241,19 +241,19 @@ DOCUMENT = StoredDocument(
 
 
 def deviating(*pointers: str) -> StoredDocument:
-    found = [
-        {"pointer": one, "rule": "type", "detail": "is no text", "fix": "Quote it."}
-        for one in pointers
+    result = [
+        {"pointer": pointer, "rule": "type", "detail": "is no text", "fix": "Quote it."}
+        for pointer in pointers
     ]
-    return replace(DOCUMENT, deviations=found)
+    return replace(DOCUMENT, deviations=result)
 
 
 def test_only_new_deviations_are_told_and_at_once() -> None:
     before = {URL: deviating("/a", "/b")}
     after = [deviating("/b", *(f"/c/{n}" for n in range(50)))]
-    (told,) = document_notices(before, after, refused=())
-    assert (told.code, told.url, told.fix) == ("deviations_new", URL, "Quote it.")
-    assert told.detail == (
+    (notice,) = document_notices(before, after, refused=())
+    assert (notice.code, notice.url, notice.fix) == ("deviations_new", URL, "Quote it.")
+    assert notice.detail == (
         "/c/0: is no text; /c/1: is no text; /c/2: is no text; and 47 more"
     )
     assert document_notices({URL: after[0]}, after, refused=()) == []
@@ -261,14 +261,16 @@ def test_only_new_deviations_are_told_and_at_once() -> None:
 
 def test_documents_that_come_and_go_are_told() -> None:
     other = replace(DOCUMENT, url=f"{URL}?2")
-    told = document_notices({URL: DOCUMENT}, [other], refused=())
-    assert [(one.code, one.url) for one in told] == [
+    told_notices = document_notices({URL: DOCUMENT}, [other], refused=())
+    assert [(notice.code, notice.url) for notice in told_notices] == [
         ("document_gone", URL),
         ("document_new", other.url),
     ]
     assert document_notices({}, [other], refused=()) == [], "the first of a site"
-    told = document_notices({URL: DOCUMENT}, [other], refused=[URL])
-    assert [one.code for one in told] == ["document_new"], "a condition tells of it"
+    messages = document_notices({URL: DOCUMENT}, [other], refused=[URL])
+    assert [notice.code for notice in messages] == ["document_new"], (
+        "a condition tells of it"
+    )
 
 
 def test_every_code_is_in_the_documentation() -> None:

@@ -14,12 +14,12 @@ class Source:
 
     def __init__(self) -> None:
         self.known: dict[int, str] = {1: "one"}
-        self.asked: Counter[int] = Counter()
+        self.lookups: Counter[int] = Counter()
         self.now_s = 0.0
         self.remembered = LookupCache(self.look_up, lambda: self.now_s)
 
     async def look_up(self, key: int) -> str | None:
-        self.asked[key] += 1
+        self.lookups[key] += 1
         return self.known.get(key)
 
 
@@ -27,7 +27,7 @@ async def test_key_is_looked_up_once_in_its_time() -> None:
     source = Source()
     for _ in range(5):
         assert await source.remembered.find(1) == "one"
-    assert source.asked == {1: 1}
+    assert source.lookups == {1: 1}
 
 
 async def test_key_that_was_taken_away_is_unknown_after_it() -> None:
@@ -45,7 +45,7 @@ async def test_asking_does_not_make_it_live_longer() -> None:
     for _ in range(10):
         await source.remembered.find(1)
         source.now_s += LIFE_S / 4
-    assert source.asked[1] == 3
+    assert source.lookups[1] == 3
 
 
 async def test_key_that_was_not_there_is_found_as_soon_as_it_is() -> None:
@@ -61,7 +61,7 @@ async def test_guesses_push_nobody_out() -> None:
     for guess in range(2, MAX_CACHED + 10):
         await source.remembered.find(guess)
     assert await source.remembered.find(1) == "one"
-    assert source.asked[1] == 1
+    assert source.lookups[1] == 1
 
 
 async def test_no_more_than_so_many_are_remembered() -> None:
@@ -70,6 +70,6 @@ async def test_no_more_than_so_many_are_remembered() -> None:
     for number in source.known:
         await source.remembered.find(number)
     await source.remembered.find(MAX_CACHED)
-    assert source.asked[MAX_CACHED] == 1
+    assert source.lookups[MAX_CACHED] == 1
     await source.remembered.find(0)
-    assert source.asked[0] == 2, "the first that came was forgotten"
+    assert source.lookups[0] == 2, "the first that came was forgotten"

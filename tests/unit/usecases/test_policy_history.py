@@ -52,7 +52,7 @@ def test_no_policy_is_no_history() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "expected"),
     [
         pytest.param(
             {"a": 1}, {"a": 1}, "no constant: other code ranks by it", id="the same"
@@ -65,5 +65,5 @@ def test_no_policy_is_no_history() -> None:
         pytest.param({"a": 1}, {"a": ["x"]}, "a: 1 to ['x']", id="another kind"),
     ],
 )
-def test_changes_in_words(before: object, after: object, told: str) -> None:
-    assert describe_changes(find_changes(before, after)) == told
+def test_changes_in_words(before: object, after: object, expected: str) -> None:
+    assert describe_changes(find_changes(before, after)) == expected

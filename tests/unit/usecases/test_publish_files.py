@@ -33,7 +33,7 @@ class Remote:
 
     def __init__(self, size: int, kind: str = "selection") -> None:
         self.kind = kind
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         self.dies_after: int | None = None
         self.spoilt: dict[str, bytes | None] = {}
         self.resize(size)
@@ -44,26 +44,26 @@ class Remote:
             b'{"i":%d,"kind":"%s","v":1}' % (i, self.kind.encode()) for i in range(size)
         ]
         self.bundles = {
-            format_tile_path(one): encode_bundle(
-                entries[one.first : one.first + one.width]
+            format_tile_path(bundles): encode_bundle(
+                entries[bundles.first : bundles.first + bundles.width]
             )
-            for one in bundles_of(size)
+            for bundles in bundles_of(size)
         }
-        edge, _ = TreeEdge().append([leaf_hash(one) for one in entries])
+        edge, _ = TreeEdge().append([leaf_hash(entry) for entry in entries])
         checkpoint = Checkpoint(origin=SIGNER.name, size=size, root=edge.root())
         self.note = sign_checkpoint(checkpoint, SIGNER)
 
     async def fetch(self, path: str) -> bytes | None:
-        if self.dies_after is not None and len(self.asked) >= self.dies_after:
+        if self.dies_after is not None and len(self.requested) >= self.dies_after:
             raise Killed
-        self.asked.append(path)
+        self.requested.append(path)
         if path in self.spoilt:
             return self.spoilt[path]
         return self.note if path == "checkpoint" else self.bundles.get(path)
 
 
 async def publish(folder: Path, remote: Remote, *, quick: bool = False) -> Published:
-    remote.asked.clear()
+    remote.requested.clear()
     return await publish_files(folder, remote.fetch, KEY, quick=quick)
 
 
@@ -80,9 +80,9 @@ def verify(folder: Path, size: int) -> None:
 
 def files(folder: Path) -> dict[str, bytes]:
     return {
-        str(one.relative_to(folder)): one.read_bytes()
-        for one in sorted(folder.rglob("*"))
-        if one.is_file() and one.name != ".lock"
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != ".lock"
     }
 
 
@@ -93,9 +93,9 @@ def expected(size: int) -> set[str]:
 
 @pytest.mark.parametrize("size", [0, 1, 255, 256, 257, 700])
 async def test_folder_is_exactly_the_log(tmp_path: Path, size: int) -> None:
-    found = await publish(tmp_path, Remote(size))
+    result = await publish(tmp_path, Remote(size))
     assert files(tmp_path).keys() == expected(size)
-    assert found.written == len(expected(size)) - 1
+    assert result.written == len(expected(size)) - 1
     verify(tmp_path, size)
 
 
@@ -114,8 +114,10 @@ async def test_only_what_is_new_is_fetched(tmp_path: Path, quick: bool) -> None:
     for size in (600, 601, 768, 769, 1_500):
         remote.resize(size)
         await publish(tmp_path, remote, quick=quick)
-        old = {format_tile_path(one) for one in bundles_of(size)} & before.keys()
-        assert not old & set(remote.asked)
+        old = {
+            format_tile_path(bundles) for bundles in bundles_of(size)
+        } & before.keys()
+        assert not old & set(remote.requested)
         verify(tmp_path, size)
         before = files(tmp_path)
     assert "tile/entries/002.p/88" not in before
@@ -146,12 +148,12 @@ async def test_killed_while_fetching_it_goes_on_where_it_was(
     remote.dies_after = dies_after
     with pytest.raises(Killed):
         await publish(tmp_path, remote)
-    left = {path: one for path, one in files(tmp_path).items() if STAGED not in path}
+    left = {path: file for path, file in files(tmp_path).items() if STAGED not in path}
     assert left == before
     verify(tmp_path, 300)
     remote.dies_after = None
     await publish(tmp_path, remote)
-    assert len(remote.asked) == 1 + 7 - (dies_after - 1)
+    assert len(remote.requested) == 1 + 7 - (dies_after - 1)
     assert files(tmp_path).keys() - before.keys() <= expected(1_900)
     verify(tmp_path, 1_900)
 
@@ -178,7 +180,7 @@ async def test_killed_while_publishing_the_old_checkpoint_still_holds(
             await publish(tmp_path, remote)
     verify(tmp_path, 300)
     await publish(tmp_path, remote)
-    assert remote.asked == ["checkpoint"]
+    assert remote.requested == ["checkpoint"]
     verify(tmp_path, 1_100)
     assert not (tmp_path / STAGED).exists()
 
@@ -204,8 +206,8 @@ DAMAGES = {
 @pytest.mark.parametrize(
     "damage",
     [
-        pytest.param(lambda one: one[:-1] + bytes([one[-1] ^ 1]), id="a bit"),
-        pytest.param(lambda one: one[: len(one) // 2], id="cut off"),
+        pytest.param(lambda item: item[:-1] + bytes([item[-1] ^ 1]), id="a bit"),
+        pytest.param(lambda item: item[: len(item) // 2], id="cut off"),
         pytest.param(lambda _: b"", id="empty"),
         pytest.param(lambda _: None, id="gone"),
     ],
@@ -231,9 +233,9 @@ async def test_a_forged_entry_beside_its_forged_tile_is_mended(tmp_path: Path) -
     forged = [b'{"forged":%d}' % i for i in range(256)]
     (tmp_path / "tile/entries/000").write_bytes(encode_bundle(forged))
     (tmp_path / "tile/0/000").write_bytes(b"".join(map(leaf_hash, forged)))
-    found = await publish(tmp_path, remote)
+    result = await publish(tmp_path, remote)
     assert files(tmp_path) == sound
-    assert found.repaired >= 2
+    assert result.repaired >= 2
 
 
 async def test_quick_trusts_no_edge_that_the_checkpoint_does_not_vouch_for(
@@ -298,7 +300,7 @@ async def test_of_a_log_that_is_not_sound_nothing_is_published(
     with pytest.raises(RegistryError) as caught:
         await publish(tmp_path, remote, quick=quick)
     assert caught.value.code == code
-    left = {path: one for path, one in files(tmp_path).items() if STAGED not in path}
+    left = {path: file for path, file in files(tmp_path).items() if STAGED not in path}
     assert left == sound
 
 
@@ -359,7 +361,7 @@ async def test_what_a_former_key_signed_is_gone_on_from(tmp_path: Path) -> None:
     with pytest.raises(RegistryError) as caught:
         await publish_files(tmp_path, remote.fetch, fresh.verifier_key)
     assert caught.value.code == "log_forked"
-    found = await publish_files(
+    result = await publish_files(
         tmp_path, remote.fetch, fresh.verifier_key, former_keys=[KEY]
     )
-    assert found.entries == 400
+    assert result.entries == 400

@@ -50,5 +50,5 @@ def test_the_oldest_goes_when_there_are_too_many(
     requests = [replace(OPEN, category=str(number)) for number in range(3)]
     for request in requests:
         recent.reports.save(request, b"0123456789")
-    found = [recent.reports.find(request) for request in requests]
-    assert found == [None, b"0123456789", b"0123456789"]
+    result = [recent.reports.find(request) for request in requests]
+    assert result == [None, b"0123456789", b"0123456789"]

@@ -30,22 +30,22 @@ async def settle() -> None:
 
 async def test_reports_are_made_one_after_the_other() -> None:
     maker = Maker(ReportQueue(waiting_max=2))
-    made = [asyncio.create_task(maker.make(number)) for number in range(3)]
+    result = [asyncio.create_task(maker.make(number)) for number in range(3)]
     await settle()
     assert maker.begun == [0]
     maker.go_on.set()
-    assert await asyncio.gather(*made) == [0, 1, 2]
+    assert await asyncio.gather(*result) == [0, 1, 2]
 
 
 async def test_who_comes_when_enough_wait_is_told_when_to_come_again() -> None:
     maker = Maker(ReportQueue(waiting_max=1))
-    made = [asyncio.create_task(maker.make(number)) for number in range(2)]
+    result = [asyncio.create_task(maker.make(number)) for number in range(2)]
     await settle()
     with pytest.raises(Unavailable, match="reports_busy") as refused:
         await maker.make(2)
     assert refused.value.retry_after_s == RETRY_AFTER_S
     maker.go_on.set()
-    assert await asyncio.gather(*made, maker.make(3)) == [0, 1, 3]
+    assert await asyncio.gather(*result, maker.make(3)) == [0, 1, 3]
 
 
 async def test_a_report_that_fails_or_is_given_up_leaves_the_turn_to_the_next() -> None:
@@ -66,12 +66,12 @@ async def test_a_report_that_fails_or_is_given_up_leaves_the_turn_to_the_next() 
 async def test_auditors_go_before_operators_and_those_before_anybody() -> None:
     maker = Maker(ReportQueue(waiting_max=2))
     lanes = (Lane.ANONYMOUS, Lane.ANONYMOUS, Lane.OPERATOR, Lane.AUDITOR)
-    made = []
+    built = []
     for number, lane in enumerate(lanes):
-        made.append(asyncio.create_task(maker.make(number, lane)))
+        built.append(asyncio.create_task(maker.make(number, lane)))
         await settle()
     maker.go_on.set()
-    await asyncio.gather(*made)
+    await asyncio.gather(*built)
     assert maker.begun == [0, 3, 2, 1]
 
 
@@ -85,7 +85,7 @@ async def test_a_crowd_of_strangers_keeps_no_auditor_out() -> None:
     assert await auditor == 99
     assert maker.begun[:2] == [0, 99]
     ended = await asyncio.gather(*crowd, return_exceptions=True)
-    assert sum(isinstance(one, Unavailable) for one in ended) == 10
+    assert sum(isinstance(outcome, Unavailable) for outcome in ended) == 10
 
 
 async def test_a_turn_that_is_given_up_as_it_comes_is_not_lost() -> None:

@@ -36,10 +36,10 @@ def town(gazetteer: Gazetteer) -> Shadow:
 
 
 def test_nothing_moves_the_rankings_of_the_town(town: Shadow) -> None:
-    found = try_invariance(town, trials=TRIALS, seed=1)
-    assert found.trials == TRIALS
-    assert {one.trials for one in found.tallies} == {10}
-    assert found.violations == 0, found.sentence
+    result = try_invariance(town, trials=TRIALS, seed=1)
+    assert result.trials == TRIALS
+    assert {tally.trials for tally in result.tallies} == {10}
+    assert result.violations == 0, result.sentence
 
 
 def test_the_same_seed_gives_the_same_trials(town: Shadow) -> None:
@@ -88,27 +88,33 @@ def favour_the_far(profile: Profile) -> Profile:
 
 
 LEAKS: dict[str, Callable[[TrialListing, Profile], Profile]] = {
-    "name": favour(lambda one: 300 * (" | " in one.entry.site.name)),
-    "trust": favour(lambda one: 300 * (one.entry.trust_level == "verified")),
-    "tier": favour(lambda one: 300 * bool(one.tier)),
-    "traffic": favour(lambda one: min(300, one.visits)),
-    "labels": favour(lambda one: 300 * (one.size in {"large", "medium"})),
+    "name": favour(lambda listing: 300 * (" | " in listing.entry.site.name)),
+    "trust": favour(lambda listing: 300 * (listing.entry.trust_level == "verified")),
+    "tier": favour(lambda item: 300 * bool(item.tier)),
+    "traffic": favour(lambda item: min(300, item.visits)),
+    "labels": favour(lambda item: 300 * (item.size in {"large", "medium"})),
     "commission": favour(
-        lambda one: int(20 * (one.entry.site.commission_percent or 0))
+        lambda listing: int(20 * (listing.entry.site.commission_percent or 0))
     ),
     "zero_commission": favour(
-        lambda one: 300 * (one.entry.site.commission_percent == 0)
+        lambda listing: 300 * (listing.entry.site.commission_percent == 0)
     ),
-    "registration_order": favour(lambda one: (NOW - one.entry.registered_at).days),
+    "registration_order": favour(
+        lambda listing: (NOW - listing.entry.registered_at).days
+    ),
     "nearer": mistrust_movers,
-    "fresher": favour(lambda one: -40 * ((one.entry.changed_at - NOW).days + 300)),
-    "working": favour(lambda one: -100 * one.probes.successes),
+    "fresher": favour(
+        lambda listing: -40 * ((listing.entry.changed_at - NOW).days + 300)
+    ),
+    "working": favour(lambda item: -100 * item.probes.successes),
     "declared": favour(
-        lambda one: -500 * any(act.sensitivity for act in one.entry.site.actions)
+        lambda listing: (
+            -500 * any(act.sensitivity for act in listing.entry.site.actions)
+        )
     ),
     "farther": lambda _, profile: favour_the_far(profile),
-    "older": favour(lambda one: 40 * ((NOW - one.entry.changed_at).days - 300)),
-    "failing": favour(lambda one: 100 * (one.probes.probes - one.probes.successes)),
+    "older": favour(lambda listing: 40 * ((NOW - listing.entry.changed_at).days - 300)),
+    "failing": favour(lambda item: 100 * (item.probes.probes - item.probes.successes)),
 }
 
 
@@ -117,8 +123,8 @@ def test_a_leak_is_found_by_its_own_perturbation(town: Shadow, name: str) -> Non
     def leaking(listing: TrialListing) -> Profile:
         return LEAKS[name](listing, town.make(listing))
 
-    found = try_invariance(replace(town, make=leaking), trials=TRIALS * 2, seed=1)
-    failed = {one.perturbation for one in found.tallies if one.violations}
+    result = try_invariance(replace(town, make=leaking), trials=TRIALS * 2, seed=1)
+    failed = {tally.perturbation for tally in result.tallies if tally.violations}
     assert name in failed
 
 
@@ -138,14 +144,14 @@ def test_documents_are_read_again_with_their_members_in_another_order(
 @pytest.mark.parametrize("name", [name for name in PERTURB if name != "key_order"])
 def test_every_perturbation_changes_a_part_of_the_town(town: Shadow, name: str) -> None:
     draw = Draw(Random(1), NOW, Point(10, 10))
-    changed = [PERTURB[name](one, draw) != one for one in town.listings]
+    changed = [PERTURB[name](listing, draw) != listing for listing in town.listings]
     assert sum(changed) > len(changed) / 3
 
 
 def test_nothing_is_tried_where_nobody_asked(town: Shadow) -> None:
-    found = try_invariance(replace(town, questions=[]), trials=TRIALS, seed=1)
-    assert found.trials == 0
-    assert "Nothing was tried" in found.sentence
+    result = try_invariance(replace(town, questions=[]), trials=TRIALS, seed=1)
+    assert result.trials == 0
+    assert "Nothing was tried" in result.sentence
 
 
 @pytest.mark.parametrize("vowel", ["u", "\u00fc", "u\u0308"], ids=ascii)

@@ -12,7 +12,7 @@ from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Receive, Scope, Send
 
 from registry.interfaces.http.credentials import Call
-from registry.interfaces.http.problems import EXCEPTION_HANDLERS, ProblemResponse
+from registry.interfaces.http.problems import respond_to
 from registry.interfaces.http.query_string import required_parameters
 from registry.interfaces.http.services import Services
 from registry.interfaces.http.strict import StrictRequest
@@ -43,7 +43,7 @@ class SearchShortcut:
         try:
             body = _encode(await search_by_query.fn(request, self._services()))
         except Exception as error:  # noqa: BLE001 — as the framework does, by one table
-            refusal = _respond_to(error, request)
+            refusal = respond_to(error, request)
             await refusal.to_asgi_response(None, request)(scope, receive, send)
         else:
             await _send(body, send)
@@ -76,12 +76,6 @@ def _are_known(request: Call) -> bool:
     given = [name for name, _ in request.query_params.multi_items()]
     names = set(given)
     return len(names) == len(given) and _REQUIRED <= names <= _PARAMETERS.keys()
-
-
-def _respond_to(error: Exception, request: Call) -> ProblemResponse:
-    kind = next(row for row in type(error).__mro__ if row in EXCEPTION_HANDLERS)
-    response: ProblemResponse = EXCEPTION_HANDLERS[kind](request, error)
-    return response
 
 
 async def _send(body: bytes, send: Send) -> None:

@@ -102,7 +102,7 @@ class Town(History):
             sd_digests=sealed.digests,
         )
         record = ranking_record(fields)
-        openings = {one.name: one.disclosure for one in sealed.openings}
+        openings = {opening.name: opening.disclosure for opening in sealed.openings}
         sampled = [SITES[(number + step) % 30] for step in range(10)] if order else []
         index = self.log(record)
         columns = RankingColumns(
@@ -155,7 +155,7 @@ class Town(History):
 
 
 def labelling(site, label, signer=AUDITOR, **changes):
-    said = Labelling(
+    text = Labelling(
         auditor=format_vkey(signer.verifier_key),
         site_id=format_site_id(site),
         label=label,
@@ -163,17 +163,17 @@ def labelling(site, label, signer=AUDITOR, **changes):
         told_at=NOON - timedelta(minutes=1),
         source_digest=digest_source(SOURCE),
     )
-    return replace(said, **changes)
+    return replace(text, **changes)
 
 
-def told_label(said, valid_from):
+def told_label(text, valid_from):
     return ToldLabel(
-        label=said.label,
-        told_by=said.auditor,
-        told_at=said.told_at,
+        label=text.label,
+        told_by=text.auditor,
+        told_at=text.told_at,
         valid_from=valid_from,
         source=SOURCE,
-        observed_on=said.observed_on,
+        observed_on=text.observed_on,
     )
 
 
@@ -199,6 +199,7 @@ def scores_of(number, order, day, request_id):
             "site": format_site_id(site),
             "tie": f"{tie_key(seed, format_site_id(site)):016x}",
             "tier": int(site % 3 > 0),
+            "probes": [3, 2, 1, None if site % 2 else 50],
         }
         for site, row in zip(order, factors, strict=True)
     ]
@@ -288,50 +289,52 @@ def told_labels(sites=None):
 
     Two registrations contradict the auditor, some documents the registration.
     """
-    told = {}
-    for number, one in enumerate(disclosures() if sites is None else sites):
-        site = parse_site_id(one.site_id)
+    members = {}
+    for number, item in enumerate(disclosures() if sites is None else sites):
+        site = parse_site_id(item.site_id)
         label = {
-            "size": None if one.size == "unknown" else one.size,
-            "independence": one.independence if one.independence != "unknown" else None,
-            "commission_percent": one.commission_percent,
+            "size": None if item.size == "unknown" else item.size,
+            "independence": item.independence
+            if item.independence != "unknown"
+            else None,
+            "commission_percent": item.commission_percent,
         }
         if number in {5, 10}:
             label["size"] = "large"
-        told[site] = [registered(site, **label)]
+        members[site] = [registered(site, **label)]
         if number % 7 == 3 and label["size"]:
             other = Label(size="medium", commission_percent=label["commission_percent"])
-            document = replace(told[site][0], told_by=DOCUMENT, label=other)
-            told[site].append(document)
+            document = replace(members[site][0], told_by=DOCUMENT, label=other)
+            members[site].append(document)
     for site, label, changes in STATEMENTS:
-        if site in told:
-            words = [one for one in told[site] if one.kind != AUDITOR_KIND]
-            said = labelling(site, label, **changes)
-            told[site] = [*words, told_label(said, NOON)]
-    return told
+        if site in members:
+            words = [task for task in members[site] if task.kind != AUDITOR_KIND]
+            text = labelling(site, label, **changes)
+            members[site] = [*words, told_label(text, NOON)]
+    return members
 
 
 def claims():
     """By the numbers of sites, as a report takes them."""
     compared = {
-        SITES.index(site): compare_claims(rank_tellers(told, WINDOW.end_at))
-        for site, told in told_labels().items()
+        SITES.index(site): compare_claims(rank_tellers(label, WINDOW.end_at))
+        for site, label in told_labels().items()
     }
-    return {number: one for number, one in compared.items() if one.stated_twice}
+    return {number: claim for number, claim in compared.items() if claim.stated_twice}
 
 
 def write(folder, rows, checkpoint="", *, sites=None, key=KEY, labels=None) -> Manifest:
     writer = ArchiveWriter(folder, disclosures() if sites is None else sites)
     for day in ("2026-11-20", "2026-11-21"):
-        writer.add([one for one in rows if one.minute.startswith(day)])
+        writer.add([row for row in rows if row.minute.startswith(day)])
         writer.end_day(day)
-    told = WriteSummary(
+    write_summary = WriteSummary(
         window=WINDOW,
         checkpoint=checkpoint,
         trials=TRIALS,
         labels=told_labels(sites) if labels is None else labels,
     )
-    return writer.finish(told, key)
+    return writer.finish(write_summary, key)
 
 
 def archived(folder: Path, rows, **how) -> Archive:

@@ -14,37 +14,39 @@ START, END = "2026-11-20T00:00Z", "2026-11-21T00:00Z"
 
 
 def compared(town, *, start=START, end=END, size=None):
-    found = Agreement(
+    agreement = Agreement(
         start=start,
         end=end,
         size=len(town.bodies) if size is None else size,
         rows=iter(town.rows),
     )
     for index, body in enumerate(town.bodies):
-        found.visit(index, body)
-    found.finish()
-    return found
+        agreement.visit(index, body)
+    agreement.finish()
+    return agreement
 
 
 def test_an_honest_archive_is_as_the_log_says():
     town = played(COUNT)
-    found = compared(town)
-    assert found.differences == []
-    assert found.rankings == COUNT
-    assert found.choices == sum(one.selection_index is not None for one in town.rows)
+    comparison = compared(town)
+    assert comparison.differences == []
+    assert comparison.rankings == COUNT
+    assert comparison.choices == sum(
+        row.selection_index is not None for row in town.rows
+    )
 
 
 def test_records_outside_the_window_are_no_matter():
     town = played(COUNT)
     start, end = "2026-11-20T13:00Z", "2026-11-20T15:00Z"
-    town.rows = [one for one in town.rows if start <= one.minute < end]
-    for one in town.rows:
-        late = town.bodies[one.selection_index] if one.selection_index else b""
+    town.rows = [row for row in town.rows if start <= row.minute < end]
+    for item in town.rows:
+        late = town.bodies[item.selection_index] if item.selection_index else b""
         if f'"t":"{end}"'.encode() in late:
-            one.selection_index = one.chosen = None
-    found = compared(town, start=start, end=end)
-    assert found.differences == []
-    assert 0 < found.rankings < COUNT
+            item.selection_index = item.chosen = None
+    comparison = compared(town, start=start, end=end)
+    assert comparison.differences == []
+    assert 0 < comparison.rankings < COUNT
 
 
 def asked_otherwise(town):
@@ -115,9 +117,9 @@ def other_count(town):
 
 def second_choice(town):
     row = next(row for row in town.rows if row.chosen)
-    kept = row.selection_index, row.chosen
+    saved = row.selection_index, row.chosen
     town.choose(row, row.chosen)
-    row.selection_index, row.chosen = kept
+    row.selection_index, row.chosen = saved
 
 
 def no_json(town):
@@ -129,7 +131,7 @@ def other_key(town):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         pytest.param(missing, "is not in the archive", id="a ranking missing"),
         pytest.param(invented, "the log has none", id="a ranking invented"),
@@ -155,12 +157,12 @@ def other_key(town):
         pytest.param(other_key, "query_key does not follow", id="a key changed"),
     ],
 )
-def test_what_is_unlike_is_told(change, told):
+def test_what_is_unlike_is_told(change, expected):
     town = played(COUNT)
     change(town)
-    found = compared(town).differences
-    assert any(told in line for line in found), found
-    assert len(found) < 5
+    differences = compared(town).differences
+    assert any(expected in line for line in differences), differences
+    assert len(differences) < 5
 
 
 def test_what_was_erased_after_the_archive_was_made_is_no_excuse():
@@ -169,8 +171,8 @@ def test_what_was_erased_after_the_archive_was_made_is_no_excuse():
     size = len(town.bodies)
     town.forget(row)
     assert compared(town).differences == []
-    [told] = compared(town, size=size).differences
-    assert "no record tells that it was erased" in told
+    [difference] = compared(town, size=size).differences
+    assert "no record tells that it was erased" in difference
 
 
 def test_a_range_that_was_erased_covers_what_stands_in_it():
@@ -228,6 +230,6 @@ def test_scores_of_another_form_are_kept_as_they_were_disclosed(scores):
         category=row.category,
         located=row.located,
     )
-    kept = archive_ranking(row.leaf_index, body, columns, openings, None)
-    assert kept.factors is None
-    assert kept.disclosures() == openings
+    saved = archive_ranking(row.leaf_index, body, columns, openings, None)
+    assert saved.factors is None
+    assert saved.disclosures() == openings

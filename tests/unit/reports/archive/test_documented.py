@@ -42,23 +42,25 @@ def test_every_column_is_explained():
 )
 def test_columns_have_the_types_that_are_told(folder, files, types):
     with duckdb.connect() as duck:
-        found = duck.execute(
+        result = duck.execute(
             f"DESCRIBE SELECT * FROM read_parquet('{folder}/{files}', "
             "hive_partitioning = false)"
         ).fetchall()
-    assert {name: kind for name, kind, *_ in found} == dict(types)
+    assert {name: kind for name, kind, *_ in result} == dict(types)
 
 
 def test_the_statements_give_what_is_told(folder, town):
-    by_size, digests = (one.replace("october", str(folder)) for one in STATEMENTS)
+    by_size, digests = (
+        statement.replace("october", str(folder)) for statement in STATEMENTS
+    )
     with duckdb.connect() as duck:
-        found = duck.execute(by_size).fetchall()
-        assert sum(count for *_, count in found) == sum(
+        result = duck.execute(by_size).fetchall()
+        assert sum(count for *_, count in result) == sum(
             bool(row.returned) for row in town.rows
         )
         *_, select = digests.split(";\n", 1)
         duck.execute(digests.split(";\n", 1)[0])
-        told = duck.execute(select).fetchall()
-    assert len(told) > 50
-    for index, digest in told:
+        output = duck.execute(select).fetchall()
+    assert len(output) > 50
+    for index, digest in output:
         assert digest in read_logged(town.bodies[index]).sd

@@ -43,10 +43,10 @@ def rewrite(folder, file, query):
         duck.execute(f"CREATE VIEW old AS SELECT * FROM '{folder / file}'")
         duck.execute(f"COPY ({query}) TO '{new}' (FORMAT parquet)")
     new.replace(folder / file)
-    told = parse_manifest((folder / MANIFEST).read_bytes())
-    for one in told.files:
-        one.sha256 = digest_file(folder / one.name)
-    write_manifest(folder, told, KEY)
+    manifest = parse_manifest((folder / MANIFEST).read_bytes())
+    for entry in manifest.files:
+        entry.sha256 = digest_file(folder / entry.name)
+    write_manifest(folder, manifest, KEY)
 
 
 RANKINGS = [
@@ -121,9 +121,9 @@ LABEL_ROWS = [
 def test_it_gives_no_report(honest, tmp_path, file, query):
     shutil.copytree(honest, tmp_path / "archive")
     rewrite(tmp_path / "archive", file, query)
-    found = open_archive(tmp_path / "archive", PUBLIC)
+    archive = open_archive(tmp_path / "archive", PUBLIC)
     with pytest.raises(Refused, match="archive_damaged"):
-        report_of_archive(found, ALGORITHM, TERMS, DEFAULT_POLICY)
+        report_of_archive(archive, ALGORITHM, TERMS, DEFAULT_POLICY)
 
 
 @pytest.mark.parametrize(
@@ -132,9 +132,9 @@ def test_it_gives_no_report(honest, tmp_path, file, query):
 def test_its_rows_can_not_be_read(honest, tmp_path, query):
     shutil.copytree(honest, tmp_path / "archive")
     rewrite(tmp_path / "archive", DAY, query)
-    found = open_archive(tmp_path / "archive", PUBLIC)
+    archive = open_archive(tmp_path / "archive", PUBLIC)
     with pytest.raises(Refused, match="archive_damaged"), open_duck(tmp_path) as duck:
-        list(iterate_rankings(duck, found))
+        list(iterate_rankings(duck, archive))
 
 
 @pytest.mark.parametrize(

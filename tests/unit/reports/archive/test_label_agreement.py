@@ -39,30 +39,30 @@ STRANGER_KEY = format_vkey(STRANGER.verifier_key)
 AT, OTHER, BEFORE, RETRACTED = SITES[5], SITES[7], SITES[10], SITES[15]
 
 
-def as_archived(told, source):
+def as_archived(labels, source):
     """With the digests of sources, as the file has them."""
     signed = {"source": digest_source(source)}
-    for site, several in sorted(told.items()):
+    for site, several in sorted(labels.items()):
         yield (
             site,
             [
-                replace(one, **signed) if one.observed_on else one
-                for one in sorted(several, key=lambda one: one.told_by)
+                replace(item, **signed) if item.observed_on else item
+                for item in sorted(several, key=lambda label: label.told_by)
             ],
         )
 
 
-def compared(town, told, *, sites=None, size=None, known=(), source=SOURCE):
-    found = LabelAgreement(
+def compared(town, labels, *, sites=None, size=None, known=(), source=SOURCE):
+    label_agreement = LabelAgreement(
         end=WINDOW.end_at,
         size=len(town.bodies) if size is None else size,
-        labels=as_archived(told, source),
+        labels=as_archived(labels, source),
         known=known,
     )
     for index, body in enumerate(town.bodies):
-        found.visit(index, body)
-    found.finish(disclosures() if sites is None else sites)
-    return found
+        label_agreement.visit(index, body)
+    label_agreement.finish(disclosures() if sites is None else sites)
+    return label_agreement
 
 
 @pytest.fixture
@@ -71,90 +71,90 @@ def town():
 
 
 @pytest.fixture
-def told():
+def labels():
     return told_labels()
 
 
-def of_auditor(told, site, key=AUDITOR_KEY):
-    (place,) = (n for n, one in enumerate(told[site]) if one.told_by == key)
+def of_auditor(labels, site, key=AUDITOR_KEY):
+    (place,) = (n for n, label in enumerate(labels[site]) if label.told_by == key)
     return place
 
 
-def relabel(told, site, **changes):
-    place = of_auditor(told, site)
-    told[site][place] = replace(told[site][place], **changes)
+def relabel(labels, site, **changes):
+    place = of_auditor(labels, site)
+    labels[site][place] = replace(labels[site][place], **changes)
 
 
-def test_honest_labels_are_those_that_were_signed(town, told):
-    found = compared(town, told)
-    assert found.differences == []
-    assert found.statements == 3
-    assert found.auditors == {AUDITOR_KEY: 3}
+def test_honest_labels_are_those_that_were_signed(town, labels):
+    comparison = compared(town, labels)
+    assert comparison.differences == []
+    assert comparison.statements == 3
+    assert comparison.auditors == {AUDITOR_KEY: 3}
 
 
-def changed_size(told):
-    relabel(told, AT, label=Label(size="large"))
+def changed_size(labels):
+    relabel(labels, AT, label=Label(size="large"))
 
 
-def added_commission(told):
-    relabel(told, AT, label=replace(MICRO, commission_percent=5.0))
+def added_commission(labels):
+    relabel(labels, AT, label=replace(MICRO, commission_percent=5.0))
 
 
-def another_day(told):
-    relabel(told, AT, observed_on=(TOLD_AT - timedelta(days=1)).date())
+def another_day(labels):
+    relabel(labels, AT, observed_on=(TOLD_AT - timedelta(days=1)).date())
 
 
-def put_on_record_earlier(told):
-    relabel(told, AT, valid_from=TOLD_AT)
+def put_on_record_earlier(labels):
+    relabel(labels, AT, valid_from=TOLD_AT)
 
 
-def the_former_word(told):
+def the_former_word(labels):
     early = {"told_at": TOLD_AT, "label": Label(size="small")}
-    relabel(told, BEFORE, **early)
+    relabel(labels, BEFORE, **early)
 
 
-def not_retracted(told):
-    relabel(told, RETRACTED, label=Label(size="large"))
+def not_retracted(labels):
+    relabel(labels, RETRACTED, label=Label(size="large"))
 
 
-def invented(told):
-    told[OTHER].append(told_label(labelling(OTHER, MICRO), WINDOW.start_at))
+def invented(labels):
+    labels[OTHER].append(told_label(labelling(OTHER, MICRO), WINDOW.start_at))
 
 
-def of_another_site(told):
-    told[OTHER].append(told[AT].pop(of_auditor(told, AT)))
+def of_another_site(labels):
+    labels[OTHER].append(labels[AT].pop(of_auditor(labels, AT)))
 
 
-def in_another_s_name(told):
-    relabel(told, AT, told_by=STRANGER_KEY)
+def in_another_s_name(labels):
+    relabel(labels, AT, told_by=STRANGER_KEY)
 
 
-def of_no_key(told):
-    relabel(told, AT, told_by="the ministry")
+def of_no_key(labels):
+    relabel(labels, AT, told_by="the ministry")
 
 
-def as_the_site_s_own(told):
+def as_the_site_s_own(labels):
     """What the auditor said, told as if the document had said it."""
-    relabel(told, AT, told_by="document", observed_on=None)
+    relabel(labels, AT, told_by="document", observed_on=None)
 
 
-def withheld(told):
-    told[AT].pop(of_auditor(told, AT))
+def withheld(labels):
+    labels[AT].pop(of_auditor(labels, AT))
 
 
-def retraction_withheld(told):
-    told[RETRACTED].pop(of_auditor(told, RETRACTED))
+def retraction_withheld(labels):
+    labels[RETRACTED].pop(of_auditor(labels, RETRACTED))
 
 
-def after_the_end(told):
-    told[OTHER][0] = replace(
-        told[OTHER][0], valid_from=WINDOW.end_at + timedelta(seconds=1)
+def after_the_end(labels):
+    labels[OTHER][0] = replace(
+        labels[OTHER][0], valid_from=WINDOW.end_at + timedelta(seconds=1)
     )
 
 
-def registration_changed(told):
+def registration_changed(labels):
     """No record tells it; but then another label counts than the sites have."""
-    told[OTHER] = [registered(OTHER, size="large")]
+    labels[OTHER] = [registered(OTHER, size="large")]
 
 
 @pytest.mark.parametrize(
@@ -200,85 +200,85 @@ def registration_changed(told):
         ),
     ],
 )
-def test_what_is_unlike_is_told(town, told, change, says):
-    change(told)
-    found = compared(town, told).differences
-    assert any(says in one for one in found), found
-    assert len(found) <= 4
+def test_what_is_unlike_is_told(town, labels, change, says):
+    change(labels)
+    differences = compared(town, labels).differences
+    assert any(says in item for item in differences), differences
+    assert len(differences) <= 4
 
 
-def test_another_source_is_told(town, told):
-    found = compared(town, told, source="hearsay").differences
-    assert len(found) == 3
-    assert all("in: source (sha256:" in one for one in found)
+def test_another_source_is_told(town, labels):
+    differences = compared(town, labels, source="hearsay").differences
+    assert len(differences) == 3
+    assert all("in: source (sha256:" in item for item in differences)
 
 
-def test_a_forged_signature_is_told_and_gives_no_label(town, told):
-    said = labelling(OTHER, MICRO)
-    forged = SignedLabelling(labelling=said, signature=bytes(64))
+def test_a_forged_signature_is_told_and_gives_no_label(town, labels):
+    text = labelling(OTHER, MICRO)
+    forged = SignedLabelling(labelling=text, signature=bytes(64))
     town.log(label_record(**town.head, signed=forged))
-    [says] = compared(town, told).differences
+    [says] = compared(town, labels).differences
     assert f"entry {len(town.bodies) - 1}, a label of site" in says
     assert "is not signed by this key" in says
-    told[OTHER].append(told_label(said, town.now))
-    found = compared(town, told).differences
-    assert any("no statement of it in the log" in one for one in found)
+    labels[OTHER].append(told_label(text, town.now))
+    differences = compared(town, labels).differences
+    assert any("no statement of it in the log" in item for item in differences)
 
 
-def test_a_statement_signed_by_another_key_is_forged(town, told):
-    said = labelling(OTHER, MICRO)
-    signature = sign_labelling(said, STRANGER.private).signature
-    forged = SignedLabelling(labelling=said, signature=signature)
+def test_a_statement_signed_by_another_key_is_forged(town, labels):
+    text = labelling(OTHER, MICRO)
+    signature = sign_labelling(text, STRANGER.private).signature
+    forged = SignedLabelling(labelling=text, signature=signature)
     town.log(label_record(**town.head, signed=forged))
-    [says] = compared(town, told).differences
+    [says] = compared(town, labels).differences
     assert "is not signed by this key" in says
 
 
-def test_an_auditor_who_was_not_named_is_told(town, told):
-    found = compared(town, told, known=[STRANGER_KEY])
-    assert len(found.differences) == 3
-    assert all("was not named" in one for one in found.differences)
-    assert compared(town, told, known=[AUDITOR_KEY]).differences == []
+def test_an_auditor_who_was_not_named_is_told(town, labels):
+    comparison = compared(town, labels, known=[STRANGER_KEY])
+    assert len(comparison.differences) == 3
+    assert all("was not named" in difference for difference in comparison.differences)
+    assert compared(town, labels, known=[AUDITOR_KEY]).differences == []
 
 
-def test_what_is_on_record_after_the_end_or_the_tree_is_no_matter(told):
+def test_what_is_on_record_after_the_end_or_the_tree_is_no_matter(labels):
     town = played(10)
     size = len(town.bodies)
     town.label(OTHER, MICRO)
-    assert compared(town, told, size=size).differences == []
-    assert len(compared(town, told).differences) == 1
+    assert compared(town, labels, size=size).differences == []
+    assert len(compared(town, labels).differences) == 1
     later = played(10)
     later.now = WINDOW.end_at + timedelta(minutes=1)
     later.label(OTHER, MICRO)
-    assert compared(later, told).differences == []
+    assert compared(later, labels).differences == []
 
 
 @pytest.mark.parametrize("is_told", [True, False])
-def test_in_the_minute_of_the_end_a_label_may_count_or_not(town, told, is_told):
+def test_in_the_minute_of_the_end_a_label_may_count_or_not(town, labels, is_told):
     """It counts up to the very instant, and the log tells no finer times."""
     town.now = WINDOW.end_at
     label = town.label(OTHER, Label(size="medium"))
     if is_told:
-        told[OTHER].append(label)
-    assert compared(town, told).differences == []
+        labels[OTHER].append(label)
+    assert compared(town, labels).differences == []
 
 
 def test_of_two_statements_of_one_second_either_may_count():
     for place in (0, 1):
-        town, told = Town().begin(), {}
+        town, labels = Town().begin(), {}
         words = [town.label(AT, Label(size=size)) for size in ("micro", "large")]
-        told[AT] = [words[place]]
+        labels[AT] = [words[place]]
         site = SiteDisclosure(site_id=format_site_id(AT), size=words[place].label.size)
-        assert compared(town, told, sites=[site]).differences == []
+        assert compared(town, labels, sites=[site]).differences == []
 
 
 def test_a_label_that_is_too_old_does_not_count():
     observed = {"observed_on": (WINDOW.end_at - timedelta(days=731)).date()}
     town = Town().begin()
-    told = {AT: [town.label(AT, MICRO, **observed)]}
+    members = {AT: [town.label(AT, MICRO, **observed)]}
     site = SiteDisclosure(site_id=format_site_id(AT))
-    found = compared(town, told, sites=[site])
-    assert (found.differences, found.statements) == ([], 1)
+    comparison = compared(town, members, sites=[site])
+    assert (comparison.differences, comparison.statements) == ([], 1)
 
 
 def test_no_more_than_a_hundred_are_told(town):

@@ -55,8 +55,10 @@ def observed_of(row):
 
 def report_in_memory(rows, terms):
     rows = [row for row in rows if row.returned or row.query_salt is not None]
-    told = gather(map(observed_of, rows), disclosures(), terms.operator)
-    return build_report(told, ALGORITHM, terms, DEFAULT_POLICY, TRIALS, claims=claims())
+    outcomes = gather(map(observed_of, rows), disclosures(), terms.operator)
+    return build_report(
+        outcomes, ALGORITHM, terms, DEFAULT_POLICY, TRIALS, claims=claims()
+    )
 
 
 @pytest.fixture(scope="module")
@@ -70,24 +72,24 @@ def archive(town, tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "query",
     [{}, {"operator": "op-1"}, {"operator": "nobody"}, {"category": "hotel"}],
-    ids=["all", "operator", "an operator that asked nothing", "category"],
+    ids=["all", "operator", "an operator that query nothing", "category"],
 )
-def test_an_archive_gives_the_report_of_its_rankings(town, archive, asked):
-    terms = replace(TERMS, **asked)
-    found = report_of_archive(archive, ALGORITHM, terms, DEFAULT_POLICY)
-    assert found == report_in_memory(town.rows, terms)
+def test_an_archive_gives_the_report_of_its_rankings(town, archive, query):
+    terms = replace(TERMS, **query)
+    result = report_of_archive(archive, ALGORITHM, terms, DEFAULT_POLICY)
+    assert result == report_in_memory(town.rows, terms)
 
 
 def test_parts_add_up_to_the_same_report(town, archive, monkeypatch):
     monkeypatch.setattr(observing, "PART", 64)
-    found = report_of_archive(archive, ALGORITHM, TERMS, DEFAULT_POLICY)
-    assert found == report_in_memory(town.rows, TERMS)
-    assert found.counts.empty_rankings > 0
-    assert found.counts.scored > 400
-    assert found[INVARIANCE].violations == 1
-    contested = {one.name: one.sites for one in found[CONTRADICTIONS].fields}
+    result = report_of_archive(archive, ALGORITHM, TERMS, DEFAULT_POLICY)
+    assert result == report_in_memory(town.rows, TERMS)
+    assert result.counts.empty_rankings > 0
+    assert result.counts.scored > 400
+    assert result[INVARIANCE].violations == 1
+    contested = {field.name: field.sites for field in result[CONTRADICTIONS].fields}
     assert contested["any"] == contested["size"] > 2
 
 
@@ -98,20 +100,20 @@ def test_each_site_is_found_at_its_place(ids, data):
     places = data.draw(st.lists(st.sampled_from(range(len(ids))))) if ids else []
     sought = np.array([ids[place] for place in places], np.int64)
     assert numbers.find(sought).tolist() == places
-    unknown = data.draw(st.integers(0, 2**63 - 1).filter(lambda one: one not in ids))
+    unknown = data.draw(st.integers(0, 2**63 - 1).filter(lambda item: item not in ids))
     with pytest.raises(Refused, match="told nowhere"):
         numbers.find(np.append(sought, unknown))
 
 
 def test_parts_that_are_spooled_come_back_as_they_were(town, tmp_path):
-    told = gather(map(observed_of, town.rows), disclosures())
+    outcomes = gather(map(observed_of, town.rows), disclosures())
     parts = SpooledParts(tmp_path)
-    for part in told.parts:
+    for part in outcomes.parts:
         parts.append(part)
     assert len(parts) == 1
     for _ in range(2):
-        [again], [part] = list(parts), list(told.parts)
-        for one in fields(part):
-            kept, value = getattr(again, one.name), getattr(part, one.name)
-            assert np.array_equal(kept, value), one.name
-            assert type(kept) is type(value)
+        [again], [part] = list(parts), list(outcomes.parts)
+        for field in fields(part):
+            saved, value = getattr(again, field.name), getattr(part, field.name)
+            assert np.array_equal(saved, value), field.name
+            assert type(saved) is type(value)

@@ -34,29 +34,31 @@ def thin() -> FairnessReport:
 @cache
 def harmful() -> FairnessReport:
     """Sites of a category, and an operator, that are named by an attacker."""
-    named = [replace(one, category=HARMFUL) for one in DISCLOSURES]
+    named = [replace(disclosure, category=HARMFUL) for disclosure in DISCLOSURES]
     return _report(tuple(named), operator=HARMFUL)
 
 
-EACH = [pytest.param(make, id=make.__name__) for make in (fair, thin, harmful)]
+REPORTS = [pytest.param(make, id=make.__name__) for make in (fair, thin, harmful)]
 
 
 def chosen_of_micro(report: FairnessReport) -> Comparison:
     """How often the smallest sites are chosen."""
-    [found] = [
+    [result] = [
         cell
         for micro in report[DIMENSIONS][0].classes
         for cell in micro.comparisons
         if (micro.name, cell.measure) == ("micro", "selected")
     ]
-    return found
+    return result
 
 
 def _report(
     disclosures: tuple[SiteDisclosure, ...], *, count: int = 40, operator: str = ""
 ) -> FairnessReport:
-    rankings = [replace(one, operator=operator) for one in by_lot(count)]
-    registered = [replace(one, registered_at=WINDOW.start_at) for one in disclosures]
+    rankings = [replace(item, operator=operator) for item in by_lot(count)]
+    registered = [
+        replace(disclosure, registered_at=WINDOW.start_at) for disclosure in disclosures
+    ]
     observed = gather(rankings, registered, operator)
     terms = Terms(window=WINDOW, operator=operator, replicates=2000)
     return build_report(observed, ALGORITHM, terms, claims=CLAIMS)

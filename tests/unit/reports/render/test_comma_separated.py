@@ -35,8 +35,8 @@ def test_a_figure_stands_with_its_interval_as_in_the_report() -> None:
     ]
     cell = reports.chosen_of_micro(report)
     assert cell.gap is not None
-    told = [float(line[name]) for name in ("value", "low", "high")]
-    assert told == [cell.gap.value, cell.gap.low, cell.gap.high]
+    output = [float(line[name]) for name in ("value", "low", "high")]
+    assert output == [cell.gap.value, cell.gap.low, cell.gap.high]
     assert (line["unit"], line["definition"]) == ("points", "gap")
     assert (line["class"], line["queries"]) == ("micro", str(cell.queries))
 
@@ -51,7 +51,7 @@ def test_the_same_report_gives_the_same_bytes() -> None:
     assert format_csv(reports.fair()) == format_csv(reports.fair())
 
 
-@pytest.mark.parametrize("make", reports.EACH)
+@pytest.mark.parametrize("make", reports.REPORTS)
 def test_no_cell_is_a_formula(make: Any) -> None:
     for line in read(format_csv(make())):
         for name, cell in line.items():
@@ -61,7 +61,7 @@ def test_no_cell_is_a_formula(make: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         pytest.param("=1+1", "'=1+1", id="equals"),
         pytest.param("+1", "'+1", id="plus"),
@@ -77,15 +77,15 @@ def test_no_cell_is_a_formula(make: Any) -> None:
         pytest.param("", "", id="nothing"),
     ],
 )
-def test_what_a_spreadsheet_would_run_is_text(text: str, told: str) -> None:
-    assert neutralise(text) == told
+def test_what_a_spreadsheet_would_run_is_text(text: str, expected: str) -> None:
+    assert neutralise(text) == expected
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8")))
 def test_any_text_starts_no_formula_and_is_kept(text: str) -> None:
-    told = neutralise(text)
-    assert not told.startswith(STARTS_OF_FORMULAS)
-    assert told.removeprefix("'") == text.removeprefix("'")
+    output = neutralise(text)
+    assert not output.startswith(STARTS_OF_FORMULAS)
+    assert output.removeprefix("'") == text.removeprefix("'")
 
 
 def _is_number(cell: str) -> bool:

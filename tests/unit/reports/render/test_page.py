@@ -51,7 +51,7 @@ class Page(HTMLParser):
         self.texts.append(data)
 
 
-@pytest.mark.parametrize("make", reports.EACH)
+@pytest.mark.parametrize("make", reports.REPORTS)
 def test_the_page_is_whole_and_closes_what_it_opens(make: Make) -> None:
     text = format_page(make()).decode()
     page = Page(text)
@@ -59,7 +59,7 @@ def test_the_page_is_whole_and_closes_what_it_opens(make: Make) -> None:
     assert page.open == []
 
 
-@pytest.mark.parametrize("make", reports.EACH)
+@pytest.mark.parametrize("make", reports.REPORTS)
 def test_the_page_asks_for_nothing_and_runs_nothing(make: Make) -> None:
     page = Page(format_page(make()).decode())
     names = {tag for tag, _ in page.tags}
@@ -76,28 +76,28 @@ def test_its_policy_allows_its_own_style_alone() -> None:
     text = format_page(reports.fair()).decode()
     [style] = re.findall(r"<style>(.*?)</style>", text, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    told = next(
+    style = next(
         attributes["content"]
         for tag, attributes in Page(text).tags
         if tag == "meta" and "http-equiv" in attributes
     )
-    assert told is not None
-    assert f"style-src 'sha256-{digest}'" in told
-    assert "default-src 'none'" in told
-    assert CONTENT_SECURITY_POLICY.startswith(told)
+    assert style is not None
+    assert f"style-src 'sha256-{digest}'" in style
+    assert "default-src 'none'" in style
+    assert CONTENT_SECURITY_POLICY.startswith(style)
 
 
 def test_names_of_others_are_text() -> None:
     text = format_page(reports.harmful()).decode()
     assert "<script" not in text
-    assert any(reports.HARMFUL in told for told in Page(text).texts)
+    assert any(reports.HARMFUL in style for style in Page(text).texts)
 
 
 def test_every_sentence_and_definition_is_on_it() -> None:
     report = reports.fair()
     texts = set(Page(format_page(report).decode()).texts)
     assert set(report.sentences) <= texts
-    assert {one.meaning for one in report.definitions} <= texts
+    assert {definition.meaning for definition in report.definitions} <= texts
 
 
 def test_each_chart_has_its_table_with_the_intervals() -> None:
@@ -128,7 +128,7 @@ def test_contradictions_stand_on_it_with_what_they_do_not_show() -> None:
 def test_what_is_withheld_says_why() -> None:
     page = Page(format_page(reports.thin()).decode())
     assert not [tag for tag, _ in page.tags if tag == "svg"]
-    assert any("withheld, as each rests on 3 indep" in told for told in page.texts)
+    assert any("withheld, as each rests on 3 indep" in text for text in page.texts)
 
 
 def _most_alike(table: str) -> int:

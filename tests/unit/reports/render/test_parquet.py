@@ -21,22 +21,24 @@ def read(form: bytes, folder: Path) -> list[dict[str, Any]]:
     file = folder / "report.parquet"
     file.write_bytes(form)
     with duckdb.connect() as duck:
-        found = duck.execute(f"SELECT * FROM read_parquet('{file}')").fetchall()
-    return [dict(zip(NAMES, row, strict=True)) for row in found]
+        rows = duck.execute(f"SELECT * FROM read_parquet('{file}')").fetchall()
+    return [dict(zip(NAMES, row, strict=True)) for row in rows]
 
 
-def told(rows: list[Row]) -> list[dict[str, Any]]:
+def cells_of(rows: list[Row]) -> list[dict[str, Any]]:
     return [{column.name: column.cell(row) for column in COLUMNS} for row in rows]
 
 
 def test_every_figure_comes_back_as_it_was(tmp_path: Path) -> None:
     report = reports.fair()
     rows = list(rows_of(report))
-    found = read(format_parquet(report), tmp_path)
-    assert found == told(rows)
-    assert len(found) > 500
+    result = read(format_parquet(report), tmp_path)
+    assert result == cells_of(rows)
+    assert len(result) > 500
     [line] = [
-        one for one in found if one["path"] == "dimensions/size/micro/selected/gap"
+        difference
+        for difference in result
+        if difference["path"] == "dimensions/size/micro/selected/gap"
     ]
     assert (line["class"], line["unit"], line["text"]) == ("micro", "points", None)
     assert line["low"] <= line["value"] <= line["high"]
@@ -46,8 +48,8 @@ def test_columns_have_types(tmp_path: Path) -> None:
     file = tmp_path / "report.parquet"
     file.write_bytes(format_parquet(reports.fair()))
     with duckdb.connect() as duck:
-        found = duck.execute(f"DESCRIBE SELECT * FROM '{file}'").fetchall()
-    kinds = {name: kind for name, kind, *_ in found}
+        rows = duck.execute(f"DESCRIBE SELECT * FROM '{file}'").fetchall()
+    kinds = {name: kind for name, kind, *_ in rows}
     assert list(kinds) == NAMES
     assert {name for name, kind in kinds.items() if kind == "DOUBLE"} == {
         *("value", "low", "high")
@@ -67,7 +69,7 @@ def test_any_number_of_rows_comes_back(count: int, tmp_path: Path) -> None:
         Row(section=f"s{number}", value=number if number % 3 else None, low=0.5)
         for number in range(count)
     ]
-    assert read(write_table(COLUMNS, rows), tmp_path) == told(rows)
+    assert read(write_table(COLUMNS, rows), tmp_path) == cells_of(rows)
 
 
 @given(
@@ -89,12 +91,12 @@ def test_any_number_of_rows_comes_back(count: int, tmp_path: Path) -> None:
 def test_any_value_comes_back(
     tmp_path_factory: pytest.TempPathFactory, rows: list[Row]
 ) -> None:
-    found = read(write_table(COLUMNS, rows), tmp_path_factory.mktemp("parquet"))
-    assert found == told(rows)
+    result = read(write_table(COLUMNS, rows), tmp_path_factory.mktemp("parquet"))
+    assert result == cells_of(rows)
 
 
 def test_what_is_no_number_is_no_value() -> None:
     row = Row(section="s", value=float("nan"))
-    [value] = [one.cell(row) for one in COLUMNS if one.name == "value"]
+    [value] = [column.cell(row) for column in COLUMNS if column.name == "value"]
     assert value is None
     assert replace(row, value=1.0).value == 1.0

@@ -23,38 +23,38 @@ def estimates(value: Any) -> Counter[Estimate]:
     return Counter()
 
 
-@pytest.mark.parametrize("make", reports.EACH)
+@pytest.mark.parametrize("make", reports.REPORTS)
 def test_no_two_rows_have_one_path(make: Any) -> None:
     counted = Counter(row.path for row in rows_of(make()))
     assert [path for path, times in counted.items() if times > 1] == []
 
 
-@pytest.mark.parametrize("make", reports.EACH)
+@pytest.mark.parametrize("make", reports.REPORTS)
 def test_no_estimate_of_the_report_is_left_out(make: Any) -> None:
     report: FairnessReport = make()
-    told = Counter(
+    counts = Counter(
         Estimate(value=float(row.value), low=row.low, high=row.high)
         for row in rows_of(report)
         if row.low is not None and row.high is not None and row.value is not None
     )
-    assert estimates([*report.members().values()]) == told
+    assert estimates([*report.members().values()]) == counts
 
 
-@pytest.mark.parametrize("make", reports.EACH)
+@pytest.mark.parametrize("make", reports.REPORTS)
 def test_each_row_names_a_definition_that_the_report_has(make: Any) -> None:
     report = make()
-    known = {one.figure for one in report.definitions} | {""}
+    known = {definition.figure for definition in report.definitions} | {""}
     assert {row.definition for row in rows_of(report)} <= known
 
 
 def test_contradictions_are_told_by_field_and_by_measure() -> None:
-    told = {row.path: row for row in rows_of(reports.fair())}
-    assert told["contradictions/registered"].value == 4
-    assert told["contradictions/any/sites"].value == 1
-    assert told["contradictions/size/statedTwice"].value == 2
-    assert told["contradictions/size/siteShare"].value == 0.25
-    assert told["contradictions/size/topOne/share"].definition == "share"
-    assert "contradictions/chain/topOne/share" not in told
+    members = {row.path: row for row in rows_of(reports.fair())}
+    assert members["contradictions/registered"].value == 4
+    assert members["contradictions/any/sites"].value == 1
+    assert members["contradictions/size/statedTwice"].value == 2
+    assert members["contradictions/size/siteShare"].value == 0.25
+    assert members["contradictions/size/topOne/share"].definition == "share"
+    assert "contradictions/chain/topOne/share" not in members
 
 
 def test_what_is_withheld_says_why_and_tells_nothing() -> None:

@@ -20,13 +20,13 @@ def sections(report: Any) -> list[list[Row]]:
     return [[*several] for _, several in tables]
 
 
-@pytest.mark.parametrize("make", reports.EACH)
+@pytest.mark.parametrize("make", reports.REPORTS)
 def test_no_figure_takes_the_place_of_another(make: Any) -> None:
     """Several dimensions have a class of the same name, such as unknown."""
     for rows in sections(make()):
         filled = [cell for line in tabulate(rows).lines for cell in line.cells if cell]
-        told = [row for row in rows if row.value != "" or row.withheld]
-        assert len(filled) == len(told), rows[0].path
+        telling = [row for row in rows if row.value != "" or row.withheld]
+        assert len(filled) == len(telling), rows[0].path
 
 
 def test_classes_of_one_name_are_told_apart() -> None:

@@ -1,0 +1,240 @@
+"""The tools as they are carried out: by the handlers of /v1, which know nothing of it.
+
+So limits, credentials, records and refusals are those of /v1. What comes back is made
+shorter for a model, and neutral.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from registry.db.sites import listed_sites as sites
+from registry.errors import NotFound, Refused
+from registry.formats.invocations import invocations_of, shorten
+from registry.interfaces.http import refusals
+from registry.interfaces.http.credentials import Call
+from registry.interfaces.http.problems import respond_to
+from registry.interfaces.http.services import Services
+from registry.interfaces.http.strict import convert_body
+from registry.interfaces.http.wab_codes import wab_code_of
+from registry.interfaces.mcp.compact_answer import compact
+from registry.interfaces.mcp.tool_table import TOOL, Json
+from registry.interfaces.mcp.untrusted_text import NOTICE, neutralise_all
+from registry.interfaces.rest.search.policy import get_policy
+from registry.interfaces.rest.search.rankings import get_ranking
+from registry.interfaces.rest.search.search import search_by_body
+from registry.interfaces.rest.search.selections import (
+    SelectionRequest,
+    report_selection,
+)
+from registry.interfaces.rest.sites.sites import (
+    find_registered,
+    get_document,
+    page_of_sites,
+)
+from registry.ranking.explain import FACTOR_NAMES
+from registry.reports.row_types import camel
+from registry.sites.identifier import parse_site_id
+from registry.usecases.refusals import SITE_UNKNOWN
+from registry.usecases.search.search_query import SearchQuery
+
+POLICY_URI = "registry://policy"
+MOST_ACTIONS = 20
+PAGE_RESOURCES = 50
+_DISCOVERY = re.compile(r"wab://([^/]{1,253})/discovery")
+_FACTORS = tuple(map(camel, FACTOR_NAMES))
+_POINT = 1_000_000
+_PARTS = 10_000
+
+
+class Caller(NamedTuple):
+    """The request that a message came with, and what answers it."""
+
+    request: Call
+    services: Services
+
+
+class ToolRefused(Exception):
+    """A refusal as WAB 1.0, Appendix B, has it."""
+
+    def __init__(self, error: Json) -> None:
+        self.error = error
+        super().__init__(error["code"])
+
+
+async def call_tool(
+    caller: Caller, name: str, arguments: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """Carry out a tool of TOOLS. Raises: ToolRefused."""
+    try:
+        _verify_names(name, arguments)
+        return await _CALLS[name](caller, dict(arguments))
+    except Exception as error:  # noqa: BLE001 — as the framework does, by one table
+        raise refused(error, caller.request) from None
+
+
+def refused(error: Exception, request: Call) -> ToolRefused:
+    """Return what /v1 would answer, in the words of Appendix B."""
+    response = respond_to(error, request)
+    problem: Json = msgspec.json.decode(response.content)
+    details = {
+        name: problem[name] for name in ("code", "pointer", "fix") if name in problem
+    }
+    row: Json = {
+        "code": wab_code_of(problem["code"], problem["status"]),
+        "message": problem["detail"],
+        "details": details,
+    }
+    if retry_after := response.headers.get("Retry-After"):
+        row["retryAfter"] = int(retry_after)
+    return ToolRefused(row)
+
+
+def _verify_names(name: str, arguments: Mapping[str, Any]) -> None:
+    known = TOOL[name].takes["properties"]
+    for argument in arguments:
+        if argument not in known:
+            detail = f"{argument[:80]!r} is no argument; they are {', '.join(known)}"
+            raise Refused(refusals.PARAMETER_UNKNOWN, detail, pointer=argument[:80])
+
+
+class _RankingArguments(msgspec.Struct, rename="camel"):
+    ranking_id: str
+
+
+class _SiteArguments(msgspec.Struct):
+    site: str
+
+
+async def _search(caller: Caller, arguments: Json) -> Json:
+    query = convert_body({**arguments, "detail": "brief"}, SearchQuery)
+    return compact(await search_by_body.fn(query, *caller))
+
+
+async def _select(caller: Caller, arguments: Json) -> Json:
+    selection = convert_body(arguments, SelectionRequest)
+    promised: Json = msgspec.to_builtins(await report_selection.fn(selection, *caller))
+    return promised
+
+
+async def _explain(caller: Caller, arguments: Json) -> Json:
+    ranking_id = convert_body(arguments, _RankingArguments).ranking_id
+    services = caller.services
+    view = await get_ranking.fn(ranking_id, services)
+    opened = {row.name: row.value for row in view.openings or ()}
+    ids = [parse_site_id(text) for text in view.record["order"]]
+    async with services.api.connect() as connection:
+        entries = await sites.find_short(connection, ids)
+    hosts = {entry.site_id: entry.host for entry in entries}
+    scores = opened.get("scores") or [{}] * len(ids)
+    policy = services.searcher.follower.policy
+    weights = policy.weights if view.record["policy"] == policy.digest else ()
+    explained = {
+        "ranking": view.id,
+        "policy": view.record["policy"],
+        "answeredAt": view.record["t"],
+        "eligible": view.record["n"],
+        "weights": {
+            name: weight / _PARTS * 100
+            for name, weight in zip(_FACTORS, weights, strict=False)
+        },
+        "query": opened.get("query"),
+        "sites": [
+            {"site": hosts.get(number, "no longer listed"), **_points(row, weights)}
+            for number, row in zip(ids, scores, strict=False)
+        ],
+        "erased": list(view.erased),
+        "record": f"{services.origin}/v1/rankings/{view.id}",
+        "proof": f"{services.origin}/v1/rankings/{view.id}/proof",
+    }
+    known = {name: value for name, value in explained.items() if value is not None}
+    return {"notice": NOTICE, **neutralise_all(known)}
+
+
+def _points(row: Json, weights: tuple[int, ...]) -> Json:
+    """Return score and contributions in points of 100, as a brief answer has them."""
+    if not row:
+        return {}
+    rows = zip(_FACTORS, row["factors"], weights, strict=False)
+    return {
+        "score": round(row["score"] / _POINT, 2),
+        "contributions": {
+            name: round(value * weight / _POINT, 1) for name, value, weight in rows
+        },
+    }
+
+
+async def _get_site(caller: Caller, arguments: Json) -> Json:
+    host = convert_body(arguments, _SiteArguments).site
+    services = caller.services
+    async with services.api.connect() as connection:
+        entry = await find_registered(connection, host, test_hosts=services.test_hosts)
+    site, place = entry.site, entry.site.location
+    actions = invocations_of(site.actions[:MOST_ACTIONS])
+    members = {
+        "site": entry.host,
+        "name": site.name,
+        "category": site.category,
+        "description": shorten(site.description, 300),
+        "city": place.city if place else "",
+        "country": place.country if place else "",
+        "trust": entry.trust_level,
+        "conformance": entry.conformance,
+        "formats": sorted({call.format for row in site.actions for call in row.calls}),
+        "actions": msgspec.to_builtins(actions),
+        "omitted": len(site.actions) - len(actions),
+    }
+    shown = {
+        name: value for name, value in members.items() if value or name == "actions"
+    }
+    return {"notice": NOTICE, **neutralise_all(shown)}
+
+
+async def _get_site_tools(caller: Caller, arguments: Json) -> Json:
+    host = convert_body(arguments, _SiteArguments).site
+    document = await get_document.fn(host, caller.services, form="mcp-tools")
+    return {"notice": NOTICE, **neutralise_all(document)}
+
+
+_CALLS: Mapping[str, Callable[[Caller, Json], Awaitable[Json]]] = {
+    "search_sites": _search,
+    "explain_ranking": _explain,
+    "get_site": _get_site,
+    "get_site_tools": _get_site_tools,
+    "report_selection": _select,
+}
+
+
+async def read_resource(caller: Caller, uri: str) -> str:
+    """Return the text of a resource: JSON. Raises: ToolRefused."""
+    try:
+        resource = await _resource(caller, uri)
+    except Exception as error:  # noqa: BLE001 — as the framework does, by one table
+        raise refused(error, caller.request) from None
+    return msgspec.json.encode(resource).decode()
+
+
+async def _resource(caller: Caller, uri: str) -> object:
+    if uri == POLICY_URI:
+        return await get_policy.fn(caller.services)
+    named = _DISCOVERY.fullmatch(uri)
+    if named is None:
+        detail = f"resources are {POLICY_URI} and wab://HOST/discovery"
+        raise NotFound(SITE_UNKNOWN, detail, pointer="uri")
+    document = await get_document.fn(named[1], caller.services, form="wab")
+    return neutralise_all(document)
+
+
+async def list_discovery(
+    caller: Caller, cursor: str | None
+) -> tuple[list[tuple[str, str]], str | None]:
+    """Return hosts and names of listed sites, and the next cursor. Raises: ToolRefused."""
+    try:
+        page, following = await page_of_sites(
+            caller.services, "mcp", PAGE_RESOURCES, cursor
+        )
+    except Exception as error:  # noqa: BLE001 — as the framework does, by one table
+        raise refused(error, caller.request) from None
+    return [(row.host, row.site.name or row.host) for row in page], following
