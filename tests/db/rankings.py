@@ -103,7 +103,7 @@ def make_ranking(
     eligible = order if eligible is None else eligible
     spelled = list(map(format_site_id, order))
     answer = {"eligible": len(eligible), "order": spelled}
-    values = {"request": {}, **(disclosed or {"query": "bread"}), "answer": answer}
+    values = {**(disclosed or {"query": "bread"}), "answer": answer}
     sealed = seal(values, ids.random_bytes, DIGESTS)
     fields = RankingFields(
         record_id=ids.ulid(),

@@ -147,7 +147,8 @@ async def play(scene: Scene) -> None:
                 choice = None if number % 2 else format_site_id(ids[number % 4 == 0])
                 await select(scene, receipt, choice)
     await scene.sql(
-        f"UPDATE audit.ranking SET {', '.join(f'{name} = NULL' for name in ERASED)} "
+        f"UPDATE audit.ranking SET {', '.join(f'{name} = NULL' for name in ERASED)}, "
+        "returned = '', sampled = '', eligible = 0 "
         "WHERE record_id = (SELECT "
         "record_id FROM audit.ranking ORDER BY record_id LIMIT 1)"
     )

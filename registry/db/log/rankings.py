@@ -227,11 +227,11 @@ async def returned_sites(
     connection: Connection, record_id: str
 ) -> tuple[int, ...] | None:
     """Return the sites of an answer in their order; None once they are erased."""
-    query = select(ranking.c.returned, ranking.c.request)
+    query = select(ranking.c.returned, ranking.c.query)
     row = (
         await connection.execute(query.where(ranking.c.record_id == record_id))
     ).one()
-    return None if row.request is None else unpack_sites(row.returned)
+    return None if row.query is None else unpack_sites(row.returned)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import json
 from datetime import UTC, date, datetime, timedelta
-from hashlib import sha256
+from hashlib import sha256, shake_256
 
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.ties import make_seed, tie_key
@@ -129,7 +129,7 @@ class History:
                 "scores": scores,
                 **({"answer": answer} if self.version > 1 else {}),
             },
-            lambda size: sha256(b"%d" % len(self.bodies)).digest()[:size],
+            lambda size: shake_256(b"%d" % len(self.bodies)).digest(size),
             8,
         )
         head = {**self.head, **pick(disclose, "record_id")}

@@ -63,7 +63,7 @@ def test_what_is_erased_is_told():
     for name in ("query", "location", "filters"):
         result = again(members, without(disclosures, name))
         assert result.checked == ("sites", "totals", "order", "quality", "day")
-        assert result.missing == ("ties: not all that was asked is disclosed",)
+        assert result.missing == ("ties: not all of the request is disclosed",)
 
 
 def without(disclosures, name):

@@ -5,7 +5,7 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from hashlib import sha256
+from hashlib import sha256, shake_256
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -90,7 +90,7 @@ class Town(History):
                     "order": list(map(format_site_id, order)),
                 },
             },
-            lambda size: sha256(b"%d" % len(self.bodies)).digest()[:size],
+            lambda size: shake_256(b"%d" % len(self.bodies)).digest(size),
             8,
         )
         fields = RankingFields(
