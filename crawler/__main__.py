@@ -9,7 +9,7 @@ import asyncio
 import random
 import sys
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 
@@ -19,6 +19,7 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from crawler import metrics, once, progress
 from crawler.canaries import Canaries, canaries_at
 from crawler.context import Context
+from crawler.deliveries import Deliverer
 from crawler.frontier.revisits import Revisits
 from crawler.http.bot_auth import BotAuth
 from crawler.http.fetch import Fetcher, FetcherConfig, Sign
@@ -60,13 +61,18 @@ def make_resolver(settings: Settings) -> Resolver:
     )
 
 
-def make_sign(settings: Settings) -> Sign | None:
+def make_bot_auth(settings: Settings) -> BotAuth | None:
     if not settings.bot_auth:
         return None
     agent = keyring.load_signature_agent(
         settings.keys, settings.origin, settings.bot_auth_draft
     )
-    return BotAuth(agent, IdSource()).sign
+    return BotAuth(agent, IdSource())
+
+
+def make_sign(settings: Settings) -> Sign | None:
+    auth = make_bot_auth(settings)
+    return auth.sign if auth else None
 
 
 def make_fetcher_config(settings: Settings) -> FetcherConfig:
@@ -152,6 +158,22 @@ async def watched(
         yield
 
 
+@asynccontextmanager
+async def delivering(settings: Settings, context: Context) -> AsyncIterator[None]:
+    """Deliver webhooks meanwhile, where requests are signed: others can't be told apart."""
+    auth = make_bot_auth(settings)
+    if auth is None:
+        yield
+        return
+    task = asyncio.create_task(Deliverer(context, auth).run())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
 async def crawl(settings: Settings, *, shows_progress: bool = False) -> None:
     """Run until cancelled."""
     async with engine_at(settings.database_url, Role.CRAWLER, pool=8) as engine:
@@ -160,6 +182,7 @@ async def crawl(settings: Settings, *, shows_progress: bool = False) -> None:
         async with (
             hourly_work(context),
             watched(settings, context, shows_progress=shows_progress),
+            delivering(settings, context),
         ):
             await Worker(
                 context,

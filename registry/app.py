@@ -12,6 +12,7 @@ from litestar.di import Provide
 from litestar.types import ASGIApp
 
 from registry.interfaces.ard.ard_routes import ARD
+from registry.interfaces.http.compression import Compression
 from registry.interfaces.http.envelope import Envelope
 from registry.interfaces.http.problems import EXCEPTION_HANDLERS
 from registry.interfaces.http.services import Services
@@ -24,6 +25,9 @@ from registry.interfaces.http.strict import (
 from registry.interfaces.mcp.mcp_routes import McpTransport
 from registry.interfaces.rest.search.search_shortcut import SearchShortcut
 from registry.interfaces.routes import AT_THE_ROOT, EXPOSED_HEADERS, V1
+from registry.interfaces.wab.command_log import CommandLog
+from registry.interfaces.wab.dispatcher import Dispatcher
+from registry.interfaces.wab.seen_commands import SeenCommands
 from registry.interfaces.web import openapi
 from registry.observability import (
     configure_logging,
@@ -61,6 +65,7 @@ def create_app(settings: Settings) -> Litestar:
         with metrics_served(at, metrics_of_process()):
             async with open_services(settings) as services, McpTransport() as mcp:
                 app.state.services, app.state.mcp = services, mcp
+                app.state.bridge = _bridge(settings, services)
                 yield
         beating.cancel()
 
@@ -81,5 +86,14 @@ def create_app(settings: Settings) -> Litestar:
         request_max_body_size=MAX_BODY_BYTES,
     )
     shortcut = SearchShortcut(app.asgi_handler, lambda: app.state.services)
-    app.asgi_handler = Envelope(shortcut)
+    app.asgi_handler = Envelope(Compression(shortcut))
     return app
+
+
+def _bridge(settings: Settings, services: Services) -> Dispatcher:
+    key = services.web_key
+    return Dispatcher(
+        services,
+        SeenCommands(settings.run_folder, key),
+        CommandLog(settings.data / "commands", key),
+    )

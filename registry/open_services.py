@@ -17,7 +17,7 @@ from registry.interfaces.http.bucket_table import BucketTable
 from registry.interfaces.http.limits import LENIENCE, Limits, operator_id_of
 from registry.interfaces.http.services import Bot, Services
 from registry.interfaces.http.spare_room import SpareRoom
-from registry.interfaces.http.streams import StreamPlaces
+from registry.interfaces.http.streams import SOCKETS, SOCKETS_OF_CLIENT, StreamPlaces
 from registry.interfaces.http.watched import Watched
 from registry.observability import (
     BATCH_RECORDS,
@@ -133,10 +133,15 @@ def _services(
         limits=_limits(settings, room),
         room=room,
         streams=StreamPlaces(),
+        sockets=_sockets(settings),
         refreshes=_refresh_allowance(settings),
         contact=settings.contact,
         bot=_bot(settings),
     )
+
+
+def _sockets(settings: Settings) -> StreamPlaces:
+    return StreamPlaces(SOCKETS, round(SOCKETS_OF_CLIENT * _factor(settings)))
 
 
 def _refresh_allowance(settings: Settings) -> RefreshAllowance:
@@ -228,11 +233,14 @@ def _room(settings: Settings, api: Engine) -> SpareRoom:
     )
 
 
+def _factor(settings: Settings) -> float:
+    return settings.limits * (LENIENCE if settings.allow_loopback else 1)
+
+
 def _limits(settings: Settings, room: SpareRoom) -> Limits:
-    factor = settings.limits * (LENIENCE if settings.allow_loopback else 1)
     return Limits(
         BucketTable(settings.run_folder, keyring.load_web_key(settings.keys)),
-        factor=factor,
+        factor=_factor(settings),
         auditors=frozenset(map(operator_id_of, settings.auditor_keys)),
         room=room,
     )

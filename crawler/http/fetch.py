@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from crawler import refusals, trace
@@ -124,9 +125,15 @@ class Fetcher:
             raise Refused(refusals.DEADLINE, detail) from error
 
     async def post(
-        self, url: str, content: bytes, *, content_type: str, limits: BodyLimits
+        self,
+        url: str,
+        content: bytes,
+        *,
+        content_type: str,
+        limits: BodyLimits,
+        headers: Mapping[str, str] = MappingProxyType({}),
     ) -> PostResponse:
-        """Post to an address that the operator configured; no redirect is followed.
+        """Post to an address that was configured or subscribed; no redirect is followed.
 
         What is posted may arrive twice. Raises: Refused.
         """
@@ -135,6 +142,7 @@ class Fetcher:
             "User-Agent": self.config.user_agent,
             "Accept-Encoding": "identity",
             "Content-Type": content_type,
+            **headers,
         }
         watch = Stopwatch()
         try:

@@ -76,14 +76,16 @@ def counterfactual(
     raise SystemExit(0 if answered["held"] else 1)
 
 
-def _filters(pairs: tuple[str, ...]) -> dict[str, str | bool]:
-    filters: dict[str, str | bool] = {}
+def _filters(pairs: tuple[str, ...]) -> dict[str, str | bool | int]:
+    filters: dict[str, str | bool | int] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
-        if not equals:
+        if not equals or (name == "withinKm" and not value.isdecimal()):
             raise click.UsageError(f"{pair!r} is not NAME=VALUE")
-        is_truth = name == "requiresAuth" and value in {"true", "false"}
-        filters[name] = value == "true" if is_truth else value
+        if name == "requiresAuth" and value in {"true", "false"}:
+            filters[name] = value == "true"
+        else:
+            filters[name] = int(value) if name == "withinKm" else value
     return filters
 
 

@@ -73,7 +73,7 @@ def promises(
 ) -> None:
     """Check that every promise in FILE was kept by the log of the registry.
 
-    FILE has a line for each answer, as `RegistryClient(promises=FILE)` writes it, with
+    FILE has a line for each answer, as `Client(promises=FILE)` writes it, with
     the registry that gave it, which is asked unless another is named.
     """
     options = TrustOptions(**trust)

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 import httpx
 
 from registry.auditor.connections import Connections, NotAnswered
-from registry.client import Json, ProblemAnswered, RegistryClient
+from registry.client import CallFailed, Json, RegistryClient
 from registry.tlog.follow import MAX_RESPONSE_BYTES
 
 FETCHED_AT_ONCE = 6
@@ -62,9 +62,7 @@ class RemoteSource:
     async def ask(self, path: str) -> Json:
         try:
             return await self.client.get(path)
-        except ProblemAnswered as answered:
-            raise LogUnreadable(f"{self._address(path)}: {answered}") from answered
-        except httpx.TransportError as error:
+        except CallFailed as error:
             raise LogUnreadable(f"{self._address(path)}: {error}") from error
 
     def _address(self, path: str) -> str:

@@ -72,17 +72,24 @@ def input_schema(
     """Map parameters to JSON Schema.
 
     choices: given for a schema in brief, without descriptions and what goes without
-    saying: the most values of one that are listed.
+    saying: the most values of one that are listed. There a required text is named once.
     """
     required: list[JsonValue] = [p.name for p in parameters if p.required]
+    properties: JsonObject = {
+        p.name: own
+        for p in parameters
+        if (own := _property(p, choices)) or not (choices and p.required)
+    }
     schema: JsonObject = {} if choices else {"type": "object"}
-    schema["properties"] = {p.name: _property(p, choices) for p in parameters}
+    if properties or not choices:
+        schema["properties"] = properties
     return {**schema, "required": required} if required else schema
 
 
 def _property(parameter: Parameter, most: int | None) -> JsonObject:
     described: JsonObject = {}
-    if parameter.type != "unknown":
+    is_plain = parameter.type == "string" and most is not None
+    if parameter.type != "unknown" and not is_plain:
         described["type"] = parameter.type
     if parameter.description and most is None:
         described["description"] = parameter.description

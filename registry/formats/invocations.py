@@ -31,11 +31,11 @@ class Invocation(
     """An action and one way to call it; the words are the site's own, and untrusted.
 
     parameters: JSON Schema of the required ones, or of the first where none is declared
-    to be; omitted: how many more the action takes. by: http (method and url), mcp and a2a
-    (endpoint), wab and websocket (the bridge), form and page (the page's address), script
-    (an object of the page); absent where no document tells a way. operation: what the
-    action is called there, where that is not its name. needsLogin: absent where no
-    document declares it.
+    to be, without the type of texts; omitted: how many more the action takes. by: http
+    (method and url), mcp and a2a (endpoint), wab and websocket (the bridge), form and page
+    (the page's address), script (an object of the page); absent where no document tells a
+    way. url: what begins with / is at https://SITE. operation: what the action is called
+    there, where that is not its name. needsLogin: absent where no document declares it.
     """
 
     action: str

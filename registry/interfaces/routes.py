@@ -1,6 +1,7 @@
 """Routes of all faces: which handlers the application has, and at which paths."""
 
 from litestar import Router
+from litestar.types import ControllerRouterHandler
 
 from registry.interfaces.ard.ard_routes import get_manifest
 from registry.interfaces.discovery.discovery_routes import OWN_DOCUMENTS
@@ -20,7 +21,12 @@ from registry.interfaces.rest.search import (
     search,
     selections,
 )
-from registry.interfaces.rest.sites import lint, notices, refresh, sites
+from registry.interfaces.rest.sites import changes, lint, notices, refresh, sites
+from registry.interfaces.rest.webhook_routes import WEBHOOKS
+from registry.interfaces.wab.bridge_document import get_own_document
+from registry.interfaces.wab.bridge_routes import EXPOSED, PROXY, WAB
+from registry.interfaces.wab.domain_trust import TRUST
+from registry.interfaces.wab.socket_routes import converse
 from registry.interfaces.web import directory, openapi, pages, site_page
 from registry.interfaces.web import static_files as files
 
@@ -30,6 +36,8 @@ V1 = Router(
         about.get_log,
         attestations.attest,
         challenges.create_challenge,
+        changes.get_changes,
+        changes.watch_changes,
         counterfactuals.ask_counterfactual,
         invariance.list_invariance_runs,
         kept_reports.get_kept_report,
@@ -68,12 +76,18 @@ V1 = Router(
         sites.get_quality,
         sites.get_site,
         sites.list_sites,
+        *WEBHOOKS,
     ],
 )
 
-AT_THE_ROOT = [
+AT_THE_ROOT: list[ControllerRouterHandler] = [
     answer_message,
     *OWN_DOCUMENTS,
+    WAB,
+    PROXY,
+    TRUST,
+    converse,
+    get_own_document,
     get_manifest,
     get_server_card,
     get_server_json,
@@ -100,4 +114,5 @@ EXPOSED_HEADERS = [
     *("ETag", "Location", "Retry-After"),
     *("RateLimit", "RateLimit-Policy", "X-Request-Id"),
     *("X-JWS-Signature", kept_reports.LEAF_HEADER),
+    *EXPOSED,
 ]

@@ -38,7 +38,7 @@ class Inquiry:
     ranking: str | None = None
     query: str | None = None
     cell: str | None = None
-    filters: Mapping[str, str | bool] = field(default_factory=dict)
+    filters: Mapping[str, str | bool | int] = field(default_factory=dict)
 
     @property
     def members(self) -> dict[str, JsonValue]:

@@ -9,9 +9,15 @@ from typing import Any, TypeVar
 import click
 import httpx
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-from registry.client import ProblemAnswered, RegistryClient
+from registry.client import (
+    AnswerInvalid,
+    ProblemAnswered,
+    RegistryClient,
+    RetryRule,
+)
 
 T = TypeVar("T")
 DEFAULT_URL = "http://127.0.0.1:8080"
@@ -43,7 +49,8 @@ def with_client(
     """
 
     async def run() -> T:
-        async with RegistryClient(url, operator=operator) as client:
+        retries = RetryRule()
+        async with RegistryClient(url, operator=operator, retries=retries) as client:
             return await work(client)
 
     try:
@@ -52,6 +59,10 @@ def with_client(
         tell_problem(answered.problem)
     except httpx.TransportError as error:
         errors.print(f"[red]{url_of(error)} can't be reached:[/] {error}")
+    except AnswerInvalid as invalid:
+        errors.print(
+            f"[red]The registry's answer is not one:[/] {escape(str(invalid))}"
+        )
     except TimeoutError:
         errors.print("[red]The registry did not answer in time.[/]")
     raise SystemExit(1)

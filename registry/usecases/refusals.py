@@ -17,6 +17,31 @@ SITE_WITHDRAWN = ProblemType(
     "The site was withdrawn by its owner",
     "It can be registered again by its owner.",
 )
+FEED_LOST = ProblemType(
+    "feed_lost",
+    "The registry's database has another history than the one the cursor is of",
+    "It was restored, or moved. Ask without since, and replace what you hold.",
+)
+WEBHOOK_UNKNOWN = ProblemType(
+    "webhook_unknown",
+    "You have no subscription of this id",
+    "GET /v1/webhooks lists yours.",
+)
+WEBHOOK_URL_INVALID = ProblemType(
+    "webhook_url_invalid",
+    "The address can't be one that deliveries are sent to",
+    "Give an https URL of a public host on port 443, without credentials.",
+)
+WEBHOOKS_MANY = ProblemType(
+    "webhooks_many",
+    "You have as many subscriptions as an operator may have",
+    "End one with DELETE /v1/webhooks/ID; one can serve many receivers of yours.",
+)
+WEBHOOKS_OFF = ProblemType(
+    "webhooks_off",
+    "This registry signs no requests, and so delivers none",
+    "Follow GET /v1/changes instead, or its events.",
+)
 AUDITOR_UNKNOWN = ProblemType(
     "auditor_unknown",
     "Attestations and labels are put on record for auditors that the registry knows",
@@ -115,8 +140,13 @@ NONCE_TRIED_OFTEN = ProblemType(
 )
 REGISTRATION_SUPERSEDED = ProblemType(
     "registration_superseded",
-    "A newer statement for the host came before this one was decided",
+    "A newer statement for the host came from your network before this one was decided",
     "Look at the newer one; if it is not yours, submit again.",
+)
+REGISTRATIONS_WAITING = ProblemType(
+    "registrations_waiting",
+    "Too many statements of your network wait to be decided",
+    "Wait until some of them are; GET /v1/registrations/{id} tells when.",
 )
 DOCUMENT_ELSEWHERE = ProblemType(
     "document_elsewhere",

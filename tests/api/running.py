@@ -55,7 +55,12 @@ LISTED = (
     "lingua-ferry.test",  # awp, translation anywhere
     "paper-otter.test",  # abp, documents anywhere
 )
-UNLISTED = ("kule-rooms.test", "petale-et-tige.test", "maple-spoke.test")
+UNLISTED = (
+    "kule-rooms.test",
+    "petale-et-tige.test",
+    "maple-spoke.test",
+    "wasserwichtel.test",
+)
 CHANGING_KEYS = ("quiet-needle.test", "kyoto-clay.test")
 DISHONEST = ("midnight-latch.test", "lucky-lantern.test")
 AUDITOR = Signer(  # whom the registry knows

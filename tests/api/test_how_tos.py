@@ -288,6 +288,34 @@ def test_the_block_for_mcp_searches_and_reports(
 
 
 @pytest.mark.slow
+def test_the_block_for_wab_agents_searches_and_reports(
+    origin: str, registered: dict[str, str], tmp_path: Path
+) -> None:
+    until_found(origin, len(registered))
+    block = block_after("wab.md", "## Discover, authenticate")
+
+    lines = run_block(block, tmp_path, REGISTRY=origin).splitlines()
+
+    answer, selection = (json.loads(line)["result"] for line in lines[-2:])
+    assert {row["site"] for row in answer["results"]} == set(SITES.values())
+    assert selection["leafHash"]
+
+
+@pytest.mark.slow
+def test_the_block_of_the_feed_begins_and_goes_on(
+    origin: str, registered: dict[str, str], tmp_path: Path
+) -> None:
+    assert registered
+    block = block_after("feed.md", "# Follow what changes")
+
+    later = json.loads(run_block(block, tmp_path, REGISTRY=origin))
+
+    first = json.loads((tmp_path / "page.json").read_text())
+    assert set(SITES.values()) <= {row["host"] for row in first["changes"]}
+    assert later["changes"] == []
+
+
+@pytest.mark.slow
 def test_the_operator_block_registers_and_asks_as_the_operator(
     origin: str, registered: dict[str, str], tmp_path: Path
 ) -> None:

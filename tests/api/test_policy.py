@@ -24,10 +24,10 @@ def test_history_leads_to_the_record_and_the_bytes_of_each_policy(
         )
         body = http.get(change["text"]).content
         assert change["digest"] == f"sha256:{hashlib.sha256(body).hexdigest()}"
-        record = http.get(f"/v1/records/{change['recordId']}").json()
-        assert record["leafIndex"] == change["leafIndex"]
-        record = msgspec.json.encode(record["record"], order="sorted")
-        assert leaf_hash(record).hex() == record["leafHash"]
+        answer = http.get(f"/v1/records/{change['recordId']}").json()
+        assert answer["leafIndex"] == change["leafIndex"]
+        record = msgspec.json.encode(answer["record"], order="sorted")
+        assert leaf_hash(record).hex() == answer["leafHash"]
         assert parse_record(record)["text"] == body.decode()
         assert instant(change["recordedAt"]) <= instant(change["effectiveFrom"])
 

@@ -1,6 +1,7 @@
 import httpx
 import pytest
 
+from registry.interfaces.http.compression import plain_tag
 from tests.api import expect
 from tests.api.running import LISTED, RunningRegistry
 
@@ -159,7 +160,7 @@ def test_an_unchanged_answer_is_sent_once(http: httpx.Client, path: str) -> None
     for named in (tag, f"W/{tag}", f'"other", {tag}', "*"):
         again = http.get(path, headers={"If-None-Match": named})
         assert (again.status_code, again.content) == (304, b"")
-        assert again.headers["ETag"] == tag
+        assert again.headers["ETag"] == (plain_tag(tag) if named == "*" else tag)
         assert "Content-Type" not in again.headers
     changed = http.get(path, headers={"If-None-Match": '"other"'})
     assert (changed.status_code, changed.content) == (200, first.content)

@@ -7,9 +7,17 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
 from registry.db.engine.engines import Engine, Role
-from registry.db.schema import operator_tables, report_tables, tables
+from registry.db.schema import (
+    operator_tables,
+    report_tables,
+    tables,
+    webhook_tables,
+)
 
-(METADATA,) = {module.metadata for module in (operator_tables, report_tables, tables)}
+(METADATA,) = {
+    module.metadata
+    for module in (operator_tables, report_tables, tables, webhook_tables)
+}
 SCHEMAS = ("registry", "audit", "disclosure")
 
 

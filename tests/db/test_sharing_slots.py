@@ -13,10 +13,13 @@ from registry.db.registration.registrations import (
     NETWORK_SHARE,
     Registration,
 )
-from registry.errors import Conflict
+from registry.errors import Conflict, RateLimited
 from registry.sites.host import parse_host
 from registry.usecases.registration.drop_rejected import drop_rejected_statements
-from registry.usecases.registration.submit_registration import MAX_PER_NONCE
+from registry.usecases.registration.submit_registration import (
+    MAX_PER_NONCE,
+    MAX_WAITING,
+)
 from tests.db.scene import LEASE, NOON, Scene, SiteOwner, codes
 
 SLOTS = 32
@@ -93,6 +96,27 @@ async def test_newer_statement_takes_the_place_of_one_that_waits(scene: Scene) -
     assert [row.registration_id for row in await lease(scene)] == [
         newer.registration_id
     ]
+
+
+@pytest.mark.parametrize("network", ["198.51.100.7", None])
+async def test_a_strangers_statement_takes_no_place_of_the_owners(
+    scene: Scene, network: str | None
+) -> None:
+    owner = SiteOwner()
+    first = await scene.submit(owner, network="192.0.2.1")
+    second = await scene.submit(owner, network=network)
+    assert {row.registration_id for row in await lease(scene)} == {
+        first.registration_id,
+        second.registration_id,
+    }
+
+
+async def test_of_one_network_only_so_many_wait(scene: Scene) -> None:
+    await submit_drips(scene, MAX_WAITING, "192.0.2.1")
+    with pytest.raises(RateLimited) as refused:
+        await scene.submit(SiteOwner(), network="192.0.2.1")
+    assert refused.value.code == "registrations_waiting"
+    await scene.submit(SiteOwner(), network="198.51.100.7")
 
 
 async def test_statement_that_is_being_decided_is_not_superseded(scene: Scene) -> None:

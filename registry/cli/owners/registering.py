@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+import msgspec
 
 from registry.client import RegistryClient
+from registry.client.results import ChallengeGiven
+from registry.client.statements import sign_statement
 from registry.errors import RegistryError
 from registry.identity.keys.private_keys import PrivateKey, public_key_of
 from registry.identity.keys.public_keys import parse_thumbprint
 from registry.identity.refusals import KEY_RECOVERY_NEEDS_DNS
-from registry.identity.statements.jws import sign_compact
 from registry.sites.host import parse_host
 from registry.terminal.key_files import FOLDER_SHOWN, KEY_FILE, key_file, load_key
 from registry.terminal.output import (
@@ -26,7 +28,6 @@ from registry.terminal.output import (
 )
 
 AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
-LIFETIME_S = 600
 LISTING_ACTS = ("register", "update")
 
 
@@ -183,12 +184,27 @@ def _state(
     *,
     as_json: bool,
 ) -> None:
-    """Send the signed statement and tell its decision. Raises: SystemExit."""
+    """Send the signed statement and tell its decision.
+
+    Raises: SystemExit, click.BadParameter.
+    """
+    try:
+        parse_host(host, test_hosts=True)
+    except RegistryError as refused:
+        raise click.BadParameter(str(refused), param_hint="HOST") from refused
 
     async def work(client: RegistryClient) -> dict[str, Any]:
-        challenge = await client.challenge(host)
-        payload = {**_claims(challenge, host, url), "act": act, **members}
-        submitted = await client.submit(sign_compact(payload, key))
+        challenge = msgspec.convert(await client.challenge(host), ChallengeGiven)
+        token = sign_statement(
+            challenge,
+            key,
+            host=host,
+            origin=url,
+            act=act,
+            now=int(time.time()),
+            members=members,
+        )
+        submitted = await client.submit(token)
         try:
             return await client.decided(submitted["id"])
         except TimeoutError:
@@ -203,26 +219,6 @@ def _state(
         raise _Rejected(registration)
     if registration["status"] == "verifying":
         raise SystemExit(1)
-
-
-def _claims(challenge: dict[str, Any], host: str, url: str) -> dict[str, Any]:
-    """Claims of the statement: of the challenge only its nonce and number are taken.
-
-    What else its template has is not: it could be another registry's challenge. Raises: click.BadParameter.
-    """
-    now = int(time.time())
-    try:
-        name = parse_host(host, test_hosts=True).name
-    except RegistryError as refused:
-        raise click.BadParameter(str(refused), param_hint="HOST") from refused
-    return {
-        "aud": url.rstrip("/"),
-        "sub": name,
-        "jti": str(challenge["nonce"]),
-        "seq": int(challenge["payload"]["seq"]),
-        "iat": now,
-        "exp": now + LIFETIME_S,
-    }
 
 
 def _tell(registration: dict[str, Any], url: str) -> None:

@@ -182,7 +182,7 @@ def parts_of_service(
     web = [
         *("-m", "granian", "--interface", "asgi", "--factory"),
         *("--host", host, "--port", str(port), "--workers", str(workers)),
-        *("--no-ws", "--loop", "asyncio", "--log-level", "warning"),
+        *("--ws", "--loop", "asyncio", "--log-level", "warning"),
         *("--respawn-failed-workers", "--respawn-interval", "0.2"),
         *("--workers-kill-timeout", "5"),
         *("--backpressure", str(CONNECTIONS), "--backlog", str(CONNECTIONS)),

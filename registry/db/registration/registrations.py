@@ -76,12 +76,24 @@ async def count_of_nonce(connection: Connection, nonce: str) -> int:
     return int((await connection.execute(query)).scalar_one())
 
 
-async def supersede(
-    connection: Connection, host: str, problem: Problem, now: datetime
-) -> None:
-    """Reject what waits for the host; what a crawler is deciding just now goes on.
+async def count_waiting(connection: Connection, network: str) -> int:
+    query = select(func.count()).where(
+        registration.c.status == "verifying", registration.c.network == network
+    )
+    return int((await connection.execute(query)).scalar_one())
 
-    Until the transaction ends nobody else submits for the host.
+
+async def supersede(
+    connection: Connection,
+    host: str,
+    network: str | None,
+    problem: Problem,
+    now: datetime,
+) -> None:
+    """Reject what waits for the host and came from that network.
+
+    What a crawler is deciding just now goes on. Until the transaction ends nobody else
+    submits for the host.
     """
     await connection.execute(
         text("SELECT pg_advisory_xact_lock(hashtextextended(:host, 0))"), {"host": host}
@@ -90,6 +102,7 @@ async def supersede(
         update(registration)
         .where(
             registration.c.host == host,
+            registration.c.network.is_not_distinct_from(network),
             registration.c.status == "verifying",
             or_(
                 registration.c.leased_until.is_(None),

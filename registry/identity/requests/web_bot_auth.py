@@ -32,6 +32,16 @@ NONCE_BYTES = 64
 REQUEST_LIFETIME_S = 60
 DIRECTORY_LIFETIME_S = 7 * 86_400  # lists that quote it are renewed more often (C.8)
 
+DELIVERY_TAG = "fair-registry-webhook"
+DELIVERY_LIFETIME_S = 300
+DELIVERY_COVERED = (
+    Component("@method"),
+    Component("@authority"),
+    Component("@path"),
+    Component("@query"),
+    Component("content-digest"),
+    Component("content-type"),
+)
 DIRECTORY_COVERED = (
     Component("@authority", of_request=True),
     Component("content-digest"),
@@ -87,6 +97,46 @@ class SignatureAgent:
             key=self._key,
         )
         return {"Signature-Agent": self._field, **signed}
+
+    def sign_delivery(
+        self,
+        authority: str,
+        path: str,
+        content: bytes,
+        content_type: str,
+        *,
+        now: int,
+        nonce: bytes,
+    ) -> dict[str, str]:
+        """Return the header fields of a webhook's delivery, as `sign_request` does.
+
+        path: with its query. A receiver checks DELIVERY_COVERED.
+        """
+        name, _, query = path.partition("?")
+        fields = {
+            "content-digest": content_digest(content),
+            "content-type": content_type,
+        }
+        signed = sign_message(
+            Message(
+                derived={
+                    "@method": "POST",
+                    "@authority": authority,
+                    "@path": name,
+                    "@query": f"?{query}",
+                },
+                fields=fields,
+            ),
+            label=_REQUEST_LABEL,
+            covered=DELIVERY_COVERED,
+            parameters={
+                **self._parameters(now, DELIVERY_LIFETIME_S),
+                "nonce": base64url.encode(nonce),
+                "tag": DELIVERY_TAG,
+            },
+            key=self._key,
+        )
+        return {"Content-Digest": fields["content-digest"], **signed}
 
     def sign_directory(self, *, now: int) -> dict[str, str]:
         """Return the header fields of the directory, which prove possession of its key.

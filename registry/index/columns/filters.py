@@ -21,6 +21,7 @@ from registry.formats.document import FORMATS
 from registry.ranking.profile import Profile, plain_name, primary_language
 from registry.sites import entry
 
+MAX_RADIUS_KM = 500
 MAX_VALUE_LENGTH = 200
 """Letters; longer values of a site count as unknown, as no request may be as long."""
 
@@ -56,6 +57,10 @@ class Filter:
     folded: bool = False
 
 
+def _open_to(profile: Profile) -> tuple[str]:
+    return ("members" if True in profile.requires_auth else "anyone",)
+
+
 def _single(name: str) -> Callable[[Profile], Iterable[str]]:
     value = attrgetter(name)
     return lambda profile: (value(profile),)
@@ -76,7 +81,8 @@ class Filters(
     """The value asked for of each field; None lets all sites pass.
 
     The number of a field in this order is part of its keywords' hashes: a further one
-    comes last, and there are at most sixteen.
+    comes behind the others, and there are at most sixteen. within_km has no keywords: how
+    far a site is, depends on who asks.
     """
 
     category: (
@@ -162,6 +168,29 @@ class Filters(
         ]
         | None
     ) = None
+    open_to: (
+        Annotated[
+            str,
+            _described(
+                "anyone: only sites of which no action is declared to need a login; "
+                "members: only the others"
+            ),
+            Filter(_open_to, _folded, ("anyone", "members"), folded=True),
+        ]
+        | None
+    ) = None
+    within_km: (
+        Annotated[
+            int,
+            Meta(
+                ge=1,
+                le=MAX_RADIUS_KM,
+                description="only sites with a place less than so many kilometres from "
+                "the middle of the user's cell; with lat and lon, or a city",
+            ),
+        ]
+        | None
+    ) = None
 
     @classmethod
     def from_record(cls, values: Any) -> "Filters":
@@ -176,7 +205,7 @@ class Filters(
 
     def given(self) -> dict[str, Any]:
         """Return the values asked for, by field."""
-        values = ((name, getattr(self, name)) for name in FILTERS)
+        values = ((name, getattr(self, name)) for name in FILTER_NAMES)
         return {name: value for name, value in values if value is not None}
 
     def keywords(self) -> tuple[int, ...]:
@@ -184,17 +213,21 @@ class Filters(
         return tuple(
             hash_keyword(name, FILTERS[name].compared(value) or _NO_VALUE)
             for name, value in self.given().items()
+            if name in FILTERS
         )
 
 
 def _read_table() -> Iterator[tuple[str, Filter]]:
     for field in msgspec.structs.fields(Filters):
         annotated, _ = get_args(field.type)
-        yield field.name, annotated.__metadata__[-1]
+        for row in annotated.__metadata__:
+            if isinstance(row, Filter):
+                yield field.name, row
 
 
+FILTER_NAMES = tuple(field.name for field in msgspec.structs.fields(Filters))
 FILTERS: Mapping[str, Filter] = dict(_read_table())
-"""The rows of `Filters`, by field."""
+"""The rows of `Filters` that have keywords, by field."""
 
 _NUMBER_OF = {name: number for number, name in enumerate(FILTERS)}
 

@@ -13,6 +13,11 @@ import numpy.typing as npt
 
 from registry.compiled.library import pointer_to
 from registry.index.query.scoring_parameters import ScoringParameters
+from registry.index.query.within_radius import (
+    eligible_within,
+    is_within,
+    rank_within,
+)
 from registry.index.segments.array_file import aligned_zeros
 from registry.index.segments.part import BEFORE_ALL, FACTORS, RANKED_ROW, IndexPart
 from registry.ranking.encoders.vectors import DIMENSIONS
@@ -133,6 +138,8 @@ class KernelSearcher:
         self, constants: ScoringParameters, *, k: int, after: int = BEFORE_ALL
     ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
         """See `IndexSearcher`."""
+        if constants.radius_km:
+            return rank_within(self, self._parts, constants, k=k, after=after)
         candidates, seen_groups, _ = self.measure(constants, k=k, after=after)
         return candidates, seen_groups
 
@@ -169,6 +176,8 @@ class KernelSearcher:
 
     def eligible(self, constants: ScoringParameters) -> list[npt.NDArray[np.bool_]]:
         """See `IndexSearcher`."""
+        if constants.radius_km:
+            return eligible_within(self, self._parts, constants)
         question = _question(constants)
         return [self._mark_eligible(question, part) for part in range(len(self._parts))]
 
@@ -203,6 +212,9 @@ class KernelSearcher:
         )
         if ended == NO_MEMORY:
             raise MemoryError
+        if constants.radius_km:
+            flags = self._parts[part].segment.records["flags"][rows]
+            scored["eligible"] &= is_within(scored["km"], flags, constants)
         return scored
 
     def bounds(self, constants: ScoringParameters, part: int) -> npt.NDArray[np.void]:

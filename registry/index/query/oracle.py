@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from registry.index.columns.rows import HIGHER_TIER, LOCAL
 from registry.index.query.scoring_parameters import ScoringParameters
+from registry.index.query.within_radius import first_places, is_within
 from registry.index.segments.part import BEFORE_ALL, FACTORS, RANKED_ROW, IndexPart
 from registry.ranking.decay import look_up
 from registry.ranking.encoders.vectors import DIMENSIONS
@@ -45,7 +46,7 @@ class BoundOracle:
         candidates = self._candidates(constants)
         earlier = candidates["rank_score"] > after
         seen_groups = candidates[earlier & (candidates["representative"] != 0)]
-        return _first_places(candidates[~earlier], k), seen_groups
+        return first_places(candidates[~earlier], k), seen_groups
 
     def eligible(self, constants: ScoringParameters) -> list[npt.NDArray[np.bool_]]:
         return [
@@ -111,7 +112,10 @@ class BoundOracle:
             scored["cosine"] >= constants.meaning_only_min_bp
         )
         relevant = scored["relevance"] >= constants.floor
-        scored["eligible"] = relevant & beyond_chance & _passing(part, constants)
+        passing = _passing(part, constants)
+        if constants.radius_km:
+            passing &= is_within(scored["km"], records["flags"], constants)
+        scored["eligible"] = relevant & beyond_chance & passing
         return scored
 
     def _cosines(self, constants: ScoringParameters, number: int) -> Integers:
@@ -190,30 +194,3 @@ def _representatives(part: IndexPart) -> Integers:
     representatives = np.zeros(len(part.segment), np.int64)
     representatives[part.segment.grouped_rows] = part.segment.representatives
     return representatives
-
-
-def _first_places(candidates: npt.NDArray[np.void], k: int) -> npt.NDArray[np.void]:
-    """All at or before the k-th place and its equals; followers are left out."""
-    best: dict[int, int] = {}
-    for representative, standing in zip(
-        candidates["representative"], candidates["rank_score"], strict=True
-    ):
-        if representative:
-            best[representative] = max(best.get(representative, -1), standing)
-    follows = [
-        representative != 0 and standing < best[representative]
-        for representative, standing in zip(
-            candidates["representative"], candidates["rank_score"], strict=True
-        )
-    ]
-    heads = candidates[~np.array(follows, np.bool_)]
-    own = np.where(
-        heads["representative"] == 0,
-        np.arange(len(heads)) + (1 << 62),
-        heads["representative"],
-    )
-    standings = np.sort(heads["rank_score"][np.unique(own, return_index=True)[1]])[::-1]
-    if len(standings) < k:
-        return heads
-    first: npt.NDArray[np.void] = heads[heads["rank_score"] >= standings[k - 1]]
-    return first

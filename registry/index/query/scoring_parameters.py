@@ -40,7 +40,8 @@ class Query:
 class ScoringParameters:
     """Parameters of the scores of one search.
 
-    terms: hashes of words, each with its weight. filters: hashes of keywords.
+    terms: hashes of words, each with its weight. filters: hashes of keywords. radius_km:
+    only sites with a place nearer than this; 0: wherever they are.
 
     lexical_multiplier, meaning_multiplier: see `relevance`. near: proximity by whole
     kilometres, fresh: freshness by whole days; the last entry stands for all beyond.
@@ -50,6 +51,7 @@ class ScoringParameters:
 
     terms: tuple[tuple[int, int], ...]
     filters: tuple[int, ...]
+    radius_km: int
     vector: bytes
     lexical_multiplier: int
     meaning_multiplier: int
@@ -78,6 +80,7 @@ def make_scoring_parameters(
     return ScoringParameters(
         terms=tuple((hash_word(term), own) for term, own in term_weights.items()),
         filters=query.filters.keywords(),
+        radius_km=query.filters.within_km or 0,
         vector=request.vector,
         lexical_multiplier=lexical_multiplier(term_weights.values(), policy),
         meaning_multiplier=meaning_multiplier(request),

@@ -48,7 +48,7 @@ from registry.interfaces.rest.wire_model import WireModel
 from registry.interfaces.web.static_files import HOUR
 from registry.sites.identifier import parse_site_id
 from registry.usecases.refusals import SITE_UNKNOWN
-from registry.usecases.search.answer_search import Result
+from registry.usecases.search.result import Result
 from registry.usecases.search.search_query import FIELD_OF_FACET
 
 PAGE_RESULTS = 20

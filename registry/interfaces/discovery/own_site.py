@@ -23,6 +23,7 @@ SUMMARY = (
     "proximity, capability depth, quality and freshness and nothing else; every ranked "
     "answer is on record in a public log."
 )
+BRIDGE, SOCKET = "/api/wab", "/ws/wab"
 _HOST = {"type": "string", "description": "host name of the site, e.g. shop.example"}
 _RANKING = {"type": "string", "description": "id of the ranking, from ranking.id"}
 
@@ -160,3 +161,8 @@ def _calls(own: OwnAction, origin: str) -> Iterator[Call]:
     yield Call(
         format="awas", transport="http", method=own.method, target=f"{origin}{own.path}"
     )
+    yield Call(
+        format="wab", transport="http", method="api", target=f"{origin}{BRIDGE}/execute"
+    )
+    socket = f"ws{origin.removeprefix('http')}{SOCKET}"
+    yield Call(format="wab", transport="websocket", method="api", target=socket)

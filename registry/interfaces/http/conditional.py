@@ -14,6 +14,8 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from litestar.types.asgi_types import HTTPResponseBodyEvent, HTTPResponseStartEvent
 from typing_extensions import override
 
+from registry.interfaces.http.compression import plain_tag
+
 OK = HTTPStatus.OK
 TAG_LENGTH = 32
 
@@ -55,13 +57,17 @@ class Conditional(ASGIMiddleware):
         headers = MutableScopeHeaders(start)
         headers["ETag"] = tag
         headers.setdefault("Cache-Control", self._cache_control)
-        if _is_among(tag, named):
+        if matched := _matching(tag, named):
+            headers["ETag"] = matched
             start["status"], body["body"] = HTTPStatus.NOT_MODIFIED, b""
             for name in ("Content-Length", "Content-Type"):
                 headers.pop(name, None)
 
 
-def _is_among(tag: str, named: str) -> bool:
-    """Compare weakly, as RFC 9110 asks for If-None-Match."""
-    tags = (named_tag.strip().removeprefix("W/") for named_tag in named.split(","))
-    return any(named_tag in {"*", tag} for named_tag in tags)
+def _matching(tag: str, named: str) -> str | None:
+    """Return the tag as the client has it: compared weakly, in whatever it was sent."""
+    for named_tag in named.split(","):
+        own = named_tag.strip().removeprefix("W/")
+        if own == "*" or plain_tag(own) == tag:
+            return tag if own == "*" else own
+    return None

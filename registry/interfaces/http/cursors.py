@@ -24,19 +24,29 @@ def seal_cursor(key: bytes, purpose: str, state: bytes, now: datetime) -> str:
     return base64.urlsafe_b64encode(tagged).decode().rstrip("=")
 
 
-def open_cursor(key: bytes, purpose: str, cursor: str, now: datetime) -> bytes:
-    """The state. Raises: Refused if it was not sealed for this purpose, or long ago."""
+def open_cursor(
+    key: bytes,
+    purpose: str,
+    cursor: str,
+    now: datetime | None,
+    *,
+    pointer: str = "cursor",
+) -> bytes:
+    """The state. now: None: it never expires.
+
+    Raises: Refused if it was not sealed for this purpose, or long ago.
+    """
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         raw = base64.b64decode(padded.encode("ascii"), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError) as error:
-        raise Refused(CURSOR_INVALID, pointer="cursor") from error
+        raise Refused(CURSOR_INVALID, pointer=pointer) from error
     tag, sealed = raw[:TAG_BYTES], raw[TAG_BYTES:]
     if not hmac.compare_digest(tag, _tag(key, purpose, sealed)):
-        raise Refused(CURSOR_INVALID, pointer="cursor")
+        raise Refused(CURSOR_INVALID, pointer=pointer)
     seconds = int.from_bytes(sealed[:TIME_BYTES], "big")
-    if datetime.fromtimestamp(seconds, UTC) + LIFETIME < now:
-        raise Refused(CURSOR_EXPIRED, pointer="cursor")
+    if now is not None and datetime.fromtimestamp(seconds, UTC) + LIFETIME < now:
+        raise Refused(CURSOR_EXPIRED, pointer=pointer)
     return sealed[TIME_BYTES:]
 
 

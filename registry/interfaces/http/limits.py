@@ -89,10 +89,14 @@ logger = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """headers: of the answer, whatever it is. refusal: None if the request may go on."""
+    """headers: of the answer, whatever it is. refusal: None if the request may go on.
+
+    allowance: of the scarcest bucket; None where none was asked.
+    """
 
     headers: Mapping[str, str]
     refusal: RegistryError | None = None
+    allowance: Allowance | None = None
 
 
 class Limits:
@@ -119,6 +123,10 @@ class Limits:
         self._proxy_named = False
         self._held_up = 0
 
+    def quota(self, kind: Kind) -> Quota:
+        """Return what a network may use of it without a key."""
+        return self._rows[kind].anonymous.own
+
     def is_auditor(self, account: str | None) -> bool:
         return account in self._auditors
 
@@ -135,10 +143,10 @@ class Limits:
         allowance, policy = allowances[scarcest], wanted[scarcest][2]
         headers = _headers(policy, allowance)
         if taken:
-            return Verdict(headers)
+            return Verdict(headers, allowance=allowance)
         self._name_proxy(scope, address)
         LIMITED.labels(kind.value).inc()
-        return Verdict(headers, _refusal(allowance))
+        return Verdict(headers, _refusal(allowance), allowance)
 
     async def admit(self, scope: Scope, kind: Kind, account: str | None = None) -> None:
         """Count a request, and add the headers. Raises: RateLimited, Unavailable."""

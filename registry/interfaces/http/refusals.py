@@ -102,13 +102,14 @@ ANONYMOUS_TURNED_AWAY = ProblemType(
 TOO_MANY_STREAMS = ProblemType(
     "too_many_streams",
     "This client has as many event streams open as it may have at once",
-    "Close one, or ask for the status itself: GET /v1/registrations/{id}.",
+    "Close one, or ask again and again instead: GET /v1/registrations/{id}, "
+    "GET /v1/changes.",
 )
 STREAMS_TAKEN = ProblemType(
     "streams_taken",
     "All event streams of this process are taken",
-    "Ask for the status itself: GET /v1/registrations/{id}; or try again after the "
-    "seconds that Retry-After names.",
+    "Ask again and again instead: GET /v1/registrations/{id}, GET /v1/changes; or try "
+    "again after the seconds that Retry-After names.",
 )
 ORIGIN_MISMATCH = ProblemType(
     "origin_mismatch",

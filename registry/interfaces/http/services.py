@@ -75,6 +75,7 @@ class Services:
     limits: Limits
     room: SpareRoom
     streams: StreamPlaces
+    sockets: StreamPlaces
     refreshes: RefreshAllowance
     contact: str
     bot: Bot

@@ -18,6 +18,8 @@ from registry.interfaces.http.refusals import STREAMS_TAKEN, TOO_MANY_STREAMS
 
 STREAMS = 100
 STREAMS_OF_CLIENT = 4
+SOCKETS = 1_000
+SOCKETS_OF_CLIENT = 16
 TOGETHER = 4
 """Times a client's: the streams of an IPv6 /48."""
 RETRY_AFTER_S = 20

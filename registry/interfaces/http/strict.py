@@ -175,9 +175,9 @@ def convert_body(value: Any, wanted: Any) -> Any:
     except msgspec.ValidationError as error:
         detail, _, path = str(error).partition(" - at `$")
         pointer = _pointer(path, detail)
-        members = {
-            field.encode_name: field.type for field in msgspec.structs.fields(wanted)
-        }
+        is_struct = isinstance(wanted, type) and issubclass(wanted, msgspec.Struct)
+        fields = msgspec.structs.fields(wanted) if is_struct else ()
+        members = {field.encode_name: field.type for field in fields}
         detail = with_choices(detail, members.get(pointer.split("/")[-1]))
         raise Refused(refusals.BODY_INVALID, detail, pointer=pointer) from error
 

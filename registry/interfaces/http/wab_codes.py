@@ -8,7 +8,18 @@ _OF_PROBLEM: Mapping[str, str] = {
     "request_signature_invalid": "SIGNATURE_INVALID",
     "origin_mismatch": "ORIGIN_MISMATCH",
     "method_not_allowed": "INVALID_METHOD",
-    "body_invalid": "INVALID_COMMAND",
+    "body_invalid": "INVALID_PARAMS",
+    "command_invalid": "INVALID_COMMAND",
+    "media_type_unsupported": "INVALID_COMMAND",
+    "method_unknown": "INVALID_METHOD",
+    "version_unsupported": "UNSUPPORTED_VERSION",
+    "session_ended": "SESSION_EXPIRED",
+    "command_signature_wrong": "SIGNATURE_INVALID",
+    "command_repeated": "DUPLICATE_COMMAND_ID",
+    "action_unknown": "ACTION_NOT_FOUND",
+    "selector_unknown": "SELECTOR_NOT_FOUND",
+    "selector_forbidden": "SELECTOR_BLOCKED",
+    "others_action": "SANDBOX_VIOLATION",
 }
 _OF_STATUS: Mapping[int, str] = {
     HTTPStatus.UNAUTHORIZED: "INVALID_TOKEN",
@@ -27,6 +38,35 @@ def wab_code_of(code: str, status: int) -> str:
     """
     if code in _OF_PROBLEM:
         return _OF_PROBLEM[code]
+    if code.startswith("json_"):
+        return "INVALID_COMMAND"
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return "BRIDGE_ERROR"
     return _OF_STATUS.get(status, "INVALID_PARAMS")
+
+
+_HTTP_STATUS: Mapping[str, HTTPStatus] = {
+    "AUTHENTICATION_REQUIRED": HTTPStatus.UNAUTHORIZED,
+    "INVALID_TOKEN": HTTPStatus.UNAUTHORIZED,
+    "SESSION_EXPIRED": HTTPStatus.UNAUTHORIZED,
+    "SIGNATURE_INVALID": HTTPStatus.UNAUTHORIZED,
+    "PERMISSION_DENIED": HTTPStatus.FORBIDDEN,
+    "ORIGIN_MISMATCH": HTTPStatus.FORBIDDEN,
+    "SELECTOR_BLOCKED": HTTPStatus.FORBIDDEN,
+    "SANDBOX_VIOLATION": HTTPStatus.FORBIDDEN,
+    "ACTION_NOT_FOUND": HTTPStatus.NOT_FOUND,
+    "SELECTOR_NOT_FOUND": HTTPStatus.NOT_FOUND,
+    "DUPLICATE_COMMAND_ID": HTTPStatus.CONFLICT,
+    "RATE_LIMITED": HTTPStatus.TOO_MANY_REQUESTS,
+}
+
+
+def http_status_of(code: str, status: int) -> int:
+    """Return the status that Appendix B gives a code. status: of the problem itself.
+
+    It stays where Appendix B has only a 500: that would blame the bridge for a mistake
+    of the caller's, or say for good what passes.
+    """
+    if code in {"EXECUTION_FAILED", "BRIDGE_ERROR", "TIMEOUT"}:
+        return status
+    return _HTTP_STATUS.get(code, HTTPStatus.BAD_REQUEST)

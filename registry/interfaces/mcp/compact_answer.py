@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from registry.formats.invocations import Invocation, Means
-from registry.interfaces.mcp.untrusted_text import NOTICE, neutralise_all
+from registry.formats.untrusted_text import NOTICE, neutralise_all
 from registry.interfaces.rest.search.search_answer import BriefAnswer
 from registry.interfaces.rest.wire_model import WireModel
 from registry.usecases.search.brief import BriefResult
@@ -97,7 +97,7 @@ def _forms(result: BriefResult) -> Iterator[CompactResult]:
         site=result.site,
         city=result.city,
         score=result.score,
-        contributions=tuple(map(round, result.contributions)),
+        contributions=result.contributions,
         why=result.why,
         actions=tuple(map(_action, result.actions)),
     )

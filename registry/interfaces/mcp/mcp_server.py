@@ -15,6 +15,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 
+from registry.formats.untrusted_text import neutralise
 from registry.interfaces.mcp import fair_prompt
 from registry.interfaces.mcp.tool_calls import (
     POLICY_URI,
@@ -25,7 +26,6 @@ from registry.interfaces.mcp.tool_calls import (
     read_resource,
 )
 from registry.interfaces.mcp.tool_table import INSTRUCTIONS, TOOL, TOOLS, ToolRow
-from registry.interfaces.mcp.untrusted_text import neutralise
 
 Context = ServerRequestContext[Any, Any]
 NAME = "fair-registry"

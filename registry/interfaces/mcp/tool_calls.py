@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from registry.db.sites import listed_sites as sites
 from registry.errors import NotFound, Refused
 from registry.formats.invocations import invocations_of, shorten
+from registry.formats.untrusted_text import NOTICE, neutralise_all
 from registry.interfaces.http import refusals
 from registry.interfaces.http.credentials import Call
 from registry.interfaces.http.problems import respond_to
@@ -21,9 +21,8 @@ from registry.interfaces.http.strict import convert_body
 from registry.interfaces.http.wab_codes import wab_code_of
 from registry.interfaces.mcp.compact_answer import compact
 from registry.interfaces.mcp.tool_table import TOOL, Json
-from registry.interfaces.mcp.untrusted_text import NOTICE, neutralise_all
+from registry.interfaces.rest.search.explained_ranking import explain_ranking
 from registry.interfaces.rest.search.policy import get_policy
-from registry.interfaces.rest.search.rankings import get_ranking
 from registry.interfaces.rest.search.search import search_by_body
 from registry.interfaces.rest.search.selections import (
     SelectionRequest,
@@ -34,9 +33,6 @@ from registry.interfaces.rest.sites.sites import (
     get_document,
     page_of_sites,
 )
-from registry.ranking.explain import FACTOR_NAMES
-from registry.reports.row_types import camel
-from registry.sites.identifier import parse_site_id
 from registry.usecases.refusals import SITE_UNKNOWN
 from registry.usecases.search.search_query import SearchQuery
 
@@ -44,9 +40,6 @@ POLICY_URI = "registry://policy"
 MOST_ACTIONS = 20
 PAGE_RESOURCES = 50
 _DISCOVERY = re.compile(r"wab://([^/]{1,253})/discovery")
-_FACTORS = tuple(map(camel, FACTOR_NAMES))
-_POINT = 1_000_000
-_PARTS = 10_000
 
 
 class Caller(NamedTuple):
@@ -121,49 +114,8 @@ async def _select(caller: Caller, arguments: Json) -> Json:
 
 async def _explain(caller: Caller, arguments: Json) -> Json:
     ranking_id = convert_body(arguments, _RankingArguments).ranking_id
-    services = caller.services
-    view = await get_ranking.fn(ranking_id, services)
-    opened = {row.name: row.value for row in view.openings or ()}
-    ids = [parse_site_id(text) for text in view.record["order"]]
-    async with services.api.connect() as connection:
-        entries = await sites.find_short(connection, ids)
-    hosts = {entry.site_id: entry.host for entry in entries}
-    scores = opened.get("scores") or [{}] * len(ids)
-    policy = services.searcher.follower.policy
-    weights = policy.weights if view.record["policy"] == policy.digest else ()
-    explained = {
-        "ranking": view.id,
-        "policy": view.record["policy"],
-        "answeredAt": view.record["t"],
-        "eligible": view.record["n"],
-        "weights": {
-            name: weight / _PARTS * 100
-            for name, weight in zip(_FACTORS, weights, strict=False)
-        },
-        "query": opened.get("query"),
-        "sites": [
-            {"site": hosts.get(number, "no longer listed"), **_points(row, weights)}
-            for number, row in zip(ids, scores, strict=False)
-        ],
-        "erased": list(view.erased),
-        "record": f"{services.origin}/v1/rankings/{view.id}",
-        "proof": f"{services.origin}/v1/rankings/{view.id}/proof",
-    }
-    known = {name: value for name, value in explained.items() if value is not None}
-    return {"notice": NOTICE, **neutralise_all(known)}
-
-
-def _points(row: Json, weights: tuple[int, ...]) -> Json:
-    """Return score and contributions in points of 100, as a brief answer has them."""
-    if not row:
-        return {}
-    rows = zip(_FACTORS, row["factors"], weights, strict=False)
-    return {
-        "score": round(row["score"] / _POINT, 2),
-        "contributions": {
-            name: round(value * weight / _POINT, 1) for name, value, weight in rows
-        },
-    }
+    explained = await explain_ranking(caller.services, ranking_id)
+    return {"notice": NOTICE, **neutralise_all(explained)}
 
 
 async def _get_site(caller: Caller, arguments: Json) -> Json:

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
+from registry.formats.untrusted_text import NOTICE
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.mcp.compact_answer import CompactAnswer
-from registry.interfaces.mcp.untrusted_text import NOTICE
 from registry.interfaces.rest.search.selections import OUTCOME
 from registry.interfaces.rest.wire_model import PromisedView
 from registry.usecases.search.search_query import SearchQuery
@@ -25,7 +25,7 @@ INSTRUCTIONS = (
     "which you chose: one report_selection call with ranking.id. " + NOTICE
 )
 _FIRST = ("q", "city", "country", "lat", "lon", "limit", "cursor", "nonce")
-_LEFT_OUT = frozenset({"detail", "facets"})
+_LEFT_OUT = frozenset({"detail", "facets", "fields"})
 _HOST = {"type": "string", "maxLength": 253, "description": "its host name"}
 
 

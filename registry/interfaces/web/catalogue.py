@@ -13,6 +13,7 @@ import msgspec
 import registry.formats.refusals
 import registry.identity.refusals
 import registry.interfaces.http.refusals
+import registry.interfaces.wab.refusals
 import registry.records.refusals
 import registry.reports.archive.refusals
 import registry.sites.gazetteer
@@ -28,6 +29,7 @@ _MODULES: tuple[ModuleType, ...] = (
     registry.formats.refusals,
     registry.identity.refusals,
     registry.interfaces.http.refusals,
+    registry.interfaces.wab.refusals,
     registry.sites.gazetteer,
     registry.sites.refusals,
     registry.strict_json,

@@ -92,6 +92,10 @@ class OperatorAccess:
             raise Unauthorized(
                 CREDENTIALS_INVALID, detail, pointer="Authorization"
             ) from error
+        return await self.of_digest(digest)
+
+    async def of_digest(self, digest: bytes) -> str:
+        """The operator's id by the digest of its API key. Raises: Unauthorized."""
         operator_id = await self._by_digest.find(digest)
         if operator_id is None:
             raise Unauthorized(OPERATOR_KEY_UNKNOWN, pointer="Authorization")

@@ -7,6 +7,7 @@ from datetime import datetime
 from registry.db import operators
 from registry.db.engine.engines import Connection
 from registry.db.operators import StoredOperator
+from registry.db.webhooks import remove_webhooks
 from registry.errors import Conflict, Gone, NotFound, Refused
 from registry.identity.keys.api_key import RANDOM_BYTES, digest_api_key, format_api_key
 from registry.identity.keys.jwk import parse_jwk
@@ -141,6 +142,7 @@ async def _close(
     connection: Connection, statement: OperatorStatement, now: datetime
 ) -> None:
     await operators.close_operator(connection, statement.operator_id, now)
+    await remove_webhooks(connection, statement.operator_id)
 
 
 _CHANGES: Mapping[

@@ -1,14 +1,16 @@
 """Taking a signed statement: all that can be refused at once is refused at once.
 
-One statement a host waits: a newer one takes its place. The web tier makes no outbound request, so the keys are not known here and the signature
-is not checked: the row that is left is leased by a crawler, which decides.
+The web tier makes no outbound request, so the keys are not known here and the signature
+is not checked: the row that is left is leased by a crawler, which decides. Of one network
+one statement waits for a host, and a newer one takes its place; what a stranger sends
+takes no place of the owner's.
 """
 
 from registry.db.engine.engines import Connection
 from registry.db.registration import challenges, registrations
 from registry.db.registration.registrations import Registration
 from registry.db.sites import listed_sites as sites
-from registry.errors import Conflict, Refused
+from registry.errors import Conflict, RateLimited, Refused
 from registry.identity.statements.challenge import verify_challenge
 from registry.identity.statements.jws import parse_compact
 from registry.identity.statements.registration import (
@@ -20,11 +22,17 @@ from registry.usecases.ids import IdSource
 from registry.usecases.refusals import (
     NONCE_TRIED_OFTEN,
     REGISTRATION_SUPERSEDED,
+    REGISTRATIONS_WAITING,
     SITE_NOT_REGISTERED,
 )
 
 MAX_PER_NONCE = 10
 """A failed try does not burn the nonce; but one nonce is no licence for any number."""
+
+
+RETRY_AFTER_S = 5
+MAX_WAITING = 200
+"""Statements of one network that wait for a crawler, for whatever hosts."""
 
 
 async def submit_registration(
@@ -36,7 +44,7 @@ async def submit_registration(
     ids: IdSource,
     network: str | None = None,
 ) -> Registration:
-    """Verify form, audience, time, nonce and sequence. Raises: Refused, Conflict, TooLarge.
+    """Verify form, audience, time, nonce and sequence. Raises: Refused, Conflict, TooLarge, RateLimited.
 
     network: from which it came.
     """
@@ -68,7 +76,17 @@ async def submit_registration(
         problems=(),
         submitted_at=now,
     )
-    superseded = Refused(REGISTRATION_SUPERSEDED).problem
-    await registrations.supersede(connection, registration.host, superseded, now)
-    await registrations.save_registration(connection, registration)
+    await _take_place(connection, registration)
     return registration
+
+
+async def _take_place(connection: Connection, new: Registration) -> None:
+    superseded = Refused(REGISTRATION_SUPERSEDED).problem
+    await registrations.supersede(
+        connection, new.host, new.network, superseded, new.submitted_at
+    )
+    if new.network is not None:
+        waiting = await registrations.count_waiting(connection, new.network)
+        if waiting >= MAX_WAITING:
+            raise RateLimited(REGISTRATIONS_WAITING, retry_after_s=RETRY_AFTER_S)
+    await registrations.save_registration(connection, new)

@@ -18,7 +18,7 @@ from registry.index.columns.filters import Filters
 from registry.index.query.facets import Facets, count_facets
 from registry.index.query.index_searcher import is_compiled
 from registry.index.query.search import Ranked, prepare_query, search
-from registry.ranking.explain import FACTOR_NAMES, Advantage, Explanation
+from registry.ranking.explain import FACTOR_NAMES, Explanation
 from registry.ranking.ties import OrderKey, make_seed
 from registry.records.packed_scores import Probes, ScoreColumns
 from registry.records.promise import Promise
@@ -34,6 +34,7 @@ from registry.usecases.refusals import NOT_READY, PAGES_ENDED
 from registry.usecases.search.brief import BriefResult, brief_result
 from registry.usecases.search.follow_index import IndexFollower
 from registry.usecases.search.record_rankings import RankingRecorder
+from registry.usecases.search.result import Result
 from registry.usecases.search.search_query import FIELD_OF_FACET, SearchQuery
 from registry.usecases.search.todays_seed import SeedReader
 from registry.usecases.sites.listed_entries import ListedEntries
@@ -58,21 +59,6 @@ class Continuation(msgspec.Struct, frozen=True, array_like=True):
     @property
     def order_key(self) -> OrderKey:
         return OrderKey(*self.after)
-
-
-class Result(msgspec.Struct, frozen=True, kw_only=True, rename="camel", gc=False):
-    """score: 0..100000000, the sum of the contributions.
-
-    ahead: null for the last of all. behind: ids of near-duplicates of the same publisher
-    that share this rank; at its last rank of the answer, of all its further sites too.
-    """
-
-    rank: int
-    score: int
-    site: SiteSummary
-    factors: Explanation
-    ahead: Advantage | None
-    behind: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from registry.index.columns.filters import FILTERS, MAX_VALUE_LENGTH, Filters
+from registry.usecases.search.result import MEMBERS, MemberName
 
 MAX_QUERY_LENGTH = 1_000
 
@@ -78,6 +79,20 @@ class SearchQuery(Filters, frozen=True, kw_only=True):
             "them, in a tenth of the words; full: with the facts behind every factor"
         ),
     ] = "full"
+    fields: (
+        Annotated[
+            tuple[MemberName, ...],
+            Meta(
+                min_length=1,
+                max_length=len(MEMBERS["full"]),
+                description="the members of each result that are wanted: "
+                + "; ".join(
+                    f"{detail}: {', '.join(MEMBERS[detail])}" for detail in MEMBERS
+                ),
+            ),
+        ]
+        | None
+    ) = None
     limit: Annotated[
         int, Meta(ge=1, le=100, description="the most results of a page")
     ] = 10

@@ -38,6 +38,10 @@ MORE_FILTERS: list[tuple[str, Any]] = [
     ("requires_auth", True),
     ("action", "do thing 3"),
     ("language", "de"),
+    ("open_to", "anyone"),
+    ("open_to", "members"),
+    *[("within_km", 500)] * 3,
+    ("within_km", 40),
 ]
 SEED = sha256(b"seed").digest()
 MakeRandom = Callable[[random.Random, int], Profile]
@@ -118,7 +122,7 @@ def freshness(site: Profile, now: datetime) -> int:
     return max(2000, round(FULL * math.exp(-days / 180)))
 
 
-def passes(site: Profile, filters: Filters) -> bool:
+def passes(site: Profile, filters: Filters, cell: str | None) -> bool:
     return (
         filters.category in (None, site.category)
         and filters.country in (None, site.country)
@@ -128,7 +132,16 @@ def passes(site: Profile, filters: Filters) -> bool:
         and filters.requires_auth in (None, *site.requires_auth)
         and filters.action in (None, *site.action_names)
         and filters.language in (None, *site.languages)
+        and filters.open_to
+        in (None, "members" if True in site.requires_auth else "anyone")
+        and (filters.within_km is None or is_within(site, cell, filters.within_km))
     )
+
+
+def is_within(site: Profile, cell: str | None, radius_km: int) -> bool:
+    if cell is None or not site.local or site.point is None:
+        return False
+    return int(distance_km(centroid_of(cell), site.point)) < radius_km
 
 
 def same_capabilities(profile: Profile, other: Profile) -> bool:
@@ -164,7 +177,7 @@ def standings(sites: list[Profile], query: Query, now: datetime) -> list[Standin
     places: dict[int, list[OrderKey]] = {}
     for site in sites:
         relevant, eligible = relevance(site, request, idf)
-        if not (eligible and passes(site, query.filters)):
+        if not (eligible and passes(site, query.filters, query.cell)):
             continue
         score = (
             4000 * relevant
@@ -282,3 +295,47 @@ def test_pages_put_together_are_the_whole_order(
     assert pages == list(whole)
     keys = [site.order_key for site in whole]
     assert all(earlier < later for earlier, later in pairwise(keys))
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_pages_within_a_radius_equal_the_slow_scorer(
+    number: int, random_site: MakeRandom, now: datetime
+) -> None:
+    rng = random.Random(number)
+    user = Point(rng.choice([-89.9, -17.0, 0.0, 52.5]), rng.choice([-179.9, 13.4]))
+
+    def near(site: Profile) -> Profile:
+        latitude = max(-90, min(90, user.latitude + rng.uniform(-4, 4)))
+        longitude = (user.longitude + rng.uniform(-6, 6) + 180) % 360 - 180
+        point = Point(latitude, longitude) if rng.random() < 0.9 else None
+        return replace(site, point=point, publisher=rng.randint(1, 12))
+
+    sites = [near(site) for site in corpus(rng, random_site, 60)]
+    builder = Builder.build(rng.sample(sites, 40), P)
+    index = builder.with_changes(sites, []).index
+    sizes = set()
+    for radius_km in (1, 30, 120, 500):
+        query = replace(
+            random_query(rng, request_vector(rng.choice(sites))),
+            cell=cell_of(user),
+            filters=Filters(within_km=radius_km),
+        )
+        pages: list[Standing] = []
+        after = None
+        while page := search(index, query, now=now, seed=SEED, k=3, after=after).sites:
+            pages += [(site.order_key, site.sharing) for site in page]
+            after = page[-1].order_key
+        assert pages == standings(sites, query, now)
+        sizes.add(len(pages))
+    assert len(sizes) > 1
+
+
+def test_no_site_is_within_a_radius_of_nowhere(
+    random_site: MakeRandom, now: datetime
+) -> None:
+    rng = random.Random(3)
+    sites = corpus(rng, random_site, 30)
+    index = Builder.build(sites, P).index
+    query = random_query(rng, request_vector(sites[0]))
+    query = replace(query, cell=None, filters=Filters(within_km=500))
+    assert search(index, query, now=now, seed=SEED, k=10).eligible == 0

@@ -39,7 +39,7 @@ def result(site: str, *actions: Invocation) -> BriefResult:
     return BriefResult(
         site=site,
         score=60.25,
-        contributions=(30.4, 10.0, 5.5, 4.5, 9.85),
+        contributions=(30, 10, 6, 4, 10),
         why="says book",
         actions=actions,
     )

@@ -29,7 +29,7 @@ def test_schemas_are_objects_of_json_schema(row: object) -> None:
 def test_a_search_takes_what_v1_takes_but_for_what_it_decides_itself() -> None:
     (search,) = (row for row in TOOLS if row.name == "search_sites")
     names = {field.encode_name for field in msgspec.structs.fields(SearchQuery)}
-    assert set(search.takes["properties"]) == names - {"detail", "facets"}
+    assert set(search.takes["properties"]) == names - {"detail", "facets", "fields"}
     assert search.takes["required"] == ["q"]
     assert "anyOf" not in json.dumps(search.takes)
 

@@ -13,7 +13,11 @@ from registry.interfaces.http.limits import Kind, limit_writes
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.http.strict import pointing_into_body, verify_text
-from registry.interfaces.rest.search.search import resolve_filters, verify_filters
+from registry.interfaces.rest.search.search import (
+    resolve_filters,
+    verify_filters,
+    verify_radius,
+)
 from registry.interfaces.rest.wire_model import RequestBody, WireModel
 from registry.records.auditor_signature import parse_signature
 from registry.records.counterfactual import Inquiry, verify_inquiry
@@ -118,6 +122,7 @@ async def ask_counterfactual(
     given = data.filters or Filters()
     with pointing_into_body("/filters"):
         verify_filters(given)
+        verify_radius(given, data.cell)
         filters = resolve_filters(given, services.gazetteer, with_country=True)
     return _view(await services.counterfactuals.answer(inquiry, filters))
 

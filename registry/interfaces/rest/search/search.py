@@ -9,7 +9,7 @@ from litestar import get, post
 from litestar.params import JSONBody
 
 from registry.errors import Refused
-from registry.index.columns.filters import FILTERS, Filters
+from registry.index.columns.filters import FILTER_NAMES, FILTERS, Filters
 from registry.index.query.facets import Facets
 from registry.interfaces.http import refusals
 from registry.interfaces.http.credentials import ANYBODY, Call, admit_asker
@@ -25,9 +25,11 @@ from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import pointing_into_body, verify_text
 from registry.interfaces.rest.paging import open_place, seal_place
 from registry.interfaces.rest.search.search_answer import (
+    AnyAnswer,
     BriefAnswer,
     PlaceView,
     SearchAnswer,
+    pick_fields,
     view_answer,
     view_brief,
 )
@@ -36,6 +38,7 @@ from registry.sites.gazetteer import Gazetteer
 from registry.sites.place import Place, Point, cell_of
 from registry.usecases.search.answer_search import Continuation
 from registry.usecases.search.receipts import make_receipt
+from registry.usecases.search.result import MEMBERS
 from registry.usecases.search.search_query import MAX_QUERY_LENGTH, SearchQuery
 
 View = TypeVar("View", SearchAnswer, BriefAnswer)
@@ -52,12 +55,10 @@ _MAY_BE_EMPTY = frozenset({"city", "nonce"})
     operation_class=reading_query(SearchQuery),
     query=required_parameters(SearchQuery),
 )
-async def search_by_query(
-    request: Call, services: Injected
-) -> SearchAnswer | BriefAnswer:
+async def search_by_query(request: Call, services: Injected) -> AnyAnswer:
     operator = await admit_asker(request, services, Kind.SEARCH)
     query = read_query(request.query_params, SearchQuery)
-    return await _answer_as_asked(services, query, operator)
+    return await answer_as_asked(services, query, operator)
 
 
 @post(
@@ -71,10 +72,10 @@ async def search_by_query(
 )
 async def search_by_body(
     data: JSONBody[SearchQuery], request: Call, services: Injected
-) -> SearchAnswer | BriefAnswer:
+) -> AnyAnswer:
     operator = await admit_asker(request, services, Kind.SEARCH)
     with pointing_into_body():
-        return await _answer_as_asked(services, data, operator)
+        return await answer_as_asked(services, data, operator)
 
 
 async def answer_search(
@@ -87,13 +88,25 @@ async def answer_search(
     return await _answer(services, query, operator, view_answer)
 
 
-async def _answer_as_asked(
+async def answer_as_asked(
     services: Services, query: SearchQuery, operator: str | None
-) -> SearchAnswer | BriefAnswer:
+) -> AnyAnswer:
     """Answer in the detail of the query. Raises: Refused, Unavailable."""
-    if query.detail == "brief":
-        return await _answer(services, query, operator, view_brief)
-    return await answer_search(services, query, operator)
+    fields = _fields(query)
+    answer = (
+        await _answer(services, query, operator, view_brief)
+        if query.detail == "brief"
+        else await answer_search(services, query, operator)
+    )
+    return pick_fields(answer, fields) if fields else answer
+
+
+def _fields(query: SearchQuery) -> tuple[str, ...]:
+    """Return the members of results that are picked. Raises: Refused."""
+    for name in query.fields or ():
+        if name not in MEMBERS[query.detail]:
+            raise none_of(MEMBERS[query.detail], name, "fields")
+    return query.fields or ()
 
 
 async def _answer(
@@ -137,8 +150,16 @@ def _resolve(
         _verify_text(query, name)
     verify_filters(query)
     place, cell = _locate(services.gazetteer, query)
+    verify_radius(query, cell)
     filters = resolve_filters(query, services.gazetteer, with_country=place is None)
     return place, cell, filters
+
+
+def verify_radius(filters: Filters, cell: str | None) -> None:
+    """Raises: Refused."""
+    if filters.within_km is not None and cell is None:
+        detail = "nothing says where the user is, from where it counts"
+        raise Refused(refusals.PARAMETER_INVALID, detail, pointer="withinKm")
 
 
 def verify_filters(filters: Filters) -> None:
@@ -168,7 +189,9 @@ def resolve_filters(
     if country and with_country:
         country = gazetteer.find_country(country)
     for name, value in values.items():
-        row = FILTERS[name]
+        row = FILTERS.get(name)
+        if row is None:
+            continue
         if row.folded:
             values[name] = row.compared(value)
         if row.choices and values[name] not in row.choices:
@@ -198,7 +221,7 @@ def _purpose(
     query: SearchQuery, cell: str | None, filters: Filters, policy: str
 ) -> str:
     """Return what binds a cursor to its own request, under its own policy."""
-    values = {name: getattr(filters, name) for name in FILTERS}
+    values = {name: getattr(filters, name) for name in FILTER_NAMES}
     request = msgspec.json.encode([query.q, cell, values, policy])
     return f"search {hashlib.sha256(request).hexdigest()}"
 

@@ -1,6 +1,8 @@
 """The answer to a search: the receipt of the record, results with reasons, facets."""
 
+from collections.abc import Sequence
 from datetime import datetime
+from typing import TypeAlias
 from urllib.parse import urlencode
 
 import msgspec
@@ -8,8 +10,9 @@ import msgspec
 from registry.index.query.facets import ValueCount
 from registry.interfaces.rest.wire_model import PromiseView, WireModel, view_promise
 from registry.sites.city_mentions import CityMention
-from registry.usecases.search.answer_search import Answer, Result
+from registry.usecases.search.answer_search import Answer
 from registry.usecases.search.brief import BriefResult
+from registry.usecases.search.result import PickedBriefResult, PickedResult, Result
 from registry.usecases.search.search_query import FacetName
 
 
@@ -90,6 +93,39 @@ class BriefAnswer(WireModel, omit_defaults=True):
     place: PlaceView | None = None
     next_cursor: str | None = None
     hints: tuple[CityHint, ...] = ()
+
+
+class PickedAnswer(SearchAnswer):
+    """Answer with fields: of each result those members alone."""
+
+    results: tuple[PickedResult, ...]
+
+
+class PickedBriefAnswer(BriefAnswer, omit_defaults=True):
+    """Answer with detail=brief and fields."""
+
+    results: tuple[PickedBriefResult, ...]
+
+
+AnyAnswer: TypeAlias = SearchAnswer | BriefAnswer | PickedAnswer | PickedBriefAnswer
+
+
+def pick_fields(
+    answer: SearchAnswer | BriefAnswer, fields: Sequence[str]
+) -> PickedAnswer | PickedBriefAnswer:
+    """Return the answer with some members of its results. fields: which these have."""
+    is_brief = isinstance(answer, BriefAnswer)
+    form, result = (
+        (PickedBriefAnswer, PickedBriefResult)
+        if is_brief
+        else (PickedAnswer, PickedResult)
+    )
+    members = msgspec.structs.asdict(answer)
+    members["results"] = tuple(
+        result(**{name: getattr(own, name) for name in fields})
+        for own in answer.results
+    )
+    return form(**members)
 
 
 def view_brief(

@@ -9,7 +9,7 @@ from litestar.params import JSONBody
 from registry.interfaces.http.credentials import ANYBODY, Call, admit_asker
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import problems
-from registry.interfaces.http.services import Injected
+from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.wire_model import PromisedView, RequestBody, view_promised
 from registry.observability import SELECTIONS
 from registry.usecases.search.select import Selection, select_site
@@ -40,6 +40,16 @@ async def report_selection(
     data: JSONBody[SelectionRequest], request: Call, services: Injected
 ) -> PromisedView:
     operator = await admit_asker(request, services, Kind.SELECTION)
+    return await save_selection(services, data, operator)
+
+
+async def save_selection(
+    services: Services, data: SelectionRequest, operator: str | None
+) -> PromisedView:
+    """Put a selection on record, for any face. operator: who reports it, if known.
+
+    Raises: Refused, Forbidden, NotFound, Conflict, Unavailable.
+    """
     async with services.api.begin() as connection:
         selected = await select_site(
             connection,

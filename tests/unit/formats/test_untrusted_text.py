@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from registry.interfaces.mcp.untrusted_text import neutralise, neutralise_all
+from registry.formats.untrusted_text import neutralise, neutralise_all
 
 HOSTILE = {
     "controls": ("Book\x00 a\x1b[31m table\x07", "Book a[31m table"),

@@ -1,0 +1,234 @@
+"""Deliveries of webhooks: leased, signed, retried ever more slowly, at last given up.
+
+A receiver is a stranger's server. It is asked through the fetcher's guard and deadline
+like any other, gets a slot of its own few, and is sent nothing before it has answered a
+challenge. What it answers decides only whether it is asked again.
+"""
+
+import asyncio
+import hashlib
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+import msgspec
+import structlog
+
+from crawler.context import Context
+from crawler.http.body import BodyLimits
+from crawler.http.bot_auth import BotAuth
+from registry.db import webhooks
+from registry.db.webhooks import DeadLetter, Webhook
+from registry.errors import Gone, Refused
+from registry.sites.identifier import format_site_id
+from registry.usecases.following import follow
+from registry.usecases.sites.change_feed import (
+    FeedCursor,
+    FeedPage,
+    SiteChange,
+    begin_feed,
+    read_feed,
+)
+
+SLOTS = 16
+LEASE = timedelta(seconds=60)
+PAUSE_S, IDLE = 1.0, timedelta(seconds=5)
+MOST_CHANGES = 100
+FIRST_PAUSE, LONGEST_PAUSE, SLOWER = timedelta(seconds=30), timedelta(hours=6), 4
+MOST_FAILURES, MOST_UNANSWERED = 8, 5
+JSON = "application/json"
+LIMITS = BodyLimits(wire_bytes=16_384, decoded_bytes=16_384, truncate=True)
+
+logger = structlog.get_logger()
+
+
+class FailedDelivery(NamedTuple):
+    """is_final: the receiver wants no more (410)."""
+
+    code: str
+    detail: str
+    is_final: bool = False
+
+
+class Deliverer:
+    """Deliverer of one process. auth: signs what is sent."""
+
+    def __init__(self, context: Context, auth: BotAuth, slots: int = SLOTS) -> None:
+        self._context = context
+        self._auth = auth
+        self._slots = slots
+        self._jobs: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Deliver until cancelled; leases of what is under way run out."""
+        try:
+            await follow(self.deliver_due, pause_s=PAUSE_S, lost="webhooks_lost")
+        finally:
+            for job in self._jobs:
+                job.cancel()
+
+    async def deliver_due(self) -> None:
+        """Start what is due, as far as there are slots."""
+        free = self._slots - len(self._jobs)
+        if not free:
+            return
+        async with self._context.engine.begin() as connection:
+            leased = await webhooks.lease_webhooks(
+                connection, now=self._context.clock(), lease=LEASE, limit=free
+            )
+        for row in leased:
+            job = asyncio.create_task(self._serve(row))
+            self._jobs.add(job)
+            job.add_done_callback(self._jobs.discard)
+
+    async def join(self) -> None:
+        """Wait for what is under way."""
+        await asyncio.gather(*self._jobs)
+
+    async def _serve(self, row: Webhook) -> None:
+        try:
+            if row.state == "pending":
+                await self._challenge(row)
+            else:
+                await self._deliver(row)
+        except Exception:  # the one place where a job's bug ends
+            logger.exception("delivery_failed", webhook=row.webhook_id)
+
+    async def _challenge(self, row: Webhook) -> None:
+        """Ask the receiver to say back what only it is told."""
+        body = {
+            "type": "challenge",
+            "webhook": row.webhook_id,
+            "challenge": row.challenge,
+        }
+        answer = await self._post(row, msgspec.json.encode(body))
+        if not isinstance(answer, FailedDelivery):
+            if _said_back(answer, row.challenge):
+                await self._settle(row, state="active", failures=0, problem=None)
+                return
+            answer = FailedDelivery(
+                "challenge_unanswered", "it did not say it back as JSON"
+            )
+        is_over = answer.is_final or row.failures + 1 >= MOST_UNANSWERED
+        await self._put_off(row, answer, is_over=is_over)
+
+    async def _deliver(self, row: Webhook) -> None:
+        page = await self._next_page(row)
+        if page is None or not page.changes:
+            await self._settle(row, page, due_at=self._context.clock() + IDLE)
+            return
+        delivery_id = _delivery_id(row, page)
+        body = msgspec.json.encode(
+            {
+                "type": "changes",
+                "id": delivery_id,
+                "webhook": row.webhook_id,
+                "changes": list(map(_view, page.changes)),
+                "hasMore": page.has_more,
+            }
+        )
+        answer = await self._post(row, body)
+        if not isinstance(answer, FailedDelivery):
+            now = self._context.clock()
+            due_at = now if page.has_more else now + IDLE
+            await self._settle(
+                row, page, due_at=due_at, delivered_at=now, failures=0, problem=None
+            )
+            return
+        is_over = answer.is_final or row.failures + 1 >= MOST_FAILURES
+        letter = self._letter(row, delivery_id, body, answer) if is_over else None
+        await self._put_off(row, answer, is_over=is_over, letter=letter)
+
+    async def _next_page(self, row: Webhook) -> FeedPage | None:
+        """Return None where the database has another history: it begins anew, now."""
+        cursor = msgspec.json.decode(row.cursor, type=FeedCursor)
+        async with self._context.engine.connect() as connection:
+            try:
+                return await read_feed(connection, cursor, MOST_CHANGES)
+            except Gone:
+                fresh = await begin_feed(connection, from_now=True)
+                return FeedPage(changes=(), cursor=fresh, has_more=False)
+
+    async def _post(self, row: Webhook, body: bytes) -> bytes | FailedDelivery:
+        """Return what a receiver answered with success."""
+        fetcher = self._context.fetcher
+        try:
+            headers = self._auth.sign_post(fetcher.target_of(row.url), body, JSON)
+            answer = await fetcher.post(
+                row.url, body, content_type=JSON, limits=LIMITS, headers=headers
+            )
+        except Refused as refused:
+            return FailedDelivery(refused.code, refused.problem.detail[:300])
+        if 200 <= answer.status < 300:
+            return answer.body
+        detail = f"it answered {answer.status}"
+        return FailedDelivery("status", detail, is_final=answer.status == 410)
+
+    async def _settle(
+        self, row: Webhook, page: FeedPage | None = None, **changed: Any
+    ) -> None:
+        if page is not None:
+            changed["cursor"] = msgspec.json.encode(page.cursor)
+        async with self._context.engine.begin() as connection:
+            await webhooks.settle(connection, row, **changed)
+
+    async def _put_off(
+        self,
+        row: Webhook,
+        failure: FailedDelivery,
+        *,
+        is_over: bool,
+        letter: DeadLetter | None = None,
+    ) -> None:
+        """Try later, or never: then the letter, if there is one, is for the owner."""
+        changed = {
+            "state": "suspended" if is_over else row.state,
+            "failures": row.failures + 1,
+            "problem": {"code": failure.code, "detail": failure.detail},
+            "due_at": self._context.clock() + self._pause(row.failures),
+        }
+        async with self._context.engine.begin() as connection:
+            held = await webhooks.settle(connection, row, **changed)
+            if held and letter is not None:
+                await webhooks.bury(connection, row.webhook_id, letter)
+
+    def _pause(self, failures: int) -> timedelta:
+        """Return a pause that grows, and that no two share."""
+        slower: int = SLOWER ** min(failures, 10)
+        pause = min(LONGEST_PAUSE, FIRST_PAUSE * slower)
+        return pause * (0.75 + self._context.draw() / 2)
+
+    def _letter(
+        self, row: Webhook, delivery_id: str, body: bytes, failure: FailedDelivery
+    ) -> DeadLetter:
+        return DeadLetter(
+            delivery_id=delivery_id,
+            body=body.decode(),
+            problem={"code": failure.code, "detail": failure.detail},
+            attempts=row.failures + 1,
+            died_at=self._context.clock(),
+        )
+
+
+def _said_back(answer: bytes, challenge: str) -> bool:
+    try:
+        members = msgspec.json.decode(answer, type=dict[str, Any])
+    except msgspec.MsgspecError:
+        return False
+    return members.get("challenge") == challenge
+
+
+def _delivery_id(row: Webhook, page: FeedPage) -> str:
+    """Return the same id for the same changes, so that a receiver can tell a repetition."""
+    members = [row.webhook_id, [change.cursor.after for change in page.changes]]
+    return hashlib.sha256(msgspec.json.encode(members)).hexdigest()[:32]
+
+
+def _view(change: SiteChange) -> dict[str, object]:
+    entry = change.entry
+    return {
+        "id": format_site_id(entry.site_id),
+        "host": entry.host,
+        "status": entry.shown_status,
+        "listed": entry.is_listed,
+        "updatedAt": entry.updated_at,
+    }

@@ -1,0 +1,147 @@
+"""The client of the commands and the demo, which show answers as they come."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from registry.client.api_call import (
+    NO_RETRIES,
+    ApiCall,
+    RetryRule,
+    post_jose,
+    post_json,
+    verify_success,
+)
+from registry.client.calling import ApiConnection
+from registry.client.failures import AnswerInvalid
+from registry.client.kept_promises import keep_promise
+from registry.client.results import Json
+from registry.identity.statements.detached_jws import HEADER as SIGNATURE_HEADER
+from registry.tlog.follow import MAX_RESPONSE_BYTES
+
+FINAL = ("active", "rejected", "withdrawn")
+POLL_S = 0.05
+REPORT = "/v1/reports/fairness"
+OWN_REPORT = "/v1/operators/self/report"
+MAX_REPORT_BYTES = 256 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedFile:
+    """A file with its detached JWS, "" if the registry gave none."""
+
+    body: bytes
+    signature: str
+
+
+class RegistryClient(ApiConnection):
+    """Client of the API in its own JSON. operator: see `AsyncClient`.
+
+    promises: a file to which the promise of every answer is appended, for
+    `fair-registry audit promises` to check later.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        timeout_s: float = 30.0,
+        promises: Path | None = None,
+        operator: httpx.Auth | None = None,
+        retries: RetryRule = NO_RETRIES,
+    ) -> None:
+        super().__init__(
+            base_url, timeout_s=timeout_s, retries=retries, operator=operator
+        )
+        self._promises = promises
+
+    async def is_ready(self) -> bool:
+        call = ApiCall(method="GET", path="/health/ready")
+        try:
+            return (await self.send(call)).status == 200
+        except (httpx.TransportError, AnswerInvalid):
+            return False
+
+    async def challenge(self, host: str) -> Json:
+        return await self._post("/v1/challenges", {"host": host})
+
+    async def submit(self, token: str) -> Json:
+        return await self.call(post_jose("/v1/registrations", token), Json)
+
+    async def register_operator(self, token: str) -> Json:
+        return await self.call(post_jose("/v1/operators", token), Json)
+
+    async def change_operator(self, operator_id: str, token: str) -> Json:
+        """token: signed with act update, rotate or close."""
+        path = f"/v1/operators/{operator_id}/statements"
+        return await self.call(post_jose(path, token), Json)
+
+    async def registration(self, registration_id: str) -> Json:
+        return await self.get(f"/v1/registrations/{registration_id}")
+
+    async def decided(self, registration_id: str, *, timeout_s: float = 30) -> Json:
+        """Wait for the decision on the registration. Raises: TimeoutError."""
+        async with asyncio.timeout(timeout_s):
+            while True:
+                registration = await self.registration(registration_id)
+                if registration["status"] in FINAL:
+                    return registration
+                await asyncio.sleep(POLL_S)
+
+    async def set_label(self, signed: Json) -> Json:
+        """Submit an auditor's label of a site."""
+        return await self._post("/v1/labels", signed)
+
+    async def ask_counterfactual(self, signed: Json) -> Json:
+        """Ask an auditor's counterfactual question, which is not put on record."""
+        return await self._post("/v1/counterfactual", signed)
+
+    async def search(self, **query: Any) -> Json:
+        given = {name: value for name, value in query.items() if value is not None}
+        answer = await self._post("/v1/search", given)
+        self._keep(answer["ranking"])
+        return answer
+
+    async def select(self, ranking_id: str, site_id: str | None) -> Json:
+        body = {"rankingId": ranking_id, "siteId": site_id}
+        answer = await self._post("/v1/selections", body)
+        self._keep(answer)
+        return answer
+
+    async def erase(self, ranking_id: str) -> Json:
+        """Erase the ranking's disclosures. ranking_id: whole, with its secret."""
+        path = f"/v1/rankings/{ranking_id}/erase"
+        return await self.call(ApiCall(method="POST", path=path), Json)
+
+    async def get(self, path: str, params: Mapping[str, Any] | None = None) -> Json:
+        return await self.get_as(path, Json, params)
+
+    async def report(self, params: Mapping[str, Any], path: str = REPORT) -> SignedFile:
+        """Fetch the fairness report; at OWN_REPORT that of the calling operator."""
+        answer = await self.send(
+            ApiCall(method="GET", path=path, params=params, max_bytes=MAX_REPORT_BYTES)
+        )
+        verify_success(answer)
+        signature = answer.headers.get(SIGNATURE_HEADER.lower(), "")
+        return SignedFile(body=answer.body, signature=signature)
+
+    async def fetch(self, path: str) -> bytes | None:
+        """Fetch a file of the log, None if there is none."""
+        answer = await self.send(
+            ApiCall(method="GET", path=f"/{path}", max_bytes=MAX_RESPONSE_BYTES)
+        )
+        if answer.status == 404:
+            return None
+        verify_success(answer)
+        return answer.body
+
+    def _keep(self, answer: Json) -> None:
+        if self._promises:
+            keep_promise(self._promises, self.base_url, answer)
+
+    async def _post(self, path: str, body: Json) -> Json:
+        return await self.call(post_json(path, body), Json)

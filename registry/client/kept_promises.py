@@ -1,0 +1,30 @@
+"""Promises of a registry, as lines of a file that `audit promises` checks later."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+
+class KeptPromise(msgspec.Struct, rename="camel", kw_only=True, frozen=True):
+    """A promise that came with an answer, as a line of the client's file of promises.
+
+    id: of the record, the public half of a ranking's.
+    """
+
+    registry: str
+    id: str
+    leaf_hash: str
+    promise: dict[str, str]
+
+
+def keep_promise(file: Path, registry: str, answer: dict[str, Any]) -> None:
+    """Append the promise of an answer that has id, leafHash and promise."""
+    receipt = KeptPromise(
+        registry=registry,
+        id=str(answer["id"]).partition(".")[0],
+        leaf_hash=answer["leafHash"],
+        promise=answer["promise"],
+    )
+    with file.open("ab") as lines:
+        lines.write(msgspec.json.encode(receipt) + b"\n")

@@ -1,0 +1,189 @@
+"""SQL of webhooks: subscriptions, leases of what is due, dead letters.
+
+As with the frontier, what became of a delivery is written only under the fence of its
+lease; a crawler that died leaves a lease that runs out.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from sqlalchemy import Row, delete, func, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+
+from registry.db.engine.engines import Connection
+from registry.db.schema.webhook_tables import webhook, webhook_letter
+
+State = Literal["pending", "active", "suspended"]
+LETTERS_OF_WEBHOOK = 20
+
+LEASE = text("""
+    WITH ready AS MATERIALIZED (
+        SELECT webhook_id FROM registry.webhook
+        WHERE state <> 'suspended' AND due_at <= :now
+            AND (leased_until IS NULL OR leased_until <= :now)
+        ORDER BY due_at LIMIT :limit FOR UPDATE SKIP LOCKED
+    )
+    UPDATE registry.webhook AS w SET leased_until = :until, fence = w.fence + 1
+    FROM ready WHERE w.webhook_id = ready.webhook_id
+    RETURNING w.*
+""")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Webhook:
+    """A subscription. cursor: a FeedCursor as JSON. failures: in a row.
+
+    pending: the receiver has not shown yet that it wants this; suspended: it is not
+    asked any more, until its owner says so. problem: code and detail of the last failure.
+    """
+
+    webhook_id: str
+    operator_id: str
+    url: str
+    state: State
+    challenge: str
+    cursor: bytes
+    created_at: datetime
+    delivered_at: datetime | None = None
+    problem: Mapping[str, str] | None = None
+    failures: int = 0
+    due_at: datetime | None = None
+    fence: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadLetter:
+    """A delivery that was given up. body: as it was sent."""
+
+    delivery_id: str
+    body: str
+    problem: Mapping[str, str]
+    attempts: int
+    died_at: datetime
+
+
+async def add_webhook(connection: Connection, new: Webhook) -> None:
+    names = ("webhook_id", "operator_id", "url", "state", "challenge", "cursor")
+    values = {name: getattr(new, name) for name in (*names, "created_at", "due_at")}
+    await connection.execute(insert(webhook).values(values))
+
+
+async def webhooks_of(
+    connection: Connection, operator_id: str, *, lock: bool = False
+) -> list[Webhook]:
+    """Return an operator's, the oldest first. lock: no other is added meanwhile."""
+    if lock:
+        key = func.hashtextextended(f"webhooks {operator_id}", 0)
+        await connection.execute(select(func.pg_advisory_xact_lock(key)))
+    query = select(webhook).where(webhook.c.operator_id == operator_id)
+    rows = await connection.execute(query.order_by(webhook.c.webhook_id))
+    return list(map(_webhook, rows))
+
+
+async def remove_webhooks(
+    connection: Connection, operator_id: str, webhook_id: str | None = None
+) -> int:
+    """Remove one of an operator's, or all; return how many there were."""
+    query = delete(webhook).where(webhook.c.operator_id == operator_id)
+    if webhook_id is not None:
+        query = query.where(webhook.c.webhook_id == webhook_id)
+    return (await connection.execute(query)).rowcount
+
+
+async def renew(
+    connection: Connection, webhook_id: str, challenge: str, now: datetime
+) -> None:
+    """Have the receiver asked again; deliveries go on where they stopped."""
+    await connection.execute(
+        update(webhook)
+        .where(webhook.c.webhook_id == webhook_id)
+        .values(
+            state="pending", challenge=challenge, failures=0, problem=None, due_at=now
+        )
+    )
+
+
+async def lease_webhooks(
+    connection: Connection, *, now: datetime, lease: timedelta, limit: int
+) -> list[Webhook]:
+    parameters = {"now": now, "until": now + lease, "limit": limit}
+    return list(map(_webhook, await connection.execute(LEASE, parameters)))
+
+
+async def settle(connection: Connection, leased: Webhook, **changed: Any) -> bool:
+    """Write what became of it and end the lease; False if the lease was lost."""
+    written = await connection.execute(
+        update(webhook)
+        .where(
+            webhook.c.webhook_id == leased.webhook_id,
+            webhook.c.fence == leased.fence,
+        )
+        .values(leased_until=None, **changed)
+    )
+    return written.rowcount == 1
+
+
+async def bury(connection: Connection, webhook_id: str, letter: DeadLetter) -> None:
+    """Keep a dead letter, and the newest of those before."""
+    values = {
+        "webhook_id": webhook_id,
+        "delivery_id": letter.delivery_id,
+        "body": letter.body,
+        "problem": dict(letter.problem),
+        "attempts": letter.attempts,
+        "died_at": letter.died_at,
+    }
+    await connection.execute(
+        insert(webhook_letter)
+        .values(values)
+        .on_conflict_do_update(
+            index_elements=["webhook_id", "delivery_id"], set_=values
+        )
+    )
+    newest = (
+        select(webhook_letter.c.delivery_id)
+        .where(webhook_letter.c.webhook_id == webhook_id)
+        .order_by(webhook_letter.c.died_at.desc())
+        .limit(LETTERS_OF_WEBHOOK)
+    )
+    await connection.execute(
+        delete(webhook_letter).where(
+            webhook_letter.c.webhook_id == webhook_id,
+            webhook_letter.c.delivery_id.not_in(newest),
+        )
+    )
+
+
+async def letters_of(connection: Connection, webhook_id: str) -> list[DeadLetter]:
+    """Return the dead letters, the newest first."""
+    query = select(webhook_letter).where(webhook_letter.c.webhook_id == webhook_id)
+    rows = await connection.execute(query.order_by(webhook_letter.c.died_at.desc()))
+    return [
+        DeadLetter(
+            delivery_id=row.delivery_id,
+            body=row.body,
+            problem=row.problem,
+            attempts=row.attempts,
+            died_at=row.died_at,
+        )
+        for row in rows
+    ]
+
+
+def _webhook(row: Row[Any]) -> Webhook:
+    return Webhook(
+        webhook_id=row.webhook_id,
+        operator_id=row.operator_id,
+        url=row.url,
+        state=row.state,
+        challenge=row.challenge,
+        cursor=bytes(row.cursor),
+        created_at=row.created_at,
+        delivered_at=row.delivered_at,
+        problem=row.problem,
+        failures=row.failures,
+        due_at=row.due_at,
+        fence=row.fence,
+    )

@@ -1,0 +1,214 @@
+"""/v1/webhooks: an operator's subscriptions to what changes, and their dead letters."""
+
+from datetime import datetime
+from typing import Annotated
+
+import msgspec
+from litestar import Response, delete, get, post
+from litestar.params import FromPath, JSONBody
+
+from registry.db.webhooks import State, Webhook, webhooks_of
+from registry.errors import Unavailable
+from registry.interfaces.http.credentials import (
+    OPERATOR_SECURITY,
+    Call,
+    require_operator,
+)
+from registry.interfaces.http.limits import Kind
+from registry.interfaces.http.problems import problems
+from registry.interfaces.http.services import Injected
+from registry.interfaces.rest.wire_model import RequestBody, WireModel
+from registry.usecases import subscriptions
+from registry.usecases.refusals import WEBHOOKS_OFF
+
+
+class WebhookRequest(RequestBody):
+    """url: https, port 443, a public host; it has to answer the challenge first."""
+
+    url: Annotated[str, msgspec.Meta(max_length=2048)]
+
+
+class WebhookProblem(WireModel):
+    code: str
+    detail: str
+
+
+class WebhookView(WireModel):
+    """state: pending until the challenge is answered; suspended after too many failures.
+
+    failures: in a row. problem: of the last one. nextAttemptAt: not before.
+    """
+
+    id: str
+    url: str
+    state: State
+    created_at: datetime
+    delivered_at: datetime | None
+    failures: int
+    problem: WebhookProblem | None
+    next_attempt_at: datetime | None
+
+
+class WebhookList(WireModel):
+    """An operator's own, the oldest first."""
+
+    webhooks: tuple[WebhookView, ...]
+
+
+class DeadLetterView(WireModel):
+    """body: as it was sent for the last time."""
+
+    id: str
+    attempts: int
+    died_at: datetime
+    problem: WebhookProblem
+    body: str
+
+
+class DeadLetterList(WireModel):
+    """The newest first, twenty at most."""
+
+    letters: tuple[DeadLetterView, ...]
+
+
+@post(
+    "/webhooks",
+    operation_id="subscribe",
+    summary="Have changes sent to an address of yours",
+    tags=["webhooks"],
+    security=OPERATOR_SECURITY,
+    responses=problems(401, 408, 409, 413, 415, 429),
+)
+async def subscribe(
+    data: JSONBody[WebhookRequest], request: Call, services: Injected
+) -> Response[WebhookView]:
+    """A crawler asks the address first: POST {"type":"challenge","challenge":…}.
+
+    It answers 200 with {"challenge":…}, the same, and is sent what changes from now on.
+    """
+    operator = await require_operator(request, services, Kind.WRITE)
+    if services.bot.agent is None:
+        raise Unavailable(WEBHOOKS_OFF)
+    async with services.api.begin() as connection:
+        row = await subscriptions.subscribe(
+            connection, operator, data.url, services.ids
+        )
+    headers = {"Location": f"/v1/webhooks/{row.webhook_id}"}
+    return Response(_view(row), headers=headers)
+
+
+@get(
+    "/webhooks",
+    operation_id="listWebhooks",
+    summary="Your subscriptions",
+    tags=["webhooks"],
+    security=OPERATOR_SECURITY,
+    responses=problems(401),
+)
+async def list_webhooks(request: Call, services: Injected) -> WebhookList:
+    operator = await require_operator(request, services)
+    async with services.api.connect() as connection:
+        rows = await webhooks_of(connection, operator)
+    return WebhookList(webhooks=tuple(map(_view, rows)))
+
+
+@get(
+    "/webhooks/{webhook_id:str}",
+    operation_id="getWebhook",
+    summary="A subscription, and how its deliveries go",
+    tags=["webhooks"],
+    security=OPERATOR_SECURITY,
+    responses=problems(401, 404),
+)
+async def get_webhook(
+    webhook_id: FromPath[str], request: Call, services: Injected
+) -> WebhookView:
+    operator = await require_operator(request, services)
+    async with services.api.connect() as connection:
+        return _view(await subscriptions.find_webhook(connection, operator, webhook_id))
+
+
+@get(
+    "/webhooks/{webhook_id:str}/letters",
+    operation_id="getDeadLetters",
+    summary="What could not be delivered",
+    tags=["webhooks"],
+    security=OPERATOR_SECURITY,
+    responses=problems(401, 404),
+)
+async def get_dead_letters(
+    webhook_id: FromPath[str], request: Call, services: Injected
+) -> DeadLetterList:
+    operator = await require_operator(request, services)
+    async with services.api.connect() as connection:
+        rows = await subscriptions.dead_letters(connection, operator, webhook_id)
+    return DeadLetterList(
+        letters=tuple(
+            DeadLetterView(
+                id=row.delivery_id,
+                attempts=row.attempts,
+                died_at=row.died_at,
+                problem=WebhookProblem(**row.problem),
+                body=row.body,
+            )
+            for row in rows
+        )
+    )
+
+
+@post(
+    "/webhooks/{webhook_id:str}/resume",
+    operation_id="resumeWebhook",
+    summary="Have a suspended subscription go on where it stopped",
+    tags=["webhooks"],
+    security=OPERATOR_SECURITY,
+    status_code=200,
+    responses=problems(401, 404, 429),
+)
+async def resume_webhook(
+    webhook_id: FromPath[str], request: Call, services: Injected
+) -> WebhookView:
+    """The address is asked anew whether it wants this; nothing is lost meanwhile."""
+    operator = await require_operator(request, services, Kind.WRITE)
+    async with services.api.begin() as connection:
+        row = await subscriptions.resume(connection, operator, webhook_id, services.ids)
+    return _view(row)
+
+
+@delete(
+    "/webhooks/{webhook_id:str}",
+    operation_id="unsubscribe",
+    summary="End a subscription",
+    tags=["webhooks"],
+    security=OPERATOR_SECURITY,
+    responses=problems(401, 404),
+)
+async def unsubscribe(
+    webhook_id: FromPath[str], request: Call, services: Injected
+) -> None:
+    operator = await require_operator(request, services)
+    async with services.api.begin() as connection:
+        await subscriptions.unsubscribe(connection, operator, webhook_id)
+
+
+def _view(row: Webhook) -> WebhookView:
+    return WebhookView(
+        id=row.webhook_id,
+        url=row.url,
+        state=row.state,
+        created_at=row.created_at,
+        delivered_at=row.delivered_at,
+        failures=row.failures,
+        problem=WebhookProblem(**row.problem) if row.problem else None,
+        next_attempt_at=row.due_at if row.state != "suspended" else None,
+    )
+
+
+WEBHOOKS = [
+    subscribe,
+    list_webhooks,
+    get_webhook,
+    get_dead_letters,
+    resume_webhook,
+    unsubscribe,
+]

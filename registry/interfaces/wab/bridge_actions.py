@@ -1,0 +1,145 @@
+"""The actions of the bridge as they are carried out: by what answers /v1.
+
+Names, descriptions and parameters are the registry's own (`OWN_ACTIONS`). Words of sites
+come back neutralised, and with a notice whose they are.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import msgspec
+from litestar.types import Scope
+
+from registry.db.sites import documents
+from registry.errors import Refused
+from registry.formats.reading.call_targets import resolve_target
+from registry.formats.untrusted_text import NOTICE, neutralise_all
+from registry.interfaces.http.limits import Kind
+from registry.interfaces.http.refusals import PARAMETER_INVALID
+from registry.interfaces.http.services import Services
+from registry.interfaces.http.strict import convert_body, pointing_into_body
+from registry.interfaces.rest.registration.challenges import (
+    ChallengeRequest,
+    create_challenge,
+)
+from registry.interfaces.rest.search.explained_ranking import explain_ranking
+from registry.interfaces.rest.search.search import answer_as_asked
+from registry.interfaces.rest.search.selections import SelectionRequest, save_selection
+from registry.interfaces.rest.sites.entry_views import view_site
+from registry.interfaces.rest.sites.lint import view_report
+from registry.interfaces.rest.sites.sites import find_registered
+from registry.interfaces.wab.bridge_command import Json
+from registry.usecases.search.search_query import SearchQuery
+
+Text = Annotated[str, msgspec.Meta(max_length=253)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """The agent that an action is for. operator: id, None of an anonymous one."""
+
+    services: Services
+    scope: Scope
+    operator: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BridgeAction:
+    """kind: of the limit that counts it beside the message's own."""
+
+    run: Callable[[Asker, Json], Awaitable[Any]]
+    kind: Kind | None = None
+
+
+class RankingArguments(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    ranking_id: Annotated[str, msgspec.Meta(max_length=100)]
+
+
+class HostArguments(msgspec.Struct, forbid_unknown_fields=True):
+    host: Text
+
+
+class LintArguments(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """document: an object, or the text of a document or page."""
+
+    document: dict[str, Any] | str
+    url: Annotated[str, msgspec.Meta(max_length=2048)] = ""
+    content_type: Annotated[str, msgspec.Meta(max_length=100)] = "application/json"
+
+
+async def _search(asker: Asker, data: Json) -> Any:
+    query = convert_body({"detail": "brief", **data}, SearchQuery)
+    with pointing_into_body():
+        answer = await answer_as_asked(asker.services, query, asker.operator)
+    return {"notice": NOTICE, **neutralise_all(msgspec.to_builtins(answer))}
+
+
+async def _get_site(asker: Asker, data: Json) -> Any:
+    host, services = convert_body(data, HostArguments).host, asker.services
+    async with services.api.connect() as connection:
+        entry = await find_registered(connection, host, test_hosts=services.test_hosts)
+        current = await documents.current_documents(connection, entry.site_id)
+    view = msgspec.to_builtins(view_site(entry, current))
+    return {"notice": NOTICE, **neutralise_all(view)}
+
+
+async def _explain(asker: Asker, data: Json) -> Any:
+    ranking_id = convert_body(data, RankingArguments).ranking_id
+    explained = await explain_ranking(asker.services, ranking_id)
+    return {"notice": NOTICE, **neutralise_all(explained)}
+
+
+async def _select(asker: Asker, data: Json) -> Any:
+    selection = convert_body(data, SelectionRequest)
+    return await save_selection(asker.services, selection, asker.operator)
+
+
+async def _register(asker: Asker, data: Json) -> Any:
+    """Guide: the statement that follows is signed, and goes to /v1/registrations."""
+    origin = asker.services.origin
+    challenge = await create_challenge.fn(
+        convert_body(data, ChallengeRequest), asker.services
+    )
+    return {
+        **msgspec.to_builtins(challenge),
+        "then": [
+            "Publish your key in one of the ways of nextSteps.",
+            "Add docs, the URLs of your documents, to payload; sign it as a compact JWS.",
+            f"POST the JWS to {origin}/v1/registrations as application/jose.",
+            "Ask the statusUrl of the answer until status is active or rejected.",
+        ],
+    }
+
+
+async def _lint(asker: Asker, data: Json) -> Any:
+    arguments, services = convert_body(data, LintArguments), asker.services
+    if arguments.url and not resolve_target(
+        arguments.url, base="", allow_loopback=services.test_hosts
+    ):
+        detail = "the address of a document is an absolute https URL"
+        raise Refused(PARAMETER_INVALID, detail, pointer="/url")
+    document = arguments.document
+    body = (
+        document.encode("utf-8", "surrogatepass")
+        if isinstance(document, str)
+        else msgspec.json.encode(document)
+    )
+    report = await asyncio.to_thread(
+        services.linter.lint,
+        body,
+        url=arguments.url,
+        content_type=arguments.content_type,
+    )
+    return neutralise_all(msgspec.to_builtins(view_report(report)))
+
+
+ACTIONS: Mapping[str, BridgeAction] = {
+    "searchSites": BridgeAction(_search, Kind.SEARCH),
+    "getSite": BridgeAction(_get_site),
+    "explainRanking": BridgeAction(_explain),
+    "reportSelection": BridgeAction(_select, Kind.SELECTION),
+    "registerSite": BridgeAction(_register, Kind.WRITE),
+    "lintDocument": BridgeAction(_lint, Kind.WRITE),
+}

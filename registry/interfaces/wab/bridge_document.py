@@ -1,0 +1,84 @@
+"""The registry's own discovery document, /agent-bridge.json: WAB 1.0, Appendix A.
+
+Beside what the specification has, it holds `actions` and `endpoints`, which WAB's own
+clients read.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from litestar import Response, get
+
+from registry.interfaces.discovery.own_documents import own_document
+from registry.interfaces.discovery.own_site import BRIDGE
+from registry.interfaces.http.conditional import Conditional
+from registry.interfaces.http.limits import Kind, Limits
+from registry.interfaces.http.services import Injected, Services
+from registry.interfaces.wab.page_content import SELECTORS
+from registry.interfaces.wab.sealed_session import LIFETIME, PERMISSIONS
+
+VERSION = "1.0"
+CATEGORY: Mapping[str, str] = {
+    "searchSites": "discovery",
+    "getSite": "discovery",
+    "explainRanking": "audit",
+    "reportSelection": "audit",
+    "registerSite": "registration",
+    "lintDocument": "registration",
+}
+_MINUTE_S = 60
+
+
+def most_a_minute(limits: Limits) -> int:
+    """Return what an agent can send in any minute at most: at once, and after that."""
+    quota = limits.quota(Kind.MESSAGE)
+    return math.floor(quota.burst + _MINUTE_S * quota.per_s)
+
+
+def bridge_document(services: Services) -> dict[str, Any]:
+    origin = services.origin
+    document: dict[str, Any] = own_document("wab", origin)
+    capabilities = document["capabilities"]
+    commands = [
+        {**command, "category": CATEGORY[command["name"]]}
+        for command in capabilities["commands"]
+    ]
+    return {
+        **document,
+        "capabilities": {
+            **capabilities,
+            "commands": commands,
+            "permissions": dict(PERMISSIONS),
+            "tier": "free",
+        },
+        "agent_access": {
+            "preferred_entry_point": "/",
+            "api_fallback": f"{origin}/v1",
+            "selectors": dict(SELECTORS),
+        },
+        "security": {
+            "require_origin_match": True,
+            "session_ttl": int(LIFETIME.total_seconds()),
+            "max_rate": most_a_minute(services.limits),
+        },
+        "actions": commands,
+        "endpoints": {
+            name: f"{origin}{BRIDGE}/{name}"
+            for name in ("discover", "actions", "execute", "ping", "search")
+        },
+    }
+
+
+def own_commands(services: Services, category: Any = None) -> Sequence[dict[str, Any]]:
+    commands: Sequence[dict[str, Any]] = bridge_document(services)["actions"]
+    return [row for row in commands if category in {None, "", row["category"]}]
+
+
+@get(
+    ["/agent-bridge.json", "/.well-known/wab.json"],
+    include_in_schema=False,
+    middleware=[Conditional("public, max-age=300")],
+)
+async def get_own_document(services: Injected) -> Response[dict[str, Any]]:
+    return Response(bridge_document(services), headers={"X-WAB-Version": VERSION})

@@ -1,0 +1,213 @@
+"""The WebSocket transport of the bridge (WAB 1.0, §7.2).
+
+Commands of a connection are answered one after the other, each before the next is read:
+who reads slowly is read slowly, and no more than one reply of a connection is held.
+"""
+
+import asyncio
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from litestar import WebSocket, websocket
+
+from registry.errors import RegistryError
+from registry.interfaces.discovery.own_site import SOCKET
+from registry.interfaces.http.strict import MAX_BODY_BYTES, MAX_BODY_DEPTH
+from registry.interfaces.wab.agent_exchange import Agent
+from registry.interfaces.wab.bridge_command import (
+    CommandReply,
+    Json,
+    id_of,
+    parse_command,
+)
+from registry.interfaces.wab.bridge_methods import heartbeat
+from registry.interfaces.wab.dispatcher import RATE_LIMITED, Dispatcher
+from registry.interfaces.wab.sealed_session import open_session
+from registry.strict_json import parse_json
+
+HEARTBEAT_S = 30.0
+SEND_TIMEOUT_S = 20.0
+IDLE_S = 600.0
+MOST_REFUSED = 20
+"""Commands beyond the limit, one after the other, until the connection is closed."""
+
+MOST_TOKENS = 2
+"""Sessions of a connection at once: the last, and that which it renewed."""
+
+SESSION_EXPIRED, RATE_EXCEEDED, NOT_AUTHENTICATED = 4001, 4002, 4003
+UNSUPPORTED_DATA, TOO_BIG, TRY_LATER = 1003, 1009, 1013
+
+Socket = WebSocket[Any, Any, Any]
+
+
+class Closed(Exception):
+    """The connection is to end. code: of the close frame."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        self.code = code
+        self.reason = reason
+        super().__init__(reason)
+
+
+class Conversation:
+    """A connection, from the handshake to the close frame."""
+
+    def __init__(self, socket: Socket, dispatcher: Dispatcher) -> None:
+        self._socket = socket
+        self._dispatcher = dispatcher
+        self._services = dispatcher.services
+        self._agent = Agent.of(
+            socket,
+            transport="websocket",
+            connection=secrets.token_hex(16),
+            subscribe=self._subscribe,
+        )
+        self._events: frozenset[str] = frozenset()
+        self._expires_at: datetime | None = None
+        self._refused = 0
+        self._sending = asyncio.Lock()
+
+    async def run(self) -> None:
+        """Answer until one of the two ends it."""
+        while True:
+            try:
+                async with asyncio.timeout(self._patience_s()):
+                    message = await self._socket.receive()
+            except TimeoutError:
+                await self._expire()
+                raise Closed(1000, "nothing was said for long") from None
+            await self._expire()
+            if message["type"] != "websocket.receive":
+                return
+            await self._take(message)
+
+    async def beat(self) -> None:
+        """Send the reply to a ping that nobody sent, until cancelled."""
+        while True:
+            await asyncio.sleep(HEARTBEAT_S)
+            result = heartbeat(self._services.clock())
+            await self._send({"id": None, "type": "success", "result": result})
+
+    async def _take(self, message: Mapping[str, Any]) -> None:
+        """Raises: Closed."""
+        text = message.get("text")
+        if text is None:
+            raise Closed(UNSUPPORTED_DATA, "binary frames are no commands")
+        body = text.encode("utf-8", "surrogatepass")
+        if len(body) > MAX_BODY_BYTES:
+            raise Closed(TOO_BIG, f"a command has at most {MAX_BODY_BYTES} bytes")
+        value: Any = None
+        try:
+            value = parse_json(body, max_depth=MAX_BODY_DEPTH, max_bytes=MAX_BODY_BYTES)
+            command = parse_command(value)
+        except RegistryError as error:
+            reply = await self._dispatcher.refuse(self._agent, error, id_of(value))
+            await self._say(reply, "")
+            return
+        reply = await self._dispatcher.answer(self._agent, command)
+        self._hold_session(reply)
+        await self._say(reply, str(command.params.get("name", "")))
+        if command.method == "wab.authenticate" and reply.error is not None:
+            raise Closed(NOT_AUTHENTICATED, "authentication failed")
+
+    def _hold_session(self, reply: CommandReply) -> None:
+        """Take the session that was opened as that of the commands that follow."""
+        if not reply.token:
+            return
+        tokens = (*self._agent.tokens, reply.token)[-MOST_TOKENS:]
+        self._agent = replace(self._agent, tokens=tokens)
+        session = open_session(
+            self._services.web_key,
+            reply.token,
+            self._agent.network,
+            self._services.clock(),
+        )
+        self._expires_at = session.expires_at
+
+    async def _say(self, reply: CommandReply, action: str) -> None:
+        """Raises: Closed for who floods."""
+        await self._send(reply.message)
+        error = reply.error or {}
+        if error and "error" in self._events:
+            await self._push("error", {"id": reply.id, "code": error["code"]})
+        if action and not error and "actionExecuted" in self._events:
+            await self._push("actionExecuted", {"name": action})
+        is_limited = error.get("code") == RATE_LIMITED
+        self._refused = self._refused + 1 if is_limited else 0
+        if self._refused >= MOST_REFUSED:
+            raise Closed(RATE_EXCEEDED, "rate limited")
+
+    async def _push(self, event: str, data: Json) -> None:
+        await self._send({"id": None, "type": "event", "event": event, "data": data})
+
+    async def _send(self, message: Json) -> None:
+        """Raises: Closed for who does not read."""
+        try:
+            async with asyncio.timeout(SEND_TIMEOUT_S), self._sending:
+                await self._socket.send_data(
+                    msgspec.json.encode(message).decode(), encoding="utf-8"
+                )
+        except TimeoutError:
+            raise Closed(TRY_LATER, "replies are not read") from None
+
+    def _subscribe(self, events: frozenset[str]) -> None:
+        self._events |= events
+
+    def _patience_s(self) -> float:
+        """Return how long to wait for a command: a session ends its connection."""
+        if self._expires_at is None:
+            return IDLE_S
+        left = self._expires_at - self._services.clock()
+        return min(IDLE_S, max(0.01, left.total_seconds()))
+
+    async def _expire(self) -> None:
+        """Raises: Closed, once the session has ended."""
+        if self._expires_at is None or self._services.clock() < self._expires_at:
+            return
+        if "sessionExpired" in self._events:
+            await self._push("sessionExpired", {})
+        raise Closed(SESSION_EXPIRED, "session expired")
+
+
+@websocket([SOCKET, "/ws"])
+async def converse(socket: Socket) -> None:
+    """Answer the commands of a connection; a page of another origin gets none."""
+    dispatcher: Dispatcher = socket.app.state.bridge
+    services = dispatcher.services
+    if socket.headers.get("origin", services.origin) != services.origin:
+        await socket.close(code=1008, reason="ORIGIN_MISMATCH")
+        return
+    address = socket.scope["client"][0] if socket.scope["client"] else ""
+    try:
+        place = services.sockets.place(address)
+        with place:
+            await socket.accept()
+            await _run(Conversation(socket, dispatcher), socket)
+    except RegistryError as error:
+        await services.limits.hold_up()
+        await socket.close(code=TRY_LATER, reason=error.code)
+
+
+async def _run(conversation: Conversation, socket: Socket) -> None:
+    """Run it with its heartbeat; what ends the one ends the other."""
+    tasks = [
+        asyncio.create_task(conversation.run()),
+        asyncio.create_task(conversation.beat()),
+    ]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    except Closed as closed:
+        with suppress(Exception):
+            async with asyncio.timeout(SEND_TIMEOUT_S):
+                await socket.close(code=closed.code, reason=closed.reason)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

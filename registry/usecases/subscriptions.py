@@ -1,0 +1,86 @@
+"""Webhooks: an operator's subscription to the change feed.
+
+A delivery is a hint: it names sites that changed. What they are now, and whatever a
+receiver missed, is at /v1/changes.
+"""
+
+import secrets
+
+import msgspec
+
+from registry.db import webhooks
+from registry.db.engine.engines import Connection
+from registry.db.webhooks import DeadLetter, Webhook
+from registry.errors import Conflict, NotFound, Refused
+from registry.identity.https_url import parse_https_url
+from registry.usecases.ids import IdSource
+from registry.usecases.refusals import (
+    WEBHOOK_UNKNOWN,
+    WEBHOOK_URL_INVALID,
+    WEBHOOKS_MANY,
+)
+from registry.usecases.sites.change_feed import begin_feed
+
+WEBHOOKS_OF_OPERATOR = 10
+_CHALLENGE_BYTES = 24
+
+
+async def subscribe(
+    connection: Connection, operator: str, url: str, ids: IdSource
+) -> Webhook:
+    """Subscribe to what changes from now on. Raises: Refused, Conflict."""
+    try:
+        parse_https_url(url)
+    except ValueError as error:
+        raise Refused(WEBHOOK_URL_INVALID, f"url {error}", pointer="/url") from error
+    own = await webhooks.webhooks_of(connection, operator, lock=True)
+    if len(own) >= WEBHOOKS_OF_OPERATOR:
+        raise Conflict(WEBHOOKS_MANY)
+    now = ids.clock()
+    new = Webhook(
+        webhook_id=ids.ulid(),
+        operator_id=operator,
+        url=url,
+        state="pending",
+        challenge=secrets.token_urlsafe(_CHALLENGE_BYTES),
+        cursor=msgspec.json.encode(await begin_feed(connection, from_now=True)),
+        created_at=now,
+        due_at=now,
+    )
+    await webhooks.add_webhook(connection, new)
+    return new
+
+
+async def find_webhook(
+    connection: Connection, operator: str, webhook_id: str
+) -> Webhook:
+    """Raises: NotFound, also for those of others."""
+    own = await webhooks.webhooks_of(connection, operator)
+    for row in own:
+        if row.webhook_id == webhook_id:
+            return row
+    raise NotFound(WEBHOOK_UNKNOWN, pointer="webhookId")
+
+
+async def resume(
+    connection: Connection, operator: str, webhook_id: str, ids: IdSource
+) -> Webhook:
+    """Ask the receiver anew whether it wants this. Raises: NotFound."""
+    await find_webhook(connection, operator, webhook_id)
+    challenge = secrets.token_urlsafe(_CHALLENGE_BYTES)
+    await webhooks.renew(connection, webhook_id, challenge, ids.clock())
+    return await find_webhook(connection, operator, webhook_id)
+
+
+async def unsubscribe(connection: Connection, operator: str, webhook_id: str) -> None:
+    """Raises: NotFound."""
+    await find_webhook(connection, operator, webhook_id)
+    await webhooks.remove_webhooks(connection, operator, webhook_id)
+
+
+async def dead_letters(
+    connection: Connection, operator: str, webhook_id: str
+) -> list[DeadLetter]:
+    """Raises: NotFound."""
+    await find_webhook(connection, operator, webhook_id)
+    return await webhooks.letters_of(connection, webhook_id)
