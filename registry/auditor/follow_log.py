@@ -11,9 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-from rich.progress import TimeRemainingColumn as RemainingColumn
-
 from registry.auditor.past_rankings import is_logged_ranking
 from registry.auditor.precommitted import Ahead
 from registry.auditor.proof_check import ProvenEntries
@@ -23,6 +20,13 @@ from registry.auditor.trust import Trust
 from registry.records.rules.conduct_state import ConductState, RuleBroken
 from registry.records.rules.log_rules import Conduct
 from registry.terminal.output import errors
+from registry.terminal.styled import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    RemainingColumn,
+    TextColumn,
+)
 from registry.tlog.checkpoint import Checkpoint, VerifiedCheckpoint
 from registry.tlog.edge import TreeEdge
 from registry.tlog.follow import (

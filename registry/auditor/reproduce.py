@@ -31,6 +31,7 @@ from registry.records.recomputation import KnownDay, Recomputation, recompute
 from registry.records.record import parse_record
 from registry.records.record_fields import Members
 from registry.records.rules.conduct_state import ConductState
+from registry.sites.gazetteer import Gazetteer
 from registry.terminal.output import (
     DEFAULT_URL,
     console,
@@ -209,6 +210,7 @@ class _Again:
         self._entries = entries
         self._conduct = conduct
         self._snapshot = snapshot
+        self._gazetteer = Gazetteer.load()
 
     async def compute(self, ranking: Held, expected_hash: str | None) -> Recomputation:
         """Compute a ranking whose record has that leaf hash, if one is given.
@@ -244,7 +246,11 @@ class _Again:
         day = KnownDay(day=seed.day, secret=secret)
         try:
             recomputation = recompute(
-                members, disclosures, policy_text=policy_text, day=day
+                members,
+                disclosures,
+                policy_text=policy_text,
+                day=day,
+                find_place=self._gazetteer.point_of,
             )
         except RegistryError as refused:
             return _differs("digests", f"a disclosure: {refused.problem.detail}")

@@ -16,6 +16,7 @@ COMMANDS = {
     "revoke": "registry.cli.owners.registering:revoke",
     "recover": "registry.cli.owners.registering:recover",
     "withdraw": "registry.cli.owners.registering:withdraw",
+    "refresh": "registry.cli.owners.refreshing:refresh",
     "lint": "registry.cli.owners.linting:lint",
     "search": "registry.cli.searching:search",
     "mcp": "registry.cli.mcp_stdio:serve_stdio",

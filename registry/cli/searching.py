@@ -1,12 +1,11 @@
 """`search`: ranked sites for plain words."""
 
+import shlex
 from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
-from rich.console import RenderableType
-from rich.table import Table
 
 from registry.interfaces.web.page_wording import explain_factors
 from registry.ranking.explain import Explanation
@@ -18,6 +17,7 @@ from registry.terminal.output import (
     registry_option,
     with_client,
 )
+from registry.terminal.styled import RenderableType, Table
 
 
 @click.command()
@@ -49,6 +49,8 @@ def search(
     for result in answer["results"]:
         console.print(render_result(result))
     tell_receipt(answer)
+    for hint in answer["hints"]:
+        tell_hint(hint)
 
 
 def render_result(result: dict[str, Any]) -> RenderableType:
@@ -74,6 +76,16 @@ def render_result(result: dict[str, Any]) -> RenderableType:
             factor.because,
         )
     return table
+
+
+def tell_hint(hint: dict[str, Any]) -> None:
+    """Print the options that ask from a city that the words name."""
+    options = f"--city {shlex.quote(hint['city'])} --country {hint['country']}"
+    sentence = (
+        f"{hint['words']!r} in the words does not say where you are; to ask from "
+        f"{hint['city']} ({hint['country']}), add: {options}"
+    )
+    console.print(sentence, markup=False, highlight=False, soft_wrap=True)
 
 
 def tell_receipt(answer: dict[str, Any]) -> None:

@@ -72,6 +72,10 @@ class RegistryClient(ApiConnection):
     async def submit(self, token: str) -> Json:
         return await self.call(post_jose("/v1/registrations", token), Json)
 
+    async def refresh(self, host: str, token: str) -> Json:
+        """token: signed with typ site-refresh+jws."""
+        return await self.call(post_jose(f"/v1/sites/{host}/refresh", token), Json)
+
     async def register_operator(self, token: str) -> Json:
         return await self.call(post_jose("/v1/operators", token), Json)
 

@@ -2,13 +2,12 @@
 
 Each change is tried with the real profile and score before it is told, alone and on top
 of those told before it: what would lower a request for one of the site's actions, or
-raise none, is no advice. So no site is told to describe itself: what it says there makes
-every word of its actions weigh less.
+raise none, is no advice. So a site is told to describe itself in the words of its actions
+alone: others would make these weigh less.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from registry.ranking.advice_trial import AdviceTrial, coined_words, requests_of
 from registry.ranking.decay import decay_table
@@ -19,39 +18,10 @@ from registry.ranking.words.site_words import ActionWords, site_text_reader
 from registry.sites.action import Action
 from registry.sites.place import Place, Point
 from registry.sites.site import Site
+from registry.sites.site_advice import Advice, LastProbe
 
 MAX_SUBJECTS = 10
 _SOMEWHERE = Place(geonames_id=0, name="", country="", point=Point(0, 0))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LastProbe:
-    """The newest quality probe of a site: what it asked, got and wants.
-
-    code: of the problem, or "". wanted: the right answer, in words.
-    """
-
-    url: str
-    outcome: str
-    code: str = ""
-    got: str = ""
-    wanted: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advice:
-    """A fact to add. gain: of the factor, 0..10000, None if it depends on requests.
-
-    actions: names of the first ten that lack it, of `count` in all. probe: of advice on
-    quality.
-    """
-
-    factor: Literal["relevance", "proximity", "capability_depth", "quality"]
-    how: str
-    gain: int | None = None
-    actions: tuple[str, ...] = ()
-    count: int = 0
-    probe: LastProbe | None = None
 
 
 def advise(
@@ -77,7 +47,8 @@ def advise(
         policy=policy,
     )
     return (
-        *_advise_on_relevance(site),
+        *_advise_on_category(site),
+        *_advise_on_relevance(site, words, trial),
         *_advise_on_proximity(site, trial),
         *(advice for advice, _ in try_changes(site, words, trial)),
     )
@@ -101,10 +72,35 @@ def advise_on_quality(
     return (Advice(factor="quality", how=how, gain=max(0, gain), probe=last),)
 
 
-def _advise_on_relevance(site: Site) -> Iterator[Advice]:
+def _advise_on_category(site: Site) -> Iterator[Advice]:
+    if not site.category:
+        how = (
+            "State a category, such as bakery, in a document or in the registration: "
+            "agents filter by `category`, and a site without one is in none of those "
+            "answers."
+        )
+        yield Advice(factor="eligibility", how=how)
+
+
+def _advise_on_relevance(
+    site: Site, words: Sequence[ActionWords], trial: AdviceTrial
+) -> Iterator[Advice]:
     if not site.actions:
         how = "List the actions that agents can call; without one nothing matches."
         yield Advice(factor="relevance", how=how)
+    elif not site.description:
+        described = describe_by_actions(site, words)
+        if trial.raises(trial.profile_of(site), trial.profile_of(described)):
+            how = (
+                "Describe the site in a short sentence, in the words of its actions; "
+                "other words make these weigh less."
+            )
+            yield Advice(factor="relevance", how=how)
+
+
+def describe_by_actions(site: Site, words: Sequence[ActionWords]) -> Site:
+    """Return the site with the shortest description that is no other word's loss."""
+    return replace(site, description=" ".join(item.plain for item in words))
 
 
 def _advise_on_proximity(site: Site, trial: AdviceTrial) -> Iterator[Advice]:

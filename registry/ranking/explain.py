@@ -11,6 +11,7 @@ from registry.ranking.policy import Policy
 from registry.ranking.quality import ProbeFigures
 from registry.ranking.score import Contributions, Factors
 from registry.ranking.ties import OrderKey
+from registry.sites.place import Point
 
 FactorName = Literal[
     "relevance", "proximity", "capability_depth", "quality", "freshness"
@@ -58,10 +59,15 @@ class RelevanceFacts(_Explained, frozen=True, gc=False):
 
 
 class ProximityFacts(_Explained, frozen=True, gc=False):
-    """distanceBand: null without a place, or for a site that is not local."""
+    """distanceBand: null without a place, or for a site that is not local.
+
+    geonamesId: the city of the site; 0: it names none that is known, and so is nowhere
+    near.
+    """
 
     distance_band: str | None
     local: bool
+    geonames_id: int = 0
 
 
 class DepthFacts(_Explained, frozen=True, gc=False):
@@ -185,6 +191,8 @@ class ProfileFacts(msgspec.Struct, gc=False):
     local: bool
     probes: ProbeFigures
     changed_at: datetime
+    point: Point | None = None
+    place_id: int = 0
 
 
 class ActionTerms(msgspec.Struct, gc=False):

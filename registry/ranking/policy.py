@@ -224,7 +224,9 @@ class Policy:
         100, "a day trip: an hour's travel keeps half, 300 km keep a twentieth"
     )
     proximity_neutral: int = _constant(
-        5000, "sites without a place stand behind nearby ones and before far ones"
+        5000,
+        "what does not depend on a place stands behind nearby sites and before far ones; "
+        "a site of a local trade that hides its place is as far as any",
     )
     non_local_categories: tuple[str, ...] = _words(
         NON_LOCAL_CATEGORIES, "what these offer does not depend on where one is"
@@ -263,6 +265,10 @@ class Policy:
     )
     freshness_floor: int = _constant(
         2000, "what works need not change: age alone ruins nobody"
+    )
+    freshness_credit_days: int = _constant(
+        30,
+        "a change counts once a month at the most: to touch texts daily brings nothing",
     )
 
     # Sameness and samples

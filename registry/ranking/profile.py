@@ -45,8 +45,8 @@ class Profile:
     """Profile of a site: all that is known of it for ranking.
 
     policy: the digest of the policy that the terms and numbers follow. publisher: an opaque number of the registrable domain. category: casefolded, or "".
-    country: ISO 3166-1 alpha-2 or "". local: has a point, and its category is bound to
-    it. site_terms: of category and description. embedding: see
+    country: ISO 3166-1 alpha-2 or "". local: its category is bound to a place; without a
+    point it is nowhere near. place_id: of the point in GeoNames, 0 without one. site_terms: of category and description. embedding: see
     `vectors.quantise_site`.
     capability_depth, quality: 0..10000. changed_at: the last semantic change.
     commission_tier: 0 for a declared 0%, else 1; orders equal scores only (WAB §9.5.3).
@@ -63,6 +63,7 @@ class Profile:
     formats: tuple[str, ...]
     point: Point | None
     local: bool
+    place_id: int = 0
     site_terms: tuple[str, ...]
     actions: tuple[ActionProfile, ...]
     embedding: bytes
@@ -180,7 +181,8 @@ def _put_together(
         country=_country(site, place),
         formats=tuple(sorted(set(subject.formats))),
         point=place.point if place else None,
-        local=place is not None and not is_placeless(category, policy),
+        local=not is_placeless(category, policy),
+        place_id=place.geonames_id if place else 0,
         site_terms=distinct_terms(read.about),
         actions=tuple(map(_action_profile, read.actions)),
         embedding=embedding,

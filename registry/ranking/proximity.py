@@ -3,7 +3,8 @@
 FULL·exp(-distance/scale) of the great-circle distance in whole kilometres between the
 centroid of the user's coarse cell and the site's place; falls as the distance grows.
 Without a user location the factor does not apply and is the same for all. A site whose
-offer does not depend on location, or whose place is unknown, gets the neutral value.
+offer does not depend on location gets the neutral value; one whose offer does, and that
+names no known place, is near nobody, so that hiding a place brings nothing.
 
 The distance comes from whole-number coordinates on the sphere, by comparing squared
 chords, so that every machine finds the same kilometre.
@@ -16,7 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from registry.ranking.decay import look_up
+from registry.ranking.decay import decay_table, look_up
+from registry.ranking.policy import Policy
 from registry.sites.place import EARTH_RADIUS_KM, Point
 
 Integers = npt.NDArray[np.int64]
@@ -24,6 +26,10 @@ Vector = tuple[int, int, int]
 
 _RADIUS_UNITS = 8_000_000  # 80 cm each; a coordinate fits three bytes; a squared chord stays below 2^53
 _BANDS_KM = (10, 25, 50, 100, 250, 500, 1000, 2500)
+
+
+NOWHERE: Vector = (0, 0, 0)
+"""In place of the vector of a site that is nowhere: 6,671 km from anybody."""
 
 
 def vector_of(point: Point) -> Vector:
@@ -63,6 +69,18 @@ def proximities(
     near: a `decay_table` by kilometres. neutral: the value of sites that are not local.
     """
     return np.where(local, look_up(near, distance_km), np.int32(neutral))
+
+
+def proximity(
+    place: Point | None, user: Point | None, policy: Policy, *, local: bool
+) -> int:
+    """Return the factor of one site. user: the centroid of the cell, None without one."""
+    if not local or user is None:
+        return policy.proximity_neutral
+    vector = vector_of(place) if place else NOWHERE
+    kilometres = distances_km(np.array([vector], np.int64), vector_of(user))
+    near = decay_table(policy.distance_scale_km)
+    return int(look_up(near, kilometres)[0])
 
 
 def distance_band(distance_km: int) -> str:

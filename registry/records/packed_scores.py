@@ -11,7 +11,8 @@ factors, a tie key from the request's seed, the sites from the ranking's column 
     TOTALS    4 bytes each
     TIERS     one bit each, from the highest of the first byte; older records have none
     factors   deflated: of each factor n high bytes, then n low bytes; behind them those
-              of PROBES: all, without an answer, with a wrong one, and the median + 1 or 0
+              of PROBES: all, without an answer, with a wrong one, the median + 1 or 0,
+              and the halves of the place + 1
 """
 
 import struct
@@ -29,10 +30,13 @@ SITES, TIES, TOTALS, TIERS, PROBES = 1, 2, 4, 8, 16
 WEIGHTS = (4000, 2000, 1500, 1500, 1000)
 """By which totals are foretold; other weights cost four bytes a site."""
 
+UNKNOWN_PLACE, PLACELESS = 0, -1
+"""In place of a city: the site names none, or its category does not depend on one."""
+
 _FACTORS_WINDOW = -10
 _SEED_BYTES = 32
 _FACTORS = len(WEIGHTS)
-_PARTS = 4
+_PARTS = 6
 _MAX_COUNT, _MAX_PART = 255, 2**16 - 1
 
 T = TypeVar("T")
@@ -50,6 +54,7 @@ class _Score(
     gc=False,
 ):
     factors: Factors
+    place: int | None = None
     probes: Probes | None = None
     score: int
     site: str
@@ -70,7 +75,8 @@ class ScoreColumns(NamedTuple):
 
     sites: ids. factors: five each, 0..65535. totals: 32 bits. ties: keys, 64 bits.
     tiers: 0 or 1, of commission; probes: how many, with an answer, with a right one,
-    median in ms; both are empty in records of before.
+    median in ms; places: ids of GeoNames, UNKNOWN_PLACE or PLACELESS. These three are
+    empty in records of before.
     """
 
     sites: Sequence[int]
@@ -79,6 +85,7 @@ class ScoreColumns(NamedTuple):
     ties: Sequence[int]
     tiers: Sequence[int] = ()
     probes: Sequence[Probes] = ()
+    places: Sequence[int] = ()
 
 
 def encode_scores(columns: ScoreColumns, order: Sequence[str]) -> bytes:
@@ -86,6 +93,7 @@ def encode_scores(columns: ScoreColumns, order: Sequence[str]) -> bytes:
     unstated = (None,) * len(order)
     rows = zip(
         columns.factors,
+        columns.places or unstated,
         columns.probes or unstated,
         columns.totals,
         order,
@@ -97,13 +105,14 @@ def encode_scores(columns: ScoreColumns, order: Sequence[str]) -> bytes:
         [
             _Score(
                 factors=factors,
+                place=place,
                 probes=probes,
                 score=total,
                 site=site,
                 tie=_format_tie(tie),
                 tier=tier,
             )
-            for factors, probes, total, site, tie, tier in rows
+            for factors, place, probes, total, site, tie, tier in rows
         ]
     )
 
@@ -124,6 +133,7 @@ def pack_scores(
             ties=[_read_tie(score.tie) for score in scores],
             tiers=_stated([score.tier for score in scores]),
             probes=_stated([score.probes for score in scores]),
+            places=_stated([score.place for score in scores]),
         )
         return pack_columns(columns, seed, in_order=sites == list(order))
     except (msgspec.DecodeError, struct.error, ValueError):
@@ -158,7 +168,7 @@ def pack_columns(
     rows = _halves(columns.factors)
     if columns.probes:
         flags |= PROBES
-        rows += _halves([_as_parts(row) for row in columns.probes])
+        rows += _halves(_facts_of(columns))
     deflate = _BEGUN.copy()
     deflated = deflate.compress(rows) + deflate.flush()
     return bytes([flags, count]) + b"".join(parts) + deflated
@@ -188,7 +198,8 @@ def unpack_scores(packed: bytes, order: Sequence[str]) -> bytes:
         totals=totals or _totals(rows),
         ties=ties,
         tiers=tiers,
-        probes=[_from_parts(*row) for row in parts],
+        probes=[_from_parts(*row[:4]) for row in parts],
+        places=[(row[4] << 16 | row[5]) - 1 for row in parts],
     )
     return encode_scores(columns, sites)
 
@@ -218,13 +229,23 @@ def _stated(values: Sequence[T | None]) -> list[T]:
 
 
 def _fits(columns: ScoreColumns) -> bool:
-    parts = [part for row in columns.probes for part in _as_parts(row)]
+    if len(columns.places) != len(columns.probes):
+        return False
+    parts = [part for row in _facts_of(columns) for part in row]
     in_range = all(0 <= part <= _MAX_PART for part in parts)
     return in_range and {*columns.tiers} <= {0, 1}
 
 
+def _facts_of(columns: ScoreColumns) -> list[tuple[int, ...]]:
+    """Return numbers that are mostly 0 or alike."""
+    return [
+        (*_as_parts(row), (place + 1) >> 16, (place + 1) & _MAX_PART)
+        for row, place in zip(columns.probes, columns.places, strict=True)
+    ]
+
+
 def _as_parts(row: Probes) -> tuple[int, int, int, int]:
-    """Return numbers that are mostly 0."""
+    """Return what went wrong beside what was tried."""
     probes, answers, successes, median_ms = row
     median = 0 if median_ms is None else median_ms + 1
     return probes, probes - answers, answers - successes, median

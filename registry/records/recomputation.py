@@ -6,7 +6,7 @@ are disclosed: to compute them, one needs the index as it was at that time.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby, pairwise
@@ -16,16 +16,20 @@ import msgspec
 
 from registry.errors import Refused
 from registry.ranking.explain import FACTOR_NAMES
-from registry.ranking.policy import parse_policy
+from registry.ranking.policy import Policy, parse_policy
+from registry.ranking.proximity import proximity
 from registry.ranking.quality import ProbeFigures, quality
 from registry.ranking.ties import make_seed, make_seed_by_id, tie_key
 from registry.records.canonical import JsonValue
 from registry.records.disclosure import verify_disclosure
+from registry.records.packed_scores import PLACELESS, UNKNOWN_PLACE
 from registry.records.refusals import POLICY_WITHOUT_WEIGHTS
 from registry.records.seed import digest_request
+from registry.sites.place import Point, centroid_of
 
 MAX_FACTOR = 10_000
-QUALITY = FACTOR_NAMES.index("quality")
+PROXIMITY, QUALITY = map(FACTOR_NAMES.index, ("proximity", "quality"))
+FindPlace = Callable[[int], Point | None]
 FIRST_PAGE = -(10**9)
 """Score that the first page goes on from; of later pages it is the last one before."""
 
@@ -40,7 +44,8 @@ class DisclosedScore(msgspec.Struct, frozen=True):
     """A place of the answer as the `scores` disclosure has it.
 
     tie: 16 hex digits. tier: of commission. probes: of the site, how many, with an
-    answer, with a right one, and their median in ms. Both are None in rankings of before.
+    answer, with a right one, and their median in ms. place: see `ScoreColumns`. These
+    are None in rankings of before.
     """
 
     site: str
@@ -49,6 +54,7 @@ class DisclosedScore(msgspec.Struct, frozen=True):
     tie: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{16}\Z")]
     tier: Annotated[int, msgspec.Meta(ge=0, le=1)] | None = None
     probes: tuple[_Count, _Count, _Count, _Count | None] | None = None
+    place: int | None = None
 
     @property
     def figures(self) -> ProbeFigures | None:
@@ -120,12 +126,6 @@ class _Outcome:
         else:
             self.add("sites", _site_differences(answer, scores))
 
-    def add_ties(self, seed: bytes | None, scores: Sequence[DisclosedScore]) -> None:
-        if seed is None:
-            self.missing.append("ties: not all of the request is disclosed")
-        else:
-            self.add("ties", _tie_differences(scores, seed))
-
     @property
     def recomputation(self) -> Recomputation:
         return Recomputation(
@@ -141,8 +141,11 @@ def recompute(
     *,
     policy_text: str,
     day: KnownDay,
+    find_place: FindPlace,
 ) -> Recomputation:
     """members: of a parsed ranking record; policy_text: of the policy it names.
+
+    find_place: the point of a GeoNames id.
 
     Raises: Refused if a disclosure is none of this record, or the policy has no weights.
     """
@@ -165,8 +168,8 @@ def recompute(
         outcome.add_sites(answer, scores)
         outcome.add("totals", _total_differences(scores, weights))
         outcome.add("order", _order_differences(scores, request, tie_form))
-        if tie_form != TIES_BY_ID:
-            outcome.add("quality", _quality_differences(scores, policy_text))
+    if scores is not None and tie_form != TIES_BY_ID:
+        _add_factors(outcome, scores, values, parse_policy(policy_text), find_place)
     if request is None:
         outcome.missing.append("ties: the request is not disclosed")
     else:
@@ -174,8 +177,7 @@ def recompute(
     if day.secret is None:
         outcome.missing.append(f"ties: the secret of {day.day} is not revealed yet")
     elif scores is not None and request is not None:
-        seed = seed_of(values, request, day.secret, tie_form)
-        outcome.add_ties(seed, scores)
+        _add_ties(outcome, scores, seed_of(values, request, day.secret, tie_form))
     return outcome.recomputation
 
 
@@ -189,6 +191,31 @@ def weights_of(policy_text: str) -> tuple[int, ...]:
         return tuple(int(policy[f"weight_{name}"]) for name in FACTOR_NAMES)
     except (ValueError, KeyError, TypeError, RecursionError) as exc:
         raise Refused(POLICY_WITHOUT_WEIGHTS) from exc
+
+
+def _add_ties(
+    outcome: _Outcome, scores: Sequence[DisclosedScore], seed: bytes | None
+) -> None:
+    if seed is None:
+        outcome.missing.append("ties: not all that was asked is disclosed")
+    else:
+        outcome.add("ties", _tie_differences(scores, seed))
+
+
+def _add_factors(
+    outcome: _Outcome,
+    scores: Sequence[DisclosedScore],
+    values: Mapping[str, JsonValue],
+    policy: Policy,
+    find_place: FindPlace,
+) -> None:
+    """Compute again what follows from facts that the answer shows."""
+    outcome.add("quality", _quality_differences(scores, policy))
+    if "location" in values:
+        located = _Located(values["location"], find_place)
+        outcome.add("proximity", located.differences(scores, policy))
+    else:
+        outcome.missing.append("proximity: the location is not disclosed")
 
 
 def tie_form_of(policy_text: str) -> object:
@@ -260,10 +287,9 @@ def _total_differences(
 
 
 def _quality_differences(
-    scores: Sequence[DisclosedScore], policy_text: str
+    scores: Sequence[DisclosedScore], policy: Policy
 ) -> Iterator[str]:
     """Compute quality again from the facts that the answer shows."""
-    policy = parse_policy(policy_text)
     for row in scores:
         figures = row.figures
         if figures is None:
@@ -272,6 +298,36 @@ def _quality_differences(
             yield f"{row.site}: more probes were answered than made"
         elif (computed := quality(figures, policy)) != row.factors[QUALITY]:
             yield f"{row.site}: the quality is {computed}, not {row.factors[QUALITY]}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Located:
+    """Location of a request. cell: a geohash or None."""
+
+    cell: JsonValue
+    find_place: FindPlace
+
+    def differences(
+        self, scores: Sequence[DisclosedScore], policy: Policy
+    ) -> Iterator[str]:
+        """Compute proximity again from the cities of the sites."""
+        try:
+            user = None if self.cell is None else centroid_of(str(self.cell))
+        except ValueError as error:
+            yield f"the location: {error}"
+            return
+        for row in scores:
+            if row.place is None:
+                yield f"{row.site}: the place behind its proximity is not disclosed"
+                continue
+            point = self.find_place(row.place) if row.place > UNKNOWN_PLACE else None
+            if row.place > UNKNOWN_PLACE and point is None:
+                yield f"{row.site}: no city has the GeoNames id {row.place}"
+            local = row.place != PLACELESS
+            computed = proximity(point, user, policy, local=local)
+            if computed != row.factors[PROXIMITY]:
+                factor = row.factors[PROXIMITY]
+                yield f"{row.site}: the proximity is {computed}, not {factor}"
 
 
 def _order_differences(

@@ -55,6 +55,11 @@ PERTURBATIONS: tuple[Perturbation, ...] = (
         "scores_identical",
     ),
     _row("registration_order", "sites registered, and were indexed, in another order"),
+    _row(
+        "identity",
+        "the same sites have another host, domain, id, key and date of registration",
+        "scores_identical",
+    ),
     _row("key_order", "documents are written with their members in another order"),
     _row(
         "irrelevant_site",
@@ -87,6 +92,18 @@ class Page:
 
     places: tuple[ResultSlot, ...]
     is_whole: bool
+
+    def renamed(self, ids: Mapping[int, int]) -> "Page":
+        """Return the page with other ids of sites; those that are not named stay."""
+        places = tuple(
+            ResultSlot(
+                site_id=ids.get(place.site_id, place.site_id),
+                score=place.score,
+                behind=tuple(ids.get(site_id, site_id) for site_id in place.behind),
+            )
+            for place in self.places
+        )
+        return Page(places=places, is_whole=self.is_whole)
 
     @property
     def order(self) -> list[int]:

@@ -18,6 +18,7 @@ from registry.sites.gazetteer import (
 )
 from registry.sites.ordinary_names import ORDINARY_NAMES
 from registry.sites.place import Place
+from registry.sites.regions import REGIONS
 
 MOST_WORDS = 5
 """Of a city's name. Longer ones are districts."""
@@ -83,7 +84,7 @@ class CityMentions:
             stop = self._end_of_name(words, start)
             if stop > start:
                 yield start, stop
-            start = max(stop, start + 1)
+            start = max(stop, self._end_of_region(words, start, stop), start + 1)
 
     def _end_of_name(self, words: Sequence[str], start: int) -> int:
         """Return start where no name begins."""
@@ -96,9 +97,17 @@ class CityMentions:
         self, words: Sequence[str], start: int, stop: int, country: str
     ) -> CityMention | None:
         name = " ".join(words[start:stop])
-        try:
-            place = self.gazetteer.find(name, country or self._country_at(words, stop))
-        except RegistryError:
+        end = self._end_of_region(words, start, stop)
+        region = REGIONS.get(" ".join(words[stop:end]))
+        if region is None:
+            country = country or self._country_at(words, stop)
+        elif country in ("", region.country):
+            country = region.country
+        else:
+            return None
+        place = self._find(name, country)
+        # Portland, Maine, is not the Portland that the name alone stands for.
+        if place is None or (region and not region.holds(place.point)):
             return None
         # Peru is the country and not the city in Indiana; Singapore is both.
         if self.gazetteer.countries.get(name, place.country) != place.country:
@@ -106,6 +115,24 @@ class CityMentions:
         if self.gazetteer.find(place.name, place.country) != place:
             return None  # a request with these parameters would be seen from elsewhere
         return CityMention(words=name, place=place)
+
+    def _find(self, name: str, country: str) -> Place | None:
+        try:
+            return self.gazetteer.find(name, country)
+        except RegistryError:
+            return None
+
+    def _end_of_region(self, words: Sequence[str], start: int, stop: int) -> int:
+        """Return where the region that follows a city ends, stop where none does.
+
+        Only one whose country has a city of that name: Tbilisi lies in no Georgia of
+        the United States.
+        """
+        for end in range(min(stop + _COUNTRY_WORDS, len(words)), stop, -1):
+            region = REGIONS.get(" ".join(words[stop:end]))
+            if region and self._find(" ".join(words[start:stop]), region.country):
+                return end
+        return stop
 
     def _country_at(self, words: Sequence[str], start: int) -> str:
         """Return the country's name that follows, or ""; codes are words of English."""

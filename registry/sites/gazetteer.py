@@ -124,6 +124,11 @@ class Gazetteer:
             CITY_UNKNOWN, self._explain_miss(city, code, matches), pointer="city"
         )
 
+    def point_of(self, geonames_id: int) -> Point | None:
+        """Return where a city is, None if it is not among these."""
+        (numbers,) = np.nonzero(self.geonames_ids == geonames_id)
+        return Point(*self.points[numbers[0]].tolist()) if len(numbers) else None
+
     def locate(self, claim: LocationClaim | None) -> Place | None:
         """Return the claimed place, None if it is not known."""
         if claim is None or not claim.city:

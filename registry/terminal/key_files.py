@@ -9,11 +9,11 @@ import stat
 from pathlib import Path
 
 import click
-from rich.markup import escape
 
 from registry.errors import RegistryError
 from registry.identity.keys.private_keys import PrivateKey, load_private_key
 from registry.terminal.output import errors
+from registry.terminal.styled import escape
 
 KEY_FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER_SHOWN = "~/.config/fair-registry/keys"

@@ -13,6 +13,23 @@ from typing import Any
 import click
 from typing_extensions import override
 
+OWN_PACKAGES = ("registry", "crawler")
+_WHOLE = "pip install 'fair-registry[server]'"
+
+
+def _absent(name: str) -> click.Command:
+    """Return what stands for a command whose packages are not installed."""
+
+    def refuse() -> None:
+        raise click.ClickException(f"`{name}` needs more than the client: {_WHOLE}")
+
+    return click.Command(
+        name,
+        callback=refuse,
+        help=f"(needs more than the client: {_WHOLE})",
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    )
+
 
 class LazyGroup(click.Group):
     """found_at: of each command, by its name, "module:attribute"."""
@@ -31,7 +48,12 @@ class LazyGroup(click.Group):
         if cmd_name not in self._found_at:
             return super().get_command(ctx, cmd_name)
         module, _, attribute = self._found_at[cmd_name].partition(":")
-        command: click.Command = getattr(import_module(module), attribute)
+        try:
+            command: click.Command = getattr(import_module(module), attribute)
+        except ModuleNotFoundError as missing:
+            if (missing.name or "registry").partition(".")[0] in OWN_PACKAGES:
+                raise
+            return _absent(cmd_name)
         return command
 
     @override

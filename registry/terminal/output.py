@@ -8,9 +8,6 @@ from typing import Any, TypeVar
 
 import click
 import httpx
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from registry.client import (
     AnswerInvalid,
@@ -18,6 +15,7 @@ from registry.client import (
     RegistryClient,
     RetryRule,
 )
+from registry.terminal.styled import Console, Table, escape
 
 T = TypeVar("T")
 DEFAULT_URL = "http://127.0.0.1:8080"

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from registry.errors import RegistryError
-from registry.usecases.reports.keep_report import parse_month
+from registry.usecases.reports.calendar_months import parse_month
 
 
 def parsed_month(month: str) -> date:

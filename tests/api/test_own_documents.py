@@ -8,10 +8,10 @@ import pytest
 
 from crawler.robots.robots_txt import parse_robots
 from registry.errors import Refused
+from registry.formats.inspection import Report, inspect
 from registry.formats.writing.forms import Form
 from registry.interfaces.discovery.own_documents import own_document
 from registry.interfaces.discovery.own_site import OWN_ACTIONS
-from registry.usecases.sites.lint import Report, inspect
 
 DOCUMENTS = {
     "/agent.json": ("awp", "native"),

@@ -380,6 +380,7 @@ def test_a_ranking_is_computed_again(history: History, served: Served) -> None:
         "totals",
         "order",
         "quality",
+        "proximity",
         "day",
     ]
     missing = " ".join(output["rankings"][0]["notChecked"])

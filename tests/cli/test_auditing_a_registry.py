@@ -45,8 +45,8 @@ def test_everything_that_is_answered_can_be_audited(
     [ranking] = content["rankings"]
     assert (code, ranking["differences"]) == (0, [])
     sites = len(answers[0]["results"])
-    parts = ["sites", "totals", "order", "quality", "day"]
-    assert ranking["checked"][:5] == parts
+    parts = ["sites", "totals", "order", "quality", "proximity", "day"]
+    assert ranking["checked"][:6] == parts
     indexed = f"factors of {sites} sites"
     moved_on = "factors: the index at hand is of another time"
     assert indexed in ranking["checked"] or moved_on in ranking["notChecked"]

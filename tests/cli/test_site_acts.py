@@ -91,6 +91,14 @@ def test_owner_updates_rotates_revokes_and_withdraws(
     unknown = owner.refused("revoke", *following, "--revoked-kid", "A" * 43)
     assert unknown == "revoked_key_unknown"
 
+    searched = owner.run("search", "a table in Paris, Texas")
+    assert "--city Paris --country US" in searched.stdout
+
+    hinted = owner.run("refresh", host, *following, "--json")
+    assert hinted.returncode == 0, hinted.stderr
+    assert json.loads(hinted.stdout)["host"] == host
+    assert owner.run("refresh", "no host", *following).returncode == 2
+
     owner.accepted("withdraw", *following)
     gone = registry.http.get(f"/v1/sites/{host}")
     assert gone.json()["code"] == "site_withdrawn"

@@ -14,9 +14,9 @@ from crawler.robots.robots_cache import RobotsCache
 from crawler.tasks.convert import fetched_bodies
 from registry.formats.detect import parse_page
 from registry.formats.document import Parsed
+from registry.formats.inspection import inspect
 from registry.sites.host import parse_host
 from registry.sites.hosts_file import Endpoint
-from registry.usecases.sites.lint import inspect
 from tests.crawler.net import HOST, HonestSite, Net, Page, silent
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

@@ -91,7 +91,7 @@ def make_ranking(scene: Scene, number: int, ids: list[int]) -> MadeRanking:
                     "site": site,
                     "tie": f"{tie_key(seed, site):016x}",
                     **(
-                        {"tier": number % 2, "probes": [1, 0, 0, None]}
+                        {"tier": number % 2, "probes": [1, 0, 0, None], "place": -1}
                         if number % 4
                         else {}
                     ),

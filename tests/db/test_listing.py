@@ -79,9 +79,13 @@ async def test_changed_at_stays_while_the_meaning_stays(
     assert (await profile_of(scene, again.site_id)).changed_at == NOON
 
 
-async def test_changed_at_moves_with_the_meaning(scene: Scene) -> None:
+async def test_changed_at_moves_with_the_offer_once_a_month(scene: Scene) -> None:
     site = await scene.register()
     scene.clock.advance(days=2)
+    document = with_commands("bookTable", "orderCake")
+    early = await visit(scene, site, at(scene, site, document))
+    assert early.changed_at == NOON
+    scene.clock.advance(days=30)
     document = with_commands("bookTable", "orderBread")
     changed = await visit(scene, site, at(scene, site, document))
     assert changed.changed_at == scene.clock()

@@ -184,7 +184,7 @@ async def test_crawl_lists_what_changed(visited: Visited) -> None:
     await visited.visit("crawl")
     entry = await visited.scene.entry(visited.owner)
     assert [action.name for action in entry.site.actions] == ["orderBread"]
-    assert entry.changed_at == visited.scene.clock()
+    assert entry.updated_at == visited.scene.clock()
     assert (await visited.document()).etag == '"2"'
 
 

@@ -16,7 +16,7 @@ from registry.records.record import format_minute, parse_record
 from registry.terminal.output import console, json_option, print_json
 from registry.terminal.report_options import parsed_month
 from registry.tlog.refusals import LogInvalid
-from registry.usecases.reports.keep_report import window_of_month
+from registry.usecases.reports.calendar_months import midnight, month_after
 
 PAGE = 100
 
@@ -34,7 +34,8 @@ def kept_report(
 
     FILE is what GET /v1/reports/MONTH gave, in any form. Exit code 1: it is another.
     """
-    window = window_of_month(parsed_month(month))
+    first_day = parsed_month(month)
+    start_at, end_at = midnight(first_day), midnight(month_after(first_day))
     digest = digest_of(file.read_bytes())
 
     async def work(source: LogSource) -> tuple[int, Mapping[str, Any]]:
@@ -50,7 +51,7 @@ def kept_report(
     index, record = run_audit(url, work, as_json=as_json)
     is_of_month = record["kind"] == "report" and (
         (record["from"], record["to"])
-        == (format_minute(window.start_at), format_minute(window.end_at))
+        == (format_minute(start_at), format_minute(end_at))
     )
     forms = record["forms"].items() if is_of_month else ()
     form = next((name for name, own in forms if own == digest), None)

@@ -99,6 +99,7 @@ def score_columns(
         totals=[_total(row) for row in factors],
         ties=[tie_key(seed, format_site_id(site)) for site in sites],
         tiers=[int(site % 7 > 0) for site in sites],
+        places=[250_441 + site % 999 for site in sites],
         probes=[
             (720, 720 - site % 3, 720 - site % 5, 40 + site % 900) for site in sites
         ],

@@ -1,24 +1,23 @@
 """`lint`: what the registry would make of a document, before it is published."""
 
+from collections.abc import Callable
 from functools import cache, partial
+from importlib import import_module
 from urllib.parse import urlsplit
 
 import click
 import msgspec
-from rich.markup import escape
 
 from registry.cli.owners.document_source import read_source
 from registry.cli.owners.questionnaire import write_new
 from registry.cli.service.command_settings import settings_or_exit
 from registry.formats.document import Deviation, Document
+from registry.formats.inspection import Report, inspect
 from registry.formats.reading.call_targets import resolve_target
 from registry.formats.repair import Incomplete, OwnerStatement, Repaired, repair
-from registry.interfaces.rest.sites.lint import view_report
-from registry.ranking.encoders.encoder import load_encoder
-from registry.ranking.policy import DEFAULT_POLICY
-from registry.sites.gazetteer import Gazetteer
+from registry.interfaces.rest.sites.lint_views import view_report
 from registry.terminal.output import console, errors, json_option, print_json
-from registry.usecases.sites.lint import Linter, Report, inspect
+from registry.terminal.styled import escape
 
 _COLOURS = {
     "strict": "green",
@@ -28,6 +27,7 @@ _COLOURS = {
 }
 _BEGIN = "[dim]No document yet? fair-registry lint --new[/]"
 _FACTORS = {
+    "eligibility": "being found by filters",
     "relevance": "relevance",
     "proximity": "proximity",
     "capability_depth": "capability depth",
@@ -104,11 +104,9 @@ def _look(document: str, url: str, *, is_advised: bool) -> Report:
         needed = "an absolute https URL that the public can reach is needed"
         raise click.BadParameter(needed, param_hint="--url")
     source = read_source(document, settings)
-    look = (
-        _load_linter(allow_loopback=allow_loopback).lint
-        if is_advised
-        else partial(inspect, allow_loopback=allow_loopback)
-    )
+    look = _advising(allow_loopback=allow_loopback) if is_advised else None
+    if look is None:
+        look = partial(inspect, allow_loopback=allow_loopback)
     return look(
         source.body,
         url=url or source.url,
@@ -127,13 +125,16 @@ def _exit_by(report: Report, *, is_strict: bool, is_silent: bool) -> None:
 
 
 @cache
-def _load_linter(*, allow_loopback: bool) -> Linter:
-    return Linter(
-        gazetteer=Gazetteer.load(),
-        encoder=load_encoder(),
-        policy=DEFAULT_POLICY,
-        allow_loopback=allow_loopback,
-    )
+def _advising(*, allow_loopback: bool) -> Callable[..., Report] | None:
+    """Return the lint with advice; None where only the client is installed."""
+    try:
+        linting = import_module("registry.usecases.sites.linter_tables")
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").startswith("registry"):
+            raise
+        return None
+    look: Callable[..., Report] = linting.load_linter(allow_loopback).lint
+    return look
 
 
 # --- telling --------------------------------------------------------------------------

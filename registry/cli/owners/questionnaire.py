@@ -4,7 +4,6 @@ import sys
 from collections.abc import Mapping
 
 import click
-from rich.markup import escape
 
 from registry.formats.document import Deviation
 from registry.formats.first_document import (
@@ -16,6 +15,7 @@ from registry.formats.first_document import (
 )
 from registry.formats.repair import Repaired
 from registry.terminal.output import errors, print_json
+from registry.terminal.styled import escape
 
 _OPTIONS = {"place": "--city and --country"}
 

@@ -188,10 +188,7 @@ def _state(
 
     Raises: SystemExit, click.BadParameter.
     """
-    try:
-        parse_host(host, test_hosts=True)
-    except RegistryError as refused:
-        raise click.BadParameter(str(refused), param_hint="HOST") from refused
+    host = host_name(host)
 
     async def work(client: RegistryClient) -> dict[str, Any]:
         challenge = msgspec.convert(await client.challenge(host), ChallengeGiven)
@@ -219,6 +216,14 @@ def _state(
         raise _Rejected(registration)
     if registration["status"] == "verifying":
         raise SystemExit(1)
+
+
+def host_name(host: str) -> str:
+    """Return the name in A-labels. Raises: click.BadParameter."""
+    try:
+        return parse_host(host, test_hosts=True).name
+    except RegistryError as refused:
+        raise click.BadParameter(str(refused), param_hint="HOST") from refused
 
 
 def _tell(registration: dict[str, Any], url: str) -> None:

@@ -27,7 +27,7 @@ from registry.ranking.encoders.vectors import SITE_BYTES, reciprocals, unpack_si
 from registry.ranking.freshness import seconds_of
 from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile, encode_profile
-from registry.ranking.proximity import vector_of
+from registry.ranking.proximity import NOWHERE, vector_of
 from registry.ranking.relevance import impacts
 
 LOCAL, HIGHER_TIER, GROUPED, CROWDED = 1, 2, 4, 8
@@ -35,7 +35,6 @@ LOCAL, HIGHER_TIER, GROUPED, CROWDED = 1, 2, 4, 8
 publisher has more places than an answer gives one."""
 
 KEYWORD_IMPACT = 1
-_NOWHERE = (0, 0, 0)
 _LAST_SECOND = 2**32 - 1
 
 
@@ -219,7 +218,7 @@ def rows_of(profiles: Sequence[Profile], policy: Policy) -> Rows:
     terms_of_sites = [_terms(profile, policy) for profile in profiles]
     packed = np.frombuffer(b"".join(p.embedding for p in profiles), np.uint8)
     embeddings = packed.reshape(len(profiles), SITE_BYTES)
-    vectors = [vector_of(p.point) if p.point else _NOWHERE for p in profiles]
+    vectors = [vector_of(p.point) if p.point else NOWHERE for p in profiles]
     lengths = np.array([len(terms) for terms in terms_of_sites], np.int64)
     return Rows(
         site_ids=np.array([p.site_id for p in profiles], np.int64),
@@ -265,5 +264,4 @@ def _changed_s(profile: Profile) -> int:
 
 
 def _flags(profile: Profile) -> int:
-    local = profile.local and profile.point is not None
-    return LOCAL * local + HIGHER_TIER * (profile.commission_tier > 0)
+    return LOCAL * profile.local + HIGHER_TIER * (profile.commission_tier > 0)

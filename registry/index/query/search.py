@@ -236,7 +236,7 @@ def _facts(
 ) -> FactorFacts:
     """words: see `_words`."""
     terms = matching.terms
-    is_near = profile.local and scored.km >= 0
+    is_near = profile.local and profile.point is not None and scored.km >= 0
     return FactorFacts(
         RelevanceFacts(
             matched_terms=tuple([word for word, number in words if terms[number]]),
@@ -247,6 +247,7 @@ def _facts(
         ProximityFacts(
             distance_band=distance_band(scored.km) if is_near else None,
             local=profile.local,
+            geonames_id=profile.place_id,
         ),
         DepthFacts(action_count=matching.actions),
         explain_quality(profile.probes, policy),

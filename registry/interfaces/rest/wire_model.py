@@ -2,12 +2,14 @@
 
 from datetime import datetime
 from functools import cache
-from typing import get_type_hints
+from typing import TYPE_CHECKING, get_type_hints
 
 import msgspec
 
 from registry.records.promise import Promise, format_promise
-from registry.usecases.log.promiser import Promised
+
+if TYPE_CHECKING:  # the command `lint` shows answers without a server
+    from registry.usecases.log.promiser import Promised
 
 
 class WireModel(msgspec.Struct, rename="camel", kw_only=True):
@@ -59,7 +61,7 @@ class PromisedView(WireModel):
     promise: PromiseView
 
 
-def view_promised(promised: Promised) -> PromisedView:
+def view_promised(promised: "Promised") -> PromisedView:
     return PromisedView(
         id=promised.record.id,
         leaf_hash=promised.record.leaf_hash.hex(),

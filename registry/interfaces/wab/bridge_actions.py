@@ -28,7 +28,7 @@ from registry.interfaces.rest.search.explained_ranking import explain_ranking
 from registry.interfaces.rest.search.search import answer_as_asked
 from registry.interfaces.rest.search.selections import SelectionRequest, save_selection
 from registry.interfaces.rest.sites.entry_views import view_site
-from registry.interfaces.rest.sites.lint import view_report
+from registry.interfaces.rest.sites.lint_views import view_report
 from registry.interfaces.rest.sites.sites import find_registered
 from registry.interfaces.wab.bridge_command import Json
 from registry.usecases.search.search_query import SearchQuery

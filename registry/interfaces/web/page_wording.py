@@ -1,7 +1,7 @@
 """Explanations and changes of policy in plain sentences."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from registry.ranking.explain import (
     Advantage,
@@ -15,7 +15,9 @@ from registry.ranking.explain import (
 from registry.ranking.policy import Policy
 from registry.ranking.quality import ProbeFigures
 from registry.sites.summary import SiteSummary
-from registry.usecases.log.policy_history import Change
+
+if TYPE_CHECKING:  # the command `search` words factors without a database
+    from registry.usecases.log.policy_history import Change
 
 TITLES: Mapping[Reason, str] = {
     "relevance": "Relevance",
@@ -59,12 +61,12 @@ def describe_probes(figures: ProbeFigures, policy: Policy) -> str:
     return _quality(explain_quality(figures, policy))
 
 
-def describe_changes(changes: Sequence[Change]) -> str:
+def describe_changes(changes: Sequence["Change"]) -> str:
     """Return a sentence about the changes from one policy to the next."""
     return "; ".join(map(_change, changes)) or "no constant: other code ranks by it"
 
 
-def _change(change: Change) -> str:
+def _change(change: "Change") -> str:
     if change.added or change.removed:
         counted = f"{len(change.added)} words more, {len(change.removed)} fewer"
         return f"{change.constant}: {counted}"
@@ -116,7 +118,9 @@ def _proximity(facts: ProximityFacts) -> str:
     if facts.distance_band:
         return f"{facts.distance_band} away"
     if not facts.local:
-        return "what it offers is not bound to a place, or it names none"
+        return "what it offers is not bound to a place"
+    if not facts.geonames_id:
+        return "it names no city that is known, so it counts as far away"
     return "no place was given, so it is the same for all"
 
 

@@ -49,11 +49,12 @@ TYPES: Mapping[str, str] = {
     "ties": "UBIGINT[]",
     "tiers": "SMALLINT[]",
     "probes": "INTEGER[]",
+    "places": "INTEGER[]",
 }
 """Columns of a file of rankings, as DuckDB names their types."""
 
 
-LATER = ("tiers", "probes", "answer_salt", "choice", "choice_salt")
+LATER = ("tiers", "probes", "answer_salt", "choice", "choice_salt", "places")
 """Columns that files of before lack."""
 
 
@@ -65,7 +66,7 @@ class ArchivedRanking(msgspec.Struct, kw_only=True):
     erased, or stand in the log (version 1); then they are 0 and empty. choice: JSON, with
     its salt, as the selection disclosed it. query_key, category, located: what a report takes from
     the query, the filters and the place. query, location, filters: JSON, as disclosed; with their salts None where erased.
-    scores: JSON too, where they are of another form than the five columns can hold.
+    scores: JSON too, where they are of another form than the six columns can hold.
     """
 
     leaf_index: int
@@ -97,6 +98,7 @@ class ArchivedRanking(msgspec.Struct, kw_only=True):
     ties: list[int] | None = None
     tiers: list[int] | None = None
     probes: list[int | None] | None = None
+    places: list[int] | None = None
 
     @property
     def unopened(self) -> list[str]:
@@ -128,6 +130,7 @@ class ArchivedRanking(msgspec.Struct, kw_only=True):
                 self.ties or [],
                 self.tiers,
                 self.probes,
+                self.places,
             )
             return join_scores(columns, self.returned)
         return str(getattr(self, name)).encode()
@@ -219,7 +222,8 @@ def _put(row: ArchivedRanking, name: str, disclosure: str) -> None:
     setattr(row, f"{name}_salt", salt)
     columns = split_scores(bytes(value), row.returned) if name == "scores" else None
     if columns:
-        row.factors, row.totals, row.ties, row.tiers, row.probes = columns
+        for column, values in columns._asdict().items():
+            setattr(row, column, values)
     else:
         setattr(row, name, bytes(value).decode())
 

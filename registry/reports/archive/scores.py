@@ -23,6 +23,7 @@ class Score(
     """Scores of a site as disclosed; its members in the order of canonical JSON."""
 
     factors: _FACTOR_VALUES
+    place: int | None = None
     probes: list[int | None] | None = None
     score: int
     site: str
@@ -33,7 +34,7 @@ class Score(
 class ArchivedScores(NamedTuple):
     """Scores in columns. factors: five a site, from rank 1 down. totals, ties: one.
 
-    tiers: one, probes: four; None where they are not stated.
+    tiers, places: one, probes: four; None where they are not stated.
     """
 
     factors: list[int]
@@ -41,6 +42,7 @@ class ArchivedScores(NamedTuple):
     ties: list[int]
     tiers: list[int] | None
     probes: list[int | None] | None
+    places: list[int] | None
 
 
 parse_scores = msgspec.json.Decoder(list[Score]).decode
@@ -61,6 +63,7 @@ def split_scores(value: bytes, order: Sequence[int]) -> ArchivedScores | None:
             [int(score.tie, 16) for score in scores],
             [score.tier for score in scores if score.tier is not None] or None,
             [part for score in scores for part in score.probes or ()] or None,
+            [score.place for score in scores if score.place is not None] or None,
         )
         return columns if join_scores(columns, order) == value else None
     except (msgspec.MsgspecError, ValueError):
@@ -69,23 +72,25 @@ def split_scores(value: bytes, order: Sequence[int]) -> ArchivedScores | None:
 
 def join_scores(columns: ArchivedScores, order: Sequence[int]) -> bytes:
     """Return canonical JSON. Raises: ValueError if the columns are not of these sites."""
-    factors, totals, ties, tiers, probes = columns
+    factors, totals, ties, tiers, probes, places = columns
     if len(factors) != FACTORS * len(order):
         raise ValueError(f"{len(factors)} factors of {len(order)} sites")
     unstated = (None,) * len(order)
     rows = zip(*(factors[number::FACTORS] for number in range(FACTORS)), strict=True)
     tried = unstated if probes is None else _by_site(probes)
-    members = zip(rows, totals, order, ties, tiers or unstated, tried, strict=True)
+    stated = (tiers or unstated, tried, places or unstated)
+    members = zip(rows, totals, order, ties, *stated, strict=True)
     return _encode(
         [
             Score(
                 factors=row,
+                place=place,
                 probes=counts,
                 score=total,
                 site=format_site_id(site),
                 tie=f"{tie:016x}",
                 tier=tier,
             )
-            for row, total, site, tie, tier, counts in members
+            for row, total, site, tie, tier, counts, place in members
         ]
     )

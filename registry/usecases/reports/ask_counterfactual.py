@@ -191,21 +191,19 @@ def compare(shadow: _Shadow, lister: Lister) -> Counterfactual:
         shadow.now,
         Point(0, 0) if cell is None else centroid_of(cell),
     )
-    index, changed = perturb(
+    perturbed = perturb(
         name, shadow.listings, profiles, make=make, policy=policy, draw=draw
     )
     as_it_is = Builder.build(profiles.values(), policy).index
-    before, after = (
-        ask(index, shadow.query, now=shadow.now, seed=shadow.seed)
-        for index in (as_it_is, index)
-    )
+    before = ask(as_it_is, shadow.query, now=shadow.now, seed=shadow.seed)
+    after = perturbed.ask(shadow.query, now=shadow.now, seed=shadow.seed)
     return Counterfactual(
         perturbation=shadow.perturbation,
         at=shadow.now,
         policy_digest=policy.digest,
         shadow=len(profiles),
         listed=shadow.listed,
-        changed=tuple(sorted(changed)),
+        changed=tuple(sorted(perturbed.changed)),
         before=before,
         after=after,
     )

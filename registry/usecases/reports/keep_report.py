@@ -7,7 +7,7 @@ into the log in the transaction that keeps it, so that there is both or neither.
 import asyncio
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import MAXYEAR, UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from registry.db.engine.engines import Engine
 from registry.db.reports import kept_reports
 from registry.db.reports.kept_reports import KeptForm
-from registry.errors import Conflict, Refused
+from registry.errors import Conflict
 from registry.identity.statements.detached_jws import REPORT_TYP, sign_detached
 from registry.ranking.policy import Policy
 from registry.records.canonical import digest_of
@@ -25,7 +25,12 @@ from registry.reports.render.report_files import FORMAT
 from registry.reports.report_terms import Window
 from registry.usecases.ids import IdSource
 from registry.usecases.log.accept import accept_record
-from registry.usecases.refusals import MONTH_INVALID, MONTH_NOT_OVER
+from registry.usecases.refusals import MONTH_NOT_OVER
+from registry.usecases.reports.calendar_months import (
+    format_month,
+    midnight,
+    month_after,
+)
 from registry.usecases.reports.make_report import make_report
 
 SETTLING = timedelta(minutes=10)
@@ -34,33 +39,13 @@ SETTLING = timedelta(minutes=10)
 logger = structlog.get_logger()
 
 
-def parse_month(text: str) -> date:
-    """Return the first day of a month such as 2026-10. Raises: Refused."""
-    try:
-        month = datetime.strptime(text, "%Y-%m").replace(tzinfo=UTC).date()
-    except ValueError as error:
-        raise Refused(MONTH_INVALID, f"{text[:20]!r} is no month") from error
-    if format_month(month) != text or month.year == MAXYEAR:
-        raise Refused(MONTH_INVALID, f"{text[:20]!r} is not spelled as 2026-10")
-    return month
-
-
-def format_month(month: date) -> str:
-    return month.isoformat()[:7]
-
-
-def month_after(month: date) -> date:
-    """Return the next first day. month: a first day. Raises: OverflowError after the last."""
-    return (month + timedelta(days=31)).replace(day=1)
-
-
 def window_of_month(month: date) -> Window:
     """Return its window in UTC. month: its first day."""
-    return Window(start_at=_midnight(month), end_at=_midnight(month_after(month)))
+    return Window(start_at=midnight(month), end_at=midnight(month_after(month)))
 
 
 def is_over(month: date, now: datetime) -> bool:
-    return _midnight(month_after(month)) + SETTLING <= now
+    return midnight(month_after(month)) + SETTLING <= now
 
 
 def months_due(
@@ -73,10 +58,6 @@ def months_due(
             due.append(month)
         month = month_after(month)
     return due
-
-
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, datetime.min.time(), UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

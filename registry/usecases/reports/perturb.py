@@ -12,11 +12,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from random import Random
 
+from registry.formats.offer import last_change
 from registry.identity.statements.declarations import Declarations
 from registry.ranking.profile import Profile
 from registry.ranking.quality import ProbeFigures
 from registry.ranking.terms import split_words
 from registry.sites.entry import SiteEntry, SiteStatus
+from registry.sites.identifier import MAX_SITE_NUMBER
 from registry.sites.place import Point
 from registry.sites.site import Site
 from registry.usecases.sites.parse_site import (
@@ -80,7 +82,7 @@ def renamed(listing: TrialListing, draw: Draw) -> TrialListing:
     is_said = any(part[0] in _UMLAUT_VOWELS or part[:2] in texts for part in parts)
     name = f"{site.name} | {brand}" if is_said else brand
     description = f"{brand}. {site.description}"
-    return _with_site(listing, replace(site, name=name, description=description))
+    return _with_site(listing, replace(site, name=name, description=description), draw)
 
 
 def coin_word(rng: Random) -> str:
@@ -132,31 +134,59 @@ def with_other_labels(listing: TrialListing, draw: Draw) -> TrialListing:
         listing, size=size, independence="independent" if is_independent else "chain"
     )
     site = replace(listing.entry.site, is_independent=is_independent)
-    return _with_site(labelled, site)
+    return _with_site(labelled, site, draw)
 
 
 def with_other_commission(listing: TrialListing, draw: Draw) -> TrialListing:
     """Keep which sites declare 0%: that is a tier among equal scores."""
     if listing.entry.site.commission_percent == 0:
         return listing
-    return _with_commission(listing, draw.rng.choice((None, 0.5, 3.0, 15.0, 40.0)))
+    percent = draw.rng.choice((None, 0.5, 3.0, 15.0, 40.0))
+    return _with_commission(listing, percent, draw)
 
 
 def with_zero_commission(listing: TrialListing, draw: Draw) -> TrialListing:
     is_zero = listing.entry.site.commission_percent == 0
     other = draw.rng.choice((None, 12.5))
-    return _with_commission(listing, other if is_zero else 0.0)
+    return _with_commission(listing, other if is_zero else 0.0, draw)
 
 
-def _with_commission(listing: TrialListing, percent: float | None) -> TrialListing:
+def _with_commission(
+    listing: TrialListing, percent: float | None, draw: Draw
+) -> TrialListing:
     site = replace(listing.entry.site, commission_percent=percent)
-    return _with_site(listing, site)
+    return _with_site(listing, site, draw)
 
 
 def registered_otherwise(listing: TrialListing, draw: Draw) -> TrialListing:
     at = draw.now - timedelta(days=draw.rng.randint(0, 2_000))
     seq = draw.rng.randint(1, 10**6)
     return replace(listing, entry=replace(listing.entry, registered_at=at, seq=seq))
+
+
+def with_other_identity(listing: TrialListing, draw: Draw) -> TrialListing:
+    """Below another public suffix, with another id, key and date.
+
+    The labels before it stay: the words of a host's own name are masked in its texts,
+    and other words would be otherwise. A site whose texts say the host keeps it.
+    """
+    entry = listing.entry
+    suffix = entry.registrable_domain.partition(".")[2]
+    label = coin_word(draw.rng).casefold()
+    if entry.registrable_domain in _said_by(entry.site) or not suffix:
+        label = suffix
+    host, domain = (
+        f"{name.removesuffix(suffix)}{label}"
+        for name in (entry.host, entry.registrable_domain)
+    )
+    other = replace(
+        entry,
+        site_id=draw.rng.randrange(1, MAX_SITE_NUMBER),
+        host=host,
+        registrable_domain=domain,
+        proof_source=f"https://{host}/keys/{draw.rng.randrange(1000)}",
+    )
+    return registered_otherwise(replace(listing, entry=other), draw)
 
 
 def with_keys_shuffled(listing: TrialListing, draw: Draw) -> TrialListing:
@@ -172,7 +202,7 @@ def with_keys_shuffled(listing: TrialListing, draw: Draw) -> TrialListing:
     shuffled = tuple(_shuffled(document, draw.rng) for document in listing.documents)
     after = _read(listing, shuffled, draw.now)
     if after is None:  # refused in another order: no site any more
-        return _with_site(listing, Site())
+        return _with_site(listing, Site(), draw)
     stays = after.meaning == entry.semantic_hash
     changed_at = entry.changed_at if stays else draw.now
     changed = replace(entry, site=after.site, changed_at=changed_at)
@@ -276,7 +306,10 @@ def made_failing(listing: TrialListing, draw: Draw) -> TrialListing:
 
 
 def made_declared(listing: TrialListing, draw: Draw) -> TrialListing:
-    """Types and effects are declared where they were not; no word is added."""
+    """Types and effects are declared where they were not; no word is added.
+
+    As within a month of the last change, so that freshness hides no loss.
+    """
     actions = tuple(
         replace(
             action,
@@ -291,11 +324,18 @@ def made_declared(listing: TrialListing, draw: Draw) -> TrialListing:
         )
         for action in listing.entry.site.actions
     )
-    return _with_site(listing, replace(listing.entry.site, actions=actions))
-
-
-def _with_site(listing: TrialListing, site: Site) -> TrialListing:
+    site = replace(listing.entry.site, actions=actions)
     return replace(listing, entry=replace(listing.entry, site=site))
+
+
+def _with_site(listing: TrialListing, site: Site, draw: Draw) -> TrialListing:
+    """The site as its next visit would find it, at a time when any change counts."""
+    entry = listing.entry
+    changed_at = last_change(
+        entry.site, site, entry.changed_at, draw.now, credit_days=0
+    )
+    changed = replace(entry, site=site, changed_at=max(entry.changed_at, changed_at))
+    return replace(listing, entry=changed)
 
 
 PERTURB: Mapping[str, Perturb] = {
@@ -307,6 +347,7 @@ PERTURB: Mapping[str, Perturb] = {
     "commission": with_other_commission,
     "zero_commission": with_zero_commission,
     "registration_order": registered_otherwise,
+    "identity": with_other_identity,
     "key_order": with_keys_shuffled,
     "nearer": moved_nearer,
     "fresher": made_fresher,

@@ -4,8 +4,9 @@ What is listed is made into profiles, indexed and searched by the code that does
 earnest.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from random import Random
 
@@ -30,7 +31,23 @@ from registry.usecases.reports.perturb import (
 
 DEPTH = 50  # places of an answer that are compared
 JOINS, REORDERED = "irrelevant_site", "registration_order"
+IDENTITY = "identity"
 MOVES = frozenset({"nearer", "farther"})
+
+
+@dataclass(frozen=True, slots=True)
+class Perturbed:
+    """Index with one thing otherwise. changed: ids of whom that concerns, as they were.
+
+    former: ids as they were, by those that they have now, where these are others.
+    """
+
+    index: Index
+    changed: frozenset[int]
+    former: Mapping[int, int]
+
+    def ask(self, query: Query, *, now: datetime, seed: bytes) -> Page:
+        return ask(self.index, query, now=now, seed=seed).renamed(self.former)
 
 
 def perturb(
@@ -41,21 +58,48 @@ def perturb(
     make: MakeProfile,
     policy: Policy,
     draw: Draw,
-) -> tuple[Index, frozenset[int]]:
-    """Return the index with one thing otherwise, and the ids of whom that concerns.
+) -> Perturbed:
+    """Return the index with one thing otherwise.
 
     listings: those that are changed; where a site joins, the first is what it is like.
     profiles: of all sites, as they are.
     """
     if name == JOINS:
-        changed = [make(_stranger(draw.rng, listings[0]))]
+        joining = make(_stranger(draw.rng, listings[0]))
+        changed, ids = [joining], [joining.site_id]
     else:
+        if name == IDENTITY:
+            listings = _alone(listings, profiles)
         changed = [make(PERTURB[name](listing, draw)) for listing in listings]
-    ids = frozenset(profile.site_id for profile in changed)
-    others = {**profiles, **{profile.site_id: profile for profile in changed}}
+        ids = [listing.entry.site_id for listing in listings]
+    former = {
+        profile.site_id: site_id
+        for profile, site_id in zip(changed, ids, strict=True)
+        if profile.site_id != site_id
+    }
+    others = {
+        site_id: profile
+        for site_id, profile in profiles.items()
+        if site_id not in former.values()
+    }
+    others |= {profile.site_id: profile for profile in changed}
     if name == REORDERED:
-        return _built_in_turns([*others.values()], policy, draw.rng), ids
-    return Builder.build(others.values(), policy).index, ids
+        index = _built_in_turns([*others.values()], policy, draw.rng)
+    else:
+        index = Builder.build(others.values(), policy).index
+    return Perturbed(index, frozenset(ids), former)
+
+
+def _alone(
+    listings: Sequence[TrialListing], profiles: Mapping[int, Profile]
+) -> list[TrialListing]:
+    """Return those whose publisher has no other site: the others share places by it."""
+    sites = Counter(profile.publisher for profile in profiles.values())
+    return [
+        listing
+        for listing in listings
+        if sites[profiles[listing.entry.site_id].publisher] == 1
+    ]
 
 
 def ask(index: Index, query: Query, *, now: datetime, seed: bytes) -> Page:

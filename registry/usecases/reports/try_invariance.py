@@ -31,7 +31,7 @@ from registry.reports.invariance import (
 )
 from registry.sites.place import Point, cell_of, centroid_of
 from registry.usecases.reports.perturb import Draw, MakeProfile, TrialListing
-from registry.usecases.reports.shadow_index import JOINS, MOVES, ask, perturb
+from registry.usecases.reports.shadow_index import JOINS, MOVES, Perturbed, ask, perturb
 
 CHANGED_MAX = 64  # sites that one shadow index changes
 BATCH = 100  # queries that are asked of one
@@ -131,21 +131,25 @@ class _Run:
         """One shadow index, and the questions of these numbers asked of it."""
         cell = self._a_cell(rng)
         draw = Draw(rng, self._shadow.now, centroid_of(cell))
-        index, changed = self._perturbed(perturbation.name, draw)
+        perturbed = self._perturbed(perturbation.name, draw)
         for number in numbers:
             question = self._shadow.questions[number]
             at = cell if perturbation.name in MOVES else question.cell
-            after = self._ask(index, number, at)
+            after = self._ask(perturbed.index, number, at).renamed(perturbed.former)
             before = self._answer(number, at)
-            holds, slack = perturbation.holds, slack_of(len(self._profiles))
-            if is_violated(holds, before, after, changed, slack=slack):
+            if is_violated(
+                perturbation.holds,
+                before,
+                after,
+                perturbed.changed,
+                slack=slack_of(len(self._profiles)),
+            ):
                 self._violations.append(
                     Violation(perturbation=perturbation.name, ranking=question.ranking)
                 )
         self._tried.update(numbers)
 
-    def _perturbed(self, name: str, draw: Draw) -> tuple[Index, frozenset[int]]:
-        """The index with one thing otherwise, and whom that concerns."""
+    def _perturbed(self, name: str, draw: Draw) -> Perturbed:
         listings = self._shadow.listings
         few = 1 if name == JOINS else min(CHANGED_MAX, (len(listings) + 1) // 2)
         chosen = draw.rng.sample(range(len(listings)), few)

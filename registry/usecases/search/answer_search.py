@@ -20,7 +20,7 @@ from registry.index.query.index_searcher import is_compiled
 from registry.index.query.search import Ranked, prepare_query, search
 from registry.ranking.explain import FACTOR_NAMES, Explanation
 from registry.ranking.ties import OrderKey, make_seed
-from registry.records.packed_scores import Probes, ScoreColumns
+from registry.records.packed_scores import PLACELESS, Probes, ScoreColumns
 from registry.records.promise import Promise
 from registry.records.ranked_answer import AnswerRequest, RankedAnswer, put_on_record
 from registry.records.record import Record
@@ -344,12 +344,18 @@ def _scores(ranked: Ranked) -> ScoreColumns:
         ties=[site.order_key.tie_key for site in sites],
         tiers=[site.order_key.commission_tier for site in sites],
         probes=[_probes_of(site.explanation) for site in sites],
+        places=[_place_of(site.explanation) for site in sites],
     )
 
 
 def _probes_of(explanation: Explanation) -> Probes:
     facts = explanation.quality.facts
     return facts.probes, facts.answers, facts.successes, facts.median_ms
+
+
+def _place_of(explanation: Explanation) -> int:
+    facts = explanation.proximity.facts
+    return facts.geonames_id if facts.local else PLACELESS
 
 
 def _next_page(page: Continuation, ranked: Ranked) -> Continuation | None:

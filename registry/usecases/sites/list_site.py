@@ -18,6 +18,7 @@ from registry.db.sites.documents import StoredDocument
 from registry.db.sites.notices import Notice
 from registry.db.sites.probes import StoredProbe
 from registry.db.sites.profiles import StoredProfile
+from registry.formats.offer import last_change
 from registry.index.columns.features import features_of
 from registry.ranking.encoders.encoder import Encoder
 from registry.ranking.policy import Policy
@@ -90,7 +91,7 @@ class Lister:
         declarations: dict[str, Any],
         now: datetime,
     ) -> SiteEntry:
-        """Write what was understood; `changed_at` moves only with the meaning."""
+        """Write what was understood; `changed_at` moves only with what agents can do."""
         update = SiteUpdate(
             entry=entry, understood=understood, declarations=declarations, now=now
         )
@@ -136,7 +137,6 @@ class Lister:
 
     def _listed(self, update: SiteUpdate) -> SiteEntry:
         entry, understood = update.entry, update.understood
-        stays = understood.meaning == entry.semantic_hash
         return replace(
             entry,
             site=understood.site,
@@ -144,7 +144,10 @@ class Lister:
             place=self.gazetteer.locate(understood.site.location),
             conformance="strict" if understood.is_strict else "tolerated",
             updated_at=update.now,
-            changed_at=entry.changed_at if stays else update.now,
+            changed_at=last_change(
+                *(entry.site, understood.site, entry.changed_at, update.now),
+                credit_days=self.policy.freshness_credit_days,
+            ),
             semantic_hash=understood.meaning,
             unlisted_for=None,
         )

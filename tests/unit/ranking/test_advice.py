@@ -14,6 +14,7 @@ from registry.ranking.advice import (
     LastProbe,
     advise,
     advise_on_quality,
+    describe_by_actions,
     try_changes,
 )
 from registry.ranking.advice_trial import AdviceTrial, requests_of
@@ -21,7 +22,7 @@ from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.policy import DEFAULT_POLICY, FULL
 from registry.ranking.profile import Profile, make_profile, plain_name
 from registry.ranking.quality import ProbeFigures, quality
-from registry.ranking.words.site_words import site_text_reader
+from registry.ranking.words.site_words import ActionWords, site_text_reader
 from registry.sites.action import Action, Parameter
 from registry.sites.place import Place, Point
 from registry.sites.site import LocationClaim, Site
@@ -171,12 +172,16 @@ def _scores(site: Site, others: list[Site]) -> dict[str, tuple[int, int]]:
     return scores
 
 
-def _changes(site: Site) -> list[tuple[Advice, Site]]:
+def _words(site: Site) -> list[ActionWords]:
     names = ("s1.example", "s1.example", None)
     reading = site_text_reader(
         site.name, *names, encoder=_encoder(), policy=DEFAULT_POLICY
     )
-    words = [reading.action(action) for action in site.actions]
+    return [reading.action(action) for action in site.actions]
+
+
+def _changes(site: Site) -> list[tuple[Advice, Site]]:
+    words = _words(site)
     trial = AdviceTrial(
         host="s1.example",
         registrable_domain="s1.example",
@@ -244,9 +249,27 @@ def test_what_is_advised_raises_the_score_in_an_index_of_any_sites(
                 assert after[request][1] > score, (advice.how, request)
 
 
+@given(SHOPS, st.lists(SHOPS, max_size=4))
+def test_a_description_is_advised_where_it_raises_the_score(
+    site: Site, others: list[Site]
+) -> None:
+    silent = replace(site, description="")
+    if not any(advice.factor == "relevance" for advice in _advise(silent)):
+        return
+    before = _scores(silent, others)
+    after = _scores(describe_by_actions(silent, _words(silent)), others)
+    for request, (relevance, score) in before.items():
+        if relevance > DEFAULT_POLICY.relevance_min + ROUNDING:
+            assert after[request][1] > score, request
+
+
+def test_owners_learn_that_the_category_is_a_filter() -> None:
+    (advice,) = _advise(replace(WHOLE, category=""))
+    assert (advice.factor, advice.gain) == ("eligibility", None)
+    assert "filter" in advice.how
+
+
 def test_nobody_is_advised_to_say_more_than_helps() -> None:
-    site = Site(name="Acme", category="", actions=WHOLE.actions)
-    assert not any(advice.factor == "relevance" for advice in _advise(site))
     query = [f"what_{word}" for word in WORDS]
     unsaid = tuple(Parameter(name=name, type="string") for name in query)
     many = _with(parameters=unsaid)

@@ -263,7 +263,7 @@ def test_profile_has_no_field_for_identity_or_trade() -> None:
     allowed |= {"local", "site_terms", "actions", "embedding", "capability_depth"}
     allowed |= {"quality", "probes", "changed_at", "commission_tier"}
     allowed |= {"conformance", "permissions", "requires_auth", "action_names"}
-    allowed |= {"languages"}
+    allowed |= {"languages", "place_id"}
     assert {field.name for field in fields(Profile)} == allowed
 
 
@@ -320,13 +320,15 @@ def test_order_of_actions_changes_no_number(
     ("category", "place", "local"),
     [
         ("restaurant", KIEL, True),
-        ("restaurant", None, False),
+        ("restaurant", None, True),
+        ("", None, True),
+        ("SaaS", None, False),
         ("SaaS", KIEL, False),
         ("Developer Tools", KIEL, False),
         ("", KIEL, True),
     ],
 )
-def test_local_needs_a_place_and_a_category_bound_to_it(
+def test_local_is_a_category_that_is_bound_to_a_place_whether_it_is_said_or_not(
     profile_of: MakeProfile, category: str, place: Place | None, local: bool
 ) -> None:
     assert profile_of(Site(category=category), place=place).local is local

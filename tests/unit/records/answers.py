@@ -30,6 +30,7 @@ def make_scores(count: int, *, seed: bytes = SEED, dice_seed: int = 1) -> ScoreC
         totals=[sum(map(mul, WEIGHTS, row)) for row in factors],
         ties=[tie_key(seed, format_site_id(site)) for site in sites],
         tiers=[site % 2 for site in sites],
+        places=[site % 9_000_000 - 1 for site in sites],
         probes=[(720, 719, 700 + site % 9, site % 900 or None) for site in sites],
     )
 

@@ -47,7 +47,12 @@ def regular() -> list[object]:
 
 def tiered() -> list[dict[str, object]]:
     return [
-        {**row, "tier": at % 3 % 2, "probes": [720, 720 - at % 3, 715, at * 9 or None]}  # type: ignore[dict-item]
+        {  # type: ignore[dict-item]
+            **row,
+            "tier": at % 3 % 2,
+            "probes": [720, 720 - at % 3, 715, at * 9 or None],
+            "place": at * 700_000 - 1,
+        }
         for at, row in enumerate(regular())
     ]
 
@@ -165,7 +170,7 @@ def test_scores_come_back(scores: list[object], seed: bytes | None) -> None:
 
 def test_a_ranking_of_twenty_weighs_little() -> None:
     disclosure = encode_disclosure(SALT, "scores", tiered())  # type: ignore[arg-type]
-    assert len(pack_disclosure("scores", disclosure, ORDER, SEED)) < 365
+    assert len(pack_disclosure("scores", disclosure, ORDER, SEED)) < 440
     digests = [base64url.encode(sha256(bytes([n])).digest()) for n in range(8)]
     body = canonical_json({"_sd": digests, "order": ORDER, "kind": "ranking"})
     assert len(pack(body)) < 32 * 8 + 8 * 20 + 60

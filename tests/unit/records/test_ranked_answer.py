@@ -57,8 +57,9 @@ def values_of(answer: RankedAnswer) -> Mapping[str, JsonValue]:
                 "tie": f"{tie:016x}",
                 "tier": tier,
                 "probes": list(probes),
+                "place": place,
             }
-            for site, factors, total, tie, tier, probes in rows
+            for site, factors, total, tie, tier, probes, place in rows
         ],
         "terms": dict(answer.terms),
         "answer": {

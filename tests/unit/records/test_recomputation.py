@@ -8,6 +8,7 @@ from registry.ranking.ties import make_seed_by_id
 from registry.records.disclosure import parse_disclosure
 from registry.records.recomputation import KnownDay, recompute
 from registry.records.record import parse_record
+from registry.sites.place import Point
 from tests.unit.records.history import (
     DAY,
     NOON,
@@ -19,6 +20,9 @@ from tests.unit.records.history import (
     seed_at,
 )
 
+AMMAN = Point(31.95522, 35.94503)
+PLACES = {250441: AMMAN}
+COMPUTED = ("sites", "totals", "order", "quality", "proximity")
 TODAY = KnownDay(day=DAY.isoformat(), secret=secret_of(DAY))
 POLICY_TEXT = POLICY.decode()
 SECRET_STILL = KnownDay(day=DAY.isoformat(), secret=None)
@@ -37,14 +41,24 @@ def scores_now():
 
 
 def again(members, disclosures, *, day=TODAY, policy=POLICY_TEXT):
-    return recompute(members, disclosures, policy_text=policy, day=day)
+    return recompute(
+        members, disclosures, policy_text=policy, day=day, find_place=PLACES.get
+    )
 
 
 def test_an_honest_ranking_comes_out_the_same():
     result = again(*ranked())
     assert result.differences == ()
     assert result.missing == ()
-    assert result.checked == ("sites", "totals", "order", "quality", "day", "ties")
+    assert result.checked == (
+        "sites",
+        "totals",
+        "order",
+        "quality",
+        "proximity",
+        "day",
+        "ties",
+    )
 
 
 def test_ties_wait_for_the_secret():
@@ -59,11 +73,13 @@ def test_what_is_erased_is_told():
     assert not result.is_possible
     assert len(result.missing) == 2
     result = again(members, without(disclosures, "request"))
-    assert result.checked == ("sites", "totals", "order", "quality")
+    assert result.checked == ("sites", "totals", "order", "quality", "proximity")
     for name in ("query", "location", "filters"):
+        lacks = "proximity: the location is not disclosed"
         result = again(members, without(disclosures, name))
-        assert result.checked == ("sites", "totals", "order", "quality", "day")
-        assert result.missing == ("ties: not all of the request is disclosed",)
+        assert result.checked == (*COMPUTED[: 4 + (name != "location")], "day")
+        assert result.missing[-1] == "ties: not all that was asked is disclosed"
+        assert (lacks in result.missing) is (name == "location")
 
 
 def without(disclosures, name):
@@ -104,6 +120,20 @@ def more_answers(scores):
     scores[0]["probes"] = [3, 4, 4, 50]
 
 
+def nearer(scores):
+    """Proximity where nobody said where the request came from, and its total."""
+    scores[0]["factors"][1] += 100
+    scores[0]["score"] += 100 * 2000
+
+
+def no_place(scores):
+    del scores[0]["place"]
+
+
+def no_city(scores):
+    scores[0]["place"] = 12
+
+
 def beyond(scores):
     scores[0]["factors"] = [10_001, 0, 0, 0, 0]
     scores[0]["score"] = 40_004_000
@@ -119,6 +149,9 @@ def beyond(scores):
         (beyond, "a factor outside"),
         (better, "the quality is 7000, not 7070"),
         (other_probes, "the quality is"),
+        (nearer, "the proximity is 5000, not 5100"),
+        (no_place, "the place behind its proximity is not disclosed"),
+        (no_city, "no city has the GeoNames id 12"),
         (no_probes, "are not disclosed"),
         (more_answers, "more probes were answered than made"),
     ],

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from registry.sites.city_mentions import MOST_MENTIONS, CityMentions
 from registry.sites.ordinary_names import ORDINARY_NAMES
+from registry.sites.regions import REGIONS
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +33,13 @@ def cities(mentions: CityMentions, text: str, country: str = "") -> list[str]:
         ("a room in San Jose", "San Jose, US"),
         ("hotels in Singapore", "Singapore, SG"),
         ("haircut near Salt Lake City", "Salt Lake City, US"),
+        ("hotel in Paris, Texas", "Paris, US"),
+        ("hotel in Paris", "Paris, FR"),
+        ("Perth, Western Australia", "Perth, AU"),
+        ("a table in Toronto, Ontario", "Toronto, CA"),
+        ("Atlanta, Georgia", "Atlanta, US"),
+        ("hotel in Tbilisi, Georgia", "Tbilisi, GE"),
+        ("Kansas City, Missouri", "Kansas City, US"),
     ],
 )
 def test_city_in_the_words_is_found(
@@ -66,6 +74,26 @@ def test_ordinary_words_and_countries_name_no_city(
 @pytest.mark.parametrize("word", ["nice", "reading", "mobile", "time", "best", "of"])
 def test_word_of_the_language_is_no_city(mentions: CityMentions, word: str) -> None:
     assert cities(mentions, f"hotel in {word}") == []
+
+
+@pytest.mark.parametrize("text", ["Portland, Maine", "Springfield, Illinois"])
+def test_a_namesake_in_another_region_is_no_hint(
+    mentions: CityMentions, text: str
+) -> None:
+    assert cities(mentions, text) == []
+
+
+def test_a_region_in_another_country_than_that_given_is_no_hint(
+    mentions: CityMentions,
+) -> None:
+    assert cities(mentions, "hotel in Paris, Texas", "FR") == []
+    assert cities(mentions, "hotel in Paris, Texas", "US") == ["Paris, US"]
+
+
+def test_boxes_have_their_edges_in_order() -> None:
+    for region in REGIONS.values():
+        assert -90 <= region.south < region.north <= 90
+        assert -180 <= region.west < region.east <= 180
 
 
 def test_several_cities_come_in_their_order(mentions: CityMentions) -> None:

@@ -6,13 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import Refused
+from registry.usecases.reports.calendar_months import (
+    format_month,
+    month_after,
+    parse_month,
+)
 from registry.usecases.reports.keep_report import (
     SETTLING,
-    format_month,
     is_over,
-    month_after,
     months_due,
-    parse_month,
     window_of_month,
 )
 

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
+from registry.formats.inspection import UNTOLD_URL, Report
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.sites.gazetteer import Gazetteer
-from registry.usecases.sites.lint import UNTOLD_URL, Linter, Report
+from registry.usecases.sites.lint import Linter
 
 AWP = {
     "awp_version": "0.2",
@@ -124,7 +125,7 @@ def test_a_host_that_could_not_register_can_be_linted(url: str) -> None:
 
 def test_advice_speaks_of_the_document_at_hand() -> None:
     factors = {factor.factor for factor in _lint(AWP).advice}
-    assert factors == {"proximity", "capability_depth"}
+    assert factors == {"eligibility", "proximity", "capability_depth"}
 
 
 @pytest.mark.parametrize(

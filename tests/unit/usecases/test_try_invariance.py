@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from hashlib import sha256
 from random import Random
 
 import pytest
@@ -98,6 +99,9 @@ LEAKS: dict[str, Callable[[TrialListing, Profile], Profile]] = {
     ),
     "zero_commission": favour(
         lambda listing: 300 * (listing.entry.site.commission_percent == 0)
+    ),
+    "identity": favour(
+        lambda listing: 300 * (sha256(listing.entry.host.encode()).digest()[0] % 2)
     ),
     "registration_order": favour(
         lambda listing: (NOW - listing.entry.registered_at).days

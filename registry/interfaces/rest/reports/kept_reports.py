@@ -27,7 +27,7 @@ from registry.interfaces.rest.wire_model import WireModel
 from registry.reports.render import page
 from registry.reports.render.report_files import MEDIA_TYPES, Form
 from registry.usecases.refusals import REPORT_NOT_KEPT
-from registry.usecases.reports.keep_report import format_month, parse_month
+from registry.usecases.reports.calendar_months import format_month, parse_month
 
 LEAF_HEADER = "X-Leaf-Index"
 IMMUTABLE = "public, max-age=31536000, immutable"

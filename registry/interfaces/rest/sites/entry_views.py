@@ -1,16 +1,18 @@
 """Views of a site's entry: in short, whole, with its documents and actions."""
 
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from registry.db.sites.documents import StoredDocument
 from registry.formats.document import DocumentOrigin as DeclaredProvenance
 from registry.interfaces.rest.wire_model import WireModel
 from registry.sites.action import Action
 from registry.sites.entry import ClaimConflict, SiteEntry
 from registry.sites.summary import SiteSummary, summary_of
+
+if TYPE_CHECKING:  # the command `lint` shows entries without a database
+    from registry.db.sites.documents import StoredDocument
 
 
 class Provenance(WireModel):
@@ -159,7 +161,7 @@ class WabEntry(msgspec.Struct):
     registered_at: datetime
 
 
-def _provenance(document: StoredDocument) -> Provenance:
+def _provenance(document: "StoredDocument") -> Provenance:
     return view_provenance(msgspec.convert(document.provenance, DeclaredProvenance))
 
 
@@ -167,7 +169,7 @@ def view_provenance(provenance: DeclaredProvenance) -> Provenance:
     return msgspec.convert(provenance, Provenance, from_attributes=True)
 
 
-def view_site(entry: SiteEntry, documents: list[StoredDocument]) -> SiteView:
+def view_site(entry: SiteEntry, documents: list["StoredDocument"]) -> SiteView:
     site = entry.site
     return SiteView(
         **msgspec.structs.asdict(summary_of(entry.short)),
@@ -186,11 +188,11 @@ def view_site(entry: SiteEntry, documents: list[StoredDocument]) -> SiteView:
     )
 
 
-def view_document(document: StoredDocument) -> DocumentView:
+def view_document(document: "StoredDocument") -> DocumentView:
     return DocumentView(**_document(document))
 
 
-def view_content(document: StoredDocument) -> DocumentContent:
+def view_content(document: "StoredDocument") -> DocumentContent:
     return DocumentContent(**_document(document), content=_content(document))
 
 
@@ -214,7 +216,7 @@ def view_wab_entry(entry: SiteEntry) -> WabEntry:
     )
 
 
-def _document_summary(document: StoredDocument) -> DocumentSummary:
+def _document_summary(document: "StoredDocument") -> DocumentSummary:
     return DocumentSummary(
         format=document.format,
         url=document.url,
@@ -226,7 +228,7 @@ def _document_summary(document: StoredDocument) -> DocumentSummary:
     )
 
 
-def _document(document: StoredDocument) -> dict[str, Any]:
+def _document(document: "StoredDocument") -> dict[str, Any]:
     return {
         "format": document.format,
         "url": document.url,
@@ -243,7 +245,7 @@ def _document(document: StoredDocument) -> dict[str, Any]:
     }
 
 
-def _content(document: StoredDocument) -> Any:
+def _content(document: "StoredDocument") -> Any:
     try:
         return msgspec.json.decode(document.body.removeprefix(b"\xef\xbb\xbf"))
     except msgspec.DecodeError:

@@ -199,6 +199,7 @@ def scores_of(number, order, day, request_id):
             "site": format_site_id(site),
             "tie": f"{tie_key(seed, format_site_id(site)):016x}",
             "tier": int(site % 3 > 0),
+            "place": site % 5 - 1,
             "probes": [3, 2, 1, None if site % 2 else 50],
         }
         for site, row in zip(order, factors, strict=True)

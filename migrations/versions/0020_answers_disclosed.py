@@ -7,8 +7,8 @@ from alembic import op
 
 from migrations.statements import run
 
-revision = "0018"
-down_revision = "0017"
+revision = "0020"
+down_revision = "0019"
 branch_labels = None
 depends_on = None
 

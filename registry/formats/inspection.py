@@ -1,0 +1,133 @@
+"""Inspection of a document for its owner: what its reader makes of it, and where it leads.
+
+Nothing is kept, and the same readers do the work as for a listing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+from urllib.parse import urlsplit
+
+from registry.errors import Problem
+from registry.formats.assemble import assemble
+from registry.formats.detect import parse_document, parse_page
+from registry.formats.document import Deviation, Document, Format, Parsed, Rejected
+from registry.formats.html.links import DiscoveryLink, parse_links
+from registry.formats.html.markup import is_page
+from registry.formats.html.page_actions import concerns_tool
+from registry.sites.entry import ClaimConflict
+from registry.sites.site_advice import Advice
+
+UNTOLD_URL = "https://your-site.example/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Result of a lint.
+
+    url: where the document is taken to lie; what it claims, if nobody said. is_placed:
+    said or claimed; otherwise it is UNTOLD_URL.
+    links: discovery documents that a page's head points to.
+    """
+
+    url: str
+    result: Parsed | Rejected
+    is_placed: bool
+    conflicts: tuple[ClaimConflict, ...] = ()
+    links: tuple[DiscoveryLink, ...] = ()
+    advice: tuple[Advice, ...] = ()
+
+    @property
+    def document(self) -> Document | None:
+        """None if refused."""
+        return self.result.document if isinstance(self.result, Parsed) else None
+
+    @property
+    def problem(self) -> Problem | None:
+        """Return the reason of a refusal."""
+        return self.result.problem if isinstance(self.result, Rejected) else None
+
+    @property
+    def deviations(self) -> tuple[Deviation, ...]:
+        """Those of a refused document were noted before it was refused."""
+        result = self.result
+        return (
+            result.document.deviations
+            if isinstance(result, Parsed)
+            else result.deviations
+        )
+
+    @property
+    def points_on(self) -> bool:
+        """Tell if it is a page without tools that names discovery documents instead."""
+        is_bare = not any(map(concerns_tool, self.deviations))
+        return self.document is None and is_bare and bool(self.links)
+
+    @property
+    def format(self) -> Format | None:
+        """Told of a refused document too, where it can be."""
+        match self.result:
+            case Parsed(document):
+                return document.format
+            case Rejected(format=meant):
+                return meant
+
+    @property
+    def conformance(self) -> Literal["strict", "tolerated", "refused"]:
+        return self.document.conformance if self.document else "refused"
+
+
+def inspect(
+    body: bytes,
+    *,
+    url: str = "",
+    file_name: str = "",
+    content_type: str = "",
+    allow_loopback: bool = False,
+) -> Report:
+    """Inspect a document, without advice.
+
+    url: where it lies or will lie; "" if that is not known. file_name: of a file, if
+    it has one. At the address of a document a page is none, however good its tools.
+    """
+    place = url or UNTOLD_URL
+    if is_page(body, content_type) and not _is_of_document(url, file_name):
+        where = {"url": place, "content_type": content_type}
+        result = parse_page(body, **where, allow_loopback=allow_loopback)
+        links = parse_links(body, **where, allow_loopback=allow_loopback)
+    else:
+        parse = partial(
+            parse_document,
+            body,
+            content_type=content_type,
+            allow_loopback=allow_loopback,
+        )
+        result, place = _read_document(parse, place, is_told=bool(url))
+        links = ()
+    conflicts: tuple[ClaimConflict, ...] = ()
+    if isinstance(result, Parsed):
+        conflicts = assemble([result.document], site_url=url).conflicts
+    return Report(
+        url=place,
+        result=result,
+        is_placed=bool(url) or place != UNTOLD_URL,
+        conflicts=conflicts,
+        links=links,
+    )
+
+
+def _is_of_document(url: str, file_name: str) -> bool:
+    path = urlsplit(url).path if url else file_name
+    return path.endswith(".json") or "/.well-known/" in path
+
+
+def _read_document(
+    parse: Callable[..., Parsed | Rejected], place: str, *, is_told: bool
+) -> tuple[Parsed | Rejected, str]:
+    """Read again where it claims to lie, if nobody said where it lies."""
+    result = parse(url=place)
+    if not is_told and isinstance(result, Parsed) and result.document.site.url:
+        place = result.document.site.url
+        result = parse(url=place)
+    return result, place

@@ -1,0 +1,160 @@
+"""The report of a lint as it is shown, by /v1/lint and by the command."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from registry.errors import Problem
+from registry.formats.document import Deviation
+from registry.formats.inspection import Report
+from registry.interfaces.rest.sites.entry_views import (
+    ActionView,
+    ConflictView,
+    Provenance,
+    view_action,
+    view_conflict,
+    view_provenance,
+)
+from registry.interfaces.rest.wire_model import WireModel
+from registry.sites.site import Site
+from registry.sites.site_advice import Advice
+from registry.sites.summary import City, FairnessMetrics
+
+
+class DeviationView(WireModel):
+    """pointer: RFC 6901, or the form of a page. rule: which kind of rule is broken."""
+
+    pointer: str
+    rule: str
+    detail: str
+    fix: str
+
+
+class LinkView(WireModel):
+    """A discovery document that the page's head points to."""
+
+    url: str
+    format: str
+
+
+class LastProbeView(WireModel):
+    """The newest quality probe: what it asked by GET, got, and wants.
+
+    code: of the problem, explained at /problems/CODE; "" without one.
+    """
+
+    url: str
+    outcome: str
+    code: str
+    got: str
+    wanted: str
+
+
+class AdviceView(WireModel):
+    """gain: of the factor, 0..10000; null where the requests decide.
+
+    factor: `eligibility` is none of the five: it is about being in an answer at all.
+
+    probe: of advice on quality, else null.
+    """
+
+    factor: str
+    how: str
+    gain: int | None
+    actions: tuple[str, ...]
+    count: int
+    probe: LastProbeView | None
+
+
+class SiteAdvice(WireModel):
+    """policy: by which the gains are computed. advice: empty where nothing is missing."""
+
+    policy: str
+    advice: tuple[AdviceView, ...]
+
+
+class ClaimedSite(WireModel):
+    """The listing by the document's own word."""
+
+    name: str
+    description: str
+    category: str
+    url: str | None
+    location: City | None
+    languages: tuple[str, ...]
+    permissions: dict[str, bool]
+    fairness_metrics: FairnessMetrics
+    actions: tuple[ActionView, ...]
+
+
+class LintReport(WireModel):
+    """conformance: strict, tolerated or refused; if refused, `problem` says why.
+
+    format: null where nothing tells it. dialect, version: null if refused.
+    """
+
+    format: str | None
+    dialect: str | None
+    version: str | None
+    conformance: str
+    url: str
+    deviations: tuple[DeviationView, ...]
+    problem: Problem | None
+    provenance: Provenance | None
+    references: tuple[str, ...]
+    links: tuple[LinkView, ...]
+    conflicts: tuple[ConflictView, ...]
+    site: ClaimedSite | None
+    advice: tuple[AdviceView, ...]
+
+
+def view_report(report: Report) -> LintReport:
+    document = report.document
+    return LintReport(
+        format=report.format,
+        dialect=document.dialect if document else None,
+        version=document.version if document else None,
+        conformance=report.conformance,
+        url=report.url,
+        deviations=_deviations(report.deviations),
+        problem=report.problem,
+        provenance=view_provenance(document.provenance) if document else None,
+        references=document.references if document else (),
+        links=tuple(
+            LinkView(url=link.url, format=link.format) for link in report.links
+        ),
+        conflicts=tuple(view_conflict(conflict) for conflict in report.conflicts),
+        site=view_claims(document.site) if document else None,
+        advice=view_advice(report.advice),
+    )
+
+
+def view_advice(advice: Iterable[Advice]) -> tuple[AdviceView, ...]:
+    return tuple(
+        msgspec.convert(row, AdviceView, from_attributes=True) for row in advice
+    )
+
+
+def _deviations(deviations: Iterable[Deviation]) -> tuple[DeviationView, ...]:
+    return tuple(
+        msgspec.convert(row, DeviationView, from_attributes=True) for row in deviations
+    )
+
+
+def view_claims(site: Site) -> ClaimedSite:
+    location = site.location
+    return ClaimedSite(
+        name=site.name,
+        description=site.description,
+        category=site.category,
+        url=site.url or None,
+        location=(
+            City(city=location.city, country=location.country) if location else None
+        ),
+        languages=site.languages,
+        permissions=dict(site.permissions),
+        fairness_metrics=FairnessMetrics(
+            commission_rate=site.commission_percent, is_independent=site.is_independent
+        ),
+        actions=tuple(view_action(action) for action in site.actions),
+    )

@@ -1,0 +1,301 @@
+"""Ten leaks, each planted in a copy of the ranker, and the tools that catch them.
+
+The matrix that results stands in docs/detection.md: who changes one changes the other.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+import pytest
+
+from registry.bench.invariance import NOW, town_shadow
+from registry.demo.town.sites import CAST
+from registry.index.building.builder import Builder
+from registry.index.query.search import prepare_query, search
+from registry.ranking.encoders.encoder import load_encoder
+from registry.ranking.explain import FACTOR_NAMES
+from registry.ranking.policy import DEFAULT_POLICY, FULL
+from registry.ranking.profile import Profile
+from registry.ranking.proximity import proximity
+from registry.ranking.ties import make_seed, tie_key
+from registry.records.disclosure import digest_disclosure, encode_disclosure
+from registry.records.packed_scores import PLACELESS
+from registry.records.recomputation import KnownDay, recompute
+from registry.records.seed import digest_request
+from registry.sites.gazetteer import Gazetteer
+from registry.sites.identifier import format_site_id
+from registry.sites.place import Point, centroid_of
+from registry.usecases.reports.perturb import TrialListing
+from registry.usecases.reports.try_invariance import Question, Shadow, try_invariance
+from registry.usecases.sites.list_site import Lister
+
+SECRET = sha256(b"day secret").digest()
+K = 20
+Ranker = Callable[[list[dict[str, Any]], Question], list[dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def town(gazetteer: Gazetteer) -> Shadow:
+    """The town with probes and commissions that differ, and twins for ties."""
+    lister = Lister(gazetteer=gazetteer, encoder=load_encoder(), policy=DEFAULT_POLICY)
+    shadow = town_shadow(lister, CAST[::2])
+    twins = [_twin(listing) for listing in shadow.listings[::3]]
+    return replace(shadow, listings=[*shadow.listings, *twins])
+
+
+def _twin(listing: TrialListing) -> TrialListing:
+    entry = listing.entry
+    host = entry.host.removesuffix("test") + "twin"
+    twin = replace(
+        entry, site_id=entry.site_id + 1_000, host=host, registrable_domain=host
+    )
+    return replace(listing, entry=twin)
+
+
+def as_ranked(rows: list[dict[str, Any]], question: Question) -> list[dict[str, Any]]:
+    return rows
+
+
+@dataclass(frozen=True)
+class Leak:
+    """change: of a profile as it is made. ranker: of an answer as it is ranked.
+
+    job: the perturbation whose trials fail, or "". reproduced: what `audit reproduce`
+    says of an answer, or "".
+    """
+
+    change: Callable[[TrialListing, Profile], Profile] = lambda _, profile: profile
+    ranker: Ranker = as_ranked
+    job: str = ""
+    reproduced: str = ""
+
+
+def more(profile: Profile, quality: int = 0, depth: int = 0) -> Profile:
+    return replace(
+        profile,
+        quality=min(FULL, max(0, profile.quality + quality)),
+        capability_depth=min(FULL, profile.capability_depth + depth),
+    )
+
+
+def drawn(text: str, one_in: int) -> bool:
+    return sha256(text.encode()).digest()[0] % one_in == 0
+
+
+def friends_of_the_house(listing: TrialListing, profile: Profile) -> Profile:
+    return more(profile, 100 * drawn(listing.entry.host, 5))
+
+
+def name_in_the_text(listing: TrialListing, profile: Profile) -> Profile:
+    words = tuple(listing.entry.site.name.casefold().split())
+    return replace(
+        profile,
+        site_terms=tuple(sorted({*profile.site_terms, *words, "book"}))
+        if "|" not in listing.entry.site.name
+        else profile.site_terms,
+    )
+
+
+def hidden_visits(listing: TrialListing, profile: Profile) -> Profile:
+    visits = sha256(str(profile.publisher).encode()).digest()[0]
+    return more(profile, visits)
+
+
+def shrunk_by_probes(_: TrialListing, profile: Profile) -> Profile:
+    return more(profile, -profile.quality // (10 + profile.probes.probes))
+
+
+def depth_for_zero(listing: TrialListing, profile: Profile) -> Profile:
+    return more(profile, depth=400 * (listing.entry.site.commission_percent == 0))
+
+
+def one_hotel(listing: TrialListing, profile: Profile) -> Profile:
+    return more(profile, 700 * drawn(listing.entry.host, 3))
+
+
+def by_total(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    weights = DEFAULT_POLICY.weights
+    for row in rows:
+        row["score"] = sum(map(int.__mul__, weights, row["factors"]))
+    return sorted(rows, key=lambda row: (-row["score"], row["tier"], row["tie"]))
+
+
+def commission_first(rows: list[dict[str, Any]], _: Question) -> list[dict[str, Any]]:
+    return sorted(rows, key=lambda row: (-(row["score"] // 1_000_000), row["tier"]))
+
+
+def row_order(rows: list[dict[str, Any]], _: Question) -> list[dict[str, Any]]:
+    return sorted(rows, key=lambda row: (-row["score"], row["tier"], row["site"]))
+
+
+def kernel_after_a_thousand(
+    rows: list[dict[str, Any]], _: Question
+) -> list[dict[str, Any]]:
+    for row in rows[1::3]:
+        row["factors"][3] = min(FULL, row["factors"][3] + 300)
+    return by_total(rows)
+
+
+def half_the_way_in_jordan(
+    rows: list[dict[str, Any]], question: Question
+) -> list[dict[str, Any]]:
+    for row in rows:
+        point = GAZETTEER.point_of(row["place"])
+        if question.cell and point and row["place"] == AMMAN:
+            user = centroid_of(question.cell)
+            middle = Point(
+                (point.latitude + user.latitude) / 2,
+                (point.longitude + user.longitude) / 2,
+            )
+            row["factors"][1] = proximity(middle, user, DEFAULT_POLICY, local=True)
+    return by_total(rows)
+
+
+GAZETTEER = Gazetteer.load()
+AMMAN = 250_441
+LEAKS = {
+    "a1 friends, in the profile maker": Leak(
+        friends_of_the_house, job="identity", reproduced="the quality is"
+    ),
+    "b name words in the text": Leak(name_in_the_text, job="name"),
+    "c1 hidden visits by publisher": Leak(
+        hidden_visits, job="identity", reproduced="the quality is"
+    ),
+    "c2 shrunk by the number of probes": Leak(
+        shrunk_by_probes, reproduced="the quality is"
+    ),
+    "d commission before the score": Leak(
+        ranker=commission_first, reproduced="scores higher than"
+    ),
+    "d2 depth for 0% commission": Leak(depth_for_zero, job="zero_commission"),
+    "e row order breaks ties": Leak(ranker=row_order, reproduced="by its tie key"),
+    "f one kind of hotel": Leak(one_hotel, job="identity", reproduced="the quality is"),
+    "g kernel after 1,000 searches": Leak(
+        ranker=kernel_after_a_thousand, reproduced="the quality is"
+    ),
+    "h half the distance in one country": Leak(
+        ranker=half_the_way_in_jordan, reproduced="the proximity is"
+    ),
+}
+# a2, the same favour where a profile is stored, is a1 for whoever sees answers alone.
+STORED = "a2 friends, where the profile is stored"
+
+
+def differences(town: Shadow, leak: Leak, *, every: int = 1) -> list[str]:
+    """What `audit reproduce` says of the town's answers."""
+    profiles = [leak.change(listing, town.make(listing)) for listing in town.listings]
+    index = Builder.build(profiles, town.policy).index
+    return [
+        difference
+        for number, question in enumerate(town.questions[::every])
+        for difference in _reproduced(index, question, f"n{number}", leak.ranker)
+    ]
+
+
+def _reproduced(
+    index: Any, question: Question, nonce: str, ranker: Ranker
+) -> Sequence[str]:
+    policy = index.policy
+    query = prepare_query(
+        question.text,
+        load_encoder(policy),
+        policy,
+        cell=question.cell,
+        filters=question.filters,
+    )
+    request_values = (question.text, question.cell, question.filters.given())
+    seed = make_seed(SECRET, digest_request(*request_values, NOW), nonce)
+    ranked = search(index, query, now=NOW, seed=seed, k=K)
+    rows = ranker([_row(site, seed) for site in ranked.sites], question)
+    values = {
+        **dict(zip(("query", "location", "filters"), request_values, strict=True)),
+        "request": {
+            "id": "r",
+            "nonce": nonce,
+            "at": NOW.isoformat(),
+            "after": ["-1000000000", "0", "0", "0"],
+        },
+        "scores": rows,
+    }
+    texts = [encode_disclosure("salt", name, value) for name, value in values.items()]
+    members = {
+        "_sd": [digest_disclosure(text) for text in texts],
+        "order": [row["site"] for row in rows],
+        "t": NOW.isoformat()[:16] + "Z",
+    }
+    day = KnownDay(day=date(NOW.year, NOW.month, NOW.day).isoformat(), secret=SECRET)
+    result = recompute(
+        members,
+        texts,
+        policy_text=policy.canonical_json.decode(),
+        day=day,
+        find_place=GAZETTEER.point_of,
+    )
+    assert not result.missing
+    return result.differences
+
+
+def _row(site: Any, seed: bytes) -> dict[str, Any]:
+    spelled, factors = format_site_id(site.site_id), site.explanation
+    probes, place = factors.quality.facts, factors.proximity.facts
+    values = msgspec.structs.asdict(site.factors)
+    return {
+        "site": spelled,
+        "factors": [values[name] for name in FACTOR_NAMES],
+        "score": site.score,
+        "tie": f"{tie_key(seed, spelled):016x}",
+        "tier": site.order_key.commission_tier,
+        "probes": [
+            probes.probes,
+            probes.answers,
+            probes.successes,
+            probes.median_ms,
+        ],
+        "place": place.geonames_id if place.local else PLACELESS,
+    }
+
+
+def test_honest_answers_are_reproduced_without_a_difference(town: Shadow) -> None:
+    assert differences(town, Leak()) == []
+
+
+def test_honest_trials_have_no_violation(town: Shadow) -> None:
+    result = try_invariance(town, trials=360, seed=11)
+    assert result.violations == 0, result.sentence
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, leak in LEAKS.items() if leak.reproduced]
+)
+def test_audit_reproduce_catches_the_leak(town: Shadow, name: str) -> None:
+    leak = LEAKS[name]
+    assert leak.reproduced in " ".join(differences(town, leak))
+
+
+@pytest.mark.parametrize("name", [name for name, leak in LEAKS.items() if leak.job])
+def test_the_job_and_the_counterfactual_catch_the_leak(town: Shadow, name: str) -> None:
+    """Both are the same trial; an auditor names the perturbation of the second."""
+    leak = LEAKS[name]
+
+    def leaking(listing: TrialListing) -> Profile:
+        return leak.change(listing, town.make(listing))
+
+    result = try_invariance(replace(town, make=leaking), trials=720, seed=3)
+    failed = {tally.perturbation for tally in result.tallies if tally.violations}
+    assert leak.job in failed
+
+
+def test_a_favour_in_the_store_is_caught_as_one_in_the_maker(town: Shadow) -> None:
+    """The maker is clean; what the index is given is not."""
+    altered = Leak(friends_of_the_house)
+    assert "the quality is" in " ".join(differences(town, altered))
+    assert try_invariance(town, trials=36, seed=1).violations == 0
+
+
+def test_each_leak_is_caught_by_something() -> None:
+    assert len(LEAKS) == 10
+    assert all(leak.job or leak.reproduced for leak in LEAKS.values())
