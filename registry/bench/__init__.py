@@ -18,6 +18,8 @@ COMMANDS = {
     "report": "registry.bench.report:report",
     "archive": "registry.bench.report:archive",
     "invariance": "registry.bench.invariance:invariance",
+    "fuzz": "registry.bench.fuzzing.fuzz:fuzz",
+    "wab": "registry.bench.bridge.wab:wab",
 }
 
 

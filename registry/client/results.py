@@ -127,10 +127,10 @@ class RankedResult(AnswerModel, frozen=True):
 
 
 class _WireResult(AnswerModel, frozen=True):
-    """A result of either detail, as it comes."""
+    """A result of either detail, as it comes, with the members that were picked."""
 
-    site: ShortSite | str
-    score: float
+    site: ShortSite | str = ""
+    score: float = 0
     rank: int = 0
     city: str = ""
     why: str = ""

@@ -167,6 +167,20 @@ def test_a_site_is_had_with_its_actions_and_as_tools(
     assert all("__" in tool["name"] for tool in tools)
 
 
+def test_tools_of_a_site_come_with_the_limits_that_it_declares(
+    registry: RunningRegistry,
+) -> None:
+    limits = {
+        host: answer(registry, "get_site_tools", site=host)["rateLimits"]
+        for host in LISTED
+    }
+    assert {"format": "wab", "requests": 60, "window": "60s"} in limits[LISTED[0]]
+    assert any(
+        row["format"] == "awas" and row["window"] == "1h"
+        for row in limits["almond-door-clinic.test"]
+    )
+
+
 def test_discovery_documents_and_the_policy_are_resources(
     registry: RunningRegistry,
 ) -> None:

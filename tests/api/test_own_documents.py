@@ -12,8 +12,12 @@ from registry.formats.inspection import Report, inspect
 from registry.formats.writing.forms import Form
 from registry.interfaces.discovery.own_documents import own_document
 from registry.interfaces.discovery.own_site import OWN_ACTIONS
+from registry.interfaces.mcp.tool_table import TOOL
 
 DOCUMENTS = {
+    "/agent-bridge.json": ("wab", "spec_1_0"),
+    "/.well-known/wab.json": ("wab", "spec_1_0"),
+    "/server.json": ("mcp", "server_json"),
     "/agent.json": ("awp", "native"),
     "/.well-known/agent.json": ("awp", "native"),
     "/.well-known/ai-actions.json": ("awas", "1.0"),
@@ -45,7 +49,7 @@ def test_own_document_is_strict(http: httpx.Client, path: str) -> None:
     document = report.document
     assert (document.format, document.dialect) == DOCUMENTS[path]
     assert document.conformance == "strict"
-    if document.dialect != "pointer":
+    if document.dialect not in {"pointer", "server_json"}:
         names = [action.name for action in document.site.actions]
         assert names == [own.name for own in OWN_ACTIONS]
 
@@ -58,6 +62,7 @@ def test_the_search_page_is_strictly_webmcp(http: httpx.Client) -> None:
     assert (action.name, action.calls[0].transport) == ("searchSites", "form")
     assert all(row.description for row in action.parameters)
     assert {link.url.rpartition("/")[2] for link in report.links} >= {
+        "agent-bridge.json",
         "ai-actions.json",
         "abp-manifest.json",
     }
@@ -69,6 +74,10 @@ def test_pointers_lead_to_the_catalogue(http: httpx.Client) -> None:
         assert document is not None
         (reference,) = document.references
         assert http.get(reference).json()["actions"]
+
+
+def test_every_named_tool_is_one_of_the_mcp_server() -> None:
+    assert {own.tool for own in OWN_ACTIONS} - {""} <= TOOL.keys()
 
 
 def test_every_declared_call_is_one_of_the_api(http: httpx.Client) -> None:

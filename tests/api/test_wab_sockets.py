@@ -264,3 +264,11 @@ def test_who_does_not_read_holds_no_more_than_a_reply(
             pass
     assert sent < 99_999
     assert registry.http.get("/health/live").status_code == 200
+
+
+@pytest.mark.parametrize("category", [{}, [], [[]], 7, True, "none"])
+def test_categories_that_are_none_have_no_actions(
+    bridge: Connection, category: Any
+) -> None:
+    listed = bridge.command("wab.getActions", params={"category": category})
+    assert success(listed) == []

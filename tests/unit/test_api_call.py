@@ -128,6 +128,7 @@ DEEP = b'{"ranking":{"id":"x"},"results":' + b"[" * 100_000 + b"]" * 100_000 + b
         b'{"ranking":{"id":"x"},"results":5}',
         b'{"ranking":{"id":null},"results":[]}',
         b'{"ranking":{"id":"x"},"results":[{"site":"a","score":"high"}]}',
+        b'{"ranking":{"id":"x"},"results":[5]}',
         b'{"ranking":{"id":"x"},"results":[]',
         DEEP,
     ],
@@ -154,3 +155,9 @@ def test_members_of_a_newer_registry_are_passed_over() -> None:
     assert (result.host, result.rank, result.score) == ("a.example", 11, 71.5)
     assert result.actions[0].url == "https://a.example/book"
     assert page.ranking.public_id == "R"
+
+
+def test_members_that_were_not_picked_are_empty() -> None:
+    body = b'{"ranking":{"id":"R.s"},"results":[{"why":"books tables"}]}'
+    (result,) = decode(answer(200, body), WirePage).page(1)
+    assert (result.host, result.rank, result.why) == ("", 1, "books tables")

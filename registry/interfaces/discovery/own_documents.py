@@ -12,7 +12,7 @@ from registry.strict_json import JsonObject
 CATALOGUE = "/.well-known/ai-actions.json"
 MANIFEST = "/abp-manifest.json"
 SCHEMA = "/openapi.json"
-_PROTOCOLS = ("WAB", "AWP", "AWAS", "ABP", "WebMCP", "ARD", "OpenAPI")
+_PROTOCOLS = ("WAB", "AWP", "AWAS", "ABP", "WebMCP", "MCP", "ARD", "OpenAPI")
 
 
 class TextLink(NamedTuple):
@@ -23,6 +23,8 @@ class TextLink(NamedTuple):
 
 _FOR_AGENTS = (
     TextLink("/openapi.json", "OpenAPI 3.1", "every call of /v1"),
+    TextLink("/server.json", "MCP", "the server at /mcp, as the MCP registry lists it"),
+    TextLink("/agent-bridge.json", "WAB", "the bridge, over HTTP and WebSocket"),
     TextLink("/agent.json", "AWP", "the actions in that format"),
     TextLink(CATALOGUE, "AWAS", "the actions in that format"),
     TextLink("/.well-known/ard.json", "ARD", "the registry at /ard for its clients"),

@@ -23,6 +23,13 @@ SUMMARY = (
     "proximity, capability depth, quality and freshness and nothing else; every ranked "
     "answer is on record in a public log."
 )
+_TOOLS = {
+    "searchSites": "search_sites",
+    "explainRanking": "explain_ranking",
+    "reportSelection": "report_selection",
+}
+"""Tools of /mcp that take the same."""
+
 BRIDGE, SOCKET = "/api/wab", "/ws/wab"
 _HOST = {"type": "string", "description": "host name of the site, e.g. shop.example"}
 _RANKING = {"type": "string", "description": "id of the ranking, from ranking.id"}
@@ -30,13 +37,17 @@ _RANKING = {"type": "string", "description": "id of the ranking, from ranking.id
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnAction:
-    """An action of the registry. schema: of what it takes. method, path: of /v1."""
+    """An action of the registry. schema: of what it takes. method, path: of /v1.
+
+    tool: its name over MCP, "" where that has none.
+    """
 
     name: str
     description: str
     schema: JsonObject
     method: str
     path: str
+    tool: str = ""
     sensitivity: Sensitivity = "read"
 
     @property
@@ -65,6 +76,7 @@ OWN_ACTIONS = (
         schema=_schema_of_search(),
         method="GET",
         path="/v1/search",
+        tool="search_sites",
     ),
     OwnAction(
         name="getSite",
@@ -72,6 +84,7 @@ OWN_ACTIONS = (
         schema=_object(("host",), host=_HOST),
         method="GET",
         path="/v1/sites/{host}",
+        tool="get_site",
     ),
     OwnAction(
         name="explainRanking",
@@ -82,6 +95,7 @@ OWN_ACTIONS = (
         schema=_object(("rankingId",), rankingId=_RANKING),
         method="GET",
         path="/v1/rankings/{rankingId}",
+        tool="explain_ranking",
     ),
     OwnAction(
         name="reportSelection",
@@ -100,6 +114,7 @@ OWN_ACTIONS = (
         ),
         method="POST",
         path="/v1/selections",
+        tool="report_selection",
         sensitivity="write",
     ),
     OwnAction(
@@ -164,5 +179,13 @@ def _calls(own: OwnAction, origin: str) -> Iterator[Call]:
     yield Call(
         format="wab", transport="http", method="api", target=f"{origin}{BRIDGE}/execute"
     )
+    if tool := _TOOLS.get(own.name):
+        yield Call(
+            format="mcp", transport="mcp", target=f"{origin}/mcp", operation=tool
+        )
     socket = f"ws{origin.removeprefix('http')}{SOCKET}"
     yield Call(format="wab", transport="websocket", method="api", target=socket)
+    if own.tool:
+        yield Call(
+            format="mcp", transport="mcp", target=f"{origin}/mcp", operation=own.tool
+        )

@@ -95,8 +95,9 @@ class _Answer:
     async def _encode(
         self, start: HTTPResponseStartEvent, body: HTTPResponseBodyEvent
     ) -> None:
-        whole = body["body"]
-        if self._coding is None or body["more_body"] or len(whole) < LEAST_BYTES:
+        whole = body.get("body", b"")  # both may be left out, and MCP's SDK does
+        goes_on = body.get("more_body", False)
+        if self._coding is None or goes_on or len(whole) < LEAST_BYTES:
             return
         encode = CODINGS[self._coding]
         is_long = len(whole) >= LONG_BYTES

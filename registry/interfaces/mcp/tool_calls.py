@@ -10,8 +10,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from registry.db.sites.documents import current_documents
 from registry.errors import NotFound, Refused
+from registry.formats.as_mcp_tools import as_mcp_tools
 from registry.formats.invocations import invocations_of, shorten
+from registry.formats.rate_limits import declared_limits
 from registry.formats.untrusted_text import NOTICE, neutralise_all
 from registry.interfaces.http import refusals
 from registry.interfaces.http.credentials import Call
@@ -28,6 +31,7 @@ from registry.interfaces.rest.search.selections import (
     SelectionRequest,
     report_selection,
 )
+from registry.interfaces.rest.sites.entry_views import view_content
 from registry.interfaces.rest.sites.sites import (
     find_registered,
     get_document,
@@ -146,8 +150,17 @@ async def _get_site(caller: Caller, arguments: Json) -> Json:
 
 async def _get_site_tools(caller: Caller, arguments: Json) -> Json:
     host = convert_body(arguments, _SiteArguments).site
-    document = await get_document.fn(host, caller.services, form="mcp-tools")
-    return {"notice": NOTICE, **neutralise_all(document)}
+    services = caller.services
+    async with services.api.connect() as connection:
+        entry = await find_registered(connection, host, test_hosts=services.test_hosts)
+        own = await current_documents(connection, entry.site_id)
+    limits = [
+        limit
+        for document in own
+        for limit in declared_limits(document.format, view_content(document).content)
+    ]
+    tools = as_mcp_tools(entry.site, host=entry.host)
+    return {"notice": NOTICE, **neutralise_all({**tools, "rateLimits": limits})}
 
 
 _CALLS: Mapping[str, Callable[[Caller, Json], Awaitable[Json]]] = {

@@ -72,7 +72,7 @@ def bridge_document(services: Services) -> dict[str, Any]:
 
 def own_commands(services: Services, category: Any = None) -> Sequence[dict[str, Any]]:
     commands: Sequence[dict[str, Any]] = bridge_document(services)["actions"]
-    return [row for row in commands if category in {None, "", row["category"]}]
+    return [row for row in commands if category in (None, "", row["category"])]
 
 
 @get(

@@ -145,7 +145,7 @@ async def execute_at_domain(
     """
     services = request.app.state.services
     own = urlsplit(services.origin)
-    if data.pop("domain", own.hostname) not in {own.hostname, own.netloc}:
+    if data.pop("domain", own.hostname) not in (own.hostname, own.netloc):
         raise Forbidden(OTHERS_ACTION, pointer="/domain")
     frame = _frame(request, data)
     return await _answer(request, EXECUTE, _params(data), **frame)

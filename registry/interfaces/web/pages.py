@@ -41,7 +41,12 @@ from registry.usecases.search.search_query import MAX_QUERY_LENGTH, SearchQuery
 PAGE_RESULTS = 10
 LIMITS = max_lengths(SearchQuery)
 SEARCHING = OWN_ACTIONS[0]
-ABOUT = {parameter.name: parameter.description for parameter in SEARCHING.parameters}
+FORM = {
+    "limits": LIMITS,
+    "tool": SEARCHING,
+    "about": {row.name: row.description for row in SEARCHING.parameters},
+}
+"""Parts of the search form that are the same for every request."""
 Field = Annotated[str, QueryParameter(max_length=MAX_QUERY_LENGTH)]
 
 
@@ -55,8 +60,7 @@ async def show_search(  # noqa: PLR0917 — one for each parameter
     cursor: Field = "",
 ) -> Response[str]:
     given = {"q": q, "city": city, "country": country}
-    form: dict[str, Any] = {"given": given, "limits": LIMITS, "about": ABOUT}
-    form["tool"] = SEARCHING
+    form: dict[str, Any] = {**FORM, "given": given}
     if not q.strip():
         listed = await services.listed_count.current()
         return page("search.html", **form, listed=listed)

@@ -16,6 +16,7 @@ from registry.interfaces.http.query_string import (
     reading_query,
     required_parameters,
 )
+from registry.interfaces.web.pages import FORM
 from registry.interfaces.web.rendering import render
 from registry.usecases.search.search_query import FIELD_OF_FACET, SearchQuery
 
@@ -114,7 +115,7 @@ def test_the_form_has_the_limits_of_the_query() -> None:
     limits = max_lengths(SearchQuery)
     assert (limits["q"], limits["city"], limits["format"]) == (1_000, 200, 50)
     blank = dict.fromkeys(["q", "city", "country"], "")
-    form = render("search.html", given=blank, limits=limits)
+    form = render("search.html", **FORM, given=blank)
     for name in blank:
         start = form.index(f'id="{name}"')
         assert f'maxlength="{limits[name]}"' in form[start : form.index(">", start)]

@@ -1,0 +1,1 @@
+"""`bench wab`: the WAB bridge under many sessions, and its limit under a flood."""

@@ -1,0 +1,1 @@
+"""`bench fuzz`: spoiled requests at all faces, and what may come back."""
