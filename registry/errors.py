@@ -82,6 +82,10 @@ class Conflict(RegistryError):
     """The input is valid but conflicts with the present state."""
 
 
+class Unprocessable(RegistryError):
+    """The input is valid, but not together with what the caller sent before."""
+
+
 class Gone(RegistryError):
     """The resource existed and was removed."""
 

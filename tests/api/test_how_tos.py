@@ -259,6 +259,19 @@ def test_the_search_block_finds_the_sites_and_reports_the_first(
 
 
 @pytest.mark.slow
+def test_the_block_with_a_key_gets_the_first_answer_again(
+    origin: str, registered: dict[str, str], tmp_path: Path
+) -> None:
+    until_found(origin, len(registered))
+    block = block_after("search.md", "## Repeat a call")
+
+    first, second = run_block(block, tmp_path, REGISTRY=origin).splitlines()
+
+    assert first == second
+    assert json.loads(first)["leafHash"]
+
+
+@pytest.mark.slow
 def test_the_block_for_ard_finds_the_same_sites(
     origin: str, registered: dict[str, str], tmp_path: Path
 ) -> None:

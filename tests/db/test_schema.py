@@ -8,6 +8,7 @@ from sqlalchemy.exc import DBAPIError
 
 from registry.db.engine.engines import Engine, Role
 from registry.db.schema import (
+    answer_tables,
     operator_tables,
     report_tables,
     tables,
@@ -16,7 +17,13 @@ from registry.db.schema import (
 
 (METADATA,) = {
     module.metadata
-    for module in (operator_tables, report_tables, tables, webhook_tables)
+    for module in (
+        answer_tables,
+        operator_tables,
+        report_tables,
+        tables,
+        webhook_tables,
+    )
 }
 SCHEMAS = ("registry", "audit", "disclosure")
 

@@ -30,6 +30,7 @@ STATUS: Mapping[type[RegistryError], HTTPStatus] = {
     errors.Forbidden: HTTPStatus.FORBIDDEN,
     errors.NotFound: HTTPStatus.NOT_FOUND,
     errors.Conflict: HTTPStatus.CONFLICT,
+    errors.Unprocessable: HTTPStatus.UNPROCESSABLE_ENTITY,
     errors.Gone: HTTPStatus.GONE,
     errors.TooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     errors.RateLimited: HTTPStatus.TOO_MANY_REQUESTS,

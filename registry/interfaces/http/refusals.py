@@ -116,3 +116,20 @@ ORIGIN_MISMATCH = ProblemType(
     "A page of this origin may not call",
     "Call from a page that was loaded by https, or from the registry's own pages.",
 )
+IDEMPOTENCY_KEY_INVALID = ProblemType(
+    "idempotency_key_invalid",
+    "The Idempotency-Key is none",
+    "Send one value of 1 to 255 visible ASCII characters without spaces, quoted or bare, "
+    "such as a UUID.",
+)
+IDEMPOTENCY_KEY_REUSED = ProblemType(
+    "idempotency_key_reused",
+    "The Idempotency-Key was used for another request",
+    "Send a new key with a new request; the old one belongs to what it was sent with for "
+    "a day.",
+)
+IDEMPOTENCY_IN_FLIGHT = ProblemType(
+    "idempotency_in_flight",
+    "The request with this Idempotency-Key is still at work",
+    "Repeat it after the seconds that Retry-After names: the answer is then the first's.",
+)

@@ -18,6 +18,7 @@ from registry.interfaces.http.credentials import (
 from registry.interfaces.http.limits import Kind, limit_accounts, limit_writes
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
+from registry.interfaces.rest.idempotency import idempotent, takes_key
 from registry.interfaces.rest.media_types import also_as
 from registry.interfaces.rest.registration.jose import JoseOperation, read_statement
 from registry.interfaces.rest.reports.reports import (
@@ -72,12 +73,12 @@ class StatedOperatorView(OwnOperatorView):
 
 @post(
     "/operators",
-    operation_class=JoseOperation,
+    operation_class=takes_key(JoseOperation),
     operation_id="registerOperator",
     summary="Register as an operator with a statement signed by its key",
     tags=["operators"],
     guards=[limit_accounts],
-    responses=problems(408, 409, 413, 415, 429),
+    responses=problems(408, 409, 413, 415, 422, 429),
 )
 async def register_operator(
     request: Call, services: Injected
@@ -87,23 +88,22 @@ async def register_operator(
     The payload has aud, sub, iat, exp, act (register), jwk, name and contact, and may
     have public and api_key.
     """
-    view = await _take(request, services, None)
-    return Response(view, headers={"Location": f"/v1/operators/{view.id}"})
+    return await _take(request, services, None)
 
 
 @post(
     "/operators/{operator_id:str}/statements",
-    operation_class=JoseOperation,
+    operation_class=takes_key(JoseOperation),
     operation_id="changeOperator",
     summary="Change or close an operator's account with a signed statement",
     tags=["operators"],
     status_code=200,
     guards=[limit_writes],
-    responses=problems(404, 408, 409, 410, 413, 415, 429),
+    responses=problems(404, 408, 409, 410, 413, 415, 422, 429),
 )
 async def change_operator(
     operator_id: FromPath[str], request: Call, services: Injected
-) -> StatedOperatorView:
+) -> Response[StatedOperatorView]:
     """Take the same statement as registering, with one of these acts, each of which may have api_key, too.
 
     update: name, contact, public. rotate: next_jwk. close: nothing, nor api_key.
@@ -113,18 +113,22 @@ async def change_operator(
 
 async def _take(
     request: Call, services: Services, operator_id: str | None
-) -> StatedOperatorView:
+) -> Response[StatedOperatorView]:
     token = await read_statement(request)
-    async with services.api.begin() as connection:
+    async with idempotent(request, services, services.api) as call:
+        if call.earlier is not None:
+            return call.earlier
         stated = await take_statement(
-            connection,
+            call.connection,
             token,
             operator_id=operator_id,
             audience=services.origin,
             ids=services.ids,
         )
-    own = _view_own(stated.operator)
-    return StatedOperatorView(**_members(own), api_key=stated.api_key)
+        own = _view_own(stated.operator)
+        view = StatedOperatorView(**_members(own), api_key=stated.api_key)
+        location = {} if operator_id else {"Location": f"/v1/operators/{view.id}"}
+        return await call.answer(view, location)
 
 
 @get(

@@ -17,6 +17,7 @@ from registry.interfaces.http.credentials import (
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
+from registry.interfaces.rest.idempotency import idempotent, takes_key
 from registry.interfaces.rest.wire_model import RequestBody, WireModel
 from registry.usecases import subscriptions
 from registry.usecases.refusals import WEBHOOKS_OFF
@@ -73,11 +74,12 @@ class DeadLetterList(WireModel):
 
 @post(
     "/webhooks",
+    operation_class=takes_key(),
     operation_id="subscribe",
     summary="Have changes sent to an address of yours",
     tags=["webhooks"],
     security=OPERATOR_SECURITY,
-    responses=problems(401, 408, 409, 413, 415, 429),
+    responses=problems(401, 408, 409, 413, 415, 422, 429),
 )
 async def subscribe(
     data: JSONBody[WebhookRequest], request: Call, services: Injected
@@ -89,12 +91,14 @@ async def subscribe(
     operator = await require_operator(request, services, Kind.WRITE)
     if services.bot.agent is None:
         raise Unavailable(WEBHOOKS_OFF)
-    async with services.api.begin() as connection:
+    async with idempotent(request, services, services.api, operator) as call:
+        if call.earlier is not None:
+            return call.earlier
         row = await subscriptions.subscribe(
-            connection, operator, data.url, services.ids
+            call.connection, operator, data.url, services.ids
         )
-    headers = {"Location": f"/v1/webhooks/{row.webhook_id}"}
-    return Response(_view(row), headers=headers)
+        location = {"Location": f"/v1/webhooks/{row.webhook_id}"}
+        return await call.answer(_view(row), location)
 
 
 @get(

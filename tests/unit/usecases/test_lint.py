@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from registry.formats.document import MAX_BODY_BYTES
 from registry.formats.inspection import UNTOLD_URL, Report
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
@@ -69,6 +70,15 @@ def test_a_claim_of_another_host_is_shown() -> None:
     (conflict,) = _lint(AWP, url="https://other.test/agent.json").conflicts
     assert conflict.field == "url"
     assert dict(conflict.values)["awp"] == "https://eggs.test"
+
+
+def test_a_long_page_is_read_as_far_as_a_crawler_reads_it() -> None:
+    late = PAGE.replace(b"toolname=order", b"toolname=late")
+    body = PAGE + b" " * MAX_BODY_BYTES + late
+    report = _lint(body, url="https://eggs.test/")
+    assert report.document is not None
+    assert [action.name for action in report.document.site.actions] == ["order"]
+    assert "limit" in {deviation.rule for deviation in report.deviations}
 
 
 @pytest.mark.parametrize("content_type", ["text/html; charset=utf-8", ""])

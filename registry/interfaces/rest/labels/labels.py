@@ -16,11 +16,13 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 from registry.db import labels
 from registry.errors import Refused
 from registry.identity.statements.detached_jws import HEADER, LABELS_TYP, sign_detached
+from registry.interfaces.http.credentials import Call
 from registry.interfaces.http.limits import limit_writes
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import parse_instant
+from registry.interfaces.rest.idempotency import idempotent, takes_key
 from registry.interfaces.rest.labels.label_views import (
     DisclosuresView,
     view_disclosures,
@@ -75,25 +77,30 @@ class LabelRequest(RequestBody):
 
 @post(
     "/labels",
+    operation_class=takes_key(),
     operation_id="setLabel",
     summary="Put an auditor's label of a site on record",
     tags=["audit"],
     guards=[limit_writes],
-    responses=problems(403, 404, 408, 409, 413, 415, 429),
+    responses=problems(403, 404, 408, 409, 413, 415, 422, 429),
 )
-async def set_label(data: JSONBody[LabelRequest], services: Injected) -> PromisedView:
+async def set_label(
+    data: JSONBody[LabelRequest], request: Call, services: Injected
+) -> Response[PromisedView]:
     members = msgspec.to_builtins(data)
     signed = parse_labelling({**members, "source": digest_source(data.source)})
-    async with services.labeller.begin() as connection:
+    async with idempotent(request, services, services.labeller) as call:
+        if call.earlier is not None:
+            return call.earlier
         attested = await accept_label(
-            connection,
+            call.connection,
             signed,
             data.source,
             auditors=services.auditors,
             promiser=services.searcher.promiser,
             ids=services.ids,
         )
-    return view_promised(attested)
+        return await call.answer(view_promised(attested))
 
 
 @get(

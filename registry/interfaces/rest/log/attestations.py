@@ -3,12 +3,14 @@
 from typing import Annotated
 
 import msgspec
-from litestar import post
+from litestar import Response, post
 from litestar.params import JSONBody
 
+from registry.interfaces.http.credentials import Call
 from registry.interfaces.http.limits import limit_writes
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
+from registry.interfaces.rest.idempotency import idempotent, takes_key
 from registry.interfaces.rest.wire_model import PromisedView, RequestBody, view_promised
 from registry.records.attestation import parse_attestation
 from registry.usecases.log.attest import accept_attestation
@@ -34,22 +36,25 @@ class AttestationRequest(RequestBody):
 
 @post(
     "/attestations",
+    operation_class=takes_key(),
     operation_id="attest",
     summary="Put an auditor's attestation on record, once",
     tags=["log"],
     guards=[limit_writes],
-    responses=problems(403, 408, 409, 413, 415, 429),
+    responses=problems(403, 408, 409, 413, 415, 422, 429),
 )
 async def attest(
-    data: JSONBody[AttestationRequest], services: Injected
-) -> PromisedView:
+    data: JSONBody[AttestationRequest], request: Call, services: Injected
+) -> Response[PromisedView]:
     attestation = parse_attestation(msgspec.to_builtins(data))
-    async with services.api.begin() as connection:
+    async with idempotent(request, services, services.api) as call:
+        if call.earlier is not None:
+            return call.earlier
         attested = await accept_attestation(
-            connection,
+            call.connection,
             attestation,
             auditors=services.auditors,
             promiser=services.searcher.promiser,
             ids=services.ids,
         )
-    return view_promised(attested)
+        return await call.answer(view_promised(attested))

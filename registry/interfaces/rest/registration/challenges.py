@@ -4,14 +4,17 @@ from datetime import datetime
 from typing import Annotated, Any
 
 import msgspec
-from litestar import post
+from litestar import Response, post
 from litestar.params import JSONBody
 
 from registry.identity.json_fields import pointing_at
+from registry.identity.statements.challenge import Challenge
+from registry.interfaces.http.credentials import Call
 from registry.interfaces.http.limits import limit_writes
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.http.strict import verify_text
+from registry.interfaces.rest.idempotency import idempotent, takes_key
 from registry.interfaces.rest.wire_model import RequestBody, WireModel
 from registry.sites.host import MAX_HOST_LENGTH, parse_host
 from registry.usecases.registration.issue_challenge import issue_challenge
@@ -46,24 +49,31 @@ class ChallengeView(WireModel):
 
 @post(
     "/challenges",
+    operation_class=takes_key(),
     operation_id="createChallenge",
     summary="Ask for a challenge",
     tags=["registration"],
     guards=[limit_writes],
-    responses=problems(408, 413, 415, 429),
+    responses=problems(408, 409, 413, 415, 422, 429),
 )
 async def create_challenge(
-    data: JSONBody[ChallengeRequest], services: Injected
-) -> ChallengeView:
+    data: JSONBody[ChallengeRequest], request: Call, services: Injected
+) -> Response[ChallengeView]:
     text = verify_text(data.host, "/host", max_length=MAX_TEXT_LENGTH)
     with pointing_at("/host"):
         host = parse_host(text, test_hosts=services.test_hosts)
-    async with services.api.begin() as connection:
+    async with idempotent(request, services, services.api) as call:
+        if call.earlier is not None:
+            return call.earlier
         challenge = await issue_challenge(
-            connection, host, audience=services.origin, ids=services.ids
+            call.connection, host, audience=services.origin, ids=services.ids
         )
+        return await call.answer(_view(host.name, challenge))
+
+
+def _view(host: str, challenge: Challenge) -> ChallengeView:
     return ChallengeView(
-        host=host.name,
+        host=host,
         nonce=challenge.nonce,
         expires_at=challenge.expires_at,
         payload=dict(challenge.payload),

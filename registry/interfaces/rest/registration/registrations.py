@@ -19,6 +19,7 @@ from registry.interfaces.http.limits import limit_writes
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.streams import LimitedStream
+from registry.interfaces.rest.idempotency import idempotent, takes_key
 from registry.interfaces.rest.registration.jose import JoseOperation, read_statement
 from registry.interfaces.rest.wire_model import WireModel
 from registry.observability import REGISTRATIONS, STATEMENT_BYTES
@@ -49,14 +50,14 @@ LOCATION = ResponseHeader(
 
 @post(
     "/registrations",
-    operation_class=JoseOperation,
+    operation_class=takes_key(JoseOperation),
     operation_id="submitRegistration",
     summary="Register, update, rotate, revoke or withdraw with a signed statement",
     tags=["registration"],
     status_code=202,
     guards=[limit_writes],
     response_headers=[LOCATION],
-    responses=problems(408, 409, 413, 415, 429),
+    responses=problems(408, 409, 413, 415, 422, 429),
 )
 async def submit(
     request: Request[Any, Any, Any], services: Injected
@@ -69,19 +70,22 @@ async def submit(
     withdraw takes none. docs/keys.md is the how-to.
     """
     statement = await read_statement(request)
-    async with services.api.begin() as connection:
+    async with idempotent(request, services, services.api) as call:
+        if call.earlier is not None:
+            return call.earlier
         registration = await submit_registration(
-            connection,
+            call.connection,
             statement,
             audience=services.origin,
             test_hosts=services.test_hosts,
             ids=services.ids,
             network=networks_of(request.client.host)[0] if request.client else None,
         )
+        view = view_registration(registration)
+        answer = await call.answer(view, {"Location": view.status_url})
     REGISTRATIONS.labels(registration.act).inc()
     STATEMENT_BYTES.inc(len(statement))
-    view = view_registration(registration)
-    return Response(view, headers={"Location": view.status_url})
+    return answer
 
 
 @get(

@@ -3,13 +3,15 @@
 from typing import Annotated
 
 import msgspec
-from litestar import post
+from litestar import Response, post
 from litestar.params import JSONBody
 
+from registry.db.engine.engines import Connection
 from registry.interfaces.http.credentials import ANYBODY, Call, admit_asker
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
+from registry.interfaces.rest.idempotency import idempotent, takes_key
 from registry.interfaces.rest.wire_model import PromisedView, RequestBody, view_promised
 from registry.observability import SELECTIONS
 from registry.usecases.search.select import Selection, select_site
@@ -30,17 +32,24 @@ class SelectionRequest(RequestBody):
 
 @post(
     "/selections",
+    operation_class=takes_key(),
     operation_id="reportSelection",
     summary="Report which site was chosen from a ranking, once",
     tags=["search"],
     security=ANYBODY,
-    responses=problems(401, 403, 404, 408, 409, 413, 415, 429),
+    responses=problems(401, 403, 404, 408, 409, 413, 415, 422, 429),
 )
 async def report_selection(
     data: JSONBody[SelectionRequest], request: Call, services: Injected
-) -> PromisedView:
+) -> Response[PromisedView]:
     operator = await admit_asker(request, services, Kind.SELECTION)
-    return await save_selection(services, data, operator)
+    async with idempotent(request, services, services.api, operator) as call:
+        if call.earlier is not None:
+            return call.earlier
+        view = await _select(call.connection, services, data, operator)
+        answer = await call.answer(view)
+    SELECTIONS.inc()
+    return answer
 
 
 async def save_selection(
@@ -51,17 +60,27 @@ async def save_selection(
     Raises: Refused, Forbidden, NotFound, Conflict, Unavailable.
     """
     async with services.api.begin() as connection:
-        selected = await select_site(
-            connection,
-            Selection(
-                ranking_id=data.ranking_id,
-                site_id=data.site_id,
-                outcome=data.outcome,
-                operator=operator,
-            ),
-            web_key=services.web_key,
-            promiser=services.searcher.promiser,
-            ids=services.ids,
-        )
+        view = await _select(connection, services, data, operator)
     SELECTIONS.inc()
+    return view
+
+
+async def _select(
+    connection: Connection,
+    services: Services,
+    data: SelectionRequest,
+    operator: str | None,
+) -> PromisedView:
+    selected = await select_site(
+        connection,
+        Selection(
+            ranking_id=data.ranking_id,
+            site_id=data.site_id,
+            outcome=data.outcome,
+            operator=operator,
+        ),
+        web_key=services.web_key,
+        promiser=services.searcher.promiser,
+        ids=services.ids,
+    )
     return view_promised(selected)

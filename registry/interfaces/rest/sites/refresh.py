@@ -3,12 +3,13 @@
 from datetime import datetime
 from typing import Any
 
-from litestar import Request, post
+from litestar import Request, Response, post
 from litestar.params import FromPath
 
 from registry.interfaces.http.limits import limit_writes
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
+from registry.interfaces.rest.idempotency import idempotent, takes_key
 from registry.interfaces.rest.registration.jose import JoseOperation, read_statement
 from registry.interfaces.rest.sites.sites import parse_site_host
 from registry.interfaces.rest.wire_model import WireModel
@@ -28,23 +29,25 @@ class RefreshView(WireModel):
 
 @post(
     "/sites/{host:str}/refresh",
-    operation_class=JoseOperation,
+    operation_class=takes_key(JoseOperation),
     operation_id="refreshSite",
     summary="Say that a site's documents changed, with a signed statement",
     tags=["registration"],
     status_code=202,
     guards=[limit_writes],
-    responses=problems(404, 408, 409, 410, 413, 415, 429),
+    responses=problems(404, 408, 409, 410, 413, 415, 422, 429),
 )
 async def refresh_site(
     request: Request[Any, Any, Any], host: FromPath[str], services: Injected
-) -> RefreshView:
+) -> Response[RefreshView]:
     """The payload is {"aud","sub","iat","exp"}, the header's typ site-refresh+jws."""
     statement = await read_statement(request)
     site_host = parse_site_host(host, test_hosts=services.test_hosts)
-    async with services.api.begin() as connection:
+    async with idempotent(request, services, services.api) as call:
+        if call.earlier is not None:
+            return call.earlier
         taken = await take_refresh(
-            connection,
+            call.connection,
             statement,
             site_host,
             audience=services.origin,
@@ -52,8 +55,10 @@ async def refresh_site(
             test_hosts=services.test_hosts,
             now=services.clock(),
         )
-    return RefreshView(
-        host=taken.host.name,
-        due_at=taken.due_at,
-        status_url=f"/v1/sites/{taken.host.name}/quality",
-    )
+        return await call.answer(
+            RefreshView(
+                host=taken.host.name,
+                due_at=taken.due_at,
+                status_url=f"/v1/sites/{taken.host.name}/quality",
+            )
+        )
