@@ -1,6 +1,8 @@
 """Routes of all faces: which handlers the application has, and at which paths."""
 
 from litestar import Router
+from litestar.enums import HttpMethod
+from litestar.routes import HTTPRoute
 from litestar.types import ControllerRouterHandler
 
 from registry.interfaces.ard.ard_routes import get_manifest
@@ -30,54 +32,73 @@ from registry.interfaces.wab.socket_routes import converse
 from registry.interfaces.web import directory, openapi, pages, site_page
 from registry.interfaces.web import static_files as files
 
-V1 = Router(
-    "/v1",
-    route_handlers=[
-        about.get_log,
-        attestations.attest,
-        challenges.create_challenge,
-        changes.get_changes,
-        changes.watch_changes,
-        counterfactuals.ask_counterfactual,
-        invariance.list_invariance_runs,
-        kept_reports.get_kept_report,
-        kept_reports.list_reports,
-        labels.get_disclosures,
-        labels.get_labels,
-        labels.set_label,
-        lint.get_advice,
-        lint.lint_document,
-        log.get_consistency,
-        log.get_inclusion,
-        notices.get_notices,
-        operators.change_operator,
-        operators.get_operator,
-        operators.get_own_operator,
-        operators.get_own_report,
-        operators.register_operator,
-        policy.get_policy,
-        policy.get_policy_history,
-        policy.get_policy_text,
-        rankings.erase,
-        rankings.get_ranking,
-        rankings.get_ranking_proof,
-        records.get_record,
-        records.get_record_proof,
-        refresh.refresh_site,
-        registrations.get_registration,
-        registrations.submit,
-        registrations.watch_registration,
-        reports.get_fairness_report,
-        search.search_by_body,
-        search.search_by_query,
-        selections.report_selection,
-        sites.get_document,
-        sites.get_history,
-        sites.get_quality,
-        sites.get_site,
-        sites.list_sites,
-        *WEBHOOKS,
-    ],
+
+def _without_options(router: Router) -> Router:
+    """Return the router without its answers to OPTIONS: the application makes them anew.
+
+    Litestar makes them when the first handler of a path is registered, and their `Allow`
+    would lack the methods of the later ones.
+    """
+    for route in router.routes:
+        if isinstance(route, HTTPRoute):
+            route.route_handlers = [
+                handler
+                for handler in route.route_handlers
+                if HttpMethod.OPTIONS not in handler.http_methods
+            ]
+    return router
+
+
+V1 = _without_options(
+    Router(
+        "/v1",
+        route_handlers=[
+            about.get_log,
+            attestations.attest,
+            challenges.create_challenge,
+            changes.get_changes,
+            changes.watch_changes,
+            counterfactuals.ask_counterfactual,
+            invariance.list_invariance_runs,
+            kept_reports.get_kept_report,
+            kept_reports.list_reports,
+            labels.get_disclosures,
+            labels.get_labels,
+            labels.set_label,
+            lint.get_advice,
+            lint.lint_document,
+            log.get_consistency,
+            log.get_inclusion,
+            notices.get_notices,
+            operators.change_operator,
+            operators.get_operator,
+            operators.get_own_operator,
+            operators.get_own_report,
+            operators.register_operator,
+            policy.get_policy,
+            policy.get_policy_history,
+            policy.get_policy_text,
+            rankings.erase,
+            rankings.get_ranking,
+            rankings.get_ranking_proof,
+            records.get_record,
+            records.get_record_proof,
+            refresh.refresh_site,
+            registrations.get_registration,
+            registrations.submit,
+            registrations.watch_registration,
+            reports.get_fairness_report,
+            search.search_by_body,
+            search.search_by_query,
+            selections.report_selection,
+            sites.get_document,
+            sites.get_history,
+            sites.get_quality,
+            sites.get_site,
+            sites.list_sites,
+            *WEBHOOKS,
+        ],
+    )
 )
 
 AT_THE_ROOT: list[ControllerRouterHandler] = [
