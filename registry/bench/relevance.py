@@ -48,7 +48,7 @@ _LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
     type=click.Path(path_type=Path, exists=True, file_okay=False),
 )
 @click.option(
-    "--encoder", "chosen", type=click.Choice(list(POLICIES)), default="static"
+    "--encoder", "chosen", type=click.Choice(list(POLICIES)), default="multilingual"
 )
 @json_option
 def relevance(folders: tuple[Path, ...], chosen: str, *, as_json: bool) -> None:

@@ -50,9 +50,9 @@ class Policy:
     """Constants of the score. `_bp` is basis points, `_milli` thousandths."""
 
     name: str = "fair-2026.11"
-    encoder: str = "wordllama-l2_supercat-256-axes-128"
+    encoder: str = "wordllama-axes-128-use-multilingual-3-axes-128"
     encoder_digest: str = (
-        "sha256:f1ec9c9d84cf6b8b2c14234cf693bf6b4b6342e7fe61dfd2e02cec00a347c785"
+        "sha256:2ffa3c83c9be87fc72dff2daa117755ae73b2ae4bb21276ef50d63f999054fb3"
     )
 
     # Weights of the factors
@@ -185,6 +185,25 @@ class Policy:
         "that fall into crumbs are noise and must not resemble anything",
     )
 
+    sentence_texts_max: int = _constant(
+        16, "what a site is and fifteen actions; more would only blur the mean"
+    )
+    sentence_pieces_max: int = _constant(
+        96, "three long sentences; bounds the work of one request and of one action"
+    )
+
+    static_weight_bp: int = _constant(
+        7000,
+        "of the static half beside the sentence's: more orders English requests a "
+        "little better, and judges whole requests worse",
+    )
+    static_share_min_bp: int = _constant(
+        3000, "a request of another language has about so many words that English has"
+    )
+    static_share_full_bp: int = _constant(
+        6000, "and an English one has so many that are written in one piece"
+    )
+
     # Relevance, fused
     lexical_share_base_bp: int = _constant(
         3500, "a short query is a topic: its meaning counts more than its words"
@@ -201,22 +220,22 @@ class Policy:
         "what a site reaches whose action name and description say the request; "
         "without it the factor would use half of its range and of its weight",
     )
+    meaning_min_bp: int = _constant(
+        3600,
+        "eligibility: what the whole request means, calibrated on sets of our own; "
+        "shared words order sites, and let none in or out",
+    )
+    meaning_only_min_bp: int = _constant(
+        3600, "the same without one common word: who says it in other words is no less"
+    )
     relevance_min: int = _constant(
-        1300,
-        "eligibility for a long request, calibrated: near all that judges call "
-        "relevant, no nonsense",
+        0, "beside that words are not asked for; static vectors need them, see there"
     )
     relevance_min_step: int = _constant(
-        400,
-        "added for each term that a request has less than `relevance_min_terms`: of a "
-        "short request one common word is a large part; calibrated, and no higher "
-        "because judged requests then lose what they ask for",
+        0, "added for each term that a request has less than `relevance_min_terms`"
     )
     relevance_min_terms: int = _constant(
         6, "from here on one common word is too small a part to reach it alone"
-    )
-    meaning_only_min_bp: int = _constant(
-        3000, "without one common word the resemblance must be beyond chance"
     )
 
     # Proximity
@@ -350,16 +369,25 @@ def parse_policy(text: str) -> Policy:
 
 
 DEFAULT_POLICY = Policy()
-TRANSFORMER_POLICY = replace(
+STATIC_POLICY = replace(
     DEFAULT_POLICY,
-    name=f"{DEFAULT_POLICY.name}-minilm",
-    encoder="all-minilm-l6-v2-axes-128",
-    encoder_digest="sha256:2861d122f2eab2bf564ea7952b835c2476fd0fb0d4ec3291b6d2a57cb85431db",
+    name=f"{DEFAULT_POLICY.name}-static",
+    encoder="wordllama-l2_supercat-256-axes-128",
+    encoder_digest=(
+        "sha256:f1ec9c9d84cf6b8b2c14234cf693bf6b4b6342e7fe61dfd2e02cec00a347c785"
+    ),
+    meaning_min_bp=0,
+    meaning_only_min_bp=3000,
+    relevance_min=1300,
+    relevance_min_step=400,
 )
-"""For registries that install the optional encoder; its sites need other profiles."""
+"""For registries that want requests read in a tenth of a millisecond, in English.
+
+Static vectors know single words, not whole requests, so words decide with them.
+"""
 
 POLICIES: Mapping[str, Policy] = {
-    "static": DEFAULT_POLICY,
-    "minilm": TRANSFORMER_POLICY,
+    "multilingual": DEFAULT_POLICY,
+    "static": STATIC_POLICY,
 }
 """Policies by the encoder that an operator chooses."""

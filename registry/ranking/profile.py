@@ -115,9 +115,10 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """The texts of a site, as words. mask: of its own name."""
+    """The texts of a site, as words. mask: of its own name. text: see `SiteWords`."""
 
     mask: Mask
+    text: str
     about: Sequence[str]
     actions: Sequence[ActionWords]
 
@@ -135,7 +136,7 @@ def make_profiles(
         _read(subject.site, how)
         for subject, how in zip(subjects, readings, strict=True)
     ]
-    embeddings = [encoder.encode_site(_site_words(words)) for words in read]
+    embeddings = encoder.encode_sites(list(map(_site_words, read)))
     depths = [_depth(words.actions, policy) for words in read]
     return [
         _put_together(*parts, policy)
@@ -165,7 +166,7 @@ def _reading_of(subject: Subject, encoder: Encoder, policy: Policy) -> SiteTextR
 
 def _read(site: Site, reading: SiteTextReader) -> _Read:
     actions = [reading.action(action) for action in site.actions]
-    return _Read(reading.mask, reading.about(site), actions)
+    return _Read(reading.mask, reading.text(site), reading.about(site), actions)
 
 
 def _put_together(
@@ -235,6 +236,7 @@ def _site_words(read: _Read) -> SiteWords:
         names=[action.name for action in read.actions],
         descriptions=[action.description for action in read.actions],
         parameters=[action.parameters for action in read.actions],
+        texts=[read.text, *(action.text for action in read.actions)],
     )
 
 

@@ -69,9 +69,9 @@ def parse_query(text: str, encoder: Encoder, policy: Policy) -> ParsedQuery:
     words = lexicon_of(encoder, policy).read(text)
     term_of = {word.shown: word.term for word in words if word.is_content}
     if len(term_of) > policy.query_words_max or not all(map(_IS_PLAIN, words)):
-        return parse_word_by_word(words, encoder, policy)
+        return parse_word_by_word(text, words, encoder, policy)
     sentence = [word.word for word in words if word.is_in_sentence]
-    meaning = encoder.encode_request(sentence, list(term_of))
+    meaning = encoder.encode_request(text, sentence, list(term_of))
     return ParsedQuery(
         term_of=term_of,
         vector=meaning.vector,
@@ -81,14 +81,15 @@ def parse_query(text: str, encoder: Encoder, policy: Policy) -> ParsedQuery:
 
 
 def parse_word_by_word(
-    words: Iterable[QueryWord], encoder: Encoder, policy: Policy
+    text: str, words: Iterable[QueryWord], encoder: Encoder, policy: Policy
 ) -> ParsedQuery:
     """Parse words of which some are mistyped, folded, or beyond the limit."""
     parser = _QueryParser(policy)
     parser.add(words)
     terms, corrections = parser.terms, parser.corrections
     content = [corrections.get(word, word) for word in terms]
-    meaning = encoder.encode_request(parser.sentence, content)
+    read = " ".join(parser.sentence) if corrections else text
+    meaning = encoder.encode_request(read, parser.sentence, content)
     return ParsedQuery(
         term_of=parser.term_of,
         vector=meaning.vector,
@@ -199,9 +200,16 @@ def lexical_share_bp(terms: int, policy: Policy) -> int:
 
 
 def relevance_floor(terms: int, policy: Policy) -> int:
-    """Return the least eligible relevance; falls as the query gets longer."""
+    """Return the least eligible relevance; falls as the query gets longer.
+
+    No lower than what the least eligible meaning brings with it.
+    """
     missing = max(0, policy.relevance_min_terms - terms)
-    return policy.relevance_min + missing * policy.relevance_min_step
+    by_meaning = (FULL - lexical_share_bp(terms, policy)) * policy.meaning_min_bp
+    return max(
+        policy.relevance_min + missing * policy.relevance_min_step,
+        by_meaning // policy.full_relevance_bp,
+    )
 
 
 class Matches(NamedTuple):
@@ -259,8 +267,8 @@ def match_sites(
     relevance += (FULL - share) * cosine
     relevance //= policy.full_relevance_bp
     np.minimum(relevance, FULL, out=relevance)
-    eligible = cosine >= policy.meaning_only_min_bp
-    eligible |= matched > 0
+    eligible = (matched > 0) & (cosine >= policy.meaning_min_bp)
+    eligible |= cosine >= policy.meaning_only_min_bp
     eligible &= relevance >= relevance_floor(terms, policy)
     return Matches(
         lexical=lexical, cosine=cosine, relevance=relevance, eligible=eligible

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 from string import punctuation
+from typing import NamedTuple
 
 import Stemmer
 
@@ -121,18 +122,49 @@ def _words_of(text: str) -> Iterable[tuple[str, str, bool]]:
 
 
 def _read_words(text: str) -> Iterator[tuple[str, str, bool]]:
-    whole = _CASE_CHANGE.sub("_", _ENGLISH_ENDING.sub("", readable(text)))
+    whole = _apart(text)
     end = -1
     for match in _WORD.finditer(whole):
-        word = match.group().casefold()
         hyphenated = match.start() == end + 1 > 0 and whole[end] in "_-\u2010"
         end = match.end()
-        if word.isascii():
-            yield word, word, hyphenated
-            continue
-        for part in _split_unspaced(unicodedata.normalize("NFC", word)):
-            if folded := compared(part):
-                yield part, folded, hyphenated
+        for shown, folded in _parts_of(match.group().casefold()):
+            yield shown, folded, hyphenated
+
+
+def _apart(text: str) -> str:
+    """Return the text with a low line where words meet inside an identifier."""
+    return _CASE_CHANGE.sub("_", _ENGLISH_ENDING.sub("", readable(text)))
+
+
+def _parts_of(word: str) -> Iterator[tuple[str, str]]:
+    if word.isascii():
+        yield word, word
+        return
+    for part in _split_unspaced(unicodedata.normalize("NFC", word)):
+        if folded := compared(part):
+            yield part, folded
+
+
+class Run(NamedTuple):
+    """A run of letters as written, and the words that it is read as."""
+
+    shown: str
+    words: tuple[str, ...]
+
+
+def runs_of(text: str) -> list[Run]:
+    return [
+        Run(
+            match.group(),
+            tuple([word for _, word in _parts_of(match.group().casefold())]),
+        )
+        for match in _WORD.finditer(_apart(text))
+    ]
+
+
+def plain_text(runs: Iterable[Run]) -> str:
+    """Return the runs as written, without marks and without repetitions."""
+    return " ".join({run.words: run.shown for run in runs}.values())
 
 
 def compared(shown: str) -> str:

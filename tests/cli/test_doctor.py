@@ -38,7 +38,7 @@ def test_new_installation_has_nothing_that_must_be_done(tmp_path: Path) -> None:
     run = CliRunner().invoke(doctor.doctor, ["--json"], env=environment)
     findings = json.loads(run.output)["findings"]
     areas = {finding["area"]: finding["state"] for finding in findings}
-    assert areas.keys() == {"compiled", "encoder", "keys", "port", "database"}
+    assert areas.keys() == {"compiled", "keys", "port", "database"}
     assert "act" not in areas.values()
     assert run.exit_code == 0
     assert not (tmp_path / "new").exists(), "it only looks"

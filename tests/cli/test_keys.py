@@ -171,9 +171,6 @@ def test_a_database_that_is_away_is_told_in_one_line(
     ("options", "environment", "expected"),
     [
         pytest.param(
-            [], {"FAIR_REGISTRY_ENCODER": "minilm"}, "make encoder", id="no-weights"
-        ),
-        pytest.param(
             ["--host", "0.0.0.0"],
             {"FAIR_REGISTRY_ALLOW_LOOPBACK": "1"},
             "ALLOW_LOOPBACK",
@@ -186,9 +183,7 @@ def test_what_can_not_be_served_is_refused_before_anything_starts(
     environment: dict[str, str],
     expected: str,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("registry.cli.service.serve.is_installed", lambda _: False)
     command = ["serve", "--port", "18093", "--data", str(tmp_path), *options]
     started = CliRunner().invoke(main, command, env=environment)
     assert started.exit_code == 1

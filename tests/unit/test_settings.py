@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.ranking.policy import DEFAULT_POLICY, POLICIES, TRANSFORMER_POLICY
+from registry.ranking.policy import DEFAULT_POLICY, POLICIES, STATIC_POLICY
 from registry.settings import Settings, as_environment
 from registry.settings_reader import SettingsInvalid, read_settings
 
@@ -20,9 +20,9 @@ def test_nothing_set_gives_a_registry_on_loopback() -> None:
 
 def test_the_encoder_chooses_the_policy() -> None:
     assert read_settings({}).policy is DEFAULT_POLICY
-    chosen = read_settings({"FAIR_REGISTRY_ENCODER": "minilm"})
-    assert chosen.policy is TRANSFORMER_POLICY
-    assert read_settings(as_environment(chosen)).policy is TRANSFORMER_POLICY
+    chosen = read_settings({"FAIR_REGISTRY_ENCODER": "static"})
+    assert chosen.policy is STATIC_POLICY
+    assert read_settings(as_environment(chosen)).policy is STATIC_POLICY
 
 
 def test_what_is_given_wins_over_the_environment() -> None:

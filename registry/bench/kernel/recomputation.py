@@ -135,7 +135,9 @@ def _standings(
     score += of_depth * rows.depth[part].astype(np.int64)
     score += of_quality * rows.quality[part].astype(np.int64)
     score += of_freshness * search.fresh[days].astype(np.int64)
-    beyond_chance = (matched > 0) | (cosine >= search.meaning_only_min_bp)
+    beyond_chance = (cosine >= search.meaning_only_min_bp) | (
+        (matched > 0) & (cosine >= search.meaning_min_bp)
+    )
     tier = (rows.flags[part] & HIGHER_TIER) != 0
     eligible = (relevance >= search.floor) & beyond_chance
     return np.where(eligible, 2 * score - tier, NOT_ELIGIBLE)

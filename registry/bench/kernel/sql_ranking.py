@@ -82,7 +82,8 @@ _SEARCH = """
             )]
         ) - tier AS standing
     FROM relevant
-    WHERE relevance >= $9::bigint AND (matched > 0 OR cosine >= $10::bigint)
+    WHERE relevance >= $9::bigint AND (cosine >= $10::bigint
+        OR matched > 0 AND cosine >= $19::bigint)
     ORDER BY standing DESC
     FETCH FIRST 100 ROWS WITH TIES
 """
@@ -205,6 +206,7 @@ def _parameters(search: ScoringParameters) -> tuple[object, ...]:
         search.now_s,
         len(search.fresh) - 1,
         search.weights,
+        search.meaning_min_bp,
     )
 
 

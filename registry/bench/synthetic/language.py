@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from registry.index.columns.filters import hash_keyword
 from registry.index.columns.rows import hash_word
+from registry.ranking.encoders.sentence_encoder import load_sentence_encoder
 from registry.ranking.encoders.static_encoder import (
     PROJECTION,
     load_table,
@@ -30,6 +31,7 @@ FORMATS = ("wab", "awp", "awas", "abp", "webmcp")
 
 _OFFSET = 2.7  # Mandelbrot's, of English
 _PIECE_START = "▁"
+_LENGTH = 1 << 12  # of a word's meaning
 _LEADING_WORDS = 300
 """Words that are more frequent than this make no topic."""
 
@@ -130,9 +132,19 @@ def _meanings(pieces: dict[str, int], policy: Policy) -> Floats:
     """Return the vector that each word adds to a site's."""
     numbers = np.array(list(pieces.values()))
     rows = project(load_table()[numbers], np.load(PROJECTION).astype(np.float64))
+    sentences = load_sentence_encoder().encode([*pieces], policy.sentence_pieces_max)
     weights = np.array([meaning_weight(word, policy) for word in pieces])
-    meanings: Floats = (rows * weights[:, None]).astype(np.float32)
-    return meanings
+    halves = [_unit(rows.astype(np.float64)), _unit(sentences)]
+    meanings = np.stack(halves, axis=2).reshape(len(pieces), DIMENSIONS)
+    weighted: Floats = (meanings * (_LENGTH * weights[:, None])).astype(np.float32)
+    return weighted
+
+
+def _unit(vectors: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    unit: npt.NDArray[np.float64] = vectors / np.maximum(
+        np.linalg.norm(vectors, axis=1, keepdims=True), 1e-6
+    )
+    return unit
 
 
 def _rare_words(taken: set[str]) -> list[str]:

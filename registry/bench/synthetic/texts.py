@@ -178,7 +178,7 @@ def _embeddings(
     shares: npt.NDArray[np.float32],
     language: Language,
 ) -> Bytes:
-    """Sum meanings as the static encoder does, each word being one piece."""
+    """Sum the meanings of single words, which is soon done and near to a sentence's."""
     count = len(starts) - 1
     packed = np.empty((count, SITE_BYTES), np.uint8)
     for begin in range(0, count, _EMBEDDED_AT_ONCE):

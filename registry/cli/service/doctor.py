@@ -28,7 +28,6 @@ from registry.db.engine.engines import (
 from registry.db.engine.server_facts import ServerFacts, read_facts
 from registry.db.log.entries import oldest_pending
 from registry.db.schema.migrate import newest_revision
-from registry.ranking.encoders.encoder import is_installed
 from registry.settings import Settings
 from registry.terminal.output import console, json_option, print_json
 from registry.usecases.log.promiser import STANDSTILL
@@ -76,11 +75,6 @@ def examine_machine(settings: Settings) -> Iterator[Finding]:
         yield Finding("compiled", "advice", detail, how_to_compile())
     else:
         yield Finding("compiled", "good", "the kernel is compiled of these sources")
-    if is_installed(settings.policy):
-        yield Finding("encoder", "good", settings.encoder)
-    else:
-        detail = f"the weights of {settings.encoder} are not installed"
-        yield Finding("encoder", "act", detail, "make encoder")
     yield from examine_keys(settings)
     yield _examine_port(settings)
 

@@ -34,7 +34,6 @@ from registry.process import (
     release_standard_streams,
     stop_requested,
 )
-from registry.ranking.encoders.encoder import is_installed
 from registry.settings import Settings, as_environment
 from registry.terminal.output import console
 
@@ -80,11 +79,6 @@ async def _serve(settings: Settings) -> None:
 async def running_service(settings: Settings) -> AsyncIterator[Settings]:
     """The service, started; stopped in the end. Gives the settings it runs with."""
     verify_port_is_free(settings.host, settings.port)
-    if not is_installed(settings.policy):
-        raise click.ClickException(
-            f"the weights of the encoder {settings.encoder} are not installed; for all "
-            "processes alike: make encoder"
-        )
     settings = settings_of_log(settings)
     settings.data.mkdir(parents=True, exist_ok=True)
     postgres = None

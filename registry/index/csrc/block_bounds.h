@@ -109,6 +109,7 @@ static void bound_blocks(const run *r, int64_t blocks, const float *restrict tow
     const float by_words = r->lexical_gain, by_meaning = r->cosine_gain;
     const float limit = r->cosine_limit, most = r->cosine_most;
     const float floor = (float)r->request->floor, alone = (float)r->request->meaning_only_min;
+    const float with_words = (float)r->request->meaning_min;
     const int32_t neutral = r->near.neutral, far = r->near.far;
     for (int64_t w = 0; w < blocks; w++) {
         float cosine = cosine_bound(towards[w], least[w], greatest[w], limit);
@@ -125,7 +126,7 @@ static void bound_blocks(const run *r, int64_t blocks, const float *restrict tow
         const int32_t others = of_locals > of_rest ? of_locals : of_rest;
         const int32_t nearest = best[w] > others ? best[w] : others;
         const float score = weight * relevance + merit + SLACK;
-        const int holds = (relevance >= floor) & ((peak[w] > 0) | (cosine >= alone));
+        const int holds = (relevance >= floor) & (((peak[w] > 0) & (cosine >= with_words)) | (cosine >= alone));
         const float held = holds ? score : NONE;
         bounds[w] = held + (float)others * UNIT;
         near[w] = held + (float)nearest * UNIT;

@@ -45,7 +45,8 @@ FOR_EACH_MACHINE
 static void judge(const query *q, const sketch *restrict sketches, int count, reading *restrict in)
 {
     const int32_t share = q->lexical_share, rest = FULL - share;
-    const int32_t least = q->floor * q->full_relevance, alone = q->meaning_only_min;
+    const int32_t least = q->floor * q->full_relevance, with_words = q->meaning_min;
+    const int32_t alone = q->meaning_only_min;
     const double by_words = (double)q->lexical_multiplier, by_meaning = (double)q->meaning_multiplier;
     for (int i = 0; i < count; i++) in->reciprocal[i] = sketches[i].reciprocal;
     for (int i = 0; i < count; i++) {
@@ -53,7 +54,7 @@ static void judge(const query *q, const sketch *restrict sketches, int count, re
         const int32_t cosine = scaled((double)product * in->reciprocal[i], by_meaning);
         const int32_t lexical = scaled(in->matched[i], by_words);
         in->reaches[i] = (share * lexical + rest * cosine >= least) &
-                         ((in->matched[i] > 0) | (cosine >= alone));
+                         (((in->matched[i] > 0) & (cosine >= with_words)) | (cosine >= alone));
     }
 }
 

@@ -22,10 +22,10 @@
 #define FOR_EACH_MACHINE
 #endif
 
-enum { PIECE = 16, LEAD_PIECES = 2 * PIECE, REST_PIECES = 3 * PIECE };
+enum { PIECE = 16, LEAD_PIECES = 2 * PIECE, REST_PIECES = 7 * PIECE };
 
-_Static_assert(LEAD_BYTES <= 2 * PIECE && sizeof(sketch) >= 2 * PIECE, "read past a sketch");
-_Static_assert(REST_BYTES <= 3 * PIECE && sizeof(record) >= 3 * PIECE, "read past a record");
+_Static_assert(LEAD_BYTES <= LEAD_PIECES && sizeof(sketch) >= LEAD_PIECES, "read past a sketch");
+_Static_assert(REST_BYTES <= REST_PIECES && sizeof(record) >= REST_PIECES, "read past a record");
 
 /* The even and odd dimensions of a part of the vector, and 8 times their sum. */
 typedef struct {
@@ -59,17 +59,21 @@ static inline __m128i dot_piece(const uint8_t *packed, const int8_t *even, const
     __m128i both = _mm_loadu_si128((const __m128i *)packed);
     __m128i low = _mm_and_si128(both, half);
     __m128i high = _mm_and_si128(_mm_srli_epi16(both, 4), half);
-    /* At most 4 * 15 * 127 a lane: of three pieces no lane overflows. */
+    /* At most 4 * 15 * 127 a lane: of four pieces no lane overflows. */
     return _mm_add_epi16(_mm_maddubs_epi16(low, _mm_loadu_si128((const __m128i *)even)),
                          _mm_maddubs_epi16(high, _mm_loadu_si128((const __m128i *)odd)));
 }
 
 static inline int32_t dot(const uint8_t *packed, const int8_t *even, const int8_t *odd, int bytes)
 {
-    __m128i sum = dot_piece(packed, even, odd);
-    for (int i = PIECE; i < bytes; i += PIECE)
-        sum = _mm_add_epi16(sum, dot_piece(packed + i, even + i, odd + i));
-    sum = _mm_madd_epi16(sum, _mm_set1_epi16(1));
+    __m128i sum = _mm_setzero_si128();
+    for (int i = 0; i < bytes;) {
+        const int end = i + 4 * PIECE < bytes ? i + 4 * PIECE : bytes;
+        __m128i lanes = _mm_setzero_si128();
+        for (; i < end; i += PIECE)
+            lanes = _mm_add_epi16(lanes, dot_piece(packed + i, even + i, odd + i));
+        sum = _mm_add_epi32(sum, _mm_madd_epi16(lanes, _mm_set1_epi16(1)));
+    }
     sum = _mm_hadd_epi32(sum, sum);
     return _mm_cvtsi128_si32(_mm_hadd_epi32(sum, sum));
 }

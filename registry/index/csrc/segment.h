@@ -7,7 +7,7 @@
 
 enum { FULL = 10000, FACTORS = 5, DAY_S = 86400 };
 enum { BLOCK_ROWS = 256 };                      /* rows that share their bounds */
-enum { DIMENSIONS = 128, HALVES = DIMENSIONS / 2 };
+enum { DIMENSIONS = 256, HALVES = DIMENSIONS / 2 };
 enum { LEAD = 56, LEAD_BYTES = LEAD / 2 };  /* dimensions that decide on most rows */
 enum { REST_BYTES = HALVES - LEAD_BYTES };
 enum { ALONG_UNIT = 127, ACROSS_UNIT = 255 };
@@ -78,7 +78,7 @@ typedef struct {
     const int32_t *near;           /* proximity by kilometres; the last stands for more */
     const int32_t *fresh;          /* freshness by days; the last stands for more */
     int32_t terms, filters, chords, near_size, fresh_size;
-    int32_t lexical_share, full_relevance, floor, meaning_only_min;
+    int32_t lexical_share, full_relevance, floor, meaning_min, meaning_only_min;
     int32_t located, neutral;
     int32_t weights[FACTORS];
     int32_t origin[3];

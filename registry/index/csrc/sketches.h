@@ -54,6 +54,7 @@ static void bound_sketches(const run *r, float least, int size, brief *restrict 
 {
     const float weight = (float)r->request->weights[0], full = weight * FULL;
     const float gain = weight * r->cosine_gain, floor = weight * (float)r->request->floor;
+    const float with_words = (float)r->request->meaning_min;
     const float alone = (float)r->request->meaning_only_min;
     const float slope = r->meaning_slope, most = r->cosine_most;
     for (int i = 0; i < size; i++) {
@@ -65,7 +66,7 @@ static void bound_sketches(const run *r, float least, int size, brief *restrict 
         float relevance = (float)b->lexical[i] * UNIT + gain * cosine + weight;
         relevance = relevance < full ? relevance : full;
         float bound = relevance + (float)b->apart[i] * UNIT + SLACK;
-        int may_count = (b->lexical[i] > 0) | (cosine >= alone);
+        int may_count = ((b->lexical[i] > 0) & (cosine >= with_words)) | (cosine >= alone);
         int holds = (bound >= least) & (relevance >= floor) & may_count;
         b->bound[i] = holds ? bound : 0;
     }

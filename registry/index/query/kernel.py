@@ -52,7 +52,7 @@ class _Segment(ctypes.Structure):
     ]
 
 
-_QUERY = struct.Struct(f"@3q6P19i{DIMENSIONS}s4x")
+_QUERY = struct.Struct(f"@3q6P20i{DIMENSIONS}s")
 """`query` of `csrc/segment.h`."""
 
 
@@ -262,6 +262,7 @@ class KernelQuery:
             constants.lexical_share_bp,
             constants.full_relevance_bp,
             constants.floor,
+            constants.meaning_min_bp,
             constants.meaning_only_min_bp,
             constants.origin is not None,
             constants.neutral,

@@ -108,8 +108,9 @@ class BoundOracle:
             weight * scored[name].astype(np.int64)
             for weight, name in zip(constants.weights, names, strict=True)
         )
-        beyond_chance = (matched > 0) | (
-            scored["cosine"] >= constants.meaning_only_min_bp
+        cosine = scored["cosine"]
+        beyond_chance = (cosine >= constants.meaning_only_min_bp) | (
+            (matched > 0) & (cosine >= constants.meaning_min_bp)
         )
         relevant = scored["relevance"] >= constants.floor
         passing = _passing(part, constants)

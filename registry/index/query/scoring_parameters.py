@@ -58,6 +58,7 @@ class ScoringParameters:
     lexical_share_bp: int
     full_relevance_bp: int
     floor: int
+    meaning_min_bp: int
     meaning_only_min_bp: int
     near: npt.NDArray[np.int32]
     fresh: npt.NDArray[np.int32]
@@ -87,6 +88,7 @@ def make_scoring_parameters(
         lexical_share_bp=lexical_share_bp(terms, policy),
         full_relevance_bp=policy.full_relevance_bp,
         floor=relevance_floor(terms, policy),
+        meaning_min_bp=policy.meaning_min_bp,
         meaning_only_min_bp=policy.meaning_only_min_bp,
         near=_table(policy.distance_scale_km, 0),
         fresh=_table(policy.freshness_scale_days, policy.freshness_floor),

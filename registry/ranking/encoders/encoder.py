@@ -10,12 +10,9 @@ from functools import cache
 from typing import Protocol
 
 from registry.ranking.encoders.meaning import Meaning, SiteWords, Words
+from registry.ranking.encoders.multilingual_encoder import load_multilingual_encoder
 from registry.ranking.encoders.static_encoder import load_static_encoder
-from registry.ranking.encoders.transformer_encoder import (
-    has_weights,
-    load_transformer_encoder,
-)
-from registry.ranking.policy import DEFAULT_POLICY, TRANSFORMER_POLICY, Policy
+from registry.ranking.policy import DEFAULT_POLICY, STATIC_POLICY, Policy
 
 
 class Encoder(Protocol):
@@ -31,11 +28,11 @@ class Encoder(Protocol):
     def __hash__(self) -> int:
         """Hash for caches of values derived from an encoder."""
 
-    def encode_request(self, sentence: Words, content: Words) -> Meaning:
+    def encode_request(self, text: str, sentence: Words, content: Words) -> Meaning:
         """Encode a request. sentence: all its words. content: its content words."""
 
-    def encode_site(self, words: SiteWords) -> bytes:
-        """Return `vectors.SITE_BYTES` bytes; all zero without meaningful words."""
+    def encode_sites(self, sites: Sequence[SiteWords]) -> list[bytes]:
+        """Return `vectors.SITE_BYTES` bytes a site; all zero without meaningful words."""
 
     def is_one_piece(self, word: str) -> bool:
         """Tell if the vocabulary of frequent pieces has the whole word."""
@@ -45,24 +42,18 @@ class Encoder(Protocol):
 
 
 _LOADERS: Mapping[str, Callable[[Policy], Encoder]] = {
-    DEFAULT_POLICY.encoder: load_static_encoder,
-    TRANSFORMER_POLICY.encoder: load_transformer_encoder,
+    DEFAULT_POLICY.encoder: load_multilingual_encoder,
+    STATIC_POLICY.encoder: load_static_encoder,
 }
-
-
-def is_installed(policy: Policy) -> bool:
-    """Tell if the files of the policy's encoder are installed."""
-    return policy.encoder != TRANSFORMER_POLICY.encoder or has_weights()
 
 
 @cache
 def load_encoder(policy: Policy = DEFAULT_POLICY) -> Encoder:
-    """Load the policy's encoder once per process; takes a quarter of a second.
+    """Load the policy's encoder once per process; takes a second.
 
     Raises: RuntimeError if the installed one is not the one that the policy names.
     """
-    load = _LOADERS.get(policy.encoder, load_static_encoder)
-    encoder: Encoder = load(policy)
+    encoder = _LOADERS.get(policy.encoder, load_multilingual_encoder)(policy)
     if encoder.digest != policy.encoder_digest:
         raise RuntimeError(f"the policy wants another encoder than {encoder.digest}")
     return encoder

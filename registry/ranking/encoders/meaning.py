@@ -12,19 +12,22 @@ Words = Sequence[str]
 class SiteWords:
     """A site's content words, masked. about: of category and description.
 
-    names, descriptions, parameters: an entry for each action, in order.
+    names, descriptions, parameters: an entry for each action, in order. texts: what
+    category and description say, then each action, masked but otherwise as written.
     """
 
     about: Words
     names: Sequence[Words]
     descriptions: Sequence[Words]
     parameters: Sequence[Words]
+    texts: Sequence[str] = ()
 
 
 class Meaning(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The meaning of a request. vector: `vectors.DIMENSIONS` signed bytes.
 
-    confidence_bp: the share of the letters in meaningful pieces of words.
+    confidence_bp: what a cosine is multiplied by: the share of the letters in meaningful
+    pieces of words, and beyond FULL what a part of the vector lacks that says nothing.
     """
 
     vector: bytes

@@ -10,10 +10,8 @@ from struct import Struct
 import numpy as np
 import numpy.typing as npt
 
-from registry.ranking.encoders.vectors import quantise_request
-
 Table = npt.NDArray[np.int16]
-"""One row of DIMENSIONS for each piece."""
+"""One row of numbers for each piece."""
 Floats = npt.NDArray[np.float64]
 """Whole numbers in them, and sums below 2^53: exact in any order."""
 _PIECE = Struct("=2i")
@@ -27,17 +25,8 @@ class Pooling:
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def request(self, pieces: bytes) -> bytes:
-        """Return the vector of a request, see `vectors.quantise_request`.
-
-        Raises: ValueError if a sum is not below `vectors.SUM_LIMIT`.
-        """
-        pairs = np.frombuffer(pieces, np.int32).reshape(-1, 2)
-        rows = self._table.take(pairs[:, 0], axis=0).astype(np.float64)
-        return quantise_request(pairs[:, 1].astype(np.float64) @ rows)
-
     def sums(self, fields: Sequence[tuple[bytes, int]]) -> Floats:
-        """Return shape (DIMENSIONS,). fields: pieces, and what their weights are times."""
+        """Return shape (columns of the table,). fields: pieces, and what their weights are times."""
         pairs = [np.frombuffer(pieces, np.int32).reshape(-1, 2) for pieces, _ in fields]
         weights = [
             pieces[:, 1] * float(times)

@@ -1,8 +1,8 @@
-"""The default encoder: a vector for each piece of a word, pooled in whole numbers.
+"""The static encoder: a vector for each piece of a word, pooled in whole numbers.
 
 Owns the reading of wordllama's bundled table and tokenizer from the installed package's
 own files. The package itself is never imported: doing so configures the root logger and
-brings in an HTTP client. The table's 256 dimensions are turned into DIMENSIONS by a
+brings in an HTTP client. The table's 256 dimensions are turned into AXES by a
 fixed projection that comes with this package; tests/unit/ranking/make_projection.py
 says how it was made.
 
@@ -11,7 +11,7 @@ order of the words, the machine, or the number of threads.
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -23,8 +23,12 @@ from safetensors import safe_open
 from tokenizers import Tokenizer
 
 from registry.ranking.encoders.meaning import Meaning, SiteWords, Words
-from registry.ranking.encoders.pooling import Pooling, pack_piece
-from registry.ranking.encoders.vectors import DIMENSIONS, quantise_site
+from registry.ranking.encoders.pooling import Floats, Pooling, pack_piece
+from registry.ranking.encoders.vectors import (
+    DIMENSIONS,
+    quantise_request,
+    quantise_site,
+)
 from registry.ranking.memo import Memo
 from registry.ranking.policy import FULL, Policy
 from registry.ranking.terms import meaning_weight, word_set
@@ -32,6 +36,7 @@ from registry.ranking.terms import meaning_weight, word_set
 _TABLE_SCALE = 2048  # entries lie within ±9, with 11 significant bits
 _PROJECTED_SHIFT = 9  # what the projection adds beyond sixteen bits
 _ROWS_AT_ONCE = 4096
+AXES = 128
 _WORD_START = "▁"
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
@@ -57,7 +62,7 @@ class StaticEncoder:
     def __init__(
         self, table: npt.NDArray[np.int16], tokenizer: Tokenizer, policy: Policy
     ) -> None:
-        """Index the table: a row of DIMENSIONS for each piece of the tokenizer."""
+        """Index the table: a row of AXES for each piece of the tokenizer."""
         self.digest = f"sha256:{hashlib.sha256(table.tobytes()).hexdigest()}"
         self._pooling = Pooling(table)
         self._tokenizer = tokenizer
@@ -78,20 +83,33 @@ class StaticEncoder:
             if piece.startswith(_WORD_START)
         ]
 
-    def encode_request(self, sentence: Words, content: Words) -> Meaning:
+    def encode_request(
+        self,
+        text: str,  # noqa: ARG002 - single words are all that it knows
+        sentence: Words,
+        content: Words,
+    ) -> Meaning:
+        total, confidence_bp = self.request_sum(sentence, content)
+        return Meaning(
+            vector=quantise_request(_padded(total)), confidence_bp=confidence_bp
+        )
+
+    def encode_sites(self, sites: Sequence[SiteWords]) -> list[bytes]:
+        return [quantise_site(_padded(self.site_sum(words))) for words in sites]
+
+    def request_sum(self, sentence: Words, content: Words) -> tuple[Floats, int]:
+        """Return the sum of a request's pieces, and its confidence in basis points."""
         distinct = set(content)
         asking = self._asking.intersection(sentence).difference(distinct)
         pieces = [*map(self._pieces_of.__getitem__, distinct)]
         entries, letters, meant = zip(*pieces, strict=True) if pieces else ((), (), ())
         also = [self._pieces_of[word].entries for word in asking]
         most = self._letters_full * sum(letters)
-        return Meaning(
-            vector=self._pooling.request(b"".join([*entries, *also])),
-            confidence_bp=FULL * sum(meant) // most if most else 0,
-        )
+        total = self._pooling.sums([(b"".join([*entries, *also]), 1)])
+        return total, FULL * sum(meant) // most if most else 0
 
-    def encode_site(self, words: SiteWords) -> bytes:
-        """Encode each distinct word of a field once, so that repetition has no effect."""
+    def site_sum(self, words: SiteWords) -> Floats:
+        """Add up each distinct word of a field once, so that repetition has no effect."""
         policy = self._policy
         fields = (
             ([words.about], policy.embedding_site_weight),
@@ -99,8 +117,9 @@ class StaticEncoder:
             (words.descriptions, policy.embedding_description_weight),
             (words.parameters, policy.embedding_parameter_weight),
         )
-        pieces = [(self._entries_of(texts), weight) for texts, weight in fields]
-        return quantise_site(self._pooling.sums(pieces))
+        return self._pooling.sums(
+            [(self._entries_of(texts), weight) for texts, weight in fields]
+        )
 
     def _entries_of(self, texts: Iterable[Words]) -> bytes:
         distinct = dict.fromkeys(chain.from_iterable(texts))
@@ -132,6 +151,10 @@ class StaticEncoder:
         return min(len(text), self._letters_full)
 
 
+def _padded(total: Floats) -> Floats:
+    return np.pad(total, (0, DIMENSIONS - AXES))
+
+
 def _is_byte(text: str) -> bool:
     """Tell if the piece is a byte of a character that the table lacks."""
     return text.startswith("<0x")
@@ -143,7 +166,7 @@ def load_static_encoder(policy: Policy) -> StaticEncoder:
     with safe_open(str(_package() / _WEIGHTS), framework="np") as weights:
         entries = weights.get_slice("embedding.weight")
         rows = entries.get_shape()[0]
-        table = np.empty((rows, DIMENSIONS), np.int16)
+        table = np.empty((rows, AXES), np.int16)
         for start in range(0, rows, _ROWS_AT_ONCE):
             part = slice(start, min(rows, start + _ROWS_AT_ONCE))
             table[part] = project(entries[part], projection)

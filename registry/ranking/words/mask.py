@@ -29,6 +29,8 @@ from registry.ranking.memo import Memo
 from registry.ranking.policy import Policy
 from registry.ranking.terms import (
     is_latin,
+    plain_text,
+    runs_of,
     split_words,
     stem,
     stem_set,
@@ -112,13 +114,29 @@ class Mask:
             return list(words)
         return self._cut(words, terms)
 
+    def cut_text(self, text: str) -> str:
+        """Return the text without any phrase or mark, as `plain_text`."""
+        runs = runs_of(text)
+        words = [word for run in runs for word in run.words]
+        terms = stems(words)
+        if not self.first.isdisjoint(terms):
+            run_of = [n for n, run in enumerate(runs) for _ in run.words]
+            rest = set(self._rest(words, terms))
+            cut = {run_of[at] for at in range(len(words)) if at not in rest}
+            runs = [run for number, run in enumerate(runs) if number not in cut]
+        return plain_text(runs)
+
     def _cut(self, words: Sequence[str], terms: Sequence[str]) -> list[str]:
-        rest: list[str] = []
+        return [words[position] for position in self._rest(words, terms)]
+
+    def _rest(self, words: Sequence[str], terms: Sequence[str]) -> list[int]:
+        """Return the positions of the words that are not cut."""
+        rest: list[int] = []
         position = 0
         while position < len(words):
             length = self._length_at(terms, position)
             if length == 0 and not self._is_mark(words[position]):
-                rest.append(words[position])
+                rest.append(position)
             position += length or 1
         return rest
 

@@ -34,12 +34,14 @@ _JOINING = " "
 class ActionWords(NamedTuple):
     """An action's content words by field, masked. plain: its name as `plain_name`.
 
+    text: its description, or else its name, masked but otherwise as written.
     terms: distinct ones of the three fields, in their order.
     """
 
     action: Action
     shown: str
     plain: str
+    text: str
     name: Sequence[str]
     description: Sequence[str]
     parameters: Sequence[str]
@@ -87,6 +89,9 @@ class SiteTextReader:
         text = f"{site.category} \n {site.description}"
         return self._content(text, self._policy.site_words_max)
 
+    def text(self, site: Site) -> str:
+        return self.mask.cut_text(site.description or site.category)
+
     def action(self, action: Action) -> ActionWords:
         policy = self._policy
         words = split_words(action.name)
@@ -102,6 +107,7 @@ class SiteTextReader:
             action,
             action.name if masked == words else plain,
             plain,
+            self.mask.cut_text(action.description or action.name),
             name,
             description,
             parameters,

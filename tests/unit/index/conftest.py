@@ -14,14 +14,14 @@ from registry.ranking.encoders.vectors import (
     quantise_site,
     unpack_sites,
 )
-from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.policy import STATIC_POLICY
 from registry.ranking.profile import ActionProfile, Profile
 from registry.ranking.quality import ProbeFigures
 from registry.sites.place import Point
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 PLAIN = Profile(
-    policy=DEFAULT_POLICY.digest,
+    policy=STATIC_POLICY.digest,
     site_id=1,
     publisher=1,
     category="restaurant",

@@ -19,15 +19,18 @@ from registry.index.query.facets import VALUES_MAX, count_facets
 from registry.index.query.index import Index
 from registry.index.query.scoring_parameters import Query
 from registry.index.query.search import search
-from registry.ranking.policy import DEFAULT_POLICY as P
+from registry.ranking.encoders.vectors import DIMENSIONS
 from registry.ranking.policy import FULL
+from registry.ranking.policy import STATIC_POLICY as P
 from registry.ranking.profile import Profile
 from registry.ranking.relevance import ParsedQuery
 from tests.unit.index.conftest import MakeProfile, request_vector
 
 SEED = sha256(b"seed").digest()
 TABLE = Query(
-    request=ParsedQuery(term_of={"tables": "tabl"}, vector=bytes(128), confidence_bp=0)
+    request=ParsedQuery(
+        term_of={"tables": "tabl"}, vector=bytes(DIMENSIONS), confidence_bp=0
+    )
 )
 MakeRandom = Callable[[random.Random, int], Profile]
 

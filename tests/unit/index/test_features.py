@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from registry.index.columns.features import FEATURES, features_of, read_rows
 from registry.index.columns.rows import Bodies, Rows, rows_of
 from registry.index.columns.runs import Runs, no_source, starts_of
-from registry.ranking.policy import DEFAULT_POLICY as P
+from registry.ranking.policy import STATIC_POLICY as P
 from registry.ranking.profile import ActionProfile, Profile, encode_profile
 from registry.sites.place import Point
 

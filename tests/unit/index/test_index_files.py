@@ -31,7 +31,8 @@ from registry.index.query.scoring_parameters import Query
 from registry.index.query.search import Ranked, search
 from registry.index.segments.array_file import FileDamaged
 from registry.index.segments.levels import SIZES, Sizes
-from registry.ranking.policy import DEFAULT_POLICY as P
+from registry.ranking.encoders.vectors import DIMENSIONS
+from registry.ranking.policy import STATIC_POLICY as P
 from registry.ranking.profile import Profile
 from registry.ranking.relevance import ParsedQuery
 
@@ -41,7 +42,7 @@ MakeRandom = Callable[[random.Random, int], Profile]
 def answer(index: Index, now: datetime) -> Ranked:
     request = ParsedQuery(
         term_of={"term1": "term1", "term2": "term2"},
-        vector=bytes(128),
+        vector=bytes(DIMENSIONS),
         confidence_bp=0,
     )
     return search(index, Query(request=request), now=now, seed=bytes(32), k=50)

@@ -15,7 +15,7 @@ from registry.index.columns.runs import Runs, join_runs, starts_of
 from registry.index.segments import inversion
 from registry.index.segments.inversion import invert_compiled, invert_numpy
 from registry.index.segments.lookup import Lookup
-from registry.ranking.policy import DEFAULT_POLICY as P
+from registry.ranking.policy import STATIC_POLICY as P
 from registry.ranking.profile import Profile
 
 needs_library = pytest.mark.skipif(

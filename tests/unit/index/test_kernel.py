@@ -23,7 +23,7 @@ from registry.index.segments.layout import order_rows
 from registry.index.segments.part import BEFORE_ALL, IndexPart
 from registry.index.segments.segment import BLOCK_ROWS, LEAD, build_segment
 from registry.ranking.decay import decay_table
-from registry.ranking.encoders.vectors import reciprocals, unpack_sites
+from registry.ranking.encoders.vectors import DIMENSIONS, reciprocals, unpack_sites
 from registry.ranking.proximity import squared_chords
 from tests.conftest import skip_or_fail
 
@@ -42,7 +42,7 @@ CATEGORIES = np.array([11, 13, 15], np.uint64)
 
 PLACES = np.random.default_rng(78).normal(size=(30, 3))
 PLACES /= np.linalg.norm(PLACES, axis=1)[:, None]
-CENTRES = np.random.default_rng(77).normal(scale=2.5, size=(9, 128))
+CENTRES = np.random.default_rng(77).normal(scale=2.5, size=(9, DIMENSIONS))
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +121,7 @@ def random_constants(rng: np.random.Generator) -> ScoringParameters:
     if rng.random() < 0.2:
         terms.append((2, 9000))  # nobody says it
     meant = CENTRES[rng.integers(0, len(CENTRES))]
-    meant = meant + rng.normal(scale=rng.choice([0.3, 2]), size=128)
+    meant = meant + rng.normal(scale=rng.choice([0.3, 2]), size=DIMENSIONS)
     vector = np.rint(meant / np.abs(meant).max() * 127).astype(np.int8)
     length = np.linalg.norm(vector.astype(float))
     ceiling = max(1, sum(weight for _, weight in terms))
@@ -133,12 +133,14 @@ def random_constants(rng: np.random.Generator) -> ScoringParameters:
             for category in CATEGORIES[: rng.integers(0, 2)]
             if rng.random() < 0.5
         ),
-        vector=vector.tobytes() if rng.random() < 0.9 else bytes(128),
+        vector=vector.tobytes() if rng.random() < 0.9 else bytes(DIMENSIONS),
         lexical_multiplier=(10_000 << 32) // (255 * ceiling),
         meaning_multiplier=int(rng.choice([0, 0.4, 1, 1]) * (10_000 << 16) / length),
         lexical_share_bp=int(rng.integers(3500, 7001)),
         full_relevance_bp=7000,
         floor=int(rng.choice([1, 1300, 2900, 6000])),
+        radius_km=0,
+        meaning_min_bp=int(rng.choice([0, 400, 3000])),
         meaning_only_min_bp=int(rng.choice([0, 500, 3000])),
         near=NEAR,
         fresh=FRESH,
@@ -228,10 +230,12 @@ def test_no_embedding_means_more_than_its_window_and_its_sketch_tell(
     segment = random_part(rng, 5 * BLOCK_ROWS + 9, 1, topic_rows).segment
     lead = segment.sketches["lead"][: len(segment)]
     packed = np.concatenate([lead, segment.records["rest"]], axis=1)
-    numbers = np.stack([packed & 15, packed >> 4], axis=2).reshape(len(packed), 128)
+    numbers = np.stack([packed & 15, packed >> 4], axis=2).reshape(
+        len(packed), DIMENSIONS
+    )
     units = numbers.astype(float) - 8
     units /= np.maximum(np.linalg.norm(units, axis=1), 1)[:, None]
-    toward = units[rng.integers(len(units))] + rng.normal(scale=0.05, size=128)
+    toward = units[rng.integers(len(units))] + rng.normal(scale=0.05, size=DIMENSIONS)
     columns = (segment.along, segment.across)
     beyond = (segment.sketches["rest_along"], segment.sketches["rest_across"])
     for first, (along, across) in ((0, columns), (LEAD, beyond)):

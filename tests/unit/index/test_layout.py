@@ -8,14 +8,14 @@ import pytest
 from registry.index.columns.rows import LOCAL, Bodies, Rows
 from registry.index.segments.layout import order_rows
 from registry.index.segments.segment import BLOCK_ROWS
-from registry.ranking.encoders.vectors import reciprocals, unpack_sites
+from registry.ranking.encoders.vectors import SITE_BYTES, reciprocals, unpack_sites
 
 
 def meaning_rows(sizes: dict[int, int], rng: np.random.Generator) -> Rows:
     """So many rows that mean one dimension each; all local."""
     n = sum(sizes.values())
     meant = np.repeat(list(sizes), list(sizes.values()))
-    embeddings = np.zeros((n, 64), np.uint8)
+    embeddings = np.zeros((n, SITE_BYTES), np.uint8)
     embeddings[np.arange(n), meant // 2] = 7
     shuffled = rng.permutation(n)
     zeros = np.zeros(n, np.int64)

@@ -22,7 +22,8 @@ from registry.index.query.sample import splitmix64
 from registry.index.query.scoring_parameters import Query
 from registry.index.query.search import search
 from registry.index.segments.levels import Level, Sizes
-from registry.ranking.policy import DEFAULT_POLICY as P
+from registry.ranking.encoders.vectors import DIMENSIONS
+from registry.ranking.policy import STATIC_POLICY as P
 from registry.ranking.profile import Profile
 from registry.ranking.relevance import ParsedQuery
 
@@ -35,7 +36,7 @@ WORDS = [f"term{number}" for number in range(30)]
 def answers(index: Index, now: datetime) -> list[Any]:
     request = ParsedQuery(
         term_of={"term1": "term1", "term2": "term2"},
-        vector=bytes(128),
+        vector=bytes(DIMENSIONS),
         confidence_bp=0,
     )
     ranked = search(index, Query(request=request), now=now, seed=bytes(32), k=99)

@@ -6,7 +6,7 @@ import pytest
 
 from registry.index.building.publisher_groups import groups_of, representatives_of
 from registry.ranking.capability_depth import is_near_duplicate
-from registry.ranking.policy import DEFAULT_POLICY as P
+from registry.ranking.policy import STATIC_POLICY as P
 from registry.ranking.policy import Policy
 
 

@@ -12,8 +12,9 @@ from registry.index.query.index import Index
 from registry.index.query.scoring_parameters import Query
 from registry.index.query.search import Ranked, prepare_query, search
 from registry.ranking.encoders.encoder import Encoder, load_encoder
-from registry.ranking.policy import DEFAULT_POLICY as P
+from registry.ranking.encoders.vectors import DIMENSIONS
 from registry.ranking.policy import FULL
+from registry.ranking.policy import STATIC_POLICY as P
 from registry.ranking.profile import Profile, make_profile
 from registry.ranking.quality import ProbeFigures
 from registry.ranking.relevance import ParsedQuery
@@ -24,7 +25,9 @@ from tests.unit.index.conftest import request_vector
 
 MakeProfile = Callable[..., Profile]
 AMMAN = Point(31.95, 35.93)
-TABLE = ParsedQuery(term_of={"tables": "tabl"}, vector=bytes(128), confidence_bp=0)
+TABLE = ParsedQuery(
+    term_of={"tables": "tabl"}, vector=bytes(DIMENSIONS), confidence_bp=0
+)
 SEED = bytes(range(32))
 
 

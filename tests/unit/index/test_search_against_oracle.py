@@ -21,8 +21,8 @@ from registry.index.building.builder import Builder
 from registry.index.columns.filters import Filters
 from registry.index.query.scoring_parameters import Query
 from registry.index.query.search import Ranked, RankedSite, search
-from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.policy import FULL
+from registry.ranking.policy import STATIC_POLICY as P
 from registry.ranking.profile import Profile
 from registry.ranking.relevance import ParsedQuery
 from registry.ranking.ties import OrderKey

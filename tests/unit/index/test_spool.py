@@ -14,7 +14,7 @@ from registry.index.columns.rows import Bodies, Rows, rows_of
 from registry.index.columns.runs import Runs, no_source
 from registry.index.columns.spool import Spool
 from registry.index.segments.array_file import HEAD_ROOM
-from registry.ranking.policy import DEFAULT_POLICY as P
+from registry.ranking.policy import STATIC_POLICY as P
 from registry.ranking.profile import Profile
 
 MakeRandom = Callable[[random.Random, int], Profile]

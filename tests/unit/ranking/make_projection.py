@@ -1,24 +1,30 @@
-"""Makes the projections in registry/ranking, one for each encoder that is installed.
+"""Makes the projections in registry/ranking/encoders.
 
     python -m tests.unit.ranking.make_projection
 
-They are the principal axes of the words that the policy lists: trades, things, acts.
-What tells those apart is kept; a table of pieces spends much of its room on code and
-fragments. The axes come in the order of their energy. Roots of matrices differ in the
+Those of static vectors are the principal axes of the words that the policy lists:
+trades, things, acts. What tells those apart is kept; a table of pieces spends much of its
+room on code and fragments. Those of sentences are of pairs of words. The axes come in the order of their energy. Roots of matrices differ in the
 last bits from machine to machine, so the result is kept as a file of rounded numbers,
 and a test asks that it is still nearly as good as one made anew.
 """
 
+import random
 from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
-from registry.ranking.encoders import static_encoder, transformer_encoder
-from registry.ranking.encoders.vectors import DIMENSIONS
+from registry.ranking.encoders import (
+    sentence_encoder,
+    sentence_pieces,
+    static_encoder,
+)
+from registry.ranking.encoders.static_encoder import AXES
 from registry.ranking.policy import DEFAULT_POLICY
 
 _MOST = 127
+_WORDS, _LETTERS_MIN, _PIECES_MOST = 12_000, 4, 20
 
 Floats = npt.NDArray[np.float64]
 
@@ -37,13 +43,32 @@ def static_vectors() -> Floats:
     return _unit(np.array([table[numbers].sum(axis=0) for numbers in pieces]))
 
 
-def transformer_vectors() -> Floats:
-    """One unit vector for each listed word, as a text of its own.
+def sentence_vectors() -> Floats:
+    """One unit vector for each pair of words, of the words that the pieces have whole.
 
-    Raises: RuntimeError if the weights are not installed.
+    The axes are of words in all of its languages, none of them chosen by us.
     """
-    outputs_of = transformer_encoder.load_outputs()
-    return _unit(np.array([outputs_of(word) for word in listed_words()]))
+    sentences = sentence_encoder.load_sentence_encoder()
+    layers, pieces = sentences.layers, sentences.pieces
+    words = [piece[1:] for piece in pieces if _is_word(piece)]
+    random.Random(1).shuffle(words)
+    pairs = [f"{word} {next_one}" for word, next_one in batched_pairs(words[:_WORDS])]
+    outputs = [
+        layers(
+            [pieces.numbers(pair, _PIECES_MOST) for pair in pairs[start : start + 64]]
+        )
+        for start in range(0, len(pairs), 64)
+    ]
+    return _unit(np.concatenate(outputs))
+
+
+def batched_pairs(words: list[str]) -> list[tuple[str, str]]:
+    return list(zip(words[::2], words[1::2], strict=True))
+
+
+def _is_word(piece: str) -> bool:
+    is_started = piece.startswith(sentence_pieces.START) and len(piece) > _LETTERS_MIN
+    return is_started and piece[1:].isalpha()
 
 
 def _unit(vectors: npt.NDArray[np.generic]) -> Floats:
@@ -53,11 +78,11 @@ def _unit(vectors: npt.NDArray[np.generic]) -> Floats:
 
 
 def axes_of(vectors: Floats) -> Floats:
-    """Shape (n, DIMENSIONS); the sign makes each axis' largest entry positive."""
+    """Shape (n, AXES); the sign makes each axis' largest entry positive."""
     _, result = np.linalg.eigh(vectors.T @ vectors)
-    axes = result[:, ::-1][:, :DIMENSIONS]
+    axes = result[:, ::-1][:, :AXES]
     largest = np.abs(axes).argmax(axis=0)
-    signed: Floats = axes * np.sign(axes[largest, np.arange(DIMENSIONS)])
+    signed: Floats = axes * np.sign(axes[largest, np.arange(AXES)])
     return signed
 
 
@@ -68,12 +93,9 @@ def make_projection(vectors: Floats) -> npt.NDArray[np.int8]:
 
 RESULT: dict[str, Callable[[], Floats]] = {
     str(static_encoder.PROJECTION): static_vectors,
-    str(transformer_encoder.PROJECTION): transformer_vectors,
+    str(sentence_encoder.PROJECTION): sentence_vectors,
 }
 
 if __name__ == "__main__":
     for path, vectors_of in RESULT.items():
-        try:
-            np.save(path, make_projection(vectors_of()))
-        except RuntimeError as error:
-            print(f"left as it is: {path}: {error}")  # noqa: T201 - it is a command
+        np.save(path, make_projection(vectors_of()))

@@ -19,7 +19,7 @@ from registry.ranking.advice import (
 )
 from registry.ranking.advice_trial import AdviceTrial, requests_of
 from registry.ranking.encoders.encoder import Encoder, load_encoder
-from registry.ranking.policy import DEFAULT_POLICY, FULL
+from registry.ranking.policy import FULL, STATIC_POLICY
 from registry.ranking.profile import Profile, make_profile, plain_name
 from registry.ranking.quality import ProbeFigures, quality
 from registry.ranking.words.site_words import ActionWords, site_text_reader
@@ -49,7 +49,7 @@ WHOLE = Site(
 
 @cache
 def _encoder() -> Encoder:
-    return load_encoder()
+    return load_encoder(STATIC_POLICY)
 
 
 def _advise(site: Site, place: Place | None = AMMAN) -> tuple[Advice, ...]:
@@ -59,7 +59,7 @@ def _advise(site: Site, place: Place | None = AMMAN) -> tuple[Advice, ...]:
         registrable_domain="acme.example",
         place=place,
         encoder=_encoder(),
-        policy=DEFAULT_POLICY,
+        policy=STATIC_POLICY,
     )
 
 
@@ -144,7 +144,7 @@ def _profile(site: Site, number: int) -> Profile:
     return make_profile(
         site,
         encoder=_encoder(),
-        policy=DEFAULT_POLICY,
+        policy=STATIC_POLICY,
         site_id=number,
         publisher=number,
         host=f"s{number}.example",
@@ -161,10 +161,10 @@ def _scores(site: Site, others: list[Site]) -> dict[str, tuple[int, int]]:
     profiles = [
         _profile(item, number) for number, item in enumerate([site, *others], 1)
     ]
-    index = Builder.build(profiles, DEFAULT_POLICY).index
+    index = Builder.build(profiles, STATIC_POLICY).index
     scores = {}
     for action in site.actions:
-        query = prepare_query(plain_name(action.name), _encoder(), DEFAULT_POLICY)
+        query = prepare_query(plain_name(action.name), _encoder(), STATIC_POLICY)
         ranked = search(index, query, now=NOON, seed=b"", k=50)
         for own in ranked.sites:
             if own.site_id == 1:
@@ -175,7 +175,7 @@ def _scores(site: Site, others: list[Site]) -> dict[str, tuple[int, int]]:
 def _words(site: Site) -> list[ActionWords]:
     names = ("s1.example", "s1.example", None)
     reading = site_text_reader(
-        site.name, *names, encoder=_encoder(), policy=DEFAULT_POLICY
+        site.name, *names, encoder=_encoder(), policy=STATIC_POLICY
     )
     return [reading.action(action) for action in site.actions]
 
@@ -186,9 +186,9 @@ def _changes(site: Site) -> list[tuple[Advice, Site]]:
         host="s1.example",
         registrable_domain="s1.example",
         place=None,
-        requests=requests_of(words, _encoder(), DEFAULT_POLICY),
+        requests=requests_of(words, _encoder(), STATIC_POLICY),
         encoder=_encoder(),
-        policy=DEFAULT_POLICY,
+        policy=STATIC_POLICY,
     )
     return list(try_changes(site, words, trial))
 
@@ -245,7 +245,7 @@ def test_what_is_advised_raises_the_score_in_an_index_of_any_sites(
         after = _scores(changed, others)
         for request, (relevance, score) in before.items():
             # Beside the threshold rounding may decide.
-            if relevance > DEFAULT_POLICY.relevance_min + ROUNDING:
+            if relevance > STATIC_POLICY.relevance_min + ROUNDING:
                 assert after[request][1] > score, (advice.how, request)
 
 
@@ -259,7 +259,7 @@ def test_a_description_is_advised_where_it_raises_the_score(
     before = _scores(silent, others)
     after = _scores(describe_by_actions(silent, _words(silent)), others)
     for request, (relevance, score) in before.items():
-        if relevance > DEFAULT_POLICY.relevance_min + ROUNDING:
+        if relevance > STATIC_POLICY.relevance_min + ROUNDING:
             assert after[request][1] > score, request
 
 
@@ -288,12 +288,12 @@ FAILED = LastProbe(
 def test_failing_probes_are_advised_on_with_what_they_asked_got_and_want() -> None:
     """ "0 of 8 probes answered well" cost 7.4 of 15 points, and advice told nothing."""
     figures = ProbeFigures(probes=8, answers=8, successes=0, median_ms=8)
-    (advice,) = advise_on_quality(figures, FAILED, DEFAULT_POLICY)
+    (advice,) = advise_on_quality(figures, FAILED, STATIC_POLICY)
     assert (advice.factor, advice.probe) == ("quality", FAILED)
     for words in ("0 of 8", FAILED.url, "404", '"status": "ok"', "docs/probes.md"):
         assert words in advice.how
     mended = replace(figures, successes=8)
-    lost = quality(mended, DEFAULT_POLICY) - quality(figures, DEFAULT_POLICY)
+    lost = quality(mended, STATIC_POLICY) - quality(figures, STATIC_POLICY)
     assert advice.gain == lost > 0
 
 
@@ -308,7 +308,7 @@ def test_failing_probes_are_advised_on_with_what_they_asked_got_and_want() -> No
 def test_good_probes_need_no_advice(successes: int, outcome: str) -> None:
     figures = ProbeFigures(probes=8, answers=8, successes=successes, median_ms=8)
     last = replace(FAILED, outcome=outcome)
-    assert advise_on_quality(figures, last, DEFAULT_POLICY) == ()
+    assert advise_on_quality(figures, last, STATIC_POLICY) == ()
 
 
 @given(SITES)

@@ -14,21 +14,25 @@ from registry.ranking.encoders.static_encoder import (
     project,
 )
 from registry.ranking.encoders.vectors import DIMENSIONS, SITE_BYTES, unpack_sites
-from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.policy import DEFAULT_POLICY, STATIC_POLICY
 from tests.unit.ranking.make_projection import make_projection, static_vectors
 
 WORDS = ["table", "dinner", "flight", "music", "qwrtz", "寿司"]
 
 
+@pytest.fixture(scope="module")
+def encoder() -> Encoder:
+    return load_encoder(STATIC_POLICY)
+
+
 def request_of(encoder: Encoder, *words: str) -> np.ndarray:
-    vector = encoder.encode_request(words, words).vector
+    vector = encoder.encode_request(" ".join(words), words, words).vector
     return np.frombuffer(vector, np.int8).astype(int)
 
 
 def site_of(encoder: Encoder, *words: str) -> bytes:
-    return encoder.encode_site(
-        SiteWords(about=words, names=[], descriptions=[], parameters=[])
-    )
+    words_of_site = SiteWords(about=words, names=[], descriptions=[], parameters=[])
+    return encoder.encode_sites([words_of_site])[0]
 
 
 def cosine(encoder: Encoder, item: str, other: str) -> float:
@@ -43,16 +47,19 @@ def test_words_of_like_meaning_are_nearer(encoder: Encoder) -> None:
 @settings(max_examples=20)
 @given(st.permutations(WORDS))
 def test_order_of_words_changes_no_bit(words: list[str]) -> None:
-    encoder = load_encoder()
+    encoder = load_encoder(STATIC_POLICY)
     ordered = sorted(words)
-    assert encoder.encode_request(words, words) == encoder.encode_request(
-        ordered, ordered
-    )
+    assert encoder.encode_request(
+        " ".join(words), words, words
+    ) == encoder.encode_request(" ".join(ordered), ordered, ordered)
     assert site_of(encoder, *words) == site_of(encoder, *ordered)
 
 
 def test_vectors_have_their_sizes(encoder: Encoder) -> None:
-    assert len(encoder.encode_request(["dinner"], ["dinner"]).vector) == DIMENSIONS
+    assert (
+        len(encoder.encode_request("dinner", ["dinner"], ["dinner"]).vector)
+        == DIMENSIONS
+    )
     assert len(site_of(encoder, "dinner")) == SITE_BYTES
 
 
@@ -65,20 +72,20 @@ def test_a_site_and_a_request_of_one_word_point_the_same_way(encoder: Encoder) -
 
 @pytest.mark.parametrize("word", ["", "12345", "q", "\U0001f642"])
 def test_what_means_nothing_is_not_understood(encoder: Encoder, word: str) -> None:
-    assert encoder.encode_request([word], [word]).confidence_bp == 0
+    assert encoder.encode_request(word, [word], [word]).confidence_bp == 0
 
 
 def test_crumbs_of_letters_are_understood_less_than_words(encoder: Encoder) -> None:
     words = ["qwrtz", "plimf"]
-    nonsense = encoder.encode_request(words, words).confidence_bp
-    sense = encoder.encode_request(["dinner"], ["dinner"]).confidence_bp
+    nonsense = encoder.encode_request(" ".join(words), words, words).confidence_bp
+    sense = encoder.encode_request("dinner", ["dinner"], ["dinner"]).confidence_bp
     assert nonsense < 3000 < sense
 
 
 def test_grammar_means_nothing_and_asking_little(encoder: Encoder) -> None:
-    plain = encoder.encode_request(["bread"], ["bread"])
-    assert encoder.encode_request(["the", "bread"], ["bread"]) == plain
-    query = encoder.encode_request(["find", "bread"], ["bread"])
+    plain = encoder.encode_request("bread", ["bread"], ["bread"])
+    assert encoder.encode_request("the bread", ["the", "bread"], ["bread"]) == plain
+    query = encoder.encode_request("find bread", ["find", "bread"], ["bread"])
     assert query.vector != plain.vector
     assert query.confidence_bp == plain.confidence_bp
 
@@ -96,7 +103,7 @@ def test_saying_a_word_again_changes_nothing(encoder: Encoder) -> None:
         descriptions=[["bread", "cake"]],
         parameters=[[]],
     )
-    assert encoder.encode_site(site_words) == encoder.encode_site(once)
+    assert encoder.encode_sites([site_words]) == encoder.encode_sites([once])
 
 
 def test_another_table_than_the_policys_is_refused() -> None:

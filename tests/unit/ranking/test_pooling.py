@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from registry.ranking.encoders.pooling import Pooling, pack_piece
-from registry.ranking.encoders.vectors import DIMENSIONS
+from registry.ranking.encoders.vectors import DIMENSIONS, quantise_request
 
 TABLE = np.random.default_rng(70).integers(-(2**15), 2**15, (50, DIMENSIONS), np.int16)
 
@@ -22,11 +22,10 @@ def test_rows_are_added_by_their_weights(pooling: Pooling) -> None:
 
 
 def test_nothing_means_nothing(pooling: Pooling) -> None:
-    assert pooling.request(b"") == bytes(DIMENSIONS)
     assert pooling.sums([(b"", 3)]).tolist() == [0] * DIMENSIONS
 
 
 def test_sums_too_large_to_be_exact_are_refused(pooling: Pooling) -> None:
     pieces = pack_piece(0, 2**31 - 1) * 2**4
     with pytest.raises(ValueError, match="too large"):
-        pooling.request(pieces)
+        quantise_request(pooling.sums([(pieces, 1)]))

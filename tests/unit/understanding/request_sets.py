@@ -1,0 +1,29 @@
+"""Requests to the demo town, by set and half, with the hosts that do what is asked."""
+
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+Half = Literal["tuned", "looked_at_once"]
+_FILE = Path(__file__).with_name("requests.toml")
+
+
+def read_sets() -> dict[str, dict[str, frozenset[str]]]:
+    """Return by set the right hosts of each request; none for an off-topic one."""
+    sets = tomllib.loads(_FILE.read_text())
+    groups = sets.pop("hosts")
+    return {
+        name: {text: _hosts(right, groups) for text, right in requests.items()}
+        for name, requests in sets.items()
+    }
+
+
+def _hosts(right: str, groups: Mapping[str, str]) -> frozenset[str]:
+    return frozenset(groups.get(right, right).split())
+
+
+def half_of(text: str) -> Half:
+    first = hashlib.sha256(text.encode()).digest()[0]
+    return "tuned" if first % 2 else "looked_at_once"
