@@ -94,9 +94,9 @@ class Settings(CrawlSettings):
         default=100_000,
     )
     retention_days: Annotated[int, Meta(ge=0, le=36_500)] = setting(
-        "Days after which the disclosures of rankings (query, location, scores) are "
-        "erased automatically. 0: never.",
-        default=30,
+        "Days after which what was asked and answered (query, location, order, scores, "
+        "choice) is erased automatically. 32 cover a month and its report. 0: never.",
+        default=32,
     )
     auditors: str = setting(
         "C2SP verifier keys of the auditors whose attestations and labels are put on "

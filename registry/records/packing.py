@@ -9,6 +9,8 @@ its dictionary: a better one gets a number of its own.
        place of each run; its length before it in two bytes; the runs decoded after it
     2  a disclosure: its salt (16 bytes), then its value in form 0 or 1
     3  a disclosure: its salt, then its value by `packed_scores`
+    4  the disclosure of an answer: its salt; its value stands in columns of the ranking
+    5  as 1, from DICTIONARY_2
 
 A run is a string, or the end of one after `sha256:`, that spells a number of fixed
 length. JSON holds no control characters, so none is taken for one.
@@ -30,8 +32,10 @@ from registry.records.packed_scores import (
     unpack_scores,
 )
 
-PLAIN, TEXT, DISCLOSED, SCORES = range(4)
-_PLAIN, _TEXT, _DISCLOSED, _SCORES = (bytes([form]) for form in range(4))
+PLAIN, TEXT, DISCLOSED, SCORES, ANSWER, TEXT_2 = range(6)
+_PLAIN, _TEXT, _DISCLOSED, _SCORES, _ANSWER, _TEXT_2 = (
+    bytes([form]) for form in range(6)
+)
 _SALT_BYTES, _SALT_LENGTH = 16, 22
 SALTED = 1 + _SALT_BYTES
 """Bytes before the value of a packed disclosure: its form and its salt."""
@@ -51,6 +55,20 @@ DICTIONARY = (
     b',"\x03","\x03","\x03","\x03","\x03","\x03"],"policy":"sha256:\x04","seed":1'
     b',"snap":"sha256:\x04","t":"2026-11-22T18:00Z","v":1}'
 )
+
+DICTIONARY_2 = (
+    b'{"act":"register","jws":"sha256:\x04","kid":"registration","seq":'
+    b'"outcome":"booked","site":"\x03","commitment":"secret":"day":'
+    b'"category":"format":"language":{"country":"'
+    b'{"after":["-1000000000","0","0","0"],"at":"2026-11-22T18:00:00.000000+00:00",'
+    b'"id":"\x02","nonce":""}'
+    b'{"_sd":["\x01"],"_sd_alg":"sha-256","id":"\x02","kind":"selection","op":"anon"'
+    b',"ranking":"\x02","t":"2026-11-22T18:00Z","v":2}'
+    b'{"_sd":["\x01","\x01","\x01","\x01","\x01","\x01","\x01"],"_sd_alg":"sha-256"'
+    b',"id":"\x02","kind":"ranking","op":"anon","policy":"sha256:\x04","seed":1'
+    b',"snap":"sha256:\x04","t":"2026-11-22T18:00Z","v":2}'
+)
+_DICTIONARIES = {TEXT: DICTIONARY, TEXT_2: DICTIONARY_2}
 
 _CROCKFORD = b"[0-9A-HJKMNP-TV-Z]"
 _RUNS = {
@@ -73,7 +91,7 @@ _TO_STANDARD = bytes.maketrans(b"-_", b"+/")
 
 
 # Begun with once: to copy it is a fifth of what it takes to begin.
-_BEGUN = zlib.compressobj(6, zlib.DEFLATED, WINDOW, _MEMORY, zdict=DICTIONARY)
+_BEGUN = zlib.compressobj(6, zlib.DEFLATED, WINDOW, _MEMORY, zdict=DICTIONARY_2)
 
 
 def pack(data: bytes) -> bytes:
@@ -84,7 +102,7 @@ def pack(data: bytes) -> bytes:
     deflated = deflate.compress(text) + deflate.flush()
     if len(deflated) >= 2**16:
         return _PLAIN + data
-    packed = b"".join((_TEXT, len(deflated).to_bytes(2, "big"), deflated, *runs))
+    packed = b"".join((_TEXT_2, len(deflated).to_bytes(2, "big"), deflated, *runs))
     return packed if len(packed) <= len(data) else _PLAIN + data
 
 
@@ -106,10 +124,10 @@ def unpack(packed: bytes) -> bytes:
     """Raises: ValueError, zlib.error on anything that `pack` has not made."""
     if packed[0] == PLAIN:
         return packed[1:]
-    if packed[0] != TEXT:
+    if packed[0] not in _DICTIONARIES:
         raise ValueError(f"form {packed[0]} is not known here")
     position = 3 + int.from_bytes(packed[1:3], "big")
-    inflate = zlib.decompressobj(WINDOW, zdict=DICTIONARY)
+    inflate = zlib.decompressobj(WINDOW, zdict=_DICTIONARIES[packed[0]])
     text = inflate.decompress(packed[3:position])
 
     def give(match: re.Match[bytes]) -> bytes:
@@ -164,6 +182,22 @@ def pack_opening(
 def pack_value(salt: bytes, value: bytes, scores: bytes | None = None) -> bytes:
     """scores: of `packed_scores`, to be kept in the place of the value."""
     return _SCORES + salt + scores if scores else _DISCLOSED + salt + pack(value)
+
+
+def pack_answer(salt: bytes) -> bytes:
+    """Pack the disclosure of an answer, whose value stands in the ranking's columns."""
+    return _ANSWER + salt
+
+
+def encode_answer(eligible: int, order: Sequence[str]) -> bytes:
+    """Encode the value of the disclosure `answer` as canonical JSON."""
+    sites = ",".join([f'"{site}"' for site in order])
+    return f'{{"eligible":{eligible},"order":[{sites}]}}'.encode()
+
+
+def unpack_answer(packed: bytes, eligible: int, order: Sequence[str]) -> str:
+    """Return the disclosure `answer`, character by character."""
+    return _join("answer", packed[1:SALTED], encode_answer(eligible, order))
 
 
 def unpack_disclosure(name: str, packed: bytes, order: Sequence[str] = ()) -> str:

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import msgspec
 
+from registry.errors import Refused
 from registry.records.canonical import JsonValue, canonical_json
 from registry.records.disclosure import seal_encoded
 from registry.records.packed_scores import ScoreColumns, encode_scores, pack_columns
-from registry.records.packing import pack_value
+from registry.records.packing import encode_answer, pack_answer, pack_value
 from registry.records.ranking_columns import (
     RankingColumns,
     category_of,
@@ -22,12 +23,19 @@ from registry.records.ranking_columns import (
 )
 from registry.records.ranking_record import RankingFields, ranking_record
 from registry.records.record import ANONYMOUS, Record
+from registry.records.refusals import RECORD_FIELD_INVALID
 from registry.sites.identifier import format_site_id
 
-DISCLOSED = ("query", "location", "filters", "request", "scores", "terms")
-"""Each has a column of `audit.ranking`; another name needs another."""
+DISCLOSED = ("query", "location", "filters", "request", "scores", "terms", "answer")
+"""Each has a column of `audit.ranking`; another name needs another.
 
-DIGESTS = 8  # in every record: those of the disclosures, the rest decoys
+`answer` is the number of eligible sites and the order of those returned.
+"""
+
+DIGESTS = len(DISCLOSED)  # in every record, so that there is nothing for decoys to hide
+
+
+MAX_INTEGER = 2**53  # of canonical JSON; numbers of records are below it
 
 
 class AnswerRequest(NamedTuple):
@@ -93,6 +101,10 @@ def put_on_record(
     what no answer holds.
     """
     order = list(map(format_site_id, answer.scores.sites))
+    if len(set(order)) < len(order):
+        raise Refused(RECORD_FIELD_INVALID, "a site stands in order once")
+    if not len(order) <= answer.eligible < MAX_INTEGER:
+        raise Refused(RECORD_FIELD_INVALID, f"{answer.eligible} eligible sites")
     values = _encode_values(answer, order)
     sealed = seal_encoded(values, random_bytes, DIGESTS)
     fields = RankingFields(
@@ -102,8 +114,6 @@ def put_on_record(
         policy=answer.policy,
         snapshot=answer.snapshot,
         seed_index=answer.seed_index,
-        eligible_count=answer.eligible,
-        order=order,
         sd_digests=[digest.decode() for digest in sealed.digests],
     )
     return AnswerOnRecord(
@@ -137,6 +147,7 @@ def _encode_values(answer: RankedAnswer, order: Sequence[str]) -> dict[str, byte
         "request": _encode_request(answer.request),
         "scores": encode_scores(answer.scores, order),
         "terms": canonical_json(answer.terms),
+        "answer": encode_answer(answer.eligible, order),
     }
 
 
@@ -152,8 +163,10 @@ def _encode_request(request: AnswerRequest) -> bytes:
 def _pack_values(
     answer: RankedAnswer, values: Mapping[str, bytes], salts: Sequence[bytes]
 ) -> list[bytes]:
+    *others, answer_salt = salts
     scores = pack_columns(answer.scores, answer.tie_seed)
-    return [
+    packed = [
         pack_value(salt, value, scores if name == "scores" else None)
-        for salt, (name, value) in zip(salts, values.items(), strict=True)
+        for salt, (name, value) in zip(others, values.items(), strict=False)
     ]
+    return [*packed, pack_answer(answer_salt)]

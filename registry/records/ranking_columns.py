@@ -20,6 +20,9 @@ DERIVED: Mapping[str, str] = {
 }
 """Disclosure from which a column derives, by the name of the column."""
 
+EMPTIED: Mapping[str, str] = {"returned": "''", "sampled": "''", "eligible": "0"}
+"""What an erased answer has in the place of its order, its sample and its count, as SQL."""
+
 
 class RankingColumns(NamedTuple):
     """Values in the order of the table's columns.

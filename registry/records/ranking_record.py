@@ -20,7 +20,7 @@ from registry.records.record import (
     format_minute,
     parse_record,
 )
-from registry.records.record_fields import SD_ALG, VERSION
+from registry.records.record_fields import SD_ALG, VERSIONS
 
 _BASE32 = rb"[0-9A-HJKMNP-TV-Z]"
 _SITE = rb'"[0-7]' + _BASE32 + rb'{12}"'
@@ -33,23 +33,30 @@ def _list_of(item: bytes) -> bytes:
     return rb"\[(?>(?:" + item + rb"(?>(?:," + item + rb")*))?)\]"
 
 
-_LINE = re.compile(
+_HEAD = (
     rb'\{"_sd":' + _list_of(_DIGEST) + rb',"_sd_alg":"sha-256"'
-    rb',"id":"([0-7]' + _BASE32 + rb'{25})"'
-    rb',"k":(' + _NATURAL + rb'),"kind":"ranking","n":(' + _NATURAL + rb")"
-    + rb',"op":"(' + _TOKEN + rb')"(?:,"opn":(' + _NATURAL + rb'))?'
-    rb',"order":(' + _list_of(_SITE) + rb')'
-    rb',"policy":"(sha256:[0-9a-f]{64})","seed":(' + _NATURAL + rb')'
+    rb',"id":"(?P<id>[0-7]' + _BASE32 + rb'{25})"'
+)  # fmt: skip
+_OPERATOR = rb',"op":"(?P<op>' + _TOKEN + rb')"(?:,"opn":(?P<opn>' + _NATURAL + rb"))?"
+_TAIL = (
+    rb',"policy":"(?P<policy>sha256:[0-9a-f]{64})","seed":(?P<seed>' + _NATURAL + rb')'
     rb',"snap":"' + _TOKEN + rb'"'
-    rb',"t":"([0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]Z)","v":1\}'
+    rb',"t":"(?P<t>[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]Z)"'
+)  # fmt: skip
+_LINE = re.compile(_HEAD + rb',"kind":"ranking"' + _OPERATOR + _TAIL + rb',"v":2\}')
+_LINE_1 = re.compile(
+    _HEAD
+    + rb',"k":(?P<k>' + _NATURAL + rb'),"kind":"ranking","n":(?P<n>' + _NATURAL + rb")"
+    + _OPERATOR + rb',"order":(?P<order>' + _list_of(_SITE) + rb")" + _TAIL
+    + rb',"v":1\}'
 )  # fmt: skip
 
 
 class RankingFields(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Fields that a ranked answer puts on record.
 
-    policy: `sha256:…`. seed_index: leaf of the day's seed commitment. order: the site
-    ids returned, first rank first. sd_digests: of its disclosures, decoys among them.
+    policy: `sha256:…`. seed_index: leaf of the day's seed commitment. sd_digests: of its
+    disclosures.
     """
 
     record_id: str
@@ -58,8 +65,6 @@ class RankingFields(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     policy: str
     snapshot: str
     seed_index: int
-    eligible_count: int
-    order: Sequence[str]
     sd_digests: Sequence[str]
 
 
@@ -69,12 +74,9 @@ class _Members(msgspec.Struct, kw_only=True, omit_defaults=True, gc=False):
     sd: Sequence[str] = msgspec.field(name="_sd")
     sd_alg: str = msgspec.field(name="_sd_alg")
     id: str
-    k: int
     kind: str
-    n: int
     op: str
     opn: int | None = None
-    order: Sequence[str]
     policy: str
     seed: int
     snap: str
@@ -95,17 +97,14 @@ def ranking_record(fields: RankingFields, operator_count: int | None = None) -> 
         sd=fields.sd_digests,
         sd_alg=SD_ALG,
         id=fields.record_id,
-        k=len(fields.order),
         kind="ranking",
-        n=fields.eligible_count,
         op=fields.operator,
         opn=operator_count,
-        order=fields.order,
         policy=fields.policy,
         seed=fields.seed_index,
         snap=fields.snapshot,
         t=format_minute(fields.at),
-        v=VERSION,
+        v=VERSIONS["ranking"][-1],
     )
     body = _encode(members)
     if parse_ranking_line(body) is None:
@@ -126,22 +125,29 @@ class RankingLine(NamedTuple):
 
 def parse_ranking_line(body: bytes) -> RankingLine | None:
     """Return None for any other record, which may yet be a sound one."""
-    match = _LINE.fullmatch(body)
-    if match is None or len(body) > MAX_RECORD_BYTES:
+    if len(body) > MAX_RECORD_BYTES:
         return None
-    record_id, k, n, op, opn, order, policy, seed, minute = match.groups()
-    sites = order[1:-1].split(b",") if len(order) > 2 else []
-    if len(sites) != int(k) or len(set(sites)) != len(sites) or int(n) < len(sites):
+    match = _LINE.fullmatch(body) or _LINE_1.fullmatch(body)
+    if match is None or not _adds_up(match):
         return None
-    count = None if opn is None else int(opn)
+    number = match["opn"]
     return RankingLine(
-        record_id.decode(),
-        op.decode(),
-        count,
-        policy.decode(),
-        int(seed),
-        minute.decode(),
+        match["id"].decode(),
+        match["op"].decode(),
+        None if number is None else int(number),
+        match["policy"].decode(),
+        int(match["seed"]),
+        match["t"].decode(),
     )
+
+
+def _adds_up(match: re.Match[bytes]) -> bool:
+    """Return whether the counts of a record of version 1 are those of its order."""
+    if match.re is _LINE:
+        return True
+    order = match["order"]
+    sites = order[1:-1].split(b",") if len(order) > 2 else []
+    return len(set(sites)) == len(sites) == int(match["k"]) <= int(match["n"])
 
 
 def ranking_line_of(members: Mapping[str, JsonValue]) -> RankingLine:

@@ -66,6 +66,13 @@ class DisclosedScore(msgspec.Struct, frozen=True):
         )
 
 
+class AnswerDisclosed(msgspec.Struct, frozen=True):
+    """Disclosed answer: how many sites were eligible, and those returned in order."""
+
+    eligible: Annotated[int, msgspec.Meta(ge=0)]
+    order: tuple[str, ...]
+
+
 class RequestDisclosed(msgspec.Struct, frozen=True):
     """Disclosed request. after: the last row of the page before: negative score, tier, tie key, site."""
 
@@ -111,6 +118,14 @@ class _Outcome:
         self.checked.append(checked)
         self.differences += differences
 
+    def add_sites(
+        self, answer: AnswerDisclosed | None, scores: Sequence[DisclosedScore]
+    ) -> None:
+        if answer is None:
+            self.missing.append("sites: the answer is not disclosed")
+        else:
+            self.add("sites", _site_differences(answer, scores))
+
     @property
     def recomputation(self) -> Recomputation:
         return Recomputation(
@@ -140,6 +155,7 @@ def recompute(
     try:
         scores = _scores(values)
         request = _request(values)
+        answer = _answer(members, values)
     except (msgspec.ValidationError, ValueError) as error:
         return Recomputation(
             checked=("form",), differences=(f"a disclosure: {error}",), missing=()
@@ -149,7 +165,7 @@ def recompute(
     if scores is None:
         outcome.missing.append("totals and order: the scores are not disclosed")
     else:
-        outcome.add("sites", _site_differences(members, scores))
+        outcome.add_sites(answer, scores)
         outcome.add("totals", _total_differences(scores, weights))
         outcome.add("order", _order_differences(scores, request, tie_form))
     if scores is not None and tie_form != TIES_BY_ID:
@@ -236,11 +252,27 @@ def _request(values: Mapping[str, JsonValue]) -> RequestDisclosed | None:
     return msgspec.convert(values["request"], RequestDisclosed, strict=False)
 
 
+def _answer(
+    members: Mapping[str, JsonValue], values: Mapping[str, JsonValue]
+) -> AnswerDisclosed | None:
+    """Return what the answer held: of version 1, it stands in the record."""
+    if "order" in members:
+        order = tuple(cast("Sequence[str]", members["order"]))
+        return AnswerDisclosed(eligible=cast("int", members["n"]), order=order)
+    if "answer" not in values:
+        return None
+    return msgspec.convert(values["answer"], AnswerDisclosed)
+
+
 def _site_differences(
-    members: Mapping[str, JsonValue], scores: Sequence[DisclosedScore]
+    answer: AnswerDisclosed, scores: Sequence[DisclosedScore]
 ) -> Iterator[str]:
-    if [row.site for row in scores] != list(cast("Sequence[str]", members["order"])):
+    if [row.site for row in scores] != list(answer.order):
         yield "the scored sites are not those of the order"
+    if len(set(answer.order)) != len(answer.order):
+        yield "a site stands in the order twice"
+    if answer.eligible < len(answer.order):
+        yield f"{len(answer.order)} sites of {answer.eligible} eligible ones"
 
 
 def _total_differences(

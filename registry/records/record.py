@@ -22,11 +22,14 @@ from registry.records.canonical import (
 from registry.records.labelling import SignedLabelling
 from registry.records.record_fields import (
     KIND_OF_ACT,
+    SD_ALG,
     VERSION,
+    VERSIONS,
     Kind,
     Members,
     ModerationAct,
     RegistrationAct,
+    check_choice,
     check_members,
 )
 from registry.records.refusals import RECORD_NOT_CANONICAL, RECORD_TOO_LARGE
@@ -76,17 +79,23 @@ def selection_record(
     at: datetime,
     operator: str,
     ranking_id: str,
-    site_id: str | None,
-    outcome: str | None = None,
+    sd_digest: str,
 ) -> Record:
-    """The site that an agent chose, or that it chose none. outcome: one word."""
+    """Record that an agent has chosen. sd_digest: of the `choice`, see `choice_of`."""
+    committed = {"_sd": [sd_digest], "_sd_alg": SD_ALG}
+    members = {"op": operator, "ranking": ranking_id, **committed}
+    return _record("selection", record_id, at, members)
+
+
+def choice_of(site_id: str | None, outcome: str | None = None) -> Members:
+    """Return what a selection discloses: the chosen site, or none. outcome: one word.
+
+    Raises: Refused.
+    """
     reported = {} if outcome is None else {"outcome": outcome}
-    return _record(
-        "selection",
-        record_id,
-        at,
-        {"op": operator, "ranking": ranking_id, "site": site_id, **reported},
-    )
+    choice = {"site": site_id, **reported}
+    check_choice(choice)
+    return choice
 
 
 def registration_record(
@@ -203,7 +212,8 @@ def report_record(
 
 
 def _record(kind: Kind, record_id: str, at: datetime, members: Members) -> Record:
-    head: dict[str, JsonValue] = {"v": VERSION, "kind": kind, "id": record_id}
+    version = VERSIONS.get(kind, (VERSION,))[-1]
+    head: dict[str, JsonValue] = {"v": version, "kind": kind, "id": record_id}
     whole = {**head, "t": format_minute(at), **members}
     check_members(whole)
     body = canonical_json(whole)

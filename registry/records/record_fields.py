@@ -20,7 +20,15 @@ from registry.records.refusals import (
 from registry.sites.identifier import is_ulid, parse_site_id
 from registry.sites.label import CHAIN, PERCENT, Independence, Size
 
-VERSION = 1
+VERSION, VERSION_2 = 1, 2
+VERSIONS: Mapping[str, tuple[int, ...]] = {
+    "ranking": (VERSION, VERSION_2),
+    "selection": (VERSION, VERSION_2),
+}
+"""Versions of a kind, where it has others than VERSION; the last is written now.
+
+In version 2 what an answer held and what was chosen from it are disclosures.
+"""
 SD_ALG = "sha-256"
 
 Kind = Literal[
@@ -57,10 +65,14 @@ Form = Callable[[JsonValue], bool]
 
 def check_members(members: Members) -> Kind:
     """The record's kind. Raises: Refused with a pointer to the member at fault."""
-    if type(members.get("v")) is not int or members["v"] != VERSION:
+    version = members.get("v")
+    if type(version) is not int or version not in {VERSION, VERSION_2}:
         raise Refused(RECORD_VERSION_UNKNOWN, pointer="/v")
     kind = _kind_of(members)
-    for name, form in {**_HEAD, **_REQUIRED[kind]}.items():
+    if version not in VERSIONS.get(kind, (VERSION,)):
+        raise Refused(RECORD_VERSION_UNKNOWN, pointer="/v")
+    required = _REQUIRED[kind] if version == VERSION else _REQUIRED_2[kind]
+    for name, form in {**_HEAD, **required}.items():
         if name not in members:
             raise _fault(name, f"a {kind} record has a member {name}")
         _check_form(members, name, form)
@@ -70,6 +82,13 @@ def check_members(members: Members) -> Kind:
     if kind in _RELATIONS:
         _RELATIONS[kind](members)
     return kind
+
+
+def check_choice(choice: Members) -> None:
+    """Check what a selection discloses. Raises: Refused."""
+    _check_form(choice, "site", _or_null(_is_site_id))
+    if "outcome" in choice:
+        _check_form(choice, "outcome", _is_word)
 
 
 def _kind_of(members: Members) -> Kind:
@@ -222,6 +241,21 @@ _REQUIRED: Mapping[Kind, Mapping[str, Form]] = {
     },
 }
 
+_COMMITTED: Mapping[str, Form] = {
+    "_sd_alg": _one_of(SD_ALG),
+    "_sd": _list_of(_is_sd_digest),
+}
+_REQUIRED_2: Mapping[Kind, Mapping[str, Form]] = {
+    "ranking": {
+        "op": _is_token,
+        "policy": _is_digest,
+        "snap": _is_token,
+        "seed": _is_natural,
+        **_COMMITTED,
+    },
+    "selection": {"op": _is_token, "ranking": _is_record_id, **_COMMITTED},
+}
+
 _OPTIONAL: Mapping[Kind, Mapping[str, Form]] = {
     "ranking": {"opn": _is_natural},
     "selection": {"outcome": _is_word},
@@ -234,6 +268,8 @@ _OPTIONAL: Mapping[Kind, Mapping[str, Form]] = {
 
 
 def _check_ranking(members: Members) -> None:
+    if members["v"] != VERSION:
+        return
     order = cast("Sequence[str]", members["order"])
     if members["k"] != len(order):
         raise _fault("k", "k is the number of sites in order")

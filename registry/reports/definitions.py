@@ -51,6 +51,12 @@ _SHARED: Mapping[str, str] = {
         "out zero in the first case only. noDifferenceShown: it holds zero; that "
         "does not show that there is no difference."
     ),
+    "kindReading": (
+        "Whether the kind of site is treated otherwise, beyond the sites of this "
+        "window: more or less where the reading says so of these sites and labels drawn "
+        "at random over publishers, within categories, part them as far in at most a "
+        "tenth over the number of comparisons of all draws; else notShown."
+    ),
     "unknown": (
         "Sites of which nobody says it; a kind of its own. Labels are those that "
         "counted at the end of the window: an auditor's, else that of the signed "

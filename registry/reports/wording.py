@@ -73,6 +73,8 @@ def describe_algorithm(algorithm: Algorithm) -> str:
 
 def warn_of_chance(comparisons: int) -> str:
     return (
-        f"Its tables make {comparisons} comparisons; of fair ones, about one in twenty "
-        "still seems to show a difference."
+        f"Its tables make {comparisons} comparisons. What they read of sites holds of "
+        "those in the window, which differ lastingly for many reasons; only where they "
+        "speak of a kind of site is it a finding about the kind. At most one fair report "
+        "in ten has any such finding."
     )

@@ -22,8 +22,9 @@ class IdSource:
     random_bytes: Callable[[int], bytes] = secrets.token_bytes
 
     def ulid(self) -> str:
-        milliseconds = int(self.clock().timestamp() * 1000)
-        return make_ulid(milliseconds, self.random_bytes(10))
+        """Return an id that tells no more of its time than the minute, as records do."""
+        minute = int(self.clock().timestamp()) // 60
+        return make_ulid(minute * 60_000, self.random_bytes(10))
 
     def site_id(self) -> int:
         return int.from_bytes(self.random_bytes(8), "big") >> 1

@@ -97,6 +97,16 @@ REFRESH_TOO_OFTEN = ProblemType(
     "Send the next one after the seconds that Retry-After names; one crawl sees all "
     "that changed until then.",
 )
+RANKING_ERASED = ProblemType(
+    "ranking_erased",
+    "What the ranking held is erased, so nothing can be chosen from it any more",
+    "Search again, and report the choice from the new answer.",
+)
+SELECTION_LATE = ProblemType(
+    "selection_late",
+    "The ranking is more than a week old",
+    "Report a choice within seven days of the answer.",
+)
 PAGES_ENDED = ProblemType(
     "pages_ended",
     "The answer is of a day whose secret is being revealed, so it has no further pages",

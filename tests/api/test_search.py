@@ -2,6 +2,7 @@ import base64
 import hashlib
 import re
 from itertools import pairwise
+from typing import Any
 
 import httpx
 import pytest
@@ -398,8 +399,12 @@ def test_nonsense_gets_an_empty_list_that_is_on_record(
     assert answer["results"] == []
     assert answer["ranking"]["eligible"] == 0
     assert answer["nextCursor"] is None
-    response = registry.http.get(f"/v1/rankings/{answer['ranking']['id']}")
-    assert response.json()["record"]["order"] == []
+    record = registry.http.get(f"/v1/rankings/{answer['ranking']['id']}").json()
+    assert disclosed_in(record)["answer"] == {"eligible": 0, "order": []}
+
+
+def disclosed_in(record: Json) -> dict[str, Any]:
+    return {opening["name"]: opening["value"] for opening in record["openings"]}
 
 
 def test_pages_together_are_the_whole_answer(registry: RunningRegistry) -> None:
@@ -428,12 +433,15 @@ def test_the_record_is_what_the_leaf_hash_says(registry: RunningRegistry) -> Non
     body = rfc8785.dumps(result["record"])
     assert hashlib.sha256(b"\0" + body).hexdigest() == ranking["leafHash"]
     assert result["leafHash"] == ranking["leafHash"]
-    assert result["record"]["order"] == [
-        item["site"]["id"] for item in answer["results"]
-    ]
-    assert result["record"]["n"] == ranking["eligible"]
+    assert disclosed_in(result)["answer"] == {
+        "eligible": ranking["eligible"],
+        "order": [result["site"]["id"] for result in answer["results"]],
+    }
+    assert not {"order", "n", "k"} & result["record"].keys()
     assert result["record"]["policy"] == ranking["policy"]
-    expect.instant(result["acceptedAt"])
+    assert expect.instant(result["acceptedAt"]).second == 0
+    public = registry.http.get(f"/v1/rankings/{ranking['id'].partition('.')[0]}")
+    assert public.json()["openings"] is None
 
 
 def test_the_promise_verifies_with_the_promise_key(registry: RunningRegistry) -> None:

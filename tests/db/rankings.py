@@ -13,7 +13,7 @@ from registry.identity.keys.private_keys import generate_private_key, public_key
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.records.canonical import JsonValue
 from registry.records.disclosure import SealedOpening, seal
-from registry.records.packing import pack_opening
+from registry.records.packing import pack_answer, pack_opening
 from registry.records.ranked_answer import DISCLOSED, AnswerOnRecord
 from registry.records.ranking_columns import (
     RankingColumns,
@@ -34,13 +34,15 @@ DIGESTS = 8
 class MadeRanking:
     """A ranking record with its erasable part, not yet packed.
 
-    openings: of `DISCLOSED`, some. tie_seed: of the request; without it the tie keys are
+    openings: of `DISCLOSED`, some. eligible: a sample of the `count` that were. tie_seed: of the request; without it the tie keys are
     kept one by one. operator: for whom it is counted; None: nobody.
     """
 
     fields: RankingFields
     openings: Sequence[SealedOpening]
+    order: Sequence[str]
     eligible: Sequence[int]
+    count: int
     tie_seed: bytes | None = None
     operator: str | None = None
 
@@ -53,12 +55,10 @@ class MadeRanking:
         """Part by part."""
         packed: dict[str, Any] = {
             opening.name: pack_opening(
-                opening.name,
-                opening.salt,
-                opening.encoded,
-                self.fields.order,
-                self.tie_seed,
+                opening.name, opening.salt, opening.encoded, self.order, self.tie_seed
             )
+            if opening.name != "answer"
+            else pack_answer(opening.salt)
             for opening in self.openings
         }
         return AnswerOnRecord(
@@ -75,8 +75,8 @@ class MadeRanking:
         return RankingColumns(
             accepted_at=self.fields.at,
             operator=self.fields.operator,
-            eligible=self.fields.eligible_count,
-            returned=pack_sites([parse_site_id(site) for site in self.fields.order]),
+            eligible=self.count,
+            returned=pack_sites([parse_site_id(site) for site in self.order]),
             sampled=pack_sites(self.eligible),
             query_key=stored_query_key(values.get("query")),
             category=category_of(values.get("filters")),
@@ -101,7 +101,10 @@ def make_ranking(
     operator: for whom it is to be counted.
     """
     eligible = order if eligible is None else eligible
-    sealed = seal(disclosed or {"query": "bread"}, ids.random_bytes, DIGESTS)
+    spelled = list(map(format_site_id, order))
+    answer = {"eligible": len(eligible), "order": spelled}
+    values = {**(disclosed or {"query": "bread"}), "answer": answer}
+    sealed = seal(values, ids.random_bytes, DIGESTS)
     fields = RankingFields(
         record_id=ids.ulid(),
         at=ids.clock(),
@@ -109,13 +112,13 @@ def make_ranking(
         policy=DEFAULT_POLICY.digest,
         snapshot=f"sha256:{'0' * 64}",
         seed_index=0,
-        eligible_count=len(eligible),
-        order=[format_site_id(site_id) for site_id in order],
         sd_digests=sealed.digests,
     )
     return MadeRanking(
         fields=fields,
         openings=sealed.openings,
+        order=spelled,
+        count=len(eligible),
         eligible=list(eligible),
         operator=operator,
     )

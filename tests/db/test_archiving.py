@@ -99,6 +99,7 @@ def make_ranking(scene: Scene, number: int, ids: list[int]) -> MadeRanking:
                 for site, row in zip(spelled, factors, strict=False)
             ],
             "terms": {"question": 1},
+            "answer": {"eligible": len(order) and 90, "order": spelled},
         },
         scene.ids.random_bytes,
         8,
@@ -110,13 +111,13 @@ def make_ranking(scene: Scene, number: int, ids: list[int]) -> MadeRanking:
         policy=DEFAULT_POLICY.digest,
         snapshot=f"sha256:{'0' * 64}",
         seed_index=0,
-        eligible_count=len(order) and 90,
-        order=spelled,
         sd_digests=sealed.digests,
     )
     return MadeRanking(
         fields=fields,
         openings=sealed.openings,
+        order=spelled,
+        count=len(order) and 90,
         eligible=[*ids, *range(1000, 1030 + number)] if order else [],
         tie_seed=seed if number % 5 else None,
     )
@@ -146,7 +147,8 @@ async def play(scene: Scene) -> None:
                 choice = None if number % 2 else format_site_id(ids[number % 4 == 0])
                 await select(scene, receipt, choice)
     await scene.sql(
-        f"UPDATE audit.ranking SET {', '.join(f'{name} = NULL' for name in ERASED)} "
+        f"UPDATE audit.ranking SET {', '.join(f'{name} = NULL' for name in ERASED)}, "
+        "returned = '', sampled = '', eligible = 0 "
         "WHERE record_id = (SELECT "
         "record_id FROM audit.ranking ORDER BY record_id LIMIT 1)"
     )

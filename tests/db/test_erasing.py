@@ -153,7 +153,7 @@ async def test_no_table_holds_the_salts_or_the_query_any_more(
     assert not any(salt in after for salt in salts_of(mine))
     assert any(salt in after for salt in salts_of(other))
     assert await openings(scene, mine.record.record_id) == {}
-    assert len(await openings(scene, other.record.record_id)) == 3
+    assert len(await openings(scene, other.record.record_id)) == 4
     await erase(scene, eraser, other.record.record_id)
     left = await everything(scene)
     assert not any(salt in left for salt in salts_of(other))
@@ -163,6 +163,11 @@ async def test_no_table_holds_the_salts_or_the_query_any_more(
     erased = ", ".join((*DISCLOSED, *DERIVED))
     rows = await scene.sql(
         f"SELECT 1 FROM audit.ranking WHERE num_nonnulls({erased}) > 0"
+    )
+    assert rows == []
+    rows = await scene.sql(
+        "SELECT 1 FROM audit.ranking WHERE returned <> '' OR sampled <> '' "
+        "OR eligible > 0"
     )
     assert rows == []
 
@@ -222,7 +227,7 @@ async def test_a_record_without_a_place_in_the_log_has_to_wait(
     with pytest.raises(Conflict, match="record_pending") as refused:
         await erase(scene, eraser, mine.record.record_id)
     assert refused.value.retry_after_s == 1
-    assert len(await openings(scene, mine.record.record_id)) == 3
+    assert len(await openings(scene, mine.record.record_id)) == 4
     with pytest.raises(NotFound, match="ranking_unknown"):
         await erase(scene, eraser, scene.ids.ulid())
     await sequence(scene, engines)
@@ -245,7 +250,7 @@ async def test_when_the_record_cannot_be_written_nothing_is_erased(
             ids=scene.ids,
         )
         await connection.rollback()
-    assert len(await openings(scene, mine.record.record_id)) == 3
+    assert len(await openings(scene, mine.record.record_id)) == 4
     assert await scene.sql("SELECT * FROM audit.pending") == []
 
 
@@ -259,7 +264,7 @@ async def test_asker_erases_over_http_and_the_proof_holds(
     assert (early.status_code, early.json()["code"]) == (409, "record_pending")
     assert early.headers["Retry-After"] == "1"
     await sequence(scene, engines)
-    assert len((await client.get(place)).json()["openings"]) == 3
+    assert len((await client.get(place)).json()["openings"]) == 4
     proof = parse_log_proof((await client.get(f"{place}/proof")).content)
     verify_log_proof(proof, mine.record.leaf_hash, SIGNER.verifier_key)
 
@@ -306,7 +311,7 @@ async def test_nobody_else_can_erase(  # noqa: PLR0917 — fixtures
     place = change(make_receipt(KEY, mine.record.record_id))
     answer = await client.post(f"/v1/rankings/{place}/erase")
     assert (answer.status_code, answer.json()["code"]) == (status, code)
-    assert len(await openings(scene, mine.record.record_id)) == 3
+    assert len(await openings(scene, mine.record.record_id)) == 4
 
 
 async def test_the_schedule_erases_what_is_older_and_nothing_else(
@@ -322,7 +327,7 @@ async def test_the_schedule_erases_what_is_older_and_nothing_else(
     for item in old:
         assert await openings(scene, item.record.record_id) == {}
     for item in young:
-        assert len(await openings(scene, item.record.record_id)) == 3
+        assert len(await openings(scene, item.record.record_id)) == 4
     assert len(await scene.sql("SELECT record_id FROM audit.pending")) == 1
     [erasure] = await scene.sql("SELECT * FROM audit.erasure")
     assert (erasure.first_index, erasure.last_index) == (0, 2)
@@ -405,9 +410,9 @@ async def test_no_other_role_may_erase(
     "statement",
     [
         "DELETE FROM audit.ranking",
-        "UPDATE audit.ranking SET eligible = 0",
-        "UPDATE audit.ranking SET returned = ''",
-        "UPDATE audit.ranking SET sampled = ''",
+        "UPDATE audit.selection SET record_id = NULL",
+        "UPDATE audit.selection SET accepted_at = now()",
+        "DELETE FROM audit.selection",
         "UPDATE audit.ranking SET operator = ''",
         "UPDATE audit.ranking SET accepted_at = now()",
         "UPDATE audit.ranking SET record_id = NULL",

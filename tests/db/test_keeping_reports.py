@@ -182,7 +182,7 @@ async def test_a_break_between_storing_and_logging_leaves_neither(
             at=clock(),
             operator="anon",
             ranking_id=scene.ids.ulid(),
-            site_id=None,
+            sd_digest="A" * 43,
         )
         await accept_record(connection, other, clock())
     unlucky = replace(keeper, ids=ids)

@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 
 from registry.db.engine.engines import Role
-from registry.db.log.rankings import ERASED, RankingWriter, save_selection
+from registry.db.log.rankings import (
+    ERASED,
+    RankingWriter,
+    StoredSelection,
+    save_selection,
+)
 from registry.db.reports.observations import observe
 from registry.db.schema.column_types import uuid_of
 from registry.records.canonical import JsonValue
@@ -75,14 +80,12 @@ def ranking_of(scene: Scene, answer: Answer) -> MadeRanking:
             }
             for site in answer.order
         ]
-    scene.clock.advance(seconds=1)
+    scene.clock.advance(minutes=1)  # ids are in the order of minutes
     ranking = make_ranking(
         scene.ids, answer.order, eligible=answer.sampled, disclosed=disclosed
     )
-    changed = msgspec.structs.replace(
-        ranking.fields, operator=answer.operator, eligible_count=40
-    )
-    return replace(ranking, fields=changed)
+    fields = msgspec.structs.replace(ranking.fields, operator=answer.operator)
+    return replace(ranking, fields=fields, count=40)
 
 
 def observed(answer: Answer, ranking: MadeRanking) -> ObservedRanking:
@@ -114,13 +117,14 @@ async def rankings(scene: Scene) -> list[MadeRanking]:
         )
         for answer, ranking in zip(ANSWERS, rankings, strict=True):
             if answer.chosen != UNREPORTED:
-                await save_selection(
-                    connection,
-                    ranking.record.record_id,
-                    scene.ids.ulid(),
-                    answer.chosen,
-                    scene.clock(),
+                selection = StoredSelection(
+                    ranking_id=ranking.record.record_id,
+                    record_id=scene.ids.ulid(),
+                    site_id=answer.chosen,
+                    choice="",
+                    accepted_at=scene.clock(),
                 )
+                await save_selection(connection, selection)
         await connection.commit()
     for answer, ranking in zip(ANSWERS, rankings, strict=True):
         if answer.is_erased:
@@ -136,7 +140,7 @@ async def rankings(scene: Scene) -> list[MadeRanking]:
 async def test_columns_are_those_of_the_rankings_one_by_one(
     scene: Scene, rankings: list[MadeRanking], operator: str
 ) -> None:
-    scene.clock.advance(seconds=1)
+    scene.clock.advance(minutes=1)  # ids are in the order of minutes
     async with scene.engines[Role.AUDITOR].connect() as connection:
         observation = await observe(
             connection, rankings[0].fields.at, scene.clock(), operator

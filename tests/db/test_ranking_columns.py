@@ -11,33 +11,36 @@ from sqlalchemy.engine import URL
 from registry.db.engine.embedded import EmbeddedPostgres
 from registry.db.engine.engines import Engine, Role, open_engine
 from registry.db.log import entries as log
+from registry.db.log.entries import AcceptedRecord
 from registry.db.log.rankings import RankingWriter, erase_openings, openings_of
 from registry.db.schema.column_types import uuid_of
 from registry.db.schema.migrate import migrate
-from registry.records.packing import PLAIN
+from registry.records.packing import PLAIN, pack
 from registry.records.ranked_answer import DISCLOSED
 from registry.records.ranking_columns import DERIVED, RankingColumns
 from registry.tlog.merkle import leaf_hash, tree_root
 from registry.usecases.ids import IdSource
 from registry.usecases.log.sequence import Sequencer, load_edge
-from tests.db.rankings import MadeRanking, make_ranking
+from tests.db.rankings import MadeRanking, accepted, make_ranking
 from tests.db.scene import Clock
 from tests.db.test_sequencing import SIGNER
+from tests.unit.records.version_1 import ranking_record_1
 
 FORMER_HEAD = "0012"
 _numbers = itertools.count()
 
+FORMER = tuple(name for name in DISCLOSED if name != "answer")
 PENDING = text("""
     INSERT INTO audit.pending (record_id, kind, body, leaf_hash, accepted_at)
     VALUES (:record_id, 'ranking', :body, :leaf_hash, :accepted_at)
 """)
 RANKING = text(f"""
-    INSERT INTO audit.ranking (record_id, eligible, {", ".join(DISCLOSED)})
-    VALUES (:record_id, :sampled, {", ".join(f":{name}" for name in DISCLOSED)})
+    INSERT INTO audit.ranking (record_id, eligible, {", ".join(FORMER)})
+    VALUES (:record_id, :sampled, {", ".join(f":{name}" for name in FORMER)})
 """)
 STORED = text(f"""
     SELECT record_id, {", ".join(RankingColumns._fields)} FROM audit.ranking
-    ORDER BY record_id
+    ORDER BY accepted_at
 """)
 LOGGED = {
     "scores": [
@@ -91,18 +94,21 @@ def rankings(clock: Clock) -> list[MadeRanking]:
     return built
 
 
+def former_record(ranking: MadeRanking) -> AcceptedRecord:
+    record = ranking_record_1(ranking.fields, ranking.order, ranking.count)
+    return accepted(record, ranking.fields.at)
+
+
 async def insert(engine: Engine, made_ranking: MadeRanking, *, is_plain: bool) -> None:
     """As the former release did."""
-    record, on_record = made_ranking.record, made_ranking.on_record
-    openings = dict(zip(DISCLOSED, on_record.openings, strict=True))
+    record, on_record = former_record(made_ranking), made_ranking.on_record
+    openings = dict(zip(FORMER, on_record.openings, strict=False))
     async with engine.begin() as connection:
         await connection.execute(
             PENDING,
             {
                 "record_id": uuid_of(record.record_id),
-                "body": bytes([PLAIN]) + record.body
-                if is_plain
-                else made_ranking.row.values[2],
+                "body": bytes([PLAIN]) + record.body if is_plain else pack(record.body),
                 "leaf_hash": record.leaf_hash,
                 "accepted_at": record.accepted_at,
             },
@@ -157,6 +163,8 @@ async def test_a_database_of_the_former_head_is_taken_up(former: URL) -> None:
         {opening.name: opening.disclosure for opening in ranking.openings}
         for ranking in result
     ]
+    for values in disclosed:
+        del values["answer"]
     del disclosed[2]["query"]
     assert openings == disclosed
     await verify_log(former, owner, clock, result)
@@ -176,7 +184,8 @@ async def verify_log(
         bodies = await log.read_bodies(connection, 0, 100)
         head = await log.latest_checkpoint(connection)
     await api.dispose()
-    assert bodies == [ranking.record.body for ranking in (*result, later)]
+    former = [former_record(ranking).body for ranking in result]
+    assert bodies == [*former, later.record.body]
     assert head is not None
     assert head.root == tree_root([leaf_hash(body) for body in bodies])
     eraser = open_engine(url, Role.ERASER)

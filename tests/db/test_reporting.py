@@ -180,15 +180,19 @@ async def test_answers_outside_the_window_do_not_count(
     assert (await report_of(scene, days=6)).counts.empty_rankings == 3
 
 
-async def test_erased_words_leave_the_ranking_in_the_report(
+async def test_an_erased_answer_leaves_the_report_and_one_of_version_1_stays(
     owner: Engine, report: FairnessReport
 ) -> None:
     async with owner.connect() as connection:
         erased = ", ".join(f"{name} = NULL" for name in ERASED)
         await connection.execute(text(f"UPDATE audit.ranking SET {erased}"))
         left = await make_report(connection, WINDOW, DEFAULT_POLICY)
+        emptied = f"UPDATE audit.ranking SET {erased}, returned = ''"
+        await connection.execute(text(emptied))
+        nothing = await make_report(connection, WINDOW, DEFAULT_POLICY)
         await connection.rollback()
-    assert left.counts == replace(report.counts, scored=0)
+    assert left.counts == replace(report.counts, scored=0, empty_rankings=0)
+    assert (nothing.counts.rankings, nothing.counts.empty_rankings) == (0, 0)
 
 
 async def test_scores_are_read_while_they_are_disclosed(report: FairnessReport) -> None:

@@ -10,7 +10,8 @@ from registry.db.log.rankings import RankingWriter
 from registry.db.schema.column_types import uuid_of
 from registry.errors import Conflict, Forbidden, NotFound, Refused, RegistryError
 from registry.identity.keys.private_keys import public_key_of
-from registry.records.packing import unpack
+from registry.records.disclosure import parse_disclosure, verify_disclosure
+from registry.records.packing import unpack, unpack_disclosure
 from registry.records.promise import verify_promise
 from registry.records.record import parse_record
 from registry.sites.identifier import format_site_id
@@ -53,11 +54,14 @@ async def select(
 async def selections_of(scene: Scene, ranking_id: str) -> list[Any]:
     """site_id and body of each."""
     rows = await scene.sql(
-        "SELECT s.site_id, p.body FROM audit.selection AS s "
+        "SELECT s.site_id, s.choice, p.body FROM audit.selection AS s "
         "JOIN audit.pending AS p USING (record_id) WHERE ranking_id = :id",
         id=uuid_of(record_id_of(ranking_id)),
     )
-    return [SimpleNamespace(site_id=row.site_id, body=unpack(row.body)) for row in rows]
+    return [
+        SimpleNamespace(site_id=row.site_id, choice=row.choice, body=unpack(row.body))
+        for row in rows
+    ]
 
 
 async def test_asker_reports_a_choice_and_it_is_on_record(scene: Scene) -> None:
@@ -67,9 +71,32 @@ async def test_asker_reports_a_choice_and_it_is_on_record(scene: Scene) -> None:
     assert (row.site_id, row.body) == (12, selected.record.body)
     record = parse_record(row.body)
     assert record["ranking"] == record_id_of(ranking_id)
-    assert (record["site"], record["outcome"]) == (SECOND, "booked")
+    assert not {"site", "outcome"} & record.keys()
+    disclosure = unpack_disclosure("choice", row.choice)
+    opening = verify_disclosure(disclosure, list(record["_sd"]))
+    assert opening.value == {"site": SECOND, "outcome": "booked"}
     public = public_key_of(PROMISE_KEY).raw
     verify_promise(selected.promise, selected.record.leaf_hash, public)
+
+
+async def test_nothing_is_chosen_from_what_is_erased(scene: Scene) -> None:
+    ranking_id = await ask(scene)
+    await scene.sql(
+        "UPDATE audit.ranking SET query = NULL, returned = '' WHERE record_id = :id",
+        id=uuid_of(record_id_of(ranking_id)),
+    )
+    for site_id in (FIRST, None):
+        with pytest.raises(Conflict, match="ranking_erased"):
+            await select(scene, ranking_id, site_id)
+
+
+async def test_a_choice_is_reported_within_a_week(scene: Scene) -> None:
+    in_time, late = await ask(scene), await ask(scene)
+    scene.clock.advance(days=7)
+    await select(scene, in_time, FIRST)
+    scene.clock.advance(seconds=1)
+    with pytest.raises(Conflict, match="selection_late"):
+        await select(scene, late, FIRST)
 
 
 async def test_none_chosen_is_a_report_too(scene: Scene) -> None:
@@ -77,7 +104,8 @@ async def test_none_chosen_is_a_report_too(scene: Scene) -> None:
     await select(scene, ranking_id, None)
     (row,) = await selections_of(scene, ranking_id)
     assert row.site_id is None
-    assert parse_record(row.body)["site"] is None
+    disclosure = unpack_disclosure("choice", row.choice)
+    assert parse_disclosure(disclosure).value == {"site": None}
     with pytest.raises(Conflict, match="ranking_has_selection"):
         await select(scene, ranking_id, FIRST)
 

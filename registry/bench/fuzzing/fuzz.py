@@ -61,11 +61,13 @@ def fuzz(*, as_json: bool, **given: Any) -> None:
 class _Outcome:
     statuses: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
-    slowest_s: float = 0.0
+    slowest: tuple[float, str] = (0.0, "")
 
-    def note(self, what: str, elapsed_s: float, fault: str = "") -> None:
+    def note(
+        self, what: str, elapsed_s: float, fault: str = "", request: str = ""
+    ) -> None:
         self.statuses[what] += 1
-        self.slowest_s = max(self.slowest_s, elapsed_s)
+        self.slowest = max(self.slowest, (round(elapsed_s, 2), request))
         if fault:
             self.faults.append(fault)
 
@@ -141,7 +143,8 @@ class _Fuzz:
             "faults": len(outcome.faults),
             "first_faults": outcome.faults[:MOST_TOLD],
             "answers": dict(sorted(outcome.statuses.items())),
-            "slowest_s": round(outcome.slowest_s, 2),
+            "slowest_s": outcome.slowest[0],
+            "slowest": outcome.slowest[1],
             "elapsed_s": round(time.perf_counter() - started, 1),
         }
 
@@ -166,7 +169,8 @@ async def _send_requests(
         else:
             is_fault = status >= 500 or not declared.allows(request, status)
             fault = f"{status}: {text} {dict(request.headers)}" if is_fault else ""
-            outcome.note(str(status), time.perf_counter() - started, fault)
+            elapsed_s = time.perf_counter() - started
+            outcome.note(str(status), elapsed_s, fault, request=text)
 
 
 class _Line:

@@ -38,6 +38,7 @@ HEADERS: Mapping[str, Sequence[str]] = {
     "X-WAB-Version": ("2.0", "1.0", "x"),
     "X-WAB-Request-Id": ("a", "é", "x" * 300),
     "If-None-Match": ('"x"', "*", "W/"),
+    "Accept-Encoding": ("gzip", "zstd, br", "gzip;q=x", "identity;q=0", "*"),
     "Accept": ("text/html", "*/*;q=x", "application/json"),
     "Idempotency-Key": ("a", '"k"', "x" * 300),
     "Signature-Input": ("sig1=()", "x"),

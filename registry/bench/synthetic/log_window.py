@@ -21,7 +21,7 @@ from registry.db.log.rankings import RankingWriter, row_of
 from registry.db.schema.column_types import uuid_of
 from registry.records.ranked_answer import AnswerOnRecord, RankedAnswer, put_on_record
 from registry.records.record import ANONYMOUS
-from registry.sites.identifier import make_ulid, parse_site_id
+from registry.sites.identifier import make_ulid
 from registry.tlog.edge import TreeEdge
 from registry.tlog.note import NoteAlgorithm, Signer
 from registry.usecases.ids import IdSource
@@ -161,8 +161,8 @@ def _selections(
         answers, ranks, rng.random(len(answers)), strict=True
     ):
         if draw < SELECTED + NONE_SELECTED:
-            order = msgspec.json.decode(answer.record.body)["order"]
-            site = parse_site_id(order[rank % len(order)])
+            order = answer.columns.order
+            site = order[rank % len(order)]
             identity = uuid_of(answer.record.id)
             rows.append(
                 (

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import text
 
 from registry.db.engine.engines import Connection, driver_errors
-from registry.records.packing import unpack, unpack_disclosure
+from registry.records.packing import unpack, unpack_answer, unpack_disclosure
 from registry.records.ranking_columns import RankingColumns
 from registry.sites.identifier import format_site_id
 
@@ -19,10 +19,10 @@ BLOCK = 1_024
 
 Row = Sequence[Any]
 Rows = Sequence[Row]
-_NAMES = ("query", "location", "filters", "scores")
+_NAMES = ("query", "location", "filters", "scores", "answer")
 
 RANKINGS = f"""
-    SELECT e.leaf_index, e.body, chosen.leaf_index, s.site_id,
+    SELECT e.leaf_index, e.body, chosen.leaf_index, s.site_id, s.choice,
         {", ".join(f"k.{name}" for name in (*RankingColumns._fields, *_NAMES))}
     FROM audit.entry AS e
     JOIN audit.ranking AS k USING (record_id)
@@ -32,7 +32,7 @@ RANKINGS = f"""
     WHERE e.kind = 'ranking' AND e.accepted_at >= $1 AND e.accepted_at < $2
     ORDER BY e.leaf_index
 """  # noqa: S608 — of our own names
-_COLUMNS = slice(4, 4 + len(RankingColumns._fields))
+_COLUMNS = slice(5, 5 + len(RankingColumns._fields))
 
 # What is durable, but not in the tree of $size.
 UNCOVERED = text("""
@@ -50,14 +50,14 @@ class StoredRanking:
     """Everything an archive tells of a ranking.
 
     body: as logged. openings: what is disclosed of a report's inputs, by name.
-    selection: the leaf of the reported choice, and the site.
+    selection: the leaf of the reported choice, the site, and the disclosure of it.
     """
 
     leaf_index: int
     body: bytes
     columns: RankingColumns
     openings: Mapping[str, str]
-    selection: tuple[int, int | None] | None
+    selection: tuple[int, int | None, str | None] | None
 
 
 async def has_uncovered(
@@ -84,7 +84,7 @@ async def read_rows(
 
 def read_stored(row: Row) -> StoredRanking:
     """Not on the event loop: it takes some 100 µs."""
-    leaf_index, packed, selection_index, chosen = row[: _COLUMNS.start]
+    leaf_index, packed, selection_index, chosen, choice = row[: _COLUMNS.start]
     columns = RankingColumns(*row[_COLUMNS])
     order = list(map(format_site_id, columns.order))
     return StoredRanking(
@@ -92,9 +92,17 @@ def read_stored(row: Row) -> StoredRanking:
         body=unpack(packed),
         columns=columns,
         openings={
-            name: unpack_disclosure(name, value, order)
+            name: unpack_answer(value, columns.eligible, order)
+            if name == "answer"
+            else unpack_disclosure(name, value, order)
             for name, value in zip(_NAMES, row[_COLUMNS.stop :], strict=True)
             if value is not None
         },
-        selection=None if selection_index is None else (selection_index, chosen),
+        selection=None
+        if selection_index is None
+        else (
+            selection_index,
+            chosen,
+            None if choice is None else unpack_disclosure("choice", choice),
+        ),
     )

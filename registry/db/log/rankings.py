@@ -17,9 +17,19 @@ from typing_extensions import override
 from registry.db.engine.engines import Connection, DatabaseError, driver_errors
 from registry.db.schema.column_types import uuid_of
 from registry.db.schema.tables import ranking, selection
-from registry.records.packing import pack, unpack_disclosure
+from registry.records.packing import (
+    pack,
+    pack_disclosure,
+    unpack_answer,
+    unpack_disclosure,
+)
 from registry.records.ranked_answer import DISCLOSED, AnswerOnRecord
-from registry.records.ranking_columns import DERIVED, RankingColumns, unpack_sites
+from registry.records.ranking_columns import (
+    DERIVED,
+    EMPTIED,
+    RankingColumns,
+    unpack_sites,
+)
 from registry.records.record import Record
 from registry.sites.identifier import format_site_id
 
@@ -169,15 +179,19 @@ async def openings_of(connection: Connection, record_id: str) -> dict[str, str]:
 def _unpack(row: Row[Any]) -> dict[str, str]:
     order = list(map(format_site_id, unpack_sites(row.returned)))
     packed = {name: getattr(row, name) for name in DISCLOSED}
-    return {
+    answer = packed.pop("answer")
+    openings = {
         name: unpack_disclosure(name, value, order)
         for name, value in packed.items()
         if value is not None
     }
+    if answer is not None:
+        openings["answer"] = unpack_answer(answer, row.eligible, order)
+    return openings
 
 
 LOCK_OPENINGS = text(f"""
-    SELECT returned, {", ".join(DISCLOSED)} FROM audit.ranking
+    SELECT returned, eligible, {", ".join(DISCLOSED)} FROM audit.ranking
     WHERE record_id = ANY (CAST(:ids AS uuid[])) FOR UPDATE
 """)  # noqa: S608 — of our own names
 
@@ -185,10 +199,17 @@ ERASED = (*DISCLOSED, *DERIVED)
 """Columns that an erasure empties."""
 
 ERASE = text(f"""
-    UPDATE audit.ranking SET {", ".join(f"{name} = NULL" for name in ERASED)}
+    UPDATE audit.ranking SET {", ".join(f"{name} = NULL" for name in ERASED)},
+        {", ".join(f"{name} = {value}" for name, value in EMPTIED.items())}
     WHERE record_id = ANY (CAST(:ids AS uuid[]))
         AND num_nonnulls({", ".join(ERASED)}) > 0
 """)  # noqa: S608 — of our own names
+
+
+ERASE_CHOICES = text("""
+    UPDATE audit.selection SET site_id = NULL, choice = NULL
+    WHERE ranking_id = ANY (CAST(:ids AS uuid[])) AND choice IS NOT NULL
+""")  # those of version 1 stand in the log for everybody
 
 
 async def erase_openings(
@@ -198,19 +219,40 @@ async def erase_openings(
     ids = {"ids": [uuid_of(record_id) for record_id in record_ids]}
     rows = (await connection.execute(LOCK_OPENINGS, ids)).all()
     await connection.execute(ERASE, ids)
+    await connection.execute(ERASE_CHOICES, ids)
     return [disclosure for row in rows for disclosure in _unpack(row).values()]
 
 
-async def save_selection(
-    connection: Connection,
-    ranking_id: str,
-    record_id: str,
-    site_id: int | None,
-    now: datetime,
-) -> bool:
+async def returned_sites(
+    connection: Connection, record_id: str
+) -> tuple[int, ...] | None:
+    """Return the sites of an answer in their order; None once they are erased."""
+    query = select(ranking.c.returned, ranking.c.query)
+    row = (
+        await connection.execute(query.where(ranking.c.record_id == record_id))
+    ).one()
+    return None if row.query is None else unpack_sites(row.returned)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredSelection:
+    """record_id: of the selection. site_id: None for no site. choice: the disclosure."""
+
+    ranking_id: str
+    record_id: str
+    site_id: int | None
+    choice: str
+    accepted_at: datetime
+
+
+async def save_selection(connection: Connection, new: StoredSelection) -> bool:
     """False if the ranking has its selection already."""
     statement = insert(selection).values(
-        ranking_id=ranking_id, record_id=record_id, site_id=site_id, accepted_at=now
+        ranking_id=new.ranking_id,
+        record_id=new.record_id,
+        site_id=new.site_id,
+        choice=pack_disclosure("choice", new.choice),
+        accepted_at=new.accepted_at,
     )
     result = await connection.execute(
         statement.on_conflict_do_nothing(index_elements=[selection.c.ranking_id])

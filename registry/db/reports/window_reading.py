@@ -48,6 +48,7 @@ _RANKED = "($5 = '' OR k.operator = $5) AND k.returned <> ''"
 _COUNT = f"""
     SELECT count(*) AS rankings, count(*) FILTER (
         WHERE ($5 = '' OR k.operator = $5) AND k.returned = ''
+            AND k.query IS NOT NULL
     ) AS empty
     FROM audit.ranking AS k WHERE {_IN_WINDOW}
 """  # noqa: S608 — of our own names

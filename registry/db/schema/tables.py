@@ -317,6 +317,7 @@ ranking = Table(
     Column("request", LargeBinary),
     Column("scores", LargeBinary),
     Column("terms", LargeBinary),
+    Column("answer", LargeBinary),
     schema="audit",
 )
 
@@ -327,6 +328,7 @@ selection = Table(
     Column("record_id", RecordId, nullable=False),
     Column("site_id", BigInteger),
     _instant("accepted_at"),
+    Column("choice", LargeBinary),
     UniqueConstraint("record_id", name="selection_record_id_key"),
     schema="audit",
 )

@@ -1,6 +1,8 @@
 """Base classes of the shapes of /v1: camelCase, RFC 3339 instants in UTC."""
 
-from typing import TYPE_CHECKING
+from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING, get_type_hints
 
 import msgspec
 
@@ -11,7 +13,29 @@ if TYPE_CHECKING:  # the command `lint` shows answers without a server
 
 
 class WireModel(msgspec.Struct, rename="camel", kw_only=True):
-    """Base of answers."""
+    """Base of answers. Instants are told to the second: what is finer links to askers."""
+
+    def __post_init__(self) -> None:
+        for name in _instants_of(type(self)):
+            at = getattr(self, name)
+            if at is not None:
+                setattr(self, name, at.replace(microsecond=0))
+
+
+@cache
+def _instants_of(model: type[WireModel]) -> tuple[str, ...]:
+    """Return the names of the fields that are instants, or none of them."""
+    kinds = get_type_hints(model)
+    return tuple(
+        name
+        for name in model.__struct_fields__
+        if kinds[name] in {datetime, datetime | None}
+    )
+
+
+def to_minute(at: datetime) -> datetime:
+    """Return the minute in which a record was made, which is all that the log tells."""
+    return at.replace(second=0, microsecond=0)
 
 
 class RequestBody(

@@ -21,6 +21,7 @@ from registry.records.ranking_record import (
     ranking_line_of,
 )
 from registry.records.record import parse_record
+from registry.records.record_fields import VERSION
 from registry.records.refusals import (
     ATTESTATION_INVALID,
     ATTESTATION_UNFOUNDED,
@@ -52,7 +53,9 @@ from registry.records.rules.conduct_state import (
     RuleBroken,
 )
 from registry.records.rules.seen_records import (
+    DAY_MIN,
     ID_TOLERANCE_MIN,
+    SELECTABLE_DAYS,
     minute_of_id,
 )
 from registry.records.seed import verify_reveal
@@ -205,8 +208,9 @@ class Conduct:
     def _read_selection(self, index: int, members: Members) -> None:
         ranking_id, seen = str(members["ranking"]), self.state.seen
         age_min = self._minutes(str(members["t"])) - minute_of_id(ranking_id)
-        if age_min < -ID_TOLERANCE_MIN:
-            detail = f"{ranking_id} is of a later time"
+        oldest = SELECTABLE_DAYS * DAY_MIN + 1 if members["v"] != VERSION else age_min
+        if not -ID_TOLERANCE_MIN <= age_min <= oldest:
+            detail = f"{ranking_id} is not of the {SELECTABLE_DAYS} days before it"
             self._tell(SELECTION_UNFOUNDED, detail, index)
             return
         is_ranking = seen.is_ranking(ranking_id)

@@ -6,12 +6,14 @@ and the sixteen bytes of each ranking's id.
 """
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import cast
 
 import msgspec
 import numpy as np
 
+from registry.records.disclosure import parse_disclosure
 from registry.reports.archive.archive_rows import OPENED, ArchivedRanking, read_logged
 from registry.reports.archive.row_check import differences_of
 from registry.sites.identifier import decode_base32, parse_site_id
@@ -29,12 +31,14 @@ class _Entry(msgspec.Struct):
     t: str
     ranking: str = ""
     site: str | None = None
+    sd: list[str] = msgspec.field(default_factory=list, name="_sd")
+    v: int = 1
     index: int = 0
     last: int | None = None
 
 
 _read_entry = msgspec.json.Decoder(_Entry).decode
-_Choice = tuple[int, int | None]  # leaf of the record, site
+_Choice = tuple[int, int | None, str | None]  # leaf of the record, site, disclosure
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,7 +82,7 @@ class Agreement:
         """All differences, once the log is read to its end; at most MAX_DIFFERENCES."""
         while self._next() is not None:
             self._tell_invented()
-        for ranking, (index, _) in self._awaited.items():
+        for ranking, (index, *_) in self._awaited.items():
             choice = f"the archive has a choice from {ranking} as entry {index}"
             self._tell(f"{choice}, and the log has no such choice there")
         self._look_at_stray()
@@ -105,9 +109,11 @@ class Agreement:
             self._tell(f"ranking {logged.id} at entry {row.leaf_index}: {difference}")
         self._ids += _bytes_of(logged.id)
         if row.selection_index is not None:
-            self._awaited[logged.id] = (row.selection_index, row.chosen)
+            disclosure = row.chosen_disclosure()
+            self._awaited[logged.id] = (row.selection_index, row.chosen, disclosure)
         self.openings += len(OPENED) - len(row.unopened)
-        if row.unopened:
+        is_opened = row.answer_salt is not None or logged.n is not None
+        if row.unopened or not is_opened:
             self._closed.append(row.leaf_index)
 
     def _visit_choice(self, index: int, choice: _Entry) -> None:
@@ -117,8 +123,7 @@ class Agreement:
             return
         del self._awaited[choice.ranking]
         self.choices += 1
-        site = None if choice.site is None else parse_site_id(choice.site)
-        if awaited[1] != site:
+        if not _is_choice(choice, awaited):
             self._tell(f"the choice at entry {index} is of another site in the archive")
 
     def _look_at_stray(self) -> None:
@@ -168,6 +173,20 @@ class Agreement:
     def _tell(self, difference: str) -> None:
         if len(self.differences) < MAX_DIFFERENCES:
             self.differences.append(difference)
+
+
+def _is_choice(logged: _Entry, archived: _Choice) -> bool:
+    """Return whether it is what the log has; one that is not disclosed names no site."""
+    _, site, disclosure = archived
+    chosen = logged.site
+    if logged.v > 1:
+        if disclosure is None:
+            return site is None
+        opening = parse_disclosure(disclosure)
+        if opening.digest not in logged.sd or not isinstance(opening.value, Mapping):
+            return False
+        chosen = cast("str | None", opening.value.get("site"))
+    return site == (None if chosen is None else parse_site_id(chosen))
 
 
 def _bytes_of(ulid: str) -> bytes:

@@ -11,12 +11,13 @@ from typing import NamedTuple
 import msgspec
 
 from registry.identity import base64url
+from registry.records.packing import encode_answer
 from registry.records.ranking_columns import RankingColumns, query_key, unpack_sites
 from registry.reports.archive.scores import ArchivedScores, join_scores, split_scores
-from registry.sites.identifier import parse_site_id
+from registry.sites.identifier import format_site_id, parse_site_id
 
 OPENED = ("query", "location", "filters", "scores")
-"""The disclosures that a report reads."""
+"""The disclosures that a report reads beside the answer."""
 
 TYPES: Mapping[str, str] = {
     "leaf_index": "BIGINT",
@@ -27,8 +28,11 @@ TYPES: Mapping[str, str] = {
     "eligible": "BIGINT",
     "returned": "BIGINT[]",
     "sampled": "BIGINT[]",
+    "answer_salt": "VARCHAR",
     "selection_index": "BIGINT",
     "chosen": "BIGINT",
+    "choice": "VARCHAR",
+    "choice_salt": "VARCHAR",
     "query_key": "UBIGINT",
     "category": "VARCHAR",
     "located": "BOOLEAN",
@@ -50,11 +54,17 @@ TYPES: Mapping[str, str] = {
 """Columns of a file of rankings, as DuckDB names their types."""
 
 
+LATER = ("tiers", "probes", "answer_salt", "choice", "choice_salt", "places")
+"""Columns that files of before lack."""
+
+
 class ArchivedRanking(msgspec.Struct, kw_only=True):
     """Ranking as archived. minute: as in the record. returned: site ids, sampled too; the first by rank.
 
     selection_index: the leaf of the report of a choice, None without one. chosen: the
-    site, or None for no site. query_key, category, located: what a report takes from
+    site, or None for no site. answer_salt: of eligible and returned, None where they are
+    erased, or stand in the log (version 1); then they are 0 and empty. choice: JSON, with
+    its salt, as the selection disclosed it. query_key, category, located: what a report takes from
     the query, the filters and the place. query, location, filters: JSON, as disclosed; with their salts None where erased.
     scores: JSON too, where they are of another form than the six columns can hold.
     """
@@ -67,8 +77,11 @@ class ArchivedRanking(msgspec.Struct, kw_only=True):
     eligible: int
     returned: list[int]
     sampled: list[int]
+    answer_salt: str | None = None
     selection_index: int | None = None
     chosen: int | None = None
+    choice: str | None = None
+    choice_salt: str | None = None
     query_key: int = 0
     category: str = ""
     located: bool = False
@@ -96,11 +109,20 @@ class ArchivedRanking(msgspec.Struct, kw_only=True):
         """Return disclosures by name, as they were hashed. Raises: ValueError where scores do not fit."""
         return {
             name: _join(salt, name, self._value(name))
-            for name in OPENED
+            for name in (*OPENED, "answer")
             if (salt := getattr(self, f"{name}_salt")) is not None
         }
 
+    def chosen_disclosure(self) -> str | None:
+        """Return the disclosure of the selection, None where there is none."""
+        if self.choice is None or self.choice_salt is None:
+            return None
+        return _join(self.choice_salt, "choice", self.choice.encode())
+
     def _value(self, name: str) -> bytes:
+        if name == "answer":
+            order = list(map(format_site_id, self.returned))
+            return encode_answer(self.eligible, order)
         if name == "scores" and self.scores is None:
             columns = ArchivedScores(
                 self.factors or [],
@@ -115,19 +137,20 @@ class ArchivedRanking(msgspec.Struct, kw_only=True):
 
 
 class LoggedRanking(msgspec.Struct):
-    """The members of a ranking record that a row repeats."""
+    """The members of a ranking record that a row repeats; n and order of version 1."""
 
     id: str
     t: str
     op: str
     policy: str
-    n: int
-    order: list[str]
     sd: list[str] = msgspec.field(name="_sd")
+    n: int | None = None
+    order: list[str] | None = None
 
     @property
-    def sites(self) -> list[int]:
-        return list(map(parse_site_id, self.order))
+    def sites(self) -> list[int] | None:
+        """Return the order of a record of version 1."""
+        return None if self.order is None else list(map(parse_site_id, self.order))
 
 
 read_logged = msgspec.json.Decoder(LoggedRanking).decode
@@ -146,14 +169,15 @@ def archive_ranking(
     body: bytes,
     columns: RankingColumns,
     openings: Mapping[str, str],
-    selection: tuple[int, int | None] | None,
+    selection: tuple[int, int | None, str | None] | None,
 ) -> ArchivedRanking:
     """Return the row of a ranking.
 
-    body: of the record. openings: disclosures by name. selection: leaf and site.
+    body: of the record. openings: disclosures by name. selection: its leaf, the site and
+    its disclosure.
     """
     logged = read_logged(body)
-    selection_index, chosen = selection or (None, None)
+    selection_index, chosen, choice = selection or (None, None, None)
     key = columns.query_key
     row = ArchivedRanking(
         leaf_index=leaf_index,
@@ -173,6 +197,11 @@ def archive_ranking(
     for name in OPENED:
         if name in openings:
             _put(row, name, openings[name])
+    if "answer" in openings:
+        row.answer_salt = _split(base64url.decode(openings["answer"]))[0]
+    if choice is not None:
+        row.choice_salt, _, value = _split(base64url.decode(choice))
+        row.choice = bytes(value).decode()
     return row
 
 

@@ -72,7 +72,7 @@ _COLUMNS = """
 """
 _EMPTY = """
     SELECT count(*) FROM rankings
-    WHERE len(returned) = 0 AND ($operator = '' OR operator = $operator)
+    WHERE len(returned) = 0 AND query_salt IS NOT NULL AND ($operator = '' OR operator = $operator)
 """
 _SCORABLE = """
     rankings WHERE scores_salt IS NOT NULL AND len(returned) > 0

@@ -20,7 +20,7 @@ from registry.reports.archive.archive_manifest import (
     Manifest,
     parse_manifest,
 )
-from registry.reports.archive.archive_rows import TYPES, ArchivedRanking
+from registry.reports.archive.archive_rows import LATER, TYPES, ArchivedRanking
 from registry.reports.archive.duck import parquet_source, view_parquet
 from registry.reports.archive.refusals import ARCHIVE_DAMAGED
 from registry.reports.archive.writing import digest_file
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from registry.reports.archive.duck import Duck
 
 BATCH = 2_048
-_LATER = ("tiers", "probes", "places")
 _ROWS = ", ".join(TYPES)
 
 
@@ -83,8 +82,8 @@ def iterate_rankings(duck: "Duck", archive: Archive) -> Iterator[ArchivedRanking
 
 
 def _rankings_source(files: list[Path]) -> str:
-    """Return files of rankings as a table; those of before lack some columns."""
-    later = ", ".join(f"NULL::{TYPES[name]} AS {name}" for name in _LATER)
+    """Return files of rankings as a table; those of before lack the later columns."""
+    later = ", ".join(f"NULL::{TYPES[name]} AS {name}" for name in LATER)
     rows = f"SELECT * FROM {parquet_source(files)}"  # noqa: S608 — of our own names
     return f"({rows} UNION ALL BY NAME SELECT {later} WHERE false)"
 

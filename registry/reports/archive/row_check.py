@@ -15,13 +15,24 @@ def differences_of(row: ArchivedRanking, logged: LoggedRanking) -> Iterator[str]
         ("minute", row.minute, logged.t),
         ("operator", row.operator, logged.op),
         ("policy", row.policy, logged.policy),
-        ("number of eligible sites", row.eligible, logged.n),
-        ("order", row.returned, logged.sites),
+        *_of_answer(row, logged),
     ):
         if archived != known:
             yield f"the archive has another {name}"
     yield from _of_openings(row, logged)
     yield from _of_sample(row)
+
+
+def _of_answer(
+    row: ArchivedRanking, logged: LoggedRanking
+) -> Iterator[tuple[str, object, object]]:
+    """Yield what the archive has and what is known: of an erased answer, that it is gone."""
+    if logged.n is not None:
+        yield "number of eligible sites", row.eligible, logged.n
+        yield "order", row.returned, logged.sites
+    elif row.answer_salt is None:
+        yield "number of eligible sites", row.eligible, 0
+        yield "order", row.returned, []
 
 
 def _of_openings(row: ArchivedRanking, logged: LoggedRanking) -> Iterator[str]:

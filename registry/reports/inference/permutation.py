@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from registry.reports.arrays import Booleans, Floats, Integers
+from registry.reports.arrays import Booleans, Floats, Integers, Numbers
 
 EXACT_MAX = 1_000
 """Items up to which labels are shuffled in earnest; of more, the sum over a group is
@@ -48,6 +48,19 @@ def permutation_p_values(
         sums = np.moveaxis(shuffled, 0, 1) @ values
         as_far += (np.abs(sums - middle) >= distance).sum(axis=0)
     return (1 + as_far) / (1 + shuffles)
+
+
+def merge_publishers(
+    values: Floats, in_groups: Booleans, strata: Integers, publishers: Numbers
+) -> tuple[Floats, Booleans, Integers]:
+    """Return the same of publishers: their sites share a label and fare alike.
+
+    Sites of a publisher with other labels, or in another category, stand by themselves.
+    """
+    keys = np.column_stack([publishers, strata, in_groups])
+    _, first, owner = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    sums = [np.bincount(owner.ravel(), column, len(first)) for column in values.T]
+    return np.stack(sums, axis=1), in_groups[first], strata[first]
 
 
 def normal_p_values(values: Floats, in_groups: Booleans, strata: Integers) -> Floats:

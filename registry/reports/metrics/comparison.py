@@ -21,7 +21,10 @@ from registry.reports.estimate import (
     round_figure,
     total_of,
 )
-from registry.reports.inference.permutation import permutation_p_values
+from registry.reports.inference.permutation import (
+    merge_publishers,
+    permutation_p_values,
+)
 from registry.reports.inference.rates import Interval
 from registry.reports.metric import BarInput, ChartInput, Metric, Panel
 from registry.reports.metrics.measures import COMPARED, Measure
@@ -44,6 +47,14 @@ Reading = Literal["more", "less", "noDifferenceShown", "unsettled"]
 or a difference among the declared that the undeclared could cancel."""
 
 
+KindReading = Literal["more", "less", "notShown"]
+"""Verdict on a kind of site, beyond the sites that happened to be in the window."""
+
+ALARM_RATE = 0.1
+"""Share of fair reports with any verdict on a kind, at the most: the level of a single
+comparison is this over their number (Bonferroni)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """One class of site in one measure; no figures where `withheld` says why.
@@ -51,8 +62,9 @@ class Comparison:
     share_bounds: the share if no undeclared site belonged here, and if all did.
     gap: share less eligible share. gap_bounds: the outermost ends of its interval under
     both assignments. total: rankings' worth of attention; per_site: per site of the
-    class. ratio: share over eligible share. p_value: of a permutation of labels in
-    categories.
+    class. ratio: share over eligible share. reading: how these very sites fared.
+    p_value: of a permutation of labels over publishers, in categories. kind_reading:
+    whether their kind did, which the labels have to show; None without a p-value.
     """
 
     measure: Annotated[Measure, Key("measure")]
@@ -70,6 +82,7 @@ class Comparison:
     sentence: str = ""
     ratio: Annotated[Estimate | None, Column("ratio", "ratio")] = None
     p_value: Annotated[float | None, Column("probability", "pValue")] = None
+    kind_reading: Annotated[KindReading | None, Column("text", "kindReading")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +162,34 @@ def describe(subject: str, cell: Comparison) -> str:
         f"(95% interval {format_percent(cell.share.low)} to "
         f"{format_percent(cell.share.high)}) {what}. "
         + _READINGS[cell.reading].format(gap=describe_gap(cell.gap))
+        + _describe_kind(cell)
     )
+
+
+def _describe_kind(cell: Comparison) -> str:
+    """Tell sites from their kind, where these sites differ at all."""
+    if cell.kind_reading is None or cell.reading not in {"more", "less"}:
+        return ""
+    if cell.kind_reading == "notShown":
+        return (
+            " That holds of these sites; that their kind is treated otherwise is not "
+            f"shown: drawn labels part sites as far in {cell.p_value:.1%} of cases."
+        )
+    return (
+        " Their kind is treated otherwise: drawn labels part sites as far in only "
+        f"{cell.p_value:.2%} of cases."
+    )
+
+
+def read_kind(
+    reading: Reading, p_value: float | None, comparisons: int
+) -> KindReading | None:
+    """Return the verdict on the kind. comparisons: how many of a report are judged."""
+    if p_value is None:
+        return None
+    if reading in {"more", "less"} and p_value <= ALARM_RATE / max(1, comparisons):
+        return "more" if reading == "more" else "less"
+    return "notShown"
 
 
 def read_gap(gap: Estimate, if_unknown_belonged: Estimate) -> Reading:
@@ -172,7 +212,7 @@ class Comparer:
     """Maker of the comparisons that rest on the same evidence.
 
     p_values: None where they are left out. named: the words for the sites of a class,
-    from its dimension and name.
+    from its dimension and name. judged: comparisons of the report that have p-values.
     """
 
     evidence: SampleEvidence
@@ -180,6 +220,7 @@ class Comparer:
     measures: Sequence[int] = tuple(COMPARED)
     p_values: Callable[[Classes], PValues] | None = None
     named: Callable[[str, str], str] = name_class
+    judged: int = 1
 
     def compare(self, classes: Classes) -> Dimension:
         p_values = self.p_values(classes) if self.p_values else _NO_P_VALUES
@@ -231,6 +272,7 @@ class Comparer:
         widest_gap = estimate_gap(evidence, measure, widest)
         total = total_of(evidence, measure, columns)
         sites = aggregate.count_sites(classes.dimension, members)
+        reading = read_gap(gap, widest_gap)
         return replace(
             cell,
             eligible_share=estimate_share(evidence, baseline_of(measure), columns),
@@ -244,7 +286,8 @@ class Comparer:
             ),
             total=total,
             per_site=round_figure(total / sites),
-            reading=read_gap(gap, widest_gap),
+            reading=reading,
+            kind_reading=read_kind(reading, p_value, self.judged),
             ratio=estimate_ratio(evidence, measure, columns),
             p_value=p_value,
         )
@@ -260,6 +303,7 @@ def _measure(basis: Basis) -> tuple[Dimension, ...]:
         evidence=basis.evidence,
         terms=basis.terms,
         p_values=lambda classes: _p_values(basis, classes),
+        judged=len(COMPARED) * sum(len(own.kinds) for own in basis.survey.classes),
     )
     return tuple(map(comparer.compare, basis.survey.classes))
 
@@ -275,10 +319,14 @@ def _p_values(basis: Basis, classes: Classes) -> PValues:
         basis.amounts[measure, declared] - basis.amounts[baseline_of(measure), declared]
         for measure in COMPARED
     ]
+    sites = basis.survey.sites
     p_values = permutation_p_values(
-        np.stack(excess, axis=1),
-        np.stack(groups, axis=1),
-        basis.survey.sites.category[declared].astype(np.int64),
+        *merge_publishers(
+            np.stack(excess, axis=1),
+            np.stack(groups, axis=1),
+            sites.category[declared].astype(np.int64),
+            sites.publisher[declared],
+        ),
         basis.survey.generator(f"labels of {classes.dimension}"),
     )
     return {

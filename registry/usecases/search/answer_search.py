@@ -285,7 +285,8 @@ class Searcher:
                 policy=self.follower.policy.digest,
                 snapshot=ranked.generation,
                 seed_index=seed_index,
-                eligible=ranked.eligible,
+                # An estimate may be below what it is an estimate of.
+                eligible=max(ranked.eligible, len(ranked.sites)),
                 sample=ranked.eligible_sample,
                 scores=_scores(ranked),
                 tie_seed=tie_seed,

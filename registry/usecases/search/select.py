@@ -1,21 +1,27 @@
 """Reporting which site of a ranking was chosen: by its asker, once."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from registry.db.engine.engines import Connection
 from registry.db.log import entries as log
 from registry.db.log import rankings
+from registry.db.log.rankings import StoredSelection
 from registry.db.sites.listed_sites import find_site
 from registry.errors import Conflict, Forbidden, NotFound, Refused
 from registry.records import record as records
+from registry.records.disclosure import seal
 from registry.records.record import parse_record
-from registry.sites.identifier import format_site_id, parse_site_id
+from registry.records.rules.seen_records import SELECTABLE_DAYS
+from registry.sites.identifier import format_site_id
 from registry.usecases.ids import IdSource
 from registry.usecases.log.promiser import Promised, Promiser
 from registry.usecases.refusals import (
+    RANKING_ERASED,
     RANKING_HAS_SELECTION,
     RANKING_NOT_YOURS,
     RANKING_UNKNOWN,
+    SELECTION_LATE,
     SITE_NOT_IN_RANKING,
 )
 from registry.usecases.search.receipts import verify_asker
@@ -53,19 +59,27 @@ async def select_site(
     members = parse_record(logged.record.body)
     if operator and members["op"] not in {records.ANONYMOUS, operator}:
         raise Forbidden(RANKING_NOT_YOURS, pointer="/rankingId")
-    if site_id is not None and site_id not in list(_sequence(members["order"])):
-        raise Refused(SITE_NOT_IN_RANKING, pointer="/siteId")
     now = ids.clock()
+    number = await _number_in(connection, record_id, site_id)
+    if now - logged.record.accepted_at > timedelta(days=SELECTABLE_DAYS):
+        raise Conflict(SELECTION_LATE, pointer="/rankingId")
+    choice = {"choice": records.choice_of(site_id, selection.outcome)}
+    sealed = seal(choice, ids.random_bytes, len(choice))
     record = records.selection_record(
         record_id=ids.ulid(),
         at=now,
         operator=operator or records.ANONYMOUS,
         ranking_id=record_id,
-        site_id=site_id,
-        outcome=selection.outcome,
+        sd_digest=sealed.digests[0],
     )
-    number = None if site_id is None else parse_site_id(site_id)
-    fresh = await rankings.save_selection(connection, record_id, record.id, number, now)
+    stored = StoredSelection(
+        ranking_id=record_id,
+        record_id=record.id,
+        site_id=number,
+        choice=sealed.openings[0].disclosure,
+        accepted_at=now,
+    )
+    fresh = await rankings.save_selection(connection, stored)
     if not fresh:
         raise Conflict(RANKING_HAS_SELECTION, pointer="/rankingId")
     return await promiser.accept(connection, record, now)
@@ -79,5 +93,16 @@ async def _site_id(connection: Connection, named: str | None) -> str | None:
     return format_site_id(entry.site_id) if entry else named
 
 
-def _sequence(value: object) -> tuple[object, ...]:
-    return tuple(value) if isinstance(value, list | tuple) else ()
+async def _number_in(
+    connection: Connection, ranking_id: str, site_id: str | None
+) -> int | None:
+    """Return the number of a site that the ranking holds. Raises: Refused, Conflict."""
+    returned = await rankings.returned_sites(connection, ranking_id)
+    if returned is None:
+        raise Conflict(RANKING_ERASED, pointer="/rankingId")
+    if site_id is None:
+        return None
+    numbers = {format_site_id(site): site for site in returned}
+    if site_id not in numbers:
+        raise Refused(SITE_NOT_IN_RANKING, pointer="/siteId")
+    return numbers[site_id]

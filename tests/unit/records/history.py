@@ -2,7 +2,7 @@
 
 import json
 from datetime import UTC, date, datetime, timedelta
-from hashlib import sha256
+from hashlib import sha256, shake_256
 
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.ties import make_seed, tie_key
@@ -11,6 +11,7 @@ from registry.records.disclosure import seal
 from registry.records.ranking_record import RankingFields, ranking_record
 from registry.records.record import (
     ANONYMOUS,
+    choice_of,
     erase_record,
     policy_record,
     seed_commitment_record,
@@ -19,6 +20,7 @@ from registry.records.record import (
 )
 from registry.records.seed import commit_secret, digest_request
 from registry.sites.identifier import format_site_id, make_ulid
+from tests.unit.records.version_1 import ranking_record_1, selection_record_1
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DAY = NOON.date()
@@ -35,8 +37,9 @@ def secret_of(day: date) -> bytes:
 class History:
     """bodies: what was logged. now: set it, or let it run by `minutes`. text: of the policy."""
 
-    def __init__(self, now=NOON, text=POLICY):
+    def __init__(self, now=NOON, text=POLICY, version=2):
         self.text = text
+        self.version = version
         self.bodies = []
         self.now = now
         self.disclosures = {}
@@ -89,19 +92,30 @@ class History:
     def select(self, ranking, site=7, ranking_id=None):
         """ranking: the entry of one."""
         chosen = ranking_id or json.loads(self.bodies[ranking])["id"]
-        return self.log(
+        site_id = None if site is None else format_site_id(site)
+        if self.version == 1:
+            head = (self.ulid(), self.now, ANONYMOUS)
+            return self.log(selection_record_1(*head, chosen, site_id))
+        salt = sha256(b"%d" % len(self.bodies)).digest()
+        sealed = seal({"choice": choice_of(site_id)}, lambda size: salt[:size], 1)
+        index = self.log(
             selection_record(
                 **self.head,
                 operator=ANONYMOUS,
                 ranking_id=chosen,
-                site_id=format_site_id(site),
+                sd_digest=sealed.digests[0],
             )
         )
+        self.disclosures[index] = [sealed.openings[0].disclosure]
+        return index
 
     def rank(self, *, seed=1, policy=None, operator=ANONYMOUS, count=None, **disclose):
         """A ranking of three sites, the last two of equal score."""
         request_id = self.ulid()
         scores = disclose.get("scores") or honest_scores(self.now)
+        order = disclose.get("order") or [row["site"] for row in scores]
+        eligible = disclose.get("eligible", max(3, len(order)))
+        answer = {"eligible": eligible, "order": order}
         sealed = seal(
             {
                 **PARAMS,
@@ -113,11 +127,11 @@ class History:
                     "after": ["-1000000000", "0", "0", "0"],
                 },
                 "scores": scores,
+                **({"answer": answer} if self.version > 1 else {}),
             },
-            lambda size: sha256(b"%d" % len(self.bodies)).digest()[:size],
+            lambda size: shake_256(b"%d" % len(self.bodies)).digest(size),
             8,
         )
-        order = disclose.get("order") or [score["site"] for score in scores]
         head = {**self.head, **pick(disclose, "record_id")}
         fields = RankingFields(
             **head,
@@ -125,11 +139,13 @@ class History:
             policy=digest_of(policy or self.text),
             snapshot="snap",
             seed_index=seed,
-            eligible_count=disclose.get("eligible", max(3, len(order))),
-            order=order,
             sd_digests=sealed.digests,
         )
-        index = self.log(ranking_record(fields, count))
+        if self.version == 1:
+            record = ranking_record_1(fields, order, eligible, count)
+        else:
+            record = ranking_record(fields, count)
+        index = self.log(record)
         self.disclosures[index] = [opening.disclosure for opening in sealed.openings]
         return index
 

@@ -35,8 +35,8 @@ SCORES = [
 
 
 class History(Records):
-    def __init__(self, now=NOON):
-        super().__init__(now, POLICY)
+    def __init__(self, now=NOON, version=2):
+        super().__init__(now, POLICY, version)
 
     def rank(self, **disclose):
         return super().rank(**{"scores": SCORES, **disclose})
@@ -58,6 +58,35 @@ def sound():
     history.reveal(DAY)
     history.erase(first, [], last=second)
     return history, None, None
+
+
+def sound_of_version_1():
+    """As registries wrote it before answers and choices were commitments."""
+    history = History(version=1).begin()
+    first = history.rank(operator="op-1", count=1)
+    history.select(first)
+    history.pass_by(minutes=5)
+    second = history.rank(operator="op-1", count=2)
+    history.erase(second, digests_of(history, second))
+    history.version = 2
+    history.select(history.rank())
+    return history, None, None
+
+
+def more_sites_than_were_eligible():
+    """Of version 1; of version 2 only who has the answer can see it."""
+    history = History(version=1).begin()
+    return history, "record_field_invalid", history.rank(eligible=2)
+
+
+def selection_after_more_than_a_week():
+    history = History().begin()
+    ranking = history.rank()
+    history.pass_by(hours=30)
+    history.commit(DAY + timedelta(days=2))
+    history.reveal(DAY)
+    history.pass_by(days=6)
+    return history, "selection_unfounded", history.select(ranking)
 
 
 def seed_used_after_its_reveal():
@@ -269,6 +298,9 @@ LOGS = {
     function.__name__: function
     for function in (
         sound,
+        sound_of_version_1,
+        more_sites_than_were_eligible,
+        selection_after_more_than_a_week,
         seed_used_after_its_reveal,
         seed_of_two_days_ago,
         seed_of_tomorrow,

@@ -10,8 +10,16 @@ from hypothesis import strategies as st
 from registry.errors import Refused
 from registry.records.canonical import JsonValue, canonical_json
 from registry.records.disclosure import digest_disclosure, seal
-from registry.records.packing import pack, pack_opening, unpack, unpack_disclosure
+from registry.records.packing import (
+    pack,
+    pack_answer,
+    pack_opening,
+    unpack,
+    unpack_answer,
+    unpack_disclosure,
+)
 from registry.records.ranked_answer import (
+    DIGESTS,
     DISCLOSED,
     AnswerRequest,
     RankedAnswer,
@@ -54,6 +62,10 @@ def values_of(answer: RankedAnswer) -> Mapping[str, JsonValue]:
             for site, factors, total, tie, tier, probes, place in rows
         ],
         "terms": dict(answer.terms),
+        "answer": {
+            "eligible": answer.eligible,
+            "order": [format_site_id(site) for site in scores.sites],
+        },
     }
 
 
@@ -61,7 +73,7 @@ def record_of(answer: RankedAnswer, digests: Sequence[str]) -> bytes:
     """The oracle."""
     return canonical_json(
         {
-            "v": 1,
+            "v": 2,
             "kind": "ranking",
             "id": answer.record_id,
             "t": format_minute(answer.at),
@@ -69,9 +81,6 @@ def record_of(answer: RankedAnswer, digests: Sequence[str]) -> bytes:
             "policy": answer.policy,
             "snap": answer.snapshot,
             "seed": answer.seed_index,
-            "n": answer.eligible,
-            "k": len(answer.scores.sites),
-            "order": [format_site_id(site) for site in answer.scores.sites],
             "_sd_alg": "sha-256",
             "_sd": list(digests),
         }
@@ -149,11 +158,13 @@ CASES = [
 def test_one_pass_gives_the_bytes_of_the_parts(changes: dict[str, object]) -> None:
     answer = make_answer(**changes)
     put = put_on_record(answer, chance)
-    sealed = seal(values_of(answer), chance, 8)
+    sealed = seal(values_of(answer), chance, DIGESTS)
     assert put.record.body == record_of(answer, sealed.digests)
     order = [format_site_id(site) for site in answer.scores.sites]
     assert put.openings == [
-        pack_opening(
+        pack_answer(opening.salt)
+        if opening.name == "answer"
+        else pack_opening(
             opening.name, opening.salt, opening.encoded, order, answer.tie_seed
         )
         for opening in sealed.openings
@@ -175,14 +186,17 @@ def test_whatever_is_put_on_record_comes_back(
     put = put_on_record(answer, chance)
     assert unpack(pack(put.record.body)) == put.record.body
     order = [format_site_id(site) for site in scores.sites]
-    assert parse_record(put.record.body)["order"] == order
     members = {
         name: unpack_disclosure(name, packed, order)
         for name, packed in zip(DISCLOSED, put.openings, strict=True)
+        if name != "answer"
     }
-    sealed = seal(values_of(answer), chance, 8)
+    members["answer"] = unpack_answer(put.openings[-1], answer.eligible, order)
+    sealed = seal(values_of(answer), chance, DIGESTS)
     assert members == {opening.name: opening.disclosure for opening in sealed.openings}
-    assert {*map(digest_disclosure, members.values())} < {*sealed.digests}
+    assert {*map(digest_disclosure, members.values())} == {
+        *parse_record(put.record.body)["_sd"]
+    }
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,12 @@ from tests.unit.records.history import History
 HISTORY = History().begin()
 PLAIN = HISTORY.bodies[HISTORY.rank()]
 COUNTED = HISTORY.bodies[HISTORY.rank(operator="op-1", count=7)]
+HISTORY.version = 1
+PLAIN_1 = HISTORY.bodies[HISTORY.rank()]
+COUNTED_1 = HISTORY.bodies[HISTORY.rank(operator="op-1", count=8)]
 REVEALED = HISTORY.bodies[1]
+HISTORY_2 = History().begin()
+SITES = [format_site_id(2**60 + number) for number in range(20)]
 
 
 def test_rankings_are_read_at_a_glance():
@@ -23,7 +28,21 @@ def test_rankings_are_read_at_a_glance():
     assert (line.operator, line.operator_count, line.seed_index) == ("op-1", 7, 1)
     assert line == ranking_line_of(parse_record(COUNTED))
     assert parse_ranking_line(PLAIN) == ranking_line_of(parse_record(PLAIN))
+    assert parse_ranking_line(PLAIN_1) == ranking_line_of(parse_record(PLAIN_1))
+    line = parse_ranking_line(COUNTED_1)
+    assert line == ranking_line_of(parse_record(COUNTED_1))
     assert parse_ranking_line(REVEALED) is None
+
+
+def test_a_record_tells_neither_what_was_found_nor_how_much():
+    """Two answers differ in nothing that says what they held, whatever they held."""
+    few = HISTORY_2.bodies[HISTORY_2.rank(eligible=3)]
+    many = HISTORY_2.bodies[HISTORY_2.rank(eligible=90_000, order=SITES)]
+    names = [set(json.loads(body)) for body in (few, many)]
+    known = {"_sd", "_sd_alg", "id", "kind", "op", "policy", "seed", "snap", "t", "v"}
+    assert names == [known, known]
+    assert len(few) == len(many)
+    assert not [site for site in SITES if site.encode() in many]
 
 
 def agrees(body):
@@ -35,7 +54,7 @@ def agrees(body):
 
 @given(st.data())
 def test_no_changed_byte_is_taken_that_the_strict_reader_refuses(data):
-    body = bytearray(data.draw(st.sampled_from([PLAIN, COUNTED])))
+    body = bytearray(data.draw(st.sampled_from([PLAIN, COUNTED, PLAIN_1, COUNTED_1])))
     for _ in range(data.draw(st.integers(1, 3))):
         position = data.draw(st.integers(0, len(body) - 1))
         match data.draw(st.sampled_from(["change", "insert", "remove"])):
@@ -48,7 +67,7 @@ def test_no_changed_byte_is_taken_that_the_strict_reader_refuses(data):
     agrees(bytes(body))
 
 
-MEMBERS = json.loads(COUNTED)
+MEMBERS = json.loads(COUNTED_1)
 NUMBERS = st.sampled_from([-1, 0, 1, 10**14, 10**15 - 1, 10**15, 2**53 - 1, 2**53])
 TOKENS = st.text(st.characters(codec="ascii"), max_size=4) | st.sampled_from(
     ["a" * 256, "a" * 257, 'a"b', "a\\b", "a\nb", "\x7f", "~!"]
@@ -77,11 +96,13 @@ TOKENS = st.text(st.characters(codec="ascii"), max_size=4) | st.sampled_from(
                 st.sampled_from(["A" * 43, "A" * 42, "=" * 43]), max_size=3
             ),
             "added": st.just("later"),
+            "v": st.integers(0, 3),
         },
-    )
+    ),
+    st.sampled_from([MEMBERS, json.loads(COUNTED)]),
 )
-def test_no_member_is_taken_that_the_strict_reader_refuses(changes):
-    members = MEMBERS | changes
+def test_no_member_is_taken_that_the_strict_reader_refuses(changes, members):
+    members = members | changes
     if "order" in changes and "k" not in changes:
         members["k"] = len(members["order"])
     try:

@@ -17,7 +17,7 @@ from registry.interfaces.rest.log.proof_views import (
     InBothForms,
     answer_proof,
 )
-from registry.interfaces.rest.wire_model import WireModel
+from registry.interfaces.rest.wire_model import WireModel, to_minute
 from registry.sites.identifier import is_ulid
 from registry.usecases.log.log_proofs import find_logged, prove_record
 from registry.usecases.refusals import RECORD_UNKNOWN
@@ -49,7 +49,7 @@ async def get_record(record_id: FromPath[str], services: Injected) -> RecordView
         kind=logged.record.kind,
         leaf_index=await services.served.published(logged.leaf_index),
         leaf_hash=logged.record.leaf_hash.hex(),
-        accepted_at=logged.record.accepted_at,
+        accepted_at=to_minute(logged.record.accepted_at),
         record=msgspec.json.decode(logged.record.body),
     )
 

@@ -22,7 +22,7 @@ from registry.interfaces.rest.search.policy_text import (
     STATEMENTS,
     WEIGHED,
 )
-from registry.interfaces.rest.wire_model import WireModel
+from registry.interfaces.rest.wire_model import WireModel, to_minute
 from registry.ranking.explain import FACTOR_NAMES
 from registry.reports.row_types import camel
 from registry.usecases.log.policy_history import Change, PolicyEpoch, tell_history
@@ -210,7 +210,7 @@ def _view_epoch(epoch: PolicyEpoch) -> PolicyEpochView:
         name=epoch.name,
         record_id=logged.record_id,
         leaf_index=logged.leaf_index,
-        recorded_at=logged.accepted_at,
+        recorded_at=to_minute(logged.accepted_at),
         effective_from=logged.published_at,
         code_digest=epoch.code_digest,
         text=f"/v1/policy/{logged.digest}",

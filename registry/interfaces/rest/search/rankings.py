@@ -10,13 +10,23 @@ from litestar.params import FromPath
 from registry.db.log import entries as log
 from registry.db.log import rankings
 from registry.errors import Forbidden, NotFound
-from registry.interfaces.http.credentials import ANYBODY, Call, admit_asker
+from registry.interfaces.http.credentials import (
+    ANYBODY,
+    Call,
+    admit_asker,
+    asking_operator,
+)
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import problems
-from registry.interfaces.http.services import Injected
+from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.log.proof_views import PROOF_RESPONSES, Form, InBothForms
 from registry.interfaces.rest.log.records import prove_to
-from registry.interfaces.rest.wire_model import PromiseView, WireModel, view_promise
+from registry.interfaces.rest.wire_model import (
+    PromiseView,
+    WireModel,
+    to_minute,
+    view_promise,
+)
 from registry.records.disclosure import parse_disclosure
 from registry.records.ranked_answer import DISCLOSED
 from registry.usecases.log.erase import erase_ranking
@@ -35,8 +45,8 @@ class OpeningView(WireModel):
 class RankingRecordView(WireModel):
     """leafIndex: null until the record is published. record: as it was logged.
 
-    openings: the personal part, for the asker only; null for anybody else.
-    erased: names of disclosures that exist no more.
+    openings: what was asked and answered, for the asker and the operator that it was
+    counted for; null for anybody else. erased: names of disclosures that exist no more.
     """
 
     id: str
@@ -53,26 +63,44 @@ class RankingRecordView(WireModel):
     operation_id="getRanking",
     summary="The record of a ranked answer",
     tags=["search"],
-    responses=problems(404),
+    security=ANYBODY,
+    responses=problems(401, 404),
 )
 async def get_ranking(
-    ranking_id: FromPath[str], services: Injected
+    ranking_id: FromPath[str], request: Call, services: Injected
 ) -> RankingRecordView:
+    """Openings are for the asker, by the whole id, or for the operator of the ranking."""
+    operator = await asking_operator(request, services)
+    return await find_ranking(services, ranking_id, operator)
+
+
+async def find_ranking(
+    services: Services, ranking_id: str, operator: str | None = None
+) -> RankingRecordView:
+    """Return the view of a ranking for the holder of the id, and an operator.
+
+    Raises: NotFound.
+    """
     record_id = record_id_of(ranking_id)
     async with services.api.connect() as connection:
         logged = await log.find_record(connection, record_id)
         if logged is None or logged.record.kind != "ranking":
             raise NotFound(RANKING_UNKNOWN)
         openings = await rankings.openings_of(connection, record_id)
-    asks = is_asker(services.web_key, ranking_id)
+    record = msgspec.json.decode(logged.record.body)
+    asks = is_asker(services.web_key, ranking_id) or record["op"] == operator
     return RankingRecordView(
         id=record_id,
         leaf_index=await services.served.published(logged.leaf_index),
         leaf_hash=logged.record.leaf_hash.hex(),
-        accepted_at=logged.record.accepted_at,
-        record=msgspec.json.decode(logged.record.body),
+        accepted_at=to_minute(logged.record.accepted_at),
+        record=record,
         openings=tuple(map(_view_opening, openings.values())) if asks else None,
-        erased=tuple(name for name in DISCLOSED if name not in openings),
+        erased=tuple(
+            name
+            for name in DISCLOSED
+            if name not in openings and not (name == "answer" and record["v"] == 1)
+        ),
     )
 
 
@@ -152,5 +180,5 @@ async def erase(
         promise=view_promise(erased.promise),
         leaf_index=erased.leaf_index,
         digests=erased.digests,
-        erased_at=erased.at,
+        erased_at=to_minute(erased.at),
     )

@@ -1,14 +1,16 @@
 """A log with its archive, made in memory: what the tests of archives play with."""
 
 import copy
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from hashlib import sha256
+from hashlib import sha256, shake_256
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from registry.identity import base64url
 from registry.identity.keys.private_keys import public_key_of
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.ties import make_seed, tie_key
@@ -22,6 +24,7 @@ from registry.records.ranking_columns import (
 )
 from registry.records.ranking_record import RankingFields, ranking_record
 from registry.records.record import (
+    choice_of,
     label_record,
     selection_record,
 )
@@ -82,8 +85,12 @@ class Town(History):
                 "location": "u33d" if number % 2 else None,
                 "filters": filters,
                 "scores": scores_of(number, order, self.now.date(), request_id),
+                "answer": {
+                    "eligible": len(order) and 30,
+                    "order": list(map(format_site_id, order)),
+                },
             },
-            lambda size: sha256(b"%d" % len(self.bodies)).digest()[:size],
+            lambda size: shake_256(b"%d" % len(self.bodies)).digest(size),
             8,
         )
         fields = RankingFields(
@@ -92,8 +99,6 @@ class Town(History):
             policy=DEFAULT_POLICY.digest,
             snapshot="snap",
             seed_index=1,
-            eligible_count=len(order) and 30,
-            order=list(map(format_site_id, order)),
             sd_digests=sealed.digests,
         )
         record = ranking_record(fields)
@@ -103,7 +108,7 @@ class Town(History):
         columns = RankingColumns(
             accepted_at=self.now,
             operator=fields.operator,
-            eligible=fields.eligible_count,
+            eligible=len(order) and 30,
             returned=pack_sites(order),
             sampled=pack_sites(sampled),
             query_key=stored_query_key(query),
@@ -114,13 +119,20 @@ class Town(History):
         return self.rows[-1]
 
     def choose(self, row, site):
+        choice = choice_of(None if site is None else format_site_id(site))
+        salt = sha256(b"%d" % len(self.bodies)).digest()
+        sealed = seal({"choice": choice}, lambda size: salt[:size], 1)
         record = selection_record(
             **self.head,
             operator="anon",
             ranking_id=row.id,
-            site_id=None if site is None else format_site_id(site),
+            sd_digest=sealed.digests[0],
         )
         row.selection_index, row.chosen = self.log(record), site
+        row.choice_salt, _, _ = json.loads(
+            base64url.decode(sealed.openings[0].disclosure)
+        )
+        row.choice = sealed.openings[0].encoded.decode()
 
     def label(self, site, label, signer=AUDITOR, **changes):
         """What an auditor signs; logged, and as it is told of in the archive."""
@@ -136,7 +148,9 @@ class Town(History):
         for name in ("query", "location", "filters", "scores"):
             setattr(row, name, None)
             setattr(row, f"{name}_salt", None)
-        row.factors = row.totals = row.ties = None
+        row.factors = row.totals = row.ties = row.answer_salt = None
+        row.eligible, row.returned, row.sampled = 0, [], []
+        row.chosen = row.choice = row.choice_salt = None
         row.query_key, row.category, row.located = derive(row)
 
 

@@ -135,7 +135,7 @@ def other_key(town):
     [
         pytest.param(missing, "is not in the archive", id="a ranking missing"),
         pytest.param(invented, "the log has none", id="a ranking invented"),
-        pytest.param(reordered, "another order", id="an order changed"),
+        pytest.param(reordered, "the answer is not", id="an order changed"),
         pytest.param(asked_otherwise, "the query is not", id="a query changed"),
         pytest.param(forged_factors, "the scores is not", id="factors changed"),
         pytest.param(told_as_erased, "no record tells", id="scores held back"),
