@@ -14,6 +14,7 @@ from types import ModuleType
 
 import crawler
 import registry
+from registry.crawl_settings import CrawlSettings
 from registry.errors import ProblemType
 from registry.settings import PREFIX, Settings
 
@@ -51,7 +52,9 @@ CHAPTERS = {
 
 def settings_page() -> str:
     rows = []
-    for field in fields(Settings):
+    crawling = {field.name for field in fields(CrawlSettings)}
+    # Those of the crawler come last; sorting keeps the order of the rest.
+    for field in sorted(fields(Settings), key=lambda field: field.name in crawling):
         missing = field.default in (MISSING, None, "", False)
         default = "" if missing else field.default
         shown = f"`{default}`" if str(default) else ""
