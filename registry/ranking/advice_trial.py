@@ -5,7 +5,7 @@ each other word of the site weigh a little less, as other words would.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -60,8 +60,11 @@ class AdviceTrial:
         """Return whether no request's score falls, and one rises, however rare its words.
 
         How rare a word is, is up to the sites of the index. The score lies between those
-        for each of its words alone, so that each of these has to rise.
+        for each of its words alone, so that each of these has to rise. Where sentences
+        decide, what is to be written is taken to mean what the site does already.
         """
+        if self.policy.meaning_min_bp:
+            after = replace(after, embedding=before.embedding)
         pairs = [
             (self._score(before, request, term), self._score(after, request, term))
             for request in self.requests

@@ -99,8 +99,9 @@ def test_the_order_is_that_of_the_search_and_one_record_is_made(
     record = registry.http.get(
         f"/v1/rankings/{structured_content['ranking']['id']}"
     ).json()
-    assert record["record"]["order"] == [row["site"]["id"] for row in rest["results"]]
     opened = {row["name"]: row["value"] for row in record["openings"]}
+    order = [row["site"]["id"] for row in rest["results"]]
+    assert opened["answer"]["order"] == order
     assert opened["query"] == "book a table"
 
 
@@ -146,13 +147,14 @@ def test_a_ranking_is_explained_to_its_asker_in_points(
     assert registry.http.get(explained["record"]).status_code == 200
 
 
-def test_a_stranger_sees_the_order_but_no_score(registry: RunningRegistry) -> None:
+def test_a_stranger_sees_neither_order_nor_score(registry: RunningRegistry) -> None:
     whole = answer(registry, "search_sites", q="book a table")["ranking"]["id"]
     public = whole.partition(".")[0]
     result = call(registry, "explain_ranking", rankingId=public)
     assert not result.is_error
     assert "query" not in result.structured_content
-    assert all("score" not in row for row in result.structured_content["sites"])
+    assert result.structured_content["sites"] == []
+    assert "eligible" not in result.structured_content
 
 
 @pytest.mark.parametrize("host", LISTED)

@@ -17,7 +17,8 @@ from registry.formats.invocations import invocations_of, shorten
 from registry.formats.rate_limits import declared_limits
 from registry.formats.untrusted_text import NOTICE, neutralise_all
 from registry.interfaces.http import refusals
-from registry.interfaces.http.credentials import Call
+from registry.interfaces.http.credentials import Call, admit_asker
+from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import respond_to
 from registry.interfaces.http.services import Services
 from registry.interfaces.http.strict import convert_body
@@ -29,7 +30,7 @@ from registry.interfaces.rest.search.policy import get_policy
 from registry.interfaces.rest.search.search import search_by_body
 from registry.interfaces.rest.search.selections import (
     SelectionRequest,
-    report_selection,
+    save_selection,
 )
 from registry.interfaces.rest.sites.entry_views import view_content
 from registry.interfaces.rest.sites.sites import (
@@ -112,7 +113,10 @@ async def _search(caller: Caller, arguments: Json) -> Json:
 
 async def _select(caller: Caller, arguments: Json) -> Json:
     selection = convert_body(arguments, SelectionRequest)
-    promised: Json = msgspec.to_builtins(await report_selection.fn(selection, *caller))
+    request, services = caller
+    operator = await admit_asker(request, services, Kind.SELECTION)
+    view = await save_selection(services, selection, operator)
+    promised: Json = msgspec.to_builtins(view)
     return promised
 
 

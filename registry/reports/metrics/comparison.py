@@ -175,10 +175,8 @@ def _describe_kind(cell: Comparison) -> str:
             " That holds of these sites; that their kind is treated otherwise is not "
             f"shown: drawn labels part sites as far in {cell.p_value:.1%} of cases."
         )
-    return (
-        " Their kind is treated otherwise: drawn labels part sites as far in only "
-        f"{cell.p_value:.2%} of cases."
-    )
+    rate = f"{cell.p_value:.2%}"
+    return f" Their kind is treated otherwise: drawn labels part so in {rate} of cases."
 
 
 def read_kind(

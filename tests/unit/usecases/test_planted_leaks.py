@@ -220,11 +220,14 @@ def _reproduced(
             "after": ["-1000000000", "0", "0", "0"],
         },
         "scores": rows,
+        "answer": {
+            "eligible": ranked.eligible,
+            "order": [row["site"] for row in rows],
+        },
     }
     texts = [encode_disclosure("salt", name, value) for name, value in values.items()]
     members = {
         "_sd": [digest_disclosure(text) for text in texts],
-        "order": [row["site"] for row in rows],
         "t": NOW.isoformat()[:16] + "Z",
     }
     day = KnownDay(day=date(NOW.year, NOW.month, NOW.day).isoformat(), secret=SECRET)

@@ -5,7 +5,7 @@ from typing import Any
 
 from registry.db.sites import listed_sites as sites
 from registry.interfaces.http.services import Services
-from registry.interfaces.rest.search.rankings import get_ranking
+from registry.interfaces.rest.search.rankings import find_ranking
 from registry.ranking.explain import FACTOR_NAMES
 from registry.reports.row_types import camel
 from registry.sites.identifier import parse_site_id
@@ -20,12 +20,13 @@ _PARTS = 10_000
 async def explain_ranking(services: Services, ranking_id: str) -> Json:
     """Return scores and contributions in points of 100, weights, policy and proof.
 
-    What was asked, and the scores, are for the asker: with the whole id of the answer.
+    What was asked and answered is for the asker: with the whole id of the answer.
     Raises: NotFound.
     """
-    view = await get_ranking.fn(ranking_id, services)
+    view = await find_ranking(services, ranking_id)
     opened = {row.name: row.value for row in view.openings or ()}
-    ids = [parse_site_id(text) for text in view.record["order"]]
+    answer = opened.get("answer", view.record)  # in clear in records of version 1
+    ids = [parse_site_id(text) for text in answer.get("order", ())]
     async with services.api.connect() as connection:
         entries = await sites.find_short(connection, ids)
     hosts = {entry.site_id: entry.host for entry in entries}
@@ -36,7 +37,7 @@ async def explain_ranking(services: Services, ranking_id: str) -> Json:
         "ranking": view.id,
         "policy": view.record["policy"],
         "answeredAt": view.record["t"],
-        "eligible": view.record["n"],
+        "eligible": answer.get("eligible", answer.get("n")),
         "weights": {
             name: weight / _PARTS * 100
             for name, weight in zip(_FACTORS, weights, strict=False)

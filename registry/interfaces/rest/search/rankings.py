@@ -18,7 +18,7 @@ from registry.interfaces.http.credentials import (
 )
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import problems
-from registry.interfaces.http.services import Injected
+from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.log.proof_views import PROOF_RESPONSES, Form, InBothForms
 from registry.interfaces.rest.log.records import prove_to
 from registry.interfaces.rest.wire_model import (
@@ -71,6 +71,16 @@ async def get_ranking(
 ) -> RankingRecordView:
     """Openings are for the asker, by the whole id, or for the operator of the ranking."""
     operator = await asking_operator(request, services)
+    return await find_ranking(services, ranking_id, operator)
+
+
+async def find_ranking(
+    services: Services, ranking_id: str, operator: str | None = None
+) -> RankingRecordView:
+    """Return the view of a ranking for the holder of the id, and an operator.
+
+    Raises: NotFound.
+    """
     record_id = record_id_of(ranking_id)
     async with services.api.connect() as connection:
         logged = await log.find_record(connection, record_id)
