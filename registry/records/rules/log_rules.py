@@ -44,6 +44,12 @@ from registry.records.refusals import (
     SELECTION_LOGGED_TWICE,
     SELECTION_UNFOUNDED,
 )
+from registry.records.rules.calendar_days import (
+    day_after,
+    instant_of_minute,
+    is_day,
+    reveal_due_at,
+)
 from registry.records.rules.conduct_state import (
     CommittedDay,
     ConductState,
@@ -62,7 +68,6 @@ from registry.records.seed import verify_reveal
 
 MERGE_DELAY = timedelta(seconds=1)
 RESOLUTION = timedelta(minutes=1)  # of a record's time
-REVEAL_WITHIN = timedelta(days=1)  # after the end of the seed's day
 REVEAL_GRACE = timedelta(hours=1)  # where the registry stood still at that time
 COMMIT_BY = timedelta(hours=1)  # into a day with rankings, tomorrow is committed to
 MAX_AHEAD = 4_096  # numbers of one operator that wait for an earlier one
@@ -144,7 +149,7 @@ class Conduct:
         return sorted(
             seed.day
             for seed in self.state.seeds.values()
-            if not seed.is_revealed and _due_at(seed.day) < now
+            if not seed.is_revealed and reveal_due_at(seed.day) < now
         )
 
     def _read_members(self, index: int, members: Members) -> None:
@@ -189,9 +194,13 @@ class Conduct:
     def _check_seed(self, index: int, seed: CommittedDay, minute: str) -> None:
         """Check that it is the day's own, or that of the day before for a further page."""
         detail = f"the seed of {seed.day} at {minute}"
-        if not seed.day <= minute[:10] <= _day_after(seed.day):
+        if not seed.day <= minute[:10] <= day_after(seed.day):
             self._tell(SEED_NOT_OF_THE_DAY, detail, index)
-        elif seed.revealed and _instant(minute) - _instant(seed.revealed) > RESOLUTION:
+        elif (
+            seed.revealed
+            and instant_of_minute(minute) - instant_of_minute(seed.revealed)
+            > RESOLUTION
+        ):
             self._tell(SEED_USED_AFTER_REVEAL, detail, index)
 
     def _read_id(
@@ -258,7 +267,7 @@ class Conduct:
 
     def _read_commitment(self, index: int, members: Members) -> None:
         day = str(members["day"])
-        if not _is_day(day):
+        if not is_day(day):
             self._tell(RECORD_FIELD_INVALID, f"/day no such day: {day}", index)
         elif self._seed_of(day) is not None:
             self._tell(SEED_COMMITTED_TWICE, f"the second for {day}", index)
@@ -278,7 +287,10 @@ class Conduct:
         if minute[:10] < day or not self.state.ranked:
             return False
         start = datetime.combine(date.fromisoformat(day), datetime.min.time(), UTC)
-        return _instant(self.state.ranked) >= start - timedelta(days=1) + COMMIT_BY
+        return (
+            instant_of_minute(self.state.ranked)
+            >= start - timedelta(days=1) + COMMIT_BY
+        )
 
     def _read_reveal(self, index: int, members: Members) -> None:
         day = str(members["day"])
@@ -305,11 +317,11 @@ class Conduct:
 
     def _look_for_overdue(self, index: int, now: datetime) -> None:
         for seed in self._unrevealed:
-            if seed.is_told or now <= _due_at(seed.day):
+            if seed.is_told or now <= reveal_due_at(seed.day):
                 continue
             if not seed.late_since:
                 seed.late_since = self.state.minute
-            elif now > _instant(seed.late_since) + REVEAL_GRACE:
+            elif now > instant_of_minute(seed.late_since) + REVEAL_GRACE:
                 seed.is_told = True
                 detail = f"that of {seed.day} is not revealed at {self.state.minute}"
                 self._tell(SEED_OVERDUE, detail, index)
@@ -337,7 +349,7 @@ class Conduct:
     def _look_for_gaps(self, index: int, now: datetime) -> None:
         for operator in sorted(self._waiting):
             counted = self.state.operators[operator]
-            first = _instant(min(counted.ahead.values()))
+            first = instant_of_minute(min(counted.ahead.values()))
             if now - first > MERGE_DELAY + RESOLUTION:
                 self._tell_gap(index, operator, counted)
 
@@ -356,7 +368,7 @@ class Conduct:
         if minute == self.state.minute:
             return True
         try:
-            now = _instant(minute)
+            now = instant_of_minute(minute)
         except ValueError:
             self._tell(RECORD_FIELD_INVALID, f"/t no such time: {minute}", index)
             return False
@@ -365,7 +377,7 @@ class Conduct:
             self.state.seen.forget(self._minutes(minute))
             self._look_for_overdue(index, now)
             self._look_for_gaps(index, now)
-        elif _instant(self.state.minute) - now > MERGE_DELAY + RESOLUTION:
+        elif instant_of_minute(self.state.minute) - now > MERGE_DELAY + RESOLUTION:
             detail = f"{minute} stands after {self.state.minute}"
             self._tell(RECORD_OUT_OF_TIME, detail, index)
         return True
@@ -373,7 +385,7 @@ class Conduct:
     def _minutes(self, minute: str) -> int:
         """Return the minutes since 1970; those of the newest minute are remembered."""
         if minute != self._clock[0]:
-            self._clock = (minute, int(_instant(minute).timestamp()) // 60)
+            self._clock = (minute, int(instant_of_minute(minute).timestamp()) // 60)
         return self._clock[1]
 
     def _count(self, kind: str) -> None:
@@ -381,25 +393,3 @@ class Conduct:
 
     def _tell(self, kind: ProblemType, detail: str, index: int) -> None:
         self._report(RuleBroken(kind, detail, entry_index=index))
-
-
-def _instant(minute: str) -> datetime:
-    """Raises: ValueError where the calendar has no such minute."""
-    return datetime.fromisoformat(minute)
-
-
-def _day_after(day: str) -> str:
-    return (date.fromisoformat(day) + timedelta(days=1)).isoformat()
-
-
-def _is_day(text: str) -> bool:
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _due_at(day: str) -> datetime:
-    start = datetime.combine(date.fromisoformat(day), datetime.min.time(), UTC)
-    return start + timedelta(days=1) + REVEAL_WITHIN

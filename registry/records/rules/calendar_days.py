@@ -1,0 +1,27 @@
+"""Days and minutes of records, in UTC: `2026-11-24` and `2026-11-24T04:12Z`."""
+
+from datetime import UTC, date, datetime, timedelta
+
+REVEAL_WITHIN = timedelta(days=1)  # after the end of the seed's day
+
+
+def instant_of_minute(minute: str) -> datetime:
+    """Raises: ValueError where the calendar has no such minute."""
+    return datetime.fromisoformat(minute)
+
+
+def day_after(day: str) -> str:
+    return (date.fromisoformat(day) + timedelta(days=1)).isoformat()
+
+
+def is_day(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def reveal_due_at(day: str) -> datetime:
+    start = datetime.combine(date.fromisoformat(day), datetime.min.time(), UTC)
+    return start + timedelta(days=1) + REVEAL_WITHIN
