@@ -22,7 +22,7 @@ from registry.interfaces.http.services import Services
 from registry.interfaces.http.strict import convert_body, pointing_into_body
 from registry.interfaces.rest.registration.challenges import (
     ChallengeRequest,
-    create_challenge,
+    save_challenge,
 )
 from registry.interfaces.rest.search.explained_ranking import explain_ranking
 from registry.interfaces.rest.search.search import answer_as_asked
@@ -99,8 +99,8 @@ async def _select(asker: Asker, data: Json) -> Any:
 async def _register(asker: Asker, data: Json) -> Any:
     """Guide: the statement that follows is signed, and goes to /v1/registrations."""
     origin = asker.services.origin
-    challenge = await create_challenge.fn(
-        convert_body(data, ChallengeRequest), asker.services
+    challenge = await save_challenge(
+        asker.services, convert_body(data, ChallengeRequest)
     )
     return {
         **msgspec.to_builtins(challenge),

@@ -12,11 +12,11 @@ from registry.identity.statements.challenge import Challenge
 from registry.interfaces.http.credentials import Call
 from registry.interfaces.http.limits import limit_writes
 from registry.interfaces.http.problems import problems
-from registry.interfaces.http.services import Injected
+from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import verify_text
 from registry.interfaces.rest.idempotency import idempotent, takes_key
 from registry.interfaces.rest.wire_model import RequestBody, WireModel
-from registry.sites.host import MAX_HOST_LENGTH, parse_host
+from registry.sites.host import MAX_HOST_LENGTH, Host, parse_host
 from registry.usecases.registration.issue_challenge import issue_challenge
 
 MAX_TEXT_LENGTH = 2 * MAX_HOST_LENGTH  # U-labels may be longer than their A-labels
@@ -59,9 +59,7 @@ class ChallengeView(WireModel):
 async def create_challenge(
     data: JSONBody[ChallengeRequest], request: Call, services: Injected
 ) -> Response[ChallengeView]:
-    text = verify_text(data.host, "/host", max_length=MAX_TEXT_LENGTH)
-    with pointing_at("/host"):
-        host = parse_host(text, test_hosts=services.test_hosts)
+    host = _parse_host(services, data)
     async with idempotent(request, services, services.api) as call:
         if call.earlier is not None:
             return call.earlier
@@ -69,6 +67,22 @@ async def create_challenge(
             call.connection, host, audience=services.origin, ids=services.ids
         )
         return await call.answer(_view(host.name, challenge))
+
+
+async def save_challenge(services: Services, data: ChallengeRequest) -> ChallengeView:
+    """Issue a challenge, for any face. Raises: Refused."""
+    host = _parse_host(services, data)
+    async with services.api.begin() as connection:
+        challenge = await issue_challenge(
+            connection, host, audience=services.origin, ids=services.ids
+        )
+    return _view(host.name, challenge)
+
+
+def _parse_host(services: Services, data: ChallengeRequest) -> Host:
+    text = verify_text(data.host, "/host", max_length=MAX_TEXT_LENGTH)
+    with pointing_at("/host"):
+        return parse_host(text, test_hosts=services.test_hosts)
 
 
 def _view(host: str, challenge: Challenge) -> ChallengeView:
