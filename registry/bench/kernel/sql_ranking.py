@@ -20,7 +20,7 @@ from registry.bench.scratch import scratch_postgres
 from registry.db.engine.embedded import EmbeddedPostgres
 from registry.index.columns.rows import HIGHER_TIER, LOCAL, Rows
 from registry.index.query.scoring_parameters import ScoringParameters
-from registry.ranking.encoders.vectors import unpack_sites
+from registry.ranking.encoders.vectors import DIMENSIONS, unpack_sites
 
 _ROWS_AT_ONCE = 20_000
 _DATABASE = "bench_rank"
@@ -39,8 +39,8 @@ _TABLES = """
     );
     CREATE TABLE posting (term bigint NOT NULL, site int NOT NULL, impact int NOT NULL);
 """
-_INDEXES = """
-    ALTER TABLE site ALTER embedding TYPE halfvec(128) USING embedding::halfvec(128);
+_INDEXES = f"""
+    ALTER TABLE site ALTER embedding TYPE halfvec({DIMENSIONS}) USING embedding::halfvec({DIMENSIONS});
     CREATE INDEX ON posting (term) INCLUDE (site, impact);
     ALTER TABLE site ADD PRIMARY KEY (number);
 """
@@ -52,7 +52,7 @@ _SEARCH = """
         GROUP BY site
     ), compared AS (
         SELECT *, least(10000, coalesce(matched, 0) * $5::bigint >> 32) AS lexical,
-            least(10000, greatest(0, -(embedding <#> $4::text::halfvec(128)))::bigint
+            least(10000, greatest(0, -(embedding <#> $4::text::halfvec))::bigint
                 * reciprocal * $6::bigint >> 32) AS cosine
         FROM site LEFT JOIN matches ON matches.site = site.number
         WHERE NOT EXISTS (
