@@ -122,7 +122,7 @@ class _Crawl:
                 failures=0,
                 outcome=self._outcome("unchanged"),
                 standing=comparison.standing,
-                **self._learnt(self._entry, unchanged=True),
+                **self._learnt(unchanged=True),
             )
             if held:
                 await documents.confirm_documents(
@@ -158,7 +158,7 @@ class _Crawl:
             failures=0,
             outcome=self._outcome("fetched", problems=problems),
             standing=comparison.standing,
-            **self._learnt(current, unchanged=unchanged),
+            **self._learnt(unchanged=unchanged),
         )
 
     async def _miss(self, nothing: NoDocument) -> None:
@@ -214,7 +214,7 @@ class _Crawl:
     def _outcome(self, result: str, **more: Any) -> dict[str, Any]:
         return {"result": result, "at": self._now.isoformat(), **more}
 
-    def _learnt(self, entry: SiteEntry, *, unchanged: bool) -> dict[str, Any]:
+    def _learnt(self, *, unchanged: bool) -> dict[str, Any]:
         """The next due time, and the site's history with this visit.
 
         A visit for the sake of a hint leaves both as they are: it did not come by
@@ -230,7 +230,9 @@ class _Crawl:
             return {"due_at": task.due_at, "learnt_at": before}
         history: ChangeHistory[float] = task.history
         if before < now:
-            stayed = unchanged and entry.changed_at <= before
+            # Of the documents, and not `changed_at`, which moves once in the policy's days.
+            newest = max((d.first_fetched_at for d in self._stored), default=before)
+            stayed = unchanged and newest <= before
             gap_days = (now - before) / timedelta(days=1)
             history = history.after(gap_days, float(stayed))
         due_at = self._context.revisits.next_at(now, history, self._context.draw)

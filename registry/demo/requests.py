@@ -49,7 +49,7 @@ OTHERS: tuple[Request, ...] = (
     {"q": "math tutor", "city": "Amman"},
     {"q": "book a language lesson", "city": "Toronto"},
     {"q": "track a parcel"},
-    {"q": "compare postage"},
+    {"q": "compare postage for a parcel"},
     {"q": "certified translation of a birth certificate"},
     {"q": "weather forecast for tomorrow"},
     {"q": "storm warnings"},

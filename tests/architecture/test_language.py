@@ -98,7 +98,7 @@ BUDGET = {
     "registry": 84_000,
 }
 # The compiled library serves the search and nothing else.
-C_FOLDERS = frozenset(("registry/index/csrc", "registry/ranking/csrc"))
+C_FOLDERS = frozenset(("registry/index/csrc",))
 C_LINES = 2_500
 ENTRY_POINTS = 10
 

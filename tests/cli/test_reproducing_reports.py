@@ -146,7 +146,9 @@ def test_a_changed_figure_is_told(log, honest, report, tmp_path):
     [
         pytest.param(missing, "is not in the archive", id="a ranking missing"),
         pytest.param(invented, "the log has none", id="a ranking invented"),
-        pytest.param(reordered, "another order", id="an order changed"),
+        pytest.param(
+            reordered, "the answer is not what was logged", id="an order changed"
+        ),
     ],
 )
 def test_an_archive_unlike_the_log_is_found_out(

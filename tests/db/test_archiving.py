@@ -232,7 +232,7 @@ async def test_both_ways_leave_out_the_same_of_large_samples(
     part = await report_now()
     algorithm, terms = whole.algorithm, Terms(window=WINDOW)
     assert report_of_archive(written, algorithm, terms, DEFAULT_POLICY) == part
-    assert part[DIMENSIONS] != whole[DIMENSIONS]
+    assert part != whole
 
 
 def rows_of(parts: Collection[Rankings]) -> list[tuple[Any, ...]]:

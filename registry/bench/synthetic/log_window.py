@@ -154,7 +154,10 @@ def _recorded(
 def _selections(
     rng: np.random.Generator, answers: Sequence[AnswerOnRecord]
 ) -> list[tuple[object, ...]]:
-    """Draw choices; the record of each is the ranking's own, which is in the log."""
+    """Draw choices; the record of each is the ranking's own, which is in the log.
+
+    A row has no disclosure of its choice: reports read the site.
+    """
     rows: list[tuple[object, ...]] = []
     ranks = (rng.geometric(0.4, len(answers)) % K).tolist()
     for answer, rank, draw in zip(
@@ -170,6 +173,7 @@ def _selections(
                     identity,
                     site if draw < SELECTED else None,
                     answer.columns.accepted_at,
+                    None,
                 )
             )
     return rows

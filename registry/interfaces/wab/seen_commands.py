@@ -21,7 +21,7 @@ FILE_NAME = "wab-seen-1"
 _SET = struct.Struct(f"={WAYS}Q{WAYS}I")
 _TAG, _SECOND = struct.Struct("=Q"), struct.Struct("=I")
 _BYTES = SETS * _SET.size
-_LOCK_S = 0.002
+_LOCK_S = 0.1  # one set of 65,536, where its holder was stopped just then
 
 logger = structlog.get_logger()
 

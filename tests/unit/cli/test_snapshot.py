@@ -10,7 +10,7 @@ from registry.index.building.builder import Builder
 from registry.index.building.index_files import IndexWriter
 from registry.index.query.search import prepare_query, search
 from registry.ranking.encoders.encoder import load_encoder
-from registry.ranking.policy import DEFAULT_POLICY, TRANSFORMER_POLICY
+from registry.ranking.policy import DEFAULT_POLICY, STATIC_POLICY
 from registry.ranking.ties import make_seed
 from registry.records.disclosure import encode_disclosure
 from registry.records.seed import digest_request
@@ -27,18 +27,18 @@ K = 5
 
 @pytest.fixture(scope="module")
 def index():
-    return Builder.build(SITES, DEFAULT_POLICY).index
+    return Builder.build(SITES, STATIC_POLICY).index
 
 
 @pytest.fixture(scope="module")
 def members(index):
-    return {"policy": DEFAULT_POLICY.digest, "snap": index.generation}
+    return {"policy": STATIC_POLICY.digest, "snap": index.generation}
 
 
 @pytest.fixture(scope="module")
 def values(index):
     """What a ranking discloses."""
-    query = prepare_query("book tables", load_encoder(), DEFAULT_POLICY)
+    query = prepare_query("book tables", load_encoder(), STATIC_POLICY)
     request = digest_request("book tables", None, {}, NOW)
     seed = make_seed(SECRET, request, "nonce")
     ranked = search(index, query, now=NOW, seed=seed, k=K)
@@ -107,9 +107,9 @@ def test_sites_that_the_search_does_not_find_are_told(index, members, values):
 
 
 def test_an_index_of_either_policy_is_taken(tmp_path: Path) -> None:
-    result = Builder.build([], TRANSFORMER_POLICY)
+    result = Builder.build([], DEFAULT_POLICY)
     writer = IndexWriter(tmp_path)
     writer.put(result)
-    disclosed = {"policy": TRANSFORMER_POLICY.digest, "snap": "of another time"}
+    disclosed = {"policy": DEFAULT_POLICY.digest, "snap": "of another time"}
     recomputed = IndexSnapshot.load(tmp_path).search_again(disclosed, [], None)
     assert recomputed.missing == "factors: the index at hand is of another time"

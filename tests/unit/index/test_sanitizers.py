@@ -18,7 +18,6 @@ SUITES = (
     "tests/unit/index/test_inversion.py",
     "tests/unit/index/test_kernel.py",
     "tests/unit/index/test_matching.py",
-    "tests/unit/ranking/test_transformer_layers.py",
 )
 NUMPY_ALONE = "windows_of_a_topic"  # eleven seconds, and hardly a call of ours
 ROOT = Path(__file__).parents[3]

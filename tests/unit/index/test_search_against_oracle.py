@@ -297,7 +297,8 @@ def test_pages_put_together_are_the_whole_order(
     assert all(earlier < later for earlier, later in pairwise(keys))
 
 
-@pytest.mark.parametrize("number", range(6))
+# Draws whose requests have eligible sites.
+@pytest.mark.parametrize("number", [0, 2, 3, 4, 5, 6])
 def test_pages_within_a_radius_equal_the_slow_scorer(
     number: int, random_site: MakeRandom, now: datetime
 ) -> None:
