@@ -36,7 +36,6 @@ from registry.reports.archive.label_agreement import LabelAgreement
 from registry.reports.archive.label_rows import read_labels
 from registry.reports.archive.reading import Archive, iterate_rankings, open_archive
 from registry.reports.archive.site_rows import read_sites
-from registry.reports.metrics.comparison import DIMENSIONS
 from registry.reports.metrics.contradictions import CONTRADICTIONS
 from registry.reports.model import FairnessReport
 from registry.reports.report_terms import Algorithm, Terms
