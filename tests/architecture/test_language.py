@@ -94,12 +94,12 @@ RECURRING_FILES = frozenset(
 )
 # Lines of Python a package may have: a package that needs more says so here.
 BUDGET = {
-    "crawler": 8_500,
-    "registry": 84_000,
+    "crawler": 7_800,
+    "registry": 77_000,
 }
 # The compiled library serves the search and nothing else.
 C_FOLDERS = frozenset(("registry/index/csrc",))
-C_LINES = 2_500
+C_LINES = 2_200
 ENTRY_POINTS = 10
 
 
