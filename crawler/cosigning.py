@@ -216,7 +216,7 @@ class Cosigning:
             await cosignatures.save_cosignature(connection, cosignature)
 
     def _give_rest(self, state: _WitnessState, code: str, detail: str) -> bool:
-        """Let it rest, each time twice as long."""
+        """Pause the witness, each time twice as long."""
         state.rest_s = min(MAX_REST_S, max(2 * state.rest_s, 2 * self._pause_s))
         state.rests = asyncio.create_task(asyncio.sleep(state.rest_s))
         logger.warning(

@@ -18,7 +18,7 @@ class Stopwatch:
 
     @property
     def elapsed_ms(self) -> int:
-        """So far, or in all; 0 if nothing was fetched."""
+        """Return the time so far, or in all once ended; 0 if nothing was fetched."""
         if self._started_s is None:
             return 0
         until_s = time.monotonic() if self._ended_s is None else self._ended_s

@@ -32,6 +32,6 @@ def point_fault(
 
 
 def _is_on_curve(y: int) -> bool:
-    """Tell if x² = (y² - 1) / (d·y² + 1) has a root; y not 1 or -1."""
+    """Return whether x² = (y² - 1) / (d·y² + 1) has a root; y not 1 or -1."""
     x_squared = (y * y - 1) * pow(D * y * y + 1, -1, P)
     return pow(x_squared, (P - 1) // 2, P) == 1

@@ -20,7 +20,7 @@ _MAX_MMAP_THRESHOLD = 32 << 20  # the most that glibc accepts
 
 
 def keep_freed_memory(max_bytes: int) -> None:
-    """Let malloc retain up to max_bytes of freed memory for later allocations.
+    """Set malloc to retain up to max_bytes of freed memory.
 
     Otherwise the system clears the pages of each large array anew. Works with glibc only;
     other C libraries ignore it.
@@ -43,7 +43,7 @@ def collect_less_often() -> None:
 
 
 def raise_file_limit(files: int) -> None:
-    """Let this process open so many files, or as many as the system lets it."""
+    """Raise the limit of open files to this number, or to the system's maximum."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = files if hard == resource.RLIM_INFINITY else min(files, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:

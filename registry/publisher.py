@@ -50,7 +50,7 @@ async def publish(settings: Settings) -> None:
 
 
 async def _commit_first(commit: Callable[[], Awaitable[None]]) -> None:
-    """Nothing can be ranked before it, so it waits for the database to be there."""
+    """Commit ahead once the database is there; nothing can be ranked before."""
     while True:
         try:
             await commit()

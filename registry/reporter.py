@@ -95,7 +95,7 @@ def _hourly_work(
 
 @cache
 def make_lister(policy: Policy) -> Lister:
-    """Not before there is something to try: it takes a second, and much memory."""
+    """Make the lister, once and only when needed: it takes a second and memory."""
     return Lister(
         gazetteer=Gazetteer.load(), encoder=load_encoder(policy), policy=policy
     )

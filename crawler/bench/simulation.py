@@ -39,17 +39,17 @@ Kind = Callable[[int], "RevisitRule"]
 
 
 class RevisitRule(Protocol):
-    """Says when it comes again to sites that it has just visited."""
+    """A rule that sets the next visit of sites just visited."""
 
     def gaps_after(self, visited: Sites, gaps: Floats, unchanged: Floats) -> Floats:
         """Days until the next visit. gaps: days since the last one."""
 
     def end_day(self) -> None:
-        """Called once a simulated day."""
+        """End a simulated day."""
 
 
 class FixedInterval:
-    """Everybody equally often."""
+    """A rule that visits all sites equally often."""
 
     def gaps_after(self, visited: Sites, _gaps: Floats, _unchanged: Floats) -> Floats:
         return np.full(len(visited), 1 / VISITS_PER_DAY)
@@ -59,7 +59,7 @@ class FixedInterval:
 
 
 class BackOff:
-    """Half the gap after a change, `growth` times the gap without one."""
+    """A rule that halves the gap after a change, else multiplies it by `growth`."""
 
     def __init__(self, sites: int, growth: float) -> None:
         self._gaps = np.full(sites, 1 / VISITS_PER_DAY)
@@ -148,7 +148,7 @@ def change_rates(sites: int) -> Floats:
 def simulate(
     rates: Floats, rule: RevisitRule, *, days: int, seed: int
 ) -> SimulationOutcome:
-    """Every site was fetched at the start, and is visited first within a day."""
+    """Simulate visits. Each site is fetched at the start, and again within a day."""
     chance = np.random.default_rng(seed)
     visited_at = np.zeros(len(rates))
     due_at = chance.random(len(rates))

@@ -71,7 +71,7 @@ async def fetch_good(fetcher: Fetcher, hosts: Sequence[str], at_once: int) -> li
 async def swarm(
     fetcher: Fetcher, hosts: Sequence[str], ends: list[str]
 ) -> AsyncIterator[None]:
-    """Meanwhile every one of the hosts is being fetched, each in a phase of its own.
+    """Fetch every host over and over meanwhile, each in a phase of its own.
 
     ends: codes, as they come.
     """

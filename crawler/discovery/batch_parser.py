@@ -22,7 +22,7 @@ Read = Callable[[], Any]
 
 
 class BatchParser:
-    """Two rows, for what is of one kind is done in a row. One for the process."""
+    """A parser of documents and sites in batches of one kind; one a process."""
 
     def __init__(self) -> None:
         group = partial(Group[_Steps, Read], _carry_out, most=AT_ONCE)

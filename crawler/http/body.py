@@ -61,7 +61,7 @@ class Body:
         self.truncated = False
 
     def feed(self, chunk: bytes) -> bool:
-        """True: no more is wanted, nor may be fed. Raises: Refused."""
+        """Feed a chunk; return True when no more may be fed. Raises: Refused."""
         room = self._limits.wire_bytes - self.wire_bytes
         self.wire_bytes += len(chunk)
         if len(chunk) > room:

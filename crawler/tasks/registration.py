@@ -127,7 +127,7 @@ async def _read_documents(
 
 
 def _try_again(registration: Registration, pauses: Iterable[timedelta]) -> None:
-    """Unless it was tried enough. Raises: TryAgain."""
+    """Postpone the registration unless it was tried enough. Raises: TryAgain."""
     pause = max(pauses, default=timedelta())
     if registration.fence < TRIES and pause <= LONGEST_PAUSE:
         raise TryAgain(pause)

@@ -131,7 +131,7 @@ def clear_folder(folder: Path) -> None:
 
 
 class Demo:
-    """One run: the acts are numbered as the output shows them."""
+    """A run of the demo; the acts are numbered as the output shows them."""
 
     def __init__(self, output: Console) -> None:
         self._output = output
@@ -296,7 +296,7 @@ class Demo:
         await self._ask_and_choose(client)
 
     async def _ask_and_choose(self, client: RegistryClient) -> None:
-        """Enough requests and choices for a report to stand on."""
+        """Send enough requests and choices for a report."""
         slots = asyncio.Semaphore(AT_ONCE)
         with self._progress() as progress:
             bar = progress.add_task("  a week of agents' requests", total=len(WEEK))
@@ -346,7 +346,7 @@ class Demo:
             self._fail("the report does not hold the selections")
 
     async def _verify_log(self, client: RegistryClient) -> None:
-        """Everything that was answered must stand in the log."""
+        """Verify that the log has a record of every answer."""
         expected = self._outcome.searches
         verified: VerifiedLog | None = None
         async with asyncio.timeout(LOGGED_TIMEOUT_S):

@@ -201,7 +201,7 @@ class AsyncClient(ApiConnection):
     async def revoke(
         self, host: str, key: KeyOrFile, revoked_kid: str, *, wait_s: float = 30.0
     ) -> RegistrationState:
-        """Have the key of that thumbprint trusted never again."""
+        """Revoke the key of that thumbprint for good."""
         return await self.state(
             host, key, "revoke", wait_s=wait_s, revoked_kid=revoked_kid
         )

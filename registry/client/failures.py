@@ -76,7 +76,7 @@ class ProofFailed(CallFailed):
 
 
 class RegistryUnreachable(CallFailed, httpx.TransportError):
-    """No answer came: no connection, or not in time."""
+    """A registry that gave no answer: no connection, or not in time."""
 
 
 _OF_STATUS: Mapping[int, type[ProblemAnswered]] = {

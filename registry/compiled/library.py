@@ -22,7 +22,7 @@ def find_library() -> ctypes.CDLL | None:
 
 
 def explain_absence() -> str:
-    """Tell why `find_library` finds none."""
+    """Return why `find_library` finds none."""
     if FAILURE.exists():
         return FAILURE.read_text(encoding="utf-8")
     if LIBRARY.exists():

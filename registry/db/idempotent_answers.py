@@ -41,7 +41,7 @@ class StoredAnswer(NamedTuple):
 
 
 async def lock_call(connection: Connection, call: bytes) -> bool:
-    """Tell whether nobody else is at this call; until the transaction ends, nobody is."""
+    """Lock the call until the transaction ends; return False if another has it."""
     key = int.from_bytes(call[:8], "big", signed=True)
     return bool((await connection.execute(_LOCK, {"key": key})).scalar_one())
 

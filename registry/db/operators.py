@@ -52,7 +52,7 @@ class StoredOperator:
 async def add_operator(
     connection: Connection, key: PublicKey, *, now: datetime, stated_at: datetime
 ) -> bool:
-    """False if the key is, or was at first, that of an operator already."""
+    """Add an operator; return False if the key is or was one's first key already."""
     added = await connection.execute(
         insert(operator)
         .values(
@@ -96,7 +96,7 @@ async def find_operator(
 async def lock_operator(
     connection: Connection, operator_id: str
 ) -> StoredOperator | None:
-    """It is this transaction's alone until it ends."""
+    """Lock an operator until the transaction ends."""
     lock = select(operator.c.operator_id).where(operator.c.operator_id == operator_id)
     await connection.execute(lock.with_for_update())
     return await find_operator(connection, operator_id)
@@ -124,7 +124,7 @@ async def save_contact(
 
 
 async def save_key(connection: Connection, operator_id: str, key: PublicKey) -> bool:
-    """False if the key is, or was at first, another's."""
+    """Save a key; return False if it is, or was at first, another operator's."""
     was = select(operator.c.operator_id).where(
         operator.c.operator_id != operator_id, operator.c.operator_id == key.kid
     )
@@ -174,7 +174,7 @@ async def operator_of_api_key(connection: Connection, digest: bytes) -> str | No
 async def operator_of_kid(
     connection: Connection, kid: str
 ) -> tuple[str, Mapping[str, str]] | None:
-    """Its id and its key."""
+    """Return the id of the operator and its key as a JWK."""
     query = select(operator.c.operator_id, operator.c.jwk).where(operator.c.kid == kid)
     row = (await connection.execute(query)).one_or_none()
     return None if row is None else (row.operator_id, row.jwk)
@@ -205,7 +205,7 @@ async def use_nonce(
     expires_at: datetime,
     now: datetime,
 ) -> bool:
-    """False if it was used before. Those that have expired are forgotten.
+    """Use up a nonce; return False if it was used. Expired ones are deleted.
 
     connection: `reading`, as the statement is a transaction by itself.
     """

@@ -95,7 +95,7 @@ async def remove_webhooks(
 async def renew(
     connection: Connection, webhook_id: str, challenge: str, now: datetime
 ) -> None:
-    """Have the receiver asked again; deliveries go on where they stopped."""
+    """Challenge the receiver again; deliveries resume where they stopped."""
     await connection.execute(
         update(webhook)
         .where(webhook.c.webhook_id == webhook_id)

@@ -113,7 +113,7 @@ def _settle_auth(
 
 
 def _has_extension(parameters: JsonValue) -> bool:
-    """Tell quickly, as hardly any document has one."""
+    """Return quickly whether a document may have one; hardly any has."""
     if isinstance(parameters, dict):
         parameters = list(parameters.values())
     return isinstance(parameters, list) and any(

@@ -192,7 +192,7 @@ def _lists_calls_otherwise(raw: JsonObject) -> bool:
 
 
 def _can_be_called(value: JsonValue) -> bool:
-    """Tell if it has an address and a method."""
+    """Return whether it has an address and a method."""
     return (
         isinstance(value, dict)
         and has_text(value, "endpoint", "path", "url", "href")

@@ -40,7 +40,7 @@ class Report:
 
     @property
     def document(self) -> Document | None:
-        """None if refused."""
+        """Return the document, or None if it was refused."""
         return self.result.document if isinstance(self.result, Parsed) else None
 
     @property
@@ -50,7 +50,7 @@ class Report:
 
     @property
     def deviations(self) -> tuple[Deviation, ...]:
-        """Those of a refused document were noted before it was refused."""
+        """Return all deviations; of a refused document those noted before the refusal."""
         result = self.result
         return (
             result.document.deviations
@@ -60,13 +60,13 @@ class Report:
 
     @property
     def points_on(self) -> bool:
-        """Tell if it is a page without tools that names discovery documents instead."""
+        """Return whether a page without tools names discovery documents instead."""
         is_bare = not any(map(concerns_tool, self.deviations))
         return self.document is None and is_bare and bool(self.links)
 
     @property
     def format(self) -> Format | None:
-        """Told of a refused document too, where it can be."""
+        """Return the format, of a refused document too where it is known."""
         match self.result:
             case Parsed(document):
                 return document.format

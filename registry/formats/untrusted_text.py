@@ -52,7 +52,7 @@ def neutralise_all(value: Any) -> Any:
 
 
 def _is_joining(line: str, place: int) -> bool:
-    """Tell if a joiner stands alone between two that are seen, as scripts use it."""
+    """Return whether a joiner is alone between two visible characters, as in scripts."""
     around = line[place - 1 : place] + line[place + 1 : place + 2]
     return (
         line[place] in _JOINERS

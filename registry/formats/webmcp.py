@@ -59,7 +59,7 @@ _COMPOUND = re.compile(r"[a-z][a-z0-9]*+(?:[_.:-][A-Za-z0-9]|[A-Z])")
 
 
 def names_webmcp(raw: JsonObject) -> bool:
-    """Tell if the document declares itself as WebMCP and has some of its content."""
+    """Return whether the document declares itself WebMCP and has some of its content."""
     marks = (raw.get(name) for name in _MARKED)
     if not any(isinstance(mark, str) and _MARK.search(mark) for mark in marks):
         return False
@@ -82,7 +82,7 @@ def _has_contents(value: JsonValue) -> bool:
 
 
 def _tells_tools(value: JsonValue) -> bool:
-    """Tell if these are tools; of bare names most must look like names of tools."""
+    """Return whether these are tools: most bare names must look like names of tools."""
     if not isinstance(value, list):
         return lists_tools(value)
     if any(isinstance(item, dict) and _TELLING & item.keys() for item in value):
@@ -93,7 +93,7 @@ def _tells_tools(value: JsonValue) -> bool:
 
 
 def _is_compound(name: str) -> bool:
-    """Tell if a name has several words: `React` and `Docker` are tools of another kind."""
+    """Return whether a name has several words; `React` and `Docker` are other tools."""
     return bool(_COMPOUND.match(name))
 
 
@@ -104,7 +104,7 @@ def _lists_objects(value: JsonValue, *keys: str) -> bool:
 
 
 def _offers_servers(value: JsonValue) -> bool:
-    """Tell if servers have an address; a command would run on the agent's own machine."""
+    """Return whether servers have an address; a command runs on the agent's machine."""
     return isinstance(value, dict) and any(
         isinstance(server, dict) and isinstance(server.get("url"), str)
         for server in value.values()
@@ -112,7 +112,7 @@ def _offers_servers(value: JsonValue) -> bool:
 
 
 def _is_foreign(raw: JsonObject) -> bool:
-    """Tell if it is an MCP bundle, which is installed, or a request to a model."""
+    """Return whether it is an MCP bundle, to be installed, or a request to a model."""
     server = raw.get("server")
     return "messages" in raw or (
         isinstance(server, dict) and bool({"mcp_config", "entry_point"} & server.keys())

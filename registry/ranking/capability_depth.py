@@ -89,7 +89,7 @@ def _richest_first(capability: Capability) -> tuple[int, list[str]]:
 def is_near_duplicate(
     a: AbstractSet[str], b: AbstractSet[str], threshold_bp: int
 ) -> bool:
-    """Tell if the Jaccard index reaches the threshold; empty sets are duplicates."""
+    """Return whether the Jaccard index reaches the threshold; empty sets are duplicates."""
     smaller, larger = len(a), len(b)
     if smaller > larger:
         smaller, larger = larger, smaller

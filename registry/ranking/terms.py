@@ -220,7 +220,7 @@ def _joined(first: str, second: str, hyphenated: bool) -> str | None:
 
 
 def may_be_joined(word: str) -> bool:
-    """Tell if it is joined to some word that may follow."""
+    """Return whether it is joined to some word that may follow."""
     return word in _FIRST_PARTS
 
 

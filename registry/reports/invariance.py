@@ -143,7 +143,7 @@ def is_violated(
     *,
     slack: int = 0,
 ) -> bool:
-    """Tell whether a trial failed. changed: ids of sites that were changed or added.
+    """Return whether a trial failed. changed: ids of sites that were changed or added.
 
     slack: others may change places whose scores moved no farther, see `slack_of`.
     """
@@ -190,7 +190,7 @@ def _has_same_order(before: Page, after: Page, changed: AbstractSet[int]) -> boo
 def _has_moved(
     before: Page, after: Page, changed: AbstractSet[int], slack: int
 ) -> bool:
-    """Tell whether a site of both pages moved farther than that."""
+    """Return whether a site of both pages moved farther than that."""
     ours, theirs = before.score_by_site(), after.score_by_site()
     return slack == 0 or any(
         abs(ours[site_id] - theirs[site_id]) > slack

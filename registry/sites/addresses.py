@@ -81,7 +81,7 @@ def is_public(address: Address) -> bool:
 
 @lru_cache(maxsize=1024)
 def is_public_host(host: str) -> bool:
-    """Tell if the host of a URL, a name or a number, may lead out of a local network.
+    """Return whether the host of a URL, a name or a number, may lead out of a local network.
 
     Numbers count in every spelling that browsers take for an address (WHATWG URL, host
     parsing): `127.1`, `0x7f000001`, full-width digits, percent-encoded ones.
@@ -98,7 +98,7 @@ def is_public_host(host: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def is_loopback_host(host: str) -> bool:
-    """Tell if the host of a URL is this machine, by name or by number."""
+    """Return whether the host of a URL is this machine, by name or by number."""
     name = _plain(host)
     address = _address(name)
     if address is not None:

@@ -82,7 +82,7 @@ def hash_count(size: int, level: int) -> int:
 
 
 def is_in_tree(part: Tile | Bundle, size: int) -> bool:
-    """Tell if a tree of that size fills the tile or bundle to its width."""
+    """Return whether a tree of that size fills the tile or bundle to its width."""
     level = part.level if isinstance(part, Tile) else 0
     return part.index * TILE_WIDTH + part.width <= hash_count(size, level)
 

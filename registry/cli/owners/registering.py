@@ -136,7 +136,7 @@ def revoke(
     revoked_kid: str | None,
     as_json: bool,
 ) -> None:
-    """Have a key of the site trusted never again, wherever it is published."""
+    """Revoke a key of the site for good, wherever it is published."""
     kid = _kid_of(revoked_key, revoked_kid, "--revoked-key", "--revoked-kid")
     members = {"revoked_kid": kid}
     _state(host, _load(key, host), url, "revoke", members, as_json=as_json)
@@ -145,7 +145,7 @@ def revoke(
 @click.command()
 @act_options
 def recover(host: str, key: Path | None, url: str, *, as_json: bool) -> None:
-    """Have a new key trusted where the old one is lost: publish it, and run this.
+    """Recover a site whose key is lost: publish a new key, then run this.
 
     Run it again until the status is active. Beside the lost key, while that is
     published, the new one waits an hour; by itself it needs a DNS record, for three

@@ -78,7 +78,7 @@ def crawl(
 def _crawler(
     settings: Settings, *arguments: str, stderr: int | None = None
 ) -> Iterator[subprocess.Popen[str]]:
-    """Its process; a signal that ends us is passed on, and it ends by itself."""
+    """Run the crawler's process; a signal that ends us is passed on to it."""
     process = subprocess.Popen(  # noqa: S603 — this Python
         [sys.executable, "-m", "crawler", *arguments],
         env={**os.environ, **as_environment(settings)},
@@ -155,7 +155,7 @@ def _run(settings: Settings, *, as_json: bool) -> int:
 
 
 def _show_log(process: subprocess.Popen[str]) -> None:
-    """Above the figures."""
+    """Print the crawler's log above the figures."""
     for line in process.stderr or ():
         console.print(Text(printable(line.rstrip(), _LONGEST_LOG_LINE)), soft_wrap=True)
 

@@ -57,7 +57,7 @@ class Teller:
         }
 
     def lines(self, event: Event) -> Iterator[Text]:
-        """None for an event of a newer crawler."""
+        """Yield the lines of an event; none for one of a newer crawler."""
         tell = self._lines.get(str(event.get("event")))
         if tell:
             yield from tell(event)

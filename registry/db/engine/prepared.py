@@ -29,7 +29,7 @@ Rows = list[SimpleNamespace]
 
 
 class Prepared:
-    """Made at import; awaited with a connection and the parameters."""
+    """A statement compiled at import; awaited with a connection and parameters."""
 
     def __init__(self, statement: Executable) -> None:
         compiled: Any = statement.compile(dialect=_DIALECT)  # type: ignore[attr-defined]
@@ -42,7 +42,7 @@ class Prepared:
         }
 
     async def __call__(self, connection: "Connection | Gathered", **given: Any) -> Rows:
-        """Its rows, none where it is gathered. Raises: DriverError."""
+        """Return the rows; none if the statement is gathered. Raises: DriverError."""
         if isinstance(connection, Gathered):
             connection.add(self, given)
             return []
@@ -91,7 +91,7 @@ class Gathered:
 
 @lru_cache(maxsize=64)
 def _joined(several: tuple[str, ...]) -> str:
-    """One statement, whose parameters are those of all, one after the other."""
+    """Join statements into one, whose parameters are theirs one after the other."""
     parts, before = [], 0
     for place, sql in enumerate(several):
         parts.append(f"part_{place} AS ({_moved(sql, before)})")
@@ -135,7 +135,7 @@ async def _raw(connection: Connection) -> AsyncIterator[Any]:
 
 
 async def _pooled(connection: Connection) -> PoolProxiedConnection:
-    """Only a connection that has to be made anew is worth SQLAlchemy's greenlet."""
+    """Return the pooled connection; only a new one takes SQLAlchemy's greenlet."""
     held = connection.sync_connection
     if held is None or held.invalidated or held.closed:
         return await connection.get_raw_connection()

@@ -93,7 +93,7 @@ LEASE = text(f"""
 async def lease_tasks(
     connection: Connection, *, now: datetime, lease: timedelta, limit: int
 ) -> list[Task]:
-    """Those longest ready, at most `limit`, to nobody else before `lease` is over."""
+    """Lease the tasks longest ready, at most `limit`, each for the time `lease`."""
     rows = await connection.execute(
         LEASE, {"now": now, "until": now + lease, "limit": limit}
     )
@@ -196,7 +196,7 @@ async def complete(connection: Connection, leased: Task, **came: Any) -> bool:
 async def complete_all(
     connection: Connection, several: Sequence[Completion]
 ) -> frozenset[Lease]:
-    """Those of the leases that still held, and under which was written."""
+    """Write what came of tasks; return the leases that still held."""
     written = await _COMPLETE(
         connection,
         **{

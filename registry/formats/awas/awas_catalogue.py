@@ -75,7 +75,7 @@ def _objects_in(value: JsonValue) -> list[JsonObject]:
 
 
 def _names_actions(raw: JsonObject) -> bool:
-    """Tell if it has actions that can be called, or with a version are described.
+    """Return whether it has actions that can be called, or with a version are described.
 
     Rules, plans and permission tables name actions too.
     """
@@ -92,7 +92,7 @@ def _names_actions(raw: JsonObject) -> bool:
 
 
 def _is_pointer(raw: JsonObject) -> bool:
-    """Tell if it is a manifest for MCP or A2A agents that points to the AWAS catalogue."""
+    """Return whether a manifest for MCP or A2A agents points to the AWAS catalogue."""
     return _catalogue_in(raw) is not None
 
 

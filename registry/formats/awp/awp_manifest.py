@@ -243,7 +243,7 @@ def _check_inputs(inputs: Reader) -> None:
 
 
 def _is_plain_input(declared: JsonValue) -> bool:
-    """Tell quickly if an input conforms, as nearly every one does."""
+    """Return quickly whether an input conforms; nearly every input does."""
     if not isinstance(declared, dict):
         return False
     kind = declared.get("type")

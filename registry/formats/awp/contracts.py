@@ -26,7 +26,7 @@ class AuthContract:
     optional: frozenset[str]
 
     def settle(self, action: Reader, name: str) -> bool | None:
-        """Tell if the action requires authentication by the contract or its own flag."""
+        """Return whether the contract or the action's own flag requires authentication."""
         declared = action.members.get("auth_required")
         if name in self.required:
             if declared is False:

@@ -65,7 +65,7 @@ class MarkedPage:
         return tuple(map(self._read_action, islice(actions, MAX_ACTIONS)))
 
     def _is_awas(self, bearers: list[Marked]) -> bool:
-        """Tell AWAS from `data-ai-action` on the buttons of chat windows and such."""
+        """Distinguish AWAS from `data-ai-action` on buttons of chat windows and such."""
         name = _word(bearers[0].tag, "action")
         return (
             bool(self._naming.get(name))
@@ -202,7 +202,7 @@ class MarkedPage:
         return tuple(call for call in calls if call is not None)
 
     def _leads_astray(self, bearer: Marked) -> bool:
-        """Tell if an address of its own is left out as a private one."""
+        """Return whether an address of its own is left out as a private one."""
         holder, tag = _holder_of(bearer), bearer.tag
         addresses = [_attribute(tag, "endpoint")]
         addresses.append(tag.attributes.get("href", "") if tag.name == "a" else "")
@@ -234,7 +234,7 @@ def _holder_of(bearer: Marked) -> Holder | None:
 
 
 def _is_submitted(holder: Holder, endpoint: str | None) -> bool:
-    """Tell if the form is submitted; with an endpoint and no target scripts handle it."""
+    """Return whether the form is submitted: scripts handle an endpoint without target."""
     if holder.tag.name != "form":
         return False
     return endpoint is None or "action" in holder.tag.attributes

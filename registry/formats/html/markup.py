@@ -185,7 +185,7 @@ class TagFinder:
             )
 
     def _is_sought(self, name: str, attributes: str, *, closes: bool) -> bool:
-        """Tell if a tag in or around foreign content was asked for.
+        """Return whether a tag in or around foreign content was asked for.
 
         Roots are found unasked: who takes so many tags and no more is done in time.
         """
@@ -196,12 +196,12 @@ class TagFinder:
 
 
 def is_page(body: bytes, content_type: str) -> bool:
-    """Tell a page from a document, by its media type or its first character."""
+    """Distinguish a page from a document, by its media type or its first character."""
     return "html" in content_type.lower() or starts_as_markup(body)
 
 
 def starts_as_markup(body: bytes) -> bool:
-    """Tell if it begins with a tag or comment, behind a byte order mark and space."""
+    """Return whether a tag or comment comes first, behind byte order mark and space."""
     return bool(_MARKUP.match(body))
 
 

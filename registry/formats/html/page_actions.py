@@ -97,7 +97,7 @@ def _decode(body: bytes, content_type: str, log: DeviationLog) -> str:
 
 
 def concerns_tool(deviation: Deviation) -> bool:
-    """Tell if the deviation is of a form, a script or an element, not of the page."""
+    """Return whether the deviation is of a form, script or element, not of the page."""
     return deviation.pointer.startswith(_TOOLS)
 
 
@@ -262,7 +262,7 @@ def _check_descriptions(name: str, controls: list[Control], pointer: Reader) -> 
 
 
 def _is_filled(control: Control) -> bool:
-    """Tell if an agent can give it a value."""
+    """Return whether an agent can give it a value."""
     attributes = control.tag.attributes
     if control.tag.name not in _FILLED or control.kind in _NOT_FILLED:
         return False

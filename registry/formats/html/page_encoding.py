@@ -159,7 +159,7 @@ def _charset_in(text: str) -> Iterator[str]:
 
 
 def _is_plain(body: bytes) -> bool:
-    """Tell if it reads alike in every encoding that holds ASCII."""
+    """Return whether it reads alike in every encoding that holds ASCII."""
     return body.isascii() and b"\x1b" not in body
 
 

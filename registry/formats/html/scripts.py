@@ -97,7 +97,7 @@ def _aliases(script: Script) -> Iterator[str]:
 
 
 def _is_definition(script: Script, name: int, opening: int) -> bool:
-    """Tell a definition, `function registerTool(tool) {…}` or a method, from a call."""
+    """Distinguish a definition, `function registerTool(tool) {…}`, from a call."""
     behind = script.token(script.behind(opening))
     return script.token(name - 1) == "function" or behind == "{"
 

@@ -46,7 +46,7 @@ def is_a2a(raw: JsonObject) -> bool:
 
 
 def _is_bare_card(raw: JsonObject) -> bool:
-    """Tell if it is a card without skills; one that lists tools of MCP has more to say."""
+    """Return whether a card has no skills and lists no tools of MCP either."""
     if raw.get("skills") not in (None, []) or names_mcp_tools(raw.get("mcp")):
         return False
     capabilities = raw.get("capabilities")
@@ -142,7 +142,7 @@ def _read_calls(
 
 
 def _read_security(holder: Reader) -> bool | None:
-    """Tell if a security scheme is required, unless none also suffices, as in OpenAPI.
+    """Return whether each alternative requires a security scheme, as in OpenAPI.
 
     Schemes alone say how callers identify themselves, not whether they must.
     """

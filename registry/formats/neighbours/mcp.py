@@ -59,7 +59,7 @@ _SITES = ("homepage", "websiteUrl", "website")
 
 
 def is_mcp(raw: JsonObject) -> bool:
-    """Tell if the document is about MCP; `tools` alone could be WebMCP."""
+    """Return whether the document is about MCP; `tools` alone could be WebMCP."""
     return (
         _is_named(raw)
         or isinstance(raw.get("serverInfo"), dict)
@@ -89,7 +89,7 @@ def _is_server_json(raw: JsonObject) -> bool:
 
 
 def _is_reached(raw: JsonObject) -> bool:
-    """Tell if the document names a transport of MCP and an address or tools."""
+    """Return whether the document names a transport of MCP and an address or tools."""
     transport = raw.get("transport")
     named = transport.get("type") if isinstance(transport, dict) else transport
     several = named if isinstance(named, list) else [named]
@@ -117,7 +117,7 @@ def _lists_servers(raw: JsonObject) -> bool:
 
 
 def _is_server(value: JsonValue) -> bool:
-    """Tell an MCP server from those of OpenAPI and status pages, with name and URL alone."""
+    """Distinguish MCP servers from those of OpenAPI, which have name and URL alone."""
     return isinstance(value, dict) and not _SERVING.isdisjoint(value)
 
 
@@ -180,7 +180,7 @@ def _read_all(
 
 
 def _is_published(raw: JsonObject) -> bool:
-    """Tell if it says to follow the schema of the MCP registry's `server.json`."""
+    """Return whether it declares the schema of the MCP registry's `server.json`."""
     schema = raw.get("$schema")
     return (
         isinstance(schema, str)

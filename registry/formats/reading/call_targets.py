@@ -81,7 +81,7 @@ def page_base(href: str, *, url: str, allow_loopback: bool = False) -> str:
 
 
 def is_private_target(target: str, *, base: str) -> bool:
-    """Tell if the URL leads to loopback, or to a link-local or private address."""
+    """Return whether the URL leads to a loopback, link-local or private address."""
     try:
         parts = urlsplit(urljoin(base, target.strip()))
         host = parts.hostname
@@ -93,7 +93,7 @@ def is_private_target(target: str, *, base: str) -> bool:
 
 
 def is_off_origin(url: str, *, site_url: str) -> bool:
-    """Tell if the absolute URL leaves the site's host or port."""
+    """Return whether the absolute URL leaves the site's host or port."""
     origin = _origin(site_url)
     if origin and url.startswith(f"{origin}/"):
         return False

@@ -25,7 +25,7 @@ _CONFIRMATIONS = (
 
 
 def read_auth(declared: Reader) -> bool | None:
-    """Tell if callers must authenticate, from a flag, a word or an object.
+    """Return whether callers must authenticate, from a flag, a word or an object.
 
     An object has a flag, or names the scheme in `type` or `schemes`. Prose and unknown
     schemes count as undeclared.

@@ -90,7 +90,7 @@ def type_name(declared: str) -> str:
 
 
 def is_schema(value: JsonValue) -> bool:
-    """Tell a JSON Schema from a map of parameters.
+    """Distinguish a JSON Schema from a map of parameters.
 
     A map may itself have a parameter called `type` or `properties`.
     """

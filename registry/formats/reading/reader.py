@@ -282,7 +282,7 @@ class Reader:
         return self.resolve(text, names=names, base=base) if text else None
 
     def names_private(self, *names: str, base: str = "") -> bool:
-        """Tell if one of the texts is an address that is left out as a private one."""
+        """Return whether one of the texts is an address left out as private."""
         texts = (self.members.get(name) for name in names)
         return any(
             is_private_target(text, base=base or self.log.url)

@@ -8,7 +8,7 @@ def has_text(members: JsonObject, *names: str) -> bool:
 
 
 def lists_objects_with(value: JsonValue, *names: str) -> bool:
-    """Tell if an object in the list has a text in one of the members."""
+    """Return whether an object in the list has a text in one of the members."""
     return isinstance(value, list) and any(
         isinstance(item, dict) and has_text(item, *names) for item in value
     )

@@ -42,7 +42,7 @@ _MODES: dict[str, Sensitivity] = {
 
 
 def lists_tools(value: JsonValue, names: tuple[str, ...] = TOOL_NAMES) -> bool:
-    """Tell if the value has at least one named tool."""
+    """Return whether the value has at least one named tool."""
     if isinstance(value, list):
         return any(_is_named(item, names) for item in value)
     if isinstance(value, dict):
@@ -54,7 +54,7 @@ def lists_tools(value: JsonValue, names: tuple[str, ...] = TOOL_NAMES) -> bool:
 
 
 def names_mcp_tools(value: JsonValue) -> bool:
-    """Tell if a member `mcp` lists tools or, in a map, says what each of them does."""
+    """Return whether a member `mcp` lists tools, or maps them to descriptions."""
     tools = value.get("tools") if isinstance(value, dict) else None
     if not isinstance(tools, dict):
         return lists_tools(tools)
@@ -129,7 +129,7 @@ def _mapped_tools(
 
 
 def _is_group(value: JsonValue) -> bool:
-    """Tell if the value is a list of tools, or a map of objects that have names."""
+    """Return whether the value is a list of tools, or a map of named objects."""
     if isinstance(value, dict):
         members = list(value.values())
         return bool(members) and all(

@@ -178,7 +178,7 @@ def _wab_transports(site: Site) -> tuple[Call, ...]:
 
 
 def has_bridge(action: Action) -> bool:
-    """Tell if it can be called by a transport that WAB 1.0 has."""
+    """Return whether it can be called by a transport that WAB 1.0 has."""
     return any(call.format == "wab" and _is_bridge(call) for call in action.calls)
 
 

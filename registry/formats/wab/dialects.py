@@ -22,7 +22,7 @@ def is_wab(raw: JsonObject) -> bool:
 
 
 def _is_generated(raw: JsonObject) -> bool:
-    """Tell if one of the project's packages made it, whose documents have no other mark."""
+    """Return whether one of WAB's packages wrote it; its documents have no other mark."""
     generator = raw.get("generator")
     return isinstance(generator, str) and generator.startswith(("@wab/", "wab/"))
 

@@ -118,7 +118,7 @@ def _read_actions(body: Reader) -> tuple[Action, ...]:
 
 
 def _is_bare_permission(command: Reader) -> bool:
-    """Tell if it is a permission that a bridge lists again as a command."""
+    """Return whether it is a permission that a bridge lists again as a command."""
     named = command.members.get("name")
     return named in STANDARD_PERMISSIONS and "description" not in command.members
 

@@ -193,7 +193,7 @@ def next_key_state(key: KnownKey, observation: Observation) -> KeyState:
 
 
 def _lacks(fetched: KeysFetched, key: KnownKey) -> bool:
-    """Tell if this very source stopped serving the key; other sources do not count."""
+    """Return whether this source stopped serving the key; others do not count."""
     reference = key.reference
     return (
         fetched.source_url == reference.source_url and reference.kid not in fetched.kids

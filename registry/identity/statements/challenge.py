@@ -33,7 +33,7 @@ CHALLENGE_LIFETIME = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextStep:
-    """One way to prove control; any one of them is enough.
+    """A way to prove control; each suffices alone.
 
     where: a URL, or the name of a TXT record. put: its content, with a blank to fill in.
     """

@@ -143,7 +143,7 @@ def _verify_origin(request: Call, services: Services) -> None:
 
 
 def _is_counted(message: object) -> bool:
-    """Tell if a tool counts the message itself."""
+    """Return whether a tool counts the message itself."""
     if not isinstance(message, dict) or message.get("method") != "tools/call":
         return False
     params = message.get("params")

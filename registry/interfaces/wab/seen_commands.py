@@ -37,7 +37,7 @@ class SeenCommands:
             self._share(folder)
 
     def take(self, session: str, command: str) -> bool:
-        """Tell if it is new, and remember it. Of two at once, one is new."""
+        """Return whether it is new, and remember it. Of two at once, one is new."""
         name = f"{session}\0{command}".encode()
         digest = blake2b(name, digest_size=8, key=self._key).digest()
         tag = int.from_bytes(digest, "little") or 1  # 0: no command

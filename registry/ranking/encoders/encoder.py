@@ -35,7 +35,7 @@ class Encoder(Protocol):
         """Return `vectors.SITE_BYTES` bytes a site; all zero without meaningful words."""
 
     def is_one_piece(self, word: str) -> bool:
-        """Tell if the vocabulary of frequent pieces has the whole word."""
+        """Return whether the vocabulary of frequent pieces has the whole word."""
 
     def word_pieces(self) -> Sequence[str]:
         """Return the pieces of that vocabulary that start a word."""

@@ -58,7 +58,7 @@ class SentencePieces:
         return [BEGIN, *islice(numbers, most), END]
 
     def say_something(self, numbers: Sequence[int]) -> bool:
-        """Tell if some of a text's pieces is known, and more than a space."""
+        """Return whether some of a text's pieces is known, and more than a space."""
         return not self._silent.issuperset(numbers[1:-1])
 
     def _split(self, word: str) -> list[int]:

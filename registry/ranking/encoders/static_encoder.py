@@ -156,7 +156,7 @@ def _padded(total: Floats) -> Floats:
 
 
 def _is_byte(text: str) -> bool:
-    """Tell if the piece is a byte of a character that the table lacks."""
+    """Return whether the piece is a byte of a character that the table lacks."""
     return text.startswith("<0x")
 
 

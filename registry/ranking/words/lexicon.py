@@ -153,7 +153,7 @@ class Lexicon:
         return (self._with_plain_vowels(word),)
 
     def _may_be_parts(self, word: str) -> bool:
-        """Tell if it begins and ends with a part, as few words do."""
+        """Return whether it begins and ends with a part, as few words do."""
         lengths = range(self._shortest_part, min(len(word), self._longest_part) + 1)
         begins = [word[:length] for length in lengths]
         if self._parts.isdisjoint(begins):
@@ -227,7 +227,7 @@ _JOINS = attrgetter("joins")
 
 
 def _are_joined(words: Sequence[QueryWord]) -> bool:
-    """Tell if some may be put together, so that the text must be read at once."""
+    """Return whether some may be put together, so that the text must be read at once."""
     pairs = pairwise(words)
     return any(second.word in first.joins for first, second in pairs if first.joins)
 
@@ -325,7 +325,7 @@ def _by_letters(words: Iterable[str]) -> dict[frozenset[str], tuple[str, ...]]:
 
 
 def is_single_slip(word: str, other: str) -> bool:
-    """Tell if two different words are at a distance of 1."""
+    """Return whether two different words are at a distance of 1."""
     same = sum([1 for _ in takewhile(bool, map(eq, word, other))])
     rest, facing = word[same:], other[same:]
     return (

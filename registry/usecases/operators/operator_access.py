@@ -119,7 +119,7 @@ class OperatorAccess:
         return operator_id
 
     async def _use(self, operator_id: str, used: UsedNonce, now: datetime) -> None:
-        """Kept a little longer, as another process may take it to be earlier."""
+        """Use up the nonce, remembered longer for processes whose clocks are behind."""
         expires = datetime.fromtimestamp(used.expires, UTC)
         forgotten_at = expires + timedelta(seconds=MAX_SKEW_S)
         async with reading(self._engine).connect() as connection:

@@ -76,11 +76,11 @@ async def carry_out(
 
 
 class LeaseLost(Exception):
-    """Another crawler has the registration now; what was done is rolled back."""
+    """A lease that another crawler has by now; all that was done is rolled back."""
 
 
 class _Decision:
-    """One transaction; whatever raises rolls all of it back."""
+    """A decision in one transaction, which any exception rolls back as a whole."""
 
     def __init__(
         self,

@@ -62,7 +62,7 @@ def plain_search(scope: Scope, receive: Receive, send: Send) -> Call | None:
 
 
 def _are_plain(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Tell whether there is one host, and no origin that awaits an answer of its own."""
+    """Return whether there is one host, and no origin that awaits an answer of its own."""
     hosts = [value for name, value in headers if name == b"host"]
     return (
         len(hosts) == 1
@@ -72,7 +72,7 @@ def _are_plain(headers: Iterable[tuple[bytes, bytes]]) -> bool:
 
 
 def _are_known(request: Call) -> bool:
-    """Tell whether `verify_query` would let the parameters pass."""
+    """Return whether `verify_query` would let the parameters pass."""
     given = [name for name, _ in request.query_params.multi_items()]
     names = set(given)
     return len(names) == len(given) and _REQUIRED <= names <= _PARAMETERS.keys()
