@@ -31,7 +31,7 @@ from registry.bench.service import (
     serving,
 )
 from registry.cli.service.command_settings import settings_or_exit
-from registry.cli.service.serve import verify_port_is_free
+from registry.cli.service.ports import verify_port_is_free
 from registry.client import RegistryClient
 from registry.identity.keys.private_keys import generate_private_key, public_key_of
 from registry.identity.statements.jws import OPERATOR_TYP, sign_compact

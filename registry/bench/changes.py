@@ -33,7 +33,7 @@ from registry.bench.service import (
 )
 from registry.bench.synthetic import tables
 from registry.cli.service.command_settings import settings_or_exit
-from registry.cli.service.serve import verify_port_is_free
+from registry.cli.service.ports import verify_port_is_free
 from registry.client import RegistryClient
 from registry.db.engine.engines import Engine, engine_at
 from registry.db.sites import profiles

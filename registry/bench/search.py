@@ -31,7 +31,7 @@ from registry.bench.service import (
     serving,
 )
 from registry.cli.service.command_settings import settings_or_exit
-from registry.cli.service.serve import verify_port_is_free
+from registry.cli.service.ports import verify_port_is_free
 from registry.db.engine.embedded import EmbeddedPostgres
 from registry.db.engine.engines import Engine, engine_at
 from registry.db.log import entries as log

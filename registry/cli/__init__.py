@@ -23,6 +23,7 @@ COMMANDS = {
     "operator": "registry.cli.operator:operator",
     "crawl": "registry.cli.service.crawling:crawl",
     "audit": "registry.auditor:audit",
+    "witness": "registry.cli.witness.run_witness:witness",
     "publish": "registry.cli.service.publishing:publish",
     "erase": "registry.cli.service.erasing:erase",
     "report": "registry.cli.reports.reporting:report",

@@ -77,6 +77,21 @@ WITNESS_ANSWER_INVALID = ProblemType(
     "The witness answered what no witness may answer",
     "Compare its verifier key and URL; if they are right, tell its operator.",
 )
+WITNESS_REQUEST_MALFORMED = ProblemType(
+    "log_witness_request_malformed",
+    "This is no request of C2SP tlog-witness",
+    "Send old and a size, at most 63 base64 hashes, a blank line and the checkpoint.",
+)
+WITNESS_LOG_UNKNOWN = ProblemType(
+    "log_witness_log_unknown",
+    "This witness does not follow the log",
+    "Ask the witness's operator to follow the log's verifier key.",
+)
+WITNESS_CONFLICT = ProblemType(
+    "log_witness_conflict",
+    "The witness last cosigned another tree of this log",
+    "Begin the proof at the size that it names.",
+)
 
 LOG_CHECKPOINT_INVALID = ProblemType(
     "log_checkpoint_invalid",

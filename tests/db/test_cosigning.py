@@ -3,7 +3,9 @@
 import asyncio
 import contextlib
 import os
+import socket
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -13,6 +15,7 @@ from sqlalchemy.engine import URL
 from crawler.cosigning import Cosigning
 from registry.db.engine.engines import Engine, Role
 from registry.settings import Settings, as_environment
+from registry.sites.hosts_file import Endpoint
 from registry.tlog.checkpoint import VerifiedCheckpoint, verify_checkpoint
 from registry.tlog.note import (
     NoteSignature,
@@ -20,7 +23,9 @@ from registry.tlog.note import (
     format_note,
     format_vkey,
     parse_note,
+    parse_vkey,
 )
+from registry.tlog.witness import Witness
 from registry.usecases.log.served_log import ServedLog, WitnessPolicy
 from tests.crawler.net import Net
 from tests.crawler.witness_server import WitnessServer, answer, witness_signer
@@ -334,3 +339,59 @@ async def test_the_process_asks_until_it_is_told_to_stop(  # noqa: PLR0917 — f
         process.terminate()
         assert await process.wait() == 0
     await until_served(served, servers, 300, 3)
+
+
+async def test_a_witness_of_our_own_is_asked_as_any_other(
+    engines: dict[Role, Engine], net: Net, log: FilledLog, tmp_path: Path
+) -> None:
+    """`fair-registry witness` in a process of its own, by TLS; killed, and come back."""
+    host, vkey = "w9.test", format_vkey(SIGNER.verifier_key)
+    certified = net.authority.issue_cert(host)
+    certified.private_key_pem.write_to_path(str(tmp_path / "key.pem"))
+    for blob in certified.cert_chain_pems:
+        blob.write_to_path(str(tmp_path / "cert.pem"), append=True)
+    with closing(socket.create_server(("127.0.0.1", 0))) as trial:
+        port: int = trial.getsockname()[1]
+    net.hosts[host] = Endpoint("127.0.0.1", port)
+    arguments = [
+        *("-m", "registry", "witness", "--name", host, "--follow", vkey),
+        *("--port", str(port), "--data", str(tmp_path / "witness")),
+        *("--certificate", str(tmp_path / "cert.pem")),
+        *("--certificate-key", str(tmp_path / "key.pem")),
+    ]
+    for size in (3, 700):
+        process = await asyncio.create_subprocess_exec(sys.executable, *arguments)
+        try:
+            await until_listening(port)
+            key = parse_vkey(
+                (tmp_path / "witness" / "witness.vkey").read_text().strip()
+            )
+            witness = Witness(key=key, prefix=f"https://{host}")
+            work = Cosigning(
+                engines[Role.COSIGNER], net.fetcher(), [witness], quorum=1, pause_s=0.01
+            )
+            await log.grow(size)
+            policy = WitnessPolicy(witnesses=(witness,), quorum=1)
+            served = ServedLog(engines[Role.API], policy)
+            async with asking(work), asyncio.timeout(PATIENCE_S):
+                while (newest := await served.checkpoint()) is None or (
+                    newest.size != size
+                ):
+                    await asyncio.sleep(0.01)
+            verified = verify_checkpoint(newest.note, SIGNER.verifier_key, [key])
+            assert len(verified.cosignatures) == 1
+        finally:
+            process.kill()
+            await process.wait()
+
+
+async def until_listening(port: int) -> None:
+    async with asyncio.timeout(60):
+        while True:
+            try:
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+            except OSError:
+                await asyncio.sleep(0.05)
+            else:
+                writer.close()
+                return

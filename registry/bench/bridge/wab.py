@@ -18,7 +18,7 @@ from registry.bench.bridge.wab_clients import BridgeClient, HttpClient, SocketCl
 from registry.bench.scratch import database_url, scratch_folder, scratch_postgres
 from registry.bench.service import UNLIMITED, build_index, prepare, serving
 from registry.cli.service.command_settings import settings_or_exit
-from registry.cli.service.serve import verify_port_is_free
+from registry.cli.service.ports import verify_port_is_free
 from registry.interfaces.http.limits import LIMITS, Kind
 from registry.observability import configure_logging
 from registry.terminal.output import json_option, tell, tell_figures

@@ -23,7 +23,7 @@ from registry.bench.fuzzing.spoiled_requests import FuzzedRequest, Spoiler
 from registry.bench.scratch import database_url, scratch_folder, scratch_postgres
 from registry.bench.service import UNLIMITED, build_index, prepare, serving
 from registry.cli.service.command_settings import settings_or_exit
-from registry.cli.service.serve import verify_port_is_free
+from registry.cli.service.ports import verify_port_is_free
 from registry.interfaces.web.openapi import openapi_document
 from registry.observability import configure_logging
 from registry.settings import Settings

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from registry.cli.service.command_settings import settings_or_exit
 from registry.cli.service.database import reached_database
-from registry.cli.service.serve import verify_port_is_free
+from registry.cli.service.ports import verify_port_is_free
 from registry.compiled.library import explain_absence, find_library, how_to_compile
 from registry.db.engine.engines import (
     DatabaseError,

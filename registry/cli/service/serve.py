@@ -1,7 +1,6 @@
 """`serve`: the whole service in one command."""
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
@@ -20,6 +19,7 @@ from registry.cli.service.database import (
     url_of,
     verify_roles,
 )
+from registry.cli.service.ports import verify_port_is_free
 from registry.cli.service.supervise import Supervisor, parts_of_service
 from registry.client import RegistryClient
 from registry.db.engine.embedded import EmbeddedPostgres, start_embedded
@@ -134,21 +134,6 @@ async def beside(works: list[Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
         while isinstance(first, BaseExceptionGroup):
             first = first.exceptions[0]
         raise first from None
-
-
-def verify_port_is_free(host: str, port: int) -> None:
-    """Raises: click.ClickException; the web process itself could only try for ever."""
-    family, kind, protocol, _, address = socket.getaddrinfo(
-        host, port, type=socket.SOCK_STREAM
-    )[0]
-    with socket.socket(family, kind, protocol) as trial:
-        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            trial.bind(address)
-        except OSError as error:
-            raise click.ClickException(
-                f"can't listen on {host}:{port}: {error.strerror}; take another --port"
-            ) from error
 
 
 async def keep_running(postgres: EmbeddedPostgres) -> None:
