@@ -48,7 +48,7 @@ async def look(
         try:
             parsed = parse_host(host, test_hosts=test_hosts)
         except Refused as refused:
-            trace.tell(trace.NotTaken.of, host, refused.problem)
+            trace.emit(trace.NotTaken.of, host, refused.problem)
             return False
         discovery = await discover(
             fetcher,
@@ -68,7 +68,7 @@ async def carry_out(
         try:
             name = parse_host(host, test_hosts=context.test_hosts).name
         except Refused as refused:
-            trace.tell(trace.NotTaken.of, host, refused.problem)
+            trace.emit(trace.NotTaken.of, host, refused.problem)
             return False
         now = context.clock()
         async with context.engine.begin() as connection:
@@ -78,9 +78,9 @@ async def carry_out(
             listed = await sites.find_site(connection, name)
         if task is None:
             why: trace.WhyNotLeased = "leased" if listed else "not_listed"
-            trace.tell(trace.NotLeased, host=name, why=why)
+            trace.emit(trace.NotLeased, host=name, why=why)
             return False
-        trace.tell(
+        trace.emit(
             trace.Leased,
             site_id=task.site_id,
             fence=task.fence,
@@ -94,7 +94,7 @@ async def carry_out(
         async with context.engine.connect() as connection:
             outcome = (await tasks.outcomes_of(connection, task.site_id))["crawl"]
         due_at = outcome["nextDueAt"] or now
-        _tell_schedule(
+        _emit_schedule(
             outcome.get("result", ""), outcome.get("code", ""), now, due_at, due_at
         )
         return outcome.get("result") in {"fetched", "unchanged"}
@@ -121,21 +121,21 @@ def _judge(
             now=now,
         )
     except RegistryError as refused:
-        trace.tell(trace.NotUnderstood.of, refused.problem)
-        _tell_retry(discovery, failed or refused.code, now)
+        trace.emit(trace.NotUnderstood.of, refused.problem)
+        _emit_retry(discovery, failed or refused.code, now)
         return False
-    _tell_understood(understood, given)
+    _emit_understood(understood, given)
     next_at = partial(Revisits().next_at, now, NEVER_VISITED)
-    _tell_schedule("fetched", "", now, next_at(lambda: 0.0), next_at(lambda: 1.0))
+    _emit_schedule("fetched", "", now, next_at(lambda: 0.0), next_at(lambda: 1.0))
     return True
 
 
-def _tell_understood(understood: ParsedSite, given: Sequence[Problem]) -> None:
+def _emit_understood(understood: ParsedSite, given: Sequence[Problem]) -> None:
     for problem in understood.problems:
         if problem not in given:
-            trace.tell(trace.Noted.of, problem)
+            trace.emit(trace.Noted.of, problem)
     site = understood.site
-    trace.tell(
+    trace.emit(
         trace.Understood,
         name=site.name,
         category=site.category,
@@ -156,20 +156,20 @@ def _tell_understood(understood: ParsedSite, given: Sequence[Problem]) -> None:
     )
 
 
-def _tell_retry(discovery: Discovery, code: str, now: datetime) -> None:
+def _emit_retry(discovery: Discovery, code: str, now: datetime) -> None:
     pause = discovery.asked_pause(now)
     failures = int(code not in refusals.LATER)
     earliest, latest = (
         next_retry_at(now, failures=failures, draw=lambda: share, retry_after=pause)  # noqa: B023 — called at once
         for share in (0.0, 1.0)
     )
-    _tell_schedule("failed", code, now, earliest, latest)
+    _emit_schedule("failed", code, now, earliest, latest)
 
 
-def _tell_schedule(
+def _emit_schedule(
     result: str, code: str, now: datetime, earliest: datetime, latest: datetime
 ) -> None:
-    trace.tell(
+    trace.emit(
         trace.Scheduled,
         result=result,
         code=code,

@@ -1,6 +1,6 @@
 """Trace of what a visit decides and why, for listeners, while it happens.
 
-In a working crawler nobody does: then an event is not even made, and `tell` costs the
+In a working crawler nobody does: then an event is not even made, and `emit` costs the
 reading of one variable. Names of events and of their members are an interface: they are
 what `crawl --once --json` prints.
 """
@@ -277,7 +277,7 @@ Listener = Callable[[Event], None]
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
-def tell(make: Callable[_P, Event], /, *given: _P.args, **named: _P.kwargs) -> None:
+def emit(make: Callable[_P, Event], /, *given: _P.args, **named: _P.kwargs) -> None:
     """make: makes the event of the arguments, where somebody listens."""
     listener = _listener.get()
     if listener is not None:

@@ -76,8 +76,8 @@ async def swarm(
     ends: codes, as they come.
     """
 
-    async def fetch_again_and_again(place: int, host: str) -> None:
-        await asyncio.sleep(fetcher.config.deadline_s * place / len(hosts))
+    async def fetch_again_and_again(number: int, host: str) -> None:
+        await asyncio.sleep(fetcher.config.deadline_s * number / len(hosts))
         while True:
             try:
                 await fetcher.fetch(f"https://{host}/", Wanted(accept=JSON_TYPES))
@@ -87,8 +87,8 @@ async def swarm(
                 ends.append("fetched")
 
     fetching = [
-        asyncio.create_task(fetch_again_and_again(place, host))
-        for place, host in enumerate(hosts)
+        asyncio.create_task(fetch_again_and_again(number, host))
+        for number, host in enumerate(hosts)
     ]
     try:
         await asyncio.sleep(fetcher.config.deadline_s)

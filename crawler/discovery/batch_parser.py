@@ -61,20 +61,20 @@ def _same(result: Result) -> Result:
 
 
 async def _do(group: "Group[_Steps, Read]", steps: _Steps) -> Any:
-    tell = await group.do(steps)
-    return tell()
+    read = await group.do(steps)
+    return read()
 
 
-async def _carry_out(several: Sequence[_Steps]) -> list[Read]:
-    begun = [_outcome(steps.first) for steps in several]
+async def _carry_out(batch: Sequence[_Steps]) -> list[Read]:
+    begun = [_outcome(steps.first) for steps in batch]
     return [
-        _outcome(partial(_go_on, tell, steps.then))
-        for steps, tell in zip(several, begun, strict=True)
+        _outcome(partial(_go_on, read, steps.then))
+        for steps, read in zip(batch, begun, strict=True)
     ]
 
 
-def _go_on(tell: Read, then: Callable[[Any], Any]) -> Any:
-    return then(tell())
+def _go_on(read: Read, then: Callable[[Any], Any]) -> Any:
+    return then(read())
 
 
 def _outcome(read: Read) -> Read:

@@ -88,11 +88,11 @@ async def discover(
     limits = limits or VisitLimits()
     visit = Visit(fetcher, robots, host, known=known or {}, clock=clock, limits=limits)
     search = _Search(fetcher, host, visit, batch_parser or BatchParser())
-    trace.tell(trace.VisitBegun, host=host.name, declared=declared)
+    trace.emit(trace.VisitBegun, host=host.name, declared=declared)
     try:
         with reusing_connections(limits.max_bytes):
             async with asyncio.timeout(limits.deadline_s):
-                _tell_robots(host.name, await robots.robots_of(host.name))
+                _emit_robots(host.name, await robots.robots_of(host.name))
                 await (
                     search.read_declared(declared) if declared else search.look_around()
                 )
@@ -104,7 +104,7 @@ async def discover(
         )
     discovery = search.report()
     metrics.labelled(metrics.VISITS, discovery.outcome).inc()
-    trace.tell(
+    trace.emit(
         trace.VisitEnded,
         documents=len(discovery.documents),
         unchanged=len(discovery.unchanged),
@@ -200,7 +200,7 @@ class _Search:
             return
         links = await _links_of(page, allow_loopback=self._fetcher.allow_loopback)
         for link in links[:MAX_LINKS]:
-            trace.tell(trace.Linked, page=url, url=link.url, format=link.format)
+            trace.emit(trace.Linked, page=url, url=link.url, format=link.format)
             if found_by == "page" and link.format == "wab" in self._formats:
                 continue  # a declared page is read at once with what else is declared
             await self._read(link.url, "linked", link.format)
@@ -213,14 +213,14 @@ class _Search:
             return False
         url = pointer.references[0]
         if not self._is_of_site(url):
-            self._tell_dangling(pointer, url, "which is on another site")
+            self._note_dangling(pointer, url, "which is on another site")
             return False
         answer = await self._visit.ask(url, "referenced")
         if isinstance(answer, NotModified) or _is_catalogue(await self._parse(answer)):
             self._formats.add("awas")
             return True
         if answer is not None or self._visit.is_absent(url):
-            self._tell_dangling(pointer, url, "where there is no such catalogue")
+            self._note_dangling(pointer, url, "where there is no such catalogue")
         return False
 
     async def _parse(self, answer: DocumentResponse) -> Document | None:
@@ -246,7 +246,7 @@ class _Search:
                 ),
             )
         self._parsed[answer.url] = parsed
-        return _tell_parsed(answer.final_url, parsed)
+        return _emit_parsed(answer.final_url, parsed)
 
     def _is_of_site(self, url: str) -> bool:
         try:
@@ -255,9 +255,9 @@ class _Search:
             return False
         return target.host.registrable_domain == self._host.registrable_domain
 
-    def _tell_dangling(self, pointer: Document, url: str, why: str) -> None:
+    def _note_dangling(self, pointer: Document, url: str, why: str) -> None:
         detail = f"{pointer.url} points to {url[:80]}, {why}"
-        self._tell(refusals.REFERENCE_DANGLING, detail)
+        self._note(refusals.REFERENCE_DANGLING, detail)
 
     # --- the DNS ---
 
@@ -272,21 +272,21 @@ class _Search:
             return
         record = choose_record(records, self._host)
         endpoint = record.endpoint_on(self._host) if record else None
-        trace.tell(
+        trace.emit(
             trace.RecordRead, name=name, records=len(records), endpoint=endpoint or ""
         )
         if record is None or endpoint is None:
             return
         if record.status in _STATUS_NOTES:
             detail = f"{txt_record_url(name)} says status={record.status}"
-            self._tell(_STATUS_NOTES[record.status], detail)
+            self._note(_STATUS_NOTES[record.status], detail)
         if record.status != "paused":
             await self._read(endpoint, "dns", "wab")
 
-    def _tell(self, kind: ProblemType, detail: str) -> None:
+    def _note(self, kind: ProblemType, detail: str) -> None:
         problem = Refused(kind, detail).problem
         self._notes.append(problem)
-        trace.tell(trace.Noted.of, problem)
+        trace.emit(trace.Noted.of, problem)
 
 
 async def _together(several: Iterable[Coroutine[Any, Any, object]]) -> None:
@@ -300,12 +300,12 @@ async def _together(several: Iterable[Coroutine[Any, Any, object]]) -> None:
             tasks.create_task(job)
 
 
-def _tell_parsed(url: str, parsed: Parsed | Rejected) -> Document | None:
+def _emit_parsed(url: str, parsed: Parsed | Rejected) -> Document | None:
     if not isinstance(parsed, Parsed):
-        trace.tell(trace.Unrecognised.of, url, parsed.problem)
+        trace.emit(trace.Unrecognised.of, url, parsed.problem)
         return None
     document = parsed.document
-    trace.tell(
+    trace.emit(
         trace.Recognised,
         url=document.url,
         format=document.format,
@@ -317,8 +317,8 @@ def _tell_parsed(url: str, parsed: Parsed | Rejected) -> Document | None:
     return document
 
 
-def _tell_robots(host: str, robots: Robots) -> None:
-    trace.tell(
+def _emit_robots(host: str, robots: Robots) -> None:
+    trace.emit(
         trace.RobotsApply,
         host=host,
         agent=robots.agent,

@@ -140,10 +140,10 @@ class Visit:
         async with self._slots:
             # Asked only now: while this one waited, the host may have turned us away.
             if self.turned_away and found_by != "declared":
-                trace.tell(trace.PassedOver, url=url)
+                trace.emit(trace.PassedOver, url=url)
                 return None
             known = self.known.get(url, Validators())
-            trace.tell(
+            trace.emit(
                 trace.RequestSent,
                 url=url,
                 found_by=found_by,
@@ -190,14 +190,14 @@ class Visit:
         accept: Sequence[str],
     ) -> FetchedDocument | NotModified:
         if isinstance(fetched, NotModified):
-            _tell_answer(url, fetched, status=304)
+            _emit_answer(url, fetched, status=304)
             return fetched
         is_page = media_type_of(fetched.content_type) in HTML_TYPES
         if fetched.wire_bytes > MAX_WIRE_BYTES and not is_page:
             raise Refused(refusals.BODY_WIRE)
         if not set(HTML_TYPES) & set(accept) and starts_as_markup(fetched.body):
             raise Refused(refusals.NOT_FOUND, "a web page stands in its place")
-        _tell_answer(url, fetched, fetched.content_type, len(fetched.body))
+        _emit_answer(url, fetched, fetched.content_type, len(fetched.body))
         return FetchedDocument(
             url=url,
             final_url=fetched.url,
@@ -222,9 +222,9 @@ class Visit:
         absent = refused.code == refusals.NOT_FOUND.code or status in (404, 410)
         if absent:
             self._absent[url] = None
-            trace.tell(trace.Absent, url=url, soft=status == 0, elapsed_ms=elapsed_ms)
+            trace.emit(trace.Absent, url=url, soft=status == 0, elapsed_ms=elapsed_ms)
         else:
-            trace.tell(
+            trace.emit(
                 trace.NotTaken.of,
                 url,
                 refused.problem,
@@ -238,7 +238,7 @@ class Visit:
         return urlsplit(url).hostname == self._host.name
 
 
-def _tell_answer(
+def _emit_answer(
     url: str,
     fetched: Fetched | NotModified,
     content_type: str = "",
@@ -246,7 +246,7 @@ def _tell_answer(
     *,
     status: int = 200,
 ) -> None:
-    trace.tell(
+    trace.emit(
         trace.Answered,
         url=url,
         final_url=fetched.url,

@@ -187,7 +187,7 @@ class Fetcher:
             answer = await self._exchange(target, order)
             if not isinstance(answer, _Redirect):
                 return answer
-            trace.tell(trace.Redirected.by, target.url, answer.location)
+            trace.emit(trace.Redirected.by, target.url, answer.location)
             target = decide_redirect(
                 target,
                 answer.location,

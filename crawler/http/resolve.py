@@ -99,10 +99,10 @@ class Resolver:
         """Return the endpoints of the host, every address vetted. Raises: Refused."""
         if self.config.allow_loopback and host in self.config.hosts:
             mapped = self.config.hosts[host]
-            trace.tell(trace.Resolved.by, host, [mapped.address], self.vet)
+            trace.emit(trace.Resolved.by, host, [mapped.address], self.vet)
             return [Endpoint(self.vet(mapped.address), mapped.port)]
         answers = await self._addresses(host)
-        trace.tell(trace.Resolved.by, host, answers, self.vet)
+        trace.emit(trace.Resolved.by, host, answers, self.vet)
         if not answers:
             raise Refused(refusals.DNS_NONE, f"{host} has no address")
         if len(answers) > MAX_ADDRESSES:
@@ -202,7 +202,7 @@ class SystemLookup:
         while True:
             lookup = self._lookups.get()
             try:
-                deliver = partial(_tell, lookup.answer, self._ask(lookup.host))
+                deliver = partial(_set_answer, lookup.answer, self._ask(lookup.host))
             except Exception as error:  # noqa: BLE001 - it is told to who asked
                 deliver = partial(_fail, lookup.answer, error)
             with suppress(RuntimeError):  # the loop has ended meanwhile
@@ -218,7 +218,7 @@ def _of_texts(name: str) -> str:
     return f"The TXT records of {name} could not be looked up."
 
 
-def _tell(answer: "asyncio.Future[list[str]]", addresses: list[str]) -> None:
+def _set_answer(answer: "asyncio.Future[list[str]]", addresses: list[str]) -> None:
     if not answer.done():
         answer.set_result(addresses)
 

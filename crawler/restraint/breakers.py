@@ -79,12 +79,12 @@ class Breakers:
         self,
         *,
         draw: Callable[[], float],
-        tell: Callable[[Scope, State], None],
+        on_change: Callable[[Scope, State], None],
         rules: Mapping[Level, BreakerRule] = RULES,
         capacity: int = MAX_CIRCUITS,
     ) -> None:
         self._draw = draw
-        self._tell = tell
+        self._on_change = on_change
         self._rules = rules
         self._capacity = capacity
         self._circuits: OrderedDict[Scope, _Circuit] = OrderedDict()
@@ -142,7 +142,7 @@ class Breakers:
     def _forget(self, scope: Scope) -> None:
         circuit = self._circuits.pop(scope, None)
         if circuit and circuit.state != "closed":
-            self._tell(scope, "closed")
+            self._on_change(scope, "closed")
 
     def _count(self, scope: Scope, member: str, now_s: float) -> None:
         circuit = self._circuits.setdefault(scope, _Circuit())
@@ -169,7 +169,7 @@ class Breakers:
 
     def _change(self, scope: Scope, circuit: _Circuit, state: State) -> None:
         circuit.state = state
-        self._tell(scope, state)
+        self._on_change(scope, state)
 
 
 def decide_outcome(refused: Refused) -> Outcome:

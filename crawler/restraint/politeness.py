@@ -140,7 +140,9 @@ class Politeness:
         self.config = config or PolitenessConfig()
         self._monotonic = monotonic
         self._counts: Counter[str] = Counter()
-        self._breakers = Breakers(draw=draw, tell=self._tell, rules=self.config.rules)
+        self._breakers = Breakers(
+            draw=draw, on_change=self._on_change, rules=self.config.rules
+        )
         self._lanes: dict[Scope, _Lane] = {}
         self._paces = {
             level: Pace(per_s=limit.per_s, burst=limit.burst)
@@ -230,7 +232,7 @@ class Politeness:
         if lane.users == 0:
             del self._lanes[scope]
 
-    def _tell(self, scope: Scope, state: State) -> None:
+    def _on_change(self, scope: Scope, state: State) -> None:
         if state == "open":
             self._counts[f"opened_{scope.level}"] += 1
             metrics.OPENED.labels(scope.level).inc()

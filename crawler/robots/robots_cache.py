@@ -132,11 +132,11 @@ async def load_robots(fetcher: Fetcher, host: str) -> Robots:
         fetched = await fetcher.fetch(first.url, _WANTED, permit=permit)
     except Refused as refused:
         problem = refused.problem
-        trace.tell(
+        trace.emit(
             trace.RobotsFetched, host=host, code=problem.code, detail=problem.detail
         )
         return robots_txt.decide_robots(refused, fetcher.product_token)
-    trace.tell(trace.RobotsFetched, host=host)
+    trace.emit(trace.RobotsFetched, host=host)
     body = fetched.body if isinstance(fetched, Fetched) else b""
     if len(body) <= _LONG:
         return robots_txt.decide_robots(body, fetcher.product_token)

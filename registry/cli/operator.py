@@ -131,7 +131,9 @@ def show(
     """Show an operator; without ID, the one whose key is given."""
     auth = auth_of(url, api_key, key) if operator_id == "self" else None
     path = f"/v1/operators/{operator_id}"
-    _tell(with_client(url, lambda client: client.get(path), auth), as_json=as_json)
+    _print_summary(
+        with_client(url, lambda client: client.get(path), auth), as_json=as_json
+    )
 
 
 def _state(
@@ -160,10 +162,10 @@ def _state(
             return await client.register_operator(token)
         return await client.change_operator(str(payload["sub"]), token)
 
-    _tell(with_client(url, send), as_json=as_json)
+    _print_summary(with_client(url, send), as_json=as_json)
 
 
-def _tell(summary: dict[str, Any], *, as_json: bool) -> None:
+def _print_summary(summary: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(summary)
         return

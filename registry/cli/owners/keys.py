@@ -54,11 +54,11 @@ def keygen(name: str, out: Path | None, alg: Algorithm, jwks: Path | None) -> No
     key = generate_private_key(alg)
     save_key(file, private_key_pem(key))
     public = public_key_of(key)
-    _tell(f"{file}: the private key; keep it to yourself")
+    _print_note(f"{file}: the private key; keep it to yourself")
     if jwks:
         jwks.write_bytes(jwks_document([public]))
-        _tell(f"{jwks}: serve it at /.well-known/agent-registry-keys.json")
-    _tell(f"kid: {public.kid}")
+        _print_note(f"{jwks}: serve it at /.well-known/agent-registry-keys.json")
+    _print_note(f"kid: {public.kid}")
 
 
 @click.command()
@@ -97,5 +97,5 @@ def _public_keys(file: Path) -> tuple[PublicKey, ...]:
         raise click.ClickException(f"{file}: {refused.problem.detail}") from refused
 
 
-def _tell(sentence: str) -> None:
+def _print_note(sentence: str) -> None:
     console.print(sentence, soft_wrap=True, markup=False, highlight=False)

@@ -92,7 +92,7 @@ def lint(
     elif as_json:
         print_json(msgspec.to_builtins(view_report(report)))
     else:
-        _tell(report, document, is_told=bool(url) or "://" in document)
+        _print_report(report, document, is_told=bool(url) or "://" in document)
     _exit_by(report, is_strict=strict, is_silent=as_json)
 
 
@@ -140,7 +140,7 @@ def _advising(*, allow_loopback: bool) -> Callable[..., Report] | None:
 # --- telling --------------------------------------------------------------------------
 
 
-def _tell(report: Report, shown_as: str, *, is_told: bool) -> None:
+def _print_report(report: Report, shown_as: str, *, is_told: bool) -> None:
     """is_told: where it lies or will lie."""
     verdict = "points on" if report.points_on else report.conformance
     document = report.document
@@ -159,22 +159,22 @@ def _tell(report: Report, shown_as: str, *, is_told: bool) -> None:
         )
     if report.problem:
         problem = report.problem
-        _tell_one(problem.code, problem.pointer or "", problem.detail, problem.fix)
+        _print_line(problem.code, problem.pointer or "", problem.detail, problem.fix)
     for deviation in report.deviations:
-        _tell_one(deviation.rule, deviation.pointer, deviation.detail, deviation.fix)
+        _print_line(deviation.rule, deviation.pointer, deviation.detail, deviation.fix)
     if document:
-        _tell_listing(document)
+        _print_listing(document)
     for conflict in report.conflicts:
         values = "; ".join(f"{name}: {value}" for name, value in conflict.values)
-        _tell_one("conflict", conflict.field, values, "")
+        _print_line("conflict", conflict.field, values, "")
     for link in report.links:
         console.print(
             f"  points to {escape(link.url)} [dim]({link.format})[/]", soft_wrap=True
         )
-    _tell_advice(report)
+    _print_advice(report)
 
 
-def _tell_one(rule: str, pointer: str, detail: str, fix: str) -> None:
+def _print_line(rule: str, pointer: str, detail: str, fix: str) -> None:
     console.print(
         f"  [yellow]{escape(rule)}[/] {escape(pointer)}: {escape(detail)}",
         soft_wrap=True,
@@ -183,7 +183,7 @@ def _tell_one(rule: str, pointer: str, detail: str, fix: str) -> None:
         console.print(f"      {escape(fix)}", soft_wrap=True)
 
 
-def _tell_listing(document: Document) -> None:
+def _print_listing(document: Document) -> None:
     site = document.site
     names = ", ".join(action.name for action in site.actions[:8])
     more = f" and {len(site.actions) - 8} more" if len(site.actions) > 8 else ""
@@ -197,7 +197,7 @@ def _tell_listing(document: Document) -> None:
         console.print("  [dim]made by others: ranked behind a document of your own[/]")
 
 
-def _tell_advice(report: Report) -> None:
+def _print_advice(report: Report) -> None:
     if report.advice:
         console.print("\n  What would help:")
     for advice in report.advice:
@@ -222,21 +222,21 @@ def _fix(report: Report, stated: OwnerStatement, *, allow_loopback: bool) -> Non
     Raises: SystemExit (1) if there is none.
     """
     if report.document is None:
-        _tell_refused(report)
+        _print_refused(report)
         raise SystemExit(1)
     host = urlsplit(report.url).netloc if report.is_placed else ""
     outcome = repair(report.document, stated, host=host, allow_loopback=allow_loopback)
     match outcome:
         case Repaired() as repaired:
             print_json(repaired.document)
-            _tell_names("left out", repaired.left_out)
-            _tell_names("left open, marked undeclared", repaired.left_open)
+            _print_names("left out", repaired.left_out)
+            _print_names("left open, marked undeclared", repaired.left_open)
         case Incomplete(missing):
-            _tell_missing(missing)
+            _print_missing(missing)
             raise SystemExit(1)
 
 
-def _tell_refused(report: Report) -> None:
+def _print_refused(report: Report) -> None:
     problem = report.problem
     if problem:
         errors.print(
@@ -245,22 +245,22 @@ def _tell_refused(report: Report) -> None:
             soft_wrap=True,
         )
     for deviation in report.deviations:
-        _tell_deviation(deviation)
+        _print_deviation(deviation)
     errors.print(_BEGIN)
 
 
-def _tell_names(what: str, names: tuple[str, ...]) -> None:
+def _print_names(what: str, names: tuple[str, ...]) -> None:
     if names:
         errors.print(f"[dim]{what}: {escape(', '.join(names))}[/]", soft_wrap=True)
 
 
-def _tell_missing(missing: tuple[Deviation, ...]) -> None:
+def _print_missing(missing: tuple[Deviation, ...]) -> None:
     errors.print("[red]Not written:[/] nothing is guessed.")
     for deviation in missing:
-        _tell_deviation(deviation)
+        _print_deviation(deviation)
 
 
-def _tell_deviation(deviation: Deviation) -> None:
+def _print_deviation(deviation: Deviation) -> None:
     errors.print(
         f"  {escape(deviation.pointer)}: {escape(deviation.detail)}. "
         f"{escape(deviation.fix)}",

@@ -211,7 +211,7 @@ def _state(
     if as_json:
         print_json(registration)
     else:
-        _tell(registration, url)
+        _print_registration(registration, url)
     if registration["status"] == "rejected":
         raise _Rejected(registration)
     if registration["status"] == "verifying":
@@ -226,7 +226,7 @@ def host_name(host: str) -> str:
         raise click.BadParameter(str(refused), param_hint="HOST") from refused
 
 
-def _tell(registration: dict[str, Any], url: str) -> None:
+def _print_registration(registration: dict[str, Any], url: str) -> None:
     console.print(f"{registration['host']}: [bold]{registration['status']}[/]")
     for problem in registration["problems"]:
         tell_problem(problem)

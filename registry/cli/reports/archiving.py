@@ -74,10 +74,10 @@ async def _write(url: str, window: Window, folder: Path, key: PrivateKey) -> Man
         engine_at(url, Role.AUDITOR, pool=1) as engine,
         engine.connect() as connection,
     ):
-        return await write_archive(connection, window, folder, key, tell=_tell)
+        return await write_archive(connection, window, folder, key, tell=_print_count)
 
 
-def _tell(count: int) -> None:
+def _print_count(count: int) -> None:
     if errors.is_terminal:
         errors.print(f"{count} rankings written", end="\r")
 

@@ -101,7 +101,9 @@ def report(  # noqa: PLR0917 — one for each option
         if form or file:
             _hand_out(_spell(fairness_report, form or "json", data), file)
         else:
-            _tell(msgspec.json.decode(format_json(fairness_report)), as_json=as_json)
+            _print_kept(
+                msgspec.json.decode(format_json(fairness_report)), as_json=as_json
+            )
         return
     given = {"from": start, "to": end, "operator": operator, "category": category}
     params = {name: value for name, value in given.items() if value}
@@ -111,10 +113,10 @@ def report(  # noqa: PLR0917 — one for each option
         _hand_out(signed_file, file)
         return
     members = with_client(url, lambda client: client.get(path, params), auth)
-    _tell(members, as_json=as_json)
+    _print_kept(members, as_json=as_json)
 
 
-def _tell(members: dict[str, Any], *, as_json: bool) -> None:
+def _print_kept(members: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(members)
     else:

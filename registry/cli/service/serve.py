@@ -68,7 +68,7 @@ async def _serve(settings: Settings) -> None:
     stop = stop_requested()
     async with running_service(settings) as service:
         ready = asyncio.create_task(until_ready(service.origin))
-        ready.add_done_callback(lambda done: _tell_ready(done, service))
+        ready.add_done_callback(lambda done: _print_ready(done, service))
         await stop.wait()
         ready.cancel()
         with suppress(asyncio.CancelledError, TimeoutError):
@@ -162,7 +162,7 @@ async def until_ready(url: str) -> None:
             await asyncio.sleep(READY_PAUSE_S)
 
 
-def _tell_ready(done: asyncio.Task[None], settings: Settings) -> None:
+def _print_ready(done: asyncio.Task[None], settings: Settings) -> None:
     if not done.cancelled() and done.exception() is None:
         # Rich ends the process where nobody reads its output any more.
         with suppress(OSError, SystemExit):

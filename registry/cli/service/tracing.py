@@ -58,9 +58,9 @@ class Teller:
 
     def lines(self, event: Event) -> Iterator[Text]:
         """Yield the lines of an event; none for one of a newer crawler."""
-        tell = self._lines.get(str(event.get("event")))
-        if tell:
-            yield from tell(event)
+        format_lines = self._lines.get(str(event.get("event")))
+        if format_lines:
+            yield from format_lines(event)
 
     def _url(self, url: str) -> str:
         return printable(url.removeprefix(self._origin) or url)

@@ -32,7 +32,7 @@ class Scene:
         self.now_s = 0.0
         self.breakers = Breakers(
             draw=draw,
-            tell=lambda scope, state: self.changes.append((scope, state)),
+            on_change=lambda scope, state: self.changes.append((scope, state)),
             rules=dict.fromkeys(RULES, RULE),
             capacity=capacity,
         )

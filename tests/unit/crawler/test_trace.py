@@ -12,15 +12,15 @@ def passed_over(events: list[str], name: str) -> trace.Event:
 
 def test_where_nobody_listens_no_event_is_made() -> None:
     events: list[str] = []
-    trace.tell(passed_over, events, "unheard")
+    trace.emit(passed_over, events, "unheard")
     assert events == []
 
 
 def test_who_listens_hears_until_it_stops() -> None:
     received: list[trace.Event] = []
     with trace.listening(received.append):
-        trace.tell(trace.PassedOver, url="a")
-    trace.tell(trace.PassedOver, url="b")
+        trace.emit(trace.PassedOver, url="a")
+    trace.emit(trace.PassedOver, url="b")
     assert received == [trace.PassedOver(url="a")]
 
 
@@ -31,12 +31,12 @@ async def test_tasks_and_threads_started_while_listening_are_heard_and_others_no
 
     async def tell(url: str) -> None:
         await asyncio.sleep(0)
-        trace.tell(trace.PassedOver, url=url)
+        trace.emit(trace.PassedOver, url=url)
 
     outside = asyncio.create_task(tell("outside"))
     with trace.listening(received.append):
         await asyncio.create_task(tell("task"))
-        await asyncio.to_thread(trace.tell, trace.PassedOver, url="thread")
+        await asyncio.to_thread(trace.emit, trace.PassedOver, url="thread")
     await outside
     assert received == [trace.PassedOver(url="task"), trace.PassedOver(url="thread")]
 
