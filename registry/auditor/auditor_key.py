@@ -44,7 +44,7 @@ def signer_of(key: Path, name: str) -> Signer:
 @click.command("verifier-key")
 @auditor_options
 def verifier_key(key: Path, name: str) -> None:
-    """Tell the verifier key of your key, for FAIR_REGISTRY_AUDITORS of a registry.
+    """Print the verifier key of your key, for FAIR_REGISTRY_AUDITORS of a registry.
 
     NAME is a name of your own, such as your domain.
     """

@@ -41,7 +41,7 @@ class Connections:
         self._idle: queue.LifoQueue[http.client.HTTPConnection] = queue.LifoQueue()
 
     def get(self, path: str) -> bytes | None:
-        """None for "not found". Raises: NotAnswered."""
+        """Get a resource; None for "not found". Raises: NotAnswered."""
         connection = self._take()
         try:
             connection.request("GET", f"{self._prefix}/{path}", headers=HEADERS)

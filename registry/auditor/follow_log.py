@@ -95,7 +95,7 @@ class Findings(Exception):
 
 
 class Follower:
-    """One run over a log. state: of the run before, or None.
+    """A run over a log. state: of the run before, or None.
 
     keep: file for the state. watch: sees each new entry besides. collect: go on after a
     finding, up to MAX_FINDINGS.
@@ -206,7 +206,7 @@ class Follower:
             self._conduct.check_erasure(erasures.pop(), target)
 
     def _save(self, walk: LogWalk) -> None:
-        """Never beyond a finding: the next run has to find it again.
+        """Save the state up to the first finding, which the next run has to find again.
 
         Nor is a checkpoint forgotten before the walk has reached it.
         """

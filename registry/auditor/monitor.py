@@ -46,7 +46,7 @@ def monitor(
     as_json: bool,
     **trust: Any,
 ) -> None:
-    """Tell what is new about a site, or of an operator, since the last run.
+    """Print what is new about a site, or of an operator, since the last run.
 
     Each run verifies the log from where the last one ended. Exit code 0: nothing is
     new; 3: something is; 1: the log is not sound. With --json, one record a line.
@@ -77,7 +77,7 @@ def monitor(
 
 
 class Watcher:
-    """Tells records that have a member of a value; count: how many it has told."""
+    """A printer of the records in which a member has a value. count: of printed ones."""
 
     def __init__(self, *, as_json: bool) -> None:
         self.count = 0

@@ -184,7 +184,7 @@ class _Check:
         return "broken", str(file)
 
     async def _judge_time(self, index: int, promise: Promise) -> tuple[str, str]:
-        """Late: a record stands before it that was made when the delay was over."""
+        """Judge the time: late if a record before it was made after the delay."""
         before = await self._entries.at(index - 1) if index else None
         if before is not None and is_well_behind(before, promise):
             return "late", f"entry {index} stands behind records of a later time"

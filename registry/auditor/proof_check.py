@@ -71,7 +71,7 @@ class ProvenEntries:
         return hashes
 
     async def _read_bundle(self, number: int) -> tuple[bytes, ...]:
-        """One proof vouches for all leaves: the others go into what proves the first."""
+        """Read the leaves of a bundle; the proof of the first covers all of them."""
         first = number * TILE_WIDTH
         width = min(TILE_WIDTH, self.head.size - first)
         bundle = Bundle(index=number, width=width)

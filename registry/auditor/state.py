@@ -57,7 +57,7 @@ def state_of(
 
 
 def load_state(path: Path | None) -> AuditState | None:
-    """None before the first run. Raises: click.ClickException."""
+    """Load the state; None before the first run. Raises: click.ClickException."""
     if path is None or not path.exists():
         return None
     try:
@@ -71,7 +71,7 @@ def load_state(path: Path | None) -> AuditState | None:
 
 
 def save_state(path: Path, state: AuditState) -> None:
-    """It takes the place of the one before in one step, once it is durable."""
+    """Replace the state before in one step, once the new one is durable."""
     draft = path.with_suffix(f"{path.suffix}.draft")
     with draft.open("wb") as file:
         file.write(msgspec.json.encode(state) + b"\n")

@@ -102,7 +102,7 @@ def _measure(body: bytes) -> float:
 
 
 def _typical_ms(seeds: Sequence[bytes]) -> float:
-    """One reading of the sound JSON document that is nearest to 5 KB, scaled to that."""
+    """Time a reading of the sound JSON document nearest to 5 KB, scaled to that."""
     sound = [
         document
         for document in seeds

@@ -90,7 +90,7 @@ async def drive(
 
 
 class _Client(asyncio.Protocol):
-    """One connection; after the deadline it sends no more requests."""
+    """A connection that sends no more requests after the deadline."""
 
     def __init__(
         self,

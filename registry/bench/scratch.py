@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 def exit_on_sigterm() -> None:
-    """Let SIGTERM unwind the stack, so that servers and processes are ended."""
+    """Make SIGTERM unwind the stack, so that servers and processes are ended."""
     signal.signal(signal.SIGTERM, _exit)
 
 

@@ -126,7 +126,7 @@ class _Read:
 def make_profiles(
     subjects: Sequence[Subject], *, encoder: Encoder, policy: Policy
 ) -> list[Profile]:
-    """One each, in their order.
+    """Make the profile of each subject, in their order.
 
     Each step is taken for all of them before the next: its code and its words stay in
     the processor's caches, which takes a fifth less than one profile after the other.

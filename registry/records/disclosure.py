@@ -35,7 +35,7 @@ class Opening:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealedOpening(Opening):
-    """One that was made here. salt: 16 bytes. encoded: the value's canonical JSON."""
+    """An opening that was made here. salt: 16 bytes. encoded: the value's canonical JSON."""
 
     salt: bytes
     encoded: bytes

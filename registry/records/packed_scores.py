@@ -143,7 +143,7 @@ def pack_scores(
 def pack_columns(
     columns: ScoreColumns, seed: bytes | None = None, *, in_order: bool = True
 ) -> bytes | None:
-    """None if there are too many. in_order: the sites are the record's order.
+    """Pack scores; None if there are too many. in_order: in the record's order.
 
     Raises: struct.error on a number beyond its range.
     """

@@ -31,7 +31,7 @@ HOLDS: Mapping[Holds, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Perturbation:
-    """One row of the table. changes: in words."""
+    """A row of the table of perturbations. changes: in words."""
 
     name: str
     changes: str
@@ -79,7 +79,7 @@ PERTURBATION: Mapping[str, Perturbation] = {row.name: row for row in PERTURBATIO
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultSlot:
-    """One place of an answer. behind: the sites that share it, in their order."""
+    """A rank of an answer. behind: the sites that share it, in their order."""
 
     site_id: int
     score: int

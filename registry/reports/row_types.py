@@ -31,7 +31,7 @@ Value = float | str | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One figure, and what it is of; None where that does not apply.
+    """A figure, and what it is of; None where that does not apply.
 
     part: of a breakdown, such as ("operator", "acme.example"). kind: a class of sites.
     unit: share and rate (of what is rare) run 0..1, points (a gap of shares) -1..1,

@@ -33,7 +33,7 @@ def asks_as_operator(command: AnyCommand) -> AnyCommand:
 
 
 def auth_of(url: str, api_key: str | None, key: Path | None) -> httpx.Auth | None:
-    """None: asked by nobody in particular. With both, the API key is shown."""
+    """Return who asks; None for nobody in particular. With both, the API key is shown."""
     if api_key:
         return ApiKeyAuth(api_key)
     return SigningAuth(load_key(key), url) if key else None

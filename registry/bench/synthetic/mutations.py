@@ -106,7 +106,7 @@ def _change_members(tree: Any, names: Sequence[str], random: Random) -> bytes:
 
 
 def _pick_container(tree: Any, random: Random) -> Any:
-    """One reached by going down at random; the root at the least."""
+    """Pick a container by going down at random; at the least the root."""
     while random.random() < 0.75:
         members = tree.values() if isinstance(tree, dict) else tree
         inner = [member for member in members if isinstance(member, dict | list)]

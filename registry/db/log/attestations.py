@@ -12,7 +12,7 @@ from registry.db.schema.tables import attestation
 async def save_attestation(
     connection: Connection, statement: bytes, record_id: str, now: datetime
 ) -> bool:
-    """False if the same statement of the same auditor is there already."""
+    """Save an attestation; return False if the auditor made the same one already."""
     inserted = insert(attestation).values(
         digest=sha256(statement).digest(), record_id=record_id, accepted_at=now
     )

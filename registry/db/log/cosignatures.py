@@ -69,7 +69,7 @@ async def newest_checkpoint(
 
 
 async def try_cosigner_lock(connection: Connection) -> bool:
-    """One asks the witnesses at a time, for as long as this connection lives."""
+    """Try to become the witnesses' client, for as long as this connection lives."""
     query = text("SELECT pg_try_advisory_lock(:key)")
     locked = await connection.execute(query, {"key": COSIGNER_LOCK})
     return bool(locked.scalar_one())

@@ -46,7 +46,7 @@ class PendingLeaf(NamedTuple):
 
 
 class TurnLost(DatabaseError):
-    """Another sequencer works on the log."""
+    """A log on which another sequencer works."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ async def peek_pending(connection: Connection, limit: int) -> list[PendingLeaf]:
 
 
 async def try_sequencer_lock(connection: Connection) -> bool:
-    """One sequencer at a time, for as long as this connection lives."""
+    """Try to become the sequencer, for as long as this connection lives."""
     query = text("SELECT pg_try_advisory_lock(:key)")
     locked = await connection.execute(query, {"key": SEQUENCER_LOCK})
     return bool(locked.scalar_one())
@@ -141,7 +141,7 @@ APPEND = Prepared(
 
 
 async def end_when_idle(connection: Connection, after_s: int) -> None:
-    """Let the server hang up, and free the lock, if we say nothing for so long."""
+    """Set the server to close an idle connection, which frees the lock."""
     for name in ("idle_session_timeout", "idle_in_transaction_session_timeout"):
         await connection.execute(text(f"SET {name} = '{after_s}s'"))
 

@@ -33,7 +33,7 @@ class DatedEntry:
 
 
 async def save_erasure(connection: Connection, new: StoredErasure) -> bool:
-    """False if it was erased in the same way before."""
+    """Save an erasure; return False if there is the same one already."""
     statement = insert(erasure).values(
         record_id=new.record_id,
         first_index=new.first_index,
@@ -67,7 +67,7 @@ async def find_erasure(connection: Connection, leaf_index: int) -> StoredErasure
 
 
 async def last_scheduled_index(connection: Connection) -> int:
-    """Up to where the schedule has erased; -1 before its first time."""
+    """Return the index up to which the schedule has erased; -1 before its first run."""
     query = select(func.max(erasure.c.last_index)).where(erasure.c.is_scheduled)
     last_index = (await connection.execute(query)).scalar_one()
     return -1 if last_index is None else last_index
@@ -91,6 +91,6 @@ ERASURE_LOCK = 0xE7A5E  # any constant; both sides of the advisory lock share it
 
 
 async def lock_schedule(connection: Connection) -> bool:
-    """One works by the schedule at a time, until the transaction ends."""
+    """Try to lock the schedule, until the transaction ends."""
     query = text("SELECT pg_try_advisory_xact_lock(:key)")
     return bool((await connection.execute(query, {"key": ERASURE_LOCK})).scalar_one())

@@ -47,7 +47,7 @@ UNCOVERED = text("""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRanking:
-    """Everything an archive tells of a ranking.
+    """All that an archive has of a ranking.
 
     body: as logged. openings: what is disclosed of a report's inputs, by name.
     selection: the leaf of the reported choice, the site, and the disclosure of it.
@@ -83,7 +83,7 @@ async def read_rows(
 
 
 def read_stored(row: Row) -> StoredRanking:
-    """Not on the event loop: it takes some 100 µs."""
+    """Decode a stored ranking: some 100 µs, so not on the event loop."""
     leaf_index, packed, selection_index, chosen, choice = row[: _COLUMNS.start]
     columns = RankingColumns(*row[_COLUMNS])
     order = list(map(format_site_id, columns.order))

@@ -36,7 +36,7 @@ from registry.sites.identifier import format_site_id
 
 @dataclass(frozen=True, slots=True)
 class RankingRow:
-    """Everything stored of a ranking. values: the parameters of `RECORD_ONE`."""
+    """All that is stored of a ranking. values: the parameters of `RECORD_ONE`."""
 
     answer: AnswerOnRecord
     values: tuple[object, ...]
@@ -246,7 +246,7 @@ class StoredSelection:
 
 
 async def save_selection(connection: Connection, new: StoredSelection) -> bool:
-    """False if the ranking has its selection already."""
+    """Save a selection; return False if the ranking has one already."""
     statement = insert(selection).values(
         ranking_id=new.ranking_id,
         record_id=new.record_id,

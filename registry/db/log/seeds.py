@@ -22,7 +22,7 @@ class CommittedSeed:
 async def save_seed(
     connection: Connection, day: date, secret: bytes, commitment_id: str
 ) -> bool:
-    """False if the day has its secret already."""
+    """Save the day's secret; return False if it has one already."""
     statement = insert(day_seed).values(
         day=day, secret=secret, commitment_id=commitment_id
     )
@@ -62,7 +62,7 @@ async def seeds_to_reveal(
 
 
 async def note_reveal(connection: Connection, day: date, reveal_id: str) -> bool:
-    """False if the day's secret is revealed already."""
+    """Mark the day's secret as revealed; return False if it is already."""
     result = await connection.execute(
         update(day_seed)
         .where(day_seed.c.day == day, day_seed.c.reveal_id.is_(None))

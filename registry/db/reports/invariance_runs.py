@@ -23,7 +23,7 @@ class InvarianceRun:
 
 
 async def save_run(connection: Connection, run: InvarianceRun) -> bool:
-    """False if the day has its run. Raises: ValueError of a run without a trial."""
+    """Save a day's run; return False if it has one. Raises: ValueError without trials."""
     result = run.result
     inserted = insert(invariance_run).values(
         day=run.day,

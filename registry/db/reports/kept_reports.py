@@ -45,7 +45,7 @@ async def save_report(
     made_at: datetime,
     forms: Sequence[KeptForm],
 ) -> bool:
-    """False, and nothing is saved, if the month has its report."""
+    """Save a month's report; return False if it has one already."""
     inserted = insert(kept_report).values(
         month=month, record_id=record_id, made_at=made_at
     )
@@ -72,7 +72,7 @@ async def months_kept(connection: Connection) -> set[date]:
 
 
 async def log_began_at(connection: Connection) -> datetime | None:
-    """None where nothing is logged yet."""
+    """Return the time of the first entry; None where nothing is logged yet."""
     query = select(entry.c.accepted_at).order_by(entry.c.leaf_index).limit(1)
     return (await connection.execute(query)).scalar_one_or_none()
 

@@ -140,7 +140,7 @@ async def save_documents(
 
 
 async def retire_documents(connection: Connection, site_id: int, now: datetime) -> None:
-    """None of them is there any more."""
+    """Retire all documents of a site."""
     await connection.execute(
         update(document)
         .where(document.c.site_id == site_id, document.c.retired_at.is_(None))

@@ -47,7 +47,7 @@ COUNT_LISTED = select(func.count()).select_from(site).where(LISTED)
 
 
 def _upsert(table: Table, *keys: str, **computed: Any) -> Prepared:
-    """Its parameters are the columns, all of which it writes, but for those computed.
+    """Make an upsert of all columns; the parameters are those not computed.
 
     What PostgreSQL computes itself is not written.
     """
@@ -302,7 +302,7 @@ async def set_status(
 async def note_unlisted(
     connection: Connection, site_id: int, reason: Unlisted, now: datetime
 ) -> None:
-    """Its documents no longer list it; what was known of it stays."""
+    """Note that its documents no longer list it; what was known of it stays."""
     await connection.execute(
         update(site)
         .where(site.c.site_id == site_id)

@@ -21,7 +21,7 @@ class LastRefresh:
 
 
 async def lock_last(connection: Connection, site_id: int) -> LastRefresh:
-    """It is this transaction's alone until it ends; also where there was none."""
+    """Lock the last refresh until the transaction ends; also where there was none."""
     await connection.execute(
         insert(refresh)
         .values(site_id=site_id, issued_at=_NEVER, paid_until=_NEVER)

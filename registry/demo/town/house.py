@@ -1,4 +1,4 @@
-"""One site of the town as it stands: its documents, its keys and what it answers.
+"""A site of the town at an instant: its documents, its keys and what it answers.
 
 No I/O: the connection asks, the house answers.
 """

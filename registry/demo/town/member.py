@@ -27,7 +27,7 @@ Proof = Literal["jwks", "dns"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """One site of the cast.
+    """A site of the cast.
 
     city: as GeoNames spells it; "" for a service that has no place. signed: whether
     its WAB document carries a signature of kind A. disallow: a path that its robots.txt

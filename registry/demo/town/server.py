@@ -41,7 +41,7 @@ _KEY_MODE = 0o600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TownSite:
-    """One site, as its owner knows it.
+    """A site, as its owner knows it.
 
     private_key: signs its registrations. key_file: the same, as PEM. proof: where
     `publish_keys` shows the public key, a JWKS or a DNS record. declarations: the
@@ -142,7 +142,7 @@ class Town:
         self._names.publish(name, text)
 
     def change_document(self, host: str) -> None:
-        """Let the site offer one more action."""
+        """Add an action to the site's document."""
         self._houses[host].change_document(_now())
 
     @property

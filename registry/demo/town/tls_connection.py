@@ -47,7 +47,7 @@ async def _exchange(
     house: House,
     clock: Clock,
 ) -> bool:
-    """One request and its reply; whether the connection may carry another."""
+    """Answer a request; return whether the connection may carry another."""
     async with asyncio.timeout(IDLE_TIMEOUT_S):
         request = await _read_head(http, reader)
     if request is None:

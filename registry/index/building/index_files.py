@@ -219,7 +219,7 @@ class IndexWriter:
         self._rows |= manifest.rows
 
     def put(self, builder: Builder, since: Since = _NEVER) -> Builder:
-        """Once it returns, readers find this index. Returns: the builder on its files.
+        """Write the index for readers to find. Returns: the builder on its files.
 
         Raises: OSError.
         """

@@ -41,7 +41,7 @@ class IndexReader:
             return None
 
     def newest(self) -> Index | None:
-        """None where there is none of this policy, or the one that was given before.
+        """Return the newest index; None if not of this policy, or already returned.
 
         Raises: FileDamaged, OSError, also where a file went while it was opened: the
         next manifest is there then.

@@ -46,7 +46,7 @@ class IndexManifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_manifest(folder: Path) -> IndexManifest | None:
-    """None where there is none. Raises: FileDamaged, OSError."""
+    """Read the manifest; None where there is none. Raises: FileDamaged, OSError."""
     try:
         encoded = (folder / MANIFEST).read_bytes()
     except FileNotFoundError:

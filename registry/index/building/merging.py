@@ -47,7 +47,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def merge_apart(job: Job) -> None:
-    """Once it returns, the files are there.
+    """Merge in a process of its own; once it returns, the files are there.
 
     Raises: OSError, also where the process was killed, or had no room or memory.
     """

@@ -1,4 +1,4 @@
-"""One publisher, one group: near-duplicate sites of a registrable domain share a place.
+"""Groups by publisher: near-duplicate sites of a registrable domain share a place.
 
 Within a publisher, sites are taken by their id; each joins the first representative whose words
 are nearly its own, or leads a place itself. A publisher has a limited number of places;

@@ -50,7 +50,7 @@ def recovered(
 def levels_in(
     folder: Path, manifest: IndexManifest, policy: Policy
 ) -> tuple[Level, ...]:
-    """Those that it names. Raises: FileDamaged, OSError."""
+    """Open what the manifest names. Raises: FileDamaged, OSError."""
     state = map_file(folder / manifest.state).arrays
     return _levels(folder, manifest, state, policy)
 
@@ -67,7 +67,7 @@ def _levels(
 
 
 def level_at(folder: Path, name: str, manifest: IndexManifest, policy: Policy) -> Level:
-    """One of its parts with all rows alive. Raises: FileDamaged, OSError."""
+    """Open a part of the index with all rows alive. Raises: FileDamaged, OSError."""
     segment, bodies = map_segment(folder / name)
     if name in manifest.rows:
         rows = map_rows(folder / manifest.rows[name], bodies)

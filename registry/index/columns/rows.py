@@ -40,7 +40,7 @@ _LAST_SECOND = 2**32 - 1
 
 @lru_cache(maxsize=65_536)
 def hash_word(term: str) -> int:
-    """Even."""
+    """Return an even hash."""
     return hash_bytes(term.encode()) & ~1
 
 
@@ -50,7 +50,7 @@ def hash_bytes(content: bytes) -> int:
 
 
 def find_hash(hashes: npt.NDArray[np.uint64], hash_: int) -> int | None:
-    """Its place among hashes that ascend, or None."""
+    """Return its position among ascending hashes, or None."""
     at = int(np.searchsorted(hashes, np.uint64(hash_)))
     return at if at < len(hashes) and hashes[at] == hash_ else None
 
@@ -124,7 +124,7 @@ class Rows:
         return replace(self, bodies=Bodies.of([b""] * len(self)))
 
     def without_words(self) -> "Rows":
-        """And without bodies."""
+        """Return the rows without words and bodies."""
         return replace(self, **_nothing_said(len(self)))
 
     def runs_of(self, items: npt.NDArray[Number], numbers: Integers) -> Runs[Number]:
@@ -214,7 +214,7 @@ def _nothing_said(count: int) -> dict[str, Any]:
 
 
 def rows_of(profiles: Sequence[Profile], policy: Policy) -> Rows:
-    """Their rows, in the order given; none shares its place yet."""
+    """Make rows of profiles, in their order; none is grouped yet."""
     terms_of_sites = [_terms(profile, policy) for profile in profiles]
     packed = np.frombuffer(b"".join(p.embedding for p in profiles), np.uint8)
     embeddings = packed.reshape(len(profiles), SITE_BYTES)

@@ -283,7 +283,7 @@ _TABLES_MAX = 64
 
 
 def _address_of(table: npt.NDArray[Any]) -> int:
-    """Each search has the same few, and NumPy takes several microseconds to tell.
+    """Return the address of a table; cached, as NumPy takes microseconds for it.
 
     They are kept with it, so that no other can have their number.
     """

@@ -167,7 +167,7 @@ def _passing(part: IndexPart, constants: ScoringParameters) -> npt.NDArray[np.bo
 
 
 def _kilometres(part: IndexPart, constants: ScoringParameters) -> Integers:
-    """Whole ones, rounded down; -1 without a user location."""
+    """Return whole kilometres, rounded down; -1 without a user location."""
     if constants.origin is None:
         return np.full(len(part.segment), -1, np.int64)
     return distances_km(_places(part), constants.origin)

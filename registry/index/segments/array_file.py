@@ -34,7 +34,7 @@ _SUM = 4
 
 
 class FileDamaged(Exception):
-    """It is not what was written."""
+    """A file that is not what was written."""
 
 
 Array = npt.NDArray[Any]

@@ -86,7 +86,7 @@ class Level:
         return self._of_living(self.by_id.find(site_ids))
 
     def of_publishers(self, publishers: Numbers) -> Numbers:
-        """Their living rows."""
+        """Return the living rows of publishers."""
         return self._of_living(self.by_publisher.find(publishers))
 
     def _of_living(self, numbers: Numbers) -> Numbers:
@@ -121,7 +121,7 @@ def make_level(rows: Rows, policy: Policy) -> Level:
 
 
 def merge_levels(levels: Sequence[Level], policy: Policy) -> Level:
-    """One of their living rows; at least one level."""
+    """Merge the living rows of at least one level into a level."""
     firsts = starts_of(np.array([len(level.rows) for level in levels], np.int64))
     living = [
         level.living + first

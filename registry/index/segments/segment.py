@@ -125,11 +125,11 @@ class Segment:
         return len(self.block_merit)
 
     def find_term(self, hash_: int) -> int | None:
-        """Its number, or None where no row says it."""
+        """Return the number of a term, or None where no row has it."""
         return find_hash(self.hashes, hash_)
 
     def postings_of(self, term: int) -> npt.NDArray[np.uint32]:
-        """None of a dense term: its rows stand in `columns`."""
+        """Return the rows of a term; none of a dense one, whose rows are in `columns`."""
         return self.postings[self.starts[term] : self.starts[term + 1]]
 
 

@@ -303,7 +303,7 @@ def _view_facet(
 
 
 def _types(total: int, formats: Sequence[ValueCount]) -> Iterator[Bucket]:
-    """Every site can be had in our own form, some in others too."""
+    """Count sites by type: all in our own form, some in others too."""
     of_format = {row.value: row.count for row in formats}
     for media_type, artifact in OF_TYPE.items():
         count = total if artifact.format is None else of_format.get(artifact.format, 0)

@@ -45,7 +45,7 @@ would have a whole core of them."""
 
 
 class Kind(Enum):
-    """Things that are limited, by their names in the header fields."""
+    """Kinds of limited calls, by their names in the header fields."""
 
     SEARCH = "search"
     SELECTION = "selection"

@@ -57,5 +57,5 @@ class Allowance:
 
     @property
     def wait_s(self) -> int:
-        """Whole seconds, at least 1, where the bucket had no token for the request."""
+        """Return the whole seconds, at least 1, until the bucket has a token."""
         return max(1, math.ceil((1 - self.tokens) / self.limit.per_s))

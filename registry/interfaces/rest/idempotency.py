@@ -57,7 +57,7 @@ class _Answer(msgspec.Struct, array_like=True):
 
 
 class IdempotentCall:
-    """One call, within the transaction of its effect. earlier: its answer, if it has one."""
+    """A call within the transaction of its effect. earlier: its answer, if it has one."""
 
     def __init__(
         self, request: Call, services: Services, connection: Connection, call: bytes

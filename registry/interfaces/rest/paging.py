@@ -32,7 +32,7 @@ class Listing(Generic[Row, Place]):
     place_of: Callable[[Row], Place]
 
     def begin(self, services: Services, cursor: str | None) -> Place | None:
-        """None at the beginning. Raises: Refused."""
+        """Open the cursor; None at the beginning. Raises: Refused."""
         if cursor is None:
             return None
         return open_place(services, self.purpose, cursor, self.place)

@@ -1,4 +1,4 @@
-"""Every kind of problem that the registry can name, by its code.
+"""Catalogue of every kind of problem that the registry can name, by code.
 
 The crawler's kinds are told in registrations; its package can't be imported here, so
 they are a list, which a test holds against the crawler.

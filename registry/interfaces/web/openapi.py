@@ -133,7 +133,7 @@ async def show_openapi(request: Request[Any, Any, Any]) -> Response[str]:
 
 
 def operations(document: Json) -> Iterator[dict[str, Any]]:
-    """Each call with its parameters and answers, in the order of the paths."""
+    """Yield each call with its parameters and answers, in the order of the paths."""
     schemas = document["components"]["schemas"]
     for path, item in sorted(document["paths"].items()):
         for method in METHODS:

@@ -45,7 +45,7 @@ async def get_robots() -> str:
 
 @get("/.well-known/security.txt", include_in_schema=False, media_type=MediaType.TEXT)
 async def get_security(services: Injected) -> str:
-    """Only where the operator has said how to be reached."""
+    """Return the operator's contact, where one is configured."""
     if not services.contact:
         raise NotFound(NOT_FOUND, "the operator of this registry names no contact")
     expires_at = services.clock() + SECURITY_TXT_LIFETIME

@@ -22,7 +22,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateRatio:
-    """One rate over another, with its interval."""
+    """The ratio of two rates, with its interval."""
 
     ratio: float
     interval: Interval

@@ -57,7 +57,7 @@ comparison is this over their number (Bonferroni)."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """One class of site in one measure; no figures where `withheld` says why.
+    """A class of sites in a measure; no figures where `withheld` says why.
 
     share_bounds: the share if no undeclared site belonged here, and if all did.
     gap: share less eligible share. gap_bounds: the outermost ends of its interval under
@@ -167,7 +167,7 @@ def describe(subject: str, cell: Comparison) -> str:
 
 
 def _describe_kind(cell: Comparison) -> str:
-    """Tell sites from their kind, where these sites differ at all."""
+    """Distinguish sites from their kind, where these sites differ at all."""
     if cell.kind_reading is None or cell.reading not in {"more", "less"}:
         return ""
     if cell.kind_reading == "notShown":

@@ -35,7 +35,7 @@ _FLOOR = 1e-6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parity:
-    """One distribution of a measure over the classes of a dimension, against another.
+    """A distribution of a measure over the classes of a dimension, against another.
 
     awrf: 1 less the Jensen-Shannon divergence, base 2, of shares from eligible shares.
     ndkl: mean over the scored rankings, in nats, against the same target.

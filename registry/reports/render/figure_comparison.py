@@ -36,7 +36,7 @@ MISSING = "(missing)"
 
 
 def figures_of(reported: object, computed: object, path: str = "") -> Iterator[Figure]:
-    """Every figure and text of either report. told, computed: as parsed from JSON."""
+    """Yield every figure and text of either report, as parsed from JSON."""
     if isinstance(reported, Mapping) and isinstance(computed, Mapping):
         for name in dict.fromkeys((*reported, *computed)):
             pair = reported.get(name, MISSING), computed.get(name, MISSING)

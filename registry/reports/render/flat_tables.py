@@ -31,7 +31,7 @@ class Table:
 
     @property
     def counts_queries(self) -> bool:
-        """Tells that lines have a number of queries that they rest on."""
+        """Lines with a number of queries that they rest on."""
         return any(line.queries is not None for line in self.lines)
 
     @property
@@ -54,7 +54,7 @@ class Table:
 
     @property
     def is_of_one(self) -> bool:
-        """Tells that all figures are of the report as a whole."""
+        """Lines whose figures are of the report as a whole."""
         return [line.of for line in self.lines] == [()]
 
 

@@ -43,7 +43,7 @@ _SECONDS_A_DAY = 86_400
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SiteColumns:
-    """One entry per site, in the order of their numbers.
+    """Columns with an entry for each site, in the order of their numbers.
 
     size, independence, category: indices into SIZES, INDEPENDENCES and `categories`.
     commission: percent, NaN where undeclared. publisher: the same for sites of one
@@ -165,7 +165,7 @@ def join_tiers(rankings: Iterable[tuple[int, Sequence[int]]]) -> Integers:
 
 
 def sample_key(ranking_id: str) -> str:
-    """Its order among the rankings whose scores are read: the random end of a ULID."""
+    """Return a random rank among those whose scores are read: the end of a ULID."""
     return ranking_id[-SAMPLE_KEY_LENGTH:]
 
 

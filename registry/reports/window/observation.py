@@ -27,7 +27,7 @@ class ObservedSelection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedRanking:
-    """One ranked answer.
+    """A ranked answer.
 
     eligible: how many sites were eligible. returned: site ids from rank 1 down.
     eligible_sample: ids drawn uniformly, without replacement, from all eligible sites.

@@ -17,7 +17,7 @@ LOCK = ".lock"
 
 
 class FolderBusy(OSError):
-    """Another process publishes to the folder."""
+    """A folder to which another process publishes."""
 
 
 class LogFolder:
@@ -28,7 +28,7 @@ class LogFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Around all else; the kernel releases it when the process dies.
+        """Lock the folder; the kernel releases it when the process dies.
 
         Raises: FolderBusy.
         """

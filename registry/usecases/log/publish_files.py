@@ -151,7 +151,7 @@ class _Growth:
                 self._put(tile, b"".join(hashes))
 
     def _verify_passes_by(self, leaves: Sequence[bytes]) -> None:
-        """Once nothing of the folder goes into it, a wrong prefix is the log's doing."""
+        """Verify the prefix from the log alone; a wrong one is then the log's doing."""
         begun, before = self.edge, self.before
         if before and begun.size < before.size <= begun.size + len(leaves):
             prefix, _ = begun.append(leaves[: before.size - begun.size])
@@ -164,7 +164,7 @@ class _Growth:
                 )
 
     async def _shelve(self, bundle: Bundle) -> list[bytes]:
-        """Its leaf hashes; it lies in the folder or is staged."""
+        """Return the leaf hashes of a bundle that is in the folder or staged."""
         path = format_tile_path(bundle)
         there = self.log_folder.read(path)
         leaves = _leaves_of(bundle, there) if self.trusts_folder else None
@@ -192,7 +192,7 @@ class _Growth:
         return encode_bundle(parse_bundle(content, TILE_WIDTH)[: bundle.width])
 
     def _append(self, bundle: Bundle, leaves: Sequence[bytes]) -> None:
-        """Every tile that these leaves complete is staged."""
+        """Append leaves and stage every tile that they complete."""
         before = self.edge
         self.edge, placed = before.append(leaves)
         if bundle.width < TILE_WIDTH:

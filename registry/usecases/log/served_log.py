@@ -52,7 +52,7 @@ class ServedCheckpoint:
 
 
 class ServedLog:
-    """One for the process. engine: may read checkpoints, cosignatures, entries, hashes."""
+    """The log as a process serves it. engine: may read checkpoints, cosignatures, entries, hashes."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class ServedLog:
         self._read_at_s = 0.0
 
     async def checkpoint(self) -> ServedCheckpoint | None:
-        """None before the first."""
+        """Return the newest checkpoint; None before the first."""
         async with self._engine.connect() as connection:
             self._newest = await self._read_checkpoint(connection)
         self._read_at_s = asyncio.get_running_loop().time()
@@ -96,7 +96,7 @@ class ServedLog:
         return None if await self.covering(index) is None else index
 
     async def read_part(self, part: Part, *, zipped: bool = False) -> bytes | None:
-        """None unless the published tree fills it to its width. zipped: by gzip."""
+        """Read a tile or bundle; None if the published tree is smaller. zipped: by gzip."""
         if not is_in_tree(part, self._known_size):
             newest = await self.checkpoint()
             if newest is None or not is_in_tree(part, newest.size):

@@ -165,7 +165,7 @@ def registered_otherwise(listing: TrialListing, draw: Draw) -> TrialListing:
 
 
 def with_other_identity(listing: TrialListing, draw: Draw) -> TrialListing:
-    """Below another public suffix, with another id, key and date.
+    """Move a site below another public suffix, with another id, key and date.
 
     The labels before it stay: the words of a host's own name are masked in its texts,
     and other words would be otherwise. A site whose texts say the host keeps it.
@@ -212,7 +212,7 @@ def with_keys_shuffled(listing: TrialListing, draw: Draw) -> TrialListing:
 def _read(
     listing: TrialListing, documents: Sequence[FetchedBody], now: datetime
 ) -> ParsedSite | None:
-    """None where no document counts."""
+    """Parse the site; None where no document counts."""
     try:
         return parse_site(
             documents,

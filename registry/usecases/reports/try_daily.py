@@ -38,7 +38,7 @@ class DailyTrials:
     hour: int
 
     async def make_todays(self) -> InvarianceResult | None:
-        """None where they are not due, made already, or have nothing to try."""
+        """Run today's trials; None if not due, made already, or without material."""
         now = self.ids.clock()
         if now.hour < self.hour or not self.trials:
             return None

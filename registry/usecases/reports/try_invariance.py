@@ -128,7 +128,7 @@ class _Run:
     def _try(
         self, perturbation: Perturbation, numbers: Sequence[int], rng: Random
     ) -> None:
-        """One shadow index, and the questions of these numbers asked of it."""
+        """Make a shadow index, and ask it the questions of these numbers."""
         cell = self._a_cell(rng)
         draw = Draw(rng, self._shadow.now, centroid_of(cell))
         perturbed = self._perturbed(perturbation.name, draw)

@@ -211,7 +211,7 @@ class IndexBuilder:
         return builder
 
     def _pace(self, taken: int, took_s: float) -> None:
-        """Half way to as many as would have taken TAKING_S, where all that may were."""
+        """Move the batch halfway to the size that takes TAKING_S."""
         if taken == self._at_once or took_s > TAKING_S:
             aim = (taken + int(taken * TAKING_S / took_s)) // 2
             self._at_once = min(max(aim, TAKEN_LEAST), TAKEN_MOST)

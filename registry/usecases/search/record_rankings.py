@@ -111,7 +111,7 @@ class RankingRecorder:
             await self._write(writer, self._take(MAX_BATCH))
 
     async def _write(self, writer: RankingWriter, batch: list[_Waiting]) -> None:
-        """Nobody is told of a record that is not durable."""
+        """Write a batch, and wake its callers once their records are durable."""
         loop = asyncio.get_running_loop()
         late = loop.call_later(self._write_timeout_s, writer.break_off)
         self._is_writing = True
@@ -129,7 +129,7 @@ class RankingRecorder:
         self._on_batch(len(batch))
 
     async def _end(self, writing: asyncio.Task[None], writer: RankingWriter) -> None:
-        """Nobody waits any more. A write is broken off where it stands.
+        """End the writer; a write is broken off where it stands.
 
         To cancel it instead would wait for the server, and it is the server that hangs.
         """

@@ -155,7 +155,7 @@ class Lister:
     async def unlist_site(
         self, connection: Connection, entry: SiteEntry, reason: Unlisted, now: datetime
     ) -> None:
-        """Its entry stays to be seen, and it is in no answer until a document counts.
+        """Unlist a site: its entry stays public, but no answer has it meanwhile.
 
         A document that has run out stays with it, one that is gone does not.
         """
@@ -215,7 +215,7 @@ class Lister:
             )
 
     async def _renew(self, connection: Connection, host: str, now: datetime) -> bool:
-        """False where another came first."""
+        """Renew a profile; return False where another process came first."""
         entry = await sites.lock_site(connection, host)
         policy = self.policy.digest
         if entry is None or await profiles.lock_profile(
@@ -230,7 +230,7 @@ class Lister:
         return True
 
     async def _has_profile(self, connection: Connection, listed: SiteEntry) -> bool:
-        """Made of what it still says; what probes found is in it already."""
+        """Return whether a profile of this policy is stored, listed or not as the entry."""
         return await profiles.is_current(
             connection, listed.site_id, self.policy.digest, listed=listed.is_listed
         )

@@ -183,7 +183,7 @@ class ListedEntries:
         self._arrival.clear()
 
     async def _remove_changed(self, connection: Connection) -> None:
-        """Nothing is read meanwhile: all that is cached is older or newer than this."""
+        """Remove what changed from the cache; nothing is read meanwhile."""
         before = self._seen
         if before is None:
             self._seen = await snapshot_of(connection)
@@ -204,6 +204,6 @@ class ListedEntries:
         self._next_look = loop.call_later(PAUSE_S, self.look_again)
 
     def look_again(self) -> None:
-        """Have the next call of `serve` find out what has changed."""
+        """Make the next call of `serve` look for what has changed."""
         self._is_due = True
         self._arrival.set()

@@ -106,7 +106,7 @@ _OF_A_KEY: Mapping[KeyState, tuple[str, str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """Something that is wrong. url: which document or call, where it is about one.
+    """A condition that is wrong. url: which document or call, where it is about one.
 
     about: where it shows, of a condition of the whole site. cause: which of the causes
     that one problem may have.
@@ -192,7 +192,7 @@ def compare(
 def compare_probe(
     before: Mapping[str, Any], outcome: str, *, url: str, detail: str
 ) -> ConditionChanges:
-    """Told when seen twice in a row: one lost packet is no news.
+    """Compare a probe; an outcome is noted once seen twice in a row.
 
     before: {"told"?: the outcome told last, "last"?: another, seen once}. A site that is
     alive from the first is told nothing.

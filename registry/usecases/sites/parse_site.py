@@ -121,7 +121,7 @@ class ParsedSite:
 
 
 class NoDocument(Refused):
-    """None of the documents counts: the first signature that does not hold, else why.
+    """A refusal where no document counts: the first unsound signature, else why.
 
     unsound: by URL, those whose own signature does not hold. left_out: the others.
     tried: places that were merely looked at, each with what failed there, if anything.
@@ -200,7 +200,7 @@ def parse_site(
 def _meaning_of(
     site: Site, documents: Iterable[tuple[Document, StoredDocument]]
 ) -> bytes:
-    """Mostly there is one document, and the site says what it does: hashed already."""
+    """Return the semantic hash; that of a document which says the same is at hand."""
     for document, stored in documents:
         if document.site == site:
             return stored.semantic_hash

@@ -32,6 +32,6 @@ def document_path(member: Member) -> str:
 
 
 def build_document(member: Member) -> dict[str, JsonValue] | None:
-    """None where the page itself is the document."""
+    """Build a member's document; None where the page itself is the document."""
     entry = _PATHS_AND_BUILDERS.get((member.format, member.dialect))
     return entry[1](member) if entry else None

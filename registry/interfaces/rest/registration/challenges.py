@@ -29,7 +29,7 @@ class ChallengeRequest(RequestBody):
 
 
 class NextStepView(WireModel):
-    """One way to prove control; any one is enough."""
+    """A way to prove control; each suffices alone."""
 
     method: str
     where: str

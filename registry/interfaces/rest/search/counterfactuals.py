@@ -107,7 +107,7 @@ class CounterfactualView(WireModel):
 async def ask_counterfactual(
     data: JSONBody[CounterfactualRequest], request: Call, services: Injected
 ) -> CounterfactualView:
-    """Nothing of it is put on record: it is no answer to a search."""
+    """Try a perturbation for an auditor. Nothing of it is put on record."""
     inquiry = _inquiry_of(data)
     verify_known(inquiry.auditor, services.auditors)
     verify_inquiry(

@@ -103,7 +103,7 @@ async def get_changes(
 async def watch_changes(
     request: Request[object, object, State], services: Injected, since: Since = NOW
 ) -> ServerSentEvent:
-    """Each event has the cursor behind it as its id, so nothing is lost on the way.
+    """Stream changes. The id of an event is the cursor behind it: nothing is lost.
 
     A stream ends after ten minutes; an EventSource comes back by itself, where it was.
     """

@@ -38,7 +38,7 @@ class DocumentSummary(WireModel):
 
 
 class DocumentView(WireModel):
-    """One version of a document. content: its JSON, or its text where it is none."""
+    """A version of a document. content: its JSON, or its text where it is none."""
 
     format: str
     url: str
@@ -69,7 +69,7 @@ class ParameterView(WireModel):
 
 
 class CallView(WireModel):
-    """One way to call an action, as a document declares it.
+    """A way to call an action, as a document declares it.
 
     target: the absolute URL, or the name of the script interface. operation: what the
     action is called there. offOrigin: the target lies on another origin.

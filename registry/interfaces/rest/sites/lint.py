@@ -76,7 +76,7 @@ async def lint_document(
         ),
     ] = None,
 ) -> LintReport:
-    """Nothing is fetched or kept. What is refused is answered too: its problem says why."""
+    """Lint a document. Nothing is fetched or kept; a refused one is answered too."""
     if url is not None and not resolve_target(
         url, base="", allow_loopback=services.test_hosts
     ):
@@ -99,7 +99,7 @@ async def lint_document(
     responses=problems(404, 410),
 )
 async def get_advice(host: FromPath[str], services: Injected) -> SiteAdvice:
-    """Only what is missing, and raises the score when it is tried; nothing that flatters.
+    """Return what is missing and would raise the score, each change tried.
 
     Gains are of the factor named.
     """
