@@ -1,4 +1,4 @@
-"""The process that keeps reports and tries invariance: `python -m registry.reporter`.
+"""The process that keeps reports and daily exposure, and tries invariance: `python -m registry.reporter`.
 
 It also drops the bytes of statements that were rejected a week ago.
 Any number may run; one at a time has the turn. It reads as the auditor, at a low
@@ -18,7 +18,12 @@ import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from registry import keyring
-from registry.db.engine.advisory_lock import REPORTS_TURN, TRIALS_TURN, take_turn
+from registry.db.engine.advisory_lock import (
+    EXPOSURE_TURN,
+    REPORTS_TURN,
+    TRIALS_TURN,
+    take_turn,
+)
 from registry.db.engine.engines import DatabaseError, Engine, Role, engine_at
 from registry.observability import configure_logging
 from registry.process import run_until_stopped
@@ -30,6 +35,7 @@ from registry.sites.gazetteer import Gazetteer
 from registry.usecases.background import NICENESS
 from registry.usecases.ids import IdSource
 from registry.usecases.registration.drop_rejected import drop_rejected_statements
+from registry.usecases.reports.keep_exposure import ExposureKeeper
 from registry.usecases.reports.keep_report import Keeper
 from registry.usecases.reports.try_daily import DailyTrials
 from registry.usecases.sites.list_site import Lister
@@ -44,7 +50,7 @@ async def report(settings: Settings) -> None:
     """Keep reports and run trials until cancelled."""
     url = settings.database_url
     async with (
-        engine_at(url, Role.AUDITOR, pool=1) as auditor,
+        engine_at(url, Role.AUDITOR, pool=2) as auditor,
         engine_at(url, Role.REPORTER, pool=4) as writer,
     ):
         scheduler = _hourly_work(settings, auditor, writer)
@@ -67,6 +73,9 @@ def _hourly_work(
         key=signer.private,
         ids=ids,
     )
+    exposure = ExposureKeeper(
+        auditor=auditor, writer=writer, key=signer.private, ids=ids
+    )
     trials = DailyTrials(
         auditor=auditor,
         writer=writer,
@@ -79,6 +88,7 @@ def _hourly_work(
     drop = partial(drop_rejected_statements, writer, ids.clock)
     scheduler.add_job(drop, "interval", hours=1, next_run_time=ids.clock())
     for turn, work in (
+        (EXPOSURE_TURN, exposure.keep_missing),
         (REPORTS_TURN, keeper.keep_missing),
         (TRIALS_TURN, trials.make_todays),
     ):

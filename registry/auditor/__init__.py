@@ -17,6 +17,7 @@ COMMANDS = {
     "label": "registry.auditor.label_site:label",
     "counterfactual": "registry.auditor.counterfactual:counterfactual",
     "kept-report": "registry.auditor.reports.kept_report:kept_report",
+    "exposure": "registry.auditor.reports.added_exposure:exposure",
 }
 
 

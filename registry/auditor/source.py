@@ -36,6 +36,9 @@ class LogSource(Protocol):
     async def ask(self, path: str) -> Json:
         """Return what the registry itself says, unproven. Raises: LogUnreadable."""
 
+    async def signed_file(self, path: str) -> tuple[bytes, bytes]:
+        """Return a detached JWS, not verified, and the body. Raises: LogUnreadable."""
+
 
 class RemoteSource:
     """A log behind a URL. client: of the same URL, for what else a registry tells."""
@@ -64,6 +67,13 @@ class RemoteSource:
             return await self.client.get(path)
         except CallFailed as error:
             raise LogUnreadable(f"{self._address(path)}: {error}") from error
+
+    async def signed_file(self, path: str) -> tuple[bytes, bytes]:
+        try:
+            file = await self.client.report({}, path)
+        except CallFailed as error:
+            raise LogUnreadable(f"{self._address(path)}: {error}") from error
+        return file.signature.encode(), file.body
 
     def _address(self, path: str) -> str:
         return self.place.rstrip("/") + path
@@ -96,8 +106,13 @@ class FolderSource:
         return data
 
     async def ask(self, path: str) -> Json:
-        detail = f"{self.place} is files, and no registry that answers {path}"
-        raise LogUnreadable(detail)
+        raise self._no_registry(path)
+
+    async def signed_file(self, path: str) -> tuple[bytes, bytes]:
+        raise self._no_registry(path)
+
+    def _no_registry(self, path: str) -> LogUnreadable:
+        return LogUnreadable(f"{self.place} is files, and no registry for {path}")
 
 
 def open_client(url: str) -> RegistryClient:

@@ -17,6 +17,7 @@ COMMANDS = {
     "recover": "registry.cli.owners.registering:recover",
     "withdraw": "registry.cli.owners.registering:withdraw",
     "refresh": "registry.cli.owners.refreshing:refresh",
+    "exposure": "registry.cli.owners.own_exposure:exposure",
     "lint": "registry.cli.owners.linting:lint",
     "search": "registry.cli.searching:search",
     "mcp": "registry.cli.mcp_stdio:serve_stdio",

@@ -76,6 +76,12 @@ class RegistryClient(ApiConnection):
         """token: signed with typ site-refresh+jws."""
         return await self.call(post_jose(f"/v1/sites/{host}/refresh", token), Json)
 
+    async def own_exposure(self, host: str, token: str, since: str | None) -> Json:
+        """token: signed with typ site-exposure+jws. since: the first day."""
+        query = f"?since={since}" if since else ""
+        path = f"/v1/sites/{host}/exposure{query}"
+        return await self.call(post_jose(path, token), Json)
+
     async def register_operator(self, token: str) -> Json:
         return await self.call(post_jose("/v1/operators", token), Json)
 
@@ -99,6 +105,10 @@ class RegistryClient(ApiConnection):
     async def set_label(self, signed: Json) -> Json:
         """Submit an auditor's label of a site."""
         return await self._post("/v1/labels", signed)
+
+    async def attest(self, signed: Json) -> Json:
+        """Submit an auditor's attestation."""
+        return await self._post("/v1/attestations", signed)
 
     async def ask_counterfactual(self, signed: Json) -> Json:
         """Ask an auditor's counterfactual question, which is not put on record."""

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 from registry.client.results import ChallengeGiven
 from registry.identity.keys.private_keys import PrivateKey, load_private_key
-from registry.identity.statements.jws import REFRESH_TYP, sign_compact
+from registry.identity.statements.jws import sign_compact
 from registry.sites.host import parse_host
 from registry.strict_json import JsonObject
 
@@ -47,12 +47,12 @@ def sign_statement(
     return sign_compact({**claims, "act": act, **members}, key)
 
 
-def sign_refresh(key: PrivateKey, *, host: str, origin: str, now: int) -> str:
-    """Sign the hint that a site's documents changed. now: Unix seconds."""
+def sign_request(key: PrivateKey, typ: str, *, host: str, origin: str, now: int) -> str:
+    """Sign a request about a site. typ: says which. now: Unix seconds."""
     claims: JsonObject = {
         "aud": origin.rstrip("/"),
         "sub": host,
         "iat": now,
         "exp": now + LIFETIME_S,
     }
-    return sign_compact(claims, key, typ=REFRESH_TYP)
+    return sign_compact(claims, key, typ=typ)

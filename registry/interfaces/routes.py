@@ -15,7 +15,12 @@ from registry.interfaces.rest.labels import labels
 from registry.interfaces.rest.log import about, attestations, records
 from registry.interfaces.rest.log import proofs as log
 from registry.interfaces.rest.registration import challenges, registrations
-from registry.interfaces.rest.reports import invariance, kept_reports, reports
+from registry.interfaces.rest.reports import (
+    exposure_routes,
+    invariance,
+    kept_reports,
+    reports,
+)
 from registry.interfaces.rest.search import (
     counterfactuals,
     policy,
@@ -59,6 +64,9 @@ V1 = _without_options(
             changes.get_changes,
             changes.watch_changes,
             counterfactuals.ask_counterfactual,
+            exposure_routes.get_exposure,
+            exposure_routes.get_own_exposure,
+            exposure_routes.list_exposure,
             invariance.list_invariance_runs,
             kept_reports.get_kept_report,
             kept_reports.list_reports,

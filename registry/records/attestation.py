@@ -1,7 +1,8 @@
 """An auditor's attestation: rankings recomputed, and how many came out otherwise.
 
-The auditor signs the members auditor, first, last, n, mismatches, under the line
-`fair-registry/rescore/v1` (`auditor_signature`).
+The auditor signs the members auditor, first, last, n, mismatches, and report where it is
+one that was computed again, under the line `fair-registry/rescore/v1`
+(`auditor_signature`).
 """
 
 from collections.abc import Mapping
@@ -24,7 +25,8 @@ class Rescoring:
     """Rankings that an auditor recomputed, and the outcome.
 
     auditor: a C2SP verifier key. first_index..last_index: the leaves looked at.
-    checked_count: rankings among them that could be recomputed.
+    checked_count: rankings among them that could be recomputed. report: `sha256:…` of the
+    report's JSON form, if its figures were; mismatch_count then counts them, too.
     """
 
     auditor: str
@@ -32,16 +34,18 @@ class Rescoring:
     last_index: int
     checked_count: int
     mismatch_count: int
+    report: str | None = None
 
     @property
     def members(self) -> dict[str, str | int]:
-        return {
+        members: dict[str, str | int] = {
             "auditor": self.auditor,
             "first": self.first_index,
             "last": self.last_index,
             "n": self.checked_count,
             "mismatches": self.mismatch_count,
         }
+        return members if self.report is None else {**members, "report": self.report}
 
     @property
     def statement(self) -> bytes:
@@ -79,6 +83,9 @@ def parse_attestation(members: Mapping[str, JsonValue]) -> Attestation:
                 last_index=last,
                 checked_count=checked,
                 mismatch_count=mismatches,
+                report=None
+                if members.get("report") is None
+                else str(members["report"]),
             )
         case _:
             raise Refused(ATTESTATION_INVALID, "not a rescore record")

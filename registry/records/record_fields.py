@@ -261,6 +261,7 @@ _OPTIONAL: Mapping[Kind, Mapping[str, Form]] = {
     "selection": {"outcome": _is_word},
     "erase": {"last": _is_natural},
     "seed": {"commitment": _is_hex_32, "secret": _is_hex_32},
+    "rescore": {"report": _is_digest},
 }
 
 

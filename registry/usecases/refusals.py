@@ -83,7 +83,7 @@ KEY_HELD = ProblemType(
 REFRESH_OF_ANOTHER_HOST = ProblemType(
     "refresh_of_another_host",
     "The statement is about another host than the address of the request",
-    'Send it to /v1/sites/HOST/refresh of the HOST in "sub", spelled as there.',
+    'Send it to the address of the HOST in "sub", spelled as there.',
 )
 REFRESH_REPLAYED = ProblemType(
     "refresh_replayed",
@@ -236,6 +236,11 @@ REPORT_NOT_KEPT = ProblemType(
     "report_not_kept",
     "No report of this month is kept",
     "GET /v1/reports lists those that are.",
+)
+EXPOSURE_NOT_KEPT = ProblemType(
+    "exposure_not_kept",
+    "The exposure of this day is not told",
+    "GET /v1/exposure lists the days; each is told ten minutes after its end, in UTC.",
 )
 LOG_BUSY = ProblemType(
     "log_busy",

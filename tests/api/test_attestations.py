@@ -49,6 +49,7 @@ def test_stranger_is_told_how_to_become_known(http: httpx.Client) -> None:
         {"first": "0"},
         {"sig": "A" * 85},
         {"auditor": "x" * 257},
+        {"report": "sha256:no"},
         {"more": 1},
     ],
     ids=str,

@@ -48,11 +48,13 @@ class Served:
     """What a registry answers: the log of a folder, and JSON by path.
 
     asked: the paths. posted: the bodies. failures: for a path, status codes to give first.
+    signed: by path, a body and its detached JWS.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.answers: dict[str, Any] = {"/v1/log": {"verifierKey": VKEY}}
+        self.signed: dict[str, tuple[bytes, str]] = {}
         self.requested: list[str] = []
         self.posted: list[bytes] = []
         self.failures: dict[str, list[int]] = {}
@@ -64,6 +66,9 @@ class Served:
             return self.failures[path].pop(0), b"{}", {}
         if path in self.answers:
             return 200, json.dumps(self.answers[path]).encode(), {}
+        if path in self.signed:
+            body, token = self.signed[path]
+            return 200, body, {"X-JWS-Signature": token}
         file = self.folder / path.lstrip("/")
         if not file.is_file():
             return 404, b'{"code":"absent","detail":"not here"}', {}

@@ -8,8 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from registry.identity.keys.private_keys import (
+    generate_private_key,
+    private_key_pem,
+)
 from registry.identity.statements.detached_jws import REPORT_TYP, sign_detached
 from registry.ranking.policy import DEFAULT_POLICY
+from registry.records.attestation import parse_attestation, verify_attestation
 from registry.records.canonical import digest_of
 from registry.records.record import report_record
 from registry.reports.archive import archive_manifest as manifests
@@ -17,7 +22,7 @@ from registry.reports.archive.writing import digest_file, write_manifest
 from registry.reports.render.json_object import format_json
 from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
 from registry.usecases.reports.archived_report import report_of_archive
-from tests.cli.audited import SIGNER, VKEY, publish, run, run_json
+from tests.cli.audited import SIGNER, VKEY, publish, run, run_json, serving
 from tests.unit.reports.archive.archived import (
     ALGORITHM,
     AUDITOR_KEY,
@@ -102,6 +107,31 @@ def test_an_honest_report_comes_out_the_same(log, honest, report, town):
     result = run(*options(log, honest.folder, report))
     assert "0 figures differ" in result.stdout
     assert "labels that a site's documents or its registration told" in result.stdout
+
+
+@pytest.mark.parametrize("is_honest", [True, False])
+def test_an_auditor_says_in_the_log_which_report_came_out(
+    log, honest, report, tmp_path, is_honest
+):
+    """Of one with another figure he says that it did not."""
+    key = generate_private_key("Ed25519")
+    file, pem = tmp_path / "report.json", tmp_path / "auditor.pem"
+    output = json.loads(report.read_bytes())
+    output["counts"]["selections"] += not is_honest
+    body = report.read_bytes() if is_honest else json.dumps(output).encode()
+    sign(file, body)
+    pem.write_bytes(private_key_pem(key))
+    pem.chmod(0o600)
+    with serving(log) as served:
+        served.answers["/v1/attestations"] = {"leafHash": "0" * 64}
+        words = options(served.url, honest.folder, file)
+        name = ("--attest-as", "auditor.example", "--auditor-key", pem)
+        code = run(*words, *name).exit_code
+    (posted,) = map(json.loads, served.posted)
+    rescoring = verify_attestation(parse_attestation(posted))
+    assert rescoring.report == digest_of(body)
+    assert (rescoring.checked_count, rescoring.first_index) == (COUNT, 0)
+    assert (code, rescoring.mismatch_count) == ((0, 0) if is_honest else (1, 1))
 
 
 @pytest.mark.slow

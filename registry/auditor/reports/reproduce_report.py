@@ -13,6 +13,7 @@ from typing import Any, cast
 import click
 import msgspec
 
+from registry.auditor.auditor_key import signer_of
 from registry.auditor.command import registry_options, run_audit, shown
 from registry.auditor.reports.cited_report import CitedReport, parse_report
 from registry.auditor.reports.held_archive import HeldArchive, hold_against_log
@@ -25,14 +26,18 @@ from registry.auditor.reports.report_signature import (
 from registry.auditor.source import LogSource
 from registry.auditor.trust import TrustOptions, trust_options
 from registry.errors import RegistryError
+from registry.identity import base64url
 from registry.identity.statements.detached_jws import REPORT_TYP, verify_detached
+from registry.records.attestation import Rescoring, attest
 from registry.records.canonical import digest_of
 from registry.records.record import format_minute, parse_record
 from registry.reports.archive.reading import Archive, open_archive
 from registry.reports.render.figure_comparison import Figure, figures_of
 from registry.reports.render.json_object import format_json
 from registry.reports.report_terms import Terms
-from registry.terminal.output import console, json_option, print_json
+from registry.terminal.key_files import KEY_FILE, key_file
+from registry.terminal.output import console, json_option, print_json, with_client
+from registry.tlog.note import Signer, format_vkey
 from registry.usecases.reports.archived_report import (
     report_of_archive,
     window_of_archive,
@@ -73,6 +78,19 @@ NOT_PROVEN = (
     multiple=True,
     help="Whose labels may count, once for each. Without it anybody's who signs them.",
 )
+@click.option(
+    "--attest-as",
+    "attest_as",
+    metavar="NAME",
+    help="Sign the outcome and put it on record; of your verifier key, as the registry "
+    "has it.",
+)
+@click.option(
+    "--auditor-key",
+    type=KEY_FILE,
+    default=lambda: key_file("auditor"),
+    help="Your Ed25519 key, for --attest-as. [default: what `keygen auditor` made]",
+)
 @trust_options
 @json_option
 def reproduce_report(
@@ -83,6 +101,8 @@ def reproduce_report(
     promise_key: str | None,
     *,
     auditors: tuple[str, ...],
+    attest_as: str | None,
+    auditor_key: Path,
     as_json: bool,
     **trust: Any,
 ) -> None:
@@ -111,8 +131,18 @@ def reproduce_report(
 
     with _impossible():
         reproduction = run_audit(url, work, as_json=as_json)
+    if attest_as:
+        _attest(url, reproduction, signer_of(auditor_key, attest_as))
     reproduction.tell(as_json=as_json)
     raise SystemExit(0 if reproduction.is_same else 1)
+
+
+def _attest(url: str, reproduction: "Reproduction", signer: Signer) -> None:
+    """Sign the outcome and put it on record."""
+    rescoring = reproduction.rescoring(signer)
+    signed = attest(rescoring, signer.private).signature
+    members = {**rescoring.members, "sig": base64url.encode(signed)}
+    with_client(url, lambda client: client.attest(members))
 
 
 @contextmanager
@@ -164,6 +194,20 @@ class Reproduction:
     def is_same(self) -> bool:
         unlike = self.held.differences or self.kept_digest.is_other
         return not (unlike or self.differing or self.failure)
+
+    def rescoring(self, signer: Signer) -> Rescoring:
+        """Return what an auditor may attest to: of the whole log that he has read."""
+        rankings = self.held.counts["rankings"]
+        unlike = len(self.held.differences) + len(self.differing)
+        unlike += self.kept_digest.is_other or bool(self.failure)
+        return Rescoring(
+            auditor=format_vkey(signer.verifier_key),
+            first_index=0,
+            last_index=self.held.rankings.size - 1,
+            checked_count=rankings,
+            mismatch_count=min(unlike, rankings),
+            report=self.kept_digest.digest,
+        )
 
     def tell(self, *, as_json: bool) -> None:
         counts = {**self.held.counts, "figures": self.figures}

@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 
 from registry.cli.owners.registering import act_options, host_name
-from registry.client.statements import sign_refresh
+from registry.client.statements import sign_request
+from registry.identity.statements.jws import REFRESH_TYP
 from registry.terminal.key_files import key_file, load_key
 from registry.terminal.output import console, print_json, with_client
 
@@ -20,7 +21,8 @@ def refresh(host: str, key: Path | None, url: str, *, as_json: bool) -> None:
     """
     name = host_name(host)
     private = load_key(key or key_file(host))
-    token = sign_refresh(private, host=name, origin=url, now=int(time.time()))
+    now = int(time.time())
+    token = sign_request(private, REFRESH_TYP, host=name, origin=url, now=now)
     answer = with_client(url, lambda client: client.refresh(name, token))
     if as_json:
         print_json(answer)

@@ -1,4 +1,4 @@
-"""The tables of what is kept for reports: monthly ones, trials, former categories."""
+"""The tables of what is kept for reports: monthly ones, daily exposure, trials, former categories."""
 
 from sqlalchemy import (
     BigInteger,
@@ -56,6 +56,29 @@ invariance_run = Table(
     Column("rate_at_most", Float, nullable=False),
     Column("tallies", JSONB, nullable=False),
     Column("examples", JSONB, nullable=False),
+    schema="audit",
+)
+
+exposure_day = Table(
+    "exposure_day",
+    metadata,
+    Column("day", Date, primary_key=True),
+    Column("record_id", RecordId, nullable=False),
+    instant("made_at"),
+    Column("body", LargeBinary, nullable=False),
+    Column("signature", Text, nullable=False),
+    UniqueConstraint("record_id", name="exposure_day_record_id_key"),
+    schema="audit",
+)
+
+site_exposure = Table(
+    "site_exposure",
+    metadata,
+    Column("site_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("day", Date, primary_key=True),
+    Column("appearances", BigInteger, nullable=False),
+    Column("attention", BigInteger, nullable=False),
+    Column("selections", BigInteger, nullable=False),
     schema="audit",
 )
 

@@ -18,6 +18,7 @@ from registry.identity.refusals import (
 
 REPORT_TYP = "fairness-report+jws"
 LABELS_TYP = "fairness-labels+jws"
+EXPOSURE_TYP = "fairness-exposure+jws"
 HEADER = "X-JWS-Signature"
 MAX_SIGNATURE_BYTES = 1024
 _PART_COUNT = 3

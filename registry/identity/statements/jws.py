@@ -38,6 +38,7 @@ from registry.strict_json import JsonValue
 
 REGISTRATION_TYP = "site-registration+jws"
 REFRESH_TYP = "site-refresh+jws"
+OWN_EXPOSURE_TYP = "site-exposure+jws"
 OPERATOR_TYP = "operator-statement+jws"
 MAX_TOKEN_BYTES = 16 * 1024
 _PART_NAMES = ("header", "payload", "signature")

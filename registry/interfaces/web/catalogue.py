@@ -16,6 +16,7 @@ import registry.interfaces.http.refusals
 import registry.interfaces.wab.refusals
 import registry.records.refusals
 import registry.reports.archive.refusals
+import registry.reports.refusals
 import registry.sites.gazetteer
 import registry.sites.refusals
 import registry.strict_json
@@ -25,6 +26,7 @@ from registry.errors import ProblemType
 
 _MODULES: tuple[ModuleType, ...] = (
     registry.reports.archive.refusals,
+    registry.reports.refusals,
     registry.records.refusals,
     registry.formats.refusals,
     registry.identity.refusals,

@@ -5,35 +5,18 @@ schedule that hints could change would not be the same for all.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from registry.db.engine.engines import Connection
 from registry.db.frontier import tasks
-from registry.db.sites import listed_sites as sites
 from registry.db.sites import refreshes
-from registry.db.sites.listed_sites import StoredKey
 from registry.db.sites.refreshes import LastRefresh
-from registry.errors import Conflict, Gone, NotFound, RateLimited, Refused
-from registry.identity.keys.jwk import parse_jwk
-from registry.identity.keys.public_keys import PublicKey
-from registry.identity.refusals import KEY_NOT_PUBLISHED, KEY_REVOKED
-from registry.identity.statements.jws import REFRESH_TYP, parse_compact, verify_jws
-from registry.identity.statements.registered_claims import (
-    parse_site_claims,
-    verify_claims,
-)
-from registry.sites.entry import SiteEntry
+from registry.errors import Conflict, RateLimited
+from registry.identity.statements.jws import REFRESH_TYP
 from registry.sites.host import Host
-from registry.usecases.refusals import (
-    KEY_HELD,
-    REFRESH_OF_ANOTHER_HOST,
-    REFRESH_REPLAYED,
-    REFRESH_TOO_OFTEN,
-    SITE_UNKNOWN,
-    SITE_WITHDRAWN,
-)
+from registry.usecases.refusals import REFRESH_REPLAYED, REFRESH_TOO_OFTEN
+from registry.usecases.sites.owner_statement import verify_owner
 
 BURST = 3
 """A mistake is mended and mended again; then the site's own pace is enough."""
@@ -87,14 +70,15 @@ async def take_refresh(
     Whatever is refused leaves nothing behind: nobody but the owner uses up the
     allowance.
     """
-    jws = parse_compact(token, typ=REFRESH_TYP)
-    claims = parse_site_claims(jws.payload, test_hosts=test_hosts)
-    if claims.host != host:
-        raise Refused(REFRESH_OF_ANOTHER_HOST, pointer="/sub")
-    verify_claims(claims, audience=audience, now=now)
-    site = await _find_site(connection, host)
-    known = await sites.keys_of(connection, site.site_id)
-    verify_jws(jws, find_speaking_key(jws.kid, known))
+    site, claims = await verify_owner(
+        connection,
+        token,
+        host,
+        typ=REFRESH_TYP,
+        audience=audience,
+        test_hosts=test_hosts,
+        now=now,
+    )
     last = await refreshes.lock_last(connection, site.site_id)
     if claims.issued_at <= last.issued_at:
         detail = f"The last one was issued at {last.issued_at:%Y-%m-%dT%H:%M:%SZ}."
@@ -105,39 +89,3 @@ async def take_refresh(
     await refreshes.save_last(connection, site.site_id, taken)
     due_at = await tasks.hint_crawl(connection, site.site_id, now)
     return Refresh(host=host, due_at=due_at or now)
-
-
-def find_speaking_key(kid: str, known: Sequence[StoredKey]) -> PublicKey:
-    """Return the key among those that the last proof of control left: no site is asked.
-
-    Only a trusted key speaks; one that still waits may at the next proof. A key that
-    the site's pins have come to deny counts until then: a hint is worth no look-up.
-    Raises: Refused, Conflict.
-    """
-    own = {
-        stored.known.state: stored
-        for stored in known
-        if stored.known.reference.kid == kid
-    }
-    if "revoked" in own:
-        raise Refused(KEY_REVOKED, pointer="/protected/kid")
-    if "trusted" in own:
-        return parse_jwk(dict(own["trusted"].jwk))
-    if own.keys() & {"cooling", "recovering"}:
-        raise Conflict(KEY_HELD, pointer="/protected/kid")
-    raise Refused(
-        KEY_NOT_PUBLISHED,
-        f"The registry knows no key of the site with the thumbprint {kid}.",
-        pointer="/protected/kid",
-        fix="Sign with the key of the registration. One that is new is known after "
-        "act=update, or after the next proof of control.",
-    )
-
-
-async def _find_site(connection: Connection, host: Host) -> SiteEntry:
-    site = await sites.find_site(connection, host.name)
-    if site is None:
-        raise NotFound(SITE_UNKNOWN, pointer="host")
-    if site.status == "withdrawn":
-        raise Gone(SITE_WITHDRAWN, pointer="host")
-    return site

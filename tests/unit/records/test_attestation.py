@@ -28,14 +28,19 @@ RESCORING = Rescoring(
 )
 
 
-def test_an_attestation_survives_the_log():
+REPORT = f"sha256:{'a' * 64}"
+
+
+@pytest.mark.parametrize("report", [None, REPORT])
+def test_an_attestation_survives_the_log(report):
+    rescoring = replace(RESCORING, report=report)
     record = rescore_record(
         record_id=make_ulid(0, bytes(10)),
         at=datetime(2026, 11, 20, tzinfo=UTC),
-        attestation=attest(RESCORING, PRIVATE),
+        attestation=attest(rescoring, PRIVATE),
     )
     logged = parse_attestation(parse_record(record.body))
-    assert verify_attestation(logged) == RESCORING
+    assert verify_attestation(logged) == rescoring
 
 
 def test_the_signed_statement_is_as_documented():
@@ -53,6 +58,7 @@ def test_the_signed_statement_is_as_documented():
         {"first_index": 11},
         {"last_index": 20},
         {"auditor": "auditor.example"},
+        {"report": REPORT},
     ],
     ids=repr,
 )

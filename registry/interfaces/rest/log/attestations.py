@@ -22,7 +22,8 @@ class AttestationRequest(RequestBody):
     """The members of a rescore record.
 
     auditor: a C2SP verifier key. first, last: the leaves looked at. n: rankings among
-    them that could be recomputed. sig: Ed25519 over the line `fair-registry/rescore/v1`
+    them that could be recomputed. report: `sha256:` and the hash in hex of the report, as
+    JSON, that was computed again. sig: Ed25519 over the line `fair-registry/rescore/v1`
     and the canonical JSON of the other members, base64url.
     """
 
@@ -32,6 +33,7 @@ class AttestationRequest(RequestBody):
     n: Index
     mismatches: Index
     sig: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{86}$")]
+    report: Annotated[str, msgspec.Meta(pattern="^sha256:[0-9a-f]{64}$")] | None = None
 
 
 @post(

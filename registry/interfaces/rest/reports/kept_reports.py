@@ -126,12 +126,12 @@ async def get_kept_report(
         headers={
             "Vary": "Accept",
             HEADER: file.signature,
-            **_placed(await services.served.published(leaf_index)),
+            **placed(await services.served.published(leaf_index)),
         },
     )
 
 
-def _placed(leaf_index: int | None) -> Mapping[str, str]:
+def placed(leaf_index: int | None) -> Mapping[str, str]:
     """Return the headers of a published record; none before it is published."""
     if leaf_index is None:
         return {}

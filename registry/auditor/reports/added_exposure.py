@@ -1,0 +1,220 @@
+"""`audit exposure`: the daily exposure of sites, verified and added up."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import click
+
+from registry.auditor.command import registry_options, run_audit, shown
+from registry.auditor.follow_log import Findings
+from registry.auditor.proof_check import ProvenEntries
+from registry.auditor.prove import leaf_index_of, open_entries
+from registry.auditor.reports.report_signature import ask_promise_key, key_of_promises
+from registry.auditor.source import LogSource, LogUnreadable
+from registry.auditor.trust import TrustOptions, trust_options
+from registry.errors import Refused
+from registry.identity.keys.public_keys import PublicKey
+from registry.identity.statements.detached_jws import EXPOSURE_TYP, verify_detached
+from registry.records.canonical import digest_of
+from registry.records.record import format_minute, parse_record
+from registry.reports.exposure_table import FORM, UNIT, ExposureTable, parse_table
+from registry.reports.refusals import EXPOSURE_TABLE_UNLOGGED
+from registry.reports.render.label_table import format_instant
+from registry.terminal.output import console, json_option, print_json
+from registry.tlog.refusals import LogInvalid
+from registry.usecases.reports.calendar_months import midnight
+
+PAGE = 100
+DAY = timedelta(days=1)
+MAX_SHOWN = 20
+AMOUNTS = ("appearances", "attention", "selections")
+DATE = click.DateTime(["%Y-%m-%d"])
+
+
+@click.command()
+@click.argument("day", type=DATE)
+@registry_options
+@click.option("--until", type=DATE, help="Last day to add up. [default: DAY]")
+@click.option(
+    "--by",
+    type=click.Choice(["size", "independence"]),
+    help="Add up by this label of the sites, as it counted at the end.",
+)
+@click.option("--promise-key", metavar="VKEY", help="Who must have signed the tables.")
+@trust_options
+@json_option
+def exposure(
+    day: datetime,
+    url: str,
+    until: datetime | None,
+    by: str | None,
+    promise_key: str | None,
+    *,
+    as_json: bool,
+    **trust: Any,
+) -> None:
+    """Verify the exposure of sites on DAY, and add it up over days and by label.
+
+    Each table must be signed, and its digest must stand in the log. Shares have two
+    ends, as small figures are listed in sums only. Exit code 1: a table is another.
+    """
+    first, last = day.date(), (until or day).date()
+    if last < first:
+        raise click.UsageError("--until is before DAY")
+    days = [first + DAY * number for number in range((last - first).days + 1)]
+
+    async def work(source: LogSource) -> tuple[Sum, Mapping[str, str]]:
+        key = key_of_promises(promise_key or await ask_promise_key(source))
+        entries, _ = await open_entries(source, TrustOptions(**trust))
+        record_ids = await _record_ids(source, first)
+        added = Sum()
+        for each_day in days:
+            if each_day not in record_ids:
+                raise LogUnreadable(f"{source.place} has no exposure of {each_day}")
+            index = await leaf_index_of(source, record_ids[each_day])
+            added.add(await _verified(source, entries, key, each_day, index))
+        labels = await _labels(source, by, midnight(last + DAY)) if by else {}
+        return added, labels
+
+    added, labels = run_audit(url, work, as_json=as_json)
+    classes = added.by_class(labels) if by else {}
+    if as_json:
+        print_json({"verified": True, **added.members(), "classes": classes})
+    else:
+        _show(added, classes)
+
+
+@dataclass(slots=True)
+class Sum:
+    """Tables of days added up. withheld: in sums of days only."""
+
+    days: int = 0
+    rankings: int = 0
+    erased: int = 0
+    untold_days: int = 0
+    sites: dict[str, Counter[str]] = field(default_factory=dict)
+    withheld: Counter[str] = field(default_factory=Counter)
+
+    def add(self, table: ExposureTable) -> None:
+        self.days += 1
+        self.rankings += table.rankings
+        self.erased += table.erased
+        self.untold_days += table.others.appearances is None
+        for row in table.sites:
+            counts = self.sites.setdefault(row.site, Counter())
+            counts["appearances"] += row.appearances
+            counts["attention"] += row.attention
+            counts["selections"] += row.selections or 0
+        for name in AMOUNTS:
+            self.withheld[name] += getattr(table.others, name) or 0
+
+    def totals(self) -> dict[str, int]:
+        sites = self.sites.values()
+        return {name: sum(site[name] for site in sites) for name in AMOUNTS}
+
+    def by_class(self, labels: Mapping[str, str]) -> dict[str, list[float]]:
+        """Return the share of attention of each label: the least and the most it can be."""
+        listed: Counter[str] = Counter()
+        for site, counts in self.sites.items():
+            listed[labels.get(site, "unknown")] += counts["attention"]
+        withheld = self.withheld["attention"]
+        whole = sum(listed.values()) + withheld
+        return {
+            name: [
+                round(listed[name] / whole, 6),
+                round((listed[name] + withheld) / whole, 6),
+            ]
+            for name in sorted({*listed, *labels.values()})
+            if whole
+        }
+
+    def members(self) -> dict[str, Any]:
+        ordered = sorted(self.sites.items(), key=lambda row: -row[1]["appearances"])
+        return {
+            "days": self.days,
+            "rankings": self.rankings,
+            "erased": self.erased,
+            "untoldDays": self.untold_days,
+            "told": self.totals(),
+            "withheld": dict(self.withheld),
+            "sites": [{"site": site, **counts} for site, counts in ordered],
+        }
+
+
+async def _record_ids(source: LogSource, first: date) -> dict[date, str]:
+    """Return the records of the tables since a day. Raises: LogUnreadable."""
+    record_ids: dict[date, str] = {}
+    path, cursor = f"/v1/exposure?limit={PAGE}", ""
+    while not record_ids or (cursor and first < min(record_ids)):
+        page = await source.ask(path + (f"&cursor={cursor}" if cursor else ""))
+        rows = {date.fromisoformat(row["day"]): row["recordId"] for row in page["days"]}
+        if rows.keys() <= record_ids.keys():
+            break
+        record_ids |= rows
+        cursor = page["nextCursor"]
+    return record_ids
+
+
+async def _verified(
+    source: LogSource, entries: ProvenEntries, key: PublicKey, day: date, index: int
+) -> ExposureTable:
+    """Return a day's table as the log has it. Raises: Refused, Findings, LogUnreadable."""
+    if index >= entries.head.size:
+        raise LogUnreadable(f"the log has no entry {index} yet")
+    try:
+        record = parse_record(await entries.at(index))
+    except LogInvalid as invalid:
+        raise Findings([invalid]) from invalid
+    token, body = await source.signed_file(f"/v1/exposure/{day}")
+    verify_detached(token, body, key, typ=EXPOSURE_TYP)
+    table = parse_table(body)
+    minutes = (format_minute(midnight(day)), format_minute(midnight(day + DAY)))
+    is_logged = (
+        record["kind"] == "report"
+        and (record["from"], record["to"]) == minutes
+        and record["forms"] == {FORM: digest_of(body)}
+    )
+    if not is_logged or table.day != day.isoformat():
+        detail = f"entry {index} does not name this table of {day}"
+        raise Refused(EXPOSURE_TABLE_UNLOGGED, detail)
+    return table
+
+
+async def _labels(source: LogSource, by: str, at: datetime) -> dict[str, str]:
+    """Return the label of each site at an instant. Raises: LogUnreadable."""
+    labels: dict[str, str] = {}
+    after: str | None = ""
+    while after is not None:
+        behind = f"&after={after}" if after else ""
+        page = await source.ask(f"/v1/labels?at={format_instant(at)}{behind}")
+        labels |= {row["site"]: row[by] or "unknown" for row in page["sites"]}
+        after = page["nextAfter"]
+    return labels
+
+
+def _show(added: Sum, classes: Mapping[str, Sequence[float]]) -> None:
+    listed, withheld = added.totals(), added.withheld
+    console.print(
+        f"[green]{added.days} days verified[/]: {added.rankings} rankings, "
+        f"{added.erased} of them erased before they were counted"
+    )
+    for line in _lines(listed, withheld):
+        console.print(f"  {line}")
+    if added.untold_days:
+        console.print(f"  {added.untold_days} days had too few rankings for sums")
+    for row in added.members()["sites"][:MAX_SHOWN]:
+        site, attention = shown(row["site"]), row["attention"] / UNIT
+        console.print(
+            f"  {site}  {row['appearances']} appearances, attention {attention:.3f}, "
+            f"{row['selections']} selections"
+        )
+    for name, (least, most) in classes.items():
+        console.print(f"  {shown(name)}: {least:.1%} to {most:.1%} of the attention")
+
+
+def _lines(listed: Mapping[str, int], withheld: Counter[str]) -> Iterable[str]:
+    for name, unit in (("appearances", 1), ("attention", UNIT), ("selections", 1)):
+        yield f"{name}: {listed[name] / unit:g} by site, {withheld[name] / unit:g} in sums"

@@ -1,0 +1,146 @@
+"""SQL of the daily tables of exposure: what everybody is told, and each site of itself."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import select, text
+from sqlalchemy.dialects.postgresql import insert
+
+from registry.db.engine.engines import Connection
+from registry.db.reports.window_reading import BLOCK, StoredWindow, read_parts
+from registry.db.schema.report_tables import exposure_day, site_exposure
+from registry.db.schema.tables import entry
+from registry.records.record import ANONYMOUS
+from registry.reports.exposure_table import DayCounts, SiteCounts, count_sites
+from registry.reports.window.site_numbers import SiteNumbers
+
+BATCH = 10_000  # rows of one statement
+_SELECTABLE = timedelta(days=8)
+
+_COUNT = text("""
+    SELECT operator, count(*) AS rankings, count(*) FILTER (WHERE query IS NULL) AS erased
+    FROM audit.ranking
+    WHERE record_id BETWEEN :first AND :last AND accepted_at >= :start AND accepted_at < :end
+    GROUP BY operator
+""")
+_CHOSEN = text("""
+    SELECT s.site_id, r.operator, count(*) AS selections
+    FROM audit.selection AS s JOIN audit.ranking AS r ON r.record_id = s.ranking_id
+    WHERE s.ranking_id BETWEEN :oldest AND :last AND s.site_id IS NOT NULL
+        AND s.accepted_at >= :start AND s.accepted_at < :end
+    GROUP BY s.site_id, r.operator
+""")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptTable:
+    """A day's table as it is served. signature: a detached JWS over the body."""
+
+    day: date
+    record_id: str
+    made_at: datetime
+    body: bytes
+    signature: str
+
+
+async def count_day(connection: Connection, start: datetime) -> DayCounts:
+    """Count what the rankings of a day gave and what was chosen on it.
+
+    connection: of the auditor. start: the day's midnight in UTC.
+    """
+    window = StoredWindow(start, start + timedelta(days=1), "")
+    first, last, *_ = window.parameters
+    oldest, *_ = StoredWindow(start - _SELECTABLE, start, "").parameters
+    bounds = {"first": first, "last": last, "start": start, "end": window.end}
+    totals = (await connection.execute(_COUNT, bounds)).all()
+    chosen = await connection.execute(_CHOSEN, {**bounds, "oldest": oldest})
+    selections = [tuple(row) for row in chosen]
+    numbers = SiteNumbers([])
+    parts = await read_parts(connection, window, numbers, BLOCK)
+    counted = {row.operator: row.rankings - row.erased for row in totals}
+    is_shared = len({name for name, count in counted.items() if count}) > 1
+    named = [n for name, n in counted.items() if is_shared and name != ANONYMOUS]
+    return DayCounts(
+        rankings=sum(row.rankings for row in totals),
+        erased=sum(row.erased for row in totals),
+        apart=sum(counted.values()) - max(named, default=0),
+        sites=count_sites(parts, numbers.ids.tolist(), selections, is_shared=is_shared),
+    )
+
+
+async def save_day(
+    connection: Connection, table: KeptTable, sites: Sequence[SiteCounts]
+) -> bool:
+    """False, and nothing is saved, if the day has its table."""
+    values = {name: getattr(table, name) for name in KeptTable.__slots__}
+    inserted = insert(exposure_day).values(**values).on_conflict_do_nothing()
+    if not (await connection.execute(inserted)).rowcount:
+        return False
+    for begin in range(0, len(sites), BATCH):
+        rows = [
+            {
+                "site_id": site.site,
+                "day": table.day,
+                "appearances": site.appearances,
+                "attention": site.attention,
+                "selections": site.selections,
+            }
+            for site in sites[begin : begin + BATCH]
+        ]
+        await connection.execute(insert(site_exposure), rows)
+    return True
+
+
+async def newest_day(connection: Connection) -> date | None:
+    query = select(exposure_day.c.day).order_by(exposure_day.c.day.desc()).limit(1)
+    return (await connection.execute(query)).scalar_one_or_none()
+
+
+_ENTRIES = exposure_day.outerjoin(entry, entry.c.record_id == exposure_day.c.record_id)
+
+
+async def list_days(
+    connection: Connection, *, limit: int, before: date | None = None
+) -> Sequence[Any]:
+    """Return day, record_id, made_at and leaf_index of the newest before a day."""
+    query = (
+        select(
+            exposure_day.c.day,
+            exposure_day.c.record_id,
+            exposure_day.c.made_at,
+            entry.c.leaf_index,
+        )
+        .select_from(_ENTRIES)
+        .order_by(exposure_day.c.day.desc())
+        .limit(limit)
+    )
+    if before is not None:
+        query = query.where(exposure_day.c.day < before)
+    return (await connection.execute(query)).all()
+
+
+async def find_day(
+    connection: Connection, day: date
+) -> tuple[KeptTable, int | None] | None:
+    """Return a day's table and the leaf of its record, None until that is sequenced."""
+    query = select(exposure_day, entry.c.leaf_index).select_from(_ENTRIES)
+    row = (
+        await connection.execute(query.where(exposure_day.c.day == day))
+    ).one_or_none()
+    if row is None:
+        return None
+    values = {name: getattr(row, name) for name in KeptTable.__slots__}
+    return KeptTable(**values), row.leaf_index
+
+
+async def days_of_site(
+    connection: Connection, site_id: int, start: date, end: date
+) -> Sequence[Any]:
+    """Return day, appearances, attention and selections from start up to end."""
+    columns = site_exposure.c
+    query = select(
+        columns.day, columns.appearances, columns.attention, columns.selections
+    ).where(columns.site_id == site_id, columns.day >= start, columns.day < end)
+    return (await connection.execute(query.order_by(columns.day))).all()
