@@ -54,7 +54,7 @@ POOLS = (
     (Role.API, 8),
     (Role.AUDITOR, 2),
     (Role.API, 2),  # of the recorders
-    (Role.ERASER, 1),
+    (Role.ERASER, 3),
     (Role.LABELLER, 1),
 )
 MEGABYTE = 1_000_000

@@ -29,6 +29,7 @@ COMMANDS = {
     "erase": "registry.cli.service.erasing:erase",
     "report": "registry.cli.reports.reporting:report",
     "archive": "registry.cli.reports.archiving:archive",
+    "archives": "registry.cli.reports.archiving:archives",
     "invariance": "registry.cli.reports.invariance:invariance",
     "moderate": "registry.cli.service.moderating:moderate_site",
     "lookalikes": "registry.cli.service.moderating:tell_lookalikes",

@@ -18,7 +18,8 @@ from registry.cli import main
 from registry.db import labels as labels_as_told
 from registry.db.engine.engines import Role
 from registry.db.log import entries as stored_log
-from registry.db.log.rankings import ERASED, RankingWriter
+from registry.db.log.erased_pages import ERASED
+from registry.db.log.rankings import RankingWriter
 from registry.db.reports import observations, window_reading
 from registry.db.schema.column_types import ulid_of
 from registry.errors import Refused, Unavailable

@@ -371,9 +371,16 @@ async def test_the_schedule_goes_on_behind_what_askers_erased_and_other_records(
     assert await erase_expired(eraser, RETENTION, scene.ids) == 0
 
 
-async def test_retention_of_zero_days_is_for_ever(eraser: Engine, scene: Scene) -> None:
-    async with asyncio.timeout(1):
-        await Retention(eraser, timedelta(0), scene.ids).run()
+async def test_retention_of_zero_days_is_for_ever(
+    scene: Scene, engines: dict[Role, Engine], eraser: Engine, clock: Clock
+) -> None:
+    [mine] = await record(scene)
+    await sequence(scene, engines)
+    clock.advance(days=9999)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.5):
+            await Retention(eraser, timedelta(0), scene.ids).run()
+    assert await openings(scene, mine.record.record_id)
 
 
 async def test_two_schedules_at_once_erase_once(

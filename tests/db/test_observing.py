@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from registry.db.engine.engines import Role
+from registry.db.log.erased_pages import ERASED
 from registry.db.log.rankings import (
-    ERASED,
     RankingWriter,
     StoredSelection,
     save_selection,

@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import text
 
 from registry.db.engine.engines import Engine, Role
-from registry.db.log.rankings import ERASED, RankingWriter
+from registry.db.log.erased_pages import ERASED
+from registry.db.log.rankings import RankingWriter
 from registry.errors import Refused
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.records.canonical import JsonValue

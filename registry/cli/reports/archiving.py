@@ -3,6 +3,7 @@
 import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
@@ -11,8 +12,10 @@ from registry import keyring
 from registry.cli.service.command_settings import settings_or_exit
 from registry.cli.service.database import database_or_exit, reached_database
 from registry.db.engine.engines import Role, engine_at
+from registry.db.reports import made_archives
 from registry.errors import RegistryError
 from registry.identity.keys.private_keys import PrivateKey
+from registry.records.record import format_minute
 from registry.reports.archive.archive_manifest import Manifest
 from registry.reports.report_terms import Window
 from registry.terminal.output import console, errors, json_option, print_json
@@ -55,7 +58,7 @@ def archive(
                 settings.keys, keyring.PROMISE, settings.log_origin
             )
             url = reached.database_url
-            written = asyncio.run(_write(url, window, folder, signer.private))
+            written = asyncio.run(_write(url, window, folder.resolve(), signer.private))
     except RegistryError as refused:
         raise click.ClickException(f"{refused}. {refused.problem.fix}") from refused
     if as_json:
@@ -69,12 +72,66 @@ def archive(
     )
 
 
-async def _write(url: str, window: Window, folder: Path, key: PrivateKey) -> Manifest:
+@click.command()
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="The registry's folder, where the database is.",
+)
+@json_option
+def archives(data: Path | None, *, as_json: bool) -> None:
+    """List the archives that open what was erased after they were made.
+
+    Replace each by one that is made now, and delete it wherever it was passed on to.
+    """
+    settings = settings_or_exit(data=data)
+    with (
+        reached_database(settings) as reached,
+        database_or_exit("the archives were not listed"),
+    ):
+        rows = asyncio.run(_outdated(reached.database_url))
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        console.print(
+            f"{row['folder']}, made {row['madeAt']}, of {row['from']} to {row['to']}: "
+            f"{row['erasures']} erasures since",
+            soft_wrap=True,
+            markup=False,
+        )
+    if not rows:
+        console.print("No archive opens what was erased since.")
+
+
+async def _outdated(url: str) -> list[dict[str, Any]]:
     async with (
         engine_at(url, Role.AUDITOR, pool=1) as engine,
         engine.connect() as connection,
     ):
-        return await write_archive(connection, window, folder, key, tell=_print_count)
+        rows = await made_archives.outdated_archives(connection)
+    return [
+        {
+            "folder": row.folder,
+            "madeAt": format_minute(row.made_at),
+            "from": format_minute(row.start_at),
+            "to": format_minute(row.end_at),
+            "erasures": row.erasures,
+        }
+        for row in rows
+    ]
+
+
+async def _write(url: str, window: Window, folder: Path, key: PrivateKey) -> Manifest:
+    async with engine_at(url, Role.AUDITOR, pool=1) as engine:
+        made_at, place = datetime.now(UTC), str(folder)
+        async with engine.begin() as connection:
+            bounds = (window.start_at, window.end_at)
+            await made_archives.save_archive(connection, made_at, bounds, place)
+        async with engine.connect() as connection:
+            return await write_archive(
+                connection, window, folder, key, tell=_print_count
+            )
 
 
 def _print_count(count: int) -> None:

@@ -14,6 +14,7 @@ from registry.db.engine.engines import Engine, reading
 # Any constants that no other lock has.
 REPORTS_TURN = 0x2E9027E2
 EXPOSURE_TURN = 0x6B0D1A77
+ERASURE_TURN = 0x0E7A5ED5
 TRIALS_TURN = 0x7219A15E
 
 _TRY = text("SELECT pg_try_advisory_lock(:key)")

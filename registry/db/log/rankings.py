@@ -15,6 +15,12 @@ from sqlalchemy.dialects.postgresql import insert
 from typing_extensions import override
 
 from registry.db.engine.engines import Connection, DatabaseError, driver_errors
+from registry.db.log.erased_pages import (
+    EMPTY_RANKING,
+    EMPTY_SELECTION,
+    ERASED,
+    note_pages,
+)
 from registry.db.schema.column_types import uuid_of
 from registry.db.schema.tables import ranking, selection
 from registry.records.packing import (
@@ -24,12 +30,7 @@ from registry.records.packing import (
     unpack_disclosure,
 )
 from registry.records.ranked_answer import DISCLOSED, AnswerOnRecord
-from registry.records.ranking_columns import (
-    DERIVED,
-    EMPTIED,
-    RankingColumns,
-    unpack_sites,
-)
+from registry.records.ranking_columns import RankingColumns, unpack_sites
 from registry.records.record import Record
 from registry.sites.identifier import format_site_id
 
@@ -191,25 +192,25 @@ def _unpack(row: Row[Any]) -> dict[str, str]:
 
 
 LOCK_OPENINGS = text(f"""
-    SELECT returned, eligible, {", ".join(DISCLOSED)} FROM audit.ranking
+    SELECT returned, eligible, {", ".join(DISCLOSED)}, ctid FROM audit.ranking
     WHERE record_id = ANY (CAST(:ids AS uuid[])) FOR UPDATE
 """)  # noqa: S608 — of our own names
 
-ERASED = (*DISCLOSED, *DERIVED)
-"""Columns that an erasure empties."""
-
 ERASE = text(f"""
-    UPDATE audit.ranking SET {", ".join(f"{name} = NULL" for name in ERASED)},
-        {", ".join(f"{name} = {value}" for name, value in EMPTIED.items())}
+    UPDATE audit.ranking SET {EMPTY_RANKING}
     WHERE record_id = ANY (CAST(:ids AS uuid[]))
         AND num_nonnulls({", ".join(ERASED)}) > 0
 """)  # noqa: S608 — of our own names
 
-
-ERASE_CHOICES = text("""
-    UPDATE audit.selection SET site_id = NULL, choice = NULL
-    WHERE ranking_id = ANY (CAST(:ids AS uuid[])) AND choice IS NOT NULL
-""")  # those of version 1 stand in the log for everybody
+_CHOSEN = "WHERE ranking_id = ANY (CAST(:ids AS uuid[])) AND choice IS NOT NULL"
+LOCK_CHOICES = text(f"SELECT ctid FROM audit.selection {_CHOSEN} FOR UPDATE")  # noqa: S608
+# First to zeros, so that more than the least row is free where both versions were.
+ZERO_CHOICES = text(
+    "UPDATE audit.selection SET site_id = NULL, "  # noqa: S608 — of our own names
+    f"choice = decode(repeat('00', length(choice)), 'hex') {_CHOSEN}"
+)
+ERASE_CHOICES = text(f"UPDATE audit.selection SET {EMPTY_SELECTION} {_CHOSEN}")  # noqa: S608
+# Those of version 1, which have no such disclosure, stand in the log for everybody.
 
 
 async def erase_openings(
@@ -218,9 +219,14 @@ async def erase_openings(
     """Erase what rankings in the log disclose. Return the disclosures that are no more."""
     ids = {"ids": [uuid_of(record_id) for record_id in record_ids]}
     rows = (await connection.execute(LOCK_OPENINGS, ids)).all()
-    await connection.execute(ERASE, ids)
-    await connection.execute(ERASE_CHOICES, ids)
-    return [disclosure for row in rows for disclosure in _unpack(row).values()]
+    choices = (await connection.execute(LOCK_CHOICES, ids)).all()
+    for statement in (ERASE, ZERO_CHOICES, ERASE_CHOICES):
+        await connection.execute(statement, ids)
+    opened = [(row.ctid[0], list(_unpack(row).values())) for row in rows]
+    pages = [page for page, disclosures in opened if disclosures]
+    await note_pages(connection, "ranking", pages)
+    await note_pages(connection, "selection", [row.ctid[0] for row in choices])
+    return [disclosure for _, disclosures in opened for disclosure in disclosures]
 
 
 async def returned_sites(

@@ -7,6 +7,7 @@ from sqlalchemy import (
     DateTime,
     Float,
     ForeignKey,
+    Identity,
     Integer,
     LargeBinary,
     Table,
@@ -79,6 +80,17 @@ site_exposure = Table(
     Column("appearances", BigInteger, nullable=False),
     Column("attention", BigInteger, nullable=False),
     Column("selections", BigInteger, nullable=False),
+    schema="audit",
+)
+
+made_archive = Table(
+    "made_archive",
+    metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    instant("made_at"),
+    instant("start_at"),
+    instant("end_at"),
+    Column("folder", Text, nullable=False),
     schema="audit",
 )
 

@@ -384,3 +384,12 @@ erasure = Table(
     UniqueConstraint("first_index", "is_scheduled", name="erasure_once"),
     schema="audit",
 )
+
+erased_page = Table(
+    "erased_page",
+    metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("relation", Text, nullable=False),
+    Column("page", BigInteger, nullable=False),
+    schema="audit",
+)

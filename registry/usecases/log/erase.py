@@ -6,6 +6,7 @@ stay as they are: without the salt a digest tells nothing.
 """
 
 import asyncio
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,9 +14,10 @@ from itertools import takewhile
 
 import structlog
 
-from registry.db.engine.engines import Connection, DatabaseError, Engine
+from registry.db.engine.advisory_lock import ERASURE_TURN, take_turn
+from registry.db.engine.engines import Connection, DatabaseError, Engine, reading
 from registry.db.log import entries as log
-from registry.db.log import erasures, rankings
+from registry.db.log import erased_pages, erasures, rankings
 from registry.db.log.erasures import DatedEntry, StoredErasure
 from registry.errors import Conflict, Forbidden, NotFound
 from registry.records import record as records
@@ -34,6 +36,7 @@ from registry.usecases.refusals import (
 
 BATCH = 1_000
 PAUSE_S = 3_600.0
+CLEARING_PAUSE_S = 15.0
 
 logger = structlog.get_logger()
 
@@ -113,8 +116,35 @@ async def erase_expired(engine: Engine, keep: timedelta, ids: IdSource) -> int:
             after_index = aged[-1].leaf_index
 
 
+async def clear_pages(engine: Engine) -> int:
+    """Overwrite what erasures left in the files. Returns: pages that are done with.
+
+    One process at a time has the turn. What a transaction still sees waits for the next.
+    """
+    async with take_turn(engine, ERASURE_TURN) as is_ours:
+        if not is_ours:
+            return 0
+        async with reading(engine).connect() as connection:
+            noted = await erased_pages.noted_pages(connection, BATCH)
+            for table in sorted({page.table for page in noted}):
+                await erased_pages.vacuum(connection, table)
+            await connection.invalidate()  # it has no time limit any more
+        done = []
+        for page in noted:
+            async with engine.connect() as connection:
+                if await erased_pages.overwrite(connection, page):
+                    done.append(page.id)
+                await connection.rollback()
+        async with engine.begin() as connection:
+            await erased_pages.forget_pages(connection, done)
+    return len(done)
+
+
 class Retention:
-    """Erases by schedule, at the start and then each hour; `run` ends when cancelled."""
+    """Erases by schedule, at the start and then each hour, and clears pages within a minute.
+
+    `run` ends when cancelled.
+    """
 
     def __init__(self, engine: Engine, keep: timedelta, ids: IdSource) -> None:
         self._engine = engine
@@ -122,12 +152,16 @@ class Retention:
         self._ids = ids
 
     async def run(self) -> None:
-        while self._keep:
+        due = time.monotonic()
+        while True:
             try:
-                await erase_expired(self._engine, self._keep, self._ids)
+                if self._keep and time.monotonic() >= due:
+                    await erase_expired(self._engine, self._keep, self._ids)
+                    due = time.monotonic() + PAUSE_S
+                await clear_pages(self._engine)
             except (DatabaseError, OSError) as error:
                 logger.warning("erasing_interrupted", kind=type(error).__name__)
-            await asyncio.sleep(PAUSE_S)
+            await asyncio.sleep(CLEARING_PAUSE_S)
 
 
 async def _aged_entries(

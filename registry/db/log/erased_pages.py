@@ -1,0 +1,192 @@
+"""Overwriting what an erasure left behind in pages of tables.
+
+An erased row's former version stays in its page until vacuum has passed, and vacuum only
+moves the others together: bytes in the free space stay as they are. So that space is
+filled once with zeros, by versions of a row of the page that are rolled back: they are
+written where the row is, and nothing else can be.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import text
+
+from registry.db.engine.engines import Connection
+from registry.records.ranked_answer import DISCLOSED
+from registry.records.ranking_columns import DERIVED, EMPTIED
+
+ERASED = (*DISCLOSED, *DERIVED)
+"""Columns of a ranking that an erasure empties."""
+
+EMPTY_RANKING = ", ".join(
+    [
+        *(f"{name} = NULL" for name in ERASED),
+        *(f"{name} = {value}" for name, value in EMPTIED.items()),
+    ]
+)
+EMPTY_SELECTION = "site_id = NULL, choice = NULL"
+
+_PAGE, _HEADER, _POINTER, _ALIGN = 8_192, 24, 4, 8
+_CHUNK = 1_900  # less than what PostgreSQL would compress
+_SLACK = 64
+_SHORT = 126  # bytes of a value with a short header
+_PROBES = (100, 500)  # of either header
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """key: its column. filler: a column of bytes; emptied: the others, as SQL."""
+
+    name: str
+    key: str
+    filler: str
+    emptied: str
+
+
+_TABLES = {
+    table.name: table
+    for table in (
+        _Table(
+            *("ranking", "record_id", "query"),
+            EMPTY_RANKING.replace("query = NULL, ", ""),
+        ),
+        _Table("selection", "ranking_id", "choice", "site_id = NULL"),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedPage:
+    """id: of the note. page: a number of a block of the table."""
+
+    id: int
+    table: str
+    page: int
+
+
+async def note_pages(
+    connection: Connection, table: str, pages: Collection[int]
+) -> None:
+    """Note pages that rows were erased from, in the transaction that does it."""
+    statement = text("INSERT INTO audit.erased_page (relation, page) VALUES (:t, :p)")
+    if pages:
+        values = [{"t": table, "p": page} for page in sorted(set(pages))]
+        await connection.execute(statement, values)
+
+
+async def noted_pages(connection: Connection, limit: int) -> Sequence[ErasedPage]:
+    """Return the oldest notes."""
+    query = text(
+        "SELECT id, relation, page FROM audit.erased_page ORDER BY id LIMIT :n"
+    )
+    rows = await connection.execute(query, {"n": limit})
+    return [ErasedPage(*row) for row in rows]
+
+
+async def forget_pages(connection: Connection, ids: Sequence[int]) -> None:
+    statement = text("DELETE FROM audit.erased_page WHERE id = ANY (:ids)")
+    await connection.execute(statement, {"ids": list(ids)})
+
+
+async def vacuum(connection: Connection, table: str) -> None:
+    """Remove dead rows. connection: of no transaction, and not used again."""
+    await connection.execute(text("SET statement_timeout = 0"))
+    await connection.execute(text(f"VACUUM audit.{_TABLES[table].name}"))
+
+
+async def overwrite(connection: Connection, page: ErasedPage) -> bool:
+    """Fill the free space of a page; return whether that is done.
+
+    It is not while a transaction still sees what was erased, or where no row is left that
+    could be written there. connection: its transaction is to be rolled back.
+    """
+    table = _TABLES[page.table]
+    row = await _look(connection, table, page.page)
+    if row.rows is None:
+        return True  # the table has become shorter
+    if not row.rows:
+        return False
+    filling = _Filling(connection, table, page.page, row.key)
+    return await filling.fill(_PAGE - _HEADER - row.pointers * _POINTER - row.bytes)
+
+
+async def _look(connection: Connection, table: _Table, page: int) -> Any:
+    """Return the key of a row, how many there are, their bytes, and pointers to them.
+
+    rows: None for a page that is none.
+    """
+    name = f"audit.{table.name}"
+    query = text(f"""
+        SELECT CASE WHEN pg_relation_size('{name}') > :begin THEN count(*) END AS rows,
+            (array_agg({table.key}))[1] AS key,
+            coalesce(max((CAST(CAST(ctid AS text) AS point))[1])::int, 0) AS pointers,
+            coalesce(sum((pg_column_size(r.*) + 7) / 8 * 8), 0)::int AS bytes
+        FROM {name} AS r
+        WHERE ctid >= CAST(:first AS tid) AND ctid < CAST(:last AS tid)
+    """)  # noqa: S608 — of our own names
+    bounds = {"first": (page, 0), "last": (page + 1, 0)}
+    return (await connection.execute(query, {**bounds, "begin": page * _PAGE})).one()
+
+
+class _Filling:
+    """Versions of one row, each in the page of the one before as long as there is room."""
+
+    def __init__(
+        self, connection: Connection, table: _Table, page: int, key: object
+    ) -> None:
+        self._connection = connection
+        self._page = page
+        self._key = key
+        self._statement = text(f"""
+            UPDATE audit.{table.name} AS r SET {table.emptied},
+                {table.filler} = decode(repeat('00', :count), 'hex')
+            WHERE {table.key} = :key
+            RETURNING ctid, pg_column_size(r.*) AS bytes
+        """)  # noqa: S608 — of our own names
+
+    async def fill(self, free: int) -> bool:
+        """free: bytes that are, if all dead rows are gone."""
+        overheads = []
+        for count in _PROBES:
+            written = await self._write(count)
+            overheads.append(written.bytes - count)
+            free -= _aligned(written.bytes) + _POINTER if self._is_here(written) else 0
+        least, begun = _aligned(overheads[0]), False
+        rest = free + 2 * _ALIGN
+        while rest >= least + _POINTER:
+            size = _CHUNK if rest > _CHUNK + least + _ALIGN else min(rest, _CHUNK)
+            if size < rest < size + least + _POINTER:
+                size = rest - least - _ALIGN
+            if self._is_here(await self._write(_count(size, overheads))):
+                rest -= _aligned(size) + _POINTER
+                begun = True
+            else:
+                rest = size - _ALIGN
+                if not begun and rest < min(free, _CHUNK) - _SLACK:
+                    return False
+        return True
+
+    def _is_here(self, written: Any) -> bool:
+        return bool(written.ctid[0] == self._page)
+
+    async def _write(self, count: int) -> Any:
+        """Write a version with so many zeros; one in another page is taken back."""
+        savepoint = await self._connection.begin_nested()
+        values = {"count": count, "key": self._key}
+        written = (await self._connection.execute(self._statement, values)).one()
+        if self._is_here(written):
+            await savepoint.commit()
+        else:
+            await savepoint.rollback()
+        return written
+
+
+def _aligned(size: int) -> int:
+    return -(-size // _ALIGN) * _ALIGN
+
+
+def _count(size: int, overheads: Sequence[int]) -> int:
+    """Return the zeros of a version of that size."""
+    short, long = overheads
+    return size - short if size - short <= _SHORT else max(_SHORT + 1, size - long)

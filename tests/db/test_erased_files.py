@@ -1,0 +1,221 @@
+"""What was erased is in no file of the database, beside the WAL, once its pages are done."""
+
+import random
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from registry.db.engine.engines import Engine, Role, reading
+from registry.db.log import erased_pages
+from registry.db.log.rankings import RankingWriter
+from registry.db.reports import made_archives
+from registry.db.schema.column_types import uuid_of
+from registry.usecases.log.erase import clear_pages, erase_expired
+from registry.usecases.search.receipts import make_receipt
+from tests.db.rankings import MadeRanking, make_ranking
+from tests.db.scene import Clock, Scene
+from tests.db.test_erasing import (
+    RETENTION,
+    erase,
+    nothing_logged,
+    openings,
+    salts_of,
+    sequence,
+)
+from tests.db.test_selecting import KEY, select
+
+__all__ = ["nothing_logged"]
+COUNT, ERASED = 160, 16
+
+
+@pytest.fixture(autouse=True)
+async def no_pages(owner: Engine, nothing_logged: None) -> None:
+    async with owner.begin() as connection:
+        await connection.execute(text("TRUNCATE audit.erased_page"))
+
+
+@pytest.fixture
+def eraser(engines: dict[Role, Engine]) -> Engine:
+    return engines[Role.ERASER]
+
+
+async def record(scene: Scene, dice: random.Random, count: int) -> list[MadeRanking]:
+    """Rankings of 300 to 1,600 bytes, committed a few at a time."""
+    rankings = [
+        make_ranking(
+            scene.ids,
+            [11, 12],
+            disclosed={
+                "query": f"{dice.getrandbits(96):x}",
+                "request": {"id": dice.randbytes(dice.randint(20, 650)).hex()},
+            },
+        )
+        for _ in range(count)
+    ]
+    async with scene.api.connect() as connection:
+        writer = await RankingWriter.over(connection)
+        for begin in range(0, count, 7):
+            await writer.write([item.row for item in rankings[begin : begin + 7]])
+    return rankings
+
+
+async def files(owner: Engine) -> bytes:
+    """All files of the cluster after a checkpoint, but the WAL and other databases."""
+    async with reading(owner).connect() as connection:
+        await connection.execute(text("CHECKPOINT"))
+        shown = await connection.execute(text("SHOW data_directory"))
+        oid = await connection.execute(
+            text("SELECT oid FROM pg_database WHERE datname = current_database()")
+        )
+        return contents(Path(shown.scalar_one()), str(oid.scalar_one()))
+
+
+def contents(folder: Path, database: str) -> bytes:
+    others = {path.name for path in (folder / "base").iterdir()} - {database}
+    return b"".join(
+        path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and not {"pg_wal", *others} & {*path.parts}
+    )
+
+
+def left(rankings: list[MadeRanking], stored: bytes) -> list[str]:
+    """The rankings of which a salt or the query is in a file."""
+    return [
+        ranking.record.record_id
+        for ranking in rankings
+        if any(salt in stored for salt in salts_of(ranking))
+        or any(
+            str(opening.value).encode() in stored
+            for opening in ranking.openings
+            if opening.name == "query"
+        )
+    ]
+
+
+async def test_single_erasures_leave_nothing_in_any_file(
+    scene: Scene, engines: dict[Role, Engine], eraser: Engine, owner: Engine
+) -> None:
+    dice = random.Random(3)
+    rankings = await record(scene, dice, COUNT)
+    await sequence(scene, engines)
+    mine = dice.sample(rankings, ERASED)
+    stored = await files(owner)
+    assert len(left(mine, stored)) == ERASED, "the control"
+    for ranking in mine:
+        await erase(scene, eraser, ranking.record.record_id)
+        await clear_pages(eraser)
+    assert await scene.sql("SELECT * FROM audit.erased_page") == []
+    stored = await files(owner)
+    assert left(mine, stored) == []
+    others = [ranking for ranking in rankings if ranking not in mine]
+    assert len(left(others[:9], stored)) == 9
+    for ranking in others:
+        assert await openings(scene, ranking.record.record_id)
+
+
+async def test_vacuum_alone_would_leave_some(
+    scene: Scene, engines: dict[Role, Engine], eraser: Engine, owner: Engine
+) -> None:
+    """The reason for the rest."""
+    dice = random.Random(3)
+    rankings = await record(scene, dice, COUNT)
+    await sequence(scene, engines)
+    mine = dice.sample(rankings, ERASED)
+    for ranking in mine:
+        await erase(scene, eraser, ranking.record.record_id)
+    async with reading(eraser).connect() as connection:
+        await erased_pages.vacuum(connection, "ranking")
+        await connection.invalidate()
+    assert left(mine, await files(owner))
+
+
+async def test_what_the_schedule_erases_leaves_nothing(
+    scene: Scene,
+    engines: dict[Role, Engine],
+    eraser: Engine,
+    owner: Engine,
+    clock: Clock,
+) -> None:
+    dice = random.Random(4)
+    old = await record(scene, dice, 60)
+    clock.advance(days=20)
+    young = await record(scene, dice, 20)
+    await sequence(scene, engines)
+    clock.advance(days=11)
+    assert await erase_expired(eraser, RETENTION, scene.ids) == len(old)
+    await clear_pages(eraser)
+    stored = await files(owner)
+    assert left(old, stored) == []
+    assert len(left(young[:9], stored)) == 9
+
+
+async def test_a_choice_leaves_nothing(
+    scene: Scene, engines: dict[Role, Engine], eraser: Engine, owner: Engine
+) -> None:
+    rankings = await record(scene, random.Random(5), 9)
+    await sequence(scene, engines)
+    for ranking in rankings:
+        receipt = make_receipt(KEY, ranking.record.record_id)
+        await select(scene, receipt, ranking.order[0], "booked")
+    await sequence(scene, engines)
+    rows = await scene.sql("SELECT ranking_id, choice FROM audit.selection")
+    by_ranking = {row.ranking_id: row.choice for row in rows}
+    ids = [uuid_of(ranking.record.record_id) for ranking in rankings]
+    salts = [by_ranking[ranking_id][1:17] for ranking_id in ids]
+    erased = (8, 0, 4)
+    for number in erased:
+        await erase(scene, eraser, rankings[number].record.record_id)
+        await clear_pages(eraser)
+    stored = await files(owner)
+    assert [n for n in erased if salts[n] in stored] == []
+    assert salts[7] in stored
+
+
+async def test_what_a_report_still_sees_waits_for_its_end(
+    scene: Scene, engines: dict[Role, Engine], eraser: Engine, owner: Engine
+) -> None:
+    rankings = await record(scene, random.Random(6), 20)
+    await sequence(scene, engines)
+    async with engines[Role.AUDITOR].connect() as reader:
+        await reader.execute(
+            text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        )
+        await reader.execute(text("SELECT count(*) FROM audit.ranking"))
+        await erase(scene, eraser, rankings[9].record.record_id)
+        assert await clear_pages(eraser) == 0
+        await reader.rollback()
+    assert await clear_pages(eraser) == 1
+    assert left(rankings[9:10], await files(owner)) == []
+
+
+async def test_archives_that_open_what_is_erased_since_are_listed(
+    scene: Scene, engines: dict[Role, Engine], eraser: Engine
+) -> None:
+    [mine] = await record(scene, random.Random(7), 1)
+    await sequence(scene, engines)
+    now, hour = scene.clock(), timedelta(hours=1)
+    auditor = engines[Role.AUDITOR]
+    windows = {
+        "before": (now - 2 * hour, now - hour),
+        "of it": (now - hour, now + hour),
+    }
+    async with auditor.begin() as connection:
+        for folder, window in windows.items():
+            await made_archives.save_archive(connection, now, window, folder)
+
+    async def outdated() -> list[str]:
+        async with auditor.connect() as connection:
+            rows = await made_archives.outdated_archives(connection)
+        return [row.folder for row in rows]
+
+    assert await outdated() == []
+    scene.clock.advance(hours=2)
+    await erase(scene, eraser, mine.record.record_id)
+    assert await outdated() == ["of it"]
+    async with auditor.begin() as connection:
+        later = scene.clock() + timedelta(minutes=2)
+        await made_archives.save_archive(connection, later, windows["of it"], "anew")
+    assert await outdated() == ["of it"]
