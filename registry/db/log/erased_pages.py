@@ -7,6 +7,7 @@ written where the row is, and nothing else can be.
 """
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -172,14 +173,19 @@ class _Filling:
 
     async def _write(self, count: int) -> Any:
         """Write a version with so many zeros; one in another page is taken back."""
-        savepoint = await self._connection.begin_nested()
         values = {"count": count, "key": self._key}
-        written = (await self._connection.execute(self._statement, values)).one()
-        if self._is_here(written):
-            await savepoint.commit()
-        else:
-            await savepoint.rollback()
+        with suppress(_WrittenElsewhere):
+            async with self._connection.begin_nested():
+                written = (
+                    await self._connection.execute(self._statement, values)
+                ).one()
+                if not self._is_here(written):
+                    raise _WrittenElsewhere
         return written
+
+
+class _WrittenElsewhere(Exception):
+    """A version that had no room in its page."""
 
 
 def _aligned(size: int) -> int:
