@@ -294,6 +294,12 @@ class Policy:
     duplicate_site_bp: int = _constant(
         8000, "one publisher's sites that share 80% of their words are one voice"
     )
+    duplicate_signature_bytes: int = _constant(
+        25, "of 32: who says three quarters of the same is one offer with it"
+    )
+    signature_site_weight: int = _constant(
+        4, "shops of one platform share their actions, not what they say of themselves"
+    )
     publisher_places_max: int = _constant(
         256, "bounds what one publisher can occupy, and the work of comparing"
     )

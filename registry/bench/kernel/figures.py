@@ -17,7 +17,7 @@ from registry.bench.scratch import in_process, scratch_folder
 from registry.bench.synthetic.queries import make_queries
 from registry.bench.synthetic.site_rows import NOW, make_registry
 from registry.compiled.library import explain_absence, find_library, how_to_compile
-from registry.index.columns.rows import hash_word
+from registry.index.columns.hashes import hash_word
 from registry.index.query.index_searcher import IndexSearcher
 from registry.index.query.kernel import Kernel, KernelSearcher
 from registry.index.query.scoring_parameters import (

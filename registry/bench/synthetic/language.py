@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.index.columns.filters import hash_keyword
-from registry.index.columns.rows import hash_word
+from registry.index.columns.hashes import hash_word
 from registry.ranking.encoders.sentence_encoder import load_sentence_encoder
 from registry.ranking.encoders.static_encoder import (
     PROJECTION,

@@ -24,6 +24,7 @@ from registry.bench.synthetic.language import (
 )
 from registry.bench.synthetic.texts import Texts, make_texts
 from registry.index.columns.rows import HIGHER_TIER, LOCAL, Bodies, Rows, join
+from registry.index.columns.signatures import SIGNATURE_BYTES
 from registry.ranking.encoders.vectors import (
     reciprocals,
     unpack_sites,
@@ -97,6 +98,7 @@ class Registry:
             vectors=sites.vectors,
             embeddings=texts.embeddings,
             reciprocals=reciprocals(unpack_sites(texts.embeddings)),
+            signatures=rng.integers(0, 256, (count, SIGNATURE_BYTES), np.uint8),
             bodies=Bodies.of([b""] * count),
             starts=texts.starts,
             hashes=language.hashes[texts.terms],

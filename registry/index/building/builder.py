@@ -116,7 +116,7 @@ class Builder:
         regrouped = regroup(
             levels,
             join([fresh.rows.take(fresh.living), rows]),
-            np.unique(np.concatenate([rows.publishers, gone.publishers])),
+            [rows, gone],
             self.groups,
             self.policy,
         )

@@ -1,4 +1,4 @@
-"""Near-duplicate sites of a publisher, grouped in rows."""
+"""Near-duplicate sites, of a publisher and of several, grouped in rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from registry.index.building.near_duplicates import leaders_of
 from registry.index.building.publisher_groups import (
     PublisherGroup,
     groups_of,
@@ -13,6 +14,7 @@ from registry.index.building.publisher_groups import (
 )
 from registry.index.columns.rows import CROWDED, Rows, join
 from registry.index.segments.levels import Level
+from registry.index.segments.lookup import SignatureLookup
 from registry.ranking.policy import Policy
 
 Numbers = npt.NDArray[np.int64]
@@ -23,19 +25,34 @@ def with_representatives(
 ) -> tuple[Rows, dict[int, PublisherGroup]]:
     """The rows with their representatives, and the groups of publishers with several sites.
 
-    rows: all the sites of each publisher that has any among them.
+    rows: all the sites of each publisher that has any among them, and of each that has
+    a near-duplicate of any.
     """
     several = _of_several(rows)
     of = rows.publishers[several].tolist()
     groups = groups_of(of, _term_hashes(rows, several), known, policy)
     first = np.array(representatives_of(of, groups), np.int64)
-    representatives = np.zeros(len(rows), np.int64)
-    led = rows.site_ids[several[first]]
+    led = rows.site_ids.copy()
+    led[several] = rows.site_ids[several[first]]
+    led = _led_across(rows, led, policy)
     leading, followers = np.unique(led, return_counts=True)
-    representatives[several] = np.where(np.isin(led, leading[followers > 1]), led, 0)
+    representatives = np.where(np.isin(led, leading[followers > 1]), led, 0)
     flags = rows.flags & ~np.uint8(CROWDED)
     flags[several[np.isin(of, _crowded(groups, policy))]] |= CROWDED
     return replace(rows, representatives=representatives, flags=flags), groups
+
+
+def _led_across(rows: Rows, led: Numbers, policy: Policy) -> Numbers:
+    """Return who leads the place of each among all publishers.
+
+    led: the id of who leads it within its publisher.
+    """
+    leading = np.flatnonzero(rows.site_ids == led)
+    leading = leading[np.argsort(rows.site_ids[leading])]
+    ids = rows.site_ids[leading]
+    across = ids[leaders_of(rows.signatures[leading], policy)]
+    result: Numbers = across[np.searchsorted(ids, led)]
+    return result
 
 
 def _crowded(groups: Mapping[int, PublisherGroup], policy: Policy) -> list[int]:
@@ -81,14 +98,15 @@ class Regrouped:
 def regroup(
     levels: Sequence[Level],
     fresh: Rows,
-    publishers: Numbers,
+    changed: Sequence[Rows],
     groups: Mapping[int, PublisherGroup],
     policy: Policy,
 ) -> Regrouped:
-    """Find anew who of these publishers' sites shares a place with whom.
+    """Find anew who shares a place with the sites that come and go, or did.
 
     A site of a level whose representative or flag has changed goes beside it.
     """
+    publishers = _kindred(levels, fresh, changed, policy)
     resting = [level.of_publishers(publishers) for level in levels]
     near = np.isin(fresh.publishers, publishers)
     before = join(
@@ -114,6 +132,28 @@ def regroup(
         ),
         groups=_merged(groups, publishers, regrouped_),
     )
+
+
+def _kindred(
+    levels: Sequence[Level], fresh: Rows, changed: Sequence[Rows], policy: Policy
+) -> Numbers:
+    """Return the publishers of these sites, of their near-duplicates, and so on."""
+    beside = SignatureLookup.of(fresh.signatures)
+    known = np.empty(0, np.int64)
+    more = np.unique(np.concatenate([rows.publishers for rows in changed]))
+    signatures = [rows.signatures for rows in changed]
+    while len(more):
+        known = np.union1d(known, more)
+        own = (level.rows.signatures[level.of_publishers(more)] for level in levels)
+        is_own = np.isin(fresh.publishers, more)
+        wanted = np.concatenate([*signatures, *own, fresh.signatures[is_own]])
+        near = [
+            level.rows.publishers[level.near_duplicates(wanted, policy)]
+            for level in levels
+        ]
+        near.append(fresh.publishers[beside.find(wanted, policy)])
+        more, signatures = np.setdiff1d(np.concatenate(near), known), []
+    return known
 
 
 def _merged(

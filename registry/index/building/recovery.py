@@ -107,4 +107,4 @@ def _places(
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """The rows of the level, in the order of the segment's."""
     numbers = np.searchsorted(level.by_id.keys, segment.site_ids)
-    return level.by_id.rows[numbers]
+    return level.by_id.rows[numbers].astype(np.int64)

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.columns.rows import Bodies, Rows, hash_bytes, rows_of
+from registry.index.columns.hashes import hash_bytes
+from registry.index.columns.rows import Bodies, Rows, rows_of
 from registry.index.columns.runs import Integers, Runs, starts_of
+from registry.index.columns.signatures import SIGNATURE_BYTES
 from registry.ranking.encoders.vectors import SITE_BYTES
 from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile
@@ -22,6 +24,7 @@ _NUMBERS = (
     *(("site_ids", "<i8"), ("publishers", "<i8"), ("changed_s", "<u4")),
     *(("vectors", "<i4", 3), ("depth", "<u2"), ("quality", "<u2")),
     *(("reciprocals", "<u2"), ("flags", "u1"), ("embeddings", "u1", SITE_BYTES)),
+    ("signatures", "u1", SIGNATURE_BYTES),
 )
 """Columns of `Rows`."""
 

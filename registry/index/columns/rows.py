@@ -5,16 +5,15 @@ first eight bytes of their BLAKE2b: words of what a site says, and keywords that
 ask for and facets count, told apart by the last bit.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from registry.index.columns.filters import hash_keyword, keywords_of
+from registry.index.columns.hashes import hash_word, words_of
 from registry.index.columns.runs import (
     Integers,
     Number,
@@ -23,6 +22,7 @@ from registry.index.columns.runs import (
     no_source,
     starts_of,
 )
+from registry.index.columns.signatures import signatures_of
 from registry.ranking.encoders.vectors import SITE_BYTES, reciprocals, unpack_sites
 from registry.ranking.freshness import seconds_of
 from registry.ranking.policy import Policy
@@ -36,23 +36,6 @@ publisher has more places than an answer gives one."""
 
 KEYWORD_IMPACT = 1
 _LAST_SECOND = 2**32 - 1
-
-
-@lru_cache(maxsize=65_536)
-def hash_word(term: str) -> int:
-    """Return an even hash."""
-    return hash_bytes(term.encode()) & ~1
-
-
-def hash_bytes(content: bytes) -> int:
-    """Return the first eight bytes of a BLAKE2b of that length, big-endian."""
-    return int.from_bytes(blake2b(content, digest_size=8).digest())
-
-
-def find_hash(hashes: npt.NDArray[np.uint64], hash_: int) -> int | None:
-    """Return its position among ascending hashes, or None."""
-    at = int(np.searchsorted(hashes, np.uint64(hash_)))
-    return at if at < len(hashes) and hashes[at] == hash_ else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +64,7 @@ class Rows:
     change, seconds since 1970. vectors: shape (n, 3), of `proximity.vector_of`.
     embeddings: shape (n, 64), two signed four-bit numbers a
     byte, the even dimension in the low half. reciprocals: 2^16 / length of each.
-    bodies: what explanations tell of. starts: the terms of row i are
+    signatures: shape (n, 32). bodies: what explanations tell of. starts: the terms of row i are
     starts[k]:starts[k + 1] of hashes and impacts, which are 1..255; k is runs[i], or i
     where there are no runs. So rows are put in order without what they say.
     """
@@ -96,6 +79,7 @@ class Rows:
     vectors: npt.NDArray[np.int32]
     embeddings: npt.NDArray[np.uint8]
     reciprocals: npt.NDArray[np.uint16]
+    signatures: npt.NDArray[np.uint8]
     bodies: Bodies
     starts: npt.NDArray[np.int64]
     hashes: npt.NDArray[np.uint64]
@@ -231,6 +215,7 @@ def rows_of(profiles: Sequence[Profile], policy: Policy) -> Rows:
         vectors=np.array(vectors, np.int32).reshape(len(profiles), 3),
         embeddings=embeddings,
         reciprocals=reciprocals(unpack_sites(embeddings)),
+        signatures=signatures_of(profiles, policy),
         bodies=Bodies.of(map(encode_profile, profiles)),
         starts=starts_of(lengths),
         hashes=np.array(
@@ -245,18 +230,10 @@ def rows_of(profiles: Sequence[Profile], policy: Policy) -> Rows:
 def _terms(profile: Profile, policy: Policy) -> dict[int, int]:
     """The impact of each term, by its hash: words as they are said first, then keywords."""
     impact_of = impacts(profile, policy)
-    words = {hash_word(term): impact_of[term] for term in _words(profile)}
+    words = {hash_word(term): impact_of[term] for term in words_of(profile)}
     hashes = (hash_keyword(*keyword) for keyword in keywords_of(profile))
     keywords = dict.fromkeys(hashes, KEYWORD_IMPACT)
     return words | keywords
-
-
-def _words(profile: Profile) -> Iterator[str]:
-    yield from profile.site_terms
-    for action in profile.actions:
-        yield from action.name_terms
-        yield from action.description_terms
-        yield from action.parameter_terms
 
 
 def _changed_s(profile: Profile) -> int:

@@ -10,7 +10,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.columns.rows import Bodies, find_hash, hash_word
+from registry.index.columns.hashes import find_hash, hash_word
+from registry.index.columns.rows import Bodies
 from registry.index.query.eligible_estimate import EligibleEstimate
 from registry.index.query.index_searcher import IndexSearcher, engine
 from registry.index.segments.part import IndexPart

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.index.columns.filters import Filters
-from registry.index.columns.rows import hash_word
+from registry.index.columns.hashes import hash_word
 from registry.ranking.decay import decay_table
 from registry.ranking.freshness import seconds_of
 from registry.ranking.policy import Policy

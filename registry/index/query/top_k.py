@@ -2,10 +2,12 @@
 
 The order is (-score, commission tier, tie key, site id). An engine gives candidates by
 score and tier; the ties are broken here, where a key costs a hash. Sites that share a
-place (see `publisher_groups`) stand at the best of them, the others behind it. A publisher
-has the first few of its places; the sites of the others stand behind the last of these.
+place (see `publisher_groups`, `near_duplicates`) stand at the best of them, the others
+behind it. A publisher has the first few of its places; its sites of the others, which
+lead no place, stand behind the last of these.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -18,6 +20,9 @@ from registry.index.query.scoring_parameters import ScoringParameters
 from registry.index.segments.part import BEFORE_ALL
 from registry.ranking.ties import OrderKey, tie_keys
 from registry.sites.identifier import format_site_id
+
+Place = tuple[int, ...]
+"""A representative, or part and row of a site that shares its place with none."""
 
 
 class RankKey(NamedTuple):
@@ -45,8 +50,9 @@ class TopK:
         self._index = index
         self._constants = constants
         self._seed = seed
-        self._places: dict[int, list[list[RankKey]]] = {}
-        self._publisher_of: dict[tuple[int, int], int] = {}
+        self._examined: set[int] = set()
+        self._surplus: set[tuple[int, int]] = set()
+        self._further: dict[Place, list[RankKey]] = defaultdict(list)
 
     def first(self, places: int, after: OrderKey | None) -> list[RankKey]:
         """The sites at the first places after the key; fewer if there are no more."""
@@ -57,15 +63,10 @@ class TopK:
                 self._constants, k=groups, after=standing
             )
             candidates = _listed(rows)
-            self._find_publishers(candidates)
-            heads = [
-                head
-                for head in _heads(
-                    self._standings(candidates), after, _representatives(seen_groups)
-                )
-                if self._has_place(head)
-            ]
             is_all = len(set(map(_place, candidates))) < groups
+            given = {row.representative for row in self._leading(_listed(seen_groups))}
+            standings = self._standings_of(candidates, is_all=is_all)
+            heads = [*_heads(standings, after, given)]
             if is_all or len(heads) >= places:
                 return heads[:places]
             # Some were given before, share a place that was, or have none: as many more
@@ -74,70 +75,79 @@ class TopK:
 
     def behind(self, head: RankKey) -> tuple[int, ...]:
         """The ids of the sites that share the place of a head of `first`, best first."""
-        publisher = self._publisher_of.get((head.part, head.row))
-        if publisher is not None:
-            return self._behind_crowded(head, publisher)
-        if not head.representative:
-            return ()
-        sharing = [
-            candidate
-            for part in range(len(self._index.parts))
-            for candidate in self._eligible(part, self._rows_of(head, part))
-        ]
-        return _others(self._standings(sharing), head)
+        sharing = self._standings(self._sharing(head)) if head.representative else []
+        rows = sorted([*sharing, *self._further.get(_place(head), ())])
+        ids = (row.key.site_id for row in rows)
+        return tuple(site_id for site_id in ids if site_id != head.key.site_id)
 
-    def _rows_of(self, head: RankKey, part: int) -> npt.NDArray[np.uint32]:
-        """Return the rows of the head's place."""
-        segment = self._index.parts[part].segment
-        is_sharing = segment.representatives == head.representative
-        rows: npt.NDArray[np.uint32] = segment.grouped_rows[is_sharing]
-        return rows
+    def _standings_of(
+        self, candidates: Sequence[Candidate], *, is_all: bool
+    ) -> list[RankKey]:
+        """Return the rank keys of whoever may lead a place, as far as the candidates go.
+
+        A place of which the best is beyond its publisher's is led by the next.
+        """
+        leading = self._leading(candidates)
+        heirs = [
+            heir
+            for candidate in candidates
+            if candidate.representative and _row(candidate) in self._surplus
+            for heir in self._sharing(candidate)
+        ]
+        standings = self._standings([*dict.fromkeys([*leading, *heirs])])
+        if is_all or not heirs:
+            return standings
+        last = min(candidate.standing for candidate in candidates)
+        return [row for row in standings if _standing_of(row.key) >= last]
+
+    def _sharing(self, row: Candidate | RankKey) -> list[Candidate]:
+        """Return the eligible sites that share its place, in no order."""
+        sharing: list[Candidate] = []
+        for number, part in enumerate(self._index.parts):
+            segment = part.segment
+            is_sharing = segment.representatives == row.representative
+            sharing += self._eligible(number, segment.grouped_rows[is_sharing])
+        return self._leading(sharing)
 
     # ---- publishers with more places than an answer gives one ----
 
-    def _has_place(self, head: RankKey) -> bool:
-        publisher = self._publisher_of.get((head.part, head.row))
-        if publisher is None:
-            return True
-        given = self._places_of(publisher)[: self._most_places]
-        return any(head.key == place[0].key for place in given)
+    def _leading(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Return those that are not beyond the places of their publisher."""
+        for publisher in self._crowded(candidates) - self._examined:
+            self._examine(publisher)
+        return [own for own in candidates if _row(own) not in self._surplus]
 
-    def _behind_crowded(self, head: RankKey, publisher: int) -> tuple[int, ...]:
-        places = self._places_of(publisher)
-        number = next(n for n, place in enumerate(places) if place[0].key == head.key)
-        is_last = number == self._most_places - 1
-        sharing = places[number:] if is_last else [places[number]]
-        return _others(sorted(row for place in sharing for row in place), head)
-
-    @property
-    def _most_places(self) -> int:
-        return self._index.policy.publisher_answer_places
-
-    def _places_of(self, publisher: int) -> list[list[RankKey]]:
-        """Return the eligible sites of a publisher by place, in order as places are."""
-        if publisher not in self._places:
-            candidates = [
-                candidate
-                for number, part in enumerate(self._index.parts)
-                for candidate in self._eligible(
-                    number,
-                    part.segment.crowded_rows[part.segment.publishers == publisher],
-                )
-            ]
-            places: dict[tuple[int, ...], list[RankKey]] = {}
-            for row in self._standings(candidates):
-                places.setdefault(_place(row), []).append(row)
-            self._places[publisher] = [*places.values()]
-        return self._places[publisher]
-
-    def _find_publishers(self, candidates: Sequence[Candidate]) -> None:
+    def _crowded(self, candidates: Sequence[Candidate]) -> set[int]:
+        publishers: set[int] = set()
         for number, part in enumerate(self._index.parts):
             crowded = part.segment.crowded_rows
-            if not len(crowded):
-                continue
-            rows = np.array([c.row for c in candidates if c.part == number], np.uint32)
-            for row, publisher in _looked_up(rows, crowded, part.segment.publishers):
-                self._publisher_of[number, row] = publisher
+            if len(crowded):
+                rows = [own.row for own in candidates if own.part == number]
+                known = _looked_up(
+                    np.array(rows, np.uint32), crowded, part.segment.publishers
+                )
+                publishers.update(publisher for _, publisher in known)
+        return publishers
+
+    def _examine(self, publisher: int) -> None:
+        """Find which of its eligible sites have no place, and where they stand behind."""
+        self._examined.add(publisher)
+        candidates = [
+            candidate
+            for number, part in enumerate(self._index.parts)
+            for candidate in self._eligible(
+                number,
+                part.segment.crowded_rows[part.segment.publishers == publisher],
+            )
+        ]
+        places: dict[Place, list[RankKey]] = {}
+        for row in self._standings(candidates):
+            places.setdefault(_place(row), []).append(row)
+        most = self._index.policy.publisher_answer_places
+        surplus = [row for place in [*places.values()][most:] for row in place]
+        self._surplus.update(map(_row, surplus))
+        if surplus:
+            self._further[[*places][most - 1]] += surplus
 
     # ---- rows ----
 
@@ -183,10 +193,6 @@ def _standing_of(key: OrderKey) -> int:
     return 2 * key.score - key.commission_tier
 
 
-def _representatives(shown: npt.NDArray[np.void]) -> set[int]:
-    return set(shown["representative"].tolist())
-
-
 def _listed(rows: npt.NDArray[np.void]) -> list[Candidate]:
     return list(map(Candidate._make, rows.tolist()))
 
@@ -203,12 +209,11 @@ def _looked_up(
         yield from zip(rows[has].tolist(), values[numbers[has]].tolist(), strict=True)
 
 
-def _others(standings: Sequence[RankKey], head: RankKey) -> tuple[int, ...]:
-    ids = (row.key.site_id for row in standings)
-    return tuple(site_id for site_id in ids if site_id != head.key.site_id)
+def _row(candidate: Candidate | RankKey) -> tuple[int, int]:
+    return candidate.part, candidate.row
 
 
-def _place(candidate: Candidate | RankKey) -> tuple[int, ...]:
+def _place(candidate: Candidate | RankKey) -> Place:
     return (
         (candidate.representative,)
         if candidate.representative

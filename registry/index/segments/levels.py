@@ -18,8 +18,9 @@ import numpy.typing as npt
 
 from registry.index.columns.rows import Rows, select
 from registry.index.columns.runs import release, starts_of
+from registry.index.columns.signatures import Signatures
 from registry.index.segments.layout import order_rows
-from registry.index.segments.lookup import Lookup
+from registry.index.segments.lookup import Lookup, SignatureLookup
 from registry.index.segments.part import IndexPart
 from registry.index.segments.segment import Segment, build_segment
 from registry.ranking.freshness import days_between, freshnesses
@@ -59,6 +60,7 @@ class Level:
     part: IndexPart
     by_id: Lookup
     by_publisher: Lookup
+    by_signature: SignatureLookup
     said_by_dead: npt.NDArray[np.int32]
     members: "Level | None" = None
     cutoff: int = ALL
@@ -88,6 +90,10 @@ class Level:
     def of_publishers(self, publishers: Numbers) -> Numbers:
         """Return the living rows of publishers."""
         return self._of_living(self.by_publisher.find(publishers))
+
+    def near_duplicates(self, signatures: Signatures, policy: Policy) -> Numbers:
+        """Return the living rows that are near-duplicates of any."""
+        return self._of_living(self.by_signature.find(signatures, policy))
 
     def _of_living(self, numbers: Numbers) -> Numbers:
         living: Numbers = numbers[self.part.alive[numbers] != 0]
@@ -158,6 +164,7 @@ def level_of(rows: Rows, segment: Segment) -> Level:
         part=IndexPart(segment, alive),
         by_id=Lookup.of(rows.site_ids),
         by_publisher=Lookup.of(rows.publishers),
+        by_signature=SignatureLookup.of(rows.signatures),
         said_by_dead=np.zeros(len(segment.hashes), np.int32),
     )
 

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.columns.rows import CROWDED, GROUPED, LOCAL, Rows, find_hash
+from registry.index.columns.hashes import find_hash
+from registry.index.columns.rows import CROWDED, GROUPED, LOCAL, Rows
 from registry.index.columns.runs import starts_of
 from registry.index.columns.unpacking import AT_ONCE, Floats, unpacked
 from registry.index.segments.array_file import aligned_zeros

@@ -19,6 +19,9 @@ from registry.ranking.profile import ActionProfile, Profile
 from registry.ranking.quality import ProbeFigures
 from registry.sites.place import Point
 
+APART = replace(STATIC_POLICY, duplicate_signature_bytes=33)
+"""Sites of several publishers say the same here, and have a place each."""
+
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 PLAIN = Profile(
     policy=STATIC_POLICY.digest,

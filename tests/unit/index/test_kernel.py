@@ -16,6 +16,7 @@ import pytest
 from registry.compiled.compile import LIBRARY
 from registry.compiled.library import find_library
 from registry.index.columns.rows import HIGHER_TIER, LOCAL, Bodies, Rows
+from registry.index.columns.signatures import SIGNATURE_BYTES
 from registry.index.query.kernel import Kernel
 from registry.index.query.oracle import Oracle
 from registry.index.query.scoring_parameters import ScoringParameters
@@ -92,6 +93,7 @@ def random_rows(rng: np.random.Generator, n: int, first_id: int) -> Rows:
         vectors=np.rint(vectors).astype(np.int32),
         embeddings=embeddings,
         reciprocals=reciprocals(unpack_sites(embeddings)),
+        signatures=np.zeros((n, SIGNATURE_BYTES), np.uint8),
         bodies=Bodies.of([b""] * n),
         starts=np.concatenate([[0], np.cumsum(lengths)]),
         hashes=np.concatenate(hashes),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from registry.index.columns.rows import LOCAL, Bodies, Rows
+from registry.index.columns.signatures import SIGNATURE_BYTES
 from registry.index.segments.layout import order_rows
 from registry.index.segments.segment import BLOCK_ROWS
 from registry.ranking.encoders.vectors import SITE_BYTES, reciprocals, unpack_sites
@@ -30,6 +31,7 @@ def meaning_rows(sizes: dict[int, int], rng: np.random.Generator) -> Rows:
         vectors=np.zeros((n, 3), np.int32),
         embeddings=embeddings[shuffled],
         reciprocals=reciprocals(unpack_sites(embeddings)),
+        signatures=np.zeros((n, SIGNATURE_BYTES), np.uint8),
         bodies=Bodies.of([b""] * n),
         starts=np.zeros(n + 1, np.int64),
         hashes=np.empty(0, np.uint64),

@@ -13,14 +13,14 @@ from registry.index.query.scoring_parameters import Query
 from registry.index.query.search import Ranked, prepare_query, search
 from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.encoders.vectors import DIMENSIONS
-from registry.ranking.policy import FULL
-from registry.ranking.policy import STATIC_POLICY as P
+from registry.ranking.policy import FULL, STATIC_POLICY
 from registry.ranking.profile import Profile, make_profile
 from registry.ranking.quality import ProbeFigures
 from registry.ranking.relevance import ParsedQuery
 from registry.sites.action import Action
 from registry.sites.place import Point, cell_of
 from registry.sites.site import Site
+from tests.unit.index.conftest import APART as P
 from tests.unit.index.conftest import request_vector
 
 MakeProfile = Callable[..., Profile]
@@ -247,10 +247,35 @@ def test_one_publishers_different_sites_keep_their_places(
     assert len(ids(find([site(1, publisher=5), other], Query(request=TABLE), now))) == 2
 
 
-def test_equal_sites_of_two_publishers_keep_their_places(
+def test_one_offer_of_ten_publishers_takes_one_place(
     site: MakeProfile, now: datetime
 ) -> None:
-    assert len(ids(find([site(1), site(2)], Query(request=TABLE), now))) == 2
+    offers = [site(n, quality=8000 - n) for n in range(1, 10)]
+    other = site(10, site_terms=("car", "rent", "tabl", "van", "truck"))
+    index = Builder.build([*offers, other], STATIC_POLICY).index
+    ranked = search(index, Query(request=TABLE), now=now, seed=SEED, k=9)
+    assert ids(ranked) == [1, 10]
+    assert ranked.sites[0].sharing == (*range(2, 10),)
+
+
+def test_a_crowded_publisher_takes_nobodys_place(
+    site: MakeProfile, now: datetime
+) -> None:
+    """What it says as another does, beyond its own three places, is led by the other."""
+    words = [tuple(f"t{n}w{i}" for i in range(30)) for n in range(5)]
+    own = [
+        site(10 + n, publisher=5, quality=9000 - n, site_terms=words[n])
+        for n in range(5)
+    ]
+    others = [site(n, quality=5000 - n, site_terms=words[n]) for n in (1, 3, 4)]
+    index = Builder.build([*own, *others], STATIC_POLICY).index
+    pages, after = [], None
+    while page := search(
+        *(index, Query(request=TABLE)), now=now, seed=SEED, k=2, after=after
+    ).sites:
+        pages += [(row.site_id, row.sharing) for row in page]
+        after = page[-1].order_key
+    assert pages == [(10, ()), (11, (1,)), (12, (13, 14)), (3, ()), (4, ())]
 
 
 def test_a_publisher_has_no_more_than_its_places(

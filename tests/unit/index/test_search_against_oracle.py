@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
-from hashlib import sha256
+from hashlib import blake2b, sha256
 from hmac import digest
 from itertools import pairwise
 from typing import Any
@@ -19,6 +19,7 @@ import pytest
 
 from registry.index.building.builder import Builder
 from registry.index.columns.filters import Filters
+from registry.index.query.index import Index
 from registry.index.query.scoring_parameters import Query
 from registry.index.query.search import Ranked, RankedSite, search
 from registry.ranking.policy import FULL
@@ -28,7 +29,7 @@ from registry.ranking.relevance import ParsedQuery
 from registry.ranking.ties import OrderKey
 from registry.sites.identifier import format_site_id
 from registry.sites.place import Point, cell_of, centroid_of, distance_km
-from tests.unit.index.conftest import request_vector
+from tests.unit.index.conftest import APART, request_vector
 
 MORE_FILTERS: list[tuple[str, Any]] = [
     *[("conformance", None)] * 3,
@@ -149,6 +150,48 @@ def same_capabilities(profile: Profile, other: Profile) -> bool:
     return len(a & b) >= Fraction(4, 5) * len(a | b)
 
 
+def hashed(content: bytes) -> int:
+    return int.from_bytes(blake2b(content, digest_size=8).digest())
+
+
+def signature(site: Profile) -> bytes:
+    """32 bytes, of the smallest hash of the words by each permutation."""
+    words = {
+        *field_weights(site),
+        *(f"{n} {t}" for n in "123" for t in site.site_terms),
+    }
+    smallest = [
+        min(
+            (hashed(word.encode()) & ~1) * (hashed(b"permutation %d" % n) | 1) % 2**64
+            for word in words
+        )
+        for n in range(32 if words else 0)
+    ]
+    return bytes(least * (hashed(b"mixed") | 1) % 2**64 >> 56 for least in smallest)
+
+
+def is_mirror(a: bytes, b: bytes) -> bool:
+    bands = [n for n in range(0, 16, 4) if a[n : n + 4] == b[n : n + 4]]
+    equal = sum(byte == other for byte, other in zip(a, b, strict=False))
+    return bool(a and b and bands) and equal >= 25
+
+
+def places_of(sites: list[Profile]) -> dict[int, int]:
+    """Return by id who leads the place: of its publisher's sites, and of all."""
+    own = {site.site_id: representative(site, sites) for site in sites}
+    leading: list[tuple[int, bytes]] = []
+    of = {}
+    for site in sites:
+        if own[site.site_id] != site.site_id:
+            continue
+        own_bytes = signature(site)
+        like = [led for led, other in leading if is_mirror(own_bytes, other)]
+        if not like:
+            leading.append((site.site_id, own_bytes))
+        of[site.site_id] = [*like, site.site_id][0]
+    return {site_id: of[led] for site_id, led in own.items()}
+
+
 def representative(site: Profile, sites: list[Profile]) -> int:
     """The id of the first site of the publisher that leads and is like this one."""
     representatives: list[Profile] = []
@@ -174,7 +217,9 @@ def standings(sites: list[Profile], query: Query, now: datetime) -> list[Standin
     for term in request.terms:
         df = sum(term in field_weights(site) for site in sites)
         idf[term] = round(1000 * math.log(1 + (count - df + 0.5) / (df + 0.5)))
-    places: dict[int, list[OrderKey]] = {}
+    place_of = places_of(sites)
+    publisher_of = {site.site_id: site.publisher for site in sites}
+    keys = []
     for site in sites:
         relevant, eligible = relevance(site, request, idf)
         if not (eligible and passes(site, query.filters, query.cell)):
@@ -188,20 +233,23 @@ def standings(sites: list[Profile], query: Query, now: datetime) -> list[Standin
         )
         text = b"wab-tie-v1\0" + format_site_id(site.site_id).encode()
         tie = int.from_bytes(digest(SEED, text, sha256)[:8], "big")
-        key = OrderKey(-score, site.commission_tier, tie, site.site_id)
-        places.setdefault(representative(site, sites), []).append(key)
-    publisher_of = {site.site_id: site.publisher for site in sites}
-    ranked = sorted(sorted(keys) for keys in places.values())
-    shown: list[list[OrderKey]] = []
-    of_publisher: dict[int, list[list[OrderKey]]] = {}
-    for keys in ranked:
-        own = of_publisher.setdefault(publisher_of[keys[0].site_id], [])
-        if len(own) < P.publisher_answer_places:
-            own.append(keys)
-            shown.append(keys)
+        keys.append(OrderKey(-score, site.commission_tier, tie, site.site_id))
+    places: dict[int, list[OrderKey]] = {}
+    further: dict[int, list[OrderKey]] = {}
+    of_publisher: dict[int, list[int]] = {}
+    for key in sorted(keys):
+        place = place_of[key.site_id]
+        own = of_publisher.setdefault(publisher_of[key.site_id], [])
+        if place not in own and len(own) < P.publisher_answer_places:
+            own.append(place)
+        if place in own:
+            places.setdefault(place, []).append(key)
         else:
-            own[-1].extend(keys)
-    return [(keys[0], tuple(key.site_id for key in sorted(keys[1:]))) for keys in shown]
+            further.setdefault(own[-1], []).append(key)
+    return [
+        (head, tuple(k.site_id for k in sorted([*rest, *further.get(place, [])])))
+        for place, (head, *rest) in places.items()
+    ]
 
 
 def standings_of(ranked: Ranked) -> list[Standing]:
@@ -261,6 +309,39 @@ def test_pages_of_few_publishers_equal_the_slow_scorer(
     ]
     builder = Builder.build(rng.sample(sites, 30), P)
     index = builder.with_changes(sites, []).index
+    verify_pages(rng, index, sites, now)
+
+
+def copied(rng: random.Random, site: Profile, others: list[Profile]) -> Profile:
+    """The site as it is, or with what another says, mostly with a word more."""
+    other = rng.choice([site, *others])
+    more = rng.sample(["once", "more", "again"], rng.randint(0, 1))
+    return replace(
+        site,
+        publisher=rng.randint(1, 6),
+        site_terms=tuple({*other.site_terms, *more}),
+        actions=other.actions,
+        embedding=others[0].embedding,
+    )
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_mirrors_of_several_publishers_equal_the_slow_scorer(
+    number: int, random_site: MakeRandom, now: datetime
+) -> None:
+    rng = random.Random(number)
+    plain = corpus(rng, random_site, 40)
+    sites = [copied(rng, site, plain[:8]) for site in plain]
+    builder = Builder.build([*rng.sample(sites, 25), random_site(rng, 1)], P)
+    builder = builder.with_changes(rng.sample(sites, 10), [1])
+    index = builder.with_changes(sites, []).index
+    assert len(set(places_of(sites).values())) < 38
+    verify_pages(rng, index, sites, now)
+
+
+def verify_pages(
+    rng: random.Random, index: Index, sites: list[Profile], now: datetime
+) -> None:
     for _ in range(4):
         query = random_query(rng, request_vector(rng.choice(sites)))
         pages: list[Standing] = []
@@ -281,7 +362,7 @@ def test_pages_put_together_are_the_whole_order(
     sites = corpus(rng, random_site, 40)
     # Equal in all but identity, so that every page breaks a tie.
     equal = [random_site(random.Random(5), site.site_id) for site in sites[:12]]
-    index = Builder.build([*equal, *sites[12:]], P).index
+    index = Builder.build([*equal, *sites[12:]], APART).index
     request = ParsedQuery(
         term_of={"term1": "term1"}, vector=request_vector(equal[0]), confidence_bp=FULL
     )

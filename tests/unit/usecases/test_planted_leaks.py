@@ -41,7 +41,9 @@ Ranker = Callable[[list[dict[str, Any]], Question], list[dict[str, Any]]]
 @pytest.fixture(scope="module")
 def town(gazetteer: Gazetteer) -> Shadow:
     """The town with probes and commissions that differ, and twins for ties."""
-    lister = Lister(gazetteer=gazetteer, encoder=load_encoder(), policy=DEFAULT_POLICY)
+    # Twins say the same: here they have a place each.
+    policy = replace(DEFAULT_POLICY, duplicate_signature_bytes=33)
+    lister = Lister(gazetteer=gazetteer, encoder=load_encoder(), policy=policy)
     shadow = town_shadow(lister, CAST[::2])
     twins = [_twin(listing) for listing in shadow.listings[::3]]
     return replace(shadow, listings=[*shadow.listings, *twins])
