@@ -14,7 +14,6 @@ from litestar.types import ASGIApp
 from registry.interfaces.ard.ard_routes import ARD
 from registry.interfaces.http.compression import Compression
 from registry.interfaces.http.envelope import Envelope
-from registry.interfaces.http.problems import EXCEPTION_HANDLERS
 from registry.interfaces.http.services import Services
 from registry.interfaces.http.strict import (
     MAX_BODY_BYTES,
@@ -29,6 +28,7 @@ from registry.interfaces.wab.command_log import CommandLog
 from registry.interfaces.wab.dispatcher import Dispatcher
 from registry.interfaces.wab.seen_commands import SeenCommands
 from registry.interfaces.web import openapi
+from registry.interfaces.web.problem_page import PAGE_EXCEPTION_HANDLERS
 from registry.observability import (
     configure_logging,
     metrics_of_process,
@@ -77,7 +77,7 @@ def create_app(settings: Settings) -> Litestar:
         route_handlers=[V1, ARD, *AT_THE_ROOT],
         cors_config=CORSConfig(allow_origins=["*"], expose_headers=EXPOSED_HEADERS),
         dependencies={"services": Provide(services)},
-        exception_handlers=EXCEPTION_HANDLERS,
+        exception_handlers=PAGE_EXCEPTION_HANDLERS,
         guards=[verify_head, verify_query],
         lifespan=[lifespan],
         logging_config=None,

@@ -86,6 +86,10 @@ class Unprocessable(RegistryError):
     """The input is valid, but not together with what the caller sent before."""
 
 
+class PreconditionFailed(RegistryError):
+    """The state is not the one that the caller named."""
+
+
 class Gone(RegistryError):
     """The resource existed and was removed."""
 

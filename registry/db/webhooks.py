@@ -73,12 +73,16 @@ async def add_webhook(connection: Connection, new: Webhook) -> None:
 async def webhooks_of(
     connection: Connection, operator_id: str, *, lock: bool = False
 ) -> list[Webhook]:
-    """Return an operator's, the oldest first. lock: no other is added meanwhile."""
+    """Return an operator's, the oldest first.
+
+    lock: until the end of the transaction none is added, and none changes.
+    """
     if lock:
         key = func.hashtextextended(f"webhooks {operator_id}", 0)
         await connection.execute(select(func.pg_advisory_xact_lock(key)))
     query = select(webhook).where(webhook.c.operator_id == operator_id)
-    rows = await connection.execute(query.order_by(webhook.c.webhook_id))
+    query = query.order_by(webhook.c.webhook_id)
+    rows = await connection.execute(query.with_for_update() if lock else query)
     return list(map(_webhook, rows))
 
 

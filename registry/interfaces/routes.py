@@ -7,6 +7,7 @@ from litestar.types import ControllerRouterHandler
 
 from registry.interfaces.ard.ard_routes import get_manifest
 from registry.interfaces.discovery.discovery_routes import OWN_DOCUMENTS
+from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.log import tile_routes as tiles
 from registry.interfaces.mcp.mcp_routes import answer_message
 from registry.interfaces.mcp.server_card import get_server_card, get_server_json
@@ -57,6 +58,7 @@ def _without_options(router: Router) -> Router:
 V1 = _without_options(
     Router(
         "/v1",
+        middleware=[Conditional()],
         route_handlers=[
             about.get_log,
             attestations.attest,

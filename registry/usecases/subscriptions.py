@@ -52,10 +52,10 @@ async def subscribe(
 
 
 async def find_webhook(
-    connection: Connection, operator: str, webhook_id: str
+    connection: Connection, operator: str, webhook_id: str, *, lock: bool = False
 ) -> Webhook:
-    """Raises: NotFound, also for those of others."""
-    own = await webhooks.webhooks_of(connection, operator)
+    """lock: it stays as it is until the end. Raises: NotFound, also for those of others."""
+    own = await webhooks.webhooks_of(connection, operator, lock=lock)
     for row in own:
         if row.webhook_id == webhook_id:
             return row

@@ -206,20 +206,43 @@ class Backstage:
 
 
 @contextlib.contextmanager
-def web_process(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
-    """granian, as `fair-registry serve` starts it; its words go to `web.log`."""
+def web_process(
+    settings: Settings, log: str = "web.log"
+) -> Iterator[subprocess.Popen[bytes]]:
+    """granian, as `fair-registry serve` starts it; its words go to `log`."""
     parts = parts_of_service(settings.host, settings.port, 1)
     part = next(part for part in parts if part.name == "web")
     environment = {**os.environ, **as_environment(settings)}
-    with (settings.data / "web.log").open("wb") as log:
+    with (settings.data / log).open("wb") as written:
         process = subprocess.Popen(
-            [sys.executable, *part.arguments], env=environment, stdout=log, stderr=log
+            [sys.executable, *part.arguments],
+            env=environment,
+            stdout=written,
+            stderr=written,
         )
         try:
             yield process
         finally:
             process.terminate()
             process.wait(10)
+
+
+@contextlib.contextmanager
+def signing_web(registry: RunningRegistry) -> Iterator[httpx.Client]:
+    """A second web process beside, whose registry signs what it sends: it has webhooks."""
+    port = free_port()
+    settings = replace(
+        registry.settings,
+        port=port,
+        bot_auth=True,
+        public_url="https://registry.example",
+        log_name=registry.settings.log_origin,
+    )
+    address = f"http://{settings.host}:{port}"
+    with web_process(settings, "signing.log"):
+        until_ready(address)
+        with httpx.Client(base_url=address, timeout=60) as client:
+            yield client
 
 
 def until_ready(origin: str) -> None:

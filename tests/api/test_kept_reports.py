@@ -44,7 +44,10 @@ def with_reports(registry: RunningRegistry, gazetteer: Gazetteer) -> RunningRegi
     return registry
 
 
-async def keep(registry: RunningRegistry, lister: Lister) -> None:
+async def keep(
+    registry: RunningRegistry, lister: Lister | None, trials: int = TRIALS
+) -> None:
+    """lister: None: no trials are made."""
     settings, ids = registry.settings, IdSource()
     auditor, writer = (
         open_engine(settings.database_url, role)
@@ -58,18 +61,19 @@ async def keep(registry: RunningRegistry, lister: Lister) -> None:
         key=signer.private,
         ids=ids,
     )
-    trials = DailyTrials(
-        auditor=auditor,
-        writer=writer,
-        make_lister=lambda: lister,
-        ids=ids,
-        trials=TRIALS,
-        hour=0,
-    )
     await asyncio.gather(
         *(keeper.keep(date.fromisoformat(f"{month}-01")) for month in MONTHS)
     )
-    await trials.make_todays()
+    if lister is not None:
+        daily = DailyTrials(
+            auditor=auditor,
+            writer=writer,
+            make_lister=lambda: lister,
+            ids=ids,
+            trials=trials,
+            hour=0,
+        )
+        await daily.make_todays()
     await auditor.dispose()
     await writer.dispose()
 

@@ -118,7 +118,6 @@ def test_every_request_has_an_id_of_its_own(http: httpx.Client) -> None:
         ("POST", "/v1/search", {"json": {"q": "a table"}}),
         ("POST", "/v1/challenges", {"json": {"host": "shop.test"}}),
         ("GET", "/v1/registrations/x", {}),
-        ("GET", "/v1/sites", {}),
     ],
 )
 def test_what_is_the_callers_own_is_not_kept_by_caches(

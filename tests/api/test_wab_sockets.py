@@ -16,8 +16,6 @@ from tests.api.websocket import (
     frame,
 )
 
-Q = {"q": "book a table for two", "city": "Amman", "nonce": "a nonce"}
-
 
 def success(reply: dict[str, Any]) -> Any:
     assert reply["type"] == "success", reply
@@ -34,28 +32,6 @@ def code(reply: dict[str, Any]) -> str:
 def bridge(registry: RunningRegistry) -> Any:
     with connected(registry.origin) as connection:
         yield connection
-
-
-def test_every_transport_gives_one_order_and_one_record_each(
-    registry: RunningRegistry, bridge: Connection
-) -> None:
-    over_socket = success(bridge.execute("searchSites", **Q))
-    body = {"name": "searchSites", "data": Q}
-    over_http = registry.http.post("/api/wab/execute", json=body).json()["result"]
-    alias = registry.http.get("/api/wab/search", params=Q).json()["result"]
-    rest = registry.search(**Q)
-
-    order = [row["site"]["host"] for row in rest["results"]]
-    assert len(order) >= 3
-    for answer in (over_socket, over_http, alias):
-        assert [row["site"] for row in answer["results"]] == order
-    ids = {
-        answer["ranking"]["id"].partition(".")[0]
-        for answer in (over_socket, over_http, alias, rest)
-    }
-    assert len(ids) == 4
-    for ranking in ids:
-        assert registry.published(ranking)["record"]
 
 
 def test_replies_are_those_of_http(

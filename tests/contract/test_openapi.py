@@ -189,11 +189,15 @@ def test_the_page_shows_every_call(registry: RunningRegistry) -> None:
             assert f"{method.upper()} {path}" in page
 
 
+STREAMS = {"watchChanges", "watchRegistration"}
+
+
 def test_limited_calls_tell_their_headers(operations: dict[str, Json]) -> None:
     limited = [
         operation
         for operation in operations.values()
         if "429" in operation["responses"]
+        and operation["operationId"] not in STREAMS  # their places are counted instead
     ]
     assert len(limited) >= 15
     for output in limited:

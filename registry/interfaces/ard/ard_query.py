@@ -41,7 +41,7 @@ class ArdSearch(WireModel):
     """Request of ARD §5.3.2; members that are not known are passed over.
 
     federation: this registry has no upstream, so all three mean the same. order, city,
-    country, lat, lon: ours, see /v1/search. order: relevance, within a page; or fair: as
+    country, lat, lon, nonce: ours, see /v1/search. order: relevance, within a page; or fair: as
     /v1/search orders.
     """
 
@@ -54,6 +54,7 @@ class ArdSearch(WireModel):
     country: Annotated[str, Meta(max_length=200)] | None = None
     lat: Annotated[float, Meta(ge=-90, le=90)] | None = None
     lon: Annotated[float, Meta(ge=-180, le=180)] | None = None
+    nonce: Annotated[str, Meta(max_length=64)] = ""
 
 
 class FacetRequest(WireModel):
@@ -115,6 +116,7 @@ def search_query(request: ArdSearch, filters: Mapping[str, Any]) -> SearchQuery:
             **filters,
             "limit": request.page_size,
             "cursor": request.page_token,
+            "nonce": request.nonce,
         }
     )
 

@@ -52,8 +52,18 @@ from registry.usecases.search.result import Result
 from registry.usecases.search.search_query import FIELD_OF_FACET
 
 PAGE_RESULTS = 20
-PageSize = Annotated[int, QueryParameter(name="pageSize", ge=1, le=MAX_LIMIT)]
-PageToken = Annotated[str | None, QueryParameter(name="pageToken", max_length=1_000)]
+PageSize = Annotated[
+    int,
+    QueryParameter(
+        name="pageSize", ge=1, le=MAX_LIMIT, description="Most entries of the page"
+    ),
+]
+PageToken = Annotated[
+    str | None,
+    QueryParameter(
+        name="pageToken", max_length=1_000, description="pageToken of the page before"
+    ),
+]
 _POINTS = 100
 """Parts of relevance that make one of a score of 100."""
 
@@ -116,6 +126,10 @@ class EntryPage(WireModel, omit_defaults=True):
 async def search_entries(
     data: JSONBody[ArdSearch], request: Call, services: Injected
 ) -> SearchResults:
+    """Give the fair first sites, sorted by relevance, or by `order`: `fair` in their order.
+
+    The answer is on record like any other.
+    """
     operator = await admit_asker(request, services, Kind.SEARCH)
     referrals = () if data.federation == "referrals" else None
     with pointing_into_body():
@@ -147,6 +161,7 @@ async def search_entries(
 async def explore(
     data: JSONBody[ArdExplore], request: Call, services: Injected
 ) -> FacetsView:
+    """No site is shown, so nothing of it is on record."""
     await admit_asker(request, services, Kind.SEARCH)
     fields = [facet.field for facet in data.result_type.facets]
     with pointing_into_body():
@@ -179,6 +194,7 @@ async def list_entries(
     page_size: PageSize = PAGE_RESULTS,
     page_token: PageToken = None,
 ) -> EntryPage:
+    """A list and no ranking; follow `pageToken`."""
     page, following = await page_of_sites(services, "ard", page_size, page_token)
     return EntryPage(
         items=tuple(
@@ -193,10 +209,10 @@ async def list_entries(
     operation_id="getArdEntry",
     summary="One listed site as an ARD entry",
     tags=["ard"],
-    middleware=[Conditional()],
     responses=problems(404, 410),
 )
 async def get_entry(identifier: FromPath[str], services: Injected) -> ArdEntry:
+    """An entry has no `score` and no `source`: only a result of a search has them."""
     host, artifact = parse_identifier(identifier)
     if artifact is None:
         raise NotFound(SITE_UNKNOWN, pointer="identifier")
@@ -324,4 +340,5 @@ ARD = Router(
     "/ard",
     route_handlers=[search_entries, explore, list_entries, get_entry],
     exception_handlers=ARD_EXCEPTION_HANDLERS,
+    middleware=[Conditional()],
 )

@@ -25,7 +25,7 @@ MOST_HEADER = 1_000
 LONG_BYTES = 100_000
 """From here on it takes milliseconds, in which the event loop answers others."""
 
-_OK = HTTPStatus.OK.value
+_OK, _UNCHANGED = HTTPStatus.OK.value, HTTPStatus.NOT_MODIFIED.value
 _TEXT = re.compile(
     r"text/(?!event-stream)|application/([a-z.-]+\+)?(json|xml|yaml)|image/svg"
 )
@@ -81,9 +81,12 @@ class _Answer:
         self._start: HTTPResponseStartEvent | None = None
 
     async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.start" and _is_text(message):
-            MutableScopeHeaders(message).extend_header_value("Vary", "Accept-Encoding")
-            if self._coding is not None:
+        if message["type"] == "http.response.start":
+            is_text = _is_text(message)
+            if is_text or message["status"] == _UNCHANGED:  # RFC 9110, section 15.4.5
+                headers = MutableScopeHeaders(message)
+                headers.extend_header_value("Vary", "Accept-Encoding")
+            if is_text and self._coding is not None:
                 self._start = message
                 return
         elif message["type"] == "http.response.body" and self._start is not None:

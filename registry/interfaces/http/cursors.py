@@ -12,14 +12,17 @@ from registry.interfaces.http.refusals import CURSOR_EXPIRED, CURSOR_INVALID
 TAG_BYTES = 16
 TIME_BYTES = 5  # seconds since 1970
 LIFETIME = timedelta(days=1)
+HOUR_S = 3_600
 
 
 def seal_cursor(key: bytes, purpose: str, state: bytes, now: datetime) -> str:
-    """base64url of an HMAC tag, the time and the state.
+    """base64url of an HMAC tag, the end of this hour and the state.
 
-    purpose: the call and its filters.
+    purpose: the call and its filters. Within an hour the same state has the same cursor,
+    and so an unchanged page the same entity tag.
     """
-    sealed = int(now.timestamp()).to_bytes(TIME_BYTES, "big") + state
+    hour = int(now.timestamp()) // HOUR_S + 1
+    sealed = (hour * HOUR_S).to_bytes(TIME_BYTES, "big") + state
     tagged = _tag(key, purpose, sealed) + sealed
     return base64.urlsafe_b64encode(tagged).decode().rstrip("=")
 

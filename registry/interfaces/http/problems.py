@@ -23,6 +23,8 @@ from registry.usecases.refusals import REPORTS_BUSY
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = 2
+LANGUAGE = "en"
+"""Whatever Accept-Language says: no other is there. Programs go by `code`."""
 
 STATUS: Mapping[type[RegistryError], HTTPStatus] = {
     errors.Refused: HTTPStatus.BAD_REQUEST,
@@ -32,6 +34,7 @@ STATUS: Mapping[type[RegistryError], HTTPStatus] = {
     errors.Conflict: HTTPStatus.CONFLICT,
     errors.Unprocessable: HTTPStatus.UNPROCESSABLE_ENTITY,
     errors.Gone: HTTPStatus.GONE,
+    errors.PreconditionFailed: HTTPStatus.PRECONDITION_FAILED,
     errors.TooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     errors.RateLimited: HTTPStatus.TOO_MANY_REQUESTS,
     errors.Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
@@ -112,7 +115,7 @@ def problem_response(
         msgspec.json.encode(document),
         status_code=status,
         media_type=MEDIA_TYPE,
-        headers=dict(headers or {}),
+        headers={"Content-Language": LANGUAGE, **(headers or {})},
     )
 
 

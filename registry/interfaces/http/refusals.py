@@ -42,6 +42,16 @@ CURSOR_EXPIRED = ProblemType(
     "The cursor is more than a day old",
     "Repeat the call without a cursor: what it listed has changed since.",
 )
+CHANGED_MEANWHILE = ProblemType(
+    "changed_meanwhile",
+    "What was to be changed is no longer as If-Match names it",
+    "Read it again, decide anew, and repeat the call with the ETag of that answer.",
+)
+NOTHING_TO_MATCH = ProblemType(
+    "nothing_to_match",
+    "This call changes nothing that has an ETag",
+    "Leave If-Match out. Statements carry an order of their own: seq, or iat.",
+)
 NOT_FOUND = ProblemType(
     "not_found",
     "Nothing is here",

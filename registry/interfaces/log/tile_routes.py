@@ -27,6 +27,7 @@ VARIES = {"Vary": "Accept-Encoding"}
     responses=problems(404),
 )
 async def get_checkpoint(services: Injected) -> Response[bytes]:
+    """A C2SP signed note (c2sp.org/tlog-checkpoint)."""
     newest = await services.served.checkpoint()
     if newest is None:
         raise NotFound(TILE_UNKNOWN, "the log has no checkpoint yet")
@@ -44,6 +45,7 @@ async def get_checkpoint(services: Injected) -> Response[bytes]:
 async def get_tile(
     path: FromPath[str], request: Request[Any, Any, Any], services: Injected
 ) -> Response[bytes]:
+    """Tiles as c2sp.org/tlog-tiles lays them out; full ones never change."""
     part = _parse("tile" + path, request)
     headers = dict(IMMUTABLE)
     zipped = False

@@ -1,7 +1,8 @@
-"""Operations that answer in several media types, as the API's description tells them."""
+"""Operations that answer in several media types or with headers of their own, as OpenAPI tells them."""
 
 from dataclasses import dataclass
 
+from litestar.datastructures import ResponseHeader
 from litestar.openapi.spec import (
     OpenAPIMediaType,
     OpenAPIResponse,
@@ -9,6 +10,14 @@ from litestar.openapi.spec import (
     Schema,
 )
 from litestar.openapi.spec.enums import OpenAPIType
+
+
+def documented(name: str, description: str) -> ResponseHeader:
+    """Return a header that the handler sets itself."""
+    return ResponseHeader(name=name, description=description, documentation_only=True)
+
+
+VARY = documented("Vary", "Accept decides on the form")
 
 
 def also_as(*media_types: str) -> type[Operation]:

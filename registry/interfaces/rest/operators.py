@@ -19,10 +19,11 @@ from registry.interfaces.http.limits import Kind, limit_accounts, limit_writes
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.idempotency import idempotent, takes_key
-from registry.interfaces.rest.media_types import also_as
+from registry.interfaces.rest.media_types import also_as, documented
 from registry.interfaces.rest.registration.jose import JoseOperation, read_statement
 from registry.interfaces.rest.reports.reports import (
     REPORT_RESPONSE,
+    SIGNED,
     AskedForm,
     Category,
     End,
@@ -78,6 +79,7 @@ class StatedOperatorView(OwnOperatorView):
     summary="Register as an operator with a statement signed by its key",
     tags=["operators"],
     guards=[limit_accounts],
+    response_headers=[documented("Location", "Where anybody sees the operator")],
     responses=problems(408, 409, 413, 415, 422, 429),
 )
 async def register_operator(
@@ -139,6 +141,7 @@ async def _take(
     responses=problems(404),
 )
 async def get_operator(operator_id: FromPath[str], services: Injected) -> OperatorView:
+    """Name and contact are shown if the operator wants it."""
     try:
         parse_thumbprint(operator_id)
     except ValueError as error:
@@ -160,6 +163,7 @@ async def get_operator(operator_id: FromPath[str], services: Injected) -> Operat
     responses=problems(401),
 )
 async def get_own_operator(request: Call, services: Injected) -> OwnOperatorView:
+    """Asked with an API key or a signature."""
     operator_id = await require_operator(request, services)
     async with services.api.connect() as connection:
         return _view_own(await find_operator(connection, operator_id))
@@ -172,6 +176,7 @@ async def get_own_operator(request: Call, services: Injected) -> OwnOperatorView
     summary="The report of WAB 9.7 over the rankings of the operator who asks",
     tags=["operators"],
     security=OPERATOR_SECURITY,
+    response_headers=SIGNED,
     responses={**problems(401, 429), 200: REPORT_RESPONSE},
 )
 async def get_own_report(

@@ -12,7 +12,9 @@ from registry.interfaces.http.services import Services
 
 DEFAULT_LIMIT, MAX_LIMIT = 30, 100
 
-Limit = Annotated[int, QueryParameter(ge=1, le=MAX_LIMIT)]
+Limit = Annotated[
+    int, QueryParameter(ge=1, le=MAX_LIMIT, description="Most rows of the page")
+]
 Cursor = Annotated[
     str | None, QueryParameter(max_length=1000, description="nextCursor of a page")
 ]

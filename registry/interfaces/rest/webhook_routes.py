@@ -7,8 +7,10 @@ import msgspec
 from litestar import Response, delete, get, post
 from litestar.params import FromPath, JSONBody
 
+from registry.db.engine.engines import Connection
 from registry.db.webhooks import State, Webhook, webhooks_of
 from registry.errors import Unavailable
+from registry.interfaces.http.conditional import verify_if_match
 from registry.interfaces.http.credentials import (
     OPERATOR_SECURITY,
     Call,
@@ -18,6 +20,7 @@ from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.idempotency import idempotent, takes_key
+from registry.interfaces.rest.media_types import documented
 from registry.interfaces.rest.wire_model import RequestBody, WireModel
 from registry.usecases import subscriptions
 from registry.usecases.refusals import WEBHOOKS_OFF
@@ -79,6 +82,7 @@ class DeadLetterList(WireModel):
     summary="Have changes sent to an address of yours",
     tags=["webhooks"],
     security=OPERATOR_SECURITY,
+    response_headers=[documented("Location", "Where the subscription is seen")],
     responses=problems(401, 408, 409, 413, 415, 422, 429),
 )
 async def subscribe(
@@ -110,6 +114,7 @@ async def subscribe(
     responses=problems(401),
 )
 async def list_webhooks(request: Call, services: Injected) -> WebhookList:
+    """An operator sees its own, and nobody those of others."""
     operator = await require_operator(request, services)
     async with services.api.connect() as connection:
         rows = await webhooks_of(connection, operator)
@@ -127,6 +132,7 @@ async def list_webhooks(request: Call, services: Injected) -> WebhookList:
 async def get_webhook(
     webhook_id: FromPath[str], request: Call, services: Injected
 ) -> WebhookView:
+    """The answer's ETag is what `If-Match` of resume and delete takes."""
     operator = await require_operator(request, services)
     async with services.api.connect() as connection:
         return _view(await subscriptions.find_webhook(connection, operator, webhook_id))
@@ -143,6 +149,7 @@ async def get_webhook(
 async def get_dead_letters(
     webhook_id: FromPath[str], request: Call, services: Injected
 ) -> DeadLetterList:
+    """A letter is a delivery that was given up. What it told of is at `/v1/changes`."""
     operator = await require_operator(request, services)
     async with services.api.connect() as connection:
         rows = await subscriptions.dead_letters(connection, operator, webhook_id)
@@ -163,11 +170,12 @@ async def get_dead_letters(
 @post(
     "/webhooks/{webhook_id:str}/resume",
     operation_id="resumeWebhook",
+    takes_if_match=True,
     summary="Have a suspended subscription go on where it stopped",
     tags=["webhooks"],
     security=OPERATOR_SECURITY,
     status_code=200,
-    responses=problems(401, 404, 429),
+    responses=problems(401, 404, 412, 429),
 )
 async def resume_webhook(
     webhook_id: FromPath[str], request: Call, services: Injected
@@ -175,6 +183,7 @@ async def resume_webhook(
     """The address is asked anew whether it wants this; nothing is lost meanwhile."""
     operator = await require_operator(request, services, Kind.WRITE)
     async with services.api.begin() as connection:
+        await _verify_seen(connection, request, operator, webhook_id)
         row = await subscriptions.resume(connection, operator, webhook_id, services.ids)
     return _view(row)
 
@@ -182,17 +191,28 @@ async def resume_webhook(
 @delete(
     "/webhooks/{webhook_id:str}",
     operation_id="unsubscribe",
+    takes_if_match=True,
     summary="End a subscription",
     tags=["webhooks"],
     security=OPERATOR_SECURITY,
-    responses=problems(401, 404),
+    responses=problems(401, 404, 412),
 )
 async def unsubscribe(
     webhook_id: FromPath[str], request: Call, services: Injected
 ) -> None:
+    """End it with its dead letters; nothing is sent from now on."""
     operator = await require_operator(request, services)
     async with services.api.begin() as connection:
+        await _verify_seen(connection, request, operator, webhook_id)
         await subscriptions.unsubscribe(connection, operator, webhook_id)
+
+
+async def _verify_seen(
+    connection: Connection, request: Call, operator: str, webhook_id: str
+) -> None:
+    """Raises: NotFound, PreconditionFailed if the caller saw it as it is no more."""
+    row = await subscriptions.find_webhook(connection, operator, webhook_id, lock=True)
+    verify_if_match(request, _view(row))
 
 
 def _view(row: Webhook) -> WebhookView:

@@ -17,14 +17,13 @@ from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.problems import ProblemDocument
 from registry.interfaces.rest.sites.entry_views import WabEntry
 from registry.interfaces.rest.wire_model import RequestBody, WireModel
+from registry.interfaces.web.openapi_operations import complete, handlers_of
 from registry.interfaces.web.rendering import render
 from registry.sites.summary import SiteSummary
 
 METHODS = ("get", "post", "put", "delete")
 
 Json = Mapping[str, Any]
-TOO_MANY = "429"
-RATE_LIMIT = "draft-ietf-httpapi-ratelimit-headers: the quota, and what is left of it"
 
 SECURITY_SCHEMES = {
     "operatorKey": {
@@ -54,23 +53,17 @@ def openapi_document(app: Litestar) -> Json:
         shapes, ref_template="#/components/schemas/{name}"
     )
     components = {"schemas": schemas, "securitySchemes": SECURITY_SCHEMES}
+    handlers = handlers_of(app)
     paths = {
-        path: {method: _with_headers(operation) for method, operation in item.items()}
+        path: {
+            method: complete(
+                _alternatives(operation), handlers[operation["operationId"]]
+            )
+            for method, operation in item.items()
+        }
         for path, item in document["paths"].items()
     }
     return {**document, "paths": paths, "components": components}
-
-
-def _with_headers(operation: Json) -> Json:
-    """Declare what limited calls say of the limit, and what refusals say of the time."""
-    is_limited = TOO_MANY in operation["responses"]
-    responses = {
-        status: {**response, "headers": {**response.get("headers", {}), **added}}
-        if (added := dict(_headers_of(status, is_limited=is_limited)))
-        else response
-        for status, response in _alternatives(operation["responses"]).items()
-    }
-    return {**operation, "responses": responses}
 
 
 def _alternatives(schema: Any) -> Any:
@@ -83,15 +76,6 @@ def _alternatives(schema: Any) -> Any:
         "anyOf" if name == "oneOf" else name: _alternatives(value)
         for name, value in schema.items()
     }
-
-
-def _headers_of(status: str, *, is_limited: bool) -> Iterator[tuple[str, Json]]:
-    if is_limited and (status[0] == "2" or status == TOO_MANY):
-        for name in ("RateLimit-Policy", "RateLimit"):
-            yield name, {"description": RATE_LIMIT, "schema": {"type": "string"}}
-    if status in {TOO_MANY, "503"}:
-        seconds = {"type": "integer", "minimum": 0}
-        yield "Retry-After", {"description": "Seconds", "schema": seconds}
 
 
 class CompleteJson(JsonRenderPlugin):

@@ -5,6 +5,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from litestar import MediaType, Response
 
+from registry.interfaces.http.problems import LANGUAGE
+
 _environment = Environment(
     loader=PackageLoader("registry.interfaces.web"),
     autoescape=True,
@@ -27,4 +29,7 @@ def render(template: str, **values: Any) -> str:
 
 def page(template: str, status: int = 200, **values: Any) -> Response[str]:
     text = render(template, **values)
-    return Response(text, status_code=status, media_type=MediaType.HTML)
+    headers = {"Content-Language": LANGUAGE}
+    return Response(
+        text, status_code=status, media_type=MediaType.HTML, headers=headers
+    )

@@ -27,8 +27,8 @@ from registry.interfaces.rest.labels.label_views import (
     DisclosuresView,
     view_disclosures,
 )
-from registry.interfaces.rest.media_types import also_as
-from registry.interfaces.rest.reports.reports import INSTANT
+from registry.interfaces.rest.media_types import also_as, documented
+from registry.interfaces.rest.reports.reports import INSTANT, SIGNED
 from registry.interfaces.rest.sites.sites import find_registered
 from registry.interfaces.rest.wire_model import PromisedView, RequestBody, view_promised
 from registry.records.labelling import (
@@ -87,6 +87,10 @@ class LabelRequest(RequestBody):
 async def set_label(
     data: JSONBody[LabelRequest], request: Call, services: Injected
 ) -> Response[PromisedView]:
+    """Auditors of `/v1/log` alone.
+
+    A later label of the same auditor takes the place of an earlier one.
+    """
     members = msgspec.to_builtins(data)
     signed = parse_labelling({**members, "source": digest_source(data.source)})
     async with idempotent(request, services, services.labeller) as call:
@@ -113,6 +117,7 @@ async def set_label(
 async def get_disclosures(
     host: FromPath[str], services: Injected, at: At = None
 ) -> DisclosuresView:
+    """Labels are counted in reports; no label is an input of ranking."""
     instant = _instant(services, at)
     async with services.api.connect() as connection:
         entry = await find_registered(connection, host, test_hosts=services.test_hosts)
@@ -129,6 +134,7 @@ async def get_disclosures(
     operation_class=also_as(label_table.CSV),
     summary="All sites with the labels that counted at an instant",
     tags=["audit"],
+    response_headers=[*SIGNED, documented("Link", "rel=next: the following page")],
     responses={
         **problems(),
         200: ResponseSpec(
@@ -149,7 +155,9 @@ async def get_labels(  # noqa: PLR0917 — one for each parameter
             min_length=13, max_length=13, description="A site's id: those behind it"
         ),
     ] = None,
-    limit: Annotated[int, QueryParameter(ge=1, le=PAGE_MAX)] = PAGE_MAX,
+    limit: Annotated[
+        int, QueryParameter(ge=1, le=PAGE_MAX, description="Most sites of the page")
+    ] = PAGE_MAX,
     form: Annotated[
         Literal["json", "csv"] | None,
         QueryParameter(
@@ -157,6 +165,7 @@ async def get_labels(  # noqa: PLR0917 — one for each parameter
         ),
     ] = None,
 ) -> Response[bytes]:
+    """A page is signed byte for byte, to show what a report was computed from."""
     instant = _instant(services, at)
     async with services.auditor.connect() as connection:
         labelled = await labels.labelled_sites(

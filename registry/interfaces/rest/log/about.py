@@ -2,7 +2,6 @@
 
 from litestar import get
 
-from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.wire_model import WireModel
@@ -34,10 +33,10 @@ class LogView(WireModel):
     operation_id="getLogKeys",
     summary="The log's name and keys",
     tags=["audit"],
-    middleware=[Conditional()],
     responses=problems(),
 )
 async def get_log(services: Injected) -> LogView:
+    """The log's origin is its name; followers remember the verifier key they began with."""
     witnessed = services.served.policy
     return LogView(
         origin=services.log_vkey.partition("+")[0],

@@ -48,6 +48,7 @@ class AttestationRequest(RequestBody):
 async def attest(
     data: JSONBody[AttestationRequest], request: Call, services: Injected
 ) -> Response[PromisedView]:
+    """An auditor's signed result of a recomputation; auditors are those of `/v1/log`."""
     attestation = parse_attestation(msgspec.to_builtins(data))
     async with idempotent(request, services, services.api) as call:
         if call.earlier is not None:

@@ -70,6 +70,7 @@ async def get_consistency(
         ),
     ] = None,
 ) -> ConsistencyView:
+    """Sizes are of published trees; where `to` is left out the newest is meant."""
     return view_consistency(await prove_growth(services.served, old_size, new_size))
 
 

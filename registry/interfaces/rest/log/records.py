@@ -17,6 +17,7 @@ from registry.interfaces.rest.log.proof_views import (
     InBothForms,
     answer_proof,
 )
+from registry.interfaces.rest.media_types import VARY
 from registry.interfaces.rest.wire_model import WireModel, to_minute
 from registry.sites.identifier import is_ulid
 from registry.usecases.log.log_proofs import find_logged, prove_record
@@ -42,6 +43,7 @@ class RecordView(WireModel):
     responses=problems(404),
 )
 async def get_record(record_id: FromPath[str], services: Injected) -> RecordView:
+    """A record holds salted digests, and no words of a request."""
     async with reading(services.api).connect() as connection:
         logged = await find_logged(connection, _known_form(record_id))
     return RecordView(
@@ -60,6 +62,7 @@ async def get_record(record_id: FromPath[str], services: Injected) -> RecordView
     summary="That a record stands in the log, as c2sp.org/tlog-proof@v1 or JSON",
     tags=["log"],
     operation_class=InBothForms,
+    response_headers=[VARY],
     responses=PROOF_RESPONSES,
 )
 async def get_record_proof(
@@ -68,6 +71,7 @@ async def get_record_proof(
     services: Injected,
     form: Form = None,
 ) -> Response[Any]:
+    """An inclusion proof under a signed checkpoint, once the record is published."""
     return await prove_to(request, services, _known_form(record_id), form)
 
 

@@ -59,6 +59,11 @@ class ChallengeView(WireModel):
 async def create_challenge(
     data: JSONBody[ChallengeRequest], request: Call, services: Injected
 ) -> Response[ChallengeView]:
+    """The nonce counts once.
+
+    Sign the payload as it is, or with members of the act, and send it to
+    `/v1/registrations`.
+    """
     host = _parse_host(services, data)
     async with idempotent(request, services, services.api) as call:
         if call.earlier is not None:

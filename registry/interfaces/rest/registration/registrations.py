@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 from litestar import Request, Response, get, post
-from litestar.datastructures import ResponseHeader
 from litestar.params import FromPath
 from litestar.response import ServerSentEvent, ServerSentEventMessage
 
@@ -20,6 +19,7 @@ from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.streams import LimitedStream
 from registry.interfaces.rest.idempotency import idempotent, takes_key
+from registry.interfaces.rest.media_types import documented
 from registry.interfaces.rest.registration.jose import JoseOperation, read_statement
 from registry.interfaces.rest.wire_model import WireModel
 from registry.observability import REGISTRATIONS, STATEMENT_BYTES
@@ -41,11 +41,7 @@ class RegistrationView(WireModel):
     decided_at: datetime | None
 
 
-LOCATION = ResponseHeader(
-    name="Location",
-    description="The statusUrl of the registration",
-    documentation_only=True,
-)
+LOCATION = documented("Location", "The statusUrl of the registration")
 
 
 @post(
@@ -98,12 +94,17 @@ async def submit(
 async def get_registration(
     registration_id: FromPath[str], services: Injected
 ) -> RegistrationView:
+    """A statement is `verifying` until a crawler has looked, then accepted or `rejected`.
+
+    `problems` say why, each with its repair.
+    """
     return view_registration(await _find(services, registration_id))
 
 
 @get(
     "/registrations/{registration_id:str}/events",
     operation_id="watchRegistration",
+    untagged=True,
     summary="What becomes of a statement, as server-sent events",
     tags=["registration"],
     responses=problems(404, 429),
@@ -113,6 +114,7 @@ async def get_registration(
 async def watch_registration(
     registration_id: FromPath[str], services: Injected
 ) -> ServerSentEvent:
+    """An event comes at once, and one when it is decided; a stream ends after a minute."""
     first = await _find(services, registration_id)
     return ServerSentEvent(_changes(services, first))
 

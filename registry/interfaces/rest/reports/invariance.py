@@ -70,6 +70,7 @@ class InvariancePage(WireModel):
 async def list_invariance_runs(
     services: Injected, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
 ) -> InvariancePage:
+    """A run changes names, brands and the like in a shadow index, and compares rankings."""
     before = RUNS.begin(services, cursor)
     async with services.api.connect() as connection:
         rows = await invariance_runs.list_runs(

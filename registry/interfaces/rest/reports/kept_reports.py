@@ -16,13 +16,12 @@ from registry.db.reports import kept_reports
 from registry.db.reports.kept_reports import KeptReport
 from registry.errors import NotFound, Refused
 from registry.identity.statements.detached_jws import HEADER
-from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.envelope import headers_of_answer
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
-from registry.interfaces.rest.media_types import also_as
+from registry.interfaces.rest.media_types import also_as, documented
 from registry.interfaces.rest.paging import DEFAULT_LIMIT, Cursor, Limit, Listing
-from registry.interfaces.rest.reports.reports import AskedForm, form_for
+from registry.interfaces.rest.reports.reports import SIGNED, AskedForm, form_for
 from registry.interfaces.rest.wire_model import WireModel
 from registry.reports.render import page
 from registry.reports.render.report_files import MEDIA_TYPES, Form
@@ -71,6 +70,7 @@ class KeptReportPage(WireModel):
 async def list_reports(
     services: Injected, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
 ) -> KeptReportPage:
+    """Each is a record in the log, with the digest of every form."""
     before = REPORTS.begin(services, cursor)
     async with services.api.connect() as connection:
         rows = await kept_reports.list_reports(
@@ -89,7 +89,10 @@ async def list_reports(
     operation_class=also_as(*MEDIA_TYPES.values()),
     summary="The fairness report of a month as it was kept",
     tags=["audit"],
-    middleware=[Conditional()],
+    response_headers=[
+        *SIGNED,
+        documented(LEAF_HEADER, "The leaf of its record, once that is published"),
+    ],
     responses={
         **problems(404),
         200: ResponseSpec(
@@ -106,6 +109,7 @@ async def get_kept_report(
     request: Request[Any, Any, Any],
     form: AskedForm = None,
 ) -> Response[bytes]:
+    """A kept report never changes; the digest of each form stands in the log."""
     wanted = form or form_for(request.headers.get("Accept", ""))
     try:
         wanted_month = parse_month(month)

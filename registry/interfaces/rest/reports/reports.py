@@ -19,7 +19,7 @@ from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import parse_instant, verify_text
-from registry.interfaces.rest.media_types import also_as
+from registry.interfaces.rest.media_types import VARY, also_as, documented
 from registry.records.record import ANONYMOUS
 from registry.reports.render import page
 from registry.reports.render.report_files import FORMAT, MEDIA_TYPES, Form
@@ -55,6 +55,7 @@ AskedForm = Annotated[
     ),
 ]
 
+SIGNED = [VARY, documented(HEADER, "Over the bytes of the body (RFC 7515, appendix F)")]
 REPORT_RESPONSE = ResponseSpec(
     dict[str, Any],
     generate_examples=False,
@@ -70,6 +71,7 @@ REPORT_RESPONSE = ResponseSpec(
     summary="The four items of WAB 9.7, each beside what would be expected",
     tags=["audit"],
     security=ANYBODY,
+    response_headers=SIGNED,
     responses={
         **problems(401, 403, 429),
         200: REPORT_RESPONSE,

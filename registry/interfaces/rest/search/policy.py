@@ -12,7 +12,6 @@ from litestar.params import FromPath
 from registry.db.log import policies
 from registry.errors import NotFound
 from registry.index.sources import digest_of_code
-from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.search.policy_text import (
@@ -119,10 +118,10 @@ class PolicyHistory(WireModel):
     operation_id="getPolicy",
     summary="How sites are ranked, and why",
     tags=["audit"],
-    middleware=[Conditional()],
     responses=problems(),
 )
 async def get_policy(services: Injected) -> PolicyView:
+    """Every weight and constant with its reason, and what has no influence."""
     policy = services.searcher.follower.policy
     async with services.api.connect() as connection:
         leaf_index = await policies.policy_leaf(
@@ -155,10 +154,10 @@ async def get_policy(services: Injected) -> PolicyView:
     operation_id="getPolicyHistory",
     summary="All policies that the log tells of, and what changed",
     tags=["audit"],
-    middleware=[Conditional()],
     responses=problems(),
 )
 async def get_policy_history(services: Injected) -> PolicyHistory:
+    """The newest first, each with the constants that changed and the leaf that told of it."""
     epochs = await read_history(services)
     return PolicyHistory(policies=tuple(map(_view_epoch, epochs)))
 
@@ -178,6 +177,7 @@ async def get_policy_history(services: Injected) -> PolicyHistory:
     },
 )
 async def get_policy_text(digest: FromPath[str], services: Injected) -> Response[bytes]:
+    """Canonical JSON, from which anyone can compute scores again. It never changes."""
     if not _DIGEST.fullmatch(digest):
         raise NotFound(POLICY_UNKNOWN, pointer="digest")
     async with services.api.connect() as connection:

@@ -21,6 +21,7 @@ from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.log.proof_views import PROOF_RESPONSES, Form, InBothForms
 from registry.interfaces.rest.log.records import prove_to
+from registry.interfaces.rest.media_types import VARY
 from registry.interfaces.rest.wire_model import (
     PromiseView,
     WireModel,
@@ -115,6 +116,7 @@ def _view_opening(disclosure: str) -> OpeningView:
     summary="That a ranking stands in the log, as c2sp.org/tlog-proof@v1 or JSON",
     tags=["search"],
     operation_class=InBothForms,
+    response_headers=[VARY],
     responses=PROOF_RESPONSES,
 )
 async def get_ranking_proof(
@@ -123,6 +125,7 @@ async def get_ranking_proof(
     services: Injected,
     form: Form = None,
 ) -> Response[Any]:
+    """An inclusion proof under a signed checkpoint, once the record is published."""
     record_id = record_id_of(ranking_id)
     return await prove_to(request, services, record_id, form, kind="ranking")
 

@@ -48,6 +48,7 @@ _MAY_BE_EMPTY = frozenset({"city", "nonce"})
 @get(
     "/search",
     operation_id="search",
+    untagged=True,
     summary="Ask for ranked sites",
     tags=["search"],
     security=ANYBODY,
@@ -56,6 +57,11 @@ _MAY_BE_EMPTY = frozenset({"city", "nonce"})
     query=required_parameters(SearchQuery),
 )
 async def search_by_query(request: Call, services: Injected) -> AnyAnswer:
+    """The order is by five factors and nothing else.
+
+    The answer is on record in the log before it is sent, so each request is a new one:
+    it has no ETag.
+    """
     operator = await admit_asker(request, services, Kind.SEARCH)
     query = read_query(request.query_params, SearchQuery)
     return await answer_as_asked(services, query, operator)
@@ -73,6 +79,7 @@ async def search_by_query(request: Call, services: Injected) -> AnyAnswer:
 async def search_by_body(
     data: JSONBody[SearchQuery], request: Call, services: Injected
 ) -> AnyAnswer:
+    """Answer as GET does, for requests that should stand in no address."""
     operator = await admit_asker(request, services, Kind.SEARCH)
     with pointing_into_body():
         return await answer_as_asked(services, data, operator)

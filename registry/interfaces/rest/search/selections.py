@@ -42,6 +42,10 @@ class SelectionRequest(RequestBody):
 async def report_selection(
     data: JSONBody[SelectionRequest], request: Call, services: Injected
 ) -> Response[PromisedView]:
+    """A ranking takes one selection, from who asked.
+
+    It is on record before the answer.
+    """
     operator = await admit_asker(request, services, Kind.SELECTION)
     async with idempotent(request, services, services.api, operator) as call:
         if call.earlier is not None:

@@ -12,7 +12,6 @@ from litestar.params import QueryParameter
 from litestar.response import ServerSentEvent, ServerSentEventMessage
 
 from registry.errors import Refused
-from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.cursors import open_cursor, seal_cursor
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.refusals import CURSOR_INVALID
@@ -71,13 +70,14 @@ class ChangePage(WireModel):
     operation_id="getChanges",
     summary="What changed among the sites since a moment, without a gap",
     tags=["sites"],
-    middleware=[Conditional()],
     responses=problems(410),
 )
 async def get_changes(
     services: Injected,
     since: Since = None,
-    limit: Annotated[int, QueryParameter(ge=1, le=MOST)] = 100,
+    limit: Annotated[
+        int, QueryParameter(ge=1, le=MOST, description="Most changes of the page")
+    ] = 100,
 ) -> ChangePage:
     """A site that changed twice comes once, as it is; one that left comes without `site`.
 
@@ -94,6 +94,7 @@ async def get_changes(
 @get(
     "/changes/events",
     operation_id="watchChanges",
+    untagged=True,
     summary="The same as server-sent events, from Last-Event-ID on",
     tags=["sites"],
     responses=problems(410, 429),

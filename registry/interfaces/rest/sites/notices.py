@@ -10,7 +10,6 @@ from litestar.params import FromPath, QueryParameter
 
 from registry.db.sites import notices
 from registry.db.sites.notices import StoredNotice
-from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest import wire_model as wire
@@ -48,7 +47,6 @@ class NoticePage(wire.WireModel):
     operation_id="getNotices",
     summary="What the owner of a site should know, the newest first",
     tags=["sites"],
-    middleware=[Conditional()],
     responses={
         **problems(404, 410),
         200: ResponseSpec(
@@ -66,6 +64,7 @@ async def get_notices(
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> Response[Any]:
+    """A notice is a change that the crawler saw, for better or worse, with its repair."""
     async with services.api.connect() as connection:
         entry = await find_registered(connection, host, test_hosts=services.test_hosts)
         listing: Listing[StoredNotice, int] = Listing(

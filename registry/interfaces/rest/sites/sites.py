@@ -14,7 +14,6 @@ from registry.db.sites import listed_sites as sites
 from registry.errors import Gone, NotFound, Refused
 from registry.formats.writing.forms import FORMS_TEXT, Form, write_as
 from registry.interfaces.http import refusals
-from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import verify_text
@@ -28,7 +27,14 @@ from registry.usecases.refusals import SITE_UNKNOWN, SITE_WITHDRAWN
 
 QUALITY_WINDOW = timedelta(days=30)
 
-Text = Annotated[str | None, QueryParameter(max_length=200)]
+Category = Annotated[
+    str | None,
+    QueryParameter(max_length=200, description="Only sites of this category"),
+]
+Country = Annotated[
+    str | None,
+    QueryParameter(max_length=200, description="Only sites of it, by code or name"),
+]
 
 
 class ProbeView(WireModel):
@@ -57,11 +63,12 @@ class HistoryView(WireModel):
 )
 async def list_sites(
     services: Injected,
-    category: Text = None,
-    country: Text = None,
+    category: Category = None,
+    country: Country = None,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> entry_views.SitePage:
+    """A list and no ranking; follow `nextCursor`."""
     if category is not None:
         category = verify_text(category, "category", max_length=200)
     if country is not None:
@@ -106,7 +113,6 @@ async def page_of_sites(
     operation_id="getSite",
     summary="A site's entry",
     tags=["sites"],
-    middleware=[Conditional()],
     responses=problems(404, 410),
 )
 async def get_site(
@@ -117,6 +123,7 @@ async def get_site(
         QueryParameter(name="as", description="wab-entry: as WAB §9.3 spells it"),
     ] = "entry",
 ) -> entry_views.SiteView | entry_views.WabEntry:
+    """All that the registry knows of a host, its documents and actions; unranked."""
     async with services.api.connect() as connection:
         entry = await find_registered(connection, host, test_hosts=services.test_hosts)
         if form == "wab-entry":
@@ -130,7 +137,6 @@ async def get_site(
     operation_id="getDocument",
     summary="A discovery document as it was fetched, or the site in another form",
     tags=["sites"],
-    middleware=[Conditional()],
     responses=problems(404, 410),
 )
 async def get_document(
@@ -145,6 +151,10 @@ async def get_document(
         QueryParameter(name="as", description=FORMS_TEXT),
     ] = "fetched",
 ) -> entry_views.DocumentContent | dict[str, Any]:
+    """A form other than `fetched` is the whole site in that format.
+
+    What the format can not say stands in `x-fair-registry`.
+    """
     if url is not None and form != "fetched":
         detail = "url chooses a fetched document; leave it out or leave out as"
         raise Refused(refusals.PARAMETER_INVALID, detail, pointer="url")
@@ -169,6 +179,7 @@ async def get_document(
 async def get_history(
     host: FromPath[str], services: Injected, limit: Limit = DEFAULT_LIMIT
 ) -> HistoryView:
+    """A version is new where what agents can do has changed, and not by its layout."""
     async with services.api.connect() as connection:
         entry = await find_registered(connection, host, test_hosts=services.test_hosts)
         versions = await documents.document_history(connection, entry.site_id, limit)
@@ -187,6 +198,7 @@ async def get_history(
 async def get_quality(
     host: FromPath[str], services: Injected, limit: Limit = DEFAULT_LIMIT
 ) -> QualityView:
+    """Every site is probed in the same way and as often; these figures are its quality."""
     since = services.clock() - QUALITY_WINDOW
     async with services.api.connect() as connection:
         entry = await find_registered(connection, host, test_hosts=services.test_hosts)
