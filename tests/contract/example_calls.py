@@ -22,7 +22,7 @@ from registry.tlog.note import format_vkey
 from tests.api.running import AUDITOR, UNLISTED, RunningRegistry
 from tests.api.test_counterfactual import body_of
 from tests.api.test_labels import body as label_of
-from tests.api.test_operators import Operator
+from tests.api.test_operators import ACCOUNT, Operator
 from tests.api.test_refresh import sign as sign_refresh
 
 Json = dict[str, Any]
@@ -165,14 +165,13 @@ class ExampleCalls:
                     new,
                     act="register",
                     jwk=new.jwk,
-                    name="Meridian Assistants",
-                    contact="mailto:ops@meridian.example",
+                    **ACCOUNT,
                 ),
                 body_type=JOSE,
             ),
             "changeOperator": ExampleCall(
                 parameters={"operator_id": own.id},
-                body=_statement(own, act="update", public=True),
+                body=_statement(own, act="update", public=True, **ACCOUNT),
                 body_type=JOSE,
             ),
             "getOperator": ExampleCall(parameters={"operator_id": own.id}),

@@ -30,9 +30,13 @@ def examples(registry: RunningRegistry, document: Json) -> Iterator[dict[str, Js
 
 def perform_all(calls: ExampleCalls, document: Json) -> dict[str, Json]:
     table = calls.make()
+    clients = {"webhooks": calls.http}
     return {
         operation["operationId"]: perform(
-            calls.http, method, path, table[operation["operationId"]]
+            clients.get(operation["tags"][0], calls.registry.http),
+            method,
+            path,
+            table[operation["operationId"]],
         )
         for method, path, operation in operations(document)
     }

@@ -55,8 +55,8 @@ def shorten(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: shorten(member) for name, member in value.items()}
     if isinstance(value, list):
-        rows = ROWS if value and isinstance(value[0], dict) else len(value)
-        return [shorten(row) for row in value[:rows]]
+        is_long = len(value) > 64 or isinstance(value[0] if value else 0, dict)
+        return [shorten(row) for row in value[: ROWS if is_long else None]]
     return value[:LETTERS] if isinstance(value, str) else value
 
 

@@ -8,7 +8,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -49,8 +49,9 @@ def free_port() -> int:
 class Service:
     """A registry on one data folder; `start` may be called again after its end."""
 
-    def __init__(self, data: Path, town: Town) -> None:
+    def __init__(self, data: Path, town: Town, **settings: str) -> None:
         self.data = data
+        self._settings = settings
         self.postgres = data / "postgres"
         self.town = town
         self.port = free_port()
@@ -69,6 +70,7 @@ class Service:
             "FAIR_REGISTRY_HOSTS_FILE": str(self.town.hosts_file),
             "FAIR_REGISTRY_CA_FILE": str(self.town.ca_file),
             "FAIR_REGISTRY_DNS": self.town.dns_address,
+            **self._settings,
         }
         with (self.data / "serve.log").open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
@@ -147,16 +149,26 @@ async def ended(processes: list[psutil.Process]) -> list[psutil.Process]:
 @asynccontextmanager
 async def open_service(folder: Path) -> AsyncIterator[Service]:
     """Started, with the sites of SITES listed and searchable."""
+    async with open_town(folder) as town, running(folder, town) as service:
+        await asyncio.gather(*(register(service, host) for host in SITES[:-1]))
+        await until_found(service, SITES[0])
+        yield service
+
+
+def open_town(folder: Path) -> AbstractAsyncContextManager[Town]:
     cast = tuple(member for member in CAST if member.host in SITES)
-    async with Town.build(folder / "town", cast).open() as town:
-        service = Service(folder / "data", town)
-        try:
-            await service.start()
-            await asyncio.gather(*(register(service, host) for host in SITES[:-1]))
-            await until_found(service, SITES[0])
-            yield service
-        finally:
-            await service.clean_up()
+    return Town.build(folder / "town", cast).open()
+
+
+@asynccontextmanager
+async def running(folder: Path, town: Town, **settings: str) -> AsyncIterator[Service]:
+    """Started, and empty."""
+    service = Service(folder / "data", town, **settings)
+    try:
+        await service.start()
+        yield service
+    finally:
+        await service.clean_up()
 
 
 async def register(service: Service, host: str) -> None:
