@@ -104,6 +104,54 @@ def test_every_answer_is_dressed(http: httpx.Client, path: str) -> None:
     assert headers["Cache-Control"]
 
 
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "code"),
+    [
+        ("/nothing", 404, "not_found"),
+        ("/sites/unheard-of.test", 404, "site_unknown"),
+        ("/problems/unheard-of", 404, "not_found"),
+        ("/?colour=red", 400, "parameter_unknown"),
+    ],
+)
+def test_a_browser_gets_a_refusal_as_a_page(
+    http: httpx.Client, path: str, status: int, code: str
+) -> None:
+    shown = http.get(path, headers={"Accept": BROWSER, "Accept-Language": "de"})
+    assert shown.status_code == status
+    assert shown.headers["Content-Type"].startswith("text/html")
+    assert shown.headers["Cache-Control"] == "no-store"
+    assert f'href="/problems/{code}"' in shown.text
+    told = http.get(path)
+    assert expect.problem(told, status, code)["fix"].split("&")[0][:20] in shown.text
+    for answer in (shown, told):
+        assert "Accept" in answer.headers["Vary"].split(", ")
+        assert answer.headers["Content-Language"] == "en"
+    for accept in ("application/json, text/html", "application/problem+json", "*/*"):
+        expect.problem(http.get(path, headers={"Accept": accept}), status, code)
+
+
+def test_a_page_escapes_what_it_repeats(http: httpx.Client) -> None:
+    shown = http.get("/?<script>alert(1)</script>=1", headers={"Accept": BROWSER})
+    assert shown.status_code == 400
+    assert "<script>" not in shown.text
+
+
+def test_programs_get_json_whatever_they_accept(http: httpx.Client) -> None:
+    for path in ("/v1/sites/unheard-of.test", "/ard/agents/x", "/api/wab/nothing"):
+        answer = http.get(path, headers={"Accept": BROWSER})
+        assert answer.headers["Content-Type"].startswith("application/"), path
+
+
+def test_what_is_unchanged_says_what_it_depends_on(http: httpx.Client) -> None:
+    tag = http.get("/v1/policy").headers["ETag"]
+    again = http.get("/v1/policy", headers={"If-None-Match": tag})
+    assert again.status_code == 304
+    assert "Accept-Encoding" in again.headers["Vary"]
+
+
 def test_every_request_has_an_id_of_its_own(http: httpx.Client) -> None:
     headers = {"X-Request-Id": "chosen-by-me"}
     seen = {http.get("/v1/log", headers=headers).headers["X-Request-Id"] for _ in "123"}

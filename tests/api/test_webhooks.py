@@ -1,5 +1,7 @@
 """/v1/webhooks: an operator sees and ends its own subscriptions, and nobody else's."""
 
+import time
+
 import httpx
 import pytest
 
@@ -48,6 +50,49 @@ def test_an_operator_sees_resumes_and_ends_its_own(registry: RunningRegistry) ->
         assert expect.problem(answer, 404)["code"] == "webhook_unknown"
     assert http.delete(path, auth=operator.bearer).status_code == 204
     expect.problem(http.get(path, auth=operator.bearer), 404)
+
+
+def test_if_match_keeps_who_saw_another_state_from_changing_it(
+    registry: RunningRegistry,
+) -> None:
+    operator, http = operator_of(registry), registry.http
+    me = http.get("/v1/operators/self", auth=operator.bearer).json()["id"]
+    path = f"/v1/webhooks/{registry.run(subscribed(registry, me))}"
+    resume = f"{path}/resume"
+
+    def post(tag: str) -> httpx.Response:
+        return http.post(resume, headers={"If-Match": tag}, auth=operator.bearer)
+
+    old = http.get(path, auth=operator.bearer).headers["ETag"]
+    time.sleep(1.1)  # instants are told to the second, and the next attempt is one
+    assert post(old).status_code == 200
+    for tag in (old, '"x"', f"W/{old}", f"W/{old}, {old}", ""):
+        expect.problem(post(tag), 412, "changed_meanwhile")
+    refused = http.delete(path, headers={"If-Match": old}, auth=operator.bearer)
+    assert expect.problem(refused, 412)["pointer"] == "If-Match"
+    seen = http.get(path, auth=operator.bearer)
+    assert seen.headers["Cache-Control"] == "no-store"
+    assert post("*").status_code == 200
+    new = http.get(path, auth=operator.bearer).headers["ETag"]
+    headers = {"If-Match": f'"x", {new}'}
+    assert http.delete(path, headers=headers, auth=operator.bearer).status_code == 204
+    expect.problem(http.get(path, auth=operator.bearer), 404)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/challenges", {"host": "shop.test"}),
+        ("/v1/selections", {}),
+        ("/v1/registrations", None),
+        ("/v1/operators", None),
+    ],
+)
+def test_if_match_is_refused_where_nothing_has_a_tag(
+    registry: RunningRegistry, path: str, body: dict[str, str] | None
+) -> None:
+    answer = registry.http.post(path, json=body, headers={"If-Match": '"a"'})
+    expect.problem(answer, 412, "nothing_to_match")
 
 
 CALLS = (("GET", ""), ("GET", "/letters"), ("POST", "/resume"), ("DELETE", ""))

@@ -1,6 +1,7 @@
 """Each operation has one example, recorded from a registry; made anew it is answered alike."""
 
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -65,6 +66,17 @@ def test_every_call_is_taken_and_answered_as_declared(
         assert promised - {"link"} <= sent, operation["operationId"]
         told = {name.lower() for name in HEADERS} & sent
         assert told <= promised | {"cache-control"}, operation["operationId"]
+
+
+def test_an_unchanged_page_of_a_listing_has_the_same_tag(
+    registry: RunningRegistry,
+) -> None:
+    """Though it holds a cursor, which is sealed anew."""
+    for path in ("/v1/sites?limit=1", "/v1/changes?limit=1"):
+        first = registry.http.get(path)
+        time.sleep(1.1)
+        named = {"If-None-Match": first.headers["ETag"]}
+        assert registry.http.get(path, headers=named).status_code == 304, path
 
 
 def test_the_document_shows_what_was_recorded_and_it_is_still_so(

@@ -119,6 +119,44 @@ def test_operation_ids_are_unique(operations: dict[str, Json]) -> None:
     assert all(item[0].islower() and item.isalnum() for item in ids)
 
 
+NEVER_THE_SAME = {"search", "watchChanges", "watchRegistration"}
+
+
+def test_every_read_that_can_has_an_entity_tag(operations: dict[str, Json]) -> None:
+    reads = {
+        operation["operationId"]: operation
+        for name, operation in operations.items()
+        if name.startswith(("get /v1/", "get /ard/"))
+    }
+    tagged = {name for name, row in reads.items() if "304" in row["responses"]}
+    assert reads.keys() - tagged == NEVER_THE_SAME
+    for name in tagged:
+        assert "ETag" in reads[name]["responses"]["200"]["headers"]
+
+
+def test_everything_is_described_and_has_an_example(
+    operations: dict[str, Json],
+) -> None:
+    for name, operation in operations.items():
+        assert operation["description"].strip(), name
+        for parameter in operation["parameters"]:
+            assert parameter["description"].strip(), (name, parameter["name"])
+        for status, response in operation["responses"].items():
+            assert response["description"].strip(), (name, status)
+            for header, described in response["headers"].items():
+                assert described["description"].strip(), (name, status, header)
+        [success] = [row for row in operation["responses"] if row.startswith("2")]
+        content = operation["responses"][success].get("content", {})
+        is_shown = any("example" in row for row in content.values())
+        assert is_shown or operation["operationId"] in {"getTile", "unsubscribe"}, name
+        assert all(
+            "example" in row or row["required"] is False
+            for row in operation["parameters"]
+        ), name
+        sent = operation.get("requestBody", {}).get("content", {})
+        assert not sent or any("example" in row for row in sent.values()), name
+
+
 def test_every_call_says_what_it_does(operations: dict[str, Json]) -> None:
     for name, operation in operations.items():
         assert operation["summary"].strip(), name

@@ -79,10 +79,8 @@ class Conditional(ASGIMiddleware):
         headers = MutableScopeHeaders(start)
         tag = headers.get("ETag") or tag_of(body["body"])
         headers["ETag"] = tag
-        control = self._cache_control
-        headers.setdefault(
-            "Cache-Control", f"private, {control}" if is_private else control
-        )
+        if not is_private:
+            headers.setdefault("Cache-Control", self._cache_control)
         if matched := _matching(tag, named):
             headers["ETag"] = matched
             start["status"], body["body"] = HTTPStatus.NOT_MODIFIED, b""
