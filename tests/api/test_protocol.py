@@ -124,9 +124,11 @@ def test_a_browser_gets_a_refusal_as_a_page(
     assert shown.headers["Content-Type"].startswith("text/html")
     assert shown.headers["Cache-Control"] == "no-store"
     assert f'href="/problems/{code}"' in shown.text
-    told = http.get(path)
-    assert expect.problem(told, status, code)["fix"].split("&")[0][:20] in shown.text
-    for answer in (shown, told):
+    document = http.get(path)
+    assert (
+        expect.problem(document, status, code)["fix"].split("&")[0][:20] in shown.text
+    )
+    for answer in (shown, document):
         assert "Accept" in answer.headers["Vary"].split(", ")
         assert answer.headers["Content-Language"] == "en"
     for accept in ("application/json, text/html", "application/problem+json", "*/*"):

@@ -1,4 +1,4 @@
-"""What the framework does not say of an operation: headers, 304, parameters of paths, an example.
+"""Completion of the described operations: headers, 304, parameters of paths, examples.
 
 The examples are recorded from a registry that runs: `python -m tests.contract.write_examples`.
 """
