@@ -13,19 +13,29 @@ from typing import Any
 
 import httpx
 
+from registry.client.statements import sign_request
 from registry.identity import base64url
-from registry.identity.statements.jws import OPERATOR_TYP, sign_compact
+from registry.identity.statements.jws import (
+    OPERATOR_TYP,
+    OWN_EXPOSURE_TYP,
+    sign_compact,
+)
 from registry.records.attestation import Rescoring, attest
 from registry.records.counterfactual import Inquiry
 from registry.sites.label import Label
 from registry.tlog.note import format_vkey
+from registry.usecases.sites.list_site import Lister
 from tests.api.running import AUDITOR, UNLISTED, RunningRegistry
 from tests.api.test_counterfactual import body_of
+from tests.api.test_exposure import DAY
+from tests.api.test_exposure import keep as keep_exposure
+from tests.api.test_kept_reports import keep as keep_reports
 from tests.api.test_labels import body as label_of
 from tests.api.test_operators import ACCOUNT, Operator
 from tests.api.test_refresh import sign as sign_refresh
 
 Json = dict[str, Any]
+TRIALS = 100
 HOST, WANTED = "zaytoun-table.test", "book a table for two"
 JOSE = "application/jose"
 
@@ -43,6 +53,12 @@ class ExampleCall:
     auth: httpx.Auth | None = None
     accept: str = "application/json"
     is_stream: bool = False
+
+
+async def prepare(registry: RunningRegistry, lister: Lister | None = None) -> None:
+    """Keep what only time makes: reports, a day's exposure, and trials by a lister."""
+    await keep_reports(registry, lister, TRIALS)
+    await keep_exposure(registry)
 
 
 class ExampleCalls:
@@ -86,6 +102,8 @@ class ExampleCalls:
                 parameters={"category": "restaurant", "form": "csv"}, accept="text/csv"
             ),
             "listInvarianceRuns": ExampleCall(parameters={"limit": 1}),
+            "listExposure": ExampleCall(parameters={"limit": 1}),
+            "getExposure": ExampleCall(parameters={"day": DAY.isoformat()}),
         }
 
     def _sites(self) -> dict[str, ExampleCall]:
@@ -110,6 +128,17 @@ class ExampleCalls:
             "getAdvice": ExampleCall(parameters=host),
             "getNotices": ExampleCall(parameters={**host, "limit": 1}),
             "getDisclosures": ExampleCall(parameters=host),
+            "getOwnExposure": ExampleCall(
+                parameters=host,
+                body=sign_request(
+                    self.registry.town.site(HOST).private_key,
+                    OWN_EXPOSURE_TYP,
+                    host=HOST,
+                    origin=self.registry.origin,
+                    now=int(time.time()),
+                ),
+                body_type=JOSE,
+            ),
             "listSites": ExampleCall(parameters={"country": "JO", "limit": 1}),
             "getChanges": ExampleCall(parameters={"limit": 1}),
             "watchChanges": ExampleCall(

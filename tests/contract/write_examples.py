@@ -18,12 +18,11 @@ from registry.ranking.policy import DEFAULT_POLICY
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.sites.list_site import Lister
 from tests.api.running import run_registry, signing_web
-from tests.api.test_kept_reports import keep
 from tests.conftest import TEMPLATE, _migrate
-from tests.contract.example_calls import ExampleCalls
+from tests.contract.example_calls import ExampleCalls, prepare
 from tests.contract.test_examples import perform_all
 
-ROWS, LETTERS, TRIALS = 1, 1_500, 100
+ROWS, LETTERS = 1, 1_500
 
 
 def write(folder: Path) -> None:
@@ -35,7 +34,7 @@ def write(folder: Path) -> None:
         lister = Lister(
             gazetteer=Gazetteer.load(), encoder=load_encoder(), policy=DEFAULT_POLICY
         )
-        registry.run(keep(registry, lister, TRIALS))
+        registry.run(prepare(registry, lister))
         document = httpx.get(f"{registry.origin}/openapi.json").json()
         with signing_web(registry) as http:
             examples = perform_all(ExampleCalls(registry, http), document)

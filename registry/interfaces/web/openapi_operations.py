@@ -24,6 +24,7 @@ EXAMPLES = Path(__file__).with_name("examples.json")
 TOO_MANY, UNCHANGED = "429", "304"
 
 PATH_PARAMETERS: Mapping[str, str] = {
+    "day": "A day that is over, such as 2026-11-23",
     "digest": "A policy's SHA-256 in hex, as answers name it",
     "host": "A site's host name, such as shop.example",
     "identifier": "An ARD identifier, such as urn:air:shop.example:site, percent-encoded",
@@ -69,7 +70,9 @@ def complete(operation: Json, handler: HTTPRouteHandler) -> Json:
         responses[UNCHANGED] = {"description": "It is as If-None-Match names it"}
     is_limited = TOO_MANY in responses and not _has(handler, LimitedStream)
     parameters = [
-        {**row, "description": PATH_PARAMETERS[row["name"]]} if _is_bare(row) else row
+        {**row, "description": PATH_PARAMETERS.get(row["name"], "")}
+        if _is_bare(row)
+        else row
         for row in operation.get("parameters", ())
     ]
     if is_tagged:

@@ -11,14 +11,14 @@ from registry.db.reports import exposure_days
 from registry.errors import NotFound, Refused
 from registry.identity.statements.detached_jws import HEADER
 from registry.identity.statements.jws import OWN_EXPOSURE_TYP
-from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.limits import limit_writes
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.paging import DEFAULT_LIMIT, Cursor, Limit, Listing
 from registry.interfaces.rest.registration.jose import JoseOperation, read_statement
-from registry.interfaces.rest.reports.kept_reports import placed
+from registry.interfaces.rest.reports.kept_reports import LEAF, placed
+from registry.interfaces.rest.reports.reports import SIGNATURE
 from registry.interfaces.rest.sites.sites import parse_site_host
 from registry.interfaces.rest.wire_model import WireModel
 from registry.records.record import format_minute
@@ -84,6 +84,7 @@ class OwnExposureView(WireModel):
 async def list_exposure(
     services: Injected, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
 ) -> ExposureDayPage:
+    """A day is told once it is over, and stands in the log with its digest."""
     before = DAYS.begin(services, cursor)
     async with services.api.connect() as connection:
         rows = await exposure_days.list_days(connection, limit=limit + 1, before=before)
@@ -106,7 +107,7 @@ async def list_exposure(
     operation_id="getExposure",
     summary="How much each site appeared and was chosen on a day",
     tags=["audit"],
-    middleware=[Conditional()],
+    response_headers=[SIGNATURE, LEAF],
     responses={
         **problems(404),
         200: ResponseSpec(
@@ -120,6 +121,7 @@ async def list_exposure(
     },
 )
 async def get_exposure(day: FromPath[str], services: Injected) -> Response[bytes]:
+    """A table never changes; anyone can add it up from the archive."""
     try:
         wanted = _parse_day(day)
     except Refused as refused:

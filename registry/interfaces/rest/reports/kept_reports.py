@@ -29,6 +29,7 @@ from registry.usecases.refusals import REPORT_NOT_KEPT
 from registry.usecases.reports.calendar_months import format_month, parse_month
 
 LEAF_HEADER = "X-Leaf-Index"
+LEAF = documented(LEAF_HEADER, "The leaf of its record, once that is published")
 IMMUTABLE = "public, max-age=31536000, immutable"
 REPORTS: Listing[KeptReport, date] = Listing(
     purpose="kept reports", place=date, place_of=lambda report: report.month
@@ -89,10 +90,7 @@ async def list_reports(
     operation_class=also_as(*MEDIA_TYPES.values()),
     summary="The fairness report of a month as it was kept",
     tags=["audit"],
-    response_headers=[
-        *SIGNED,
-        documented(LEAF_HEADER, "The leaf of its record, once that is published"),
-    ],
+    response_headers=[*SIGNED, LEAF],
     responses={
         **problems(404),
         200: ResponseSpec(

@@ -55,7 +55,8 @@ AskedForm = Annotated[
     ),
 ]
 
-SIGNED = [VARY, documented(HEADER, "Over the bytes of the body (RFC 7515, appendix F)")]
+SIGNATURE = documented(HEADER, "Over the bytes of the body (RFC 7515, appendix F)")
+SIGNED = [VARY, SIGNATURE]
 REPORT_RESPONSE = ResponseSpec(
     dict[str, Any],
     generate_examples=False,
