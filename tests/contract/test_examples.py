@@ -71,11 +71,11 @@ def test_an_unchanged_page_of_a_listing_has_the_same_tag(
     registry: RunningRegistry,
 ) -> None:
     """Though it holds a cursor, which is sealed anew."""
-    for path in ("/v1/sites?limit=1", "/v1/changes?limit=1"):
-        first = registry.http.get(path)
-        time.sleep(1.1)
-        named = {"If-None-Match": first.headers["ETag"]}
-        assert registry.http.get(path, headers=named).status_code == 304, path
+    first = registry.http.get("/v1/sites?limit=1")
+    assert first.json()["nextCursor"]
+    time.sleep(1.1)
+    named = {"If-None-Match": first.headers["ETag"]}
+    assert registry.http.get("/v1/sites?limit=1", headers=named).status_code == 304
 
 
 def test_the_document_shows_what_was_recorded_and_it_is_still_so(
