@@ -11,9 +11,10 @@ import pytest
 SAYS_NOTHING = frozenset(
     ("told", "one", "found", "made", "kept", "said", "heard", "asked", "spoken", "each")
 )
-# A docstring that begins so is no sentence of its own: "Of each class."
+# A docstring that begins so is no sentence of its own ("Of each class."), or says
+# something other than what the thing is or does ("Nobody is told of it.").
 NO_BEGINNING = frozenset(
-    [
+    (
         "about",
         "after",
         "among",
@@ -56,7 +57,45 @@ NO_BEGINNING = frozenset(
         "with",
         "within",
         "without",
-    ]
+        "above",
+        "and",
+        "around",
+        "below",
+        "but",
+        "even",
+        "everybody",
+        "everything",
+        "false",
+        "have",
+        "it",
+        "its",
+        "late",
+        "let",
+        "made",
+        "meanwhile",
+        "mostly",
+        "never",
+        "no",
+        "nobody",
+        "none",
+        "not",
+        "nothing",
+        "once",
+        "one",
+        "only",
+        "something",
+        "tell",
+        "tells",
+        "their",
+        "these",
+        "things",
+        "those",
+        "told",
+        "true",
+        "unless",
+        "whatever",
+        "whole",
+    )
 )
 C_PROSE = re.compile(r'/\*.*?\*/|//[^\n]*|"[^"\n]*"', re.DOTALL)
 C_WORD = re.compile(r"[A-Za-z_]+")

@@ -31,7 +31,7 @@ class Table:
 
     @property
     def counts_queries(self) -> bool:
-        """Lines with a number of queries that they rest on."""
+        """Return whether lines have the number of queries that they rest on."""
         return any(line.queries is not None for line in self.lines)
 
     @property
@@ -54,7 +54,7 @@ class Table:
 
     @property
     def is_of_one(self) -> bool:
-        """Lines whose figures are of the report as a whole."""
+        """Return whether all figures are of the report as a whole."""
         return [line.of for line in self.lines] == [()]
 
 

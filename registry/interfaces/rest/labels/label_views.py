@@ -81,7 +81,7 @@ def view_disclosures(
     statements: Iterable[ToldLabel],
     history: Iterable[ToldLabel],
 ) -> DisclosuresView:
-    """Labels of a site. told: the newest of each teller."""
+    """Labels of a site. statements: the newest of each source."""
     ranked = rank_tellers(statements, at)
     return DisclosuresView(
         site=format_site_id(entry.site_id),
