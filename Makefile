@@ -21,7 +21,7 @@ run: install
 
 test: setup
 	@echo 'Every test: a quarter of an hour on two cores. Of one part: $(BIN)/pytest tests/unit, a minute.'
-	$(BIN)/pytest -n $(PYTEST_WORKERS)
+	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist worksteal
 
 check: setup
 	$(BIN)/ruff format --check .
