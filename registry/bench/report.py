@@ -17,6 +17,7 @@ import click
 import msgspec
 
 from registry.bench.invariance import measure_invariance
+from registry.bench.report_worlds import measure_worlds
 from registry.bench.scratch import (
     database_url,
     in_process,
@@ -74,11 +75,26 @@ def _size_options(command: Command) -> Command:
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder of the database, filled where it is not there yet.",
 )
+@click.option(
+    "--worlds",
+    type=click.IntRange(min=1),
+    help="That many reports of each of some simulated worlds instead, fair ones and "
+    "others: alarms, coverage and power.",
+)
 @json_option
 def report(
-    rankings: int, sites: int, trials: int, keep: Path | None, *, as_json: bool
+    rankings: int,
+    sites: int,
+    trials: int,
+    keep: Path | None,
+    worlds: int | None,
+    *,
+    as_json: bool,
 ) -> None:
     """The fairness report of that many rankings of 20 sites: seconds and memory."""
+    if worlds is not None:
+        tell_figures(measure_worlds(worlds), as_json=as_json)
+        return
     with scratch_folder(keep) as folder, scratch_postgres(folder) as server:
         figures = _measure(server, rankings, sites) | measure_invariance(trials)
     tell_figures(figures, as_json=as_json)

@@ -28,6 +28,7 @@ from registry.reports.window.columns import NO_SITE, UNREPORTED, Observed
 from registry.reports.wording import (
     describe_algorithm,
     describe_limits,
+    describe_no_findings,
     warn_of_chance,
 )
 
@@ -75,6 +76,7 @@ def build_report(
         position_models=tuple(map(_describe_model, POSITION_MODELS)),
         breakdowns=breakdowns,
         values=values,
+        findings=_find(values),
     )
 
 
@@ -132,7 +134,22 @@ def _summarise(
     for metric in READ_FIRST:
         yield from metric.sentences(values[metric.name])
     yield describe_algorithm(algorithm)
-    judged = (
-        cell for metric in METRICS for cell in metric.comparisons(values[metric.name])
+    yield warn_of_chance(_count_judged(values))
+
+
+def _find(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what is amiss, or that nothing is."""
+    findings = tuple(
+        finding
+        for metric in METRICS
+        for finding in metric.findings(values[metric.name])
     )
-    yield warn_of_chance(sum(not cell.withheld for cell in judged))
+    return findings or (describe_no_findings(_count_judged(values)),)
+
+
+def _count_judged(values: Mapping[str, Any]) -> int:
+    return sum(
+        cell.kind_reading is not None
+        for metric in METRICS
+        for cell in metric.comparisons(values[metric.name])
+    )

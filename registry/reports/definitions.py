@@ -12,12 +12,13 @@ from registry.reports.window.columns import SAMPLED_MAX
 
 _SHARED: Mapping[str, str] = {
     "eligibleShare": (
-        "The part a kind of site has in the eligible sites of a ranking, averaged "
+        "The part a class of site has in the eligible sites of a ranking, averaged "
         "over rankings: how often it would be shown or chosen if sites were drawn "
         "by lot. Estimated from a uniform sample of each ranking's eligible sites; "
         f"beyond {SAMPLED_MAX} sampled sites in a window, from an even part of each "
         "sample, that begins where the last byte of the ranking's id says. "
-        "Beside selections it is taken over the rankings with a selection only."
+        "Beside selections it is taken over the rankings with a selection only; beside "
+        "selectedGivenRank it is what the ranks shown would bring."
     ),
     "share": (
         "The part a kind of site gets of what a measure deals out. Each ranking "
@@ -33,6 +34,13 @@ _SHARED: Mapping[str, str] = {
         "Rankings without a report and reports of no choice are not in it; reports "
         "are voluntary."
     ),
+    "selectedGivenRank": (
+        "Selections over the rankings that showed the chosen site. In place of the "
+        "eligible share stands what agents would choose of the same lists by the rank "
+        "alone, at the odds of each rank in this window: what the ranking gave is in the "
+        "ranks, what is left is what agents made of it. Where kinds and ranks go "
+        "together, the odds take up some of the difference, so that it is told too small."
+    ),
     "gap": (
         "Share less eligible share, over the same rankings. It shows where to look, "
         "not who is at fault: kinds of site may differ in relevance, distance, "
@@ -40,10 +48,11 @@ _SHARED: Mapping[str, str] = {
     ),
     "interval": (
         "95% interval of a bootstrap that draws whole queries, with replacement; "
-        f"of more than {CLUSTERS_MAX}, whole groups of queries. "
+        f"of more than {CLUSTERS_MAX}, whole groups of queries. It is of these very "
+        "sites, over other queries. Few or unequal queries widen it, by their weights "
+        "and Student's quantile. "
         "Where no query spoke for a kind of site, or none against it, it is widened "
-        "by three over the number of queries. About one fair figure in twenty falls "
-        "outside by chance alone."
+        "by three over the number of queries."
     ),
     "reading": (
         "more, less: the interval of the gap leaves out zero, with the undeclared "
@@ -53,9 +62,28 @@ _SHARED: Mapping[str, str] = {
     ),
     "kindReading": (
         "Whether the kind of site is treated otherwise, beyond the sites of this "
-        "window: more or less where the reading says so of these sites and labels drawn "
-        "at random over publishers, within categories, part them as far in at most a "
-        "tenth over the number of comparisons of all draws; else notShown."
+        "window: more or less where the reading says so of these sites, the adjusted "
+        "p-value is a tenth or less and the gap of the kind is not negligible. "
+        "negligible: that gap is, or the whole of its interval. Else notShown, which "
+        "does not show that there is no difference: see detectable."
+    ),
+    "kindGap": (
+        "The gap beyond what the categories of the class's sites explain. 95% of labels "
+        "drawn by lot over publishers, within categories, part sites by less than half "
+        "the width of its interval."
+    ),
+    "adjustedPValue": (
+        "How often, at most, labels drawn by lot part any class in any measure of the "
+        "report as far, by its own spread (Westfall & Young); four families of tests, by "
+        "size, independence, age and of ties, share the rate."
+    ),
+    "detectable": (
+        "The gap of a kind that would be shown in four windows like this of five; none "
+        "where labels or selections are too few for any."
+    ),
+    "magnitude": (
+        "Of the kind's gap, else of the gap: negligible up to 2% of the eligible share, "
+        "small up to 10%, else large."
     ),
     "unknown": (
         "Sites of which nobody says it; a kind of its own. Labels are those that "
@@ -77,7 +105,8 @@ _SHARED: Mapping[str, str] = {
         "from the other declared ones as far as the real labels do, in what a site "
         "got beyond its eligible share. Of more than "
         f"{EXACT_MAX} sites by the normal curve with the same variance. It is not "
-        "corrected for the number of comparisons, and no sentence rests on it."
+        "corrected for the number of comparisons, and no sentence rests on it; the "
+        "adjusted one is."
     ),
     "age": (
         "Days from a site's registration to the end of the window; newcomers are "

@@ -10,9 +10,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from registry.reports.arrays import Booleans, Floats
-from registry.reports.inference.bootstrap import percentile_interval
+from registry.reports.inference.bootstrap import (
+    few_clusters_factor,
+    percentile_interval,
+)
 from registry.reports.inference.rates import Interval, rule_of_three
 from registry.reports.window.aggregate import (
+    BY_RANK,
+    CHOSEN,
     COMMISSION,
     DECLARED,
     ELIGIBLE,
@@ -51,6 +56,7 @@ class SampleEvidence:
     sums: Floats
     replicates: Floats
     _shares: dict[tuple[int, ...], Floats] = field(default_factory=dict)
+    _factors: dict[int, float] = field(default_factory=dict)
 
     def share(self, measure: int, columns: Sequence[int]) -> Floats:
         """Return the share in each replicate; a figure, its bounds and gaps ask for it."""
@@ -58,6 +64,18 @@ class SampleEvidence:
         if key not in self._shares:
             self._shares[key] = _share(self.replicates, measure, columns)
         return self._shares[key]
+
+    def interval(self, measure: int, value: float, replicates: Floats) -> Interval:
+        """Return the 95% interval of a value, widened where few queries bear on it."""
+        if measure not in self._factors:
+            weights = self.aggregate.amounts[:, measure, WHOLE]
+            self._factors[measure] = few_clusters_factor(weights[weights > 0])
+        factor = self._factors[measure]
+        middle = percentile_interval(replicates)
+        return Interval(
+            low=value - factor * (value - middle.low),
+            high=value + factor * (middle.high - value),
+        )
 
 
 def resample(aggregate: Aggregate, draws: Floats) -> SampleEvidence:
@@ -97,8 +115,8 @@ def resample_sums(sums: Floats, draws: Floats) -> ClusterSums:
 
 
 def baseline_of(measure: int) -> int:
-    """Return the measure of the eligible share over the same rankings."""
-    return ELIGIBLE_THERE if measure == SELECTED else ELIGIBLE
+    """Return the measure to compare with, over the same rankings."""
+    return {SELECTED: ELIGIBLE_THERE, CHOSEN: BY_RANK}.get(measure, ELIGIBLE)
 
 
 def count_queries(aggregate: Aggregate, measure: int) -> int:
@@ -130,9 +148,10 @@ def estimate_share(
 ) -> Estimate:
     """Return the share of some classes, 0..1. columns: those of the classes."""
     down, up = _slack(evidence, measure, columns)
-    interval = percentile_interval(evidence.share(measure, columns))
+    share = float(_share(evidence.sums, measure, columns))
+    interval = evidence.interval(measure, share, evidence.share(measure, columns))
     return Estimate(
-        value=round_figure(_share(evidence.sums, measure, columns)),
+        value=round_figure(share),
         low=round_figure(max(0.0, interval.low - down)),
         high=round_figure(min(1.0, interval.high + up)),
     )
@@ -141,15 +160,16 @@ def estimate_share(
 def estimate_gap(
     evidence: SampleEvidence, measure: int, columns: Sequence[int]
 ) -> Estimate:
-    """Return share less eligible share over the same rankings, -1..1."""
+    """Return share less that of the baseline over the same rankings, -1..1."""
     down, up = _slack(evidence, measure, columns)
     eligible_down, eligible_up = _slack(evidence, baseline_of(measure), columns)
     gaps = evidence.share(measure, columns) - evidence.share(
         baseline_of(measure), columns
     )
-    interval = percentile_interval(gaps)
+    gap = float(_gap(evidence.sums, measure, columns))
+    interval = evidence.interval(measure, gap, gaps)
     return Estimate(
-        value=round_figure(_gap(evidence.sums, measure, columns)),
+        value=round_figure(gap),
         low=round_figure(max(-1.0, interval.low - down - eligible_up)),
         high=round_figure(min(1.0, interval.high + up + eligible_down)),
     )
@@ -170,9 +190,10 @@ def estimate_ratio(
     resampled = divide_sums(
         evidence.share(measure, columns), evidence.share(baseline, columns)
     )
-    interval = percentile_interval(resampled[np.isfinite(resampled)])
+    ratio = float(_share(evidence.sums, measure, columns) / expected)
+    interval = evidence.interval(measure, ratio, resampled[np.isfinite(resampled)])
     return Estimate(
-        value=round_figure(_share(evidence.sums, measure, columns) / expected),
+        value=round_figure(ratio),
         low=round_figure(max(0.0, float(interval.low - down / expected))),
         high=round_figure(interval.high + up / expected),
     )
@@ -180,8 +201,14 @@ def estimate_ratio(
 
 def estimate_commission(evidence: SampleEvidence, measure: int) -> Estimate:
     """Return the mean declared commission in percent, weighted by the measure."""
-    return estimate(
-        _commission(evidence.sums, measure), _commission(evidence.replicates, measure)
+    mean = float(_commission(evidence.sums, measure))
+    interval = evidence.interval(
+        measure, mean, _commission(evidence.replicates, measure)
+    )
+    return Estimate(
+        value=round_figure(mean),
+        low=round_figure(max(0.0, interval.low)),
+        high=round_figure(min(100.0, interval.high)),
     )
 
 

@@ -15,7 +15,7 @@ from registry.reports.metrics.table import FURTHER, ITEMS
 from registry.reports.report_terms import Algorithm, Terms
 from registry.reports.row_types import Column
 
-VERSION = "fairness-report/2"
+VERSION = "fairness-report/3"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +56,8 @@ class PositionModel:
 class FairnessReport:
     """Report of a window. values: of each metric, by its name; see `__getitem__`.
 
+    findings: what is amiss, or that nothing is; the head of the report.
+
     New members are appended, none is renamed or removed within a version.
     """
 
@@ -68,6 +70,7 @@ class FairnessReport:
     position_models: tuple[PositionModel, ...]
     breakdowns: tuple[Breakdown, ...]
     values: Mapping[str, Any]
+    findings: tuple[str, ...]
 
     def __getitem__(self, metric: Metric[Value]) -> Value:
         return cast("Value", self.values[metric.name])
@@ -84,5 +87,6 @@ class FairnessReport:
             "definitions": self.definitions,
             "position_models": self.position_models,
             "breakdowns": self.breakdowns,
+            "findings": self.findings,
             **{metric.name: self[metric] for metric in FURTHER},
         }

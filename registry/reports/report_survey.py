@@ -19,6 +19,7 @@ from registry.reports.invariance import TrialCount
 from registry.reports.labels import Claims
 from registry.reports.report_terms import Terms
 from registry.reports.window.aggregate import aggregate, aggregate_by_site
+from registry.reports.window.choices import rank_odds
 from registry.reports.window.classes import Classes, classify, classify_declared
 from registry.reports.window.columns import (
     Observed,
@@ -44,7 +45,7 @@ class Survey:
     claims: of registered sites, by their numbers. classes: all; declared: those of §9.7.
     operators, requested: rankings by operator and by the category of the request.
     queries: distinct ones, however they are drawn; scored_queries: those with scores,
-    as they are drawn.
+    as they are drawn. rank_odds: of agents' choices, by rank.
     """
 
     terms: Terms
@@ -65,6 +66,7 @@ class Survey:
     requested: Counter[str]
     queries: int
     scored_queries: int
+    rank_odds: Floats
 
     @property
     def cut(self) -> Cut:
@@ -85,13 +87,19 @@ class Survey:
         """Return what each class got in the whole window."""
         classes = (*self.classes, *further)
         (whole,) = aggregate(
-            self.parts, self.sites, classes, self.clusters, cut=self.cut
+            self.parts,
+            self.sites,
+            classes,
+            self.clusters,
+            cut=self.cut,
+            odds=self.rank_odds,
         )
         return resample(whole, self.draws)
 
     def sum_sites(self) -> Floats:
         """Return what each site got, shape (measures, sites); 0 for who doesn't count."""
-        return aggregate_by_site(self.parts, len(self.sites)) * self.in_terms
+        amounts = aggregate_by_site(self.parts, len(self.sites), self.rank_odds)
+        return amounts * self.in_terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -148,6 +156,7 @@ def survey(
         requested=requested,
         queries=len(distinct),
         scored_queries=len(np.unique(clusters.number(scored.keys))),
+        rank_odds=rank_odds(parts),
     )
 
 

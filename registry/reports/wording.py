@@ -18,6 +18,9 @@ _WORDS: Mapping[str, str] = {
     "gini": "Gini",
     "hhi": "HHI",
     "pValue": "p",
+    "adjustedPValue": "adjusted p",
+    "kindReading": "verdict on the kind",
+    "detectable": "would be shown from",
 }
 
 
@@ -42,7 +45,7 @@ def format_points(share: float) -> str:
 
 def describe_gap(gap: Estimate) -> str:
     ends = f"{format_points(gap.low)} to {format_points(gap.high)}"
-    return f"{format_points(gap.value)} percentage points (95% interval {ends})"
+    return f"{format_points(gap.value)} points (95% interval {ends})"
 
 
 def describe_limits(terms: Terms) -> list[str]:
@@ -71,10 +74,20 @@ def describe_algorithm(algorithm: Algorithm) -> str:
     )
 
 
-def warn_of_chance(comparisons: int) -> str:
+def warn_of_chance(judged: int) -> str:
     return (
-        f"Its tables make {comparisons} comparisons. What they read of sites holds of "
-        "those in the window, which differ lastingly for many reasons; only where they "
-        "speak of a kind of site is it a finding about the kind. At most one fair report "
-        "in ten has any such finding."
+        f"Of {judged} comparisons the kind of site is judged. Shares and gaps hold of the "
+        "sites in this window, which differ lastingly for many reasons; a finding speaks "
+        "of the kind. At most one fair report in ten has any."
+    )
+
+
+def describe_no_findings(judged: int) -> str:
+    """Return the head of a report without findings. judged: comparisons with a verdict."""
+    if not judged:
+        return "No finding: the window holds too little to judge any kind of site."
+    return (
+        "No finding: no kind of site is shown to be treated otherwise, in "
+        f"{judged} comparisons. What size of difference would have shown stands beside "
+        "each."
     )

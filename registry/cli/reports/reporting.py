@@ -126,6 +126,8 @@ def _print_kept(members: dict[str, Any], *, as_json: bool) -> None:
 def tell_report(members: dict[str, Any], output: Console) -> None:
     window = members["terms"]["window"]
     output.print(f"  Fairness report, {window['startAt']} to {window['endAt']}")
+    for finding in members["findings"]:
+        output.print(f"  {finding}", style="bold", soft_wrap=True, markup=False)
     for sentence in members["sentences"]:
         output.print(f"  {sentence}", soft_wrap=True, markup=False)
 

@@ -5,12 +5,13 @@ and stand or fall together. Randomness comes in as a seeded Generator, so that a
 gets the same interval. Source: Davison & Hinkley 1997, sections 3.8 and 5.3.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from registry.reports.arrays import Floats, Integers, Keys
-from registry.reports.inference.rates import Interval
+from registry.reports.inference.rates import Z_95, Interval
 
 MINIMUM_REPLICATES = 2_000
 CLUSTERS_MAX = 4_096
@@ -19,6 +20,9 @@ are drawn: the standard error of a sum is then known within 1.1% (1/√(2·4096)
 what 2,000 replicates leave open, and the cost no longer grows with the window."""
 
 _HALF = 0.5
+_WIDEST = 10.0
+"""Of few clusters, or one that weighs nearly all: by then an interval says nothing."""
+
 _BLOCK_CELLS = 1_000_000
 """Draws held at once: bounds the memory of resampling at some 16 MB."""
 
@@ -75,6 +79,36 @@ def percentile_interval(replicates: Floats, level: float = 0.95) -> Interval:
     if not len(valued):
         return Interval(low=np.nan, high=np.nan)
     return Interval(low=_quantile(valued, tail), high=_quantile(valued, 1 - tail))
+
+
+def few_clusters_factor(weights: Floats) -> float:
+    """Return what to widen an interval by, as few clusters bear on it or some weigh much.
+
+    weights: of the clusters, > 0. Resampling shows a cluster's own spread too small by
+    what it weighs (as CR3 mends, Bell & McCaffrey 2002), and the spread itself is known
+    from as many draws as Kish's effective number of clusters: hence Student's quantile.
+    """
+    parts = weights / weights.sum()
+    squares = np.square(parts)
+    own = np.square(parts / np.maximum(1 - parts, 1 / _WIDEST))
+    effective = 1 / squares.sum()
+    widened = math.sqrt(own.sum() / squares.sum()) * student_95(effective - 1) / Z_95
+    return min(_WIDEST, widened)
+
+
+def student_95(freedom: float) -> float:
+    """Return the 97.5% quantile of Student's t (Abramowitz & Stegun 26.7.5).
+
+    Below three degrees of freedom that of three, where the expansion still holds.
+    """
+    z, v = Z_95, max(3.0, freedom)
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92_160,
+    )
+    return z + sum(term / v**power for power, term in enumerate(terms, 1))
 
 
 def _quantile(ascending: Floats, part: float) -> float:

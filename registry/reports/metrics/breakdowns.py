@@ -13,7 +13,9 @@ from registry.ranking.decay import decay_table
 from registry.ranking.policy import Policy
 from registry.reports.arrays import Booleans, Integers
 from registry.reports.estimate import count_queries, resample
-from registry.reports.metrics.comparison import CHARTED, Comparer, Dimension
+from registry.reports.metrics.comparison import Comparer
+from registry.reports.metrics.comparison_cells import Dimension
+from registry.reports.metrics.measures import Measure
 from registry.reports.report_survey import Survey
 from registry.reports.row_types import Row, cell_rows
 from registry.reports.window.aggregate import (
@@ -55,6 +57,8 @@ BAND_NAMES = (
     NO_PLACE,
     NOT_ASKED,
 )
+
+_TABLED: frozenset[Measure] = frozenset({"logarithmic", "selected"})
 
 By = Literal["operator", "requestedCategory", "siteCategory", "distanceBand"]
 Baseline = Literal["eligible", "returned"]
@@ -106,7 +110,7 @@ def charted_rows(rows: Iterable[Row]) -> Iterator[Row]:
     """Yield shares of attention and selections, of parts that are not withheld."""
     figures = {"eligibleShare", "share", "gap", "reading"}
     for row in rows:
-        if row.measure in CHARTED and row.figure in figures and not row.withheld:
+        if row.measure in _TABLED and row.figure in figures and not row.withheld:
             yield row
 
 

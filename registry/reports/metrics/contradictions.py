@@ -12,11 +12,8 @@ import numpy as np
 from registry.reports.estimate import round_figure
 from registry.reports.labels import FIELDS, Claims
 from registry.reports.metric import Metric, Panel
-from registry.reports.metrics.comparison import (
-    SUMMARISED_MEASURES,
-    Comparer,
-    Comparison,
-)
+from registry.reports.metrics.comparison import SUMMARISED_MEASURES, Comparer
+from registry.reports.metrics.comparison_cells import Comparison
 from registry.reports.report_survey import Basis, Survey
 from registry.reports.row_types import Cells, Column, Key, Row
 from registry.reports.window.classes import Classes

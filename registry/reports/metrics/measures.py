@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from registry.reports.window.aggregate import (
+    CHOSEN,
     ELIGIBLE,
     LOGARITHMIC,
     PERSISTENCE,
@@ -12,7 +13,9 @@ from registry.reports.window.aggregate import (
     TOP_ONE,
 )
 
-Measure = Literal["eligible", "logarithmic", "rankBiased", "topOne", "selected"]
+Measure = Literal[
+    "eligible", "logarithmic", "rankBiased", "topOne", "selected", "selectedGivenRank"
+]
 
 COMPARED: Mapping[int, Measure] = {
     LOGARITHMIC: "logarithmic",
@@ -20,6 +23,7 @@ COMPARED: Mapping[int, Measure] = {
     TOP_ONE: "topOne",
     SELECTED: "selected",
 }
+JUDGED: Mapping[int, Measure] = {**COMPARED, CHOSEN: "selectedGivenRank"}
 WEIGHTED: Mapping[int, Measure] = {ELIGIBLE: "eligible", **COMPARED}
 
 FORMULAS: Mapping[int, str] = {

@@ -6,7 +6,7 @@ Geyik et al. 2019.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from registry.reports.estimate import (
     divide_sums,
     estimate,
     resample_sums,
+    round_figure,
 )
 from registry.reports.inference.bootstrap import Clusters
 from registry.reports.metric import Metric
@@ -38,6 +39,8 @@ class Parity:
     """A distribution of a measure over the classes of a dimension, against another.
 
     awrf: 1 less the Jensen-Shannon divergence, base 2, of shares from eligible shares.
+    by_chance: what 95% of windows would reach where the shares are the same. parity:
+    whether this one does; then its interval ends at 1, which no sample can reach.
     ndkl: mean over the scored rankings, in nats, against the same target.
     """
 
@@ -47,6 +50,10 @@ class Parity:
     withheld: str = ""
     awrf: Annotated[Estimate | None, Column("number", "awrf")] = None
     ndkl: Annotated[Estimate | None, Column("number", "ndkl")] = None
+    by_chance: Annotated[float | None, Column("number", "awrf")] = None
+    parity: Annotated[
+        Literal["withinChance", "apart"] | None, Column("text", "awrf")
+    ] = None
 
 
 def awrf_of_sums(received: Floats, eligible: Floats) -> Floats:
@@ -93,20 +100,31 @@ def _cells(basis: Basis) -> Iterator[Parity]:
                 withheld=basis.terms.withhold(queries),
             )
             if not cell.withheld:
-                cell = replace(cell, awrf=_awrf(basis, classes, measure))
+                cell = _with_awrf(cell, basis, classes, measure)
                 if measure == LOGARITHMIC:
                     cell = replace(cell, ndkl=_ndkl(basis, classes))
             yield cell
 
 
-def _awrf(basis: Basis, classes: Classes, measure: int) -> Estimate:
+def _with_awrf(cell: Parity, basis: Basis, classes: Classes, measure: int) -> Parity:
     evidence, baseline = basis.evidence, baseline_of(measure)
     columns = evidence.aggregate.columns_of(classes.dimension, classes.names)
     sums, replicates = evidence.sums[:, columns], evidence.replicates[:, :, columns]
-    return estimate(
+    awrf = estimate(
         awrf_of_sums(sums[measure], sums[baseline]),
         awrf_of_sums(replicates[:, measure], replicates[:, baseline]),
     )
+    target = _as_shares(sums[baseline])
+    apart = _as_shares(replicates[:, measure]) - _as_shares(replicates[:, baseline])
+    centred = target + apart - (_as_shares(sums[measure]) - target)
+    at_parity = awrf_of_sums(
+        np.maximum(centred, 0), np.broadcast_to(target, apart.shape)
+    )
+    by_chance = round_figure(np.nanquantile(at_parity, 0.05))
+    if awrf.value < by_chance:
+        return replace(cell, awrf=awrf, by_chance=by_chance, parity="apart")
+    awrf = replace(awrf, high=1.0)
+    return replace(cell, awrf=awrf, by_chance=by_chance, parity="withinChance")
 
 
 def _ndkl(basis: Basis, classes: Classes) -> Estimate | None:
@@ -145,7 +163,10 @@ PARITY = Metric(
     definitions={
         "awrf": (
             "1 less the Jensen-Shannon divergence, base 2, of the classes' shares from "
-            "their eligible shares; 1 where they are the same."
+            "their eligible shares; 1 where they are the same. Chance alone keeps it "
+            "below 1: byChance is what 95 of 100 windows would reach were the shares the "
+            "same. Where this one does, its parity is withinChance and its interval ends "
+            "at 1."
         ),
         "ndkl": (
             "Divergence, in nats, of every top of a list from the eligible shares, "

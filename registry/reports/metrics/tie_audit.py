@@ -13,13 +13,14 @@ import numpy as np
 from registry.reports.arrays import Floats, Integers, Numbers, group_sums
 from registry.reports.estimate import round_figure
 from registry.reports.metric import Metric
+from registry.reports.metrics.kinds import ALARM_RATE, FAMILIES
 from registry.reports.report_survey import Basis
 from registry.reports.row_types import Column
 from registry.reports.window.columns import TIER_UNKNOWN, ScoredColumns
 
 RUNS_MAX = 5_000
 _SHUFFLES = 999
-SIGNIFICANT = 0.05
+SIGNIFICANT = ALARM_RATE / FAMILIES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,13 +142,17 @@ def _measure(basis: Basis) -> TieAudit:
     return replace(cell, sentence=_describe(cell))
 
 
+def _is_unfair(cell: TieAudit) -> bool:
+    return cell.p_value is not None and cell.p_value <= SIGNIFICANT
+
+
 def _describe(cell: TieAudit) -> str:
     subject = f"{cell.runs} ties of sites of equal score"
     if cell.p_value is None:
         return f"Places in {subject}: withheld, as it {cell.withheld}."
     verdict = (
-        "depart from a fair shuffle further than chance does in one case of twenty"
-        if cell.p_value < SIGNIFICANT
+        "depart from a fair shuffle further than chance does in one case of forty"
+        if _is_unfair(cell)
         else "show no departure from a fair shuffle"
     )
     return f"The places in {subject} {verdict} (p = {cell.p_value:.3f})."
@@ -158,6 +163,7 @@ TIES = Metric(
     title="Sites of equal score",
     measure=_measure,
     sentences=lambda cell: (cell.sentence,),
+    findings=lambda cell: (cell.sentence,) if _is_unfair(cell) else (),
     definitions={
         "ties": (
             "Neighbours of equal score and commission tier, as the ranker had it. The distance sums over sites "

@@ -126,6 +126,7 @@ INVARIANCE = Metric(
     title="Trials of what must not move a ranking",
     measure=_measure,
     sentences=lambda cell: (cell.sentence,),
+    findings=lambda cell: (cell.sentence,) if cell.violations else (),
     definitions={
         "invariance": (
             "Each day the registry asks recent queries of shadow indexes in which one "

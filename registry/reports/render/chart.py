@@ -1,32 +1,40 @@
-"""Charts: bars with the whiskers of their intervals, on a drawing of fixed width.
+"""Charts: figures with the whiskers of their intervals, on a drawing of fixed width.
 
-Read without colour: a bar is the figure, the line across its end the 95% interval, the
-diamond what would be expected. Lengths are in the units of the drawing.
+Read without colour. A share is a bar from zero; a gap is a dot on either side of zero,
+over the band in which labels drawn by lot would put it. A diamond marks what would be
+expected. Lengths are in the units of the drawing, which is as wide as a small screen.
 """
 
 import math
 from dataclasses import dataclass
 
-from registry.reports.metric import ChartInput
+from registry.reports.metric import BarInput, ChartInput
+from registry.reports.wording import format_percent, format_points
 
-WIDTH, LABEL_WIDTH, MARGIN = 700, 240, 24
-ROW_HEIGHT, AXIS_HEIGHT = 26, 30
-_SPAN = WIDTH - LABEL_WIDTH - MARGIN
-_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 20, 25)
-_TICKS_MAX = 6
-_LABEL_LENGTH = 36
+WIDTH, MARGIN = 380, 20
+ROW_HEIGHT, AXIS_HEIGHT = 42, 30
+_SPAN = WIDTH - 2 * MARGIN
+_STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 25)
+_TICKS_MAX, _TICKS_A_SIDE = 6, 3
+_LABEL_LENGTH = 44
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """Bar in units of the drawing. y: of its middle; the rest: from the left."""
+    """Figure in units of the drawing. y: of its middle; the rest: from the left.
+
+    end: of the value. band: its ends, None without one.
+    """
 
     label: str
+    text: str
     y: float
     end: float
     low: float
     high: float
     expected: float | None
+    band: tuple[float, float] | None
+    is_finding: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,49 +47,76 @@ class Tick:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """Drawing, laid out."""
+    """Drawing, laid out. zero: from the left."""
 
     title: str
     height: int
     bars: tuple[Bar, ...]
     ticks: tuple[Tick, ...]
-    start: int = LABEL_WIDTH
+    zero: float
+    is_of_gaps: bool
     width: int = WIDTH
 
 
 def draw(chart: ChartInput) -> Chart:
-    """Return a chart's drawing. Its values are finite, 0 or more."""
-    bars, whole = chart.bars, chart.whole
-    most = max((max(bar.estimate.high, bar.expected or 0) for bar in bars), default=0)
-    step, top = _scale(most / whole)
+    """Return a chart's drawing. Its values are finite, and 0 or more but for gaps."""
+    whole, gaps = chart.whole, chart.is_of_gaps
+    most = max((_reach(bar) for bar in chart.bars), default=0)
+    step, top = _scale(most / whole, _TICKS_A_SIDE if gaps else _TICKS_MAX)
+    least = -top if gaps else 0.0
 
     def at(value: float) -> float:
-        return round(LABEL_WIDTH + _SPAN * min(1.0, value / whole / top), 1)
+        part = (value / whole - least) / (top - least)
+        return round(MARGIN + _SPAN * min(1.0, max(0.0, part)), 1)
 
+    def lay_out(number: int, bar: BarInput) -> Bar:
+        value = bar.estimate.value
+        return Bar(
+            label=_shorten(bar.label),
+            text=format_points(value) if gaps else format_percent(value / whole),
+            y=ROW_HEIGHT * number + 30,
+            end=at(value),
+            low=at(bar.estimate.low),
+            high=at(bar.estimate.high),
+            expected=None if bar.expected is None else at(bar.expected),
+            band=None if bar.band is None else (at(bar.band.low), at(bar.band.high)),
+            is_finding=bar.is_finding,
+        )
+
+    marks = range(round(least / step), round(top / step) + 1)
     return Chart(
         title=chart.title,
-        height=ROW_HEIGHT * len(bars) + AXIS_HEIGHT,
-        bars=tuple(
-            Bar(
-                label=_shorten(bar.label),
-                y=ROW_HEIGHT * (number + 0.5),
-                end=at(bar.estimate.value),
-                low=at(bar.estimate.low),
-                high=at(bar.estimate.high),
-                expected=None if bar.expected is None else at(bar.expected),
-            )
-            for number, bar in enumerate(bars)
-        ),
+        height=ROW_HEIGHT * len(chart.bars) + AXIS_HEIGHT,
+        bars=tuple(lay_out(number, bar) for number, bar in enumerate(chart.bars)),
         ticks=tuple(
-            Tick(x=at(whole * step * number), text=f"{100 * step * number:g}%")
-            for number in range(round(top / step) + 1)
+            Tick(
+                x=at(whole * step * mark),
+                text=_name_tick(100 * step * mark, is_of_gaps=gaps),
+            )
+            for mark in marks
         ),
+        zero=at(0.0),
+        is_of_gaps=gaps,
     )
 
 
-def _scale(most: float) -> tuple[float, float]:
+def _name_tick(percent: float, *, is_of_gaps: bool) -> str:
+    if not is_of_gaps:
+        return f"{percent:g}%"
+    return f"{percent:+g}" if percent else "0"
+
+
+def _reach(bar: BarInput) -> float:
+    """Return how far from zero a bar's marks go."""
+    marks = [bar.estimate.low, bar.estimate.high, bar.expected or 0.0]
+    if bar.band is not None:
+        marks += [bar.band.low, bar.band.high]
+    return max(map(abs, marks))
+
+
+def _scale(most: float, ticks: int) -> tuple[float, float]:
     """Return a round step, and its multiple that holds the most."""
-    step = next((step for step in _STEPS if most <= step * _TICKS_MAX), most)
+    step = next((step for step in _STEPS if most <= step * ticks), most)
     return step, step * max(1, math.ceil(round(most / step, 9)))
 
 

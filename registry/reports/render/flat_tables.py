@@ -11,6 +11,9 @@ from registry.reports.wording import (
     in_words,
 )
 
+_NAMED = frozenset({"reading", "kindReading", "magnitude", "parity"})
+"""Figures whose values are names, to be told in words."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
@@ -81,7 +84,7 @@ def format_cell(row: Row) -> str:
     if row.value is None:
         return "" if row.low is None else ends
     if isinstance(row.value, str):
-        return in_words(row.value) if row.figure == "reading" else row.value
+        return in_words(row.value) if row.figure in _NAMED else row.value
     value = _number(row.value, row.unit)
     return value if row.low is None else f"{value} ({ends})"
 

@@ -1,7 +1,7 @@
 """Report as JSON: its published figures.
 
 Members of objects are named as /v1 names them; those of cells in lists keep the names of
-their fields, which readers of `fairness-report/2` know.
+their fields, which readers of `fairness-report` know.
 """
 
 from typing import Any

@@ -8,6 +8,7 @@ import base64
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import time, timedelta
 from importlib.resources import files
 from itertools import groupby
 from typing import NamedTuple
@@ -20,6 +21,7 @@ from registry.reports.model import FairnessReport
 from registry.reports.render.chart import Chart, draw
 from registry.reports.render.flat_tables import Table, tabulate
 from registry.reports.render.report_rows import format_instant, rows_of
+from registry.reports.report_terms import Window
 from registry.reports.row_types import Row
 from registry.reports.wording import in_words
 
@@ -57,11 +59,13 @@ class Section(NamedTuple):
     sentence: str
     charts: Sequence[Chart]
     tables: Mapping[str, Table]
+    leads: bool = False
 
 
 def format_page(report: FairnessReport) -> bytes:
     """Return the same bytes, in UTF-8, for the same report."""
     rows = list(rows_of(report))
+    sections = list(_metric_sections(report))
     window = report.terms.window
     text = _environment.get_template("report.html").render(
         report=report,
@@ -69,7 +73,13 @@ def format_page(report: FairnessReport) -> bytes:
         policy=IN_PAGE_POLICY,
         start=format_instant(window.start_at),
         end=format_instant(window.end_at),
-        sections=[*_metric_sections(report), *_text_sections(rows)],
+        days=_name_days(window),
+        counts=[
+            (name, f"{getattr(report.counts, name):,}")
+            for name in ("rankings", "queries", "selections", "sites")
+        ],
+        sections=[*sections, *_text_sections(rows)],
+        leading=sorted(filter(_leads, sections), key=_has_no_finding),
         definitions=[
             (entry.figure, in_words(entry.figure), entry.meaning)
             for entry in report.definitions
@@ -77,6 +87,23 @@ def format_page(report: FairnessReport) -> bytes:
         breakdowns=list(_breakdowns(rows)),
     )
     return text.encode()
+
+
+def _leads(section: Section) -> bool:
+    return section.leads and any(chart.bars for chart in section.charts)
+
+
+def _has_no_finding(section: Section) -> bool:
+    return not any(bar.is_finding for chart in section.charts for bar in chart.bars)
+
+
+def _name_days(window: Window) -> str:
+    """Return the window in words, to the day where it is of whole days."""
+    start, end = window.start_at, window.end_at
+    last = end - timedelta(microseconds=1)
+    if start.time() == end.time() == time():
+        return f"{start:%-d %B %Y} to {last:%-d %B %Y} (UTC)"
+    return f"{start:%-d %B %Y, %H:%M} to {end:%-d %B %Y, %H:%M} (UTC)"
 
 
 def _metric_sections(report: FairnessReport) -> Iterator[Section]:
@@ -87,6 +114,7 @@ def _metric_sections(report: FairnessReport) -> Iterator[Section]:
                 sentence=panel.sentence,
                 charts=[draw(chart) for chart in panel.charts],
                 tables={name: tabulate(rows) for name, rows in panel.tables.items()},
+                leads=panel.leads,
             )
 
 

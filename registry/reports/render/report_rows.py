@@ -47,6 +47,8 @@ def _text_rows(report: FairnessReport) -> Iterator[Row]:
         ("attestations", " ".join(algorithm.attestations)),
     ):
         yield Row(section="algorithm", figure=name, value=text)
+    for number, finding in enumerate(report.findings, 1):
+        yield Row(section="findings", figure=str(number), value=finding)
     for number, sentence in enumerate(report.sentences, 1):
         yield Row(section="sentences", figure=str(number), value=sentence)
     for definition in report.definitions:

@@ -14,6 +14,7 @@ import numpy as np
 
 from registry.reports.arrays import Booleans, Floats, Integers, Numbers
 from registry.reports.inference.bootstrap import Clusters
+from registry.reports.window.choices import choice_ranks
 from registry.reports.window.classes import Classes
 from registry.reports.window.column_sums import ColumnSums
 from registry.reports.window.columns import Rankings, SiteColumns
@@ -29,16 +30,20 @@ PERSISTENCE = 0.8
 """Of the rank-biased model: the chance that a reader of one rank looks at the next."""
 
 ELIGIBLE, LOGARITHMIC, RANK_BIASED, TOP_ONE, SELECTED, ELIGIBLE_THERE = range(6)
-"""Measures. The last is ELIGIBLE over the rankings with a chosen site only: what
-SELECTED is to be compared with."""
+CHOSEN, BY_RANK = 6, 7
+"""Measures. ELIGIBLE_THERE is ELIGIBLE over the rankings with a chosen site only: what
+SELECTED is to be compared with. CHOSEN is SELECTED over the rankings that showed the
+chosen site, and BY_RANK what they would bring if the rank alone decided."""
 
-MEASURES = range(6)
+MEASURES = range(8)
 
 WHOLE, DECLARED, COMMISSION = range(3)
 """Columns before those of the classes: all of the exposure; what went to sites with
 a declared commission; that times the commission in percent."""
 
 Weights = Callable[[int], Floats]
+
+NO_ODDS: Floats = np.zeros(0)
 
 POSITION_MODELS: Mapping[int, Weights] = {
     LOGARITHMIC: logarithmic_weights,
@@ -86,10 +91,12 @@ def aggregate(
     cells: int = 1,
     measures: Collection[int] = MEASURES,
     commissions: bool = True,
+    odds: Floats = NO_ODDS,
 ) -> list[Aggregate]:
     """Return an aggregate for each cell. measures: the others stay 0.
 
-    commissions: whether COMMISSION is summed, too.
+    commissions: whether COMMISSION is summed, too. odds: of `choices.rank_odds`, for
+    CHOSEN and BY_RANK.
     """
     if not cells:
         return []
@@ -102,7 +109,7 @@ def aggregate(
     for whole in parts:
         part, row = _in_cells(whole, cut.of_rankings(whole))
         cluster = clusters.number(part.keys)
-        for exposure in exposures(part, measures):
+        for exposure in exposures(part, measures, odds):
             row_of = row[exposure.rankings] if cut.items is None else cut.items
             sums.add(exposure, row_of * len(clusters) + cluster[exposure.rankings])
             seen[row_of * len(sites) + exposure.sites] = True
@@ -125,17 +132,21 @@ def _in_cells(part: Rankings, cell: Integers) -> tuple[Rankings, Integers]:
     return (part, cell) if inside.all() else (part.only(inside), cell[inside])
 
 
-def aggregate_by_site(parts: Collection[Rankings], site_count: int) -> Floats:
-    """Return what each site got, shape (measures, sites)."""
+def aggregate_by_site(
+    parts: Collection[Rankings], site_count: int, odds: Floats = NO_ODDS
+) -> Floats:
+    """Return what each site got, shape (measures, sites). odds: see `aggregate`."""
     amounts: Floats = np.zeros((1, len(MEASURES), site_count))
     by_site = CellSums(cell=np.arange(site_count), sums=amounts)
     for part in parts:
-        for exposure in exposures(part, MEASURES):
+        for exposure in exposures(part, MEASURES, odds):
             add_exposure(exposure, np.zeros_like(exposure.rankings), [by_site])
     return amounts.reshape(len(MEASURES), site_count)
 
 
-def exposures(part: Rankings, measures: Collection[int]) -> Iterator[Exposure]:
+def exposures(
+    part: Rankings, measures: Collection[int], odds: Floats = NO_ODDS
+) -> Iterator[Exposure]:
     """Yield what a part gives; measures over the same entries come together."""
     reported = part.chosen >= 0
     if ELIGIBLE in measures:
@@ -149,26 +160,46 @@ def exposures(part: Rankings, measures: Collection[int]) -> Iterator[Exposure]:
         rankings = np.flatnonzero(reported)
         yield _whole(SELECTED, rankings, part.chosen[rankings])
     yield from _by_rank(part, [model for model in POSITION_MODELS if model in measures])
+    if BY_RANK in measures and len(odds):
+        yield from _chosen_by_rank(part, odds)
+
+
+def _chosen_by_rank(part: Rankings, odds: Floats) -> Iterator[Exposure]:
+    """Yield the choices of sites that were shown, and what the ranks would bring."""
+    rankings = np.flatnonzero(choice_ranks(part) >= 0)
+    yield _whole(CHOSEN, rankings, part.chosen[rankings])
+    is_shown = np.zeros(len(part), np.bool_)
+    is_shown[rankings] = True
+    for exposure in _by_depth(
+        part.only(is_shown), {BY_RANK: lambda depth: odds[:depth]}
+    ):
+        yield exposure._replace(rankings=rankings[exposure.rankings])
 
 
 def _by_rank(part: Rankings, measures: Collection[int]) -> Iterator[Exposure]:
     """Yield the position models; one that knows the first rank alone has few entries."""
     counts = part.returned_counts
-    starts = np.cumsum(counts) - counts
     if TOP_ONE in measures:
         rankings = np.flatnonzero(counts)
+        starts = np.cumsum(counts) - counts
         yield _whole(TOP_ONE, rankings, part.returned[starts[rankings]])
-    deep = [measure for measure in measures if measure != TOP_ONE]
+    deep = {model: POSITION_MODELS[model] for model in measures if model != TOP_ONE}
     if deep:
-        rankings = np.repeat(np.arange(len(part)), counts)
-        rank = np.arange(len(rankings)) - starts[rankings]
-        weight = counts[rankings] * np.int64(counts.max(initial=0)) + rank
-        tables = {model: POSITION_MODELS[model] for model in deep}
-        amounts = {
-            model: normalised_weights(counts, weights_of).ravel()[weight]
-            for model, weights_of in tables.items()
-        }
-        yield Exposure(rankings, part.returned, amounts)
+        yield from _by_depth(part, deep)
+
+
+def _by_depth(part: Rankings, models: Mapping[int, Weights]) -> Iterator[Exposure]:
+    """Yield what the models give to every site of the lists."""
+    counts = part.returned_counts
+    starts = np.cumsum(counts) - counts
+    rankings = np.repeat(np.arange(len(part)), counts)
+    rank = np.arange(len(rankings)) - starts[rankings]
+    weight = counts[rankings] * np.int64(counts.max(initial=0)) + rank
+    amounts = {
+        model: normalised_weights(counts, weights_of).ravel()[weight]
+        for model, weights_of in models.items()
+    }
+    yield Exposure(rankings, part.returned, amounts)
 
 
 def _whole(measure: int, rankings: Integers, sites: Numbers) -> Exposure:

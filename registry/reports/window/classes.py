@@ -13,6 +13,7 @@ AGES: Mapping[str, float] = {"under30Days": 30, "under90Days": 90, "under1Year":
 
 OLDER = "older"
 UNKNOWN = "unknown"
+CATEGORY = "category"
 OTHER_CATEGORIES = "(other)"
 NO_CATEGORY = "(none)"
 CATEGORIES_MAX = 20
@@ -65,7 +66,7 @@ def by_category(sites: SiteColumns) -> Classes:
     names = [name or NO_CATEGORY for name in sites.categories]
     named, code = fold_names(names, counts.tolist(), CATEGORIES_MAX)
     return Classes(
-        dimension="category", names=named, code=code[sites.category], joined={}
+        dimension=CATEGORY, names=named, code=code[sites.category], joined={}
     )
 
 

@@ -7,11 +7,14 @@ from hypothesis import strategies as st
 
 from registry.reports.inference.bootstrap import make_clusters
 from registry.reports.window.aggregate import (
+    BY_RANK,
+    CHOSEN,
     COMMISSION,
     DECLARED,
     ELIGIBLE,
     ELIGIBLE_THERE,
     LOGARITHMIC,
+    MEASURES,
     POSITION_MODELS,
     RANK_BIASED,
     SELECTED,
@@ -35,6 +38,10 @@ DISCLOSURES = (
 )
 
 
+ODDS = np.array([0.4, 0.3, 0.1, 0.1, 0.05, 0.05])
+"""Of a choice, by rank."""
+
+
 def ranking(number=0, returned=("a", "b"), sample=("a", "b", "c"), **changes):
     return ObservedRanking(
         id=f"r{number}",
@@ -56,18 +63,19 @@ def aggregated(observed: Observed, **options):
     )
 
 
-def sums(rankings, disclosures=DISCLOSURES):
+def sums(rankings, disclosures=DISCLOSURES, **options):
     """Of all clusters: (measure, size) -> amount, and the aggregate."""
-    (whole,) = aggregated(gather(rankings, disclosures))
+    (whole,) = aggregated(gather(rankings, disclosures), **options)
     return whole.amounts.sum(axis=0), whole
 
 
 def test_every_measure_deals_out_one_whole():
-    amounts, whole = sums([ranking(selection=ObservedSelection(site_id="b"))])
-    assert amounts[:, WHOLE] == pytest.approx(np.ones(6))
+    chosen = ranking(selection=ObservedSelection(site_id="b"))
+    amounts, whole = sums([chosen], odds=ODDS)
+    assert amounts[:, WHOLE] == pytest.approx(np.ones(len(MEASURES)))
     for cell in whole.classes:
         columns = whole.columns_of(cell.dimension, cell.names)
-        assert amounts[:, columns].sum(axis=1) == pytest.approx(np.ones(6))
+        assert amounts[:, columns].sum(axis=1) == pytest.approx(np.ones(len(MEASURES)))
 
 
 def test_eligible_sites_share_evenly_and_returned_ones_by_rank():
@@ -123,7 +131,7 @@ def test_rankings_of_one_query_form_a_cluster_and_others_stand_alone():
 
 def test_a_window_without_rankings_deals_out_nothing():
     (empty,) = aggregated(gather([], DISCLOSURES))
-    assert empty.amounts.shape[:2] == (0, 6)
+    assert empty.amounts.shape[:2] == (0, len(MEASURES))
     assert not empty.seen.any()
 
 
@@ -238,7 +246,14 @@ def dealt_by_hand(item, measure):
         even = 1 / len(item.eligible_sample)
         wanted = there or measure == ELIGIBLE
         return [(site, even) for site in item.eligible_sample] if wanted else []
-    weights = POSITION_MODELS[measure](len(item.returned))
+    if measure in {CHOSEN, BY_RANK}:
+        if not there or item.selection.site_id not in item.returned:
+            return []
+        if measure == CHOSEN:
+            return [(item.selection.site_id, 1.0)]
+        weights = ODDS[: len(item.returned)]
+    else:
+        weights = POSITION_MODELS[measure](len(item.returned))
     return list(zip(item.returned, weights / weights.sum(), strict=True))
 
 
@@ -248,11 +263,11 @@ def test_sums_are_those_of_a_count_one_by_one(answers, by):
     cut = cut_by_operator(("x", "y"))
     if by == "site":
         cut = cut_by_site(np.array([0, 1, -1, 0, 1, -1]))
-    cells = aggregated(observed, cut=cut, cells=2)
+    cells = aggregated(observed, cut=cut, cells=2, odds=ODDS)
     (first, *_) = cells
     counted = np.zeros((2, *first.amounts.shape[1:]))
     for answer in answers:
-        for measure in range(6):
+        for measure in MEASURES:
             for site, amount in dealt_by_hand(answer, measure):
                 disclosed = LABELLED[SITES.index(site)]
                 cell = {"x": 0, "y": 1}.get(answer.operator, -1)

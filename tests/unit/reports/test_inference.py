@@ -5,16 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from registry.reports.inference import permutation
 from registry.reports.inference.bootstrap import (
     CLUSTERS_MAX,
     draw_clusters,
+    few_clusters_factor,
     make_clusters,
     percentile_interval,
+    student_95,
 )
-from registry.reports.inference.permutation import (
-    normal_p_values,
-    permutation_p_values,
-)
+from registry.reports.inference.permutation import permute_labels
 from registry.reports.inference.rates import (
     Interval,
     katz_rate_ratio,
@@ -30,7 +30,13 @@ def generator(seed=7):
 def permutation_p_value(values, in_group, strata, rng, shuffles=2_000):
     """Of one group and one kind of value."""
     columns = values[:, None], in_group[:, None]
-    return permutation_p_values(*columns, strata, rng, shuffles)[0, 0]
+    return permute_labels(*columns, strata, rng, shuffles=shuffles).p_values[0, 0]
+
+
+@pytest.fixture
+def normal(monkeypatch):
+    """Have the normal curve in place of shuffles."""
+    monkeypatch.setattr(permutation, "EXACT_MAX", 0)
 
 
 def ratio_interval(hits, keys, seed=7, most=CLUSTERS_MAX):
@@ -204,25 +210,75 @@ def test_fair_groups_have_p_values_of_any_size():
     assert np.mean(np.array(p_values) <= 0.05) < 0.13
 
 
-def test_the_normal_curve_agrees_with_shuffled_labels():
+def test_the_normal_curve_agrees_with_shuffled_labels(monkeypatch):
     rng = generator(8)
     strata = np.repeat(np.arange(4), 50)
     in_group = rng.random(200) < 0.3
     values = rng.exponential(size=200) + strata
-    shuffled = permutation_p_value(values, in_group, strata, rng)
-    assert 0.01 < shuffled < 0.9
-    assert normal_p_values(values[:, None], in_group[:, None], strata)[
-        0, 0
-    ] == pytest.approx(shuffled, abs=0.04)
+    columns = values[:, None], in_group[:, None], strata, rng
+    shuffled = permute_labels(*columns)
+    assert 0.01 < shuffled.p_values[0, 0] < 0.9
+    monkeypatch.setattr(permutation, "EXACT_MAX", 0)
+    normal = permute_labels(*columns)
+    assert normal.p_values == pytest.approx(shuffled.p_values, abs=0.04)
+    assert normal.half_width == pytest.approx(shuffled.half_width, rel=0.08)
+    assert normal.detectable == pytest.approx(shuffled.detectable, rel=0.08)
 
 
-def test_values_that_do_not_differ_within_a_category_tell_nothing():
+def test_values_that_do_not_differ_within_a_category_tell_nothing(normal):
     strata = np.repeat([0, 1], 3)
     in_group = np.array([True, False, False, True, True, False])
-    assert (
-        normal_p_values(strata.astype(float)[:, None], in_group[:, None], strata)[0, 0]
-        == 1
-    )
+    assert permutation_p_value(strata.astype(float), in_group, strata, None) == 1
+
+
+def test_one_rate_holds_for_all_groups_and_kinds_of_value_together():
+    """Of fair tables a tenth has any family value of a tenth or less; by cells more."""
+    rng = generator(6)
+    strata = np.zeros(30, int)
+    groups = np.arange(30)[:, None] % 5 == np.arange(5)
+    family, alone = [], []
+    for _ in range(150):
+        result = permute_labels(rng.random((30, 4)), groups, strata, rng, shuffles=200)
+        family.append(result.family.min() <= 0.1)
+        alone.append(result.p_values.min() <= 0.1)
+    assert 0.03 < np.mean(family) < 0.18
+    assert np.mean(alone) > 0.5
+
+
+def test_what_is_detectable_is_found_four_times_in_five():
+    rng = generator(9)
+    strata, group = np.zeros(60, int), np.arange(60)[:, None] < 20
+    noise = rng.normal(size=(60, 1))
+    tested = permute_labels(noise, group, strata, rng, level=0.05)
+    step = tested.detectable[0, 0] / 20 * 60 / 40  # so far from the others' mean
+    hits = [
+        permute_labels(
+            rng.normal(0, noise.std(), (60, 1)) + step * group, group, strata, rng
+        ).family[0, 0]
+        <= 0.05
+        for _ in range(100)
+    ]
+    assert 0.68 < np.mean(hits) < 0.92
+
+
+def test_of_so_few_labellings_that_none_is_rare_nothing_is_detectable():
+    values, group = np.arange(3.0)[:, None], np.arange(3)[:, None] < 1
+    tested = permute_labels(values, group, np.zeros(3, int), generator())
+    assert np.isinf(tested.detectable).all()
+
+
+def test_few_or_unequal_clusters_widen_an_interval():
+    assert few_clusters_factor(np.ones(4_096)) == pytest.approx(1, abs=0.001)
+    assert few_clusters_factor(np.ones(30)) == pytest.approx(1.08, abs=0.01)
+    assert few_clusters_factor(1 / np.arange(1.0, 500)) > 1.1
+    assert few_clusters_factor(np.array([1e9, *np.ones(30)])) == 10
+
+
+@pytest.mark.parametrize(
+    ("freedom", "quantile"), [(3, 3.182), (10, 2.228), (30, 2.042), (1e9, 1.960)]
+)
+def test_quantiles_of_student_are_those_of_the_tables(freedom, quantile):
+    assert student_95(freedom) == pytest.approx(quantile, abs=0.015)
 
 
 @pytest.mark.parametrize("everybody", [True, False])

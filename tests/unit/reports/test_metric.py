@@ -88,7 +88,9 @@ def test_it_is_a_line_of_the_csv_form(report):
 
 def test_it_has_its_chart_and_table_on_the_page(report):
     text = format_page(report).decode()
-    section = text[text.index("<h2>Shy sites</h2>") :].partition("</section>")[0]
+    section = text[text.index("<summary>Shy sites</summary>") :].partition(
+        "</details>"
+    )[0]
     assert "<figcaption>Shyness</figcaption>" in section
     assert "<td>50.0% (40.0% to 60.0%)</td>" in section
 

@@ -5,11 +5,14 @@ import pytest
 
 from registry.ranking.ties import make_seed, tie_key
 from registry.reports.metrics.tie_audit import (
+    TIES,
     TieRuns,
     shuffle_p_value,
     tied_runs,
 )
 from registry.reports.window.columns import TIER_UNKNOWN, ScoredColumns
+from registry.reports.window.observation import ObservedRanking, SiteDisclosure
+from tests.unit.reports.test_report import report_on
 
 SECRET = bytes(range(32))
 SEEDS = 20_000
@@ -144,3 +147,30 @@ def test_fair_ties_of_a_window_rarely_alarm():
     rng = np.random.default_rng(4)
     p_values = [shuffle_p_value(make_runs(rng, 60), rng, 99) for _ in range(100)]
     assert np.mean(np.array(p_values) <= 0.05) <= 0.1
+
+
+def test_the_audit_follows_the_tier_of_the_ranker_whatever_auditors_say():
+    """A site's claim of 0% puts it first among equals; that an auditor found 15% is no
+    departure from a fair shuffle.
+    """
+    rng = np.random.default_rng(5)
+    factors = ((9_000, 5_000, 5_000, 5_000, 5_000),) * 3
+    rankings = []
+    for number in range(120):
+        others = rng.permutation(["b", "c"]).tolist()
+        rankings.append(
+            ObservedRanking(
+                id=f"r{number:04}",
+                eligible=3,
+                returned=("a", *others),
+                eligible_sample=("a", "b", "c"),
+                factors=factors,
+                tiers=(0, 1, 1),
+            )
+        )
+    found = [SiteDisclosure(site_id="a", commission_percent=15)]
+    audits = [report_on(rankings, labels)[TIES] for labels in ((), found)]
+    assert audits[0] == audits[1]
+    assert audits[0].runs == 120
+    assert audits[0].sites == 2
+    assert "no departure" in audits[0].sentence

@@ -7,7 +7,8 @@ import pytest
 
 from registry.reports.build_report import build_report
 from registry.reports.labels import Claims
-from registry.reports.metrics.comparison import DIMENSIONS, Comparison
+from registry.reports.metrics.comparison import DIMENSIONS
+from registry.reports.metrics.comparison_cells import Comparison
 from registry.reports.model import FairnessReport
 from registry.reports.report_terms import Terms
 from registry.reports.window.columns import gather
@@ -41,13 +42,13 @@ def harmful() -> FairnessReport:
 REPORTS = [pytest.param(make, id=make.__name__) for make in (fair, thin, harmful)]
 
 
-def chosen_of_micro(report: FairnessReport) -> Comparison:
+def chosen_of_micro(report: FairnessReport, measure: str = "selected") -> Comparison:
     """How often the smallest sites are chosen."""
     [result] = [
         cell
         for micro in report[DIMENSIONS][0].classes
         for cell in micro.comparisons
-        if (micro.name, cell.measure) == ("micro", "selected")
+        if (micro.name, cell.measure) == ("micro", measure)
     ]
     return result
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from registry.reports.estimate import Estimate
 from registry.reports.metric import BarInput, ChartInput
-from registry.reports.render.chart import LABEL_WIDTH, WIDTH, Chart, draw
+from registry.reports.render.chart import MARGIN, WIDTH, Chart, draw
 
 SHARES = st.floats(0, 1)
 
@@ -33,8 +33,8 @@ def test_everything_lies_on_the_drawing_in_the_order_of_the_figures(
 ) -> None:
     chart = drawn(*map(_ordered, cells))
     for bar in chart.bars:
-        places = (bar.end, bar.low, bar.high, bar.expected or LABEL_WIDTH)
-        assert all(LABEL_WIDTH <= place <= WIDTH for place in places)
+        places = (bar.end, bar.low, bar.high, bar.expected or MARGIN)
+        assert all(MARGIN <= place <= WIDTH for place in places)
         assert bar.low <= bar.end <= bar.high
         assert bar.y < chart.height
 
@@ -43,7 +43,7 @@ def test_lengths_are_in_proportion() -> None:
     [bar] = drawn(bar_input(0.4, 0.2, 0.8, 0.6)).bars
     assert bar.expected is not None
     low, end, expected, high = (
-        place - LABEL_WIDTH for place in (bar.low, bar.end, bar.expected, bar.high)
+        place - MARGIN for place in (bar.low, bar.end, bar.expected, bar.high)
     )
     assert (end / low, expected / low, high / low) == pytest.approx((2, 3, 4), abs=0.01)
 
@@ -51,7 +51,7 @@ def test_lengths_are_in_proportion() -> None:
 @pytest.mark.parametrize(
     ("most", "last"),
     [
-        pytest.param(0.0, "1%", id="nothing"),
+        pytest.param(0.0, "0.1%", id="nothing"),
         pytest.param(0.043, "5%", id="a little"),
         pytest.param(1.0, "100%", id="all"),
     ],
@@ -69,4 +69,16 @@ def test_percent_are_drawn_as_shares_of_a_hundred() -> None:
 def test_a_long_label_is_cut() -> None:
     long = BarInput(label="x" * 100, estimate=Estimate(value=0, low=0, high=0))
     [bar] = drawn(long).bars
-    assert len(bar.label) < 40
+    assert len(bar.label) < 50
+
+
+@given(st.lists(st.tuples(*[st.floats(-1, 1)] * 3), min_size=1, max_size=4))
+def test_gaps_lie_on_their_side_of_zero(
+    cells: list[tuple[float, float, float]],
+) -> None:
+    bars = [bar_input(value, low, high) for low, value, high in map(sorted, cells)]
+    chart = draw(ChartInput(title="Gaps", bars=bars, is_of_gaps=True))
+    for bar, given_bar in zip(chart.bars, bars, strict=True):
+        assert (bar.end > chart.zero) <= (given_bar.estimate.value > 0)
+        assert (bar.end < chart.zero) <= (given_bar.estimate.value < 0)
+        assert MARGIN <= bar.low <= bar.end <= bar.high <= WIDTH

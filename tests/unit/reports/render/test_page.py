@@ -151,3 +151,26 @@ def test_rows_withheld_for_one_reason_are_one_line() -> None:
 
 def test_the_same_report_gives_the_same_bytes() -> None:
     assert format_page(reports.fair()) == format_page(reports.fair())
+
+
+@pytest.mark.parametrize("make", reports.REPORTS)
+def test_the_head_tells_the_findings_and_the_rest_is_folded(make: Make) -> None:
+    report = make()
+    body = format_page(report).decode().partition("<header>")[2]
+    head = "<header>" + body.partition("<details>")[0]
+    words = " ".join(Page(head).texts).split()
+    assert len(words) < 300
+    assert "<table" not in head
+    texts = Page(head).texts
+    assert set(report.findings) <= set(texts)
+
+
+def test_charts_draw_the_gaps_that_sentences_judge() -> None:
+    """Each dot is the gap with its interval, over the band of drawn labels."""
+    report = reports.fair()
+    cell = reports.chosen_of_micro(report, "selectedGivenRank")
+    assert cell.gap is not None
+    text = format_page(report).decode()
+    assert "beyond what the ranks bring" in text
+    assert f">{100 * cell.gap.value:+.2f}</text>" in text
+    assert 'class="band"' in text
