@@ -150,8 +150,9 @@ def _cells(
 ) -> Iterator[tuple[str, Comparison, float]]:
     """Yield the cells of declared classes with their class and their true gap."""
     shares = truth / truth.sum(axis=1, keepdims=True)
+    dimensions = report[DIMENSIONS]
     for dimension, classes in zip(
-        report[DIMENSIONS], classify_declared(population.sites), strict=False
+        dimensions, classify_declared(population.sites), strict=False
     ):
         for site_class in dimension.classes:
             own = sites_of(classes, site_class.members)

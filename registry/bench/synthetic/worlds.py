@@ -76,9 +76,9 @@ def draw_window(population: Population, rng: np.random.Generator) -> Observed:
     weights = 1 / np.arange(1, world.queries + 1) ** world.zipf
     query = rng.choice(world.queries, world.rankings, p=weights / weights.sum())
     lots = rng.random((world.queries, world.sites))
-    found = np.argsort(lots, axis=1)[:, :_ELIGIBLE]
-    merits = population.merits[found] + rng.normal(size=found.shape)
-    eligible = found[query]
+    candidates = np.argsort(lots, axis=1)[:, :_ELIGIBLE]
+    merits = population.merits[candidates] + rng.normal(size=candidates.shape)
+    eligible = candidates[query]
     own = merits[query] + rng.normal(size=eligible.shape)
     shown = np.take_along_axis(eligible, np.argsort(-own, axis=1)[:, :_SHOWN], axis=1)
     part = _rankings(query, eligible, shown, _choose(population, shown, rng))

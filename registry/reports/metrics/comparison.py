@@ -155,9 +155,7 @@ class Comparer:
                 low=share.value, high=estimate_share(evidence, measure, widest).value
             ),
             gap=gap,
-            gap_bounds=Interval(
-                low=min(gap.low, widest_gap.low), high=max(gap.high, widest_gap.high)
-            ),
+            gap_bounds=_join(gap, widest_gap),
             total=total,
             per_site=round_figure(total / sites),
             reading=reading,
@@ -165,6 +163,13 @@ class Comparer:
             ratio=estimate_ratio(evidence, measure, columns),
         )
         return cell if kind is None else _judge(cell, kind, reading, expected.value)
+
+
+def _join(one_gap: Estimate, another: Estimate) -> Interval:
+    """Return the outermost ends of two intervals."""
+    return Interval(
+        low=min(one_gap.low, another.low), high=max(one_gap.high, another.high)
+    )
 
 
 def _judge(

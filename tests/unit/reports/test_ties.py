@@ -168,8 +168,8 @@ def test_the_audit_follows_the_tier_of_the_ranker_whatever_auditors_say():
                 tiers=(0, 1, 1),
             )
         )
-    found = [SiteDisclosure(site_id="a", commission_percent=15)]
-    audits = [report_on(rankings, labels)[TIES] for labels in ((), found)]
+    labels = [SiteDisclosure(site_id="a", commission_percent=15)]
+    audits = [report_on(rankings, known)[TIES] for known in ((), labels)]
     assert audits[0] == audits[1]
     assert audits[0].runs == 120
     assert audits[0].sites == 2

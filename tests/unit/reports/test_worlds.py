@@ -47,6 +47,6 @@ def test_sites_that_differ_are_read_as_such_and_their_kind_is_not() -> None:
     assert {"more", "less"} & {cell.reading for cell in cells}
     assert not {"more", "less"} & {cell.kind_reading for cell in cells}
     assert report.findings[0].startswith("No finding")
-    told = [cell for cell in cells if cell.kind_reading == "notShown"]
-    assert all(cell.detectable > 0 for cell in told)
-    assert all("would be" in cell.sentence for cell in told)
+    not_shown = [cell for cell in cells if cell.kind_reading == "notShown"]
+    assert all(cell.detectable > 0 for cell in not_shown)
+    assert all("would be" in cell.sentence for cell in not_shown)
