@@ -91,7 +91,7 @@ def describe_findings(dimensions: Sequence[Dimension]) -> Iterator[str]:
 
 
 def is_finding(cell: Comparison) -> bool:
-    """Tell whether a kind is said to fare otherwise than others."""
+    """Return whether a kind is said to fare otherwise than others."""
     return cell.kind_reading in {"more", "less"}
 
 
@@ -118,7 +118,7 @@ def _describe_finding(subject: str, cell: Comparison) -> str:
 
 
 def _describe_kind(cell: Comparison) -> str:
-    """Tell the kind from its sites, where it is judged at all."""
+    """Distinguish the kind from its sites, where it is judged at all."""
     if is_finding(cell):
         chance = format_rate(cell.adjusted_p_value or 0.0)
         return (

@@ -39,7 +39,7 @@ NEGLIGIBLE, LARGE = 0.02, 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindTest:
-    """One class in one measure. p_value: alone; adjusted: over the whole report.
+    """Test of a class in a measure. p_value: alone; adjusted: over the whole report.
 
     gap: beyond what its categories explain, between ends that 95% of drawn labels keep.
     detectable: the gap that would be shown four times in five; None where none would,
