@@ -1,4 +1,7 @@
-"""Requests of agents in the demo: plain words, some with a place; one is nonsense."""
+"""Requests of agents in the demo, some with a place; one is nonsense.
+
+Most are in English, some in another language than the site that does what is asked.
+"""
 
 from typing import Any
 
@@ -10,6 +13,10 @@ SHOWN: tuple[Request, ...] = (
     {"q": "repair my bicycle", "city": "Berlin"},
     {"q": "see a dentist", "lat": -1.29, "lon": 36.82},
     {"q": "translate a document"},
+    {"q": "einen Kimono ausleihen", "city": "Kyoto"},
+    {"q": "結婚式の会場を予約する", "city": "Amman"},
+    {"q": "hire a wedding hall", "city": "Amman"},
+    {"q": "reservar una mesa para cenar", "city": "Lima"},
 )
 """These answers are shown whole."""
 
@@ -58,6 +65,10 @@ OTHERS: tuple[Request, ...] = (
     {"q": "ask for a signature on a contract"},
     {"q": "search jobs for carpenters"},
     {"q": "find a recipe with lentils"},
+    {"q": "rent a kimono", "city": "Kyoto"},
+    {"q": "rent skis and boots"},
+    {"q": "我想学书法"},
+    {"q": "mein Fahrrad reparieren", "city": "Berlin"},
 )
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 CITIES = tuple(

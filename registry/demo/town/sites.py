@@ -9,7 +9,15 @@ import msgspec
 
 from registry.demo.town.member import Member
 
-_TRADES = ("eating", "caring", "mending", "travelling", "browsing", "online")
+_TRADES = (
+    "eating",
+    "caring",
+    "mending",
+    "travelling",
+    "browsing",
+    "online",
+    "abroad",
+)
 
 
 class _Trade(msgspec.Struct, forbid_unknown_fields=True):

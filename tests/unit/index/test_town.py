@@ -56,6 +56,10 @@ POINTS = {
     "TR": Point(41, 29),
     "KE": Point(-1, 37),
     "CA": Point(44, -79),
+    "CN": Point(31, 104),
+    "TH": Point(19, 99),
+    "KZ": Point(43, 77),
+    "KR": Point(35, 129),
 }
 
 
