@@ -17,7 +17,13 @@ import numpy.typing as npt
 from rich.table import Table
 
 from registry.bench.kernel.figures import constants_of
-from registry.bench.retrieval_set import BenchDocument, RetrievalSet, read_set
+from registry.bench.retrieval_set import (
+    BenchAction,
+    BenchDocument,
+    RetrievalSet,
+    read_set,
+    with_actions,
+)
 from registry.index.columns.rows import rows_of
 from registry.index.query.index_searcher import engine
 from registry.index.query.scoring_parameters import Query
@@ -34,7 +40,10 @@ from registry.terminal.output import console, json_option, print_json
 
 Integers = npt.NDArray[np.int64]
 CUT = 10
-_JUDGED = ("ndcg_at_10", "recall_at_10", "recall_at_20")
+_JUDGED = (
+    *("ndcg_at_10", "recall_at_10", "recall_at_20"),
+    *("ndcg_at_10_eligible", "answered"),
+)
 _HOST = "site.example"
 _LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -50,21 +59,34 @@ _LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 @click.option(
     "--encoder", "chosen", type=click.Choice(list(POLICIES)), default="multilingual"
 )
+@click.option(
+    "--actions",
+    metavar="DIR",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="A set whose ids are SITE::ACTION: the actions of the sites of the others.",
+)
 @json_option
-def relevance(folders: tuple[Path, ...], chosen: str, *, as_json: bool) -> None:
+def relevance(
+    folders: tuple[Path, ...], chosen: str, actions: Path | None, *, as_json: bool
+) -> None:
     """Rank the documents of each DIR by relevance alone, and judge the order.
 
-    Every document becomes a site with one action. The figures are without the
-    eligibility threshold but for `ndcg_at_10_eligible`; `ms_per_query` is CPU time,
-    `read_ms_per_query` the part of it that reads the request and finds its vector, and
-    the rest scores every document.
+    Every document becomes a site with its actions, or with one where it has none of its
+    own. The figures are without the eligibility threshold but for
+    `ndcg_at_10_eligible` and `answered`, the share of requests with an eligible site;
+    `ms_per_query` is CPU time, `read_ms_per_query` the part of it that reads the request
+    and finds its vector, and the rest scores every document.
     """
     policy = POLICIES[chosen]
     try:
         encoder = load_encoder(policy)
     except RuntimeError as error:
         raise click.ClickException(str(error)) from error
-    sets = [_measure(read_set(folder), encoder, policy) for folder in folders]
+    read = [read_set(folder) for folder in folders]
+    if actions:
+        others = read_set(actions)
+        read = [with_actions(judged, others) for judged in read]
+    sets = [_measure(judged, encoder, policy) for judged in read]
     if as_json:
         print_json({"encoder": policy.encoder, **_means(sets), "sets": sets})
     else:
@@ -79,11 +101,15 @@ def _means(sets: Sequence[dict[str, Any]]) -> dict[str, float]:
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> Table:
+    """Make a row for each set, and below it one for each language of its requests."""
     table = Table(box=None)
-    for name in rows[0]:
+    names = [name for name in rows[0] if name != "languages"]
+    for name in names:
         table.add_column(name, justify="left" if name == "set" else "right")
     for row in rows:
-        table.add_row(*(str(row.get(name, "")) for name in rows[0]))
+        for part in (row, *row.get("languages", ())):
+            shown = {"set": f"  {part.get('lang')}", **part}
+            table.add_row(*(str(shown.get(name, "")) for name in names))
     return table
 
 
@@ -93,15 +119,15 @@ def _table(rows: Sequence[dict[str, Any]]) -> Table:
 def profile_of(
     document: BenchDocument, number: int, encoder: Encoder, policy: Policy
 ) -> Profile:
-    """Make a site of one action; nothing is masked, as the site has no name."""
-    parameter = Parameter(name="", description=document.params)
-    action = Action(
-        name=document.name,
-        description=document.desc,
-        parameters=(parameter,) if document.params.strip() else (),
+    """Make a site; nothing is masked, as the site has no name."""
+    own = BenchAction(document.name, document.desc, document.params)
+    site = Site(
+        category=document.category,
+        description=document.desc if document.actions else "",
+        actions=tuple(map(_action_of, document.actions or [own])),
     )
     return make_profile(
-        Site(category=document.category, actions=(action,)),
+        site,
         site_id=number,
         publisher=number,
         host=_HOST,
@@ -112,6 +138,15 @@ def profile_of(
         changed_at=_LONG_AGO,
         encoder=encoder,
         policy=policy,
+    )
+
+
+def _action_of(action: BenchAction) -> Action:
+    parameter = Parameter(name="", description=action.params)
+    return Action(
+        name=action.name,
+        description=action.desc,
+        parameters=(parameter,) if action.params.strip() else (),
     )
 
 
@@ -130,7 +165,7 @@ def _measure(judged: RetrievalSet, encoder: Encoder, policy: Policy) -> dict[str
     ids = [documents[number - 1].id for number in level.rows.site_ids.tolist()]
     # Equals stand in an order that is independent of the judgements.
     ties = np.array(list(map(_tie_key, ids)))
-    sums = dict.fromkeys((*_JUDGED, "ndcg_at_10_eligible"), 0.0)
+    measures: dict[str, list[dict[str, float]]] = {}
     reading_s = scoring_s = 0.0
     collect_less_often()  # as a process of the service does
     for question in judged.questions:
@@ -145,15 +180,21 @@ def _measure(judged: RetrievalSet, encoder: Encoder, policy: Policy) -> dict[str
         order = np.lexsort((ties, -factors["relevance"].astype(np.int64)))
         grades = judged.grades[question.id]
         gains = np.array([grades.get(ids[row], 0) for row in order])
-        _judge(grades, gains, factors["eligible"][order] != 0, sums)
+        measured = _judge(grades, gains, factors["eligible"][order] != 0)
+        measures.setdefault(question.lang, []).append(measured)
     count = len(judged.questions)
     return {
         "set": judged.name,
         "documents": len(ids),
         "queries": count,
-        **{name: round(value / count, 4) for name, value in sums.items()},
+        **_mean([measured for own in measures.values() for measured in own]),
         "ms_per_query": round((reading_s + scoring_s) * 1000 / count, 3),
         "read_ms_per_query": round(reading_s * 1000 / count, 3),
+        "languages": [
+            {"lang": lang, "queries": len(own), **_mean(own)}
+            for lang, own in sorted(measures.items())
+            if lang
+        ],
     }
 
 
@@ -162,16 +203,24 @@ def _tie_key(document_id: str) -> int:
 
 
 def _judge(
-    grades: Mapping[str, int],
-    gains: Integers,
-    eligible: npt.NDArray[np.bool_],
-    sums: dict[str, float],
-) -> None:
-    """Add the measures of one question; gains, eligible: of all documents, best first."""
-    sums["ndcg_at_10"] += ndcg(gains[:CUT].tolist(), grades)
-    sums["recall_at_10"] += _recall(gains[:CUT], grades)
-    sums["recall_at_20"] += _recall(gains[: 2 * CUT], grades)
-    sums["ndcg_at_10_eligible"] += ndcg(gains[eligible][:CUT].tolist(), grades)
+    grades: Mapping[str, int], gains: Integers, eligible: npt.NDArray[np.bool_]
+) -> dict[str, float]:
+    """Return the measures of one question. gains, eligible: of all documents, best first."""
+    values = (
+        ndcg(gains[:CUT].tolist(), grades),
+        _recall(gains[:CUT], grades),
+        _recall(gains[: 2 * CUT], grades),
+        ndcg(gains[eligible][:CUT].tolist(), grades),
+        float(eligible.any()),
+    )
+    return dict(zip(_JUDGED, values, strict=True))
+
+
+def _mean(measured: Sequence[dict[str, float]]) -> dict[str, float]:
+    return {
+        name: round(sum(row[name] for row in measured) / len(measured), 4)
+        for name in _JUDGED
+    }
 
 
 def ndcg(gains: Sequence[int], grades: Mapping[str, int]) -> float:

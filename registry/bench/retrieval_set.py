@@ -1,11 +1,13 @@
 """Retrieval sets: documents, queries, and which document answers which query.
 
-A folder with `docs.jsonl` (id, name, category, desc, params), `queries.jsonl` (id,
-text) and `qrels.tsv` (query, document, grade, under a header), as in BEIR.
+A folder with `docs.jsonl` (id, name, category, desc, params, actions), `queries.jsonl`
+(id, text, lang) and `qrels.tsv` (query, document, grade, under a header), as in BEIR.
+actions: of a site, each with name, desc and params; without any, the document is one.
+lang: the request's language, by which figures are told.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,17 +18,25 @@ T = TypeVar("T")
 _HEADER = "query-id\tcorpus-id\tscore"
 
 
+class BenchAction(msgspec.Struct, frozen=True):
+    name: str
+    desc: str = ""
+    params: str = ""
+
+
 class BenchDocument(msgspec.Struct, frozen=True):
     id: str
     name: str
     desc: str
     category: str = ""
     params: str = ""
+    actions: tuple[BenchAction, ...] = ()
 
 
 class BenchQuery(msgspec.Struct, frozen=True):
     id: str
     text: str
+    lang: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +61,26 @@ def read_set(folder: Path) -> RetrievalSet:
         raise click.ClickException(f"{folder}: no document, or no question answered")
     return RetrievalSet(
         name=folder.name, documents=documents, questions=answered, grades=grades
+    )
+
+
+def with_actions(judged: RetrievalSet, others: RetrievalSet) -> RetrievalSet:
+    """Give sites their actions: documents of another set whose ids are SITE::ACTION."""
+    actions: dict[str, list[BenchAction]] = {}
+    for document in others.documents:
+        site, parted, action = document.id.rpartition("::")
+        if parted:
+            own = BenchAction(action, document.desc, document.params)
+            actions.setdefault(site, []).append(own)
+    return replace(
+        judged,
+        documents=tuple(
+            msgspec.structs.replace(
+                document,
+                actions=document.actions or tuple(actions.get(document.id, ())),
+            )
+            for document in judged.documents
+        ),
     )
 
 

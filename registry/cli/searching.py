@@ -51,6 +51,9 @@ def search(
     tell_receipt(answer)
     for hint in answer["hints"]:
         tell_hint(hint)
+    for near in answer.get("near", ()):
+        offers = f": {', '.join(near['words'])}" if near["words"] else ""
+        console.print(f"nearest: {near['category']} ({near['sites']} sites){offers}")
 
 
 def render_result(result: dict[str, Any]) -> RenderableType:

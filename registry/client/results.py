@@ -158,6 +158,14 @@ class _WireResult(AnswerModel, frozen=True):
         )
 
 
+class NearWords(AnswerModel, frozen=True):
+    """sites: listed sites of the category. words: in which to ask for what they do."""
+
+    category: str
+    sites: int
+    words: tuple[str, ...]
+
+
 class CityWords(AnswerModel, frozen=True):
     """A city among the words of the request, which moves nothing until it is given."""
 
@@ -174,6 +182,7 @@ class WirePage(AnswerModel, frozen=True):
     next_cursor: str | None = None
     corrected: dict[str, str] = {}
     hints: tuple[CityWords, ...] = ()
+    near: tuple[NearWords, ...] = ()
 
     def page(self, first_rank: int) -> "SearchPage":
         return SearchPage(
@@ -184,6 +193,7 @@ class WirePage(AnswerModel, frozen=True):
             next_cursor=self.next_cursor,
             corrected=self.corrected,
             hints=self.hints,
+            near=self.near,
         )
 
 
@@ -191,7 +201,8 @@ class SearchPage(AnswerModel, frozen=True):
     """A page of ranked sites, the best first; iterate over it, or take `results`.
 
     ranking: the receipt of its record, by which a choice is reported. hints: cities that
-    the words name. corrected: what was looked for besides a mistyped word.
+    the words name. corrected: what was looked for besides a mistyped word. near: of an
+    empty answer, the nearest categories.
     """
 
     ranking: RecordReceipt
@@ -199,6 +210,7 @@ class SearchPage(AnswerModel, frozen=True):
     next_cursor: str | None = None
     corrected: dict[str, str] = {}
     hints: tuple[CityWords, ...] = ()
+    near: tuple[NearWords, ...] = ()
 
     def __iter__(self) -> Iterator[RankedResult]:
         return iter(self.results)

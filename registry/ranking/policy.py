@@ -28,7 +28,9 @@ from registry.ranking.word_lists.vocabulary import (
     EVERYDAY_WORDS,
     GENERIC_WORDS,
     NON_LOCAL_CATEGORIES,
+    REAL_WORDS,
     STOP_WORDS,
+    TRADE_WORDS,
 )
 
 FULL = 10_000
@@ -86,13 +88,11 @@ class Policy:
     )
     act_words: tuple[str, ...] = _words(
         ACT_WORDS,
-        "what is done at sites of every trade: it tells little of which site can do "
-        "it; words are listed as written, so that books are no booking",
+        "done at sites of every trade, it tells little; as written: books are no booking",
     )
     asking_words: tuple[str, ...] = _words(
         ASKING_WORDS,
-        "they ask for nothing in particular, but color what a request means: these stop "
-        "words count in its meaning, never in its words",
+        "they color what a request means: stop words that count in its meaning alone",
     )
     generic_words: tuple[str, ...] = _words(
         GENERIC_WORDS,
@@ -100,13 +100,15 @@ class Policy:
     )
     everyday_words: tuple[str, ...] = _words(
         EVERYDAY_WORDS,
-        "nor are these masked as one word of a longer name; most everyday words need "
-        "no listing, because the encoder's vocabulary has them in one piece",
+        "nor are these in a longer name; most the encoder's vocabulary has in one piece",
+    )
+    trade_words: tuple[str, ...] = _words(
+        TRADE_WORDS,
+        "the same in scripts of which the encoder's vocabulary has few words",
     )
     split_words: tuple[str, ...] = _words(
         SPLIT_WORDS,
-        "these are written in one word or in two, and count as one; with a hyphen here, "
-        "only if there is one: to check out a film is no checkout",
+        "in one word or in two, these count as one; with a hyphen here, if there is one",
     )
     name_parts: tuple[str, ...] = _words(
         NAME_PARTS,
@@ -124,6 +126,10 @@ class Policy:
     spelled_words: tuple[str, ...] = _words(
         SPELLED_WORDS,
         "common in requests: with the other lists all that a slip is corrected to",
+    )
+    real_words: tuple[str, ...] = _words(
+        REAL_WORDS,
+        "sneakers are no speakers: words of seven languages, near to listed ones",
     )
     correction_letters_min: int = _constant(
         5, "shorter words are near to too many others; of five letters two change place"
@@ -160,8 +166,7 @@ class Policy:
     )
     length_pivot_milli: int = _constant(
         40_000,
-        "weighted distinct words of a usual site; a constant, because a mean would "
-        "let each site's text move all the others' scores",
+        "words of a usual site; with a mean each site's text would move all the others'",
     )
     scored_terms: int = _constant(
         8, "the rarest words carry a long request; nobody matches all of it"
@@ -175,14 +180,11 @@ class Policy:
     embedding_word_weight: int = _constant(4, "quarters: the unit, of request and site")
     embedding_act_weight: int = _constant(
         1,
-        "quarters: otherwise whoever orders bread means everything that is ordered; "
-        "words alone need no such correction, as they weigh less the more sites say "
-        "them",
+        "quarters: otherwise whoever orders bread means everything that is ordered",
     )
     piece_letters_full: int = _constant(
         5,
-        "a piece of a word means something in proportion to its letters: strings "
-        "that fall into crumbs are noise and must not resemble anything",
+        "strings that fall into crumbs are noise and must not resemble anything",
     )
 
     sentence_texts_max: int = _constant(
@@ -217,8 +219,7 @@ class Policy:
     )
     full_relevance_bp: int = _constant(
         7000,
-        "what a site reaches whose action name and description say the request; "
-        "without it the factor would use half of its range and of its weight",
+        "reached by who says the request in an action's name and description: a full 1",
     )
     meaning_min_bp: int = _constant(
         3600,

@@ -215,7 +215,7 @@ def primary_language(tag: str) -> str:
 
 def _granted(site: Site, mask: Mask) -> tuple[str, ...]:
     return _distinct(
-        " ".join(mask.cut(split_words(name)))
+        " ".join(mask.words(name))
         for name, is_granted in site.permissions
         if is_granted
     )

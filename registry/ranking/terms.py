@@ -2,9 +2,10 @@
 """Splitting of text into words, and stemming of words into terms.
 
 A word is a casefolded run of letters, marks and digits; identifiers are split where
-their case changes, and a few words that are also written in two are put together
-(e-mail, check in). Scripts written without spaces become overlapping runs of
-characters. A term is the Snowball stem of a word, by the stemmer of its script; queries
+their case changes, digits stay with up to three letters (MP3, B2B, 4K), and a few words
+that are also written in two are put together (e-mail, check in). Scripts written without
+spaces are cut where the script changes, as from kanji to kana, and become overlapping
+runs of characters: no dictionary did better (docs/lab/0155). A term is the Snowball stem of a word, by the stemmer of its script; queries
 and documents are stemmed alike, word by word and without a guess at the language, so a
 wrong stem is wrong on both sides.
 """
@@ -26,26 +27,28 @@ from registry.ranking.word_lists.spelling_lists import SPLIT_WORDS
 
 LONGEST = 64
 """Letters of a word; longer runs are passed through as they are, to keep caches small."""
-_MARKS = "".join(
+MARKS = "".join(
     chr(code)
     for code in range(0x300, 0x3100)
     if unicodedata.category(chr(code))[0] == "M"
 )
-_WORD = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*")
+_WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*")
 _CASED = list(map(chr, range(0x530)))
 _LOWER = "".join(letter for letter in _CASED if letter.islower() and letter.isalpha())
 _UPPER = "".join(letter for letter in _CASED if letter.isupper())
 _CASE_CHANGE = re.compile(
     rf"(?<=[{_LOWER}])(?=[{_UPPER}])|(?<=[A-Z])(?=[A-Z][a-z])"
-    r"|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])"
+    rf"|(?<=[^\W\d_][{_LOWER}]{{3}})(?=\d)|(?<=[{_UPPER}]{{4}})(?=\d)"
+    rf"|(?<=\d)(?=[^\W\d_][{_LOWER}]{{3}})"
 )
 _ENGLISH_ENDING = re.compile(
     r"(?<=[^\W_])['\u2019](?:s|t|d|m|ll|re|ve)\b", re.IGNORECASE
 )
 _UNSPACED = re.compile(
     "(?P<letters>[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+)"  # Thai, Lao, Myanmar, Khmer
-    "|[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"  # kana, Han, Hangul
-    "\U00020000-\U0003ffff]+"
+    "|[\u3040-\u309f][\u3040-\u309f\u30fc]*|[\u30a0-\u30ff]+"  # hiragana, katakana
+    "|[\uac00-\ud7af]+"  # Hangul
+    "|[\u3005\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]+"  # Han
 )
 _STEMMERS = {
     script: Stemmer.Stemmer(language, 0)

@@ -164,7 +164,9 @@ def test_an_answer_has_exactly_the_documented_members(
     registry: RunningRegistry,
 ) -> None:
     answer = registry.search(city="Amman", country="JO")
-    expect.members(answer, "ranking results facets corrected place nextCursor hints")
+    expect.members(
+        answer, "ranking results facets corrected place nextCursor hints near"
+    )
     assert answer["facets"] == {}
     expect.members(
         answer["ranking"],
@@ -399,6 +401,7 @@ def test_nonsense_gets_an_empty_list_that_is_on_record(
     assert answer["results"] == []
     assert answer["ranking"]["eligible"] == 0
     assert answer["nextCursor"] is None
+    assert answer["near"] == []
     record = registry.http.get(f"/v1/rankings/{answer['ranking']['id']}").json()
     assert disclosed_in(record)["answer"] == {"eligible": 0, "order": []}
 

@@ -44,8 +44,51 @@ def test_a_set_that_is_found_whole_gets_full_marks(tmp_path: Path) -> None:
     output = json.loads(result.stdout)
     figures = ("ndcg_at_10", "recall_at_10", "recall_at_20", "ndcg_at_10_eligible")
     assert [output[name] for name in figures] == [1.0] * 4
+    assert output["answered"] == 1.0
+    assert output["sets"][0]["languages"] == []
     assert output["ms_per_query"] > 0
     assert output["sets"][0]["queries"] == 3
+
+
+def test_figures_are_told_by_language_where_requests_have_one(tmp_path: Path) -> None:
+    questions = [
+        {"id": "1", "text": "will it rain tomorrow", "lang": "en"},
+        {"id": "2", "text": "einen Tisch für drei Gäste reservieren", "lang": "de"},
+        {"id": "3", "text": "weather", "lang": "en"},
+    ]
+    queries = "\n".join(map(json.dumps, questions))
+    folder = write_set(tmp_path, queries=queries)
+    (own,) = json.loads(run(str(folder), "--json"))["sets"]
+    by_language = {row["lang"]: row for row in own["languages"]}
+    assert {lang: row["queries"] for lang, row in by_language.items()} == {
+        "en": 2,
+        "de": 1,
+    }
+    assert by_language["de"]["ndcg_at_10"] == by_language["de"]["answered"] == 1.0
+    assert by_language["en"]["ndcg_at_10"] < 1.0, (
+        "the third is judged to want currencies"
+    )
+    assert "  de" in run(str(folder))
+
+
+def test_sites_have_their_own_actions_or_those_of_another_set(tmp_path: Path) -> None:
+    site = {"id": "a", "name": "", "desc": "", "actions": [{"name": "bookTable"}]}
+    bare = {"id": "b", "name": "", "desc": ""}
+    of_b = {"id": "b::rain", "name": "", "desc": "Forecast of rain for tomorrow"}
+    folder = write_set(tmp_path / "own", docs=f"{json.dumps(site)}\n{json.dumps(bare)}")
+    qrels = "query-id\tcorpus-id\tscore\n1\tb\t1\n2\ta\t1\n"
+    (folder / "qrels.tsv").write_text(qrels)
+    others = write_set(tmp_path / "others", docs=json.dumps(of_b))
+    without = json.loads(run(str(folder), "--json"))
+    given = json.loads(run(str(folder), "--actions", str(others), "--json"))
+    assert without["ndcg_at_10_eligible"] == 0.5
+    assert given["ndcg_at_10_eligible"] == 1.0
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(relevance, arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout
 
 
 def test_the_time_to_read_is_a_part_of_the_time(tmp_path: Path) -> None:

@@ -65,6 +65,10 @@ class Index:
             for row in np.flatnonzero(part.alive[: len(part.segment)]).tolist()
         }
 
+    def containing(self, hash_: int) -> int:
+        """Return how many sites have a term or keyword."""
+        return self.bound.containing([hash_])[0] - self._dead(hash_)
+
     def _dead(self, hash_: int) -> int:
         at = find_hash(self.dead_terms, hash_) if len(self.dead_terms) else None
         return 0 if at is None else int(self.dead_counts[at])

@@ -1,8 +1,13 @@
 # ruff: noqa: RUF001  letters of other scripts are what this is about
 """The word lists of the default policy.
 
-Part of the policy's hash: changing a word changes the ranking.
+Part of the policy's hash: changing a word changes the ranking. The longest stand in files
+beside this one: `real_words.txt`, made by tests/unit/ranking/make_real_words.py, and
+`trade_words.txt`, plain nouns of trades in other scripts than Latin, written by hand in
+the form in which words are compared.
 """
+
+from importlib.resources import files
 
 
 def listed(text: str) -> tuple[str, ...]:
@@ -64,7 +69,8 @@ _GRAMMAR_IN_OTHER_SCRIPTS = """
     """
 _GRAMMAR_WITHOUT_SPACES = """
     我想 我要 我们 请帮 帮我 想要 一个 可以 怎么 哪里 什么 需要 想找 请问 给我 我的 这个 那个
-    です ます した して たい さい する ます から まで など ださ くだ 下さ
+    です ます した して たい さい する から まで など ださ くだ てほ ほし しい もら らう
+    は が を に で と の も へ や お ご か ね よ
     해줘 해주 주세 세요 하고 싶어 어요 에서 으로 하는 있는 입니 니다
     อยา ยาก ต้อ ของ และ ที่ ฉัน
     """
@@ -216,3 +222,11 @@ NON_LOCAL_CATEGORIES = listed(
     streaming technology tools translation video weather
     """
 )
+
+
+def _in_file(name: str) -> tuple[str, ...]:
+    return listed(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+
+
+REAL_WORDS = _in_file("real_words.txt")
+TRADE_WORDS = _in_file("trade_words.txt")

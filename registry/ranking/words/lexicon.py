@@ -7,7 +7,8 @@ An unknown word is taken apart where it consists of listed words (`addtocart`), 
 takes the plain vowel where that makes it known (`zuerich`); both in sites and requests.
 In requests an unknown word that is a slip of the keyboard away from a listed one is
 searched in both forms, and the answer tells so. Only listed words are corrections: the
-encoder knows too many pieces and languages to tell a slip from a name.
+encoder knows too many pieces and languages to tell a slip from a name. What is a word of
+another language (`real_words`) is no slip.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -60,7 +61,8 @@ class Lexicon:
     def __init__(self, pieces: Iterable[str], policy: Policy) -> None:
         """Index the words. pieces: of the encoder that start a word, in any case."""
         listed = _listed_words(policy)
-        closed = {*policy.closed_words, *map(_joined, policy.split_words)}
+        joined = map(_joined, policy.split_words)
+        closed = {*policy.closed_words, *policy.real_words, *joined}
         self._policy = policy
         self._longest_word = policy.word_letters_max
         self._stop = word_set(policy.stop_words)

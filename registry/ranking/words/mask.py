@@ -8,10 +8,12 @@ A word is no mark if it is an everyday word. That is decided offline and for eac
 alone, so that no site's text depends on other sites: the policy lists the word (a noun of
 a trade, an act, grammar), or the encoder's vocabulary has it in one piece. That vocabulary
 was made by merging the most frequent pairs of a very large corpus, so a whole word in it
-is in common use. It has mostly Latin letters and can not judge other scripts: there, names
-are cut whole only. The name of the site's place, by the gazetteer, is no mark either.
+is in common use. Of scripts other than Latin it has few words; there the policy's list of
+trades judges. What words do not show is cut from the text before: names in scripts without
+spaces, and names written in another script than the site's (`transcribed_names`). The name
+of the site's place, by the gazetteer, is no mark either.
 
-EverydayWords words stay, because cutting them would make a plainly named trader invisible
+Everyday words stay, because cutting them would make a plainly named trader invisible
 for its own trade, and would let the choice of a name change the score.
 """
 
@@ -24,11 +26,10 @@ from functools import lru_cache, partial
 import idna
 
 from registry.ranking.encoders.encoder import Encoder
-from registry.ranking.letters import with_plain_vowels
+from registry.ranking.letters import script_of, with_plain_vowels
 from registry.ranking.memo import Memo
 from registry.ranking.policy import Policy
 from registry.ranking.terms import (
-    is_latin,
     plain_text,
     runs_of,
     split_words,
@@ -36,6 +37,10 @@ from registry.ranking.terms import (
     stem_set,
     stems,
     word_set,
+)
+from registry.ranking.words.transcribed_names import (
+    TranscribedNames,
+    unspaced_marks,
 )
 
 _UMLAUTS = str.maketrans(
@@ -48,6 +53,10 @@ _UMLAUTS = str.maketrans(
         "\u00dc": "Ue",
     }
 )
+_JUDGED_SCRIPTS = frozenset(
+    {"LATIN", "CYRILLIC", "GREEK", "ARABIC", "HEBREW", "DEVANAGARI"}
+)
+"""Scripts with spaces whose everyday words are listed; of others names are cut whole."""
 _NAME_PARTS = re.compile(r"[|:,()\u00b7\u2022\u2013\u2014]|\s-\s")
 
 
@@ -78,12 +87,13 @@ def _everyday_memo(encoder: Encoder, policy: Policy) -> Memo[bool]:
 def _is_everyday(word: str, *, encoder: Encoder, policy: Policy) -> bool:
     term = stem(word)
     return (
-        not is_latin(word)
-        or word.isdecimal()
+        word.isdecimal()
+        or script_of(word) not in _JUDGED_SCRIPTS
         or word in word_set(policy.stop_words)
         or term in stem_set(policy.generic_words)
         or term in stem_set(policy.everyday_words)
         or term in stem_set(policy.act_words)
+        or term in stem_set(policy.trade_words)
         or encoder.is_one_piece(word)
         or encoder.is_one_piece(term)
     )
@@ -95,17 +105,23 @@ class Mask:
 
     marks: stems of single words, which are cut unless the word is an everyday one.
     first: texts without any of these stems are left as they are.
+    transcribed: of the same names, what a text's words do not show.
     """
 
     phrases: tuple[tuple[str, ...], ...]
     joined: frozenset[str]
     marks: frozenset[str]
     everyday: EverydayWords
+    transcribed: TranscribedNames
     first: frozenset[str] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         heads = frozenset(phrase[0] for phrase in self.phrases)
         object.__setattr__(self, "first", heads | self.joined | self.marks)
+
+    def words(self, text: str) -> list[str]:
+        """Return the words of a text without any name."""
+        return self.cut(split_words(self.transcribed.cut(text)))
 
     def cut(self, words: Sequence[str]) -> list[str]:
         """Return the words without any phrase or mark."""
@@ -116,7 +132,7 @@ class Mask:
 
     def cut_text(self, text: str) -> str:
         """Return the text without any phrase or mark, as `plain_text`."""
-        runs = runs_of(text)
+        runs = runs_of(self.transcribed.cut(text))
         words = [word for run in runs for word in run.words]
         terms = stems(words)
         if not self.first.isdisjoint(terms):
@@ -163,12 +179,12 @@ def make_mask(
     hosts = {host, registrable_domain, label}
     parts = {name, *_NAME_PARTS.split(name), *hosts, *map(_in_letters, hosts)}
     spellings = parts.union(map(_with_plain_umlauts, parts))
-    own = {tuple(split_words(part)) for part in spellings} - {()}
-    generic = stem_set(everyday.policy.generic_words)
-    phrases = [
-        words for words in own if len(words) > 1 or stem(words[0]) not in generic
-    ]
-    single = _single_words(name, host.removesuffix(f".{suffix}"))
+    policy = everyday.policy
+    names = {part for part in spellings if not _is_plain_noun(part, policy)}
+    phrases = {tuple(split_words(part)) for part in names} - {()}
+    single = list(_single_words(name, host.removesuffix(f".{suffix}")))
+    marks = [word for word in single if not everyday.has(word)]
+    unspaced = unspaced_marks(name, policy.trade_words)
     return Mask(
         phrases=tuple(
             sorted(
@@ -177,8 +193,18 @@ def make_mask(
             )
         ),
         joined=frozenset(stem("".join(words)) for words in phrases),
-        marks=frozenset(stem(word) for word in single if not everyday.has(word)),
+        marks=frozenset(map(stem, marks)),
         everyday=everyday,
+        transcribed=TranscribedNames(
+            frozenset({*names, *marks, *unspaced}), everyday.has
+        ),
+    )
+
+
+def _is_plain_noun(part: str, policy: Policy) -> bool:
+    words = split_words(part)
+    return part.strip() in word_set(policy.trade_words) or (
+        len(words) == 1 and stem(words[0]) in stem_set(policy.generic_words)
     )
 
 

@@ -95,7 +95,7 @@ class SiteTextReader:
     def action(self, action: Action) -> ActionWords:
         policy = self._policy
         words = split_words(action.name)
-        masked = self.mask.cut(words)
+        masked = self.mask.words(action.name)
         plain = " ".join(masked)
         inputs = " \n ".join(
             [f"{p.name} \n {p.description}" for p in action.parameters]
@@ -119,13 +119,13 @@ class SiteTextReader:
         )
 
     def _content(self, text: str, limit: int) -> list[str]:
-        if text.isascii():
+        if text.isascii() and self.mask.transcribed.is_latin:
             runs = text.split()
             terms = chain.from_iterable(map(self._runs.stems.__getitem__, runs))
             if self._looked_at.isdisjoint(terms):
                 content = chain.from_iterable(map(self._runs.content.__getitem__, runs))
                 return list(dict.fromkeys(content))[:limit]
-        masked = self.mask.cut(split_words(text))
+        masked = self.mask.words(text)
         return self._lexicon.content_words(masked, limit=limit)
 
 

@@ -16,7 +16,10 @@ from registry.db.log.seeds import CommittedSeed
 from registry.errors import Refused, Unavailable
 from registry.index.columns.filters import Filters
 from registry.index.query.facets import Facets, count_facets
+from registry.index.query.index import Index
 from registry.index.query.index_searcher import is_compiled
+from registry.index.query.near import NearCategory, near_categories
+from registry.index.query.scoring_parameters import Query
 from registry.index.query.search import Ranked, prepare_query, search
 from registry.ranking.explain import FACTOR_NAMES, Explanation
 from registry.ranking.ties import OrderKey, make_seed
@@ -67,7 +70,7 @@ class Answer:
 
     corrected: for each mistyped word the one that was looked for besides. mentions:
     cities in the words of a request that says nowhere where it is asked from. facets: by
-    their names in requests. number: of the record among those of its operator; None:
+    their names in requests. near: what is told where no site is eligible. number: of the record among those of its operator; None:
     the request was anonymous. brief: the results in brief; results is empty then.
     """
 
@@ -80,6 +83,7 @@ class Answer:
     corrected: Mapping[str, str]
     mentions: tuple[CityMention, ...]
     facets: Facets
+    near: tuple[NearCategory, ...]
     results: tuple[Result, ...]
     brief: tuple[BriefResult, ...]
     promise: Promise
@@ -134,8 +138,7 @@ class Searcher:
     ) -> Answer:
         """Rank, put on record and answer.
 
-        cell: geohash of the user's surroundings, or None. filters: those of the query,
-        resolved. operator: for whom the ranking is counted; None: anonymous.
+        cell: geohash of the user's surroundings. filters: the query's, resolved.
         Raises: Unavailable if the registry is starting or the log is stalled; Refused
         where the secret that orders the answer's ties is due to be revealed.
         """
@@ -144,7 +147,7 @@ class Searcher:
         page = continuation or self._first_page(query.nonce, now)
         seed = await self._seed_of(page.at, now)
         tie_seed = _draw_tie_seed(seed, query, cell, filters, page)
-        ranked, facets = await self._rank(query, cell, filters, page, tie_seed)
+        ranked, facets, near = await self._rank(query, cell, filters, page, tie_seed)
         summaries = await self._entries.find([site.site_id for site in ranked.sites])
         brief = await self._brief(query, ranked, summaries)
         record, number = await self._record(
@@ -164,6 +167,7 @@ class Searcher:
             corrected=ranked.corrected,
             mentions=self._mentions_in(query, cell),
             facets=facets,
+            near=near,
             results=() if brief else _results(ranked, summaries, page.rank),
             brief=brief,
             promise=self.promiser.promise(record.leaf_hash, now),
@@ -179,7 +183,7 @@ class Searcher:
         """
         page = self._first_page("", self._ids.clock())
         seed = await self._seed_of(page.at, page.at)
-        ranked, facets = await self._rank(query, cell, filters, page, seed.secret)
+        ranked, facets, _ = await self._rank(query, cell, filters, page, seed.secret)
         return ranked.eligible, facets
 
     async def _brief(
@@ -229,12 +233,12 @@ class Searcher:
         filters: Filters,
         page: Continuation,
         tie_seed: bytes,
-    ) -> tuple[Ranked, Facets]:
+    ) -> tuple[Ranked, Facets, tuple[NearCategory, ...]]:
         """Rank off the event loop where the index or the encoder is felt."""
         index, encoder = self.follower.index, self.follower.encoder
         policy = self.follower.policy
 
-        def rank() -> tuple[Ranked, Facets]:
+        def rank() -> tuple[Ranked, Facets, tuple[NearCategory, ...]]:
             prepared = prepare_query(
                 query.q, encoder, policy, cell=cell, filters=filters
             )
@@ -246,17 +250,13 @@ class Searcher:
                 k=query.limit,
                 after=page.order_key,
             )
-            if not query.facets:
-                return ranked, {}
-            fields = [FIELD_OF_FACET[name] for name in query.facets]
-            counts = count_facets(
-                index, prepared, ranked.term_weights, now=page.at, fields=set(fields)
+            weights, now = ranked.term_weights, page.at
+            near = (
+                ()
+                if ranked.eligible
+                else near_categories(index, prepared, weights, now=now)
             )
-            return ranked, {
-                name: counts[field]
-                for name, field in FIELD_OF_FACET.items()
-                if field in counts
-            }
+            return ranked, _facets(query, index, prepared, weights, now), near
 
         cost = FACETS_COST if query.facets else 1
         if encoder.is_quick and cost * len(index) < SMALL_INDEX[is_compiled()]:
@@ -356,6 +356,22 @@ def _probes_of(explanation: Explanation) -> Probes:
 def _place_of(explanation: Explanation) -> int:
     facts = explanation.proximity.facts
     return facts.geonames_id if facts.local else PLACELESS
+
+
+def _facets(
+    query: SearchQuery,
+    index: Index,
+    prepared: Query,
+    term_weights: Mapping[str, int],
+    now: datetime,
+) -> Facets:
+    if not query.facets:
+        return {}
+    fields = {FIELD_OF_FACET[name] for name in query.facets}
+    counts = count_facets(index, prepared, term_weights, now=now, fields=fields)
+    return {
+        name: counts[field] for name, field in FIELD_OF_FACET.items() if field in counts
+    }
 
 
 def _next_page(page: Continuation, ranked: Ranked) -> Continuation | None:

@@ -65,6 +65,7 @@ class Searching:
             eligible=0,
             is_exact=True,
             corrected={},
+            near=(),
             mentions=(),
             facets={},
             results=(),

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.ranking.encoders.encoder import Encoder, load_encoder
-from registry.ranking.policy import DEFAULT_POLICY, FULL
+from registry.ranking.policy import DEFAULT_POLICY, FULL, POLICIES, Policy
 from registry.ranking.profile import Profile
 from registry.ranking.relevance import ParsedQuery, parse_query, parse_word_by_word
 from registry.ranking.terms import typed_words
@@ -160,6 +160,15 @@ def test_a_slip_is_recognised(lexicon: Lexicon, typed: str, meant: str) -> None:
         pytest.param("expertise", id="two letters away with others"),
         pytest.param("healthy", id="derived"),
         pytest.param("tabel", id="a word of another language"),
+        pytest.param("sneakers", id="no speakers"),
+        pytest.param("waiter", id="no water"),
+        pytest.param("stairs", id="no stars"),
+        pytest.param("billig", id="german"),
+        pytest.param("domani", id="italian"),
+        pytest.param("combien", id="french"),
+        pytest.param("muziek", id="dutch"),
+        pytest.param("direccion", id="spanish"),
+        pytest.param("noites", id="portuguese"),
         pytest.param("chord", id="five letters, one of them too many"),
         pytest.param("rover", id="five letters, one of them other"),
         pytest.param("nike", id="four letters"),
@@ -177,6 +186,12 @@ def test_a_slip_is_recognised(lexicon: Lexicon, typed: str, meant: str) -> None:
 )
 def test_what_may_be_right_is_left_alone(lexicon: Lexicon, word: str) -> None:
     assert lexicon.correction_of(word) is None
+
+
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+def test_no_word_of_another_language_is_taken_for_a_slip(policy: Policy) -> None:
+    lexicon = lexicon_of(load_encoder(policy), policy)
+    assert [word for word in policy.real_words if lexicon.correction_of(word)] == []
 
 
 @given(st.text(LETTERS, max_size=40))

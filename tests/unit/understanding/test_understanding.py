@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001  letters of other scripts are what this is about
 """The operating point of eligibility, on requests of many kinds and languages.
 
 The bounds are what the policy reaches on all requests, a little loosened; how it was
@@ -66,3 +67,42 @@ def test_what_nobody_does_is_not_answered(
     name: str, most: int, answers: dict[str, Ranked]
 ) -> None:
     assert answered(name, answers) <= most
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("\u202erepair my bicycle\u202c", id="right to left override"),
+        pytest.param("re\u200dpair my bi\u2060cy\u00adcle", id="invisible letters"),
+        pytest.param("repair my \u200bbicycle\ufeff", id="zero width"),
+        pytest.param("repair мой 自転車 دراجة bicycle", id="mixed scripts"),
+        pytest.param("ｒｅｐａｉｒ ｍｙ ｂｉｃｙｃｌｅ", id="full width"),
+        pytest.param("𝓻𝓮𝓹𝓪𝓲𝓻 𝓶𝔂 𝓫𝓲𝓬𝔂𝓬𝓵𝓮", id="mathematical letters"),
+        pytest.param("🚲🔧 repair my bicycle " + "😀" * 400, id="with emoji"),
+    ],
+)
+def test_odd_writing_is_understood(town: Index, text: str) -> None:
+    assert hosts(ask(town, text))[0] in {"radhaus-kreuz", "maple-spoke"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("😀" * 500, id="500 emoji"),
+        pytest.param("👩\u200d👩\u200d👧" * 160, id="emoji sequences"),
+        pytest.param("x" * 4_000, id="a word of 4,000 letters"),
+        pytest.param("漢" * 4_000, id="a run of 4,000 characters"),
+        pytest.param("a" + "\u0301" * 3_000, id="marks piled up"),
+        pytest.param("aя漢ع" * 200, id="scripts in one word"),
+        pytest.param("\U000e0041" * 300, id="tags"),
+        pytest.param("\u202e\u202d\u2066" * 300, id="directions alone"),
+        pytest.param("\uf8d0\uf8d1 \uf8d2", id="private use"),
+        pytest.param("a\x00b \ufffd\ufffe", id="no characters"),
+        pytest.param("ብስክሌቴን ጠግኑልኝ", id="amharic"),
+        pytest.param("ველოსიპედის შეკეთება", id="georgian"),
+        pytest.param("என் மிதிவண்டியை சரிசெய்", id="tamil"),
+        pytest.param("rераir my biсyсlе", id="letters that look alike"),
+    ],
+)
+def test_what_is_not_understood_gets_nothing(town: Index, text: str) -> None:
+    assert ask(town, text).eligible == 0
