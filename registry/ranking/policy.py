@@ -266,6 +266,9 @@ class Policy:
     richness_auth_bp: int = _constant(750, "it says whether a login is needed")
     richness_sensitivity_bp: int = _constant(750, "it says what it changes")
     described_words: int = _constant(3, "fewer words repeat the name")
+    relevant_description_words: int = _constant(
+        1, "a name alone is soon made like a request; it counts where there is no more"
+    )
 
     # Quality
     quality_success_bp: int = _constant(5000, "half: did the probe get a right answer")
@@ -298,9 +301,7 @@ class Policy:
     duplicate_signature_bytes: int = _constant(
         25, "of 32: who says three quarters of the same is one offer with it"
     )
-    signature_site_weight: int = _constant(
-        4, "shops of one platform share their actions, not what they say of themselves"
-    )
+    signature_site_weight: int = _constant(4, "shops of a platform share their actions")
     publisher_places_max: int = _constant(
         256, "bounds what one publisher can occupy, and the work of comparing"
     )

@@ -115,12 +115,16 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """The texts of a site, as words. mask: of its own name. text: see `SiteWords`."""
+    """The texts of a site, as words. mask: of its own name. text: see `SiteWords`.
+
+    relevant: its actions, without words where these do not count in relevance.
+    """
 
     mask: Mask
     text: str
     about: Sequence[str]
     actions: Sequence[ActionWords]
+    relevant: Sequence[ActionWords]
 
 
 def make_profiles(
@@ -133,7 +137,7 @@ def make_profiles(
     """
     readings = [_reading_of(subject, encoder, policy) for subject in subjects]
     read = [
-        _read(subject.site, how)
+        _read(subject.site, how, policy)
         for subject, how in zip(subjects, readings, strict=True)
     ]
     embeddings = encoder.encode_sites(list(map(_site_words, read)))
@@ -164,9 +168,25 @@ def _reading_of(subject: Subject, encoder: Encoder, policy: Policy) -> SiteTextR
     )
 
 
-def _read(site: Site, reading: SiteTextReader) -> _Read:
+def _read(site: Site, reading: SiteTextReader, policy: Policy) -> _Read:
     actions = [reading.action(action) for action in site.actions]
-    return _Read(reading.mask, reading.text(site), reading.about(site), actions)
+    return _Read(
+        mask=reading.mask,
+        text=reading.text(site),
+        about=reading.about(site),
+        actions=actions,
+        relevant=_relevant(actions, policy),
+    )
+
+
+def _relevant(actions: Sequence[ActionWords], policy: Policy) -> list[ActionWords]:
+    """Leave out the words of undescribed actions, unless there are no others."""
+    least = policy.relevant_description_words
+    is_described = [len(action.description) >= least for action in actions]
+    return [
+        action if described or not any(is_described) else action.without_words()
+        for action, described in zip(actions, is_described, strict=True)
+    ]
 
 
 def _put_together(
@@ -185,7 +205,7 @@ def _put_together(
         local=not is_placeless(category, policy),
         place_id=place.geonames_id if place else 0,
         site_terms=distinct_terms(read.about),
-        actions=tuple(map(_action_profile, read.actions)),
+        actions=tuple(map(_action_profile, read.relevant)),
         embedding=embedding,
         capability_depth=depth,
         quality=quality(subject.probes, policy),
@@ -233,10 +253,10 @@ def _distinct(values: Iterable[str]) -> tuple[str, ...]:
 def _site_words(read: _Read) -> SiteWords:
     return SiteWords(
         about=read.about,
-        names=[action.name for action in read.actions],
-        descriptions=[action.description for action in read.actions],
-        parameters=[action.parameters for action in read.actions],
-        texts=[read.text, *(action.text for action in read.actions)],
+        names=[action.name for action in read.relevant],
+        descriptions=[action.description for action in read.relevant],
+        parameters=[action.parameters for action in read.relevant],
+        texts=[read.text, *(own.text for own in read.relevant if any(own.terms))],
     )
 
 

@@ -47,6 +47,11 @@ class ActionWords(NamedTuple):
     parameters: Sequence[str]
     terms: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 
+    def without_words(self) -> "ActionWords":
+        return self._replace(
+            text="", name=(), description=(), parameters=(), terms=((), (), ())
+        )
+
 
 class _Runs:
     """Memos of runs of ASCII without a space, shared by all sites.

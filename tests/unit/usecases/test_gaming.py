@@ -17,6 +17,7 @@ from registry.index.query.search import RankedSite, prepare_query, search
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.profile import Profile
+from registry.sites.action import Action
 from registry.sites.gazetteer import Gazetteer
 from registry.sites.place import cell_of
 from registry.sites.site import LocationClaim
@@ -144,3 +145,58 @@ def test_shops_of_one_platform_that_say_what_is_theirs_keep_their_places(
     ]
     answer = town.ask(town.listed(shops), REQUESTS[0], ("Amman", "JO"))
     assert sorted(joined(answer)) == [*range(len(own))]
+
+
+def gains(town: Town, members: Sequence[Member], text: str) -> list[float]:
+    """Return the points in Amman of the restaurant as it is, then of each; 0 if absent."""
+    joining = town.listed([replace(HONEST, host="own.com"), *members])
+    scores = []
+    for profile in joining:
+        answer = town.ask([profile], text, ("Amman", "JO"))
+        own = [
+            row.score
+            for row in answer
+            if profile.site_id in (row.site_id, *row.sharing)
+        ]
+        scores.append(own[0] / 1e6 if own else 0.0)
+    return scores
+
+
+def with_actions(*more: Action) -> Member:
+    return replace(HONEST, host="more.com", actions=(*HONEST.actions, *more))
+
+
+@pytest.mark.parametrize("text", [*REQUESTS, "vegan menu", "find a hotel room"])
+def test_actions_named_like_the_request_gain_next_to_nothing(
+    text: str, town: Town
+) -> None:
+    words = text.replace(" ", "_")
+    echo = with_actions(Action(name=words), Action(name=f"please_{words}_now"))
+    before, after = gains(town, [echo], text)
+    assert after - before <= 4
+    assert bool(after) == bool(before)
+
+
+def test_names_of_other_trades_bring_no_place_among_them(town: Town) -> None:
+    foreign = [
+        Action(name=action.name)
+        for member in CAST
+        if member.category != HONEST.category
+        for action in member.actions[:1]
+    ]
+    (fake,) = town.listed([with_actions(*foreign)])
+    requests = (
+        "see a dentist",
+        "order fresh bread",
+        "find a hotel room",
+        "bicycle repair",
+    )
+    for text in requests:
+        answer = town.ask([fake], text, ("Amman", "JO"))
+        assert fake.site_id not in {row.site_id for row in answer[:3]}
+
+
+def test_where_no_action_is_described_names_count(town: Town) -> None:
+    bare = [replace(action, description="", parameters=()) for action in HONEST.actions]
+    (profile,) = town.listed([replace(HONEST, host="bare.com", actions=tuple(bare))])
+    assert joined(town.ask([profile], "reserve a table", ("Amman", "JO")))
