@@ -22,7 +22,7 @@ def hash_bytes(content: bytes) -> int:
 
 
 def find_hash(hashes: npt.NDArray[np.uint64], hash_: int) -> int | None:
-    """Its place among hashes that ascend, or None."""
+    """Return its position among ascending hashes, or None."""
     at = int(np.searchsorted(hashes, np.uint64(hash_)))
     return at if at < len(hashes) and hashes[at] == hash_ else None
 
