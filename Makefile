@@ -32,6 +32,7 @@ check: setup
 # Pages that are written from the code; a test fails when they are stale.
 docs: setup
 	$(BIN)/python docs/generate.py
+	$(BIN)/python -m tests.unit.ranking.make_policy_vectors
 
 # What runs, and no more.
 install: .venv/.run

@@ -3,7 +3,8 @@
 It covers all of the registry and the crawler but what no score passes through, so that a
 new module is covered without being named: a score depends on how a document is fetched
 and read, on probes, on the window that they count in, on a user's cell, on the tables of
-cities and words, and only then on the formulas.
+cities and words, and only then on the formulas. So does the page that says all of it
+in words.
 """
 
 import hashlib
@@ -25,13 +26,24 @@ NOT_COVERED = frozenset(
 )
 """What runs beside the service, writes pages or reads the log."""
 
-_SUFFIXES = (".py", ".c", ".h", ".gz", ".npy", ".toml")
+_SUFFIXES = (".py", ".c", ".h", ".gz", ".npy", ".toml", ".md")
 
 
 @cache
 def digest_of_code() -> str:
     """`sha256:…` of the code that runs."""
     return digest_sources([(name, files(name)) for name in PACKAGES])
+
+
+@cache
+def policy_page() -> bytes:
+    """Return docs/policy.md, which says how to compute a ranking."""
+    return files("registry.ranking").joinpath("policy.md").read_bytes()
+
+
+@cache
+def digest_of_page() -> str:
+    return f"sha256:{hashlib.sha256(policy_page()).hexdigest()}"
 
 
 def digest_sources(packages: Sequence[tuple[str, Traversable]]) -> str:

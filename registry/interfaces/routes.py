@@ -132,6 +132,7 @@ AT_THE_ROOT: list[ControllerRouterHandler] = [
     health.get_readiness,
     openapi.get_openapi,
     openapi.show_openapi,
+    pages.get_policy_page,
     pages.show_bot,
     pages.show_policy,
     site_page.show_site,

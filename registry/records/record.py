@@ -128,18 +128,26 @@ def registration_record(
 
 
 def policy_record(
-    *, record_id: str, at: datetime, policy_json: bytes, code_digest: str
+    *,
+    record_id: str,
+    at: datetime,
+    policy_json: bytes,
+    code_digest: str,
+    page_digest: str | None = None,
 ) -> Record:
     """A policy before its first use.
 
     policy_json: its canonical JSON, logged whole and named by its hash; as a text, so it
-    may hold fractions. code_digest: `sha256:…`.
+    may hold fractions. code_digest, page_digest: `sha256:…`, of what ranks by it and of
+    docs/policy.md.
     """
-    members = {
+    members: dict[str, JsonValue] = {
         "policy": digest_of(policy_json),
         "text": policy_json.decode(),
         "code": code_digest,
     }
+    if page_digest is not None:
+        members["page"] = page_digest
     return _record("policy", record_id, at, members)
 
 

@@ -262,6 +262,7 @@ _OPTIONAL: Mapping[Kind, Mapping[str, Form]] = {
     "erase": {"last": _is_natural},
     "seed": {"commitment": _is_hex_32, "secret": _is_hex_32},
     "rescore": {"report": _is_digest},
+    "policy": {"page": _is_digest},
 }
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from pathlib import Path
 
 import httpx
 import msgspec
@@ -29,7 +30,24 @@ def test_history_leads_to_the_record_and_the_bytes_of_each_policy(
         record = msgspec.json.encode(answer["record"], order="sorted")
         assert leaf_hash(record).hex() == answer["leafHash"]
         assert parse_record(record)["text"] == body.decode()
+        page = hashlib.sha256(http.get("/policy.md").content).hexdigest()
+        assert answer["record"]["page"] == f"sha256:{page}"
         assert instant(change["recordedAt"]) <= instant(change["effectiveFrom"])
+
+
+def test_the_page_with_the_formulas_is_the_one_of_the_source(
+    http: httpx.Client,
+) -> None:
+    answer, source = http.get("/policy.md"), Path("docs/policy.md").read_bytes()
+    assert answer.content == source
+    assert answer.headers["Content-Type"].startswith("text/markdown")
+    digest = f"sha256:{hashlib.sha256(source).hexdigest()}"
+    assert http.get("/v1/policy").json()["pageDigest"] == digest
+    page = http.get("/policy").text
+    assert digest in page
+    for heading in re.findall(rb"^#+ (.+)$", source, re.MULTILINE):
+        assert re.search(rf"<h[2-5]>{heading.decode()}</h", page)
+    assert page.count("<table>") > source.count(b"\n|---")
 
 
 def test_bytes_of_a_policy_never_change(http: httpx.Client) -> None:

@@ -102,8 +102,8 @@ def richness(action, described_words, policy: Constants):
     return total
 
 
-def are_near(one, other, threshold_bp):
-    return len(one & other) * FULL >= threshold_bp * len(one | other)
+def are_near(first, second, threshold_bp):
+    return len(first & second) * FULL >= threshold_bp * len(first | second)
 
 
 def depth(actions, policy: Constants):
@@ -116,7 +116,7 @@ def depth(actions, policy: Constants):
     counting, total = [], 0
     for terms, rich in order:
         if not any(
-            are_near(terms, one, policy.duplicate_action_bp) for one in counting
+            are_near(terms, set_, policy.duplicate_action_bp) for set_ in counting
         ):
             counting.append(terms)
             total += rich

@@ -128,19 +128,19 @@ class Lexicon:
         return self.policy.correction_letters_min + 1
 
 
-def distance(one, other):
+def distance(first, second):
     """Optimal string alignment."""
     costs = {}
-    for i in range(len(one) + 1):
-        for j in range(len(other) + 1):
+    for i in range(len(first) + 1):
+        for j in range(len(second) + 1):
             if not i or not j:
                 costs[i, j] = i + j
                 continue
             costs[i, j] = min(
                 costs[i - 1, j] + 1,
                 costs[i, j - 1] + 1,
-                costs[i - 1, j - 1] + (one[i - 1] != other[j - 1]),
+                costs[i - 1, j - 1] + (first[i - 1] != second[j - 1]),
             )
-            if i > 1 and j > 1 and one[i - 2 : i] == other[j - 2 : j][::-1]:
+            if i > 1 and j > 1 and first[i - 2 : i] == second[j - 2 : j][::-1]:
                 costs[i, j] = min(costs[i, j], costs[i - 2, j - 2] + 1)
-    return costs[len(one), len(other)]
+    return costs[len(first), len(second)]

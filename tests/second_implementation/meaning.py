@@ -56,14 +56,14 @@ class Meaning:
         """Return vector and confidence. text: in its plain form."""
         policy = self.policy
         static = self.static.request_sum(content, sentence)
-        said = to_length(self.sentences.vector(text))
-        if not content or not said.any():
+        sentence_half = to_length(self.sentences.vector(text))
+        if not content or not sentence_half.any():
             return [0] * 256, 0
         whole = sum(word in self.static.whole for word in content)
         share = FULL * whole // max(1, len(content))
         grown = policy.static_weight_bp * max(0, share - policy.static_share_min_bp)
         grown //= policy.static_share_full_bp - policy.static_share_min_bp
         w = min(policy.static_weight_bp, grown) if static.any() else 0
-        halves = put_together(to_length(static) * w, said * FULL)
+        halves = put_together(to_length(static) * w, sentence_half * FULL)
         confidence = FULL * math.sqrt(2 * (w**2 + FULL**2)) / (w + FULL)
         return to_bytes(halves, 127), int(confidence)

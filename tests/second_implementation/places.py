@@ -82,13 +82,13 @@ def cities():
         kinds[0].extend((spelling, 8 * weight, row) for spelling in own[:1])
         kinds[1].extend((spelling, 8 * weight, row) for spelling in own[1:])
         kinds[2].extend((spelling, weight, row) for spelling in others)
-    found = {}
+    by_spelling = {}
     for kind in kinds:
         for spelling, weight, row in kind:
-            found.setdefault(spelling, []).append((weight, row))
+            by_spelling.setdefault(spelling, []).append((weight, row))
     return {
         spelling: [row for _, row in sorted(of, key=lambda item: -item[0])]
-        for spelling, of in found.items()
+        for spelling, of in by_spelling.items()
     }
 
 

@@ -101,7 +101,7 @@ class Registry:
         self.sites = {site["id"]: self.read(site) for site in sites}
         self.impacts = {number: site.impacts for number, site in self.sites.items()}
         self.published = {
-            number: (site.site["registrableDomain"], site.terms)
+            number: (site.site["registrableDomain"], site.terms, site.signature)
             for number, site in self.sites.items()
         }
         self.groups = groups_of(self.published, policy)

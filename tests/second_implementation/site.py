@@ -4,6 +4,7 @@ from datetime import datetime
 
 from tests.second_implementation.factors import depth, quality, richness
 from tests.second_implementation.mask import Mask
+from tests.second_implementation.order import signature
 from tests.second_implementation.places import find_city, is_local, point_of
 from tests.second_implementation.words import stem, words
 
@@ -38,6 +39,7 @@ class RankedSite:
         self.vector = meaning.site(fields, list(map(self.mask.cut_text, sentences)))
         self.field_terms = [set(terms_of(field)) for field in fields]
         self.terms = set().union(*self.field_terms)
+        self.signature = signature(self.terms, self.field_terms[0], policy)
         self.action_terms = [list(map(terms_of, action)) for action in actions]
         self.richnesses = [
             richness(action, len(own[1]), policy)

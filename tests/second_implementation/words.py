@@ -99,14 +99,14 @@ def is_upper(c):
 
 def meets(text, i):
     """Whether two words of an identifier meet between i - 1 and i."""
-    one, two = text[i - 1], text[i]
-    if is_lower(one) and is_upper(two):
+    before, here = text[i - 1], text[i]
+    if is_lower(before) and is_upper(here):
         return True
     if re.match("[A-Z][A-Z][a-z]", text[i - 1 : i + 2]):
         return True
-    if not (is_letter_or_number(one) and is_letter_or_number(two)):
+    if not (is_letter_or_number(before) and is_letter_or_number(here)):
         return False
-    return is_digit(one) != is_digit(two)
+    return is_digit(before) != is_digit(here)
 
 
 def identifiers_apart(text):

@@ -11,6 +11,7 @@ from litestar.params import FromPath, QueryParameter
 
 from registry.errors import NotFound, RegistryError
 from registry.identity.requests.web_bot_auth import DIRECTORY_PATH
+from registry.index.sources import digest_of_page, policy_page
 from registry.interfaces.discovery.own_site import OWN_ACTIONS
 from registry.interfaces.http.credentials import Call
 from registry.interfaces.http.limits import Kind
@@ -35,7 +36,8 @@ from registry.interfaces.web.page_wording import (
     explain_factors,
     explain_lead,
 )
-from registry.interfaces.web.rendering import page
+from registry.interfaces.web.rendering import computation, page
+from registry.interfaces.web.static_files import HOUR
 from registry.usecases.search.search_query import MAX_QUERY_LENGTH, SearchQuery
 
 PAGE_RESULTS = 10
@@ -115,6 +117,17 @@ async def show_bot(services: Injected) -> Response[str]:
     )
 
 
+@get(
+    "/policy.md",
+    include_in_schema=False,
+    media_type="text/markdown",
+    middleware=[HOUR],
+)
+async def get_policy_page() -> Response[bytes]:
+    """Return the bytes that the policy's record names."""
+    return Response(policy_page(), media_type="text/markdown; charset=utf-8")
+
+
 @get("/policy", include_in_schema=False, media_type=MediaType.HTML)
 async def show_policy(services: Injected) -> Response[str]:
     """Show what /v1/policy tells machines."""
@@ -136,6 +149,8 @@ async def show_policy(services: Injected) -> Response[str]:
         rules=RULES,
         statements=STATEMENTS,
         constants=constants,
+        computation=computation(),
+        page_digest=digest_of_page(),
         history=await read_history(services),
         describe_changes=describe_changes,
     )

@@ -10,6 +10,7 @@ import structlog
 
 from registry.db.engine.engines import Connection, Engine
 from registry.db.log import policies, seeds
+from registry.index.sources import digest_of_page
 from registry.ranking.policy import Policy
 from registry.records import record as records
 from registry.records.seed import REVEAL_AFTER, SECRET_BYTES, commit_secret
@@ -43,6 +44,7 @@ async def _log_policy(
         at=now,
         policy_json=policy.canonical_json,
         code_digest=code,
+        page_digest=digest_of_page(),
     )
     fresh = await policies.save_policy(
         connection,

@@ -19,6 +19,7 @@ from registry.db.sites.probes import StoredProbe
 from registry.formats.offer import last_change
 from registry.index.building.builder import Builder
 from registry.index.columns.filters import Filters
+from registry.index.columns.signatures import signatures_of
 from registry.index.query.index import Index
 from registry.index.query.search import Ranked, prepare_query, search
 from registry.ranking import letters, terms
@@ -158,11 +159,11 @@ class PolicyVectors:
             [("alive", 100), ("auth_wall", 103), ("unreachable", 9000)],
             [("blocked_by_robots", 0), ("never_checked", 0), ("mismatch", 7)],
         ):
-            found = [
+            stored = [
                 StoredProbe(observed_at=NOW, outcome=outcome, elapsed_ms=elapsed)
                 for outcome, elapsed in probes
             ]
-            yield probes, _figures(summarise_probes(found))
+            yield probes, _figures(summarise_probes(stored))
 
     def step_quality(self) -> Iterator[Case]:
         for values in (
@@ -342,8 +343,8 @@ class PolicyVectors:
 
     def step_rankings(self) -> Iterator[Case]:
         """Of all the sites that stand under `town` in the file."""
-        for asked in ranked_requests(12, self.profiles):
-            yield asked, rank(self.index, asked)
+        for given in ranked_requests(12, self.profiles):
+            yield given, rank(self.index, given)
 
 
 def ranked_requests(
@@ -372,17 +373,17 @@ def ranked_requests(
         }
 
 
-def rank(index: Index, asked: Mapping[str, Any]) -> list[dict[str, Any]]:
+def rank(index: Index, given: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the registry's own answer to one of `ranked_requests`."""
-    at = datetime.fromisoformat(asked["at"])
-    query, cell, filters = asked["query"], asked["location"], asked["filters"]
+    at = datetime.fromisoformat(given["at"])
+    query, cell, filters = given["query"], given["location"], given["filters"]
     seed = make_seed(
-        SECRET, digest_request(query, cell, filters, at), str(asked["nonce"])
+        SECRET, digest_request(query, cell, filters, at), str(given["nonce"])
     )
     prepared = prepare_query(
         query, load_encoder(), P, cell=cell, filters=Filters(**filters)
     )
-    ranked = search(index, prepared, now=at, seed=seed, k=asked["places"])
+    ranked = search(index, prepared, now=at, seed=seed, k=given["places"])
     return _answer(ranked)
 
 
@@ -481,6 +482,7 @@ def _profile(profile: Profile) -> dict[str, Any]:
         "tier": profile.commission_tier,
         "local": profile.local,
         "vector": _vector(profile).tolist(),
+        "signature": signatures_of([profile], P)[0].tobytes().hex(),
     }
 
 
@@ -521,12 +523,12 @@ REQUESTS = (
 
 
 def vectors() -> dict[str, Any]:
-    made = PolicyVectors()
+    sources = PolicyVectors()
     return {
         "policy": P.digest,
         "policyText": P.canonical_json.decode(),
-        "town": [site.members() for site in made.town],
-        "steps": made.steps(),
+        "town": [site.members() for site in sources.town],
+        "steps": sources.steps(),
     }
 
 

@@ -92,7 +92,7 @@ class TownSite:
 
 
 def town(copies: int = 2) -> list[TownSite]:
-    """Return half the cast, and of some members further sites of their domain."""
+    """Return half the cast, and of some members copies, on their domain and on others."""
     dice = random.Random(22)
     sites = list(_sites(dice, copies))
     ids = dice.sample(range(1, 2**62), len(sites))
@@ -110,6 +110,11 @@ def _sites(dice: random.Random, copies: int) -> Iterator[TownSite]:
             for copy in range(copies * (1 + number % 3)):
                 host = f"s{copy}.{member.host}"
                 yield _settled(_varied(site, copy), host, member.host, dice)
+        if number % 4 == 0:
+            for copy in range(2):
+                host = f"copy-{copy}-of-{number}.example"
+                other = replace(site, name=f"Copy {copy}")
+                yield _settled(_varied(other, copy), host, host, dice)
 
 
 def _varied(site: Site, copy: int) -> Site:

@@ -143,6 +143,7 @@ class Steps:
             "tier": site.tier,
             "local": site.local,
             "vector": site.vector,
+            "signature": site.signature.hex(),
         }
 
     def requests(self, given: Any) -> Any:
@@ -216,11 +217,11 @@ def test_the_second_implementation_reaches_every_vector(
     for name, cases in vectors["steps"].items():
         step: Callable[[Any], Any] = getattr(steps, name)
         for case in cases:
-            expected, found = case["expected"], step(case["input"])
+            expected, result = case["expected"], step(case["input"])
             if name == "sites":  # the order of terms tells nothing
-                for terms in (expected["siteTerms"], found["siteTerms"]):
+                for terms in (expected["siteTerms"], result["siteTerms"]):
                     terms.sort()
-            assert found == expected, (name, case["input"])
+            assert result == expected, (name, case["input"])
 
 
 @pytest.mark.slow
@@ -233,9 +234,9 @@ def test_a_thousand_rankings_of_a_town_are_the_same(page: Registry) -> None:
     texts += [text for requests in read_sets().values() for text in requests]
     steps = Steps(page)
     answered = behind = 0
-    for asked in made.ranked_requests(RANKINGS, profiles, sorted(set(texts))[::4]):
-        ranked = made.rank(index, asked)
-        assert steps.rankings(asked) == ranked, asked
+    for request in made.ranked_requests(RANKINGS, profiles, sorted(set(texts))[::4]):
+        ranked = made.rank(index, request)
+        assert steps.rankings(request) == ranked, request
         answered += bool(ranked)
         behind += any(row["behind"] for row in ranked)
     assert answered > RANKINGS / 3

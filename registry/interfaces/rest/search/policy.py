@@ -11,7 +11,7 @@ from litestar.params import FromPath
 
 from registry.db.log import policies
 from registry.errors import NotFound
-from registry.index.sources import digest_of_code
+from registry.index.sources import digest_of_code, digest_of_page
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.search.policy_text import (
@@ -62,12 +62,14 @@ class RuleView(WireModel):
 class PolicyView(WireModel):
     """weights: basis points, and origin where they are from. constants: each with its reason.
 
-    codeDigest: of the ranking code as it runs. leafIndex: of the policy's record.
+    codeDigest: of the ranking code as it runs. pageDigest: of /policy.md, which says how
+    to compute a ranking. leafIndex: of the policy's record, which names both.
     """
 
     digest: str
     name: str
     code_digest: str
+    page_digest: str
     leaf_index: int | None
     weights: dict[str, int]
     origin: str
@@ -132,6 +134,7 @@ async def get_policy(services: Injected) -> PolicyView:
         digest=policy.digest,
         name=policy.name,
         code_digest=digest_of_code(),
+        page_digest=digest_of_page(),
         leaf_index=leaf_index,
         weights=weights,
         origin=ORIGIN,
