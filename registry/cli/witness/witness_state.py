@@ -77,7 +77,7 @@ class WitnessState:
         return format_vkey(self.signer.verifier_key)
 
     def close(self) -> None:
-        """Let another process have the folder."""
+        """Release the folder for another process."""
         os.close(self._lock)
 
     def save(self, log: WitnessedLog) -> None:
