@@ -6,10 +6,12 @@ purpose, which the trials have to find.
 
 import resource
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from random import Random
 from typing import Any
 
 import click
@@ -51,21 +53,70 @@ KIB_A_MIB = 1_024
 @click.command()
 @click.option("--sites", type=click.IntRange(min=1), default=SITES_MAX)
 @click.option("--trials", type=click.IntRange(min=1), default=10_000)
+@click.option("--towns", type=click.IntRange(min=1), default=1, help="Each of its own.")
 @json_option
-def invariance(sites: int, trials: int, *, as_json: bool) -> None:
-    """CPU and memory of a day's trials over the town's sites, each of them repeated."""
-    shadow = _grown(town_shadow(_lister()), sites)
+def invariance(sites: int, trials: int, towns: int, *, as_json: bool) -> None:
+    """CPU and memory of a day's trials over the town's sites, each of them repeated.
+
+    With --towns, so many trials in each of as many towns of half the sites, drawn anew.
+    """
+    town = town_shadow(_lister())
+    several = towns > 1
+    shadows = _drawn(town, towns) if several else iter([_grown(town, sites)])
     began_s = time.process_time()
-    result = try_invariance(shadow, trials=trials, seed=5)
+    results = [
+        try_invariance(shadow, trials=trials, seed=seed)
+        for seed, shadow in enumerate(shadows, start=5)
+    ]
+    moved = Counter(
+        tally.perturbation
+        for result in results
+        for tally in result.tallies
+        for _ in range(tally.violations)
+    )
     figures = {
-        "sites": result.sites,
-        "queries": result.queries,
-        "trials": result.trials,
-        "violations": result.violations,
+        "sites": max(result.sites for result in results),
+        "queries": max(result.queries for result in results),
+        "trials": sum(result.trials for result in results),
+        "violations": moved.total(),
         "cpu_s": round(time.process_time() - began_s, 1),
         "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // KIB_A_MIB,
     }
-    tell_figures(figures, as_json=as_json)
+    tell_figures({**figures, **moved}, as_json=as_json)
+
+
+def _drawn(town: Shadow, towns: int) -> Iterator[Shadow]:
+    """Draw towns: half the listings, some twice, of other ages and probes."""
+    for number in range(towns):
+        rng = Random(f"town {number}")  # noqa: S311
+        listings = rng.choices(town.listings, k=rng.randrange(8, len(town.listings)))
+        yield replace(
+            town,
+            listings=[
+                _settled(listing, FIRST_ID + place, rng)
+                for place, listing in enumerate(listings)
+            ],
+        )
+
+
+def _settled(listing: TrialListing, site_id: int, rng: Random) -> TrialListing:
+    host = f"s{site_id}-{listing.entry.host}"
+    entry = replace(
+        listing.entry,
+        site_id=site_id,
+        host=host,
+        registrable_domain=host,
+        changed_at=NOW - timedelta(days=rng.randrange(500)),
+    )
+    answers = rng.randrange(101)
+    probes = ProbeFigures(
+        probes=100,
+        answers=answers,
+        successes=rng.randrange(answers + 1),
+        median_ms=rng.randrange(1, 5_000) if answers else None,
+        observed_at=NOW,
+    )
+    return replace(listing, entry=entry, probes=probes)
 
 
 def _grown(town: Shadow, sites: int) -> Shadow:
