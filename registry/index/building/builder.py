@@ -4,8 +4,7 @@ What the builder knows beyond the index, the rows themselves and what publishers
 only it needs: an index is searched without.
 """
 
-import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -14,7 +13,7 @@ import numpy.typing as npt
 
 from registry.index.building.publisher_groups import PublisherGroup
 from registry.index.building.publishers import regroup, with_representatives
-from registry.index.columns.content import BITS, content_of
+from registry.index.columns.content import digests_of
 from registry.index.columns.rows import Rows, join, rows_of
 from registry.index.query.eligible_estimate import EligibleEstimate, with_members
 from registry.index.query.index import Index
@@ -26,9 +25,15 @@ from registry.index.segments.levels import (
     find_merge,
     make_level,
     merge_levels,
+    word_counts,
 )
 from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile
+from registry.records.generation import COUNT_BYTES, DIGEST_BYTES, Generation
+
+Numbers = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+Bytes = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +52,13 @@ class Merge:
 class Builder:
     """levels: the oldest first, no site living in two; the last takes the changes.
 
-    groups: by publisher with several sites. content: a sum over all profiles.
+    groups: by publisher with several sites.
     """
 
     policy: Policy
     levels: tuple[Level, ...]
     groups: Mapping[int, PublisherGroup]
-    content: int = field(repr=False)
+    generation: Generation = field(repr=False)
     sizes: Sizes = SIZES
 
     @classmethod
@@ -61,23 +66,25 @@ class Builder:
         cls, profiles: Iterable[Profile], policy: Policy, sizes: Sizes = SIZES
     ) -> "Builder":
         rows, groups = with_representatives(rows_of(list(profiles), policy), {}, policy)
-        return cls.of_rows(rows, groups, content_of(rows.bodies), policy, sizes)
+        return cls.of_rows(rows, groups, digests_of(rows.bodies), policy, sizes)
 
     @classmethod
     def of_rows(
         cls,
         rows: Rows,
         groups: Mapping[int, PublisherGroup],
-        content: int,
+        digests: Bytes,
         policy: Policy,
         sizes: Sizes = SIZES,
     ) -> "Builder":
-        """rows, groups: see `with_representatives`. content: of the rows."""
+        """rows, groups: see `with_representatives`. digests: of the rows."""
+        site_ids = rows.site_ids
+        levels = _closed((make_level(rows, policy),), policy)
         return cls(
             policy=policy,
-            levels=_closed((make_level(rows, policy),), policy),
+            levels=levels,
             groups=groups,
-            content=content,
+            generation=generation_of(levels, site_ids, digests, policy),
             sizes=sizes,
         )
 
@@ -86,7 +93,7 @@ class Builder:
         terms, counts = dead_terms(self.levels)
         return Index(
             policy=self.policy,
-            generation=_generation(self.policy, self.content),
+            generation=self.generation.roots.name,
             parts=tuple(level.part for level in self.levels),
             bodies=tuple(level.rows.bodies for level in self.levels),
             dead_terms=terms,
@@ -121,17 +128,13 @@ class Builder:
             self.policy,
         )
         changed = (*regrouped.levels, make_level(regrouped.fresh, self.policy))
-        came, went = content_of(rows.bodies), content_of(gone.bodies)
         is_full = len(regrouped.fresh) > self.sizes.fresh
         return replace(
             self,
             levels=_closed(changed, self.policy) if is_full else changed,
             groups=regrouped.groups,
-            content=(self.content + came - went) % (1 << BITS),
+            generation=_followed(self.generation, changed, rows, gone),
         )
-
-    def content_bytes(self) -> npt.NDArray[np.uint8]:
-        return np.frombuffer(self.content.to_bytes(BITS // 8), np.uint8)
 
     def find_merge(self) -> Merge | None:
         """Return the next merge, if any; not while another merge is under way."""
@@ -167,6 +170,48 @@ def _closed(levels: tuple[Level, ...], policy: Policy) -> tuple[Level, ...]:
     return (*closed, make_level(rows_of([], policy), policy))
 
 
-def _generation(policy: Policy, content: int) -> str:
-    whole = policy.digest.encode() + content.to_bytes(BITS // 8)
-    return f"sha256:{hashlib.sha256(whole).hexdigest()}"
+def generation_of(
+    levels: Sequence[Level], site_ids: Numbers, digests: Bytes, policy: Policy
+) -> Generation:
+    """Return what an index commits to. digests: of the profiles of the sites."""
+    none = Generation(policy=policy.digest)
+    hashes = np.concatenate([level.part.segment.hashes for level in levels])
+    return replace(
+        none,
+        sites=none.sites.updated(site_ids.astype(np.uint64), digests),
+        words=none.words.updated(*_counted(levels, np.unique(hashes))),
+    )
+
+
+def _followed(
+    before: Generation, levels: Sequence[Level], came: Rows, gone: Rows
+) -> Generation:
+    """Return the generation of the levels after rows came and went."""
+    fresh, former = (rows.site_ids.astype(np.uint64) for rows in (came, gone))
+    former = former[~np.isin(former, fresh)]
+    removed = np.zeros((len(former), DIGEST_BYTES), np.uint8)
+    digests = np.concatenate([digests_of(came.bodies), removed])
+    hashes = _changed_words(came, gone)
+    return replace(
+        before,
+        sites=before.sites.updated(np.concatenate([fresh, former]), digests),
+        words=before.words.updated(*_counted(levels, hashes)),
+    )
+
+
+def _changed_words(came: Rows, gone: Rows) -> Words:
+    """Return the hashes of words that more or fewer rows have than before."""
+    both = [rows.runs_of(rows.hashes, np.arange(len(rows))) for rows in (came, gone)]
+    fresh, former = (runs.packed() for runs in both)
+    hashes, which = np.unique(np.concatenate([fresh, former]), return_inverse=True)
+    signs = np.repeat([1, -1], [len(fresh), len(former)])
+    moved = np.bincount(which, signs, len(hashes)) != 0
+    changed: Words = hashes[moved]
+    return changed
+
+
+def _counted(levels: Sequence[Level], hashes: Words) -> tuple[Words, Bytes]:
+    """Return those of the hashes that are of words, with encoded counts."""
+    words = hashes[hashes % 2 == 0]
+    counts = word_counts(levels, words).astype(">u4")
+    return words, counts.view(np.uint8).reshape(len(words), COUNT_BYTES)

@@ -266,7 +266,6 @@ class IndexWriter:
         arrays: dict[str, Array] = {
             "dead_terms": index.dead_terms,
             "dead_counts": index.dead_counts,
-            "content": builder.content_bytes(),
         }
         numbers = {"cutoff": index.panel.cutoff, "size": len(index)}
         return ArrayFile({**self._alive_of(builder.levels), **arrays}, numbers)

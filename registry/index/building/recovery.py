@@ -4,16 +4,17 @@ What lies there is what the same code, policy and database came to. Whether the 
 is the same is for others to tell.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
-from registry.index.building.builder import Builder
+from registry.index.building.builder import Builder, generation_of
 from registry.index.building.manifest import IndexManifest
 from registry.index.building.publishers import groups_in
+from registry.index.columns.content import digests_of
 from registry.index.columns.rows import CROWDED, Bodies, Rows, rows_of
 from registry.index.query.sample import hash_sites
 from registry.index.segments.array_file import Array, FileDamaged, map_file
@@ -23,6 +24,7 @@ from registry.index.segments.segment_file import map_rows, map_segment
 from registry.index.sources import digest_of_code
 from registry.ranking.policy import Policy
 from registry.ranking.profile import parse_profile
+from registry.records.generation import Generation
 
 
 def is_made_here(manifest: IndexManifest, policy: Policy) -> bool:
@@ -39,12 +41,26 @@ def recovered(
         policy=policy,
         levels=levels,
         groups=groups_in(levels, policy),
-        content=int.from_bytes(state["content"].tobytes()),
+        generation=_generation_in(levels, policy),
         sizes=sizes,
     )
     if builder.index.generation != manifest.generation:
         raise FileDamaged(f"{manifest.state} is not of this index")
     return builder
+
+
+def _generation_in(levels: Sequence[Level], policy: Policy) -> Generation:
+    rows = [level.rows for level in levels]
+    living = [level.living for level in levels]
+    both = list(zip(rows, living, strict=True))
+    return generation_of(
+        levels,
+        np.concatenate([own.site_ids[numbers] for own, numbers in both]),
+        np.concatenate(
+            [digests_of(Bodies(own.bodies.runs.take(n))) for own, n in both]
+        ),
+        policy,
+    )
 
 
 def levels_in(

@@ -1,35 +1,24 @@
-"""Profiles that an index holds, as one number: a sum, so it follows them change by change.
+"""Digests of the profiles that an index holds."""
 
-Each profile counts as a number of BITS bits, little-endian: the four digests, by BLAKE2b
-of 64 bytes, of its own digest and one byte, 0 to 3. Sums of numbers this long can't be
-made to meet (Bellare & Micciancio 1997).
-"""
-
-from hashlib import blake2b
+from hashlib import sha256
 
 import numpy as np
+import numpy.typing as npt
 
 from registry.index.columns.rows import Bodies
-
-BITS = 2048
-_PIECES = [bytes([piece]) for piece in range(4)]
+from registry.records.generation import DIGEST_BYTES
 
 
-def content_of(bodies: Bodies) -> int:
-    """Return the sum over all of them, below 2^BITS."""
+def digests_of(bodies: Bodies) -> npt.NDArray[np.uint8]:
+    """Return the SHA-256 of each profile, a row each."""
     runs = bodies.runs
     views = [np.ascontiguousarray(array).data for array in runs.arrays]
     pieces = zip(
         *(runs.source.tolist(), runs.starts.tolist(), runs.lengths.tolist()),
         strict=True,
     )
-    numbers = (
-        _number(views[view][start : start + size]) for view, start, size in pieces
+    digests = b"".join(
+        sha256(views[view][start : start + size]).digest()
+        for view, start, size in pieces
     )
-    return sum(numbers) % (1 << BITS)
-
-
-def _number(body: memoryview) -> int:
-    digest = blake2b(body).digest()
-    pieces = [blake2b(digest + piece).digest() for piece in _PIECES]
-    return int.from_bytes(b"".join(pieces), "little")
+    return np.frombuffer(digests, np.uint8).reshape(len(runs), DIGEST_BYTES)

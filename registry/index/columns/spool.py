@@ -13,7 +13,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.columns.content import BITS, content_of
+from registry.index.columns.content import digests_of
 from registry.index.columns.rows import Bodies, Rows, join
 from registry.index.columns.runs import Integers, Runs, no_source, starts_of
 
@@ -25,7 +25,7 @@ waits for them, where both are on one disk."""
 class Spool:
     """folder: where there is room; the files end with the process or the last mapping.
 
-    content: of all rows, see `content`.
+    digests: of all rows, a part each time some were added, see `content`.
     """
 
     def __init__(
@@ -39,11 +39,11 @@ class Spool:
         self._hashes = _Column(hashes.open("w+b"), none.hashes.dtype, hashes, begin)
         self._impacts = _Column(_nameless(folder), none.impacts.dtype)
         self._bodies = _Column(bodies.open("w+b"), np.dtype(np.uint8), bodies, begin)
-        self.content = 0
+        self.digests = [digests_of(none.bodies)]
 
     def add(self, rows: Rows) -> None:
         # While the bodies are at hand: later they would all be read once more.
-        self.content = (self.content + content_of(rows.bodies)) % (1 << BITS)
+        self.digests.append(digests_of(rows.bodies))
         self._bare.append(rows.without_words())
         self._lengths.append(np.diff(rows.starts))
         self._hashes.add(rows.hashes)

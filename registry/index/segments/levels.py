@@ -194,6 +194,21 @@ def dead_terms(
     return distinct, total.astype(np.int64)
 
 
+def word_counts(
+    levels: Sequence[Level], hashes: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.int64]:
+    """Return in how many living rows each hash stands."""
+    counts = np.zeros(len(hashes), np.int64)
+    for level in levels:
+        segment = level.part.segment
+        if len(segment.hashes):
+            at = np.searchsorted(segment.hashes, hashes)
+            at = np.minimum(at, len(segment.hashes) - 1)
+            own = segment.containing[at].astype(np.int64) - level.said_by_dead[at]
+            counts += np.where(segment.hashes[at] == hashes, own, 0)
+    return counts
+
+
 def _merits(rows: Rows, as_of_s: int, policy: Policy) -> npt.NDArray[np.int64]:
     days = days_between(rows.changed_s.astype(np.int64), as_of_s)
     merits: npt.NDArray[np.int64] = (

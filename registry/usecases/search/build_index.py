@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import structlog
 
 from registry.db.engine.copied_rows import CopiedPage
@@ -194,7 +195,8 @@ class IndexBuilder:
 
     def _made_of(self, spool: Spool) -> Builder:
         rows, groups = with_representatives(spool.rows(), {}, self._policy)
-        return Builder.of_rows(rows, groups, spool.content, self._policy, self._sizes)
+        digests = np.concatenate(spool.digests)
+        return Builder.of_rows(rows, groups, digests, self._policy, self._sizes)
 
     # ---- changes ----
 
