@@ -8,6 +8,7 @@ COMMANDS = {
     "verify": "registry.auditor.verify:verify",
     "prove": "registry.auditor.prove:prove",
     "reproduce": "registry.auditor.reproduce:reproduce",
+    "profile": "registry.auditor.profiles.audit_profile:profile",
     "monitor": "registry.auditor.monitor:monitor",
     "promises": "registry.auditor.promises:promises",
     "evidence": "registry.auditor.promises:evidence",

@@ -4,7 +4,6 @@ The log is verified first, so that policy, seed and secret are those that stand 
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote
@@ -19,6 +18,7 @@ from registry.auditor.command import (
     sole_registry,
 )
 from registry.auditor.follow_log import Findings
+from registry.auditor.profiles.check_ranking import ProfileChecks
 from registry.auditor.proof_check import ProvenEntries
 from registry.auditor.prove import has_leaf_hash
 from registry.auditor.snapshot import IndexSnapshot
@@ -27,7 +27,13 @@ from registry.auditor.trust import TrustOptions, trust_options
 from registry.auditor.verify import follow, state_option
 from registry.errors import RegistryError
 from registry.index.segments.array_file import FileDamaged
-from registry.records.recomputation import KnownDay, Recomputation, recompute
+from registry.records.disclosure import parse_disclosure
+from registry.records.recomputation import (
+    KnownDay,
+    Recomputation,
+    disclosed_seed,
+    recompute,
+)
 from registry.records.record import parse_record
 from registry.records.record_fields import Members
 from registry.records.rules.conduct_state import ConductState
@@ -41,8 +47,9 @@ from registry.terminal.output import (
 )
 from registry.tlog.refusals import LogInvalid
 
-EXIT_NOTHING_COMPUTED = 3
-NO_SNAPSHOT = "factors: the registry keeps no index of that time (see --index)"
+EXIT_NOT_ALL_COMPUTED = 3
+DRAWN = 20
+"""Sites that are drawn from all for a ranking, beside those that it returned."""
 
 
 class Held(msgspec.Struct, rename="camel", kw_only=True):
@@ -76,6 +83,13 @@ class Held(msgspec.Struct, rename="camel", kw_only=True):
 @click.option(
     "--leaf-hash", help="The leaf hash that the answer had: its record is compared."
 )
+@click.option(
+    "--sample",
+    type=click.IntRange(min=0),
+    default=DRAWN,
+    show_default=True,
+    help="So many sites, drawn from all, are held against the ranking too.",
+)
 @click.option("--first", type=int, default=0, help="Leave out rankings before it.")
 @click.option("--last", type=int, help="Leave out rankings behind it.")
 @json_option
@@ -87,15 +101,16 @@ def reproduce(
     folder: Path | None,
     *,
     leaf_hash: str | None,
+    sample: int,
     first: int,
     last: int | None,
     as_json: bool,
     **trust: Any,
 ) -> None:
-    """Compute the order and the totals of a ranking again.
+    """Compute a ranking again: profiles, factors, eligibility, totals, order, ties.
 
     ID is the whole id from the answer; its secret half is what opens the disclosures.
-    Exit code 1 if a ranking differs, 3 if none could be computed.
+    Exit code 1 if a ranking differs, 3 if not all of it could be computed.
     """
     subjects, older = arguments[: not disclosures], arguments[not disclosures :]
     if len(older) > 1 or bool(disclosures) is bool(subjects):
@@ -106,7 +121,8 @@ def reproduce(
     async def work(source: LogSource) -> int:
         log = await follow(source, options, state)
         entries = ProvenEntries(source, log.checkpoint)
-        again = _Again(entries, log.conduct, _load(folder))
+        profiles = ProfileChecks(source, Gazetteer.load(), sample)
+        again = _Again(entries, log.conduct, profiles, _load(folder))
         if disclosures:
             held = _in_range(_lines(disclosures), first, last)
         else:
@@ -124,13 +140,14 @@ class _Tally:
     """Count the outcomes of many rankings."""
 
     def __init__(self) -> None:
-        self.checked = self.differing = self.impossible = 0
+        self.checked = self.differing = self.impossible = self.incomplete = 0
         self.shown: list[dict[str, Any]] = []
 
     def add(self, ranking: Held, result: Recomputation, *, as_json: bool) -> None:
         self.checked += result.is_possible
         self.impossible += not result.is_possible
         self.differing += bool(result.differences)
+        self.incomplete += bool(result.missing)
         record_id = ranking.id.partition(".")[0]
         if as_json:
             self.shown.append(
@@ -144,6 +161,7 @@ class _Tally:
             )
             return
         word = "[red]differs[/]" if result.differences else "[green]the same[/]"
+        word = f"{word}, as far as it was computed" if result.missing else word
         word = word if result.is_possible else "nothing to compute"
         console.print(f"{shown(record_id)} at {ranking.leaf_index}: {word}")
         console.print(f"  computed: {', '.join(result.checked) or 'nothing'}")
@@ -156,9 +174,8 @@ class _Tally:
         """Print the summary; return the exit code."""
         if as_json:
             numbers = {"checked": self.checked, "mismatches": self.differing}
-            print_json(
-                {**numbers, "impossible": self.impossible, "rankings": self.shown}
-            )
+            left = {"impossible": self.impossible, "incomplete": self.incomplete}
+            print_json({**numbers, **left, "rankings": self.shown})
         elif self.checked + self.impossible > 1:
             console.print(
                 f"{self.checked} computed again, {self.differing} differ, "
@@ -166,7 +183,8 @@ class _Tally:
             )
         if self.differing:
             return 1
-        return 0 if self.checked else EXIT_NOTHING_COMPUTED
+        is_whole = self.checked and not self.incomplete
+        return 0 if is_whole else EXIT_NOT_ALL_COMPUTED
 
 
 async def _ask(source: LogSource, ranking_id: str) -> Held:
@@ -205,12 +223,13 @@ class _Again:
         self,
         entries: ProvenEntries,
         conduct: ConductState,
+        profiles: ProfileChecks,
         snapshot: IndexSnapshot | None,
     ) -> None:
         self._entries = entries
         self._conduct = conduct
+        self._profiles = profiles
         self._snapshot = snapshot
-        self._gazetteer = Gazetteer.load()
 
     async def compute(self, ranking: Held, expected_hash: str | None) -> Recomputation:
         """Compute a ranking whose record has that leaf hash, if one is given.
@@ -236,9 +255,9 @@ class _Again:
             text = str(parse_record(await self._entries.at(policy))["text"])
         except LogInvalid as invalid:
             raise Findings([invalid]) from invalid
-        return self._recompute(members, ranking.disclosures, text)
+        return await self._recompute(members, ranking.disclosures, text)
 
-    def _recompute(
+    async def _recompute(
         self, members: Members, disclosures: list[str], policy_text: str
     ) -> Recomputation:
         seed = self._conduct.seeds[cast("int", members["seed"])]
@@ -250,20 +269,20 @@ class _Again:
                 disclosures,
                 policy_text=policy_text,
                 day=day,
-                find_place=self._gazetteer.point_of,
+                find_place=self._profiles.gazetteer.point_of,
             )
         except RegistryError as refused:
             return _differs("digests", f"a disclosure: {refused.problem.detail}")
-        if self._snapshot is None or "totals" not in recomputation.checked:
-            return replace(recomputation, missing=(*recomputation.missing, NO_SNAPSHOT))
-        searched = self._snapshot.search_again(members, disclosures, secret)
-        checked = (f"factors of {searched.compared} sites",) * bool(searched.compared)
-        missing = (searched.missing,) * bool(searched.missing)
-        return Recomputation(
-            checked=(*recomputation.checked, *checked),
-            differences=(*recomputation.differences, *searched.differences),
-            missing=(*recomputation.missing, *missing),
-        )
+        if "totals" not in recomputation.checked:
+            return recomputation
+        opened = [parse_disclosure(text) for text in disclosures]
+        values = {disclosure.name: disclosure.value for disclosure in opened}
+        tie_seed = disclosed_seed(values, secret, policy_text)
+        rebuilt = await self._profiles.check(members, values, tie_seed)
+        parts = [recomputation, rebuilt]
+        if self._snapshot is not None:
+            parts.append(self._snapshot.search_again(members, disclosures, secret))
+        return Recomputation.joined(parts)
 
 
 def _differs(checked: str, difference: str) -> Recomputation:

@@ -5,7 +5,6 @@ in time, can search in it again and compare factors that no disclosure proves.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -20,24 +19,17 @@ from registry.ranking.score import Factors
 from registry.ranking.ties import OrderKey
 from registry.records.canonical import JsonValue
 from registry.records.disclosure import parse_disclosure
-from registry.records.recomputation import DisclosedScore, RequestDisclosed, seed_of
+from registry.records.recomputation import (
+    DisclosedScore,
+    Recomputation,
+    RequestDisclosed,
+    seed_of,
+)
 from registry.sites.identifier import format_site_id
 
 UNKNOWN_SEED = bytes(32)
 BEYOND = 256  # places more, as ties may fall otherwise without the secret
 NEEDED = frozenset({"query", "location", "filters", "request", "scores"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Searched:
-    """compared: sites whose factors were computed. differences: where they are other.
-
-    missing: why nothing could be computed, or "".
-    """
-
-    compared: int = 0
-    differences: tuple[str, ...] = ()
-    missing: str = ""
 
 
 class IndexSnapshot:
@@ -57,17 +49,17 @@ class IndexSnapshot:
         members: Mapping[str, JsonValue],
         disclosures: Sequence[str],
         secret: bytes | None,
-    ) -> Searched:
+    ) -> Recomputation:
         """disclosures: proven to be of the record with these members."""
         index = self._index
         if index is None or members["policy"] != index.policy.digest:
-            return Searched(missing="factors: the index at hand is of another policy")
+            return _nothing("the index at hand is of another policy")
         if members["snap"] != index.generation:
-            return Searched(missing="factors: the index at hand is of another time")
+            return _nothing("the index at hand is of another time")
         opened = [parse_disclosure(text) for text in disclosures]
         values = {disclosure.name: disclosure.value for disclosure in opened}
         if not values.keys() >= NEEDED:
-            return Searched(missing="factors: not all that was asked is disclosed")
+            return _nothing("not all that was asked is disclosed")
         scores = msgspec.convert(values["scores"], list[DisclosedScore])
         return _compare(scores, _factors_again(index, values, secret, len(scores)))
 
@@ -111,14 +103,20 @@ def _in_order(factors: Factors) -> tuple[int, ...]:
 
 def _compare(
     scores: Sequence[DisclosedScore], factors: Mapping[str, tuple[int, ...]]
-) -> Searched:
+) -> Recomputation:
     compared = [score for score in scores if score.site in factors]
-    return Searched(
-        compared=len(compared),
+    if not compared:
+        return _nothing("the search finds none of the sites")
+    return Recomputation(
+        checked=(f"factors of {len(compared)} sites",),
         differences=tuple(
             f"{score.site}: the factors are {factors[score.site]}, not {score.factors}"
             for score in compared
             if factors[score.site] != score.factors
         ),
-        missing="" if compared else "factors: the search finds none of the sites",
+        missing=(),
     )
+
+
+def _nothing(reason: str) -> Recomputation:
+    return Recomputation(checked=(), differences=(), missing=(f"factors: {reason}",))

@@ -213,7 +213,7 @@ def _entry(
         seq=1,
         site=parsed.site,
         place=gazetteer.locate(parsed.site.location),
-        conformance="strict",
+        conformance="strict" if parsed.is_strict else "tolerated",
         semantic_hash=parsed.meaning,
         registered_at=changed_at,
         updated_at=NOW,

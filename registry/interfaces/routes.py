@@ -29,7 +29,14 @@ from registry.interfaces.rest.search import (
     search,
     selections,
 )
-from registry.interfaces.rest.sites import changes, lint, notices, refresh, sites
+from registry.interfaces.rest.sites import (
+    changes,
+    lint,
+    notices,
+    profiles,
+    refresh,
+    sites,
+)
 from registry.interfaces.rest.webhook_routes import WEBHOOKS
 from registry.interfaces.wab.bridge_document import get_own_document
 from registry.interfaces.wab.bridge_routes import EXPOSED, PROXY, WAB
@@ -88,6 +95,8 @@ V1 = _without_options(
             policy.get_policy,
             policy.get_policy_history,
             policy.get_policy_text,
+            profiles.get_generation,
+            profiles.get_material,
             rankings.erase,
             rankings.get_ranking,
             rankings.get_ranking_proof,

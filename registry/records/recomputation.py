@@ -1,8 +1,9 @@
 """A ranking computed again from what its record discloses.
 
 Totals are the policy's weights times the factors; ties are drawn from the day's secret,
-the asker's nonce and the request; the order follows from both. Factors are taken as they
-are disclosed: to compute them, one needs the index as it was at that time.
+the asker's nonce and the request; the order follows from both. Here factors are taken as
+they are disclosed, but for those whose facts the answer shows; the others follow from
+profiles (`registry.auditor.profiles`).
 """
 
 import json
@@ -105,6 +106,15 @@ class Recomputation:
     def is_possible(self) -> bool:
         return bool(self.checked)
 
+    @classmethod
+    def joined(cls, parts: Iterable["Recomputation"]) -> "Recomputation":
+        several = list(parts)
+        return cls(
+            checked=tuple(name for part in several for name in part.checked),
+            differences=tuple(text for part in several for text in part.differences),
+            missing=tuple(text for part in several for text in part.missing),
+        )
+
 
 class _Outcome:
     """Recomputation as it grows."""
@@ -177,7 +187,7 @@ def recompute(
     if day.secret is None:
         outcome.missing.append(f"ties: the secret of {day.day} is not revealed yet")
     elif scores is not None and request is not None:
-        _add_ties(outcome, scores, seed_of(values, request, day.secret, tie_form))
+        _add_ties(outcome, scores, disclosed_seed(values, day.secret, policy_text))
     return outcome.recomputation
 
 
@@ -221,6 +231,19 @@ def _add_factors(
 def tie_form_of(policy_text: str) -> object:
     """Return how a policy draws ties; 1 where it says nothing. policy_text: with weights."""
     return json.loads(policy_text).get("tie_seed_form", TIES_BY_ID)
+
+
+def disclosed_seed(
+    values: Mapping[str, JsonValue], secret: bytes | None, policy_text: str
+) -> bytes | None:
+    """Return the seed of a ranking's ties; None where secret or request is unknown.
+
+    values: disclosed, of the right form.
+    """
+    request = _request(values)
+    if secret is None or request is None:
+        return None
+    return seed_of(values, request, secret, tie_form_of(policy_text))
 
 
 def seed_of(

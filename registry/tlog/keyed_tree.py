@@ -116,6 +116,19 @@ class KeyedTree:
                 changed += [key + bytes(self.value_bytes) for key in gone]
         return b"".join(changed)
 
+    def bucket_at(self, place: int) -> int:
+        """Return the bucket with the entry of that place, counted through all from 0.
+
+        place: below the number of entries.
+        """
+        node = 1
+        while node < BUCKETS:
+            left = count_of(self.nodes[2 * node])
+            node, place = (
+                (2 * node, place) if place < left else (2 * node + 1, place - left)
+            )
+        return node - BUCKETS
+
     def path(self, number: int) -> tuple[bytes, ...]:
         """Return the nodes beside the way from a bucket to the root."""
         below = [(BUCKETS + number) >> level for level in range(DEPTH)]
@@ -162,3 +175,8 @@ def _root_above(number: int, node: bytes, path: Sequence[bytes]) -> bytes:
         is_right = number >> level & 1
         node = _join(other, node) if is_right else _join(node, other)
     return node
+
+
+def entries_before(number: int, path: Sequence[bytes]) -> int:
+    """Return how many entries stand in buckets before it. path: proven."""
+    return sum(count_of(node) for level, node in enumerate(path) if number >> level & 1)

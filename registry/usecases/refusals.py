@@ -159,6 +159,11 @@ RANKING_UNKNOWN = ProblemType(
     "No ranking has this id",
     "Use the id from the answer of /v1/search.",
 )
+GENERATION_UNKNOWN = ProblemType(
+    "generation_unknown",
+    "This machine has no such generation of the index",
+    "Ask within two days of the ranking, at the machine that answered it.",
+)
 RANKING_NOT_YOURS = ProblemType(
     "ranking_not_yours",
     "Only the asker of a ranking can report what was chosen from it",

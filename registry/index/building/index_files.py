@@ -18,6 +18,7 @@ from pathlib import Path
 from msgspec.structs import replace as replace_members
 
 from registry.index.building.builder import Builder, Merge
+from registry.index.building.generations import PREFIX, GenerationFiles
 from registry.index.building.manifest import (
     LOCK,
     MANIFEST,
@@ -79,6 +80,7 @@ class IndexWriter:
         self._begun: dict[str, int] = {}  # and the thread that did
         self._named: set[str] = set()
         self._preallocated: tuple[Path, ...] = ()
+        self._generations = GenerationFiles(folder)
 
     def close(self) -> None:
         """Another may write there then."""
@@ -235,6 +237,7 @@ class IndexWriter:
                 code=digest_of_code(),
                 since=since,
             )
+            self._generations.add(builder.generation)
             publish(self._folder, manifest)
         named = manifest.files
         for name in named:
@@ -324,6 +327,7 @@ class IndexWriter:
             for path in self._folder.iterdir()
             # While it is written, a file has more to its name.
             if {path.name, path.stem}.isdisjoint({*named_files, MANIFEST, LOCK})
+            and not path.name.startswith(PREFIX)
         ]
         large = [path for path in gone if _size(path) > LARGE_BYTES]
         _unlink(set(gone).difference(large))

@@ -95,7 +95,9 @@ class SiteTextReader:
         return self._content(text, self._policy.site_words_max)
 
     def text(self, site: Site) -> str:
-        return self.mask.cut_text(site.description or site.category)
+        """Return the description, or the category where it says nothing but the name."""
+        cut = self.mask.cut_text
+        return cut(site.description) or cut(site.category)
 
     def action(self, action: Action) -> ActionWords:
         policy = self._policy
@@ -112,7 +114,7 @@ class SiteTextReader:
             action,
             action.name if masked == words else plain,
             plain,
-            self.mask.cut_text(action.description or action.name),
+            self.mask.cut_text(action.description) or self.mask.cut_text(action.name),
             name,
             description,
             parameters,

@@ -11,6 +11,7 @@ from registry.index.building.index_reader import IndexReader
 from registry.index.segments.array_file import FileDamaged
 from registry.ranking.encoders.encoder import Encoder
 from registry.ranking.policy import Policy
+from registry.usecases.search.generations import Generations
 
 PAUSE_S, UNREADABLE_PAUSE_S = 0.03, 0.1
 
@@ -24,6 +25,7 @@ class IndexFollower:
         self.encoder = encoder
         self.policy = policy
         self.index = Builder.build([], policy).index
+        self.generations = Generations(folder)
         self.is_loaded = False
         self._index_files = IndexReader(folder, policy)
         self._unreadable_since: float | None = None

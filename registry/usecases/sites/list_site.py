@@ -41,6 +41,7 @@ from registry.usecases.sites.notices import document_notices, make_notice
 from registry.usecases.sites.parse_site import ParsedSite
 
 QUALITY_WINDOW = timedelta(days=30)
+"""It ends with the newest probe, so that figures follow from probes alone."""
 RENEWED_AT_ONCE = 500
 ANSWERED = frozenset({"alive", "auth_wall", "wrong_protocol", "mismatch"})
 # Neither the owner's wish nor our own restraint is downtime.
@@ -174,7 +175,7 @@ class Lister:
         body = await profiles.lock_profile(connection, site_id, self.policy.digest)
         if body is None:
             return  # who makes the profile anew counts the probe
-        since = probe.observed_at - QUALITY_WINDOW
+        since = probe.observed_at - 2 * QUALITY_WINDOW
         results = await probes.probes_since(connection, site_id, since)
         figures = summarise_probes(results)
         profile = replace(
@@ -246,7 +247,9 @@ class Lister:
         if not several:
             return
         results = await probes.probes_of_sites(
-            connection, [entry.site_id for entry, _ in several], now - QUALITY_WINDOW
+            connection,
+            [entry.site_id for entry, _ in several],
+            now - 2 * QUALITY_WINDOW,
         )
         subjects = [
             subject_of(entry, formats, summarise_probes(results[entry.site_id]))
@@ -293,7 +296,7 @@ def subject_of(
         formats=formats,
         place=entry.place,
         probes=figures,
-        changed_at=entry.changed_at,
+        changed_at=entry.changed_at.replace(microsecond=0),
         conformance=entry.conformance,
     )
 
@@ -335,7 +338,7 @@ def _stands(
 ) -> bool:
     """Return whether a profile made before still holds."""
     return (
-        entry.semantic_hash == before.semantic_hash
+        entry.site == before.site
         and entry.conformance == before.conformance
         and formats == {document.format for document in stored}
     )
@@ -348,8 +351,15 @@ def publisher_of(registrable_domain: str) -> int:
 
 
 def summarise_probes(results: Sequence[StoredProbe]) -> ProbeFigures:
-    """found: the probes of the window, the newest first."""
-    counted = [probe for probe in results if probe.outcome not in NOT_COUNTED]
+    """Return the figures of the window. results: the newest first, by whole seconds."""
+    if not results:
+        return ProbeFigures()
+    since = results[0].observed_at.replace(microsecond=0) - QUALITY_WINDOW
+    counted = [
+        probe
+        for probe in results
+        if probe.outcome not in NOT_COUNTED and probe.observed_at >= since
+    ]
     answered = [probe for probe in counted if probe.outcome in ANSWERED]
     times = [probe.elapsed_ms for probe in answered]
     return ProbeFigures(
@@ -357,5 +367,5 @@ def summarise_probes(results: Sequence[StoredProbe]) -> ProbeFigures:
         answers=len(answered),
         successes=sum(probe.outcome == "alive" for probe in counted),
         median_ms=round(statistics.median(times)) if times else None,
-        observed_at=counted[0].observed_at if counted else None,
+        observed_at=counted[0].observed_at.replace(microsecond=0) if counted else None,
     )

@@ -57,7 +57,9 @@ def test_a_base_takes_the_files_in_which_it_was_laid(
     writer, reader = IndexWriter(tmp_path), IndexReader(tmp_path, P)
     with writer.preallocated() as adopted:
         spool = Spool(tmp_path, rows_of([], P), *adopted, HEAD_ROOM)
-        result = Builder.of_rows(spooled(spool, profiles), {}, np.concatenate(spool.digests), P)
+        result = Builder.of_rows(
+            spooled(spool, profiles), {}, np.concatenate(spool.digests), P
+        )
         spool.close()
         before = {path.stat().st_ino for path in adopted}
         saved = writer.put(result)
@@ -87,7 +89,9 @@ def test_a_base_of_no_sites_needs_no_file(tmp_path: Path) -> None:
     writer, reader = IndexWriter(tmp_path), IndexReader(tmp_path, P)
     with writer.preallocated() as adopted:
         spool = Spool(tmp_path, rows_of([], P), *adopted, HEAD_ROOM)
-        result = Builder.of_rows(spooled(spool, []), {}, np.concatenate(spool.digests), P)
+        result = Builder.of_rows(
+            spooled(spool, []), {}, np.concatenate(spool.digests), P
+        )
         spool.close()
         writer.put(result)
     read = reader.newest()

@@ -11,6 +11,7 @@ from registry.tlog.keyed_tree import (
     KeyedTree,
     bucket_of,
     count_of,
+    entries_before,
     read_bucket,
 )
 
@@ -40,9 +41,13 @@ def read(tree, key, **lies):
 
 @given(TABLES, TABLES, st.sets(KEYS))
 def test_the_root_is_that_of_the_table_however_it_came_to_be(first, second, gone):
-    table = {key: value for key, value in {**first, **second}.items() if key not in gone}
+    table = {
+        key: value for key, value in {**first, **second}.items() if key not in gone
+    }
     former = tree_of(first)
-    followed = tree_of({**dict.fromkeys({*first, *gone} - {*table}, 0), **second}, former)
+    followed = tree_of(
+        {**dict.fromkeys({*first, *gone} - {*table}, 0), **second}, former
+    )
     followed = tree_of(dict.fromkeys(gone, 0), followed)
     assert followed.nodes == tree_of(table).nodes
     assert len(followed) == count_of(followed.root) == len(table)
@@ -51,6 +56,18 @@ def test_the_root_is_that_of_the_table_however_it_came_to_be(first, second, gone
     changes = np.frombuffer(followed.changes_since(former), np.uint8).reshape(-1, 12)
     keys = changes[:, :8].copy().view(">u8")[:, 0].astype(np.uint64)
     assert former.updated(keys, changes[:, 8:]).root == followed.root
+
+
+def test_a_place_leads_to_the_bucket_of_its_entry_and_the_path_says_so():
+    keys = [key for bucket in TREE.buckets for key in read_keys(bucket)]
+    for place in (0, 1, 4_711, len(keys) - 1):
+        number = TREE.bucket_at(place)
+        first = entries_before(number, TREE.path(number))
+        assert keys[place] == read_keys(TREE.buckets[number])[place - first]
+
+
+def read_keys(bucket):
+    return [int.from_bytes(bucket[at : at + 8]) for at in range(0, len(bucket), 12)]
 
 
 TREE = tree_of({key: 1 + key for key in range(10_000)})

@@ -3,7 +3,7 @@
 The matrix that results stands in docs/detection.md: who changes one changes the other.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 from hashlib import sha256
@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from registry.auditor.profiles.check_ranking import ProfileChecks
 from registry.bench.invariance import NOW, town_shadow
 from registry.demo.town.sites import CAST
 from registry.index.building.builder import Builder
@@ -24,7 +25,7 @@ from registry.ranking.proximity import proximity
 from registry.ranking.ties import make_seed, tie_key
 from registry.records.disclosure import digest_disclosure, encode_disclosure
 from registry.records.packed_scores import PLACELESS
-from registry.records.recomputation import KnownDay, recompute
+from registry.records.recomputation import KnownDay, Recomputation, recompute
 from registry.records.seed import digest_request
 from registry.sites.gazetteer import Gazetteer
 from registry.sites.identifier import format_site_id
@@ -32,6 +33,7 @@ from registry.sites.place import Point, centroid_of
 from registry.usecases.reports.perturb import TrialListing
 from registry.usecases.reports.try_invariance import Question, Shadow, try_invariance
 from registry.usecases.sites.list_site import Lister
+from tests.unit.usecases.served_town import ServedTown, probed
 
 SECRET = sha256(b"day secret").digest()
 K = 20
@@ -39,23 +41,31 @@ Ranker = Callable[[list[dict[str, Any]], Question], list[dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
-def town(gazetteer: Gazetteer) -> Shadow:
+def town(lister: Lister) -> Shadow:
     """The town with probes and commissions that differ, and twins for ties."""
-    # Twins say the same: here they have a place each.
-    policy = replace(DEFAULT_POLICY, duplicate_signature_bytes=33)
-    lister = Lister(gazetteer=gazetteer, encoder=load_encoder(), policy=policy)
     shadow = town_shadow(lister, CAST[::2])
     twins = [_twin(listing) for listing in shadow.listings[::3]]
-    return replace(shadow, listings=[*shadow.listings, *twins])
+    return replace(shadow, listings=list(map(probed, [*shadow.listings, *twins])))
+
+
+@pytest.fixture(scope="module")
+def lister(gazetteer: Gazetteer) -> Lister:
+    # Twins say the same: here they have a place each.
+    policy = replace(DEFAULT_POLICY, duplicate_signature_bytes=33)
+    return Lister(gazetteer=gazetteer, encoder=load_encoder(), policy=policy)
 
 
 def _twin(listing: TrialListing) -> TrialListing:
     entry = listing.entry
-    host = entry.host.removesuffix("test") + "twin"
+    host = entry.host.removesuffix("test") + "com"
     twin = replace(
         entry, site_id=entry.site_id + 1_000, host=host, registrable_domain=host
     )
-    return replace(listing, entry=twin)
+    documents = [
+        replace(document, url=document.url.replace(entry.host, host))
+        for document in listing.documents
+    ]
+    return replace(listing, entry=twin, documents=tuple(documents))
 
 
 def as_ranked(rows: list[dict[str, Any]], question: Question) -> list[dict[str, Any]]:
@@ -67,7 +77,7 @@ class Leak:
     """change: of a profile as it is made. ranker: of an answer as it is ranked.
 
     job: the perturbation whose trials fail, or "". reproduced: what `audit reproduce`
-    says of an answer, or "".
+    says of an answer without any profile, or "".
     """
 
     change: Callable[[TrialListing, Profile], Profile] = lambda _, profile: profile
@@ -187,20 +197,51 @@ LEAKS = {
 STORED = "a2 friends, where the profile is stored"
 
 
-def differences(town: Shadow, leak: Leak, *, every: int = 1) -> list[str]:
-    """What `audit reproduce` says of the town's answers."""
+@dataclass(frozen=True)
+class RankingOnTrial:
+    """Members of a record and its disclosures. seed: of its ties."""
+
+    members: dict[str, Any]
+    values: dict[str, Any]
+    seed: bytes
+
+    def recomputed(self) -> Recomputation:
+        texts = [
+            encode_disclosure("salt", name, own) for name, own in self.values.items()
+        ]
+        digests = [digest_disclosure(text) for text in texts]
+        day = date(NOW.year, NOW.month, NOW.day).isoformat()
+        result = recompute(
+            {**self.members, "_sd": digests},
+            texts,
+            policy_text=DEFAULT_POLICY.canonical_json.decode(),
+            day=KnownDay(day=day, secret=SECRET),
+            find_place=GAZETTEER.point_of,
+        )
+        assert not result.missing
+        return result
+
+
+def answers(town: Shadow, leak: Leak, *, every: int = 1) -> Iterator[RankingOnTrial]:
+    """Answers of the town as it ranks with the leak, as they are on record."""
     profiles = [leak.change(listing, town.make(listing)) for listing in town.listings]
     index = Builder.build(profiles, town.policy).index
+    for number, question in enumerate(town.questions[::every]):
+        yield _on_record(index, question, f"n{number}", leak.ranker)
+
+
+def differences(town: Shadow, leak: Leak) -> list[str]:
+    """What `audit reproduce` says of the town's answers, without profiles."""
     return [
         difference
-        for number, question in enumerate(town.questions[::every])
-        for difference in _reproduced(index, question, f"n{number}", leak.ranker)
+        for ranking in answers(town, leak)
+        for difference in ranking.recomputed().differences
     ]
 
 
-def _reproduced(
+def _on_record(
     index: Any, question: Question, nonce: str, ranker: Ranker
-) -> Sequence[str]:
+) -> RankingOnTrial:
     policy = index.policy
     query = prepare_query(
         question.text,
@@ -222,26 +263,15 @@ def _reproduced(
             "after": ["-1000000000", "0", "0", "0"],
         },
         "scores": rows,
+        "terms": dict(ranked.term_weights),
         "answer": {
             "eligible": ranked.eligible,
             "order": [row["site"] for row in rows],
         },
     }
-    texts = [encode_disclosure("salt", name, value) for name, value in values.items()]
-    members = {
-        "_sd": [digest_disclosure(text) for text in texts],
-        "t": NOW.isoformat()[:16] + "Z",
-    }
-    day = KnownDay(day=date(NOW.year, NOW.month, NOW.day).isoformat(), secret=SECRET)
-    result = recompute(
-        members,
-        texts,
-        policy_text=policy.canonical_json.decode(),
-        day=day,
-        find_place=GAZETTEER.point_of,
-    )
-    assert not result.missing
-    return result.differences
+    minute = NOW.isoformat()[:16] + "Z"
+    members = {"t": minute, "policy": policy.digest, "snap": index.generation}
+    return RankingOnTrial(members, values, seed)
 
 
 def _row(site: Any, seed: bytes) -> dict[str, Any]:
@@ -301,6 +331,68 @@ def test_a_favour_in_the_store_is_caught_as_one_in_the_maker(town: Shadow) -> No
     assert try_invariance(town, trials=36, seed=1).violations == 0
 
 
-def test_each_leak_is_caught_by_something() -> None:
+def served(town: Shadow, leak: Leak) -> ServedTown:
+    """The registry with the leak, whose index commits to the profiles that rank."""
+    profiles = [leak.change(listing, town.make(listing)) for listing in town.listings]
+    return ServedTown(town.listings, Builder.build(profiles, town.policy))
+
+
+async def rebuilt(
+    town: Shadow, lister: Lister, leak: Leak, source: ServedTown, every: int
+) -> list[Recomputation]:
+    """What `audit reproduce` finds out from profiles alone."""
+    checks = ProfileChecks(source, GAZETTEER, sample=5)
+    checks.use(lister, pause_s=0)
+    return [
+        await checks.check(ranking.members, ranking.values, ranking.seed)
+        for ranking in answers(town, leak, every=every)
+    ]
+
+
+async def test_honest_profiles_are_made_again_and_give_the_honest_answers(
+    town: Shadow, lister: Lister
+) -> None:
+    honest = Leak()
+    results = await rebuilt(town, lister, honest, served(town, honest), every=1)
+    assert len(results) == len(town.questions)
+    for result in results:
+        assert (result.differences, result.missing) == ((), ())
+
+
+BY_ORDER = ("d ", "e ")  # which scores, tiers and the revealed secret show
+
+
+@pytest.mark.parametrize("name", [n for n in LEAKS if not n.startswith(BY_ORDER)])
+async def test_an_outsider_catches_the_leak_by_profiles(
+    town: Shadow, lister: Lister, name: str
+) -> None:
+    leak = LEAKS[name]
+    results = await rebuilt(town, lister, leak, served(town, leak), every=3)
+    reason = "its profile is not" if leak.ranker is as_ranked else "the factors are"
+    assert reason in " ".join(text for result in results for text in result.differences)
+
+
+async def test_a_registry_that_commits_to_others_than_it_ranks_by_is_caught(
+    town: Shadow, lister: Lister
+) -> None:
+    honest = served(town, Leak())
+    snap = {"snap": honest.builder.generation.roots.name}
+    checks = ProfileChecks(honest, GAZETTEER, sample=5)
+    checks.use(lister, pause_s=0)
+    found = [
+        difference
+        for ranking in answers(town, LEAKS["d2 depth for 0% commission"], every=6)
+        for difference in (
+            await checks.check(
+                {**ranking.members, **snap}, ranking.values, ranking.seed
+            )
+        ).differences
+    ]
+    assert "the factors are" in " ".join(found)
+
+
+def test_each_leak_is_caught_by_an_outsider() -> None:
+    """By profiles, or by the order; the job is the registry's own."""
     assert len(LEAKS) == 10
-    assert all(leak.job or leak.reproduced for leak in LEAKS.values())
+    for name, leak in LEAKS.items():
+        assert not name.startswith(BY_ORDER) or leak.reproduced

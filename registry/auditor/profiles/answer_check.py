@@ -1,0 +1,206 @@
+"""An answer computed again from profiles that were made again.
+
+Its sites, and some that were drawn from all, are searched in an index of these alone,
+each as a publisher by itself, with the weights of words that the generation commits to:
+so factors and eligibility are those of the whole index.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from math import comb
+
+import msgspec
+
+from registry.index.building.builder import Builder
+from registry.index.columns.filters import Filters
+from registry.index.columns.rows import hash_word
+from registry.index.query.eligible_estimate import PANEL_ROWS
+from registry.index.query.index import Index
+from registry.index.query.scoring_parameters import Query
+from registry.index.query.search import Ranked, RankedSite, prepare_query, search
+from registry.ranking.encoders.encoder import load_encoder
+from registry.ranking.explain import FACTOR_NAMES
+from registry.ranking.policy import Policy
+from registry.ranking.profile import Profile
+from registry.ranking.relevance import idf_milli
+from registry.ranking.ties import OrderKey
+from registry.records.canonical import JsonValue
+from registry.records.recomputation import (
+    FIRST_PAGE,
+    AnswerDisclosed,
+    DisclosedScore,
+    RequestDisclosed,
+)
+from registry.sites.identifier import format_site_id, parse_site_id
+
+SURE = 1e-9
+"""Of fair draws, fewer are as far from the stated number of eligible sites."""
+
+NO_SEED = bytes(32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeighedIndex(Index):
+    """Index of some sites of a larger one. idf: of each term there, in thousandths."""
+
+    idf: Mapping[str, int]
+
+    def term_weights(self, terms: Iterable[str]) -> dict[str, int]:
+        return {term: self.idf[term] for term in terms}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisclosedAnswer:
+    """Answer as its record discloses it. seed: of its ties, if its secret is known."""
+
+    query: Query
+    request: RequestDisclosed
+    scores: Sequence[DisclosedScore]
+    eligible: int
+    weights: Mapping[str, int]
+    seed: bytes | None
+
+    @classmethod
+    def read(
+        cls, values: Mapping[str, JsonValue], policy: Policy, seed: bytes | None
+    ) -> "DisclosedAnswer":
+        """Raises: KeyError of what is not disclosed; msgspec.ValidationError, ValueError."""
+        location = values["location"]
+        return cls(
+            query=prepare_query(
+                str(values["query"]),
+                load_encoder(policy),
+                policy,
+                cell=None if location is None else str(location),
+                filters=Filters.from_record(values["filters"]),
+            ),
+            request=msgspec.convert(values["request"], RequestDisclosed, strict=False),
+            scores=msgspec.convert(values["scores"], list[DisclosedScore]),
+            eligible=msgspec.convert(values["answer"], AnswerDisclosed).eligible,
+            weights=msgspec.convert(values["terms"], dict[str, int]),
+            seed=seed,
+        )
+
+    @property
+    def site_ids(self) -> list[int]:
+        return [parse_site_id(row.site) for row in self.scores]
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """All that is looked for, what was meant by mistyped words too."""
+        request = self.query.request
+        return tuple(request.weights_bp or request.terms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """profiles: by site, of the answer and of those drawn. drawn: from all `sites`.
+
+    counts: of sites by the hash of a word.
+    """
+
+    policy: Policy
+    profiles: Mapping[int, Profile]
+    drawn: Sequence[int]
+    sites: int
+    counts: Mapping[int, int]
+
+
+class AnswerCheck:
+    """Check of an answer; each method yields what differs."""
+
+    def __init__(self, answer: DisclosedAnswer, evidence: Evidence) -> None:
+        self._answer = answer
+        self._evidence = evidence
+        self._ranked = self._search(lambda number, _: number)
+        self._site_of = {site.site_id: site for site in self._ranked.sites}
+
+    def _search(self, publisher_of: Callable[[int, Profile], int]) -> Ranked:
+        answer, evidence = self._answer, self._evidence
+        profiles = [
+            replace(profile, publisher=publisher_of(number, profile))
+            for number, profile in enumerate(evidence.profiles.values())
+        ]
+        small = Builder.build(profiles, evidence.policy).index
+        members = {field.name: getattr(small, field.name) for field in fields(Index)}
+        idf = {
+            term: idf_milli(evidence.sites, evidence.counts.get(hash_word(term), 0))
+            for term in answer.terms
+        }
+        return search(
+            WeighedIndex(**members, idf=idf),
+            answer.query,
+            now=answer.request.at,
+            seed=answer.seed or NO_SEED,
+            k=max(1, len(profiles)),
+        )
+
+    def weights(self) -> Iterator[str]:
+        computed = dict(self._ranked.term_weights)
+        if computed != dict(self._answer.weights):
+            yield f"the weights of its words are {computed}"
+
+    def factors(self) -> Iterator[str]:
+        for row in self._answer.scores:
+            site = self._site_of.get(parse_site_id(row.site))
+            if site is not None:
+                computed = tuple(getattr(site.factors, name) for name in FACTOR_NAMES)
+                if computed != row.factors:
+                    yield f"{row.site}: the factors are {computed}, not {row.factors}"
+            elif parse_site_id(row.site) in self._evidence.profiles:
+                yield f"{row.site} is not eligible"
+
+    def publishers(self) -> Iterator[str]:
+        """Count the places of publishers, proven as parts of the profiles."""
+        profiles, most = self._evidence.profiles, self._evidence.policy
+        own = [profiles[site] for site in self._answer.site_ids if site in profiles]
+        places = Counter(profile.publisher for profile in own)
+        for publisher, count in places.items():
+            if count > most.publisher_answer_places:
+                sites = [p.site_id for p in own if p.publisher == publisher]
+                names = ", ".join(map(format_site_id, sites))
+                yield f"one publisher has {count} places: {names}"
+
+    def left_out(self) -> Iterator[str]:
+        """Look for drawn sites that belong into a first page and are not in it."""
+        answer, profiles = self._answer, self._evidence.profiles
+        returned = set(answer.site_ids)
+        if answer.request.after[0] != FIRST_PAGE or not returned <= profiles.keys():
+            return
+        publishers = {profiles[site_id].publisher for site_id in returned}
+        heads = {s.site_id for s in self._search(lambda _, own: own.publisher).sites}
+        last = [self._key(self._site_of[s]) for s in returned & self._site_of.keys()]
+        for site_id in set(self._evidence.drawn) & self._site_of.keys() & heads:
+            is_behind = profiles[site_id].publisher in publishers
+            key = self._key(self._site_of[site_id])
+            if (
+                site_id not in returned
+                and not is_behind
+                and (not last or key < max(last))
+            ):
+                yield f"{format_site_id(site_id)} belongs into the answer"
+
+    def _key(self, site: RankedSite) -> tuple[int, ...]:
+        key: OrderKey = site.order_key
+        return tuple(key) if self._answer.seed else key[:2]
+
+    def eligible(self) -> Iterator[str]:
+        """Compare the number of eligible sites with those among the drawn ones."""
+        evidence, stated = self._evidence, self._answer.eligible
+        drawn = [site_id for site_id in evidence.drawn if site_id in evidence.profiles]
+        own = len(self._site_of.keys() & set(drawn))
+        is_all = len(drawn) == evidence.sites <= PANEL_ROWS
+        if is_all and own != stated:
+            yield f"{own} sites are eligible, not {stated}"
+        elif drawn and _chance(own, len(drawn), stated / max(1, evidence.sites)) < SURE:
+            yield f"{own} of {len(drawn)} drawn sites are eligible; {stated} are stated"
+
+
+def _chance(own: int, drawn: int, share: float) -> float:
+    """Return how often a draw has as few, or as many, as these."""
+    share = min(1.0, share)
+    each = [
+        comb(drawn, n) * share**n * (1 - share) ** (drawn - n) for n in range(drawn + 1)
+    ]
+    return min(sum(each[: own + 1]), sum(each[own:]))

@@ -1,0 +1,77 @@
+"""`audit profile`: a site's ranking profile, made again from its documents and probes."""
+
+import click
+
+from registry.auditor.command import named_registry_option, run_audit, shown
+from registry.auditor.profiles.check_ranking import BY_DIGEST, ProfileChecks
+from registry.auditor.profiles.committed import LATEST, Committed
+from registry.auditor.profiles.made_again import MadeAgain
+from registry.auditor.source import LogSource, LogUnreadable
+from registry.sites.gazetteer import Gazetteer
+from registry.sites.identifier import parse_site_id
+from registry.terminal.output import (
+    DEFAULT_URL,
+    console,
+    json_option,
+    print_json,
+)
+
+EXIT_NOT_COMPUTED = 3
+
+
+@click.command()
+@click.argument("host")
+@named_registry_option
+@click.option(
+    "--generation",
+    default=LATEST,
+    metavar="NAME",
+    help="`snap` of a ranking's record.  [default: the one in use]",
+)
+@json_option
+def profile(host: str, named: str | None, generation: str, *, as_json: bool) -> None:
+    """Make the profile of HOST again, and prove that the index has that very one.
+
+    Exit code 1 if the index has another, 3 if it can't be made.
+    """
+
+    async def work(source: LogSource) -> tuple[Committed, MadeAgain]:
+        committed = await Committed.ask(source, generation)
+        policy = BY_DIGEST.get(committed.roots.policy)
+        if policy is None:
+            raise click.ClickException(
+                "the generation is of a policy of another release"
+            )
+        checks = ProfileChecks(source, Gazetteer.load(), 0)
+        site_id = await _site_of(source, host)
+        return committed, await checks.maker(policy).make(committed, [site_id])
+
+    committed, made = run_audit(named or DEFAULT_URL, work, as_json=as_json)
+    if as_json:
+        print_json(
+            {
+                "host": host,
+                "generation": committed.name,
+                "sites": committed.site_count,
+                "same": bool(made.profiles),
+                "differences": made.differences,
+                "notChecked": made.missing,
+            }
+        )
+    else:
+        word = "[green]the same[/]" if made.profiles else "[red]not the same[/]"
+        word = "not made" if made.missing else word
+        console.print(f"{shown(host)} in {committed.name}: {word}", soft_wrap=True)
+        for line in (*made.differences, *made.missing):
+            console.print(f"  {shown(line)}", soft_wrap=True)
+    if made.differences or made.missing:
+        raise SystemExit(1 if made.differences else EXIT_NOT_COMPUTED)
+
+
+async def _site_of(source: LogSource, host: str) -> int:
+    """Raises: LogUnreadable."""
+    entry = await source.ask(f"/v1/sites/{host}")
+    try:
+        return parse_site_id(str(entry.get("id")))
+    except ValueError as error:
+        raise LogUnreadable(f"{host}: {error}") from error

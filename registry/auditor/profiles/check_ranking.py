@@ -1,0 +1,112 @@
+"""What `audit reproduce` and `audit profile` find out from profiles made again."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import msgspec
+
+from registry.auditor.profiles.answer_check import (
+    AnswerCheck,
+    DisclosedAnswer,
+    Evidence,
+)
+from registry.auditor.profiles.committed import Committed
+from registry.auditor.profiles.made_again import PAUSE_S, ProfileMaker
+from registry.auditor.source import LogSource, LogUnreadable
+from registry.errors import RegistryError
+from registry.index.columns.rows import hash_word
+from registry.ranking.encoders.encoder import load_encoder
+from registry.ranking.policy import POLICIES, Policy
+from registry.records.canonical import JsonValue
+from registry.records.recomputation import Recomputation
+from registry.records.record_fields import Members
+from registry.sites.gazetteer import Gazetteer
+from registry.usecases.sites.list_site import Lister
+
+BY_DIGEST: Mapping[str, Policy] = {own.digest: own for own in POLICIES.values()}
+
+
+@dataclass(slots=True)
+class ProfileChecks:
+    """Checks of rankings of one registry. sample: sites that are drawn for each."""
+
+    source: LogSource
+    gazetteer: Gazetteer
+    sample: int
+    _makers: dict[str, ProfileMaker] = field(default_factory=dict)
+
+    async def check(
+        self, members: Members, values: Mapping[str, JsonValue], seed: bytes | None
+    ) -> Recomputation:
+        """members: of the record. values: its disclosures, proven."""
+        policy = BY_DIGEST.get(str(members["policy"]))
+        if policy is None:
+            return _nothing("its policy is of another release")
+        try:
+            answer = DisclosedAnswer.read(values, policy, seed)
+        except KeyError as missing:
+            return _nothing(f"{missing} is not disclosed")
+        except (msgspec.ValidationError, ValueError) as error:
+            return _differs(f"a disclosure: {error}")
+        try:
+            committed = await Committed.ask(self.source, str(members["snap"]))
+            return await self._checked(answer, committed, policy)
+        except LogUnreadable as unreadable:
+            return _nothing(str(unreadable))
+        except RegistryError as refused:
+            return _differs(f"the generation: {refused.problem.detail}")
+
+    async def _checked(
+        self, answer: DisclosedAnswer, committed: Committed, policy: Policy
+    ) -> Recomputation:
+        await committed.fetch_words(map(hash_word, answer.terms))
+        drawn = await committed.draw_sites(self.sample)
+        returned = answer.site_ids
+        made = await self.maker(policy).make(committed, [*returned, *drawn])
+        check = AnswerCheck(
+            answer,
+            Evidence(
+                policy=policy,
+                profiles=made.profiles,
+                drawn=drawn,
+                sites=committed.site_count,
+                counts=committed.counts,
+            ),
+        )
+        tests = (
+            check.weights,
+            check.factors,
+            check.publishers,
+            check.left_out,
+            check.eligible,
+        )
+        found = [difference for test in tests for difference in test()]
+        own = sum(site_id in made.profiles for site_id in drawn)
+        few = f"{own} of them drawn from {committed.site_count}"
+        profiles = f"profiles of {len(made.profiles)} sites, {few}"
+        return Recomputation(
+            checked=(profiles, "factors", "publishers", "eligible sites"),
+            differences=(*made.differences, *found),
+            missing=tuple(f"a profile: {reason}" for reason in made.missing),
+        )
+
+    def maker(self, policy: Policy) -> ProfileMaker:
+        if policy.digest not in self._makers:
+            lister = Lister(
+                gazetteer=self.gazetteer, encoder=load_encoder(policy), policy=policy
+            )
+            self.use(lister)
+        return self._makers[policy.digest]
+
+    def use(self, lister: Lister, pause_s: float = PAUSE_S) -> None:
+        """Have profiles of the lister's policy made by it."""
+        maker = ProfileMaker(self.source, lister, pause_s)
+        self._makers[lister.policy.digest] = maker
+
+
+def _nothing(reason: str) -> Recomputation:
+    return Recomputation(checked=(), differences=(), missing=(f"profiles: {reason}",))
+
+
+def _differs(difference: str) -> Recomputation:
+    return Recomputation(checked=("profiles",), differences=(difference,), missing=())

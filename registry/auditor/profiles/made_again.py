@@ -1,0 +1,127 @@
+"""Profiles made again by an outsider, from what the registry says they are made of."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from registry.auditor.profiles.committed import LATEST, Committed
+from registry.auditor.source import LogSource, LogUnreadable
+from registry.errors import RegistryError
+from registry.ranking.profile import Profile
+from registry.sites.identifier import format_site_id
+from registry.usecases.sites.list_site import Lister
+from registry.usecases.sites.profile_material import ProfileMaterial, find_profile
+
+AT_ONCE = 8
+TRIES, PAUSE_S = 4, 1.0
+"""A site that changes this very second is in the database before it is in the index."""
+
+
+@dataclass(slots=True)
+class MadeAgain:
+    """profiles: by site, that the generation commits to and their material gives.
+
+    differences: of those whose material gives another. missing: why
+    others could not be made.
+    """
+
+    profiles: dict[int, Profile] = field(default_factory=dict)
+    differences: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+
+class ProfileMaker:
+    """Makes profiles as the lister does."""
+
+    def __init__(
+        self, source: LogSource, lister: Lister, pause_s: float = PAUSE_S
+    ) -> None:
+        self._source = source
+        self._pause_s = pause_s
+        self._lister = lister
+        self._places = asyncio.Semaphore(AT_ONCE)
+        self._made: dict[bytes, Profile] = {}
+
+    async def make(self, committed: Committed, site_ids: Iterable[int]) -> MadeAgain:
+        """Profiles that were made before are not asked for again.
+
+        Raises: LogUnreadable; Refused where the generation proves nothing.
+        """
+        wanted = list(dict.fromkeys(site_ids))
+        await committed.fetch_sites(wanted)
+        made = MadeAgain()
+        known = {
+            site_id: self._made[digest]
+            for site_id in wanted
+            if (digest := committed.digests.get(site_id)) in self._made
+        }
+        made.profiles |= known
+        open_sites = [
+            site_id
+            for site_id in wanted
+            if site_id in committed.digests and site_id not in known
+        ]
+        made.differences += [
+            f"{format_site_id(site_id)}: the generation does not have it"
+            for site_id in wanted
+            if site_id not in committed.digests
+        ]
+        for left in reversed(range(TRIES if open_sites else 0)):
+            open_sites = await self._try(committed, open_sites, made)
+            if open_sites and left:
+                await asyncio.sleep(self._pause_s)
+        self._made |= {
+            committed.digests[site]: own for site, own in made.profiles.items()
+        }
+        made.differences += [
+            f"{format_site_id(site_id)}: its profile is not what its documents and "
+            "probes give"
+            for site_id in open_sites
+        ]
+        return made
+
+    async def _try(
+        self, committed: Committed, site_ids: Sequence[int], made: MadeAgain
+    ) -> list[int]:
+        """Return the sites whose material gives neither this profile nor that of now."""
+        materials = await asyncio.gather(*map(self._material, site_ids))
+        open_sites = []
+        for site_id, material in zip(site_ids, materials, strict=True):
+            if isinstance(material, str):
+                made.missing.append(f"{format_site_id(site_id)}: {material}")
+            elif profile := self._find(material, committed.digests[site_id]):
+                made.profiles[site_id] = profile
+            elif await self._has_changed(committed, material, site_id):
+                made.missing.append(f"{material.host}: it has changed since")
+            else:
+                open_sites.append(site_id)
+        return open_sites
+
+    async def _material(self, site_id: int) -> ProfileMaterial | str:
+        """Return why there is none where there is none."""
+        name = format_site_id(site_id)
+        try:
+            async with self._places:
+                answer = await self._source.ask(f"/v1/profiles/{name}")
+            material = msgspec.convert(answer, ProfileMaterial)
+        except (LogUnreadable, msgspec.ValidationError) as error:
+            return str(error)
+        return material if material.id == name else "another site was served"
+
+    def _find(self, material: ProfileMaterial, digest: bytes) -> Profile | None:
+        try:
+            return find_profile(material, self._lister, digest)
+        except (RegistryError, ValueError, OverflowError, OSError):
+            return None  # what makes no profile makes not this one
+
+    async def _has_changed(
+        self, committed: Committed, material: ProfileMaterial, site_id: int
+    ) -> bool:
+        """Return whether the material gives the profile of now, which is another."""
+        newest = await Committed.ask(self._source, LATEST)
+        await newest.fetch_sites([site_id])
+        before = committed.digests[site_id]
+        digest = newest.digests.get(site_id, before)
+        return digest != before and self._find(material, digest) is not None

@@ -1,0 +1,232 @@
+"""Material of a profile: all that it is made of, for whoever makes it again.
+
+Whole seconds since 1970 stand for instants, in a profile and here.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import msgspec
+
+from registry.db.engine.engines import Connection
+from registry.db.sites import documents as stored_documents
+from registry.db.sites import listed_sites as sites
+from registry.db.sites import probes as stored_probes
+from registry.db.sites.documents import StoredDocument
+from registry.db.sites.probes import NEWEST, StoredProbe
+from registry.errors import NotFound
+from registry.identity.keys.jwk import parse_jwk
+from registry.identity.statements.declarations import Declarations
+from registry.ranking.profile import Profile, encode_profile
+from registry.ranking.quality import ProbeFigures, quality
+from registry.records.generation import digest_profile
+from registry.sites.entry import SiteEntry
+from registry.sites.host import parse_host
+from registry.sites.identifier import format_site_id, parse_site_id
+from registry.sites.site import LocationClaim
+from registry.usecases.refusals import SITE_UNKNOWN
+from registry.usecases.sites.declared import declarations_from
+from registry.usecases.sites.list_site import (
+    QUALITY_WINDOW,
+    Lister,
+    summarise_probes,
+)
+from registry.usecases.sites.parse_site import FetchedBody, Registrant, parse_site
+
+
+class DocumentMaterial(msgspec.Struct, rename="camel", kw_only=True):
+    """body: as it was fetched."""
+
+    url: str
+    content_type: str
+    fetched_at: int
+    body: bytes
+
+
+class ProbeMaterial(msgspec.Struct, array_like=True):
+    observed_at: int
+    outcome: str
+    elapsed_ms: int
+
+
+class DeclaredMaterial(msgspec.Struct, rename="camel", kw_only=True):
+    """What the site's last statement declares where its documents are silent."""
+
+    category: str | None
+    location: LocationClaim | None
+    commission_percent: float | None
+    is_independent: bool | None
+
+    @property
+    def declarations(self) -> Declarations:
+        return Declarations(**msgspec.structs.asdict(self))
+
+
+class ProfileMaterial(msgspec.Struct, rename="camel", kw_only=True):
+    """Material of a listed site's profile.
+
+    changed_at: the last change that counts for freshness. allow_loopback: of a registry
+    for development. keys: that the site was proved by, as JWKs. probes: the newest first.
+    """
+
+    id: str
+    host: str
+    changed_at: int
+    allow_loopback: bool
+    declared: DeclaredMaterial
+    keys: tuple[dict[str, str], ...]
+    documents: tuple[DocumentMaterial, ...]
+    probes: tuple[ProbeMaterial, ...]
+
+
+async def read_material(
+    connection: Connection, site_id: int, now: datetime, *, allow_loopback: bool
+) -> ProfileMaterial:
+    """Raises: NotFound if no such site is listed."""
+    entry = (await sites.find_sites(connection, [site_id])).get(site_id)
+    if entry is None or not entry.is_listed:
+        raise NotFound(SITE_UNKNOWN, pointer="id")
+    declared = await sites.find_declared(connection, [entry.host])
+    _, declarations = declared[entry.host]
+    since = now - 2 * QUALITY_WINDOW
+    return material_of(
+        entry,
+        declarations_from(declarations),
+        documents=await stored_documents.current_documents(connection, site_id),
+        keys=[
+            key.jwk
+            for key in await sites.keys_of(connection, site_id)
+            if key.known.state == "trusted"
+        ],
+        probes=await stored_probes.probes_since(connection, site_id, since, 2 * NEWEST),
+        allow_loopback=allow_loopback,
+    )
+
+
+def material_of(
+    entry: SiteEntry,
+    declarations: Declarations,
+    *,
+    documents: Iterable[StoredDocument | FetchedBody],
+    keys: Iterable[dict[str, str]],
+    probes: Iterable[StoredProbe],
+    allow_loopback: bool,
+) -> ProfileMaterial:
+    """probes: the newest first."""
+    return ProfileMaterial(
+        id=format_site_id(entry.site_id),
+        host=entry.host,
+        changed_at=_seconds(entry.changed_at),
+        allow_loopback=allow_loopback,
+        declared=_declared(declarations),
+        keys=tuple(keys),
+        documents=tuple(map(_document, documents)),
+        probes=tuple(
+            ProbeMaterial(_seconds(probe.observed_at), probe.outcome, probe.elapsed_ms)
+            for probe in probes
+        ),
+    )
+
+
+def _declared(declarations: Declarations) -> DeclaredMaterial:
+    return DeclaredMaterial(
+        category=declarations.category,
+        location=declarations.location,
+        commission_percent=declarations.commission_percent,
+        is_independent=declarations.is_independent,
+    )
+
+
+def _document(stored: StoredDocument | FetchedBody) -> DocumentMaterial:
+    return DocumentMaterial(
+        url=stored.url,
+        content_type=stored.content_type,
+        fetched_at=_seconds(stored.fetched_at),
+        body=stored.body,
+    )
+
+
+def find_profile(
+    material: ProfileMaterial, lister: Lister, digest: bytes
+) -> Profile | None:
+    """Make the profile with that digest from its material; None where it gives another.
+
+    A probe may have been counted since: the figures are tried as of each.
+    Raises: RegistryError, ValueError where the material makes no profile.
+    """
+    bare = _make(material, lister)
+    for figures in _figures(material):
+        factor = quality(figures, lister.policy)
+        profile = replace(bare, probes=figures, quality=factor)
+        if digest_profile(encode_profile(profile)) == digest:
+            return profile
+    return None
+
+
+def _figures(material: ProfileMaterial) -> Iterator[ProbeFigures]:
+    """Yield the figures as of each probe, the newest first, and of before any."""
+    results = [
+        StoredProbe(
+            observed_at=_instant(probe.observed_at),
+            outcome=probe.outcome,
+            elapsed_ms=probe.elapsed_ms,
+        )
+        for probe in material.probes
+    ]
+    for newest in range(len(results) + 1):
+        yield summarise_probes(results[newest : newest + NEWEST])
+
+
+def _make(material: ProfileMaterial, lister: Lister) -> Profile:
+    """Make the profile as of before any probe."""
+    bodies = [_body(document) for document in material.documents]
+    now = max(body.fetched_at for body in bodies)
+    registrant = Registrant(
+        site_url=f"https://{material.host}/",
+        declarations=material.declared.declarations,
+        pinned=[parse_jwk(jwk) for jwk in material.keys],
+        allow_loopback=material.allow_loopback,
+    )
+    parsed = parse_site(bodies, registrant, now=now)
+    entry = SiteEntry(
+        site_id=parse_site_id(material.id),
+        host=material.host,
+        registrable_domain=parse_host(
+            material.host, test_hosts=True
+        ).registrable_domain,
+        status="active",
+        seq=0,
+        site=parsed.site,
+        place=lister.gazetteer.locate(parsed.site.location),
+        conformance="strict" if parsed.is_strict else "tolerated",
+        semantic_hash=parsed.meaning,
+        registered_at=now,
+        updated_at=now,
+        changed_at=_instant(material.changed_at),
+        proved_at=now,
+        proof_source="",
+    )
+    formats = {document.format for document in parsed.documents}
+    return lister.profile_of(entry, formats, ProbeFigures())
+
+
+def _body(document: DocumentMaterial) -> FetchedBody:
+    return FetchedBody(
+        asked_url=document.url,
+        url=document.url,
+        is_page="html" in document.content_type,
+        body=document.body,
+        content_type=document.content_type,
+        etag=None,
+        last_modified=None,
+        fetched_at=_instant(document.fetched_at),
+    )
+
+
+def _seconds(at: datetime) -> int:
+    return int(at.timestamp())
+
+
+def _instant(seconds: int) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)

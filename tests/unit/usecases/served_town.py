@@ -1,0 +1,71 @@
+"""A town's registry as an outsider sees it: generations with proofs, and materials."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from urllib.parse import parse_qs, urlsplit
+
+import msgspec
+
+from registry.index.building.builder import Builder
+from registry.interfaces.rest.sites.profiles import view_generation
+from registry.sites.identifier import parse_site_id
+from registry.usecases.reports.perturb import TrialListing
+from registry.usecases.sites.list_site import StoredProbe, summarise_probes
+from registry.usecases.sites.profile_material import (
+    material_of,
+)
+
+KEPT_BY = timedelta(hours=1)
+
+
+def probed(listing: TrialListing) -> TrialListing:
+    """The listing with the figures of single probes, which `probes_of` has."""
+    return replace(listing, probes=summarise_probes(probes_of(listing)))
+
+
+def probes_of(listing: TrialListing) -> list[StoredProbe]:
+    figures = listing.probes
+    outcomes = ["alive"] * figures.successes
+    outcomes += ["mismatch"] * (figures.answers - figures.successes)
+    outcomes += ["unreachable"] * (figures.probes - figures.answers)
+    return [
+        StoredProbe(
+            observed_at=figures.observed_at - number * KEPT_BY,
+            outcome=outcome,
+            elapsed_ms=figures.median_ms,
+        )
+        for number, outcome in enumerate(outcomes)
+    ]
+
+
+class ServedTown:
+    """place, ask: of a `LogSource`. materials: as JSON, which a test may falsify."""
+
+    place = "the town"
+
+    def __init__(self, listings: Sequence[TrialListing], builder: Builder) -> None:
+        self.builder = builder
+        self.asked: list[str] = []
+        self.materials = {
+            listing.entry.site_id: msgspec.to_builtins(
+                material_of(
+                    listing.entry,
+                    listing.declarations,
+                    documents=listing.documents,
+                    keys=(),
+                    probes=probes_of(listing),
+                    allow_loopback=False,
+                )
+            )
+            for listing in listings
+        }
+
+    async def ask(self, path: str):
+        self.asked.append(path)
+        parts = urlsplit(path)
+        *_, kind, name = parts.path.split("/")
+        if kind == "profiles":
+            return self.materials[parse_site_id(name)]
+        wanted = {key: own for key, (own,) in parse_qs(parts.query).items()}
+        return msgspec.to_builtins(view_generation(self.builder.generation, **wanted))
