@@ -21,12 +21,10 @@ from registry.auditor.follow_log import Findings
 from registry.auditor.profiles.check_ranking import ProfileChecks
 from registry.auditor.proof_check import ProvenEntries
 from registry.auditor.prove import has_leaf_hash
-from registry.auditor.snapshot import IndexSnapshot
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.auditor.trust import TrustOptions, trust_options
 from registry.auditor.verify import follow, state_option
 from registry.errors import RegistryError
-from registry.index.segments.array_file import FileDamaged
 from registry.records.disclosure import parse_disclosure
 from registry.records.recomputation import (
     KnownDay,
@@ -75,12 +73,6 @@ class Held(msgspec.Struct, rename="camel", kw_only=True):
     help="Answers of GET /v1/rankings/{id}, one a line, instead of ID.",
 )
 @click.option(
-    "--index",
-    "folder",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="The registry's index at that time, if you have it: factors are computed too.",
-)
-@click.option(
     "--leaf-hash", help="The leaf hash that the answer had: its record is compared."
 )
 @click.option(
@@ -98,7 +90,6 @@ def reproduce(
     named: str | None,
     state: Path | None,
     disclosures: Any,
-    folder: Path | None,
     *,
     leaf_hash: str | None,
     sample: int,
@@ -122,7 +113,7 @@ def reproduce(
         log = await follow(source, options, state)
         entries = ProvenEntries(source, log.checkpoint)
         profiles = ProfileChecks(source, Gazetteer.load(), sample)
-        again = _Again(entries, log.conduct, profiles, _load(folder))
+        again = _Again(entries, log.conduct, profiles)
         if disclosures:
             held = _in_range(_lines(disclosures), first, last)
         else:
@@ -217,19 +208,17 @@ def _in_range(held: Iterator[Held], first: int, last: int | None) -> Iterator[He
 
 
 class _Again:
-    """Computes rankings again. snapshot: None where nobody has the index."""
+    """Computes rankings again."""
 
     def __init__(
         self,
         entries: ProvenEntries,
         conduct: ConductState,
         profiles: ProfileChecks,
-        snapshot: IndexSnapshot | None,
     ) -> None:
         self._entries = entries
         self._conduct = conduct
         self._profiles = profiles
-        self._snapshot = snapshot
 
     async def compute(self, ranking: Held, expected_hash: str | None) -> Recomputation:
         """Compute a ranking whose record has that leaf hash, if one is given.
@@ -279,21 +268,8 @@ class _Again:
         values = {disclosure.name: disclosure.value for disclosure in opened}
         tie_seed = disclosed_seed(values, secret, policy_text)
         rebuilt = await self._profiles.check(members, values, tie_seed)
-        parts = [recomputation, rebuilt]
-        if self._snapshot is not None:
-            parts.append(self._snapshot.search_again(members, disclosures, secret))
-        return Recomputation.joined(parts)
+        return Recomputation.joined([recomputation, rebuilt])
 
 
 def _differs(checked: str, difference: str) -> Recomputation:
     return Recomputation(checked=(checked,), differences=(difference,), missing=())
-
-
-def _load(folder: Path | None) -> IndexSnapshot | None:
-    """Raises: click.ClickException."""
-    if folder is None:
-        return None
-    try:
-        return IndexSnapshot.load(folder)
-    except (OSError, FileDamaged) as error:
-        raise click.ClickException(f"{folder} holds no index: {error}") from error

@@ -2,8 +2,8 @@
 
 Totals are the policy's weights times the factors; ties are drawn from the day's secret,
 the asker's nonce and the request; the order follows from both. Here factors are taken as
-they are disclosed, but for those whose facts the answer shows; the others follow from
-profiles (`registry.auditor.profiles`).
+they are disclosed, but where the answer shows the facts; `registry.auditor.profiles` has
+the others.
 """
 
 import json
@@ -236,24 +236,11 @@ def tie_form_of(policy_text: str) -> object:
 def disclosed_seed(
     values: Mapping[str, JsonValue], secret: bytes | None, policy_text: str
 ) -> bytes | None:
-    """Return the seed of a ranking's ties; None where secret or request is unknown.
-
-    values: disclosed, of the right form.
-    """
+    """Return the seed of a ranking's ties; None where too little is known."""
     request = _request(values)
     if secret is None or request is None:
         return None
-    return seed_of(values, request, secret, tie_form_of(policy_text))
-
-
-def seed_of(
-    values: Mapping[str, JsonValue],
-    request: RequestDisclosed,
-    secret: bytes,
-    tie_form: object,
-) -> bytes | None:
-    """Return the seed of a ranking's ties; None where too little is disclosed."""
-    if tie_form == TIES_BY_ID:
+    if tie_form_of(policy_text) == TIES_BY_ID:
         return make_seed_by_id(secret, request.id, request.nonce)
     if not values.keys() >= {"query", "location", "filters"}:
         return None

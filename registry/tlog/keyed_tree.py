@@ -137,8 +137,8 @@ class KeyedTree:
 
 def _by_key(entries: bytes, tree: KeyedTree) -> dict[bytes, bytes]:
     size = tree.entry_bytes
-    each = (entries[at : at + size] for at in range(0, len(entries), size))
-    return {entry[:KEY_BYTES]: entry for entry in each}
+    rows = (entries[at : at + size] for at in range(0, len(entries), size))
+    return {entry[:KEY_BYTES]: entry for entry in rows}
 
 
 def _entries(keys: Keys, values: Values) -> Values:

@@ -40,20 +40,15 @@ def test_everything_that_is_answered_can_be_audited(
     assert (code, messages["index"]) == (0, result[0]["leafIndex"])
     assert messages["leafHash"] == answers[0]["ranking"]["leafHash"]
 
-    options = ("--state", state, "--index", registry.settings.index)
-    code, content = run_json("reproduce", ids[0], registry.origin, *options)
+    code, content = run_json("reproduce", ids[0], registry.origin, "--state", state)
     [ranking] = content["rankings"]
     assert (code, ranking["differences"]) == (3, [])  # the ties are not revealed yet
-    sites = len(answers[0]["results"])
     parts = ["sites", "totals", "order", "quality", "proximity", "day"]
     assert ranking["checked"][:6] == parts
     rebuilt = f"profiles of {len(LISTED)} sites, {len(LISTED)} of them drawn"
     assert ranking["checked"][6].startswith(rebuilt)
     assert ranking["checked"][7:10] == ["factors", "publishers", "eligible sites"]
     assert [text[:5] for text in ranking["notChecked"]][:1] == ["ties:"]
-    indexed = f"factors of {sites} sites"
-    moved_on = "factors: the index at hand is of another time"
-    assert indexed in ranking["checked"] or moved_on in ranking["notChecked"]
 
     lines = tmp_path / "held.jsonl"
     lines.write_text("".join(json.dumps(item) + "\n" for item in result))

@@ -94,7 +94,7 @@ class DisclosedAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class ProvenProfiles:
     """profiles: by site, of the answer and of those drawn. drawn: from all `sites`.
 
     counts: of sites by the hash of a word.
@@ -110,7 +110,7 @@ class Evidence:
 class AnswerCheck:
     """Check of an answer; each method yields what differs."""
 
-    def __init__(self, answer: DisclosedAnswer, evidence: Evidence) -> None:
+    def __init__(self, answer: DisclosedAnswer, evidence: ProvenProfiles) -> None:
         self._answer = answer
         self._evidence = evidence
         self._ranked = self._search(lambda number, _: number)
@@ -200,7 +200,7 @@ class AnswerCheck:
 def _chance(own: int, drawn: int, share: float) -> float:
     """Return how often a draw has as few, or as many, as these."""
     share = min(1.0, share)
-    each = [
+    chances = [
         comb(drawn, n) * share**n * (1 - share) ** (drawn - n) for n in range(drawn + 1)
     ]
-    return min(sum(each[: own + 1]), sum(each[own:]))
+    return min(sum(chances[: own + 1]), sum(chances[own:]))

@@ -46,26 +46,26 @@ def profile(host: str, named: str | None, generation: str, *, as_json: bool) -> 
         site_id = await _site_of(source, host)
         return committed, await checks.maker(policy).make(committed, [site_id])
 
-    committed, made = run_audit(named or DEFAULT_URL, work, as_json=as_json)
+    committed, remade = run_audit(named or DEFAULT_URL, work, as_json=as_json)
     if as_json:
         print_json(
             {
                 "host": host,
                 "generation": committed.name,
                 "sites": committed.site_count,
-                "same": bool(made.profiles),
-                "differences": made.differences,
-                "notChecked": made.missing,
+                "same": bool(remade.profiles),
+                "differences": remade.differences,
+                "notChecked": remade.missing,
             }
         )
     else:
-        word = "[green]the same[/]" if made.profiles else "[red]not the same[/]"
-        word = "not made" if made.missing else word
+        word = "[green]the same[/]" if remade.profiles else "[red]not the same[/]"
+        word = "not made" if remade.missing else word
         console.print(f"{shown(host)} in {committed.name}: {word}", soft_wrap=True)
-        for line in (*made.differences, *made.missing):
+        for line in (*remade.differences, *remade.missing):
             console.print(f"  {shown(line)}", soft_wrap=True)
-    if made.differences or made.missing:
-        raise SystemExit(1 if made.differences else EXIT_NOT_COMPUTED)
+    if remade.differences or remade.missing:
+        raise SystemExit(1 if remade.differences else EXIT_NOT_COMPUTED)
 
 
 async def _site_of(source: LogSource, host: str) -> int:

@@ -1,4 +1,4 @@
-"""What `audit reproduce` and `audit profile` find out from profiles made again."""
+"""Checks of a ranking by profiles that are made again."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ import msgspec
 from registry.auditor.profiles.answer_check import (
     AnswerCheck,
     DisclosedAnswer,
-    Evidence,
+    ProvenProfiles,
 )
 from registry.auditor.profiles.committed import Committed
 from registry.auditor.profiles.made_again import PAUSE_S, ProfileMaker
@@ -61,13 +61,12 @@ class ProfileChecks:
     ) -> Recomputation:
         await committed.fetch_words(map(hash_word, answer.terms))
         drawn = await committed.draw_sites(self.sample)
-        returned = answer.site_ids
-        made = await self.maker(policy).make(committed, [*returned, *drawn])
+        remade = await self.maker(policy).make(committed, [*answer.site_ids, *drawn])
         check = AnswerCheck(
             answer,
-            Evidence(
+            ProvenProfiles(
                 policy=policy,
-                profiles=made.profiles,
+                profiles=remade.profiles,
                 drawn=drawn,
                 sites=committed.site_count,
                 counts=committed.counts,
@@ -80,14 +79,14 @@ class ProfileChecks:
             check.left_out,
             check.eligible,
         )
-        found = [difference for test in tests for difference in test()]
-        own = sum(site_id in made.profiles for site_id in drawn)
+        differing = [difference for test in tests for difference in test()]
+        own = sum(site_id in remade.profiles for site_id in drawn)
         few = f"{own} of them drawn from {committed.site_count}"
-        profiles = f"profiles of {len(made.profiles)} sites, {few}"
+        profiles = f"profiles of {len(remade.profiles)} sites, {few}"
         return Recomputation(
             checked=(profiles, "factors", "publishers", "eligible sites"),
-            differences=(*made.differences, *found),
-            missing=tuple(f"a profile: {reason}" for reason in made.missing),
+            differences=(*remade.differences, *differing),
+            missing=tuple(f"a profile: {reason}" for reason in remade.missing),
         )
 
     def maker(self, policy: Policy) -> ProfileMaker:

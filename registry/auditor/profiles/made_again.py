@@ -1,4 +1,4 @@
-"""Profiles made again by an outsider, from what the registry says they are made of."""
+"""Profiles made again by an outsider, of what the registry says they are made of."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -42,7 +42,7 @@ class ProfileMaker:
         self._pause_s = pause_s
         self._lister = lister
         self._places = asyncio.Semaphore(AT_ONCE)
-        self._made: dict[bytes, Profile] = {}
+        self._known: dict[bytes, Profile] = {}
 
     async def make(self, committed: Committed, site_ids: Iterable[int]) -> MadeAgain:
         """Profiles that were made before are not asked for again.
@@ -51,50 +51,50 @@ class ProfileMaker:
         """
         wanted = list(dict.fromkeys(site_ids))
         await committed.fetch_sites(wanted)
-        made = MadeAgain()
+        remade = MadeAgain()
         known = {
-            site_id: self._made[digest]
+            site_id: self._known[digest]
             for site_id in wanted
-            if (digest := committed.digests.get(site_id)) in self._made
+            if (digest := committed.digests.get(site_id)) in self._known
         }
-        made.profiles |= known
+        remade.profiles |= known
         open_sites = [
             site_id
             for site_id in wanted
             if site_id in committed.digests and site_id not in known
         ]
-        made.differences += [
+        remade.differences += [
             f"{format_site_id(site_id)}: the generation does not have it"
             for site_id in wanted
             if site_id not in committed.digests
         ]
         for left in reversed(range(TRIES if open_sites else 0)):
-            open_sites = await self._try(committed, open_sites, made)
+            open_sites = await self._try(committed, open_sites, remade)
             if open_sites and left:
                 await asyncio.sleep(self._pause_s)
-        self._made |= {
-            committed.digests[site]: own for site, own in made.profiles.items()
+        self._known |= {
+            committed.digests[site]: own for site, own in remade.profiles.items()
         }
-        made.differences += [
+        remade.differences += [
             f"{format_site_id(site_id)}: its profile is not what its documents and "
             "probes give"
             for site_id in open_sites
         ]
-        return made
+        return remade
 
     async def _try(
-        self, committed: Committed, site_ids: Sequence[int], made: MadeAgain
+        self, committed: Committed, site_ids: Sequence[int], remade: MadeAgain
     ) -> list[int]:
         """Return the sites whose material gives neither this profile nor that of now."""
         materials = await asyncio.gather(*map(self._material, site_ids))
         open_sites = []
         for site_id, material in zip(site_ids, materials, strict=True):
             if isinstance(material, str):
-                made.missing.append(f"{format_site_id(site_id)}: {material}")
+                remade.missing.append(f"{format_site_id(site_id)}: {material}")
             elif profile := self._find(material, committed.digests[site_id]):
-                made.profiles[site_id] = profile
+                remade.profiles[site_id] = profile
             elif await self._has_changed(committed, material, site_id):
-                made.missing.append(f"{material.host}: it has changed since")
+                remade.missing.append(f"{material.host}: it has changed since")
             else:
                 open_sites.append(site_id)
         return open_sites

@@ -18,7 +18,7 @@ from pathlib import Path
 from msgspec.structs import replace as replace_members
 
 from registry.index.building.builder import Builder, Merge
-from registry.index.building.generations import PREFIX, GenerationFiles
+from registry.index.building.generation_files import PREFIX, GenerationFiles
 from registry.index.building.manifest import (
     LOCK,
     MANIFEST,

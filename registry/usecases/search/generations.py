@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from registry.errors import NotFound
-from registry.index.building.generations import read_generation
+from registry.index.building.generation_files import read_generation
 from registry.records.generation import Generation
 from registry.tlog.keyed_tree import KeyedTree
 from registry.usecases.refusals import GENERATION_UNKNOWN

@@ -51,7 +51,7 @@ class ProbeMaterial(msgspec.Struct, array_like=True):
 
 
 class DeclaredMaterial(msgspec.Struct, rename="camel", kw_only=True):
-    """What the site's last statement declares where its documents are silent."""
+    """Declarations of the last statement, which count where documents are silent."""
 
     category: str | None
     location: LocationClaim | None

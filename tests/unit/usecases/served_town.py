@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 
 from registry.index.building.builder import Builder
-from registry.interfaces.rest.sites.profiles import view_generation
+from registry.interfaces.rest.sites.profile_proofs import view_generation
 from registry.sites.identifier import parse_site_id
 from registry.usecases.reports.perturb import TrialListing
 from registry.usecases.sites.list_site import StoredProbe, summarise_probes
@@ -46,7 +46,6 @@ class ServedTown:
 
     def __init__(self, listings: Sequence[TrialListing], builder: Builder) -> None:
         self.builder = builder
-        self.asked: list[str] = []
         self.materials = {
             listing.entry.site_id: msgspec.to_builtins(
                 material_of(
@@ -62,7 +61,6 @@ class ServedTown:
         }
 
     async def ask(self, path: str):
-        self.asked.append(path)
         parts = urlsplit(path)
         *_, kind, name = parts.path.split("/")
         if kind == "profiles":

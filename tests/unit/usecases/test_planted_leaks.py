@@ -379,7 +379,7 @@ async def test_a_registry_that_commits_to_others_than_it_ranks_by_is_caught(
     snap = {"snap": honest.builder.generation.roots.name}
     checks = ProfileChecks(honest, GAZETTEER, sample=5)
     checks.use(lister, pause_s=0)
-    found = [
+    differences_ = [
         difference
         for ranking in answers(town, LEAKS["d2 depth for 0% commission"], every=6)
         for difference in (
@@ -388,7 +388,7 @@ async def test_a_registry_that_commits_to_others_than_it_ranks_by_is_caught(
             )
         ).differences
     ]
-    assert "the factors are" in " ".join(found)
+    assert "the factors are" in " ".join(differences_)
 
 
 def test_each_leak_is_caught_by_an_outsider() -> None:

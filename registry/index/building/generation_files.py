@@ -78,9 +78,9 @@ def read_generation(folder: Path, name: str) -> Generation | None:
     except ValueError:
         return None
     for path in sorted(folder.glob(f"{PREFIX}*"), reverse=True):
-        found = _read(np.fromfile(path, np.uint8), wanted)
-        if found is not None and found.roots.name == name:
-            return found
+        generation = _read(np.fromfile(path, np.uint8), wanted)
+        if generation is not None and generation.roots.name == name:
+            return generation
     return None
 
 

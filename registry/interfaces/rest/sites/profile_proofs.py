@@ -1,4 +1,4 @@
-"""What profiles are made of, and what a generation of the index commits to."""
+"""Materials of profiles, and proofs of what a generation of the index commits to."""
 
 from collections.abc import Iterable
 from typing import Annotated
