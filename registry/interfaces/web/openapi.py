@@ -20,6 +20,7 @@ from registry.interfaces.rest.wire_model import RequestBody, WireModel
 from registry.interfaces.web.openapi_operations import complete, handlers_of
 from registry.interfaces.web.rendering import render
 from registry.sites.summary import SiteSummary
+from registry.usecases.sites.profile_material import ProfileMaterial
 
 METHODS = ("get", "post", "put", "delete")
 
@@ -43,7 +44,7 @@ def openapi_document(app: Litestar) -> Json:
     Those say what Litestar's leave out: members that are refused, limits, meanings.
     """
     document = app.openapi_schema.to_schema()
-    bases = (WireModel, RequestBody, Filters, SiteSummary)
+    bases = (WireModel, RequestBody, Filters, SiteSummary, ProfileMaterial)
     shapes = [
         ProblemDocument,
         WabEntry,

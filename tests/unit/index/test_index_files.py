@@ -314,7 +314,7 @@ def test_a_builder_goes_on_where_the_one_before_ended(
     files = {path.name for path in tmp_path.iterdir()}
     after.put(taken, since)
     written = {path.name for path in tmp_path.iterdir()} - files
-    assert {name.partition("-")[0] for name in written} == {"state"}
+    assert {name.partition("-")[0] for name in written} == {"state", "generations"}
 
 
 @pytest.mark.parametrize(
