@@ -44,9 +44,10 @@ def openapi_document(app: Litestar) -> Json:
     Those say what Litestar's leave out: members that are refused, limits, meanings.
     """
     document = app.openapi_schema.to_schema()
-    bases = (WireModel, RequestBody, Filters, SiteSummary, ProfileMaterial)
+    bases = (WireModel, RequestBody, Filters, SiteSummary)
     shapes = [
         ProblemDocument,
+        ProfileMaterial,
         WabEntry,
         *(heir for base in bases for heir in _heirs(base)),
     ]
