@@ -6,7 +6,7 @@ so factors and eligibility are those of the whole index.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from math import comb
 
@@ -14,7 +14,8 @@ import msgspec
 
 from registry.index.building.builder import Builder
 from registry.index.columns.filters import Filters
-from registry.index.columns.rows import hash_word
+from registry.index.columns.hashes import hash_word
+from registry.index.columns.signatures import SIGNATURE_BYTES, signatures_of
 from registry.index.query.eligible_estimate import PANEL_ROWS
 from registry.index.query.index import Index
 from registry.index.query.scoring_parameters import Query
@@ -113,16 +114,17 @@ class AnswerCheck:
     def __init__(self, answer: DisclosedAnswer, evidence: ProvenProfiles) -> None:
         self._answer = answer
         self._evidence = evidence
-        self._ranked = self._search(lambda number, _: number)
+        self._ranked = self._search()
         self._site_of = {site.site_id: site for site in self._ranked.sites}
 
-    def _search(self, publisher_of: Callable[[int, Profile], int]) -> Ranked:
+    def _search(self) -> Ranked:
         answer, evidence = self._answer, self._evidence
-        profiles = [
-            replace(profile, publisher=publisher_of(number, profile))
+        apart = [
+            replace(profile, publisher=number)
             for number, profile in enumerate(evidence.profiles.values())
         ]
-        small = Builder.build(profiles, evidence.policy).index
+        policy = replace(evidence.policy, duplicate_signature_bytes=SIGNATURE_BYTES + 1)
+        small = Builder.build(apart, policy).index
         members = {field.name: getattr(small, field.name) for field in fields(Index)}
         idf = {
             term: idf_milli(evidence.sites, evidence.counts.get(hash_word(term), 0))
@@ -133,7 +135,7 @@ class AnswerCheck:
             answer.query,
             now=answer.request.at,
             seed=answer.seed or NO_SEED,
-            k=max(1, len(profiles)),
+            k=max(1, len(apart)),
         )
 
     def weights(self) -> Iterator[str]:
@@ -168,18 +170,26 @@ class AnswerCheck:
         returned = set(answer.site_ids)
         if answer.request.after[0] != FIRST_PAGE or not returned <= profiles.keys():
             return
-        publishers = {profiles[site_id].publisher for site_id in returned}
-        heads = {s.site_id for s in self._search(lambda _, own: own.publisher).sites}
         last = [self._key(self._site_of[s]) for s in returned & self._site_of.keys()]
-        for site_id in set(self._evidence.drawn) & self._site_of.keys() & heads:
-            is_behind = profiles[site_id].publisher in publishers
-            key = self._key(self._site_of[site_id])
-            if (
-                site_id not in returned
-                and not is_behind
-                and (not last or key < max(last))
-            ):
+        for site_id in set(self._evidence.drawn) & self._site_of.keys() - returned:
+            is_before = not last or self._key(self._site_of[site_id]) < max(last)
+            if is_before and not self._may_be_behind(profiles[site_id], returned):
                 yield f"{format_site_id(site_id)} belongs into the answer"
+
+    def _may_be_behind(self, profile: Profile, site_ids: Iterable[int]) -> bool:
+        """Return whether it may stand behind one of the sites.
+
+        Who leads a place need not be eligible, and need not be among the profiles: so
+        half of the likeness that near-duplicates have is enough.
+        """
+        evidence = self._evidence
+        others = [evidence.profiles[site_id] for site_id in site_ids]
+        own, *signatures = signatures_of([profile, *others], evidence.policy)
+        enough = evidence.policy.duplicate_signature_bytes // 2
+        return any(
+            profile.publisher == other.publisher or (own == signature).sum() >= enough
+            for other, signature in zip(others, signatures, strict=True)
+        )
 
     def _key(self, site: RankedSite) -> tuple[int, ...]:
         key: OrderKey = site.order_key

@@ -3,7 +3,7 @@
 import click
 
 from registry.auditor.command import named_registry_option, run_audit, shown
-from registry.auditor.profiles.check_ranking import BY_DIGEST, ProfileChecks
+from registry.auditor.profiles.check_ranking import ProfileChecks
 from registry.auditor.profiles.committed import LATEST, Committed
 from registry.auditor.profiles.made_again import MadeAgain
 from registry.auditor.source import LogSource, LogUnreadable
@@ -37,14 +37,11 @@ def profile(host: str, named: str | None, generation: str, *, as_json: bool) -> 
 
     async def work(source: LogSource) -> tuple[Committed, MadeAgain]:
         committed = await Committed.ask(source, generation)
-        policy = BY_DIGEST.get(committed.roots.policy)
-        if policy is None:
-            raise click.ClickException(
-                "the generation is of a policy of another release"
-            )
         checks = ProfileChecks(source, Gazetteer.load(), 0)
-        site_id = await _site_of(source, host)
-        return committed, await checks.maker(policy).make(committed, [site_id])
+        maker = checks.maker(committed.roots.policy)
+        if maker is None:
+            raise click.ClickException("the generation's policy is of another release")
+        return committed, await maker.make(committed, [await _site_of(source, host)])
 
     committed, remade = run_audit(named or DEFAULT_URL, work, as_json=as_json)
     if as_json:

@@ -14,7 +14,7 @@ from registry.auditor.profiles.committed import Committed
 from registry.auditor.profiles.made_again import PAUSE_S, ProfileMaker
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.errors import RegistryError
-from registry.index.columns.rows import hash_word
+from registry.index.columns.hashes import hash_word
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import POLICIES, Policy
 from registry.records.canonical import JsonValue
@@ -39,33 +39,33 @@ class ProfileChecks:
         self, members: Members, values: Mapping[str, JsonValue], seed: bytes | None
     ) -> Recomputation:
         """members: of the record. values: its disclosures, proven."""
-        policy = BY_DIGEST.get(str(members["policy"]))
-        if policy is None:
+        maker = self.maker(str(members["policy"]))
+        if maker is None:
             return _nothing("its policy is of another release")
         try:
-            answer = DisclosedAnswer.read(values, policy, seed)
+            answer = DisclosedAnswer.read(values, maker.policy, seed)
         except KeyError as missing:
             return _nothing(f"{missing} is not disclosed")
         except (msgspec.ValidationError, ValueError) as error:
             return _differs(f"a disclosure: {error}")
         try:
             committed = await Committed.ask(self.source, str(members["snap"]))
-            return await self._checked(answer, committed, policy)
+            return await self._checked(answer, committed, maker)
         except LogUnreadable as unreadable:
             return _nothing(str(unreadable))
         except RegistryError as refused:
             return _differs(f"the generation: {refused.problem.detail}")
 
     async def _checked(
-        self, answer: DisclosedAnswer, committed: Committed, policy: Policy
+        self, answer: DisclosedAnswer, committed: Committed, maker: ProfileMaker
     ) -> Recomputation:
         await committed.fetch_words(map(hash_word, answer.terms))
         drawn = await committed.draw_sites(self.sample)
-        remade = await self.maker(policy).make(committed, [*answer.site_ids, *drawn])
+        remade = await maker.make(committed, [*answer.site_ids, *drawn])
         check = AnswerCheck(
             answer,
             ProvenProfiles(
-                policy=policy,
+                policy=maker.policy,
                 profiles=remade.profiles,
                 drawn=drawn,
                 sites=committed.site_count,
@@ -89,13 +89,13 @@ class ProfileChecks:
             missing=tuple(f"a profile: {reason}" for reason in remade.missing),
         )
 
-    def maker(self, policy: Policy) -> ProfileMaker:
-        if policy.digest not in self._makers:
-            lister = Lister(
-                gazetteer=self.gazetteer, encoder=load_encoder(policy), policy=policy
-            )
-            self.use(lister)
-        return self._makers[policy.digest]
+    def maker(self, digest: str) -> ProfileMaker | None:
+        """Return the maker under a policy; None if it is of another release."""
+        policy = BY_DIGEST.get(digest)
+        if digest not in self._makers and policy is not None:
+            encoder = load_encoder(policy)
+            self.use(Lister(gazetteer=self.gazetteer, encoder=encoder, policy=policy))
+        return self._makers.get(digest)
 
     def use(self, lister: Lister, pause_s: float = PAUSE_S) -> None:
         """Have profiles of the lister's policy made by it."""

@@ -9,6 +9,7 @@ import msgspec
 from registry.auditor.profiles.committed import LATEST, Committed
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.errors import RegistryError
+from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile
 from registry.sites.identifier import format_site_id
 from registry.usecases.sites.list_site import Lister
@@ -43,6 +44,10 @@ class ProfileMaker:
         self._lister = lister
         self._places = asyncio.Semaphore(AT_ONCE)
         self._known: dict[bytes, Profile] = {}
+
+    @property
+    def policy(self) -> Policy:
+        return self._lister.policy
 
     async def make(self, committed: Committed, site_ids: Iterable[int]) -> MadeAgain:
         """Profiles that were made before are not asked for again.

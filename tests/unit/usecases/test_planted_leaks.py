@@ -19,7 +19,7 @@ from registry.index.building.builder import Builder
 from registry.index.query.search import prepare_query, search
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.explain import FACTOR_NAMES
-from registry.ranking.policy import DEFAULT_POLICY, FULL
+from registry.ranking.policy import DEFAULT_POLICY, FULL, Policy
 from registry.ranking.profile import Profile
 from registry.ranking.proximity import proximity
 from registry.ranking.ties import make_seed, tie_key
@@ -204,6 +204,7 @@ class RankingOnTrial:
     members: dict[str, Any]
     values: dict[str, Any]
     seed: bytes
+    policy: Policy
 
     def recomputed(self) -> Recomputation:
         texts = [
@@ -214,7 +215,7 @@ class RankingOnTrial:
         result = recompute(
             {**self.members, "_sd": digests},
             texts,
-            policy_text=DEFAULT_POLICY.canonical_json.decode(),
+            policy_text=self.policy.canonical_json.decode(),
             day=KnownDay(day=day, secret=SECRET),
             find_place=GAZETTEER.point_of,
         )
@@ -271,7 +272,7 @@ def _on_record(
     }
     minute = NOW.isoformat()[:16] + "Z"
     members = {"t": minute, "policy": policy.digest, "snap": index.generation}
-    return RankingOnTrial(members, values, seed)
+    return RankingOnTrial(members, values, seed, policy)
 
 
 def _row(site: Any, seed: bytes) -> dict[str, Any]:
