@@ -98,7 +98,7 @@ class ProfileChecks:
         return self._makers.get(digest)
 
     def use(self, lister: Lister, pause_s: float = PAUSE_S) -> None:
-        """Have profiles of the lister's policy made by it."""
+        """Take the lister for profiles of its policy."""
         maker = ProfileMaker(self.source, lister, pause_s)
         self._makers[lister.policy.digest] = maker
 
