@@ -101,7 +101,8 @@ def score_columns(
         tiers=[int(site % 7 > 0) for site in sites],
         places=[250_441 + site % 999 for site in sites],
         probes=[
-            (720, 720 - site % 3, 720 - site % 5, 40 + site % 900) for site in sites
+            (720, 720 - site % 3, 720 - site % 3 - site % 2, 40 + site % 900)
+            for site in sites
         ],
     )
 
