@@ -148,7 +148,8 @@ def pack_columns(
     Raises: struct.error on a number beyond its range.
     """
     count = len(columns.sites)
-    if count > _MAX_COUNT or not _fits(columns):
+    facts = _pack_facts(columns)
+    if count > _MAX_COUNT or facts is None:
         return None
     flags, parts = 0, []
     if not in_order:
@@ -165,10 +166,8 @@ def pack_columns(
     if columns.tiers:
         flags |= TIERS
         parts.append(_pack_bits(columns.tiers))
-    rows = _halves(columns.factors)
-    if columns.probes:
-        flags |= PROBES
-        rows += _halves(_facts_of(columns))
+    rows = _halves(columns.factors) + facts
+    flags |= PROBES if facts else 0
     deflate = _BEGUN.copy()
     deflated = deflate.compress(rows) + deflate.flush()
     return bytes([flags, count]) + b"".join(parts) + deflated
@@ -228,27 +227,28 @@ def _stated(values: Sequence[T | None]) -> list[T]:
     return stated
 
 
-def _fits(columns: ScoreColumns) -> bool:
-    if len(columns.places) != len(columns.probes):
-        return False
-    parts = [part for row in _facts_of(columns) for part in row]
-    in_range = all(0 <= part <= _MAX_PART for part in parts)
-    return in_range and {*columns.tiers} <= {0, 1}
+def _pack_facts(columns: ScoreColumns) -> bytes | None:
+    """Return the packed probes and places; None where they are beyond their form."""
+    if len(columns.places) != len(columns.probes) or not {*columns.tiers} <= {0, 1}:
+        return None
+    try:
+        return _halves(_facts_of(columns))
+    except struct.error:
+        return None
 
 
 def _facts_of(columns: ScoreColumns) -> list[tuple[int, ...]]:
-    """Return numbers that are mostly 0 or alike."""
+    """Return numbers that are mostly 0 or alike: what went wrong beside what was tried."""
     return [
-        (*_as_parts(row), (place + 1) >> 16, (place + 1) & _MAX_PART)
-        for row, place in zip(columns.probes, columns.places, strict=True)
+        (
+            *(probes, probes - answers, answers - successes),
+            0 if median_ms is None else median_ms + 1,
+            *((place + 1) >> 16, (place + 1) & _MAX_PART),
+        )
+        for (probes, answers, successes, median_ms), place in zip(
+            columns.probes, columns.places, strict=True
+        )
     ]
-
-
-def _as_parts(row: Probes) -> tuple[int, int, int, int]:
-    """Return what went wrong beside what was tried."""
-    probes, answers, successes, median_ms = row
-    median = 0 if median_ms is None else median_ms + 1
-    return probes, probes - answers, answers - successes, median
 
 
 def _from_parts(probes: int, missed: int, wrong: int, median: int) -> Probes:
