@@ -8,23 +8,27 @@ signed: nothing is published, and soon nothing promised, until it is repaired.
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from functools import partial
 
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from registry import keyring
-from registry.db.engine.engines import DatabaseError, Role, engine_at
+from registry.db.engine.engines import DatabaseError, Engine, Role, engine_at
+from registry.db.log import old_checkpoints
 from registry.index.sources import digest_of_code
 from registry.observability import configure_logging
 from registry.process import run_until_stopped
 from registry.settings import Settings
 from registry.settings_reader import settings_of_process
-from registry.usecases.ids import IdSource
+from registry.usecases.ids import Clock, IdSource
 from registry.usecases.log.commit_ahead import commit_ahead
 from registry.usecases.log.sequence import LogDamaged, Sequencer
 
 COMMIT_AHEAD_MINUTES = 5
+FRESH_CHECKPOINTS = timedelta(days=7, hours=1)
+"""All of them stay for a week; the database refuses to drop younger ones."""
 RETRY_PAUSE_S = 0.5
 EXIT_DAMAGED = 65  # EX_DATAERR of sysexits.h
 
@@ -40,6 +44,7 @@ async def publish(settings: Settings) -> None:
     async with engine_at(settings.database_url, Role.PUBLISHER) as engine:
         commit = partial(commit_ahead, engine, settings.policy, digest_of_code(), ids)
         scheduler.add_job(commit, "interval", minutes=COMMIT_AHEAD_MINUTES)
+        scheduler.add_job(partial(thin_out, engine, ids.clock), "interval", hours=1)
         try:
             await _commit_first(commit)
             scheduler.start()
@@ -47,6 +52,16 @@ async def publish(settings: Settings) -> None:
         finally:
             if scheduler.running:
                 scheduler.shutdown(wait=False)
+
+
+async def thin_out(engine: Engine, clock: Clock) -> None:
+    """Leave of the checkpoints of more than a week ago those of each hour's end."""
+    try:
+        async with engine.begin() as connection:
+            before = clock() - FRESH_CHECKPOINTS
+            await old_checkpoints.thin_checkpoints(connection, before)
+    except (DatabaseError, OSError) as error:
+        logger.warning("thinning_interrupted", kind=type(error).__name__)
 
 
 async def _commit_first(commit: Callable[[], Awaitable[None]]) -> None:

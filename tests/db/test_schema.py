@@ -104,7 +104,6 @@ async def test_ranker_has_no_right_that_leads_to_a_label(owner: Engine) -> None:
         "UPDATE audit.entry SET body = ''",
         "DELETE FROM audit.entry",
         "TRUNCATE audit.entry",
-        "DELETE FROM audit.checkpoint",
         "UPDATE audit.tile_hash SET hash = ''",
         "DELETE FROM audit.policy",
         "DELETE FROM audit.selection",

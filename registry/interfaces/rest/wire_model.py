@@ -1,8 +1,10 @@
 """Base classes of the shapes of /v1: camelCase, RFC 3339 instants in UTC."""
 
+import re
+from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import msgspec
 
@@ -10,6 +12,8 @@ from registry.records.promise import Promise, format_promise
 
 if TYPE_CHECKING:  # the command `lint` shows answers without a server
     from registry.usecases.log.promiser import Promised
+
+_FRACTION = re.compile(r"(?<=T\d\d:\d\d:\d\d)\.\d+(?=[Z+-])")
 
 
 class WireModel(msgspec.Struct, rename="camel", kw_only=True):
@@ -19,7 +23,7 @@ class WireModel(msgspec.Struct, rename="camel", kw_only=True):
         for name in _instants_of(type(self)):
             at = getattr(self, name)
             if at is not None:
-                setattr(self, name, at.replace(microsecond=0))
+                setattr(self, name, to_second(at))
 
 
 @cache
@@ -36,6 +40,22 @@ def _instants_of(model: type[WireModel]) -> tuple[str, ...]:
 def to_minute(at: datetime) -> datetime:
     """Return the minute in which a record was made, which is all that the log tells."""
     return at.replace(second=0, microsecond=0)
+
+
+def to_second(at: datetime) -> datetime:
+    return at.replace(microsecond=0)
+
+
+def outcome_to_second(outcome: Mapping[str, Any]) -> dict[str, Any]:
+    """Cut the instants of the last outcome of a task, some of which are texts."""
+    return {
+        name: to_second(value)
+        if isinstance(value, datetime)
+        else _FRACTION.sub("", value)
+        if isinstance(value, str)
+        else value
+        for name, value in outcome.items()
+    }
 
 
 class RequestBody(

@@ -45,7 +45,8 @@ def format_labels_csv(
 
 
 def format_instant(at: datetime) -> str:
-    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    """Return it to the second: what is finer links to those who were there."""
+    return at.astimezone(UTC).replace(microsecond=0).isoformat().replace("+00:00", "Z")
 
 
 FORMAT: Mapping[

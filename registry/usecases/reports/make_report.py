@@ -35,7 +35,9 @@ def window_of(start: datetime | None, end: datetime | None, now: datetime) -> Wi
         if instant is not None and instant.tzinfo is None:
             raise Refused(WINDOW_INVALID, "an instant needs its time zone, such as Z")
     try:
-        end_at = (end or now + timedelta(seconds=1)).astimezone(UTC)
+        end_at = (end or now.replace(microsecond=0) + timedelta(seconds=1)).astimezone(
+            UTC
+        )
         start_at = (start or end_at - DEFAULT_WINDOW).astimezone(UTC)
     except OverflowError as error:
         raise Refused(WINDOW_INVALID, "it leaves the calendar") from error

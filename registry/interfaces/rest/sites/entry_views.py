@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from registry.formats.document import DocumentOrigin as DeclaredProvenance
-from registry.interfaces.rest.wire_model import WireModel
+from registry.interfaces.rest.wire_model import WireModel, to_second
 from registry.sites.action import Action
 from registry.sites.entry import ClaimConflict, SiteEntry
 from registry.sites.summary import SiteSummary, summary_of
@@ -178,10 +178,10 @@ def view_site(entry: SiteEntry, documents: list["StoredDocument"]) -> SiteView:
         claimed_url=site.url or None,
         status=entry.shown_status,
         conformance=entry.conformance,
-        registered_at=entry.registered_at,
-        updated_at=entry.updated_at,
-        changed_at=entry.changed_at,
-        proved_at=entry.proved_at,
+        registered_at=to_second(entry.registered_at),
+        updated_at=to_second(entry.updated_at),
+        changed_at=to_second(entry.changed_at),
+        proved_at=to_second(entry.proved_at),
         documents=tuple(_document_summary(document) for document in documents),
         actions=tuple(view_action(action) for action in site.actions),
         conflicts=tuple(view_conflict(conflict) for conflict in entry.conflicts),
@@ -212,7 +212,7 @@ def view_wab_entry(entry: SiteEntry) -> WabEntry:
             is_independent=site.is_independent,
         ),
         trust_level=entry.trust_level,
-        registered_at=entry.registered_at,
+        registered_at=to_second(entry.registered_at),
     )
 
 

@@ -19,7 +19,7 @@ from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import verify_text
 from registry.interfaces.rest.paging import DEFAULT_LIMIT, Cursor, Limit, Listing
 from registry.interfaces.rest.sites import entry_views
-from registry.interfaces.rest.wire_model import WireModel
+from registry.interfaces.rest.wire_model import WireModel, outcome_to_second
 from registry.sites.entry import SiteEntry
 from registry.sites.host import Host, parse_host
 from registry.sites.summary import summary_of
@@ -213,7 +213,9 @@ async def get_quality(
             )
             for probe in rows
         ),
-        last_outcomes=outcomes,
+        last_outcomes={
+            kind: outcome_to_second(outcome) for kind, outcome in outcomes.items()
+        },
     )
 
 
