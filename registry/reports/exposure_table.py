@@ -172,7 +172,7 @@ def _appearances(
 
 
 def make_table(day: date, counts: DayCounts) -> ExposureTable:
-    """Tell of the counts what may be told."""
+    """Return of the counts what may be told."""
     rows = counts.sites
     listed, has_sum = _split([(row.apart, row.appearances, row.site) for row in rows])
     chosen, has_choices = _split(

@@ -19,7 +19,7 @@ from registry.terminal.output import console, print_json, with_client
 def exposure(
     host: str, key: Path | None, url: str, *, since: str | None, as_json: bool
 ) -> None:
-    """Tell how often the site of HOST appeared and was chosen, day by day, exactly.
+    """Show how often the site of HOST appeared and was chosen, day by day, exactly.
 
     Others see of a day what GET /v1/exposure/DAY tells, without small numbers.
     """

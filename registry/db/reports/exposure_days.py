@@ -73,7 +73,7 @@ async def count_day(connection: Connection, start: datetime) -> DayCounts:
 async def save_day(
     connection: Connection, table: KeptTable, sites: Sequence[SiteCounts]
 ) -> bool:
-    """False, and nothing is saved, if the day has its table."""
+    """Save a day's table; return False, and save nothing, if the day has one."""
     values = {name: getattr(table, name) for name in KeptTable.__slots__}
     inserted = insert(exposure_day).values(**values).on_conflict_do_nothing()
     if not (await connection.execute(inserted)).rowcount:
