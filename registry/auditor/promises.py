@@ -1,6 +1,8 @@
 """`audit promises`: whether what the registry promised with its answers was kept."""
 
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -31,6 +33,7 @@ from registry.records.evidence import (
     verify_evidence,
 )
 from registry.records.promise import Promise, parse_promise, verify_promise
+from registry.records.rules.log_rules import MERGE_DELAY
 from registry.terminal.output import console, errors, json_option, print_json
 from registry.tlog.edge import edge_runs, rebuild_edge
 from registry.tlog.merkle import leaf_hash
@@ -44,6 +47,8 @@ from registry.tlog.proof import (
 from registry.tlog.refusals import LogInvalid
 from registry.tlog.tiles import TILE_WIDTH, tile_of_run
 
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
+CLOCKS = timedelta(seconds=1)  # of two web processes may differ by so much
 READABLE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -86,9 +91,13 @@ def promises(
         log_key = format_vkey((await options.settle(source)).log_key)
         check = _Check(source, entries, note, log_key=log_key, promise_key=vkey)
         try:
-            return [await check.tell(receipt, folder) for receipt in receipts]
+            judged = [await check.judge(receipt, folder) for receipt in receipts]
         except LogInvalid as invalid:
             raise Findings([invalid]) from invalid
+        return [
+            {"id": receipt.id, "outcome": verdict.outcome, "detail": verdict.detail}
+            for receipt, verdict in zip(receipts, to_the_second(judged), strict=True)
+        ]
 
     checks = run_audit(address, work, as_json=as_json)
     if as_json:
@@ -140,6 +149,36 @@ def evidence(file: Path, witnesses: tuple[str, ...], *, as_json: bool) -> None:
     console.print(f"  {summary['promiseKey']}\n  {summary['logKey']}", soft_wrap=True)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """outcome: kept, late, not due, foreign or broken. index: where the record stands."""
+
+    outcome: str
+    detail: str
+    index: int = -1
+    promised_at: datetime = LONG_AGO
+
+
+def to_the_second(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Find more that are late: those behind a record that was accepted after their time.
+
+    Records tell their minute only, but promises the instant of acceptance, before which
+    no record can be in the log.
+    """
+    late: dict[int, Verdict] = {}
+    newest = LONG_AGO
+    ordered = sorted(verdicts, key=lambda verdict: verdict.index)
+    for verdict in (verdict for verdict in ordered if verdict.outcome == "kept"):
+        if newest - verdict.promised_at >= MERGE_DELAY + CLOCKS:
+            by = (newest - verdict.promised_at).total_seconds()
+            detail = (
+                f"entry {verdict.index} stands behind one accepted {by:.1f} s later"
+            )
+            late[verdict.index] = replace(verdict, outcome="late", detail=detail)
+        newest = max(newest, verdict.promised_at)
+    return [late.get(verdict.index, verdict) for verdict in verdicts]
+
+
 class _Check:
     """Check promises against one checkpoint."""
 
@@ -159,36 +198,38 @@ class _Check:
         self._promise_key = promise_key
         self._now = datetime.now(UTC)
 
-    async def tell(self, receipt: KeptPromise, folder: Path) -> dict[str, Any]:
-        """outcome: kept, late, not due, foreign or broken. Raises: LogInvalid."""
-        outcome, detail = await self._judge(receipt, folder)
-        return {"id": receipt.id, "outcome": outcome, "detail": detail}
-
-    async def _judge(self, receipt: KeptPromise, folder: Path) -> tuple[str, str]:
+    async def judge(self, receipt: KeptPromise, folder: Path) -> Verdict:
+        """Raises: LogInvalid."""
         try:
             leaf = bytes.fromhex(receipt.leaf_hash)
             promise = parse_promise(receipt.promise)
             verify_promise(promise, leaf, parse_vkey(self._promise_key).public)
         except (RegistryError, ValueError) as error:
-            return "foreign", str(error)
+            return Verdict(outcome="foreign", detail=str(error))
         hinted = await self._hinted_index(receipt.id)
         if hinted is not None and leaf_hash(await self._entries.at(hinted)) == leaf:
             return await self._judge_time(hinted, promise)
         if self._now < promise.promised_at + BEFORE:
-            return "not due", "ask again in two minutes"
+            return Verdict(outcome="not due", detail="ask again in two minutes")
         index, evidence = await self._search(leaf, promise, receipt)
         if index is not None:
             return await self._judge_time(index, promise)
         file = _write(folder, leaf, evidence)
         errors.print(f"[red]A broken promise:[/] the evidence is in {file}")
-        return "broken", str(file)
+        return Verdict(outcome="broken", detail=str(file))
 
-    async def _judge_time(self, index: int, promise: Promise) -> tuple[str, str]:
+    async def _judge_time(self, index: int, promise: Promise) -> Verdict:
         """Judge the time: late if a record before it was made after the delay."""
         before = await self._entries.at(index - 1) if index else None
         if before is not None and is_well_behind(before, promise):
-            return "late", f"entry {index} stands behind records of a later time"
-        return "kept", f"entry {index}"
+            detail = f"entry {index} stands behind records of a later time"
+            return Verdict(outcome="late", detail=detail)
+        return Verdict(
+            outcome="kept",
+            detail=f"entry {index}",
+            index=index,
+            promised_at=promise.promised_at,
+        )
 
     async def _hinted_index(self, record_id: str) -> int | None:
         """Return the index that the registry names: it saves a search, and is not believed."""

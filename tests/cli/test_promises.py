@@ -96,6 +96,20 @@ def test_promises_that_were_kept_are_found_in_the_log(
     assert outcomes(keep(tmp_path, *saved), served.url) == (0, ["kept"] * 4)
 
 
+@pytest.mark.parametrize(
+    ("seconds", "outcome"), [(1, "kept"), (1.9, "kept"), (2, "late"), (15, "late")]
+)
+def test_promises_of_one_file_are_held_against_each_other_to_the_second(
+    history: History, served: Served, tmp_path: Path, seconds: float, outcome: str
+) -> None:
+    """Entry 600 stands behind 599, which was accepted so much later: the order is late."""
+    behind = promised(history.bodies[600], made_at(600))
+    ahead = promised(history.bodies[599], made_at(600) + timedelta(seconds=seconds))
+    file = keep(tmp_path, behind, ahead)
+    assert outcomes(file, served.url) == (int(outcome == "late"), [outcome, "kept"])
+    assert outcomes(keep(tmp_path, behind), served.url) == (0, ["kept"])
+
+
 @pytest.mark.parametrize("index", [3, 300, 1_100])
 def test_a_broken_promise_is_saved_as_evidence(
     served: Served, tmp_path: Path, index: int
