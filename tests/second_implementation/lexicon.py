@@ -28,6 +28,7 @@ class Lexicon:
         folded = (compared(piece.casefold()) for piece in pieces)
         self.known = {word for word in folded if is_plain(word) and len(word) > 1}
         self.known.update(self.listed, policy.closed_words, policy.stop_words)
+        self.known.update(policy.real_words)
         self.known.update(
             p.replace("+", "").replace("-", "") for p in policy.split_words
         )

@@ -6,6 +6,7 @@ import unicodedata
 import idna
 
 from tests.second_implementation.lexicon import with_plain_vowels
+from tests.second_implementation.names import NamesElsewhere, remains
 from tests.second_implementation.words import (
     plain_form,
     runs,
@@ -16,6 +17,7 @@ from tests.second_implementation.words import (
 )
 
 BETWEEN = re.compile(r"[|:,()\u00b7\u2022\u2013\u2014]|\s-\s")
+JUDGED = {"LATIN", "CYRILLIC", "GREEK", "ARABIC", "HEBREW", "DEVANAGARI"}
 UMLAUTS = str.maketrans(
     {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"}
 )
@@ -45,28 +47,33 @@ class Mask:
         self.vocabularies = vocabularies
         self.place = set(map(stem, self.words(city)))
         self.generic = set(map(stem, policy.generic_words))
-        listed = (policy.generic_words, policy.everyday_words, policy.act_words)
+        listed = (
+            *(policy.generic_words, policy.everyday_words),
+            *(policy.act_words, policy.trade_words),
+        )
         self.everyday_stems = {stem(word) for words_ in listed for word in words_}
         label, _, suffix = domain.partition(".")
         parts = {name, *BETWEEN.split(name)}
         for own in (host, domain, label):
             parts |= {own, decoded(own)}
         parts |= {with_umlauts_written(part) for part in parts}
-        phrases = [
-            own
-            for own in map(self.words, parts)
-            if len(own) > 1 or (own and stem(own[0]) not in self.generic)
-        ]
+        names = {part for part in parts if not self._is_plain_noun(part)}
+        phrases = [own for own in map(self.words, names) if own]
         self.phrases = sorted(
             {tuple(map(stem, own)) for own in phrases}, key=lambda own: (-len(own), own)
         )
         self.joined = {stem("".join(own)) for own in phrases}
         labels = host.removesuffix(f".{suffix}")
-        self.marks = {
-            stem(word)
-            for word in self._single([name, labels, decoded(labels)])
-            if not self.is_everyday(word)
-        }
+        single = self._single([name, labels, decoded(labels)])
+        marks = {word for word in single if not self.is_everyday(word)}
+        self.marks = set(map(stem, marks))
+        elsewhere = {*names, *marks, *remains(name, policy.trade_words)}
+        self.elsewhere = NamesElsewhere(elsewhere, self.is_everyday)
+
+    def _is_plain_noun(self, part):
+        own = self.words(part)
+        is_generic = len(own) == 1 and stem(own[0]) in self.generic
+        return is_generic or part.strip() in self.policy.trade_words
 
     def words(self, text):
         return words(text, self.pairs)
@@ -81,8 +88,8 @@ class Mask:
 
     def is_everyday(self, word):
         return (
-            (not word.isascii() and script_of(word) != "LATIN")
-            or word.isdecimal()
+            word.isdecimal()
+            or script_of(word) not in JUDGED
             or word in self.policy.stop_words
             or stem(word) in self.everyday_stems
             or any(
@@ -112,8 +119,12 @@ class Mask:
     def cut(self, of):
         return [of[at] for at in self.left(of)]
 
+    def words_left(self, text):
+        """The words of a text without the name."""
+        return self.cut(self.words(self.elsewhere.cut(text)))
+
     def cut_text(self, text):
-        written = [run for run, _ in runs(text)]
+        written = [run for run, _ in runs(self.elsewhere.cut(text))]
         owners, of = [], []
         for number, run in enumerate(written):
             for _, word in words_of_run(run):

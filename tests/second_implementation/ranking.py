@@ -136,7 +136,7 @@ class Registry:
                 for tag in site.site["languages"]
             ],
             "action": [
-                " ".join(site.mask.cut(words(action["name"], pairs)))
+                " ".join(site.mask.words_left(action["name"]))
                 for action in site.site["actions"]
             ],
             "open_to": ["members" if True in declared else "anyone"],

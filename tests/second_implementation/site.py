@@ -6,7 +6,7 @@ from tests.second_implementation.factors import depth, quality, richness
 from tests.second_implementation.mask import Mask
 from tests.second_implementation.order import signature
 from tests.second_implementation.places import find_city, is_local, point_of
-from tests.second_implementation.words import stem, words
+from tests.second_implementation.words import stem
 
 
 def terms_of(content):
@@ -33,22 +33,32 @@ class RankedSite:
         category, description = site["category"], site["description"]
         about = self._field(f"{category} \n {description}", policy.site_words_max)
         actions = [self._action(action) for action in site["actions"]]
-        fields = [about, *([w for a in actions for w in a[i]] for i in range(3))]
+        least = policy.relevant_description_words
+        described = [len(own[1]) >= least for own in actions]
+        relevant = [
+            own if counts or not any(described) else ((), (), ())
+            for own, counts in zip(actions, described, strict=True)
+        ]
+        fields = [about, *([w for a in relevant for w in a[i]] for i in range(3))]
         sentences = [description or category]
-        sentences += [a["description"] or a["name"] for a in site["actions"]]
+        sentences += [
+            action["description"] or action["name"]
+            for action, own in zip(site["actions"], relevant, strict=True)
+            if any(own)
+        ]
         self.vector = meaning.site(fields, list(map(self.mask.cut_text, sentences)))
         self.field_terms = [set(terms_of(field)) for field in fields]
         self.terms = set().union(*self.field_terms)
         self.signature = signature(self.terms, self.field_terms[0], policy)
-        self.action_terms = [list(map(terms_of, action)) for action in actions]
+        self.action_terms = [list(map(terms_of, action)) for action in relevant]
         self.richnesses = [
             richness(action, len(own[1]), policy)
             for action, own in zip(site["actions"], actions, strict=True)
         ]
         self.depth = depth(
             [
-                (set().union(*own), rich)
-                for own, rich in zip(self.action_terms, self.richnesses, strict=True)
+                (set().union(*map(terms_of, own)), rich)
+                for own, rich in zip(actions, self.richnesses, strict=True)
             ],
             policy,
         )
@@ -58,8 +68,7 @@ class RankedSite:
         self.tier = 0 if site["commission"] == 0 else 1
 
     def _field(self, text, limit):
-        cut = self.mask.cut(words(text, self.mask.pairs))
-        return self.lexicon.content(cut, limit)
+        return self.lexicon.content(self.mask.words_left(text), limit)
 
     def _action(self, action):
         policy = self.policy

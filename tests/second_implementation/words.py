@@ -97,6 +97,17 @@ def is_upper(c):
     return ord(c) < 0x530 and c.isupper()
 
 
+def is_word(four):
+    """A letter or number that is no digit, and three lower-case letters."""
+    if len(four) != 4 or not is_letter_or_number(four[0]) or is_digit(four[0]):
+        return False
+    return all(map(is_lower, four[1:]))
+
+
+def is_capital(four):
+    return len(four) == 4 and all(map(is_upper, four))
+
+
 def meets(text, i):
     """Whether two words of an identifier meet between i - 1 and i."""
     before, here = text[i - 1], text[i]
@@ -104,9 +115,9 @@ def meets(text, i):
         return True
     if re.match("[A-Z][A-Z][a-z]", text[i - 1 : i + 2]):
         return True
-    if not (is_letter_or_number(before) and is_letter_or_number(here)):
-        return False
-    return is_digit(before) != is_digit(here)
+    if is_digit(here):
+        return is_word(text[max(0, i - 4) : i]) or is_capital(text[max(0, i - 4) : i])
+    return is_digit(before) and is_word(text[i : i + 4])
 
 
 def identifiers_apart(text):
@@ -141,7 +152,8 @@ def runs(text):
 
 UNSPACED = re.compile(
     "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+)"
-    "|[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]+"
+    "|[\u3040-\u309f][\u3040-\u309f\u30fc]*|[\u30a0-\u30ff]+|[\uac00-\ud7af]+"
+    "|[\u3005\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]+"
 )
 
 

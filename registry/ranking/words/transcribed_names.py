@@ -189,7 +189,7 @@ def _folded(text: str) -> str:
 def _scripts_by_key(names: Iterable[str]) -> dict[str, frozenset[str]]:
     """Return, by key, the scripts in which a name of that key is written."""
     scripts_of: dict[str, frozenset[str]] = {}
-    for name in names:
+    for name in sorted(names):  # of one key the last decides
         units = _units(readable(name))
         scripts = frozenset(unit.script for unit in units)
         letters = "".join(unit.letters for unit in units)

@@ -245,6 +245,12 @@ class PolicyVectors:
                 *("Amman", "Amman Dental cares for your smile in Amman"),
             ),
             ("東京堂", "xn--w8yz0b.test", "xn--w8yz0b.test", "", "東京堂の本を買う"),
+            (
+                *("Зубная фея", "fairy.test", "fairy.test", ""),
+                "Zubnaya Feya treats teeth; زوبنايا",
+            ),
+            ("Sakura Tei", "sakura.test", "sakura.test", "", "さくら亭 サクラ sushi"),
+            ("寿司 さくら亭", "tei.test", "tei.test", "", "さくら亭 Sakuratei 寿司"),
         ):
             place = self.gazetteer.locate(LocationClaim(city=city))
             everyday = EverydayWords(self.encoder, P, place_terms(place))
@@ -256,7 +262,7 @@ class PolicyVectors:
                 "city": place.name if place else "",
                 "text": text,
             }
-            words = mask.cut(terms.split_words(text))
+            words = mask.words(text)
             yield given, {"words": words, "text": mask.cut_text(text)}
 
     def step_sites(self) -> Iterator[Case]:

@@ -129,7 +129,7 @@ class Steps:
             vocabularies=self.page.meaning.vocabularies,
         )
         text = given["text"]
-        return {"words": mask.cut(mask.words(text)), "text": mask.cut_text(text)}
+        return {"words": mask.words_left(text), "text": mask.cut_text(text)}
 
     def sites(self, given: Any) -> Any:
         site = self.page.read(given)
