@@ -282,7 +282,7 @@ def test_an_archive_that_is_not_as_signed_gives_no_verdict(
         b"",
         b"{}",
         b"path,section\r\n",
-        b'{"version":"fairness-report/2","terms":{"window":{}}}',
+        b'{"version":"fairness-report/3","terms":{"window":{}}}',
         b"[" * 100_000,
     ],
 )

@@ -67,6 +67,7 @@ async def hold_against_log(
             start=manifest.start,
             end=manifest.end,
             size=covering.size,
+            sites=manifest.sites,
             rows=iterate_rankings(duck, archive),
         )
         labels = LabelAgreement(

@@ -46,7 +46,7 @@ from registry.usecases.reports.archived_report import (
 IMPOSSIBLE = 2
 MAX_SHOWN = 100
 NOT_PROVEN = (
-    "which sites were drawn as the sample of a ranking's eligible ones",
+    "which sites were drawn as the sample, where more were eligible than it holds",
     "labels that a site's documents or its registration told, as the registry says",
     "categories of sites and the trials of invariance, as the registry says",
 )

@@ -46,12 +46,14 @@ class Agreement:
     """Feed it every entry of a sound log by `visit`, then ask `finish`.
 
     start, end: minutes of the window. size: leaves that the archive was made from.
+    sites: that it names.
     rankings, choices, openings: how many were compared. differences: sentences.
     """
 
     start: str
     end: str
     size: int
+    sites: int
     rows: Iterator[ArchivedRanking]
     rankings: int = 0
     choices: int = 0
@@ -105,7 +107,7 @@ class Agreement:
     def _compare(self, row: ArchivedRanking, entry: bytes) -> None:
         self.rankings += 1
         logged = read_logged(entry)
-        for difference in differences_of(row, logged):
+        for difference in differences_of(row, logged, self.sites):
             self._tell(f"ranking {logged.id} at entry {row.leaf_index}: {difference}")
         self._ids += _bytes_of(logged.id)
         if row.selection_index is not None:

@@ -4,11 +4,20 @@ from collections.abc import Iterator
 
 import msgspec
 
+from registry.ranking.policy import POLICIES
 from registry.records.disclosure import digest_disclosure
 from registry.reports.archive.archive_rows import ArchivedRanking, LoggedRanking, derive
 
+COUNTED_SITES = 16_384
+"""Sites up to which a registry looks at each for eligibility, and a sample of fewer than
+the policy's size is all of them; of more, it looks at about as many."""
 
-def differences_of(row: ArchivedRanking, logged: LoggedRanking) -> Iterator[str]:
+_SAMPLE_SIZES = {policy.digest: policy.eligible_sample for policy in POLICIES.values()}
+
+
+def differences_of(
+    row: ArchivedRanking, logged: LoggedRanking, sites: int
+) -> Iterator[str]:
     """Sentences' ends; none for a row that is as it should be."""
     for name, archived, known in (
         ("id", row.id, logged.id),
@@ -20,7 +29,7 @@ def differences_of(row: ArchivedRanking, logged: LoggedRanking) -> Iterator[str]
         if archived != known:
             yield f"the archive has another {name}"
     yield from _of_openings(row, logged)
-    yield from _of_sample(row)
+    yield from _of_sample(row, sites)
 
 
 def _of_answer(
@@ -55,8 +64,20 @@ def _of_openings(row: ArchivedRanking, logged: LoggedRanking) -> Iterator[str]:
             yield f"{name} does not follow from what is disclosed"
 
 
-def _of_sample(row: ArchivedRanking) -> Iterator[str]:
-    """Yield why the sites can be no sample; which were drawn no record tells."""
-    distinct = len(set(row.sampled))
-    if distinct < len(row.sampled) or distinct > row.eligible:
+def _of_sample(row: ArchivedRanking, sites: int) -> Iterator[str]:
+    """Yield why the sites can be no sample; which were drawn of many no record tells."""
+    distinct = set(row.sampled)
+    if len(distinct) < len(row.sampled) or len(distinct) > row.eligible:
         yield "the sampled sites are no sample of the eligible ones"
+        return
+    size = _SAMPLE_SIZES.get(row.policy)
+    if size is None:
+        return
+    fewest = min(row.eligible, size)
+    if sites > COUNTED_SITES:
+        fewest = min(size, row.eligible * COUNTED_SITES // (2 * sites))
+    if not fewest <= len(distinct) <= size:
+        drawn = f"{len(distinct)} sites are sampled of {row.eligible} eligible ones"
+        yield f"{drawn}, where it takes {fewest}"
+    elif len(distinct) == row.eligible and not distinct.issuperset(row.returned):
+        yield "a returned site is not in the sample that holds all eligible ones"

@@ -103,7 +103,7 @@ class Town(History):
         )
         record = ranking_record(fields)
         openings = {opening.name: opening.disclosure for opening in sealed.openings}
-        sampled = [SITES[(number + step) % 30] for step in range(10)] if order else []
+        sampled = [SITES[(number + step) % 30] for step in range(20)] if order else []
         index = self.log(record)
         columns = RankingColumns(
             accepted_at=self.now,

@@ -2,12 +2,20 @@
 
 import pytest
 
+from registry.index.query.eligible_estimate import PANEL_ROWS
 from registry.records.disclosure import encode_disclosure
 from registry.records.ranking_columns import RankingColumns, pack_sites
 from registry.reports.archive.agreement import MAX_DIFFERENCES, Agreement
-from registry.reports.archive.archive_rows import archive_ranking
+from registry.reports.archive.archive_rows import archive_ranking, read_logged
+from registry.reports.archive.row_check import COUNTED_SITES, differences_of
 from tests.unit.records.history import NOON
-from tests.unit.reports.archive.archived import invented, missing, played, reordered
+from tests.unit.reports.archive.archived import (
+    SITES,
+    invented,
+    missing,
+    played,
+    reordered,
+)
 
 COUNT = 200
 START, END = "2026-11-20T00:00Z", "2026-11-21T00:00Z"
@@ -17,6 +25,7 @@ def compared(town, *, start=START, end=END, size=None):
     agreement = Agreement(
         start=start,
         end=end,
+        sites=30,
         size=len(town.bodies) if size is None else size,
         rows=iter(town.rows),
     )
@@ -84,6 +93,12 @@ def sampled_twice(town):
     row.sampled[0] = row.sampled[1]
 
 
+def sampled_less(town):
+    """One eligible site a ranking is left out: it would raise the gap of its kind."""
+    for row in town.rows[:4]:
+        row.sampled = row.sampled[1:]
+
+
 def other_operator(town):
     town.rows[5].operator = "op-7"
 
@@ -143,6 +158,7 @@ def other_key(town):
         pytest.param(other_choice, "of another site", id="a choice changed"),
         pytest.param(invented_choice, "no such choice", id="a choice invented"),
         pytest.param(sampled_twice, "no sample", id="a sample that is none"),
+        pytest.param(sampled_less, "where it takes 20", id="a sampled site left out"),
         pytest.param(other_operator, "another operator", id="an operator changed"),
         pytest.param(
             out_of_order, "out of the log's order", id="rows in another order"
@@ -233,3 +249,27 @@ def test_scores_of_another_form_are_kept_as_they_were_disclosed(scores):
     saved = archive_ranking(row.leaf_index, body, columns, openings, None)
     assert saved.factors is None
     assert saved.disclosures() == openings
+
+
+def test_a_sample_of_all_eligible_sites_holds_those_that_were_shown():
+    town = played(COUNT)
+    row = next(row for row in town.rows if row.sampled)
+    logged = read_logged(town.bodies[row.leaf_index])
+    row.eligible = 20
+    row.sampled = [site for site in SITES if site not in row.returned][:20]
+    expected = "a returned site is not in the sample that holds all eligible ones"
+    assert expected in {*differences_of(row, logged, 30)}
+    row.sampled[: len(row.returned)] = row.returned
+    assert expected not in {*differences_of(row, logged, 30)}
+
+
+def test_of_a_registry_that_looks_at_a_part_of_its_sites_the_sample_may_be_smaller():
+    assert COUNTED_SITES == PANEL_ROWS
+    town = played(COUNT)
+    row = next(row for row in town.rows if row.sampled)
+    logged = read_logged(town.bodies[row.leaf_index])
+    row.sampled = row.sampled[:5]
+    assert [*differences_of(row, logged, 30)] != []
+    assert [*differences_of(row, logged, 3 * COUNTED_SITES)] == []
+    row.sampled = row.sampled[:4]  # of 30 eligible at least 30 / 6 are looked at
+    assert [*differences_of(row, logged, 3 * COUNTED_SITES)] != []
