@@ -16,7 +16,7 @@ AT_HAND = 2
 
 
 class Generations:
-    """Those of the last days that this machine's index had. folder: of the index."""
+    """Generations that this machine's index had in the last days. folder: its own."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
