@@ -8,14 +8,16 @@ priority, and is in nobody's way: searches and the log go on without it.
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
+from datetime import date, timedelta
 from functools import cache, partial
+from hashlib import sha256
 
 # More threads of BLAS would spin beside serving, at the priority of the process.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry import keyring
 from registry.db.engine.advisory_lock import (
@@ -44,6 +46,11 @@ FIRST_LOOK = timedelta(minutes=2)
 """After its start, when whatever starts beside it has the processor for itself."""
 
 logger = structlog.get_logger()
+
+
+def _trial_secret(key: Ed25519PrivateKey, day: date) -> bytes:
+    """Return the day's secret of the trials, which follows from the key of promises."""
+    return sha256(key.sign(f"fair-trials-v1 {day}".encode())).digest()
 
 
 async def report(settings: Settings) -> None:
@@ -83,6 +90,7 @@ def _hourly_work(
         ids=ids,
         trials=settings.invariance_trials,
         hour=settings.invariance_hour,
+        secret_of=partial(_trial_secret, signer.private),
     )
     scheduler = AsyncIOScheduler(timezone="UTC")
     drop = partial(drop_rejected_statements, writer, ids.clock)

@@ -206,6 +206,26 @@ def label_record(*, record_id: str, at: datetime, signed: SignedLabelling) -> Re
     return _record("label", record_id, at, {**signed.labelling.members, **sig})
 
 
+def trials_commitment_record(
+    *, record_id: str, at: datetime, day: date, commitment: str
+) -> Record:
+    """Invariance trials that are about to run. commitment: to their secret."""
+    members = {"day": day.isoformat(), "commitment": commitment}
+    return _record("trials", record_id, at, members)
+
+
+def trials_result_record(
+    *, record_id: str, at: datetime, day: date, secret: bytes, result: Members
+) -> Record:
+    """Results of the trials that were committed to: `n`, `violations`, `snap`, `tallies`.
+
+    snap: of the index of the sites as they are. tallies: `sha256:…` of the canonical
+    JSON of each perturbation's numbers.
+    """
+    members = {"day": day.isoformat(), "secret": secret.hex(), **result}
+    return _record("trials", record_id, at, members)
+
+
 def report_record(
     *,
     record_id: str,

@@ -45,6 +45,7 @@ Kind = Literal[
     "rescore",
     "report",
     "label",
+    "trials",
 ]
 ModerationAct = Literal[
     "quarantine", "release", "delist", "appeal-upheld", "appeal-denied"
@@ -239,6 +240,7 @@ _REQUIRED: Mapping[Kind, Mapping[str, Form]] = {
         "iat": _is_natural,
         "sig": _is_signature,
     },
+    "trials": {"day": _is_day},
 }
 
 _COMMITTED: Mapping[str, Form] = {
@@ -261,6 +263,14 @@ _OPTIONAL: Mapping[Kind, Mapping[str, Form]] = {
     "selection": {"outcome": _is_word},
     "erase": {"last": _is_natural},
     "seed": {"commitment": _is_hex_32, "secret": _is_hex_32},
+    "trials": {
+        "commitment": _is_hex_32,
+        "secret": _is_hex_32,
+        "snap": _is_token,
+        "n": _is_natural,
+        "violations": _is_natural,
+        "tallies": _is_digest,
+    },
     "rescore": {"report": _is_digest},
     "policy": {"page": _is_digest},
 }
@@ -319,6 +329,12 @@ def _check_seed(members: Members) -> None:
         raise _fault("commitment", "a seed record commits or reveals, never both")
 
 
+def _check_trials(members: Members) -> None:
+    results = {"secret", "snap", "n", "violations", "tallies"} & members.keys()
+    if len(results) != (0 if "commitment" in members else 5):
+        raise _fault("commitment", "trials are committed to, or told whole")
+
+
 _RELATIONS: Mapping[Kind, Callable[[Members], None]] = {
     "ranking": _check_ranking,
     "policy": _check_policy,
@@ -327,4 +343,5 @@ _RELATIONS: Mapping[Kind, Callable[[Members], None]] = {
     "rescore": _check_rescore,
     "report": _check_report,
     "label": _check_label,
+    "trials": _check_trials,
 }

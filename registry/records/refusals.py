@@ -156,6 +156,12 @@ REPORT_LOGGED_TWICE = ProblemType(
     "Two reports of the same window are kept",
     "Keep both: a report that is kept is not to be put in the place of another.",
 )
+TRIALS_UNSOUND = ProblemType(
+    "trials_unsound",
+    "Invariance trials were not committed to once, or not told as committed",
+    "Keep the records: trials whose seed is chosen, or whose results are left out, show "
+    "nothing.",
+)
 RECORD_OUT_OF_TIME = ProblemType(
     "record_out_of_time",
     "A record is older than the merge delay allows at its place",

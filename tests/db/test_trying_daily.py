@@ -3,17 +3,21 @@
 import asyncio
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from hashlib import sha256
 
 import pytest
 from prometheus_client import REGISTRY
-from sqlalchemy import text
+from sqlalchemy import select, text
 from sqlalchemy.exc import DBAPIError
 from structlog.testing import capture_logs
 
 from registry.db.engine.engines import Engine, Role
 from registry.db.reports import invariance_runs
+from registry.db.schema.tables import pending
 from registry.interfaces.http.watched import Watched
 from registry.ranking.policy import DEFAULT_POLICY
+from registry.records.record import parse_record
+from registry.records.seed import commit_secret
 from registry.reports.invariance import PERTURBATIONS
 from registry.reports.metrics.trials import INVARIANCE
 from registry.reports.report_terms import Window
@@ -25,6 +29,12 @@ from tests.db.test_asking_counterfactually import Bribable
 from tests.db.test_trying_invariance import MEMBERS, ask, join
 
 TRIALS = 2 * len(PERTURBATIONS)
+
+
+def secret_of(day: date) -> bytes:
+    return sha256(day.isoformat().encode()).digest()
+
+
 DAY = date(2026, 11, 20)
 
 
@@ -52,9 +62,10 @@ def daily(scene: Scene, clock: Clock) -> DailyTrials:
         auditor=scene.engines[Role.AUDITOR],
         writer=scene.engines[Role.REPORTER],
         make_lister=lambda: scene.lister,
-        ids=IdSource(clock=clock, random_bytes=bytes),
+        ids=IdSource(clock=clock),
         trials=TRIALS,
         hour=3,
+        secret_of=secret_of,
     )
 
 
@@ -96,6 +107,24 @@ async def test_what_is_kept_is_what_was_found(
     (run,) = await runs(scene)
     assert (run.day, run.finished_at, run.result) == (DAY, clock(), todays)
     assert run.code.startswith("sha256:")
+
+
+async def test_trials_are_committed_to_before_they_run_and_told_after(
+    scene: Scene, owner: Engine, daily: DailyTrials
+) -> None:
+    todays = await daily.make_todays()
+    assert todays is not None
+    assert todays.seed == int.from_bytes(secret_of(DAY)[:6])
+    kind = select(pending.c.body).where(pending.c.kind == "trials")
+    async with owner.connect() as connection:
+        rows = await connection.execute(kind.order_by(pending.c.position))
+    commitment, result = map(parse_record, rows.scalars().all()[-2:])
+    assert commitment["commitment"] == commit_secret(secret_of(DAY))
+    assert (result["n"], result["violations"]) == (TRIALS, 0)
+    assert (result["secret"], result["snap"]) == (
+        secret_of(DAY).hex(),
+        todays.generation,
+    )
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,7 @@ class ConductState(msgspec.Struct, kw_only=True):
 
     records: how many of each kind. policies: by digest, the leaf of the record.
     reports: by window, the leaf of the record. ranked: the newest minute of a ranking.
+    trials: by day, the commitment of those that are not told yet; "" once they are.
     """
 
     minute: str = ""
@@ -60,6 +61,7 @@ class ConductState(msgspec.Struct, kw_only=True):
     seeds: dict[int, CommittedDay] = {}
     operators: dict[str, Counted] = {}
     reports: dict[str, int] = {}
+    trials: dict[str, str] = {}
     seen: SeenRecords = msgspec.field(default_factory=SeenRecords)
 
 

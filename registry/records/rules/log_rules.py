@@ -43,6 +43,7 @@ from registry.records.refusals import (
     SEED_USED_AFTER_REVEAL,
     SELECTION_LOGGED_TWICE,
     SELECTION_UNFOUNDED,
+    TRIALS_UNSOUND,
 )
 from registry.records.rules.calendar_days import (
     day_after,
@@ -64,6 +65,7 @@ from registry.records.rules.seen_records import (
     SELECTABLE_DAYS,
     minute_of_id,
 )
+from registry.records.rules.trial_rules import read_trials
 from registry.records.seed import verify_reveal
 
 MERGE_DELAY = timedelta(seconds=1)
@@ -170,10 +172,11 @@ class Conduct:
             self._read_attestation(index, members)
         elif kind == "report":
             self._read_report(index, members)
-        elif kind == "seed" and "commitment" in members:
-            self._read_commitment(index, members)
+        elif kind == "trials" and (broken := read_trials(self.state, members)):
+            self._tell(TRIALS_UNSOUND, broken, index)
         elif kind == "seed":
-            self._read_reveal(index, members)
+            is_ahead = "commitment" in members
+            (self._read_commitment if is_ahead else self._read_reveal)(index, members)
 
     def _read_ranking(self, index: int, line: RankingLine) -> None:
         if not self._advance(index, line.minute):

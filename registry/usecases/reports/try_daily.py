@@ -3,17 +3,27 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date, datetime
 from functools import partial
 
 import structlog
+from msgspec import to_builtins
 
 from registry.db.engine.engines import Engine
 from registry.db.reports import invariance_runs
 from registry.db.reports.invariance_runs import InvarianceRun
 from registry.index.sources import digest_of_code
+from registry.records.canonical import canonical_json, digest_of
+from registry.records.record import (
+    Record,
+    trials_commitment_record,
+    trials_result_record,
+)
+from registry.records.seed import commit_secret
 from registry.reports.invariance import InvarianceResult
 from registry.usecases.background import in_background
 from registry.usecases.ids import IdSource
+from registry.usecases.log.accept import accept_record
 from registry.usecases.reports.shadow import cast_shadow
 from registry.usecases.reports.try_invariance import try_invariance
 from registry.usecases.sites.list_site import Lister
@@ -27,7 +37,8 @@ logger = structlog.get_logger()
 class DailyTrials:
     """Daily trials. auditor: reads listings, labels and queries. writer: of the reporter.
 
-    trials: of a day; hour: of UTC from which on a day's are made.
+    trials: of a day; hour: of UTC from which on a day's are made. secret_of: a day's
+    secret of 32 bytes, the same each time: nobody chooses it when he knows the sites.
     """
 
     auditor: Engine
@@ -36,6 +47,7 @@ class DailyTrials:
     ids: IdSource
     trials: int
     hour: int
+    secret_of: Callable[[date], bytes]
 
     async def make_todays(self) -> InvarianceResult | None:
         """Run today's trials; None if not due, made already, or without material."""
@@ -47,11 +59,13 @@ class DailyTrials:
                 return None
             lister = await asyncio.to_thread(self.make_lister)
             shadow = await cast_shadow(connection, lister, now)
-        seed = int.from_bytes(self.ids.random_bytes(SEED_BYTES))
+        if not shadow.listings or not shadow.questions:
+            return None
+        secret = self.secret_of(now.date())
+        await self._commit(now, secret)
+        seed = int.from_bytes(secret[:SEED_BYTES])
         work = partial(try_invariance, shadow, trials=self.trials, seed=seed)
         result = await in_background(work)
-        if not result.trials:
-            return None
         run = InvarianceRun(
             day=now.date(),
             finished_at=self.ids.clock(),
@@ -59,9 +73,38 @@ class DailyTrials:
             result=result,
         )
         async with self.writer.begin() as connection:
-            await invariance_runs.save_run(connection, run)
+            if await invariance_runs.save_run(connection, run):
+                await accept_record(
+                    connection, self._result_record(run, secret), run.finished_at
+                )
         _tell(result)
         return result
+
+    async def _commit(self, now: datetime, secret: bytes) -> None:
+        """Put the commitment on record, before anything is tried."""
+        record = trials_commitment_record(
+            record_id=self.ids.ulid(),
+            at=now,
+            day=now.date(),
+            commitment=commit_secret(secret),
+        )
+        async with self.writer.begin() as connection:
+            await accept_record(connection, record, now)
+
+    def _result_record(self, run: InvarianceRun, secret: bytes) -> Record:
+        result = run.result
+        return trials_result_record(
+            record_id=self.ids.ulid(),
+            at=run.finished_at,
+            day=run.day,
+            secret=secret,
+            result={
+                "snap": result.generation,
+                "n": result.trials,
+                "violations": result.violations,
+                "tallies": digest_of(canonical_json(to_builtins(result.tallies))),
+            },
+        )
 
 
 def _tell(result: InvarianceResult) -> None:

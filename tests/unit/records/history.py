@@ -17,6 +17,8 @@ from registry.records.record import (
     seed_commitment_record,
     seed_reveal_record,
     selection_record,
+    trials_commitment_record,
+    trials_result_record,
 )
 from registry.records.seed import commit_secret, digest_request
 from registry.sites.identifier import format_site_id, make_ulid
@@ -81,6 +83,18 @@ class History:
     def reveal(self, day, secret=None):
         secret = secret or secret_of(day)
         return self.log(seed_reveal_record(**self.head, day=day, secret=secret))
+
+    def commit_trials(self, day, secret=None):
+        commitment = commit_secret(secret or secret_of(day))
+        members = {"day": day, "commitment": commitment}
+        return self.log(trials_commitment_record(**self.head, **members))
+
+    def try_invariance(self, day, secret=None):
+        numbers = {"n": 360, "violations": 0, "snap": digest_of(b"index")}
+        result = {**numbers, "tallies": digest_of(b"[]")}
+        secret = secret or secret_of(day)
+        members = {"day": day, "secret": secret, "result": result}
+        return self.log(trials_result_record(**self.head, **members))
 
     def erase(self, index, digests, last=None):
         return self.log(

@@ -521,3 +521,33 @@ def test_records_without_rules_among_others_are_counted():
     conduct, findings = read(history)
     assert findings == []
     assert conduct.state.records["moderation"] == 1
+
+
+# --- trials ---
+
+OTHER = b"o" * 32
+
+
+@pytest.mark.parametrize(
+    ("steps", "is_sound"),
+    [
+        ([("commit_trials", 0), ("try_invariance", 0), ("commit_trials", 1)], True),
+        ([("commit_trials", 0), ("commit_trials", 0), ("try_invariance", 0)], True),
+        ([("try_invariance", 0)], False),
+        ([("commit_trials", 0, OTHER), ("try_invariance", 0)], False),
+        ([("commit_trials", 0), ("commit_trials", 0, OTHER)], False),
+        ([("commit_trials", 0), ("commit_trials", 1)], False),
+        ([("commit_trials", 0), *[("try_invariance", 0)] * 2], False),
+        (
+            [("commit_trials", 0), ("try_invariance", 0), ("commit_trials", 0)],
+            False,
+        ),
+    ],
+    ids=str,
+)
+def test_trials_are_committed_to_once_and_told_as_committed(steps, is_sound):
+    history = History().begin()
+    for name, days, *secret in steps:
+        getattr(history, name)(DAY + timedelta(days=days), *secret)
+    codes = {code for code, _ in findings_in(history)}
+    assert codes == (set() if is_sound else {"trials_unsound"})

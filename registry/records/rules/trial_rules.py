@@ -1,0 +1,27 @@
+"""Rules of invariance trials: committed to before they run, and told as they came out."""
+
+from hashlib import sha256
+
+from registry.records.record_fields import Members
+from registry.records.rules.conduct_state import ConductState
+
+
+def read_trials(state: ConductState, members: Members) -> str | None:
+    """Take a record of trials into the state; return what is wrong, if anything.
+
+    A registry that stood still in the middle of a run commits to the same secret again.
+    """
+    day, trials = str(members["day"]), state.trials
+    if "commitment" in members:
+        commitment = str(members["commitment"])
+        untold = [other for other, own in trials.items() if own and other < day]
+        if trials.setdefault(day, commitment) != commitment:
+            return f"the second commitment for {day}"
+        state.trials = {own: trials[own] for own in trials if own not in untold}
+        return f"the trials of {untold[0]} were never told" if untold else None
+    commitment = trials.get(day, "")
+    state.trials = {**trials, day: ""}
+    secret = bytes.fromhex(str(members["secret"]))
+    if sha256(secret).hexdigest() != commitment:
+        return f"the trials of {day} are not those committed to"
+    return None
