@@ -1,17 +1,22 @@
 """`bench attacks`: what honest clients notice of strangers who ask without end.
 
-An operator searches at a steady pace, alone and beside anonymous searches at full speed;
-an auditor asks for the report, alone and beside strangers who ask for reports of ever
-other windows. The strangers have a process and addresses of their own.
+An operator searches at a steady pace, alone and beside each attack of the review:
+searches at full speed, idle connections, event streams, statements with worthless
+signatures; an auditor asks for the report, alone and beside strangers who ask for reports
+of ever other windows. Strangers have a process and addresses of their own. Each attack
+is held against the quiet time just before it, so that only ratios are told from them.
 """
 
 import asyncio
+import json
 import time
+import urllib.request
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import click
 
@@ -36,6 +41,7 @@ from registry.client import RegistryClient
 from registry.identity.keys.private_keys import generate_private_key, public_key_of
 from registry.identity.statements.jws import OPERATOR_TYP, sign_compact
 from registry.observability import configure_logging
+from registry.process import raise_file_limit
 from registry.settings import Settings
 from registry.strict_json import JsonValue
 from registry.terminal.output import json_option, tell, tell_figures
@@ -46,8 +52,16 @@ OPERATOR_CONNECTIONS, OPERATOR_EVERY_S = 4, 0.1
 REPORT_EVERY_S = 5.0
 FLOODERS = 64
 STRANGERS = 12
+HELD, SOURCES = 1_100, 100
+HALF_A_HEAD = b"GET / HTTP/1.1\r\nHost: a\r\n"
+STREAM = b"GET /v1/changes/events HTTP/1.1\r\nHost: a\r\n\r\n"
+STRANGERS_HOST, PADDING = "stranger-of-the-bench.net", 11_000
+"""A statement has 16 KiB at most, of base64."""
 START_S = 2.0
 LIFETIME_S, DAY_S = 600, 86_400
+
+Honest = Callable[[], Awaitable[Latencies]]
+Attack = Callable[[float], tuple[int, int]]
 
 
 @click.command()
@@ -141,16 +155,18 @@ class _Load:
 
     async def run(self) -> dict[str, Any]:
         await self._searches()  # warms up, and leaves rankings to report on
-        flood = partial(
-            in_process, _flood, self._origin, self._paths, self._seconds + START_S
-        )
-        crowd = partial(in_process, _crowd, self._origin, self._seconds + START_S)
-        return {
-            **_figures("search", await self._searches()),
-            **await _beside("search", self._searches, flood),
-            **_figures("report", await self._reports()),
-            **await _beside("report", self._reports, crowd),
+        seconds = self._seconds + START_S
+        attacks: dict[str, tuple[Honest, Attack]] = {
+            "search": (self._searches, partial(_flood, self._origin, self._paths)),
+            "idle": (self._searches, partial(_hold, self._origin, HALF_A_HEAD)),
+            "stream": (self._searches, partial(_hold, self._origin, STREAM)),
+            "statement": (self._searches, partial(_state, self._origin)),
+            "report": (self._reports, partial(_crowd, self._origin)),
         }
+        figures: dict[str, Any] = {}
+        for name, (honest, attack) in attacks.items():
+            figures |= await _beside(name, honest, partial(in_process, attack, seconds))
+        return figures
 
     async def _searches(self) -> Latencies:
         return await drive(
@@ -174,16 +190,18 @@ class _Load:
 
 
 async def _beside(
-    name: str,
-    honest: Callable[[], Awaitable[Latencies]],
-    attack: Callable[[], tuple[int, int]],
+    name: str, honest: Honest, attack: Callable[[], tuple[int, int]]
 ) -> dict[str, Any]:
+    quiet = await honest()
     attacking = asyncio.create_task(asyncio.to_thread(attack))
     await asyncio.sleep(START_S)  # of a process
-    figures = _figures(f"attacked_{name}", await honest())
+    attacked = await honest()
     answered, refused = await attacking
+    ratio = attacked.percentile_ms(0.99) / quiet.percentile_ms(0.99)
     return {
-        **figures,
+        **_figures(name, quiet),
+        **_figures(f"attacked_{name}", attacked),
+        f"{name}_p99_ratio": round(ratio, 2),
         f"{name}_strangers_answered": answered,
         f"{name}_strangers_refused": refused,
     }
@@ -210,6 +228,63 @@ def _flood(origin: str, paths: Sequence[str], seconds: float) -> tuple[int, int]
         )
     )
     return len(latencies.seconds), latencies.refused
+
+
+def _hold(origin: str, beginning: bytes, seconds: float) -> tuple[int, int]:
+    """Open connections that say no more than a beginning; return those held, and ended."""
+    raise_file_limit(2 * HELD)
+    address = urlsplit(origin)
+
+    async def hold(number: int) -> bool:
+        source = (f"127.0.2.{number % SOURCES + 1}", 0)
+        try:
+            reader, writer = await asyncio.open_connection(
+                address.hostname, address.port, local_addr=source
+            )
+            writer.write(beginning)
+            async with asyncio.timeout(seconds):
+                while await reader.read(4_096):
+                    pass
+        except TimeoutError:
+            return True
+        except OSError:
+            pass
+        return False
+
+    async def hold_all() -> list[bool]:
+        return await asyncio.gather(*map(hold, range(HELD)))
+
+    held = sum(asyncio.run(hold_all()))
+    return held, HELD - held
+
+
+def _state(origin: str, seconds: float) -> tuple[int, int]:
+    """Send statements of full size that the site has not signed; return taken, refused."""
+    asked = urllib.request.Request(  # noqa: S310 — our own
+        f"{origin}/v1/challenges",
+        json.dumps({"host": STRANGERS_HOST}).encode(),
+        {"Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(asked) as answer:  # noqa: S310 — our own
+        payload = json.load(answer)["payload"]
+    payload |= {
+        "docs": [{"url": f"https://{STRANGERS_HOST}/agent-bridge.json"}],
+        "iat": int(time.time()),
+        "exp": int(time.time()) + LIFETIME_S,
+        "pad": "x" * PADDING,
+    }
+    latencies = asyncio.run(
+        drive(
+            origin,
+            ["/v1/registrations"],
+            connections=FLOODERS,
+            duration_s=seconds,
+            header="Content-Type: application/jose\r\n",
+            source="127.0.0.3",
+            body=sign_compact(payload, generate_private_key("Ed25519")).encode(),
+        )
+    )
+    return latencies.failures - latencies.refused, latencies.refused
 
 
 def _crowd(origin: str, seconds: float) -> tuple[int, int]:

@@ -56,17 +56,21 @@ async def drive(
     header: str = "",
     source: str | None = None,
     every_s: float = 0.0,
+    body: bytes = b"",
 ) -> Latencies:
     """Request one path after the other over each connection, without pause.
 
     They start at evenly spaced paths. expected: bytes of a whole answer. header: a line
-    that is sent too. source: the address to ask from. every_s: instead of no pause, the
+    that is sent too; with a body it is a POST. source: the address to ask from. every_s: instead of no pause, the
     time from one request of a connection to its next, from which it is then measured.
     """
     latencies = Latencies()
     address = urlsplit(origin)
+    method = "POST" if body else "GET"
+    header += f"Content-Length: {len(body)}\r\n" if body else ""
     requests = [
-        f"GET {path} HTTP/1.1\r\nHost: {address.netloc}\r\n{header}\r\n".encode()
+        f"{method} {path} HTTP/1.1\r\nHost: {address.netloc}\r\n{header}\r\n".encode()
+        + body
         for path in paths
     ]
     started = time.perf_counter()

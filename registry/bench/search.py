@@ -11,6 +11,7 @@ import urllib.request
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import click
@@ -43,6 +44,7 @@ CHECKED = 50
 WARM_UP_S = 3.0
 DRAIN_S = 60.0
 WATCH_PAUSE_S = 0.1
+DETAILS = ("full", "brief")
 _STORED = ("entry", "ranking")
 
 
@@ -52,6 +54,12 @@ _STORED = ("entry", "ranking")
 @click.option("--connections", type=click.IntRange(min=1), default=8)
 @click.option("--workers", type=click.IntRange(min=1), default=2)
 @click.option("--port", type=int, default=PORT, show_default=True)
+@click.option(
+    "--turns",
+    type=int,
+    default=0,
+    help="Turns of both details, full and brief, after that; each a fifth as long.",
+)
 @click.option(
     *("--keep", "data"),
     type=click.Path(path_type=Path, file_okay=False),
@@ -81,6 +89,7 @@ class _Bench:
     connections: int
     workers: int
     port: int
+    turns: int
 
     async def measure(self) -> dict[str, Any]:
         settings = settings_or_exit(
@@ -101,6 +110,9 @@ class _Bench:
             async with engine_at(url, pool=2) as owner, serving(settings):
                 ready_s = round(time.perf_counter() - started, 1)
                 figures = await self._load(settings.origin, server, owner, prepared)
+                figures |= await self._compare_details(
+                    settings.origin, server, prepared
+                )
                 return {
                     **figures,
                     "ready_s": ready_s,
@@ -119,8 +131,8 @@ class _Bench:
         checked = await asyncio.to_thread(_check, origin, paths[:CHECKED])
         fresh = paths[CHECKED:]
         await self._drive(origin, fresh[::-1], WARM_UP_S)
-        await _drained(owner)
-        before = await _rankings(owner)
+        await drained(owner)
+        before = await rankings_on_record(owner)
         spent = _CpuTimes.now(server)
         latencies = await self._drive(origin, fresh, self.seconds)
         figures = {
@@ -135,24 +147,50 @@ class _Bench:
             "fewer_than_limit": latencies.incomplete,
             "checked": checked,
             "cpu_ms": spent.since(server, len(latencies.seconds)),
-            "drain_s": round(await _drained(owner), 1),
+            "drain_s": round(await drained(owner), 1),
         }
-        rankings = await _rankings(owner)
+        rankings = await rankings_on_record(owner)
         return {
             **figures,
             "unrecorded": len(latencies.seconds) - (rankings - before),
             "bytes_per_ranking": round(await _bytes(owner) / max(1, rankings)),
         }
 
+    async def _compare_details(
+        self, origin: str, server: EmbeddedPostgres, prepared: PreparedService
+    ) -> dict[str, Any]:
+        """Return the medians of the turns, of searches for ten results in either detail."""
+        columns: dict[str, list[float]] = {}
+        paths = [path_of(*request) for request in prepared.requests]
+        for turn in range(2 * self.turns):
+            detail = DETAILS[turn % 2]
+            asked = [f"{path}&detail={detail}" for path in paths]
+            asked = [path.replace(f"limit={LIMIT}", "limit=10") for path in asked]
+            spent = _CpuTimes.now(server)
+            latencies = await self._drive(origin, asked, self.seconds / 5, b"")
+            cpu_ms = spent.since(server, len(latencies.seconds))
+            for name, figure in (
+                ("rps", latencies.per_second),
+                ("web_cpu_ms", cpu_ms["web"]),
+                ("cpu_ms", sum(cpu_ms.values())),
+                ("failures", latencies.failures),
+            ):
+                columns.setdefault(f"{detail}_{name}", []).append(figure)
+        return {name: round(median(column), 3) for name, column in columns.items()}
+
     async def _drive(
-        self, origin: str, paths: Sequence[str], seconds: float
+        self,
+        origin: str,
+        paths: Sequence[str],
+        seconds: float,
+        expected: bytes = f'"rank":{LIMIT},'.encode(),
     ) -> Latencies:
         return await drive(
             origin,
             paths,
             connections=self.connections,
             duration_s=seconds,
-            expected=f'"rank":{LIMIT},'.encode(),
+            expected=expected,
         )
 
 
@@ -234,7 +272,7 @@ def _part_of(process: psutil.Process) -> str | None:
     return None
 
 
-async def _drained(owner: Engine) -> float:
+async def drained(owner: Engine) -> float:
     """Wait until the sequencer has logged all records; return the seconds."""
     started = time.perf_counter()
     while time.perf_counter() - started < DRAIN_S:
@@ -245,7 +283,7 @@ async def _drained(owner: Engine) -> float:
     return time.perf_counter() - started
 
 
-async def _rankings(owner: Engine) -> int:
+async def rankings_on_record(owner: Engine) -> int:
     async with owner.connect() as connection:
         return (await log.count_records(connection)).get("ranking", 0)
 

@@ -5,6 +5,7 @@ import json
 import socket
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.api.running import RunningRegistry
@@ -15,6 +16,7 @@ from tests.api.websocket import (
     connected,
     frame,
 )
+from tests.waiting import awaited
 
 
 def success(reply: dict[str, Any]) -> Any:
@@ -248,3 +250,26 @@ def test_categories_that_are_none_have_no_actions(
 ) -> None:
     listed = bridge.command("wab.getActions", params={"category": category})
     assert success(listed) == []
+
+
+def test_an_unfinished_message_is_held_and_goes_with_its_connection(
+    registry: RunningRegistry,
+) -> None:
+    """The server keeps it, up to 64 MiB, where we can't see it: `socket_memory` is why."""
+    worker = max(
+        psutil.Process(registry.web_pid).children(recursive=True),
+        key=lambda process: process.memory_info().rss,
+    )
+
+    def own() -> int:
+        memory = worker.memory_info()
+        return int(memory.rss - memory.shared)
+
+    size = 48 << 20
+    before = own()
+    with connected(registry.origin) as connection:
+        connection.send(b"a" * (size // 2), last=False)
+        connection.send(b"a" * (size // 2), 0, last=False)
+        awaited("the message to be held", lambda: own() - before > size // 2)
+    awaited("its memory to be given back", lambda: own() - before < size // 2)
+    assert registry.http.get("/health/live").status_code == 200

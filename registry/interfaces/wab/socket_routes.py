@@ -28,6 +28,7 @@ from registry.interfaces.wab.bridge_command import (
 from registry.interfaces.wab.bridge_methods import heartbeat
 from registry.interfaces.wab.dispatcher import RATE_LIMITED, Dispatcher
 from registry.interfaces.wab.sealed_session import open_session
+from registry.interfaces.wab.socket_memory import SocketMemory
 from registry.strict_json import parse_json
 
 HEARTBEAT_S = 30.0
@@ -187,17 +188,27 @@ async def converse(socket: Socket) -> None:
         place = services.sockets.place(address)
         with place:
             await socket.accept()
-            await _run(Conversation(socket, dispatcher), socket)
+            memory: SocketMemory = socket.app.state.socket_memory
+            await _run(Conversation(socket, dispatcher), socket, memory)
     except RegistryError as error:
         await services.limits.hold_up()
         await socket.close(code=TRY_LATER, reason=error.code)
 
 
-async def _run(conversation: Conversation, socket: Socket) -> None:
-    """Run it with its heartbeat; what ends the one ends the other."""
+async def _end_when_short(memory: SocketMemory) -> None:
+    """Raises: Closed."""
+    await memory.becomes_short()
+    raise Closed(TRY_LATER, "memory is short")
+
+
+async def _run(
+    conversation: Conversation, socket: Socket, memory: SocketMemory
+) -> None:
+    """Run it with its heartbeat, as long as there is memory; what ends one ends all."""
     tasks = [
         asyncio.create_task(conversation.run()),
         asyncio.create_task(conversation.beat()),
+        asyncio.create_task(_end_when_short(memory)),
     ]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

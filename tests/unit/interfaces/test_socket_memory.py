@@ -1,0 +1,67 @@
+"""Unfinished messages of WebSockets hold memory that nobody counts: it is watched."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from registry.interfaces.wab.socket_memory import SocketMemory, own_bytes
+from registry.interfaces.wab.socket_routes import TRY_LATER, _run
+
+MIB = 1 << 20
+
+
+class Silent:
+    """A conversation in which nothing is said, and its socket."""
+
+    def __init__(self) -> None:
+        self.closed: list[Any] = []
+
+    async def run(self) -> None:
+        await asyncio.Event().wait()
+
+    beat = run
+
+    async def close(self, code: int, reason: str) -> None:
+        self.closed.append((code, reason))
+
+
+async def test_conversations_end_when_the_process_has_grown_too_much() -> None:
+    used = 100 * MIB
+    memory = SocketMemory(64 * MIB, lambda: used)
+    open_ = [Silent() for _ in range(3)]
+    running = [
+        asyncio.create_task(_run(row, row, memory))  # type: ignore[arg-type] # all that it uses
+        for row in open_
+    ]
+    used += 64 * MIB
+    await asyncio.sleep(0.05)
+    assert not any(task.done() for task in running), "so much may it grow"
+    used += 1
+    async with asyncio.timeout(20):
+        await asyncio.gather(*running)
+    assert [row.closed for row in open_] == [[(TRY_LATER, "memory is short")]] * 3
+
+
+async def test_however_many_wait_memory_is_looked_at_once_in_a_while() -> None:
+    looks = 0
+
+    def used() -> int:
+        nonlocal looks
+        looks += 1
+        return 0
+
+    memory = SocketMemory(0, used)
+    waiting = [asyncio.create_task(memory.becomes_short(0.2)) for _ in range(500)]
+    await asyncio.sleep(0.5)
+    assert looks <= 10
+    for task in waiting:
+        task.cancel()
+
+
+@pytest.mark.parametrize("size", [32 * MIB])
+def test_what_is_of_the_process_alone_is_counted(size: int) -> None:
+    before = own_bytes()
+    held = b"x" * size
+    assert own_bytes() - before > size // 2
+    assert held
