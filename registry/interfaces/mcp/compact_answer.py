@@ -16,7 +16,7 @@ from registry.interfaces.rest.wire_model import WireModel
 from registry.usecases.search.brief import BriefResult
 
 BYTES_OF_RESULT = 265
-"""At most 120 tokens by LLaMA 2's vocabulary, fewer by later ones."""
+"""At most 120 tokens by LLaMA 2's vocabulary, fewer by later ones; see `_size`."""
 
 FORMS = 4
 
@@ -66,7 +66,7 @@ def compact(answer: BriefAnswer) -> dict[str, object]:
     head = {name: value for name, value in members.items() if name != "results"}
     head = {"notice": NOTICE, **head}
     most = BYTES_OF_RESULT * max(LEAST_RESULTS, len(answer.results))
-    room = most - len(msgspec.json.encode(head))
+    room = most - _size(head)
     return {**head, "results": list(_fitting(answer.results, room))}
 
 
@@ -79,7 +79,7 @@ def _fitting(results: Sequence[BriefResult], room: int) -> Iterator[object]:
         [neutralise_all(msgspec.to_builtins(form)) for form in _forms(result)]
         for result in results
     ]
-    sizes = [[len(msgspec.json.encode(form)) + 1 for form in row] for row in forms]
+    sizes = [[_size(form) + 1 for form in row] for row in forms]
     chosen = [0] * len(forms)
     left = room - sum(row[0] for row in sizes)
     for longer in range(1, FORMS):
@@ -89,6 +89,13 @@ def _fitting(results: Sequence[BriefResult], room: int) -> Iterator[object]:
                 chosen[number] = longer
                 left -= cost
     return (row[number] for row, number in zip(forms, chosen, strict=True))
+
+
+def _size(members: object) -> int:
+    """Return bytes of JSON; those of letters beyond ASCII, which cost more tokens, count twice."""
+    encoded = msgspec.json.encode(members)
+    beyond = len(encoded) - len(encoded.decode("ascii", "ignore"))
+    return len(encoded) + beyond
 
 
 def _forms(result: BriefResult) -> Iterator[CompactResult]:

@@ -133,7 +133,7 @@ def _is_bare(parameter: Json) -> bool:
 
 
 def _in_header(name: str, description: str) -> Json:
-    schema = {"type": "string", "maxLength": 1_000}
+    schema = {"type": "string"}
     where = {"name": name, "in": "header", "required": False}
     return {**where, "description": description, "schema": schema}
 

@@ -12,6 +12,7 @@ from registry.interfaces.mcp.compact_answer import (
 )
 from registry.interfaces.rest.search.search_answer import BriefAnswer, BriefRanking
 from registry.usecases.search.brief import BriefResult
+from tests.unit.usecases.test_brief import harsh_tokenizer
 
 RANKING = BriefRanking(id="01M85PQQ5D8BTJGK6KN927P1HH.V57XIUbSd52HQFAPnLST", eligible=9)
 
@@ -74,6 +75,33 @@ def test_ten_results_have_room_of_ten_however_much_they_say(letters: int) -> Non
     assert len(parsed.results) == 10
     output = [len(msgspec.json.encode(row.actions)) for row in parsed.results]
     assert output == sorted(output, reverse=True)  # by rank alone
+
+
+WORDS = {
+    "arabic": "احجز طاولة لشخصين أو أكثر في التاريخ والوقت الذي تريده",
+    "cyrillic": "Забронируйте столик на двоих или больше гостей на дату",
+    "hindi": "दो या अधिक मेहमानों के लिए तारीख और समय पर मेज़ बुक करें",
+    "japanese": "日付と時刻を指定して二名以上のテーブルを予約します",
+    "korean": "날짜와 시간을 지정하여 두 명 이상의 테이블을 예약합니다",
+    "latin": "Book a table for two or more guests at a date and a time",
+    "thai": "จองโต๊ะสำหรับสองคนขึ้นไปตามวันและเวลาที่ต้องการ",
+}
+
+
+@pytest.mark.parametrize("script", WORDS)
+def test_ten_results_are_1200_tokens_in_every_script(script: str) -> None:
+    """Their action, words, city and reason in it, by LLaMA 2's harsh vocabulary."""
+    words = WORDS[script]
+    named = msgspec.structs.replace(invocation(2 * words), action=words[:12])
+    row = msgspec.structs.replace(
+        result("xn--a-name-of-a-site.example", named, invocation(words)),
+        city=words[:6],
+        why=f"says {words[:5]}, {words[6:11]}; under 25 km away",
+    )
+    members = compact(answer(*[row] * 10))
+    text = msgspec.json.encode(members).decode()
+    assert len(harsh_tokenizer().encode(text).ids) <= 1_200
+    assert "actions" in members["results"][0]  # type: ignore[index] # a list
 
 
 def test_a_site_of_many_words_takes_no_room_from_those_above_it() -> None:
