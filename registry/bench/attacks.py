@@ -260,12 +260,12 @@ def _hold(origin: str, beginning: bytes, seconds: float) -> tuple[int, int]:
 
 def _state(origin: str, seconds: float) -> tuple[int, int]:
     """Send statements of full size that the site has not signed; return taken, refused."""
-    asked = urllib.request.Request(  # noqa: S310 — our own
+    challenge = urllib.request.Request(  # noqa: S310 — our own
         f"{origin}/v1/challenges",
         json.dumps({"host": STRANGERS_HOST}).encode(),
         {"Content-Type": "application/json"},
     )
-    with urllib.request.urlopen(asked) as answer:  # noqa: S310 — our own
+    with urllib.request.urlopen(challenge) as answer:  # noqa: S310 — our own
         payload = json.load(answer)["payload"]
     payload |= {
         "docs": [{"url": f"https://{STRANGERS_HOST}/agent-bridge.json"}],

@@ -164,10 +164,10 @@ class _Bench:
         paths = [path_of(*request) for request in prepared.requests]
         for turn in range(2 * self.turns):
             detail = DETAILS[turn % 2]
-            asked = [f"{path}&detail={detail}" for path in paths]
-            asked = [path.replace(f"limit={LIMIT}", "limit=10") for path in asked]
+            targets = [f"{path}&detail={detail}" for path in paths]
+            targets = [path.replace(f"limit={LIMIT}", "limit=10") for path in targets]
             spent = _CpuTimes.now(server)
-            latencies = await self._drive(origin, asked, self.seconds / 5, b"")
+            latencies = await self._drive(origin, targets, self.seconds / 5, b"")
             cpu_ms = spent.since(server, len(latencies.seconds))
             for name, figure in (
                 ("rps", latencies.per_second),

@@ -35,9 +35,11 @@ class ScriptedModel:
         )
         first, second, *_ = answer["results"]
         how = first["actions"][0]
-        self._registry(f"ranking {short(answer['ranking']['id'])}; {told(first)};")
         self._registry(
-            f"{how['call']} by {how['by']} at {how['url']}; {told(second)} …"
+            f"ranking {short(answer['ranking']['id'])}; {summary_of(first)};"
+        )
+        self._registry(
+            f"{how['call']} by {how['by']} at {how['url']}; {summary_of(second)} …"
         )
         self.lines.append("model     asks for what the call needs, and calls the site")
         selection = {
@@ -65,7 +67,7 @@ class ScriptedModel:
         self.lines.append(f"registry  {line}")
 
 
-def told(result: Json) -> str:
+def summary_of(result: Json) -> str:
     points = ", ".join(map(str, result["contributions"]))
     why = result.get("why", "")
     return f"{result['site']}, {result['score']} points ({points}), {why}"

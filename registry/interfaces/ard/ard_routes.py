@@ -161,7 +161,7 @@ async def search_entries(
 async def explore(
     data: JSONBody[ArdExplore], request: Call, services: Injected
 ) -> FacetsView:
-    """No site is shown, so nothing of it is on record."""
+    """Counts show no site, so nothing of them is on record."""
     await admit_asker(request, services, Kind.SEARCH)
     fields = [facet.field for facet in data.result_type.facets]
     with pointing_into_body():

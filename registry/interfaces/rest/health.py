@@ -14,7 +14,7 @@ from registry.interfaces.http.services import Injected
     responses=problems(),
 )
 async def get_liveness() -> dict[str, str]:
-    """It answers while the process does, whatever became of the rest."""
+    """Liveness is that of the process, whatever became of the rest."""
     return {"status": "live"}
 
 

@@ -37,7 +37,7 @@ PAGE_EXCEPTION_HANDLERS: dict[int | type[Exception], Any] = {
 
 
 def _is_browser(request: AnyRequest) -> bool:
-    """Tell whether a page is accepted by name, and JSON is not."""
+    """Return whether a page is accepted by name, and JSON is not."""
     accepted = request.headers.get("Accept", "").lower()
     return "text/html" in accepted and "json" not in accepted
 

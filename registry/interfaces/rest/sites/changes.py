@@ -37,7 +37,7 @@ RECONNECT_MS = 2_000
 Since = Annotated[
     str | None,
     QueryParameter(
-        max_length=6_000,
+        max_length=5_000,
         description="next of an answer, or the id of an event; now: only what is to "
         "come; left out: from the beginning",
     ),
