@@ -35,7 +35,7 @@ from tests.api.test_operators import ACCOUNT, Operator
 from tests.api.test_refresh import sign as sign_refresh
 
 Json = dict[str, Any]
-TRIALS = 100
+TRIALS = 10
 HOST, WANTED = "zaytoun-table.test", "book a table for two"
 JOSE = "application/jose"
 
@@ -122,6 +122,12 @@ class ExampleCalls:
                 body={"q": WANTED, "city": "Amman", "limit": 1, "facets": ["format"]}
             ),
             "getSite": ExampleCall(parameters=host),
+            "getProfileMaterial": ExampleCall(
+                parameters={"site_id": self.http.get(f"/v1/sites/{HOST}").json()["id"]}
+            ),
+            "getGeneration": ExampleCall(
+                parameters={"generation": "latest", "sites": "0"}
+            ),
             "getDocument": ExampleCall(parameters={**host, "as": "a2a"}),
             "getHistory": ExampleCall(parameters={**host, "limit": 1}),
             "getQuality": ExampleCall(parameters={**host, "limit": 1}),

@@ -26,6 +26,7 @@ TOO_MANY, UNCHANGED = "429", "304"
 PATH_PARAMETERS: Mapping[str, str] = {
     "day": "A day that is over, such as 2026-11-23",
     "digest": "A policy's SHA-256 in hex, as answers name it",
+    "generation": "`sha256:` and hex, as a ranking names it, or latest",
     "host": "A site's host name, such as shop.example",
     "identifier": "An ARD identifier, such as urn:air:shop.example:site, percent-encoded",
     "month": "A month, such as 2026-10",
@@ -34,6 +35,7 @@ PATH_PARAMETERS: Mapping[str, str] = {
     "ranking_id": "The id of an answer; the whole one shows what was asked and answered",
     "record_id": "The id of a record: a ULID",
     "registration_id": "The id that the statement's answer has",
+    "site_id": "The id of a site, as its entry has it",
     "webhook_id": "The id of a subscription",
 }
 

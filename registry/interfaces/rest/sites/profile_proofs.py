@@ -63,6 +63,7 @@ class GenerationView(WireModel):
     responses=problems(404),
 )
 async def get_material(site_id: FromPath[str], services: Injected) -> ProfileMaterial:
+    """A profile is made again from this, bit for bit."""
     try:
         number = parse_site_id(site_id)
     except ValueError as error:
