@@ -150,7 +150,7 @@ def evidence(file: Path, witnesses: tuple[str, ...], *, as_json: bool) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class JudgedPromise:
     """outcome: kept, late, not due, foreign or broken. index: where the record stands."""
 
     outcome: str
@@ -159,13 +159,13 @@ class Verdict:
     promised_at: datetime = LONG_AGO
 
 
-def to_the_second(verdicts: Sequence[Verdict]) -> list[Verdict]:
+def to_the_second(verdicts: Sequence[JudgedPromise]) -> list[JudgedPromise]:
     """Find more that are late: those behind a record that was accepted after their time.
 
     Records tell their minute only, but promises the instant of acceptance, before which
     no record can be in the log.
     """
-    late: dict[int, Verdict] = {}
+    late: dict[int, JudgedPromise] = {}
     newest = LONG_AGO
     ordered = sorted(verdicts, key=lambda verdict: verdict.index)
     for verdict in (verdict for verdict in ordered if verdict.outcome == "kept"):
@@ -198,33 +198,33 @@ class _Check:
         self._promise_key = promise_key
         self._now = datetime.now(UTC)
 
-    async def judge(self, receipt: KeptPromise, folder: Path) -> Verdict:
+    async def judge(self, receipt: KeptPromise, folder: Path) -> JudgedPromise:
         """Raises: LogInvalid."""
         try:
             leaf = bytes.fromhex(receipt.leaf_hash)
             promise = parse_promise(receipt.promise)
             verify_promise(promise, leaf, parse_vkey(self._promise_key).public)
         except (RegistryError, ValueError) as error:
-            return Verdict(outcome="foreign", detail=str(error))
+            return JudgedPromise(outcome="foreign", detail=str(error))
         hinted = await self._hinted_index(receipt.id)
         if hinted is not None and leaf_hash(await self._entries.at(hinted)) == leaf:
             return await self._judge_time(hinted, promise)
         if self._now < promise.promised_at + BEFORE:
-            return Verdict(outcome="not due", detail="ask again in two minutes")
+            return JudgedPromise(outcome="not due", detail="ask again in two minutes")
         index, evidence = await self._search(leaf, promise, receipt)
         if index is not None:
             return await self._judge_time(index, promise)
         file = _write(folder, leaf, evidence)
         errors.print(f"[red]A broken promise:[/] the evidence is in {file}")
-        return Verdict(outcome="broken", detail=str(file))
+        return JudgedPromise(outcome="broken", detail=str(file))
 
-    async def _judge_time(self, index: int, promise: Promise) -> Verdict:
+    async def _judge_time(self, index: int, promise: Promise) -> JudgedPromise:
         """Judge the time: late if a record before it was made after the delay."""
         before = await self._entries.at(index - 1) if index else None
         if before is not None and is_well_behind(before, promise):
             detail = f"entry {index} stands behind records of a later time"
-            return Verdict(outcome="late", detail=detail)
-        return Verdict(
+            return JudgedPromise(outcome="late", detail=detail)
+        return JudgedPromise(
             outcome="kept",
             detail=f"entry {index}",
             index=index,
