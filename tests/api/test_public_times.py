@@ -6,6 +6,7 @@ from registry.sites.identifier import decode_base32
 from tests.api.running import LISTED, RunningRegistry
 
 FRACTION = re.compile(r"\d\d:\d\d:\d\d\.\d+")
+OWN_INSTANT = re.compile(r'"at":"[^"]*"')  # of the answer, which its asker knows
 ULID = re.compile(r'"([0-7][0-9A-HJKMNP-TV-Z]{25})"')
 TIME_LENGTH, MINUTE_MS = 10, 60_000
 HOST = LISTED[0]
@@ -31,7 +32,8 @@ def test_no_public_answer_has_finer_times(registry: RunningRegistry) -> None:
     for path in [*public_paths(registry, ranking_id), f"/v1/sites/{HOST}?as=wab-entry"]:
         answer = registry.http.get(path)
         reads += answer.status_code == 200
-        if faults := FRACTION.findall(answer.text):
+        others = OWN_INSTANT.sub("", answer.text)
+        if faults := FRACTION.findall(others):
             fine[path] = faults[:3]
         ids |= set(ULID.findall(answer.text))
     assert fine == {}

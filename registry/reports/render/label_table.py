@@ -45,8 +45,12 @@ def format_labels_csv(
 
 
 def format_instant(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def format_second(at: datetime) -> str:
     """Return it to the second: what is finer links to those who were there."""
-    return at.astimezone(UTC).replace(microsecond=0).isoformat().replace("+00:00", "Z")
+    return format_instant(at.replace(microsecond=0))
 
 
 FORMAT: Mapping[
@@ -61,13 +65,13 @@ def _values(site: LabelledSite) -> tuple[Any, ...]:
         site.site_id,
         site.domain,
         site.category,
-        format_instant(site.registered_at),
+        format_second(site.registered_at),
         label.size,
         label.independence,
         label.chain,
         label.commission_percent,
         label.source,
-        None if valid_from is None else format_instant(valid_from),
+        None if valid_from is None else format_second(valid_from),
         " ".join(site.claims.stated_twice),
         " ".join(site.claims.contradicted),
     )
