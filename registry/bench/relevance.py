@@ -168,6 +168,7 @@ def _measure(judged: RetrievalSet, encoder: Encoder, policy: Policy) -> dict[str
     measures: dict[str, list[dict[str, float]]] = {}
     reading_s = scoring_s = 0.0
     collect_less_often()  # as a process of the service does
+    parse_query.cache_clear()  # a request of another set was never seen before
     for question in judged.questions:
         started_s = time.process_time()
         request = parse_query(question.text, encoder, policy)
@@ -180,7 +181,9 @@ def _measure(judged: RetrievalSet, encoder: Encoder, policy: Policy) -> dict[str
         order = np.lexsort((ties, -factors["relevance"].astype(np.int64)))
         grades = judged.grades[question.id]
         gains = np.array([grades.get(ids[row], 0) for row in order])
-        measured = _judge(grades, gains, factors["eligible"][order] != 0)
+        answering, _ = searcher.search(constants.of_answering_sites(), k=1)
+        eligible = (factors["eligible"][order] != 0) & (len(answering) > 0)
+        measured = _judge(grades, gains, eligible)
         measures.setdefault(question.lang, []).append(measured)
     count = len(judged.questions)
     return {

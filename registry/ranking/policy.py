@@ -52,9 +52,9 @@ class Policy:
     """Constants of the score. `_bp` is basis points, `_milli` thousandths."""
 
     name: str = "fair-2026.11"
-    encoder: str = "wordllama-axes-128-use-multilingual-3-axes-128"
+    encoder: str = "wordllama-axes-96-use-multilingual-3-axes-160"
     encoder_digest: str = (
-        "sha256:2ffa3c83c9be87fc72dff2daa117755ae73b2ae4bb21276ef50d63f999054fb3"
+        "sha256:474d75c667c57f5a2cc6d309e461628b332ffeaf3ae423ef07122ecf47855038"
     )
 
     # Weights of the factors
@@ -190,6 +190,9 @@ class Policy:
     sentence_texts_max: int = _constant(
         16, "what a site is and fifteen actions; more would only blur the mean"
     )
+    sentence_names_bp: int = _constant(
+        2000, "of the names of actions beside that: they say it short, or hardly at all"
+    )
     sentence_pieces_max: int = _constant(
         96, "three long sentences; bounds the work of one request and of one action"
     )
@@ -222,13 +225,25 @@ class Policy:
         "reached by who says the request in an action's name and description: a full 1",
     )
     meaning_min_bp: int = _constant(
-        3600,
-        "eligibility: what the whole request means, calibrated on sets of our own; "
-        "shared words order sites, and let none in or out",
+        4000,
+        "eligibility: what one site at least must mean of a request as a whole, for it "
+        "to be answered, if it shares a word with it; calibrated on sets of our own",
     )
     meaning_only_min_bp: int = _constant(
-        3600, "the same without one common word: who says it in other words is no less"
+        3500,
+        "the same without a common word, which makes texts alike whatever they mean: "
+        "so it neither lets nonsense in nor does its absence keep a paraphrase out",
     )
+    meaning_step_bp: int = _constant(
+        75, "less for each further term: unrelated texts are less alike the longer"
+    )
+    meaning_beside_step_bp: int = _constant(
+        200,
+        "what other sites may lack of that for each further term, once the request is "
+        "answered: who does a part of a long one stands behind, not outside",
+    )
+    meaning_terms_min: int = _constant(3, "a phrase: it asks for one thing")
+    meaning_terms_max: int = _constant(9, "from here on no longer text is less alike")
     relevance_min: int = _constant(
         0, "beside that words are not asked for; static vectors need them, see there"
     )
@@ -365,9 +380,9 @@ def _digest_of(policy: Policy) -> str:
 def parse_policy(text: str) -> Policy:
     """Return the policy of a record; what it does not name is as today.
 
-    Raises: ValueError, TypeError.
+    Steps of eligibility that came later are none before. Raises: ValueError, TypeError.
     """
-    values = json.loads(text)
+    values = {"meaning_step_bp": 0, "meaning_beside_step_bp": 0, **json.loads(text)}
     changes: dict[str, Any] = {
         item.name: tuple(value) if isinstance(value, list) else value
         for item in fields(Policy)
@@ -386,6 +401,8 @@ STATIC_POLICY = replace(
     ),
     meaning_min_bp=0,
     meaning_only_min_bp=3000,
+    meaning_step_bp=0,
+    meaning_beside_step_bp=0,
     relevance_min=1300,
     relevance_min_step=400,
 )

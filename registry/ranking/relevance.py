@@ -16,6 +16,7 @@ same for all sites, changes as sites come and go, and is therefore part of the a
 
 import math
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -64,6 +65,7 @@ class ParsedQuery(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 _IS_PLAIN = attrgetter("is_plain")
 
 
+@lru_cache(maxsize=4096)
 def parse_query(text: str, encoder: Encoder, policy: Policy) -> ParsedQuery:
     """Parse a query; one without a content word matches no site."""
     words = lexicon_of(encoder, policy).read(text)
@@ -199,13 +201,42 @@ def lexical_share_bp(terms: int, policy: Policy) -> int:
     return min(policy.lexical_share_base_bp + grown, policy.lexical_share_max_bp)
 
 
+class LeastMeaning(NamedTuple):
+    """Cosines, 0..FULL, of a site with a word of the query and of one without.
+
+    with_words, alone: of an eligible site. answered_with_words, answered_alone: of one
+    eligible site at least, or none is.
+    """
+
+    with_words: int
+    alone: int
+    answered_with_words: int
+    answered_alone: int
+
+
+def least_meaning(terms: int, policy: Policy) -> LeastMeaning:
+    """Return the least meaning; falls as the query gets longer."""
+    further = max(0, min(terms, policy.meaning_terms_max) - policy.meaning_terms_min)
+    fallen = policy.meaning_step_bp * further
+    lacking = fallen + policy.meaning_beside_step_bp * further
+    with_words, alone = policy.meaning_min_bp, policy.meaning_only_min_bp
+    return LeastMeaning(
+        with_words=max(0, with_words - lacking),
+        alone=max(0, alone - lacking),
+        answered_with_words=max(0, with_words - fallen),
+        answered_alone=max(0, alone - fallen),
+    )
+
+
 def relevance_floor(terms: int, policy: Policy) -> int:
     """Return the least eligible relevance; falls as the query gets longer.
 
     No lower than what the least eligible meaning brings with it.
     """
     missing = max(0, policy.relevance_min_terms - terms)
-    by_meaning = (FULL - lexical_share_bp(terms, policy)) * policy.meaning_min_bp
+    least = least_meaning(terms, policy)
+    lowest = min(least.with_words, least.alone)
+    by_meaning = (FULL - lexical_share_bp(terms, policy)) * lowest
     return max(
         policy.relevance_min + missing * policy.relevance_min_step,
         by_meaning // policy.full_relevance_bp,
@@ -215,7 +246,7 @@ def relevance_floor(terms: int, policy: Policy) -> int:
 class Matches(NamedTuple):
     """Parallel arrays with an entry for each site, 0..FULL.
 
-    eligible: relevant enough, beyond chance resemblance.
+    eligible: relevant enough, beyond chance resemblance, if the query is answered.
     """
 
     lexical: Integers
@@ -267,8 +298,8 @@ def match_sites(
     relevance += (FULL - share) * cosine
     relevance //= policy.full_relevance_bp
     np.minimum(relevance, FULL, out=relevance)
-    eligible = (matched > 0) & (cosine >= policy.meaning_min_bp)
-    eligible |= cosine >= policy.meaning_only_min_bp
+    least = least_meaning(terms, policy)
+    eligible = cosine >= np.where(matched > 0, least.with_words, least.alone)
     eligible &= relevance >= relevance_floor(terms, policy)
     return Matches(
         lexical=lexical, cosine=cosine, relevance=relevance, eligible=eligible

@@ -135,8 +135,8 @@ def _standings(
     score += of_depth * rows.depth[part].astype(np.int64)
     score += of_quality * rows.quality[part].astype(np.int64)
     score += of_freshness * search.fresh[days].astype(np.int64)
-    beyond_chance = (cosine >= search.meaning_only_min_bp) | (
-        (matched > 0) & (cosine >= search.meaning_min_bp)
+    beyond_chance = cosine >= np.where(
+        matched > 0, search.meaning_min_bp, search.meaning_only_min_bp
     )
     tier = (rows.flags[part] & HIGHER_TIER) != 0
     eligible = (relevance >= search.floor) & beyond_chance

@@ -82,8 +82,8 @@ _SEARCH = """
             )]
         ) - tier AS standing
     FROM relevant
-    WHERE relevance >= $9::bigint AND (cosine >= $10::bigint
-        OR matched > 0 AND cosine >= $19::bigint)
+    WHERE relevance >= $9::bigint
+        AND cosine >= CASE WHEN matched > 0 THEN $19::bigint ELSE $10::bigint END
     ORDER BY standing DESC
     FETCH FIRST 100 ROWS WITH TIES
 """

@@ -54,7 +54,7 @@ static void judge(const query *q, const sketch *restrict sketches, int count, re
         const int32_t cosine = scaled((double)product * in->reciprocal[i], by_meaning);
         const int32_t lexical = scaled(in->matched[i], by_words);
         in->reaches[i] = (share * lexical + rest * cosine >= least) &
-                         (((in->matched[i] > 0) & (cosine >= with_words)) | (cosine >= alone));
+                         (cosine >= (in->matched[i] > 0 ? with_words : alone));
     }
 }
 

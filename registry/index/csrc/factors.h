@@ -27,8 +27,7 @@ static inline int32_t relevance_of(const query *q, int32_t lexical, int32_t cosi
 
 static inline int is_eligible(const query *q, int32_t relevance, uint32_t matched, int32_t cosine)
 {
-    return relevance >= q->floor &&
-           (cosine >= q->meaning_only_min || (matched && cosine >= q->meaning_min));
+    return relevance >= q->floor && cosine >= (matched ? q->meaning_min : q->meaning_only_min);
 }
 
 static inline int32_t coordinate(const int8_t *three)

@@ -31,6 +31,9 @@ class Eligible:
     is_exact: bool
 
 
+NOTHING_ELIGIBLE = Eligible(site_ids=np.empty(0, np.int64), count=0, is_exact=True)
+
+
 @dataclass(frozen=True, kw_only=True)
 class EligibleEstimate:
     """parts: of each level its members, or the whole of it.

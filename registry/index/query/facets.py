@@ -22,6 +22,7 @@ from registry.index.columns.filters import (
 from registry.index.columns.runs import starts_of
 from registry.index.query.index import Index
 from registry.index.query.scoring_parameters import Query, make_scoring_parameters
+from registry.index.query.search import is_answered
 from registry.index.segments.part import IndexPart
 from registry.index.segments.segment import Segment
 
@@ -58,6 +59,8 @@ def count_facets(
     term_weights: as the search found them, see `Ranked`. fields: of FILTERS.
     """
     constants = make_scoring_parameters(query, term_weights, now, index.policy)
+    if not is_answered(index, constants):
+        return {field: () for field in fields}
     eligible = index.bound.eligible(constants)
     return {field: _facet(index, eligible, field) for field in fields}
 

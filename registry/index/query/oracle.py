@@ -109,8 +109,8 @@ class BoundOracle:
             for weight, name in zip(constants.weights, names, strict=True)
         )
         cosine = scored["cosine"]
-        beyond_chance = (cosine >= constants.meaning_only_min_bp) | (
-            (matched > 0) & (cosine >= constants.meaning_min_bp)
+        beyond_chance = cosine >= np.where(
+            matched > 0, constants.meaning_min_bp, constants.meaning_only_min_bp
         )
         relevant = scored["relevance"] >= constants.floor
         passing = _passing(part, constants)

@@ -4,7 +4,7 @@ Whole numbers, made once a search; the kernel and its oracle work from the same 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 
@@ -19,6 +19,7 @@ from registry.ranking.policy import Policy
 from registry.ranking.proximity import Vector, squared_chords, vector_of
 from registry.ranking.relevance import (
     ParsedQuery,
+    least_meaning,
     lexical_multiplier,
     lexical_share_bp,
     meaning_multiplier,
@@ -43,7 +44,9 @@ class ScoringParameters:
     terms: hashes of words, each with its weight. filters: hashes of keywords. radius_km:
     only sites with a place nearer than this; 0: wherever they are.
 
-    lexical_multiplier, meaning_multiplier: see `relevance`. near: proximity by whole
+    lexical_multiplier, meaning_multiplier: see `relevance`. meaning_min_bp,
+    meaning_only_min_bp: of a site with a word of the query and of one without, see
+    `LeastMeaning`. answered_bp: both, of one eligible site at least. near: proximity by whole
     kilometres, fresh: freshness by whole days; the last entry stands for all beyond.
     origin: of the user's cell, or None. now_s: seconds since 1970. weights: of the
     factors in the order of `Factors`.
@@ -60,6 +63,7 @@ class ScoringParameters:
     floor: int
     meaning_min_bp: int
     meaning_only_min_bp: int
+    answered_bp: tuple[int, int]
     near: npt.NDArray[np.int32]
     fresh: npt.NDArray[np.int32]
     squared_chords: npt.NDArray[np.int64]
@@ -67,6 +71,17 @@ class ScoringParameters:
     origin: Vector | None
     now_s: int
     weights: tuple[int, int, int, int, int]
+
+
+    @property
+    def is_answered_by_any(self) -> bool:
+        """Whether one eligible site is enough, whatever it means."""
+        return self.answered_bp == (self.meaning_min_bp, self.meaning_only_min_bp)
+
+    def of_answering_sites(self) -> "ScoringParameters":
+        """Return those by which the eligible are the sites for which it is answered."""
+        with_words, alone = self.answered_bp
+        return replace(self, meaning_min_bp=with_words, meaning_only_min_bp=alone)
 
 
 def make_scoring_parameters(
@@ -78,6 +93,7 @@ def make_scoring_parameters(
     """
     request = query.request
     terms = len(request.terms)
+    least = least_meaning(terms, policy)
     return ScoringParameters(
         terms=tuple((hash_word(term), own) for term, own in term_weights.items()),
         filters=query.filters.keywords(),
@@ -88,8 +104,9 @@ def make_scoring_parameters(
         lexical_share_bp=lexical_share_bp(terms, policy),
         full_relevance_bp=policy.full_relevance_bp,
         floor=relevance_floor(terms, policy),
-        meaning_min_bp=policy.meaning_min_bp,
-        meaning_only_min_bp=policy.meaning_only_min_bp,
+        meaning_min_bp=least.with_words,
+        meaning_only_min_bp=least.alone,
+        answered_bp=(least.answered_with_words, least.answered_alone),
         near=_table(policy.distance_scale_km, 0),
         fresh=_table(policy.freshness_scale_days, policy.freshness_floor),
         squared_chords=squared_chords(),

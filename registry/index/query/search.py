@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from registry.index.columns.filters import Filters
+from registry.index.query.eligible_estimate import NOTHING_ELIGIBLE
 from registry.index.query.index import Index
 from registry.index.query.matching import match_profiles
 from registry.index.query.sample import sample_sites
@@ -120,14 +121,16 @@ def search(
     constants = make_scoring_parameters(query, weights, now, index.policy)
     order = TopK(index, constants, seed)
     standings = order.first(k + 1, after)
-    eligible = index.panel.eligible(constants)
+    scored = _scored(index, constants, standings)
+    if standings and not is_answered(index, constants, scored):
+        standings, scored, eligible = [], [], NOTHING_ELIGIBLE
+    else:
+        eligible = index.panel.eligible(constants)
     return Ranked(
         eligible=max(eligible.count, len(standings)),
         is_exact=eligible.is_exact,
         has_more=len(standings) > k,
-        sites=_explained(
-            index, query, constants, order, standings, k=k, weights=weights
-        ),
+        sites=_explained(index, query, order, standings, scored, k=k, weights=weights),
         eligible_sample=sample_sites(
             eligible.site_ids, seed, index.policy.eligible_sample
         ),
@@ -137,19 +140,29 @@ def search(
     )
 
 
+def is_answered(
+    index: Index, constants: ScoringParameters, scored: Sequence[Scored] = ()
+) -> bool:
+    """Tell if some eligible site means the request beyond doubt. scored: some of them."""
+    enough = max(constants.answered_bp)
+    if constants.is_answered_by_any or any(row.cosine >= enough for row in scored):
+        return True
+    answering, _ = index.bound.search(constants.of_answering_sites(), k=1)
+    return len(answering) > 0
+
+
 def _explained(
     index: Index,
     query: Query,
-    constants: ScoringParameters,
     order: TopK,
     standings: Sequence[RankKey],
+    scored: Sequence[Scored],
     *,
     k: int,
     weights: Mapping[str, int],
 ) -> tuple[RankedSite, ...]:
     """Return the first k sites; the one behind them is compared with the last."""
     page, policy = standings[:k], index.policy
-    scored = _scored(index, constants, standings)
     factors = list(map(_factors, scored))
     bodies = [index.bodies[row.part][row.row] for row in page]
     matched = match_profiles(bodies, weights, policy)

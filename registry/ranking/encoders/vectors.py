@@ -17,10 +17,24 @@ SITE_MOST = 7
 REQUEST_MOST = 127
 RECIPROCAL_BITS = 16
 SUM_LIMIT = 2.0**44
+LENGTH = 1 << 20
+_FINE = 1 << 15
+
+Floats = npt.NDArray[np.float64]
 
 Integers = npt.NDArray[np.int64]
 Whole = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 """Whole numbers."""
+
+
+def scale_to_length(total: Floats, length: int = LENGTH) -> Floats:
+    """Scale whole numbers to a length, in whole numbers; zero stays zero."""
+    largest = np.abs(total).max()
+    if not largest:
+        return total
+    whole = np.rint(total * (_FINE / largest))
+    scaled: Floats = np.rint(whole * (length / np.sqrt(np.square(whole).sum())))
+    return scaled
 
 
 def quantise_request(total: Whole) -> bytes:

@@ -4,7 +4,8 @@
 
 Those of static vectors are the principal axes of the words that the policy lists:
 trades, things, acts. What tells those apart is kept; a table of pieces spends much of its
-room on code and fragments. Those of sentences are of pairs of words. The axes come in the order of their energy. Roots of matrices differ in the
+room on code and fragments. Those of sentences are of pairs of words less their mean, which
+follows the axes. The axes come in the order of their energy. Roots of matrices differ in the
 last bits from machine to machine, so the result is kept as a file of rounded numbers,
 and a test asks that it is still nearly as good as one made anew.
 """
@@ -20,7 +21,6 @@ from registry.ranking.encoders import (
     sentence_pieces,
     static_encoder,
 )
-from registry.ranking.encoders.static_encoder import AXES
 from registry.ranking.policy import DEFAULT_POLICY
 
 _MOST = 127
@@ -77,25 +77,35 @@ def _unit(vectors: npt.NDArray[np.generic]) -> Floats:
     return unit
 
 
-def axes_of(vectors: Floats) -> Floats:
-    """Shape (n, AXES); the sign makes each axis' largest entry positive."""
+def axes_of(vectors: Floats, count: int) -> Floats:
+    """Shape (n, count); the sign makes each axis' largest entry positive."""
     _, result = np.linalg.eigh(vectors.T @ vectors)
-    axes = result[:, ::-1][:, :AXES]
+    axes = result[:, ::-1][:, :count]
     largest = np.abs(axes).argmax(axis=0)
-    signed: Floats = axes * np.sign(axes[largest, np.arange(AXES)])
+    signed: Floats = axes * np.sign(axes[largest, np.arange(count)])
     return signed
 
 
-def make_projection(vectors: Floats) -> npt.NDArray[np.int8]:
-    axes = axes_of(vectors)
-    return np.rint(axes * _MOST / np.abs(axes).max()).astype(np.int8)
+def _in_bytes(columns: Floats) -> npt.NDArray[np.int8]:
+    return np.rint(columns * _MOST / np.abs(columns).max()).astype(np.int8)
 
 
-RESULT: dict[str, Callable[[], Floats]] = {
-    str(static_encoder.PROJECTION): static_vectors,
-    str(sentence_encoder.PROJECTION): sentence_vectors,
+def static_projection() -> npt.NDArray[np.int8]:
+    return _in_bytes(axes_of(static_vectors(), static_encoder.AXES))
+
+
+def sentence_projection() -> npt.NDArray[np.int8]:
+    vectors = sentence_vectors()
+    mean = vectors.mean(axis=0)
+    axes = axes_of(vectors - mean, sentence_encoder.AXES)
+    return np.column_stack([_in_bytes(axes), _in_bytes(mean)])
+
+
+RESULT: dict[str, Callable[[], npt.NDArray[np.int8]]] = {
+    str(static_encoder.PROJECTION): static_projection,
+    str(sentence_encoder.PROJECTION): sentence_projection,
 }
 
 if __name__ == "__main__":
-    for path, vectors_of in RESULT.items():
-        np.save(path, make_projection(vectors_of()))
+    for path, projection in RESULT.items():
+        np.save(path, projection())

@@ -19,6 +19,7 @@ from registry.ranking.relevance import (
     match_sites,
     meaning_multiplier,
     parse_query,
+    least_meaning,
     relevance_floor,
 )
 from registry.sites.site import Site
@@ -110,10 +111,23 @@ def test_relevance_rises_with_words_and_with_meaning(encoder: Encoder) -> None:
 
 
 def test_words_let_nothing_in_that_does_not_mean_the_request(encoder: Encoder) -> None:
-    long = "pizza pasta salad wine dinner"
-    assert not match(long, RARE * IMPACT_FULL, 3500, encoder).eligible.any()
-    assert match(long, 0, 3800, encoder).eligible.all()
+    assert not match("pizza dinner", RARE * IMPACT_FULL, 3900, encoder).eligible.any()
+    assert match("pizza dinner", 0, 3600, encoder).eligible.all()
     assert match("film", 0, 5000, encoder).eligible.all()
+
+
+def test_least_meaning_falls_as_a_query_gets_longer_down_to_a_limit() -> None:
+    least = [least_meaning(terms, DEFAULT_POLICY) for terms in range(20)]
+    assert least == sorted(least, reverse=True)
+    assert least[0] == least[3] == (4000, 3500, 4000, 3500)
+    assert least[9] == least[19] == (2350, 1850, 3550, 3050)
+
+
+def test_a_policy_of_before_asks_as_much_of_long_queries_as_of_short_ones() -> None:
+    constants = json.loads(DEFAULT_POLICY.canonical_json)
+    del constants["meaning_step_bp"], constants["meaning_beside_step_bp"]
+    former = parse_policy(json.dumps(constants))
+    assert least_meaning(9, former) == least_meaning(1, former)
 
 
 def test_lexical_share_grows_with_the_query_up_to_a_limit() -> None:

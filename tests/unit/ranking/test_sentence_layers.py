@@ -26,7 +26,7 @@ TEXTS = [
     "حجز طاولة للعشاء",
     "x",
 ]
-OF_THE_TEXTS = "9fcd8871a529ae38"
+OF_THE_TEXTS = "c6181c2cf7fc8fbc"
 
 Product = Callable[[np.ndarray, np.ndarray], np.ndarray]
 

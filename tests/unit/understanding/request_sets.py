@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Literal
 
 Half = Literal["tuned", "looked_at_once"]
-_FILE = Path(__file__).with_name("requests.toml")
+_FOLDER = Path(__file__).parent
 
 
-def read_sets() -> dict[str, dict[str, frozenset[str]]]:
+def read_sets(
+    file: str = "requests.toml",
+) -> dict[str, dict[str, frozenset[str]]]:
     """Return by set the right hosts of each request; none for an off-topic one."""
-    sets = tomllib.loads(_FILE.read_text())
+    sets = tomllib.loads((_FOLDER / file).read_text())
     groups = sets.pop("hosts")
     return {
         name: {text: _hosts(right, groups) for text, right in requests.items()}
