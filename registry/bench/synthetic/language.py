@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from registry.index.columns.filters import hash_keyword
 from registry.index.columns.hashes import hash_word
+from registry.ranking.encoders.multilingual_encoder import STATIC_AXES, join
 from registry.ranking.encoders.sentence_encoder import load_sentence_encoder
 from registry.ranking.encoders.static_encoder import (
     PROJECTION,
@@ -132,10 +133,12 @@ def _meanings(pieces: dict[str, int], policy: Policy) -> Floats:
     """Return the vector that each word adds to a site's."""
     numbers = np.array(list(pieces.values()))
     rows = project(load_table()[numbers], np.load(PROJECTION).astype(np.float64))
-    sentences = load_sentence_encoder().encode([*pieces], policy.sentence_pieces_max)
+    encoder = load_sentence_encoder()
+    outputs = encoder.encode([*pieces], policy.sentence_pieces_max)
+    sentences = np.array([encoder.project(output[None]) for output in outputs])
     weights = np.array([meaning_weight(word, policy) for word in pieces])
-    halves = [_unit(rows.astype(np.float64)), _unit(sentences)]
-    meanings = np.stack(halves, axis=2).reshape(len(pieces), DIMENSIONS)
+    static = rows[:, :STATIC_AXES].astype(np.float64)
+    meanings = join(_unit(static), _unit(sentences))
     weighted: Floats = (meanings * (_LENGTH * weights[:, None])).astype(np.float32)
     return weighted
 

@@ -72,7 +72,6 @@ class ScoringParameters:
     now_s: int
     weights: tuple[int, int, int, int, int]
 
-
     @property
     def is_answered_by_any(self) -> bool:
         """Whether one eligible site is enough, whatever it means."""

@@ -33,14 +33,17 @@ from registry.ranking.policy import FULL, Policy
 from registry.ranking.terms import plain_text, runs_of
 
 Floats = npt.NDArray[np.float64]
-_STATIC_AXES = DIMENSIONS - AXES
+STATIC_AXES = DIMENSIONS - AXES
 _ORDER = np.argsort(
-    [*(n / _STATIC_AXES for n in range(_STATIC_AXES)), *(n / AXES for n in range(AXES))],
+    [
+        *(n / STATIC_AXES for n in range(STATIC_AXES)),
+        *(n / AXES for n in range(AXES)),
+    ],
     kind="stable",
 )
 """Of both parts' axes: the leading dimensions hold the most of both."""
-_NOTHING = np.where(np.arange(_STATIC_AXES) < _STATIC_AXES // 2, 0, 1) * np.where(
-    np.arange(_STATIC_AXES) % 2, 1.0, -1.0
+_NOTHING = np.where(np.arange(STATIC_AXES) < STATIC_AXES // 2, 0, 1) * np.where(
+    np.arange(STATIC_AXES) % 2, 1.0, -1.0
 )
 """Static part of a site without words that mean something: its sentences must not count
 for more because of that. No request means it."""
@@ -75,14 +78,14 @@ class MultilingualEncoder:
         return [*self._static.word_pieces(), *whole]
 
     def encode_request(self, text: str, sentence: Words, content: Words) -> Meaning:
-        total = self._static.request_sum(sentence, content)[0][:_STATIC_AXES]
+        total = self._static.request_sum(sentence, content)[0][:STATIC_AXES]
         sentences = self._sentences.project(self._encode([plain_text(runs_of(text))]))
         weight_bp = self._static_weight_bp(content) if total.any() else 0
         if not content or not sentences.any():
             return Meaning(vector=bytes(DIMENSIONS), confidence_bp=0)
         static = scale_to_length(total) * weight_bp
         return Meaning(
-            vector=quantise_request(_join(static, sentences * FULL)),
+            vector=quantise_request(join(static, sentences * FULL)),
             confidence_bp=_confidence_bp(weight_bp),
         )
 
@@ -111,12 +114,12 @@ class MultilingualEncoder:
         )
 
     def _encode_site(self, site: SiteWords, texts: Floats, names: Floats) -> bytes:
-        static = self._static.site_sum(site)[:_STATIC_AXES]
+        static = self._static.site_sum(site)[:STATIC_AXES]
         total = texts * FULL + names * self._policy.sentence_names_bp
         if not static.any() and not total.any():
             return quantise_site(np.zeros(DIMENSIONS))
         half = static if static.any() else _NOTHING
-        return quantise_site(_join(scale_to_length(half), scale_to_length(total)))
+        return quantise_site(join(scale_to_length(half), scale_to_length(total)))
 
     def _encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         return self._sentences.encode(texts, self._policy.sentence_pieces_max)
@@ -131,8 +134,9 @@ def _confidence_bp(weight_bp: int) -> int:
     return int(FULL * length / (weight_bp + FULL))
 
 
-def _join(static: Floats, sentences: Floats) -> Floats:
-    return np.concatenate([static, sentences])[_ORDER]
+def join(static: Floats, sentences: Floats) -> Floats:
+    """Join both parts along the last axis, STATIC_AXES and AXES long."""
+    return np.concatenate([static, sentences], axis=-1)[..., _ORDER]
 
 
 def load_multilingual_encoder(policy: Policy) -> MultilingualEncoder:

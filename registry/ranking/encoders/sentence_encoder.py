@@ -85,7 +85,9 @@ class SentenceEncoder:
         ]
         for batch in _batches(speaking, list(map(len, numbers))):
             outputs = self.layers([numbers[index] for index in batch])
-            vectors[batch] = [scale_to_length(output.astype(float)) for output in outputs]
+            vectors[batch] = [
+                scale_to_length(output.astype(float)) for output in outputs
+            ]
         return vectors
 
 

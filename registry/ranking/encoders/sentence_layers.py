@@ -74,7 +74,6 @@ class Dense:
         outputs *= largest / self.most * self.scale
         return outputs
 
-
     def by_neighbour(self, width: int) -> "Dense":
         """Return it for one neighbour at a time; outputs: of each neighbour in turn."""
         each = self.weights.reshape(width, -1, self.weights.shape[1])

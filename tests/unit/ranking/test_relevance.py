@@ -1,3 +1,4 @@
+import json
 from collections.abc import Callable
 
 import numpy as np
@@ -5,7 +6,12 @@ import pytest
 
 from registry.ranking.encoders.encoder import Encoder
 from registry.ranking.encoders.vectors import DIMENSIONS, length_in_bits
-from registry.ranking.policy import DEFAULT_POLICY, FULL, STATIC_POLICY
+from registry.ranking.policy import (
+    DEFAULT_POLICY,
+    FULL,
+    STATIC_POLICY,
+    parse_policy,
+)
 from registry.ranking.profile import Profile
 from registry.ranking.relevance import (
     IMPACT_FULL,
@@ -14,12 +20,12 @@ from registry.ranking.relevance import (
     ParsedQuery,
     idf_milli,
     impacts,
+    least_meaning,
     lexical_multiplier,
     lexical_share_bp,
     match_sites,
     meaning_multiplier,
     parse_query,
-    least_meaning,
     relevance_floor,
 )
 from registry.sites.site import Site

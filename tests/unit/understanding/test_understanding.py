@@ -8,9 +8,13 @@ chosen and what each half reaches stands in docs/benchmarks.md.
 import pytest
 
 from registry.demo.town.sites import CAST
+from registry.index.query.facets import count_facets
 from registry.index.query.index import Index
-from registry.index.query.search import Ranked
-from tests.unit.index.test_town import ask, hosts, town
+from registry.index.query.scoring_parameters import make_scoring_parameters
+from registry.index.query.search import Ranked, is_answered, prepare_query
+from registry.ranking.encoders.encoder import load_encoder
+from registry.ranking.policy import DEFAULT_POLICY as P
+from tests.unit.index.test_town import NOW, ask, hosts, town
 from tests.unit.understanding.request_sets import read_sets
 
 SETS = read_sets()
@@ -137,3 +141,19 @@ def test_odd_writing_is_understood(town: Index, text: str) -> None:
 )
 def test_what_is_not_understood_gets_nothing(town: Index, text: str) -> None:
     assert ask(town, text).eligible == 0
+
+
+def test_who_means_a_part_is_not_listed_alone(town: Index) -> None:
+    """Sites are eligible beside one that means the request, and not without it."""
+    text = (
+        "my car needs its winter tyres changed and an oil check before the long drive"
+    )
+    query = prepare_query(text, load_encoder(), P)
+    weights = town.term_weights(query.request.terms)
+    constants = make_scoring_parameters(query, weights, NOW, P)
+    beside, _ = town.bound.search(constants, k=1)
+    assert len(beside)
+    assert not is_answered(town, constants)
+    assert ask(town, text).eligible == 0
+    facets = count_facets(town, query, weights, now=NOW, fields=["category"])
+    assert facets == {"category": ()}
