@@ -145,9 +145,7 @@ def test_what_is_not_understood_gets_nothing(town: Index, text: str) -> None:
 
 def test_who_means_a_part_is_not_listed_alone(town: Index) -> None:
     """Sites are eligible beside one that means the request, and not without it."""
-    text = (
-        "my car needs its winter tyres changed and an oil check before the long drive"
-    )
+    text = "I want to invest my savings in gold and silver for my retirement"
     query = prepare_query(text, load_encoder(), P)
     weights = town.term_weights(query.request.terms)
     constants = make_scoring_parameters(query, weights, NOW, P)
