@@ -2,19 +2,9 @@
 
 import math
 
-import numpy as np
-
 from tests.second_implementation.constants import FULL
-from tests.second_implementation.sentence_half import START, SentenceHalf
+from tests.second_implementation.sentence_half import START, SentenceHalf, to_length
 from tests.second_implementation.static_half import StaticHalf
-
-
-def to_length(v):
-    v = np.asarray(v, np.float64)
-    if not v.any():
-        return v
-    w = np.rint(v * (32768 / np.abs(v).max()))
-    return np.rint(w * (1048576 / np.sqrt((w * w).sum())))
 
 
 def to_bytes(v, most):
@@ -25,10 +15,12 @@ def to_bytes(v, most):
 
 
 def put_together(static, sentence):
-    return [x for pair in zip(static, sentence, strict=True) for x in pair]
+    numbers = [*((n / 96, 0, x) for n, x in enumerate(static))]
+    numbers += [(n / 160, 1, x) for n, x in enumerate(sentence)]
+    return [x for *_, x in sorted(numbers, key=lambda number: number[:2])]
 
 
-NOTHING = [0] * 64 + [1 if i % 2 else -1 for i in range(64, 128)]
+NOTHING = [0] * 48 + [1 if i % 2 else -1 for i in range(48, 96)]
 
 
 class Meaning:
@@ -41,12 +33,14 @@ class Meaning:
             {t[1:] for t in self.sentences.pieces.texts if t.startswith(START)},
         ]
 
-    def site(self, fields, sentences):
-        """fields: see `static_half`. sentences: in order."""
-        static = self.static.site_sum(*fields)
-        texts = dict.fromkeys(sentences[: self.policy.sentence_texts_max])
-        vectors = [to_length(self.sentences.vector(text)) for text in texts]
-        total = sum(vectors, np.zeros(128))
+    def site(self, fields, sentences, names):
+        """fields: see `static_half`. sentences, names: in order."""
+        policy = self.policy
+        static = self.static.site_sum(*fields)[:96]
+        texts = dict.fromkeys(sentences[: policy.sentence_texts_max])
+        names = dict.fromkeys(names[: policy.sentence_texts_max - 1])
+        total = self.sentences.vector(texts) * FULL
+        total = total + self.sentences.vector(names) * policy.sentence_names_bp
         if not static.any() and not total.any():
             return [0] * 256
         half = static if static.any() else NOTHING
@@ -55,8 +49,8 @@ class Meaning:
     def request(self, text, content, sentence):
         """Return vector and confidence. text: in its plain form."""
         policy = self.policy
-        static = self.static.request_sum(content, sentence)
-        sentence_half = to_length(self.sentences.vector(text))
+        static = self.static.request_sum(content, sentence)[:96]
+        sentence_half = self.sentences.vector([text])
         if not content or not sentence_half.any():
             return [0] * 256, 0
         whole = sum(word in self.static.whole for word in content)

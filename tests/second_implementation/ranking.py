@@ -79,16 +79,30 @@ def relevance_of(lexical, cosine, terms, policy):
     missing = max(0, policy.relevance_min_terms - terms)
     floor = max(
         policy.relevance_min + missing * policy.relevance_min_step,
-        (FULL - share) * policy.meaning_min_bp // policy.full_relevance_bp,
+        (FULL - share)
+        * min(least_meaning(terms, policy)[:2])
+        // policy.full_relevance_bp,
     )
     return min(FULL, fused), floor
 
 
-def is_eligible(matched, cosine, relevance, floor, policy):
-    means = cosine >= policy.meaning_only_min_bp or (
-        matched > 0 and cosine >= policy.meaning_min_bp
-    )
-    return means and relevance >= floor
+def least_meaning(terms, policy):
+    """With a word and without: of an eligible site; of one at least."""
+    further = max(0, min(terms, policy.meaning_terms_max) - policy.meaning_terms_min)
+    both = policy.meaning_min_bp, policy.meaning_only_min_bp
+    fallen = policy.meaning_step_bp * further
+    lacking = fallen + policy.meaning_beside_step_bp * further
+    return [max(0, x - by) for by in (lacking, fallen) for x in both]
+
+
+def is_eligible(matched, cosine, relevance, floor, terms, *, policy):
+    with_words, alone, *_ = least_meaning(terms, policy)
+    return cosine >= (with_words if matched > 0 else alone) and relevance >= floor
+
+
+def answers(matched, cosine, terms, policy):
+    *_, with_words, alone = least_meaning(terms, policy)
+    return cosine >= (with_words if matched > 0 else alone)
 
 
 class Registry:
@@ -158,6 +172,7 @@ class Registry:
         weights = self.weights(request)
         scored = {}
         keys = []
+        answered = False
         for number, site in self.sites.items():
             own = self.impacts[number]
             matched = sum(weight * own.get(term, 0) for term, weight in weights.items())
@@ -168,10 +183,12 @@ class Registry:
                 )
             cosine = self._cosines[text, number]
             relevance, floor = relevance_of(lexical, cosine, len(request.terms), policy)
-            if not is_eligible(matched, cosine, relevance, floor, policy):
+            terms = len(request.terms)
+            if not is_eligible(matched, cosine, relevance, floor, terms, policy=policy):
                 continue
             if not self.passes(site, filters, cell):
                 continue
+            answered = answered or answers(matched, cosine, terms, policy)
             factors = (
                 relevance,
                 proximity(site.place, cell, policy, local=site.local),
@@ -184,6 +201,8 @@ class Registry:
             )
             scored[number] = (score, factors)
             keys.append((-score, site.tier, tie_key(seed, number), number))
+        if not answered:
+            return [], 0
         order = answer(keys, self.published, self.groups, policy)
         return [
             (number, *scored[number], tuple(behind))

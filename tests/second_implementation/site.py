@@ -46,7 +46,11 @@ class RankedSite:
             for action, own in zip(site["actions"], relevant, strict=True)
             if any(own)
         ]
-        self.vector = meaning.site(fields, list(map(self.mask.cut_text, sentences)))
+        self.vector = meaning.site(
+            fields,
+            list(map(self.mask.cut_text, sentences)),
+            [" ".join(own[0]) for own in relevant],
+        )
         self.field_terms = [set(terms_of(field)) for field in fields]
         self.terms = set().union(*self.field_terms)
         self.signature = signature(self.terms, self.field_terms[0], policy)

@@ -78,6 +78,7 @@ def _halved(policy: Policy) -> Policy:
         policy,
         meaning_min_bp=policy.meaning_min_bp // 2,
         meaning_only_min_bp=policy.meaning_only_min_bp // 2,
+        meaning_beside_step_bp=0,
         relevance_min=policy.relevance_min // 2,
         relevance_min_step=policy.relevance_min_step // 2,
     )

@@ -169,7 +169,9 @@ class Steps:
             "cosine": cosine,
             "relevance": relevance,
             "floor": floor,
-            "eligible": is_eligible(matched, cosine, relevance, floor, policy),
+            "eligible": is_eligible(
+                matched, cosine, relevance, floor, given["terms"], policy=policy
+            ),
         }
 
     def ties(self, given: Any) -> Any:
