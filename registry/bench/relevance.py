@@ -181,8 +181,8 @@ def _measure(judged: RetrievalSet, encoder: Encoder, policy: Policy) -> dict[str
         order = np.lexsort((ties, -factors["relevance"].astype(np.int64)))
         grades = judged.grades[question.id]
         gains = np.array([grades.get(ids[row], 0) for row in order])
-        answering, _ = searcher.search(constants.of_answering_sites(), k=1)
-        eligible = (factors["eligible"][order] != 0) & (len(answering) > 0)
+        is_answered = len(searcher.search(constants.of_answering_sites(), k=1)[0])
+        eligible = factors["eligible"][order] != 0 if is_answered else rows < 0
         measured = _judge(grades, gains, eligible)
         measures.setdefault(question.lang, []).append(measured)
     count = len(judged.questions)

@@ -187,27 +187,16 @@ class Policy:
         "strings that fall into crumbs are noise and must not resemble anything",
     )
 
-    sentence_texts_max: int = _constant(
-        16, "what a site is and fifteen actions; more would only blur the mean"
-    )
-    sentence_names_bp: int = _constant(
-        2000, "of the names of actions beside that: they say it short, or hardly at all"
-    )
-    sentence_pieces_max: int = _constant(
-        96, "three long sentences; bounds the work of one request and of one action"
-    )
+    sentence_texts_max: int = _constant(16, "a site and fifteen actions; more blurs it")
+    sentence_names_bp: int = _constant(2000, "of the names of actions beside the mean")
+    sentence_pieces_max: int = _constant(96, "three long sentences; bounds the work")
 
     static_weight_bp: int = _constant(
         7000,
-        "of the static half beside the sentence's: more orders English requests a "
-        "little better, and judges whole requests worse",
+        "of the static part: more orders English better, and judges requests worse",
     )
-    static_share_min_bp: int = _constant(
-        3000, "a request of another language has about so many words that English has"
-    )
-    static_share_full_bp: int = _constant(
-        6000, "and an English one has so many that are written in one piece"
-    )
+    static_share_min_bp: int = _constant(3000, "of other languages' words English has")
+    static_share_full_bp: int = _constant(6000, "of English words are in one piece")
 
     # Relevance, fused
     lexical_share_base_bp: int = _constant(
@@ -225,23 +214,15 @@ class Policy:
         "reached by who says the request in an action's name and description: a full 1",
     )
     meaning_min_bp: int = _constant(
-        4000,
-        "eligibility: what one site at least must mean of a request as a whole, for it "
-        "to be answered, if it shares a word with it; calibrated on sets of our own",
+        4000, "what a site that shares a word with a request must mean of it as a whole"
     )
     meaning_only_min_bp: int = _constant(
-        3500,
-        "the same without a common word, which makes texts alike whatever they mean: "
-        "so it neither lets nonsense in nor does its absence keep a paraphrase out",
+        3500, "the same without one: a common word makes texts alike whatever they mean"
     )
     meaning_step_bp: int = _constant(
-        75, "less for each further term: unrelated texts are less alike the longer"
+        75, "less for each further term: long texts differ"
     )
-    meaning_beside_step_bp: int = _constant(
-        200,
-        "what other sites may lack of that for each further term, once the request is "
-        "answered: who does a part of a long one stands behind, not outside",
-    )
+    meaning_beside_step_bp: int = _constant(200, "and for others once one site does")
     meaning_terms_min: int = _constant(3, "a phrase: it asks for one thing")
     meaning_terms_max: int = _constant(9, "from here on no longer text is less alike")
     relevance_min: int = _constant(

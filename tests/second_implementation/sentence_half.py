@@ -182,8 +182,8 @@ class SentenceHalf:
         for i, (w, before) in enumerate(((2, 0), (3, 1), (5, 2))):
             around = ((before, w - 1 - before), (0, 0))
             total = file[f"b1_{w}"].astype(SINGLE)
-            for k, said in enumerate(by_neighbour(dense[f"w1_{w}"], xs[i], w)):
-                total = total + np.pad(said, around)[k : k + len(numbers)]
+            for k, effect in enumerate(by_neighbour(dense[f"w1_{w}"], xs[i], w)):
+                total = total + np.pad(effect, around)[k : k + len(numbers)]
             x = in_halves(xs[i]) + positive(total)
             padded = np.pad(x, around)
             near = np.concatenate(

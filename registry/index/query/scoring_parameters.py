@@ -74,7 +74,7 @@ class ScoringParameters:
 
     @property
     def is_answered_by_any(self) -> bool:
-        """Whether one eligible site is enough, whatever it means."""
+        """Return whether one eligible site is enough, whatever it means."""
         return self.answered_bp == (self.meaning_min_bp, self.meaning_only_min_bp)
 
     def of_answering_sites(self) -> "ScoringParameters":

@@ -143,7 +143,7 @@ def search(
 def is_answered(
     index: Index, constants: ScoringParameters, scored: Sequence[Scored] = ()
 ) -> bool:
-    """Tell if some eligible site means the request beyond doubt. scored: some of them."""
+    """Return whether some eligible site means the request. scored: some of them."""
     enough = max(constants.answered_bp)
     if constants.is_answered_by_any or any(row.cosine >= enough for row in scored):
         return True

@@ -76,8 +76,8 @@ class Dense:
 
     def by_neighbour(self, width: int) -> "Dense":
         """Return it for one neighbour at a time; outputs: of each neighbour in turn."""
-        each = self.weights.reshape(width, -1, self.weights.shape[1])
-        weights = np.ascontiguousarray(np.concatenate(each, axis=1))
+        blocks = self.weights.reshape(width, -1, self.weights.shape[1])
+        weights = np.ascontiguousarray(np.concatenate(blocks, axis=1))
         return Dense(weights, self.scale, _most(weights))
 
 
@@ -165,32 +165,34 @@ class SentenceLayers:
     ) -> Floats:
         distinct, number = np.unique(pieces, return_inverse=True)
         silence = np.zeros(self._widths[-1], np.float16)
-        inner = np.array([*self._spoken(distinct.tolist()), silence]).astype(np.float32)
+        inner = np.array([*self._effects_of(distinct.tolist()), silence]).astype(
+            np.float32
+        )
         # The row after the last is what is beyond a text.
         beside = np.append(number, len(distinct))[windows]
         parts = np.split(inner, self._widths[:-1], axis=1)
         convolved = [
-            _convolve(inputs[number], said, beside, windows, convolution)
-            for inputs, said, convolution in zip(
+            _convolve(inputs[number], effects, beside, windows, convolution)
+            for inputs, effects, convolution in zip(
                 parts[::2], parts[1::2], self._convolutions, strict=True
             )
         ]
         embedded = self._embed(pieces)
         return _normalise(np.concatenate([embedded, *convolved], axis=1), *self._norm)
 
-    def _spoken(self, pieces: list[int]) -> list[Halves]:
+    def _effects_of(self, pieces: list[int]) -> list[Halves]:
         """Return of each piece, by convolution: its inputs, what it says to neighbours."""
         stored = {piece: self._stored.get(piece) for piece in pieces}
         new = [piece for piece, row in stored.items() if row is None]
         if new:
-            rows = dict(zip(new, self._speak(np.array(new)), strict=True))
+            rows = dict(zip(new, self._compute_effects(np.array(new)), strict=True))
             if len(self._stored) + len(rows) > _STORED_MOST:
                 self._stored.clear()
             self._stored.update(rows)
             stored.update(rows)
         return [row for row in stored.values() if row is not None]
 
-    def _speak(self, pieces: npt.NDArray[np.int64]) -> Halves:
+    def _compute_effects(self, pieces: npt.NDArray[np.int64]) -> Halves:
         embedded = self._embed(pieces)
         inner = [
             convolution.projection(embedded) + convolution.bias
@@ -222,22 +224,22 @@ class SentenceLayers:
 
 def _convolve(
     inputs: Floats,
-    said: Floats,
+    effects: Floats,
     beside: npt.NDArray[np.int64],
     windows: npt.NDArray[np.int64],
     convolution: _Convolution,
 ) -> Floats:
     """Add to each piece what its neighbours say, twice.
 
-    said: of distinct pieces, to each neighbour, then a row of nothing. beside: rows of
-    `said` by piece and neighbour. windows: rows of `inputs`.
+    effects: of distinct pieces, on each neighbour, then a row of nothing. beside: rows of
+    `effects` by piece and neighbour. windows: rows of `inputs`.
     """
     start = _REACH - convolution.before
     own = slice(start, start + convolution.width)
-    each = np.split(said, convolution.width, axis=1)
+    by_neighbour = np.split(effects, convolution.width, axis=1)
     total = np.repeat(convolution.first[1][None], len(inputs), axis=0)
-    for rows, words in zip(beside[:, own].T, each, strict=True):
-        total += words[rows]  # in this order: sums of fractions
+    for rows, effect in zip(beside[:, own].T, by_neighbour, strict=True):
+        total += effect[rows]  # in this order: sums of fractions
     outputs = inputs + _positive(total)
     dense, bias = convolution.second
     padded = np.concatenate([outputs, np.zeros((1, _CHANNELS), np.float32)])
