@@ -173,18 +173,16 @@ def _measure(judged: RetrievalSet, encoder: Encoder, policy: Policy) -> dict[str
         started_s = time.process_time()
         request = parse_query(question.text, encoder, policy)
         read_s = time.process_time()
-        query = Query(request=request)
-        constants = constants_of(searcher, len(documents), query, policy)
+        constants = constants_of(searcher, len(ids), Query(request=request), policy)
         factors = searcher.score(constants, 0, rows)
         scoring_s += time.process_time() - read_s
         reading_s += read_s - started_s
         order = np.lexsort((ties, -factors["relevance"].astype(np.int64)))
         grades = judged.grades[question.id]
         gains = np.array([grades.get(ids[row], 0) for row in order])
-        is_answered = len(searcher.search(constants.of_answering_sites(), k=1)[0])
-        eligible = factors["eligible"][order] != 0 if is_answered else rows < 0
-        measured = _judge(grades, gains, eligible)
-        measures.setdefault(question.lang, []).append(measured)
+        eligible = factors["eligible"][order] != 0
+        eligible &= len(searcher.search(constants.of_answering_sites(), k=1)[0]) > 0
+        measures.setdefault(question.lang, []).append(_judge(grades, gains, eligible))
     count = len(judged.questions)
     return {
         "set": judged.name,
