@@ -40,15 +40,16 @@ class RankedSite:
             for own, counts in zip(actions, described, strict=True)
         ]
         fields = [about, *([w for a in relevant for w in a[i]] for i in range(3))]
-        sentences = [description or category]
+        cut = self.mask.cut_text
+        sentences = [cut(description) or cut(category)]
         sentences += [
-            action["description"] or action["name"]
+            cut(action["description"]) or cut(action["name"])
             for action, own in zip(site["actions"], relevant, strict=True)
             if any(own)
         ]
         self.vector = meaning.site(
             fields,
-            list(map(self.mask.cut_text, sentences)),
+            sentences,
             [" ".join(own[0]) for own in relevant],
         )
         self.field_terms = [set(terms_of(field)) for field in fields]

@@ -114,6 +114,8 @@ def _sites(dice: random.Random, copies: int) -> Iterator[TownSite]:
             for copy in range(2):
                 host = f"copy-{copy}-of-{number}.example"
                 other = replace(site, name=f"Copy {copy}")
+                if number % 8 == 0:  # it says nothing but its name
+                    other = replace(other, description=f"Copy {copy}!")
                 yield _settled(_varied(other, copy), host, host, dice)
 
 
