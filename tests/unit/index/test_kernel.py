@@ -144,6 +144,7 @@ def random_constants(rng: np.random.Generator) -> ScoringParameters:
         radius_km=0,
         meaning_min_bp=int(rng.choice([0, 400, 3000])),
         meaning_only_min_bp=int(rng.choice([0, 500, 3000])),
+        answered_bp=(0, 0),
         near=NEAR,
         fresh=FRESH,
         squared_chords=squared_chords(),
