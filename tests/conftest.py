@@ -1,8 +1,12 @@
 """What all tests share: one real PostgreSQL a worker, migrated once, copied per module."""
 
+import os
+
+# Workers share the cores: more threads of BLAS would spin beside each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import asyncio
 import itertools
-import os
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path

@@ -1,15 +1,11 @@
 """`bench relevance`: the order by relevance alone, judged on retrieval sets."""
 
 import hashlib
-import os
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-
-# A request may have one core: more threads of BLAS would spin beside each other.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import click
 import numpy as np
