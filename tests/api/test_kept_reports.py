@@ -72,6 +72,7 @@ async def keep(
             ids=ids,
             trials=trials,
             hour=0,
+            secret_of=lambda day: sha256(day.isoformat().encode()).digest(),
         )
         await daily.make_todays()
     await auditor.dispose()
