@@ -205,7 +205,7 @@ def test_the_policy_says_what_is_weighed(http: httpx.Client) -> None:
     policy = http.get("/v1/policy").json()
     expect.members(
         policy,
-        "digest name codeDigest leafIndex weights origin factors statements exclusions "
+        "digest name codeDigest pageDigest leafIndex weights origin factors statements exclusions "
         "rules constants",
     )
     assert policy["weights"] == {
