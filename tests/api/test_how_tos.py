@@ -31,6 +31,11 @@ CONFIG = "config"
 READY_TIMEOUT_S = 180
 BLOCK_TIMEOUT_S = 180
 
+# Sites that say the same share a place in answers.
+DESCRIPTIONS = {
+    "Ed25519": "Book a table at the restaurant for a number of guests",
+    "ES256": "Book a table on our terrace by the river, for breakfast, lunch or dinner",
+}
 DOCUMENT = {
     "wab_version": "1.0.0",
     "provider": {"name": "Zaytoun", "category": "restaurant"},
@@ -38,7 +43,7 @@ DOCUMENT = {
         "commands": [
             {
                 "name": "book_table",
-                "description": "Book a table at the restaurant for a number of guests",
+                "description": "DESCRIPTION",
                 "parameters": [
                     {
                         "name": "guests",
@@ -81,9 +86,10 @@ def registration_block(alg: str) -> str:
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Folder with a web root for each host; beside them `ca.pem` and `hosts`."""
     folder = tmp_path_factory.mktemp("sites")
-    for host in SITES.values():
+    for alg, host in SITES.items():
+        document = json.dumps(DOCUMENT).replace("DESCRIPTION", DESCRIPTIONS[alg])
         (folder / host).mkdir()
-        (folder / host / "agent-bridge.json").write_text(json.dumps(DOCUMENT))
+        (folder / host / "agent-bridge.json").write_text(document)
     authority = trustme.CA()
     authority.cert_pem.write_to_path(str(folder / "ca.pem"))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
