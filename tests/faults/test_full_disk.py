@@ -27,11 +27,11 @@ from tests.waiting import PATIENCE_S, until
 pytestmark = pytest.mark.slow
 WAL_SEGMENT_BYTES = 16 << 20
 
-# Four rows fill a page.
+# Four rows fill a page up to its fill factor.
 FILL = """
     INSERT INTO audit.ranking
         (record_id, accepted_at, operator, eligible, returned, sampled)
-    SELECT gen_random_uuid(), now(), '', 0, '', decode(repeat('00', 1930), 'hex')
+    SELECT gen_random_uuid(), now(), '', 0, '', decode(repeat('00', 1890), 'hex')
     FROM generate_series(1, :rows)
 """
 
