@@ -26,7 +26,7 @@ _PAUSE_S = 1.0
 logger = structlog.get_logger()
 
 Canary = Callable[[], Awaitable[bool]]
-"""Whether it could be reached."""
+"""Attempt to reach a host; returns whether it could be reached."""
 
 
 class Canaries:

@@ -10,7 +10,7 @@ from crawler import metrics
 
 PAUSE_S = 1.0
 SURVEY_S = 5.0
-"""Between two looks at what waits, where somebody watches."""
+"""Pause between two looks at what waits, where somebody watches."""
 
 
 async def write(out: TextIO) -> None:

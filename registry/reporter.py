@@ -43,7 +43,7 @@ from registry.usecases.reports.try_daily import DailyTrials
 from registry.usecases.sites.list_site import Lister
 
 FIRST_LOOK = timedelta(minutes=2)
-"""After its start, when whatever starts beside it has the processor for itself."""
+"""Time from its start, in which whatever starts beside it has the processor for itself."""
 
 logger = structlog.get_logger()
 

@@ -31,7 +31,7 @@ _TURNED_AWAY = frozenset({429, 503})
 
 
 DocumentResponse: TypeAlias = FetchedDocument | NotModified | None
-"""None: nothing is there, or a failure that is noted."""
+"""Response to a document's request. None: nothing is there, or a failure that is noted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

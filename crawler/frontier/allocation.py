@@ -79,4 +79,4 @@ def allocate(
 
 
 USUAL = allocate(np.array([NEVER_VISITED.changes_per_day]))
-"""As long as nothing is known of any site."""
+"""Allocation as long as nothing is known of any site."""

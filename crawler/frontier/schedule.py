@@ -21,7 +21,7 @@ REPROOF_RETRY = timedelta(days=1)
 REPROOF_STRIKES = 3
 MISSING_VISITS = 3
 MISSING_FOR = timedelta(days=3)
-"""Until a site without a document is unlisted: as many strikes as a proof of control has,
+"""Time until a site without a document is unlisted: as many strikes as a proof has,
 and long enough for a weekend; a deployment that went wrong costs nobody his listing."""
 RECRAWL_SPREAD = 0.1
 _UNCONDITIONAL_SHARE = 0.1

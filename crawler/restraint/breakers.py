@@ -26,7 +26,7 @@ _MAX_DOUBLINGS = 32
 Level = Literal["host", "domain", "network"]
 State = Literal["closed", "open", "half_open"]
 Outcome = Literal["success", "failure", "none"]
-"""none: nothing was learned, for it was we who broke off."""
+"""Outcome of a request. none: nothing was learned, for it was we who broke off."""
 
 
 class Scope(NamedTuple):

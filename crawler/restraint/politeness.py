@@ -102,7 +102,7 @@ class PolitenessConfig:
 TOWARDS_OURSELVES = PolitenessConfig(
     limits=dict.fromkeys(LIMITS, _UNBOUNDED), rules=dict.fromkeys(RULES, _NEVER)
 )
-"""For targets of our own: no limits, no breakers."""
+"""Configuration for targets of our own: no limits, no breakers."""
 
 
 @lru_cache(maxsize=4096)

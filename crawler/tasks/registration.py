@@ -37,7 +37,7 @@ TRIES = len(RETRY_PAUSES) + 1
 KEYS_FIRST_S = 3.0
 """Limit of a first try, when nobody has shown yet that the host wants to be asked."""
 RESTRAINT_PAUSE = timedelta(seconds=15)
-"""Where a visit was cut short by our own restraint: as long as a circuit is open first."""
+"""Pause after our own restraint cut a visit short: a circuit is first open so long."""
 LONGEST_PAUSE = timedelta(hours=1)
 """Somebody waits. Who has to wait longer is told so, and may submit again."""
 

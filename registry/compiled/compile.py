@@ -15,7 +15,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 LIBRARY = HERE / "_kernel.shared"
-"""Not `.so`: packaging tools would take that for an extension module."""
+"""Path of the library; packaging tools would take `.so` for an extension module."""
 # No flag that lets a compiler reorder floating-point sums: bounds must stay bounds. errno
 # and traps are not used, so roots and comparisons may be vectorised.
 _FLAGS = (
@@ -36,7 +36,7 @@ _BASELINES = {"x86_64": ("-mssse3", "-msse4.2", "-mpopcnt")}
 GLIBC = "2.17"
 """The oldest C library that a library compiled by zig runs with."""
 FAILURE = LIBRARY.with_suffix(".failed")
-"""Why the last compilation failed: it is told at every start."""
+"""Path of the reason why the last compilation failed: it is told at every start."""
 
 
 def digest_of_sources() -> str:

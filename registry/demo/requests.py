@@ -18,7 +18,7 @@ SHOWN: tuple[Request, ...] = (
     {"q": "hire a wedding hall", "city": "Amman"},
     {"q": "reservar una mesa para cenar", "city": "Lima"},
 )
-"""These answers are shown whole."""
+"""Requests whose answers are shown whole."""
 
 NONSENSE: Request = {"q": "qwrtz plimf vorgon"}
 
@@ -89,7 +89,7 @@ WEEK: tuple[Request, ...] = (
     *OTHERS,
     *(_on_another_day(request, day) for day in range(len(DAYS)) for request in OTHERS),
 )
-"""These are only counted; agents report what they chose of each. A report tells nothing
+"""Requests that are only counted; agents report what they chose of each. A report tells nothing
 that rests on fewer than thirty queries, so one day of a town says little."""
 
 

@@ -24,7 +24,7 @@ NOT_COVERED = frozenset(
         "registry/terminal",
     }
 )
-"""What runs beside the service, writes pages or reads the log."""
+"""Packages that run beside the service, write pages or read the log."""
 
 _SUFFIXES = (".py", ".c", ".h", ".gz", ".npy", ".toml", ".md")
 

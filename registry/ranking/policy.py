@@ -387,7 +387,7 @@ STATIC_POLICY = replace(
     relevance_min=1300,
     relevance_min_step=400,
 )
-"""For registries that want requests read in a tenth of a millisecond, in English.
+"""Policy of registries that want requests read in a tenth of a millisecond, in English.
 
 Static vectors know single words, not whole requests, so words decide with them.
 """

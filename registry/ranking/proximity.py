@@ -29,7 +29,7 @@ _BANDS_KM = (10, 25, 50, 100, 250, 500, 1000, 2500)
 
 
 NOWHERE: Vector = (0, 0, 0)
-"""In place of the vector of a site that is nowhere: 6,671 km from anybody."""
+"""Vector of a site that is nowhere: 6,671 km from anybody."""
 
 
 def vector_of(point: Point) -> Vector:

@@ -17,7 +17,7 @@ from registry.records.canonical import JsonValue
 from registry.records.refusals import COUNTERFACTUAL_INVALID
 
 VALID_FOR = timedelta(minutes=10)
-"""Before and after it was signed: clocks go wrong both ways."""
+"""Time before and after it was signed: clocks go wrong both ways."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

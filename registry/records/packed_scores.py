@@ -28,10 +28,10 @@ from registry.sites.identifier import format_site_id, parse_site_id
 
 SITES, TIES, TOTALS, TIERS, PROBES = 1, 2, 4, 8, 16
 WEIGHTS = (4000, 2000, 1500, 1500, 1000)
-"""By which totals are foretold; other weights cost four bytes a site."""
+"""Weights by which totals are predicted; other weights cost four bytes a site."""
 
 UNKNOWN_PLACE, PLACELESS = 0, -1
-"""In place of a city: the site names none, or its category does not depend on one."""
+"""Values in place of a city: the site names none, or its category depends on none."""
 
 _FACTORS_WINDOW = -10
 _SEED_BYTES = 32

@@ -77,7 +77,7 @@ _RUNS = {
     13: (3, re.compile(b"[0-9A-F]" + _CROCKFORD + b"{12}").fullmatch),
     71: (4, re.compile(b"sha256:[0-9a-f]{64}").fullmatch),
 }
-"""By the length of a string: the mark of the run that it may be, and whether it is."""
+"""Marks of runs, by the length of the string that may be one, and its test."""
 _BEFORE_DIGEST = b"sha256:"
 _AS_MARKED = {mark: bytes([mark]) for mark in (1, 2, 3)} | {4: _BEFORE_DIGEST + b"\4"}
 _MARKS = b"\1\2\3\4"

@@ -21,7 +21,7 @@ DERIVED: Mapping[str, str] = {
 """Disclosure from which a column derives, by the name of the column."""
 
 EMPTIED: Mapping[str, str] = {"returned": "''", "sampled": "''", "eligible": "0"}
-"""What an erased answer has in the place of its order, its sample and its count, as SQL."""
+"""Values, as SQL, in place of an erased answer's order, sample and count."""
 
 
 class RankingColumns(NamedTuple):

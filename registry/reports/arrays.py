@@ -9,7 +9,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
 Numbers = NDArray[np.int32]
-"""Of sites, classes, names: what a column of a window holds millions of."""
+"""Numbers of sites, classes, names: a column of a window holds millions."""
 
 Keys = NDArray[np.uint64]
 

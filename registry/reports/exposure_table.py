@@ -26,9 +26,9 @@ FORM = "exposure"
 """Name of a table among the forms of a report's record."""
 MINIMUM = 10
 FEWEST_SITES = 3
-"""Behind one sum: of two sites the one that knows its own figure would know the other's."""
+"""Sites behind a sum: of two, each knows the other's figure by its own."""
 UNIT = 1000
-"""Of attention: thousandths of what one ranking gives; finer would tell the ranks."""
+"""Attention of a ranking in units; finer than thousandths would tell the ranks."""
 
 Natural = Annotated[int, msgspec.Meta(ge=0, lt=2**53)]
 

@@ -17,7 +17,7 @@ Value = TypeVar("Value")
 
 DOCUMENT, REGISTRATION, AUDITOR = "document", "registration", "auditor"
 VALID_FOR = timedelta(days=730)
-"""How long an auditor's label counts from the day that it was observed."""
+"""Time for which an auditor's label counts, from the day that it was observed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

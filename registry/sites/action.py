@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Sensitivity = Literal["read", "write", "destructive", "irreversible"]
-"""What an action does to the world, as declared; undeclared is None, never a guess."""
+"""Effect of an action on the world, as declared; undeclared is None, never a guess."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from registry.sites.place import Place
 from registry.sites.regions import REGIONS
 
 MOST_WORDS = 5
-"""Of a city's name. Longer ones are districts."""
+"""Words of a city's name. Longer ones are districts."""
 MOST_MENTIONS = 3
 LARGE = 500_000
 """People of a city that is known by its other names too: Wien, Firenze."""

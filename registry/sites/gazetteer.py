@@ -42,7 +42,7 @@ COUNTRY_UNKNOWN = ProblemType(
 MINIMUM_POPULATION = 15_000
 
 OWN_NAME_WEIGHT = 8
-"""How many times its population a city counts for under its own name.
+"""Factor by which the population of a city counts under its own name.
 
 GeoNames lists transcriptions and old names freely: by population alone Islamabad would
 be Chattogram, Zaragoza Tijuana and Parma Perm; by own name alone Medina would be in

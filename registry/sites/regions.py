@@ -66,4 +66,4 @@ def _read_boxes() -> dict[str, Region]:
 
 
 REGIONS: Mapping[str, Region] = _read_boxes()
-"""By folded name. Not New York, Washington, Quebec and Victoria: a city behind another."""
+"""Regions by folded name, without New York and others that are cities behind a city."""

@@ -30,7 +30,7 @@ _FROM: Mapping[ModerationAct, Collection[Moderated | None]] = {
     "appeal-upheld": ("quarantined", "delisted"),
     "appeal-denied": ("quarantined", "delisted"),
 }
-"""In which standings of a site an act is possible."""
+"""Standings of a site in which each act is possible."""
 
 _EFFECT = {
     "quarantine": "The site is in no answer while it is looked at.",

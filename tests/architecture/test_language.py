@@ -4,6 +4,7 @@ import ast
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -155,12 +156,24 @@ def identifiers(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 def docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef):
+            yield from constant_docstrings(node.body)
         if isinstance(
             node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
         ):
             text = ast.get_docstring(node)
             if text:
                 yield node.body[0].lineno, text
+
+
+def constant_docstrings(body: list[ast.stmt]) -> Iterator[tuple[int, str]]:
+    for assignment, node in pairwise(body):
+        match assignment, node:
+            case (
+                ast.Assign() | ast.AnnAssign(),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ):
+                yield node.lineno, text
 
 
 def nameless(source: str) -> list[str]:
@@ -295,7 +308,12 @@ def test_a_name_in_c_that_says_nothing_is_seen() -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ['"""Of each class."""', 'def f():\n    """What is left."""']
+    "source",
+    [
+        '"""Of each class."""',
+        'def f():\n    """What is left."""',
+        'LIMIT = 1\n"""Of a class."""',
+    ],
 )
 def test_a_docstring_without_a_subject_is_seen(source: str) -> None:
     assert subjectless(source)

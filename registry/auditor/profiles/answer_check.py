@@ -36,7 +36,7 @@ from registry.records.recomputation import (
 from registry.sites.identifier import format_site_id, parse_site_id
 
 SURE = 1e-9
-"""Of fair draws, fewer are as far from the stated number of eligible sites."""
+"""Share of fair draws that are as far from the stated number of eligible sites, at most."""
 
 NO_SEED = bytes(32)
 

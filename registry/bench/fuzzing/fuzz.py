@@ -32,7 +32,7 @@ from registry.terminal.output import json_option, tell, tell_figures
 PORT, SITES = 8194, 2_000
 PATIENCE_S = 60.0
 FRAMES_SHARE = 10
-"""One in so many goes over the WebSocket."""
+"""Number of requests of which one goes over the WebSocket."""
 MOST_TOLD = 20
 ANY_CALL = frozenset({400, 404, 405})
 NOT_IN_OPENAPI = ANY_CALL | {200, 202, 304, 401, 403, 406, 408, 409, 410, 413, 415, 429}

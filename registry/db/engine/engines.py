@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 Connection = AsyncConnection
 Engine = AsyncEngine
 DatabaseError = SQLAlchemyError
-"""Whatever a statement or a connection may raise, for those who do not know SQLAlchemy."""
+"""Errors of statements and connections, for those who do not know SQLAlchemy."""
 
 CONNECT_TIMEOUT_S = 5.0
 STATEMENT_TIMEOUT_MS: Mapping[str, int] = {

@@ -31,7 +31,7 @@ from registry.sites.change_history import ChangeHistory
 
 TaskKind = Literal["crawl", "probe", "prove"]
 Lease = tuple[int, TaskKind, int]
-"""Of which task, and its fence: another lease of the same task is another."""
+"""Key of the leased task, and its fence: another lease of the same task is another."""
 
 _INSTANT = DateTime(timezone=True)
 
@@ -69,7 +69,7 @@ class Task:
 
 
 READY_AT = "coalesce(greatest(least(due_at, hinted_at), leased_until), '-infinity')"
-"""Since when a task is ready and with nobody; the expression of the index `task_ready`."""
+"""Time since which a task is ready and not leased; the index `task_ready` has it."""
 
 # A row that another claims at this moment is skipped: whoever waited for it would not
 # get it.

@@ -66,7 +66,7 @@ jsonb_insert(
     '{-1}', jsonb_path_query_array(listing, '$.site.actions[*].name'), true
 )
 """
-"""What answers show of a listing; a part of kilobytes that are not read for it."""
+"""Part of a listing that answers show; its kilobytes are not read for it."""
 
 site = Table(
     "site",

@@ -11,7 +11,7 @@ from registry.db.engine.prepared import Gathered, Prepared
 from registry.db.schema.tables import notice
 
 KEPT_NOTICES = 200
-"""Of a site. A year of news of a site in good order; a flood ends here."""
+"""Notices kept of a site: a year of one in good order; a flood ends here."""
 
 
 _MEMBERS = ("code", "detail", "fix", "url", "problem")

@@ -19,10 +19,10 @@ Story = Literal[
     "honest", "slow", "flaky", "broken", "wrong-key", "changed-after-signing"
 ]
 Defect = Literal["", "missing", "malformed", "soft-404"]
-"""What is wrong with the document of a broken member."""
+"""Fault of the document of a broken member."""
 
 Proof = Literal["jwks", "dns"]
-"""Where the keys of a member are shown: a key set, or the WAB record in the DNS."""
+"""Source of a member's keys: a key set, or the WAB record in the DNS."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

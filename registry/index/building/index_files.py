@@ -59,7 +59,7 @@ APART_ROWS = 50_000
 """A merge of more is made by a process of its own; to start one takes half a second."""
 
 LARGE_BYTES = 1 << 26
-"""To remove a file of more takes so long that it is done beside."""
+"""Size above which a file is removed on a thread, as it takes long."""
 
 _NEVER = Since()
 

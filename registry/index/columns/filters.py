@@ -29,7 +29,7 @@ UNKNOWN = ""
 """The value of a field of which a site tells nothing."""
 
 _NO_VALUE = "\0"
-"""No site has it: an empty filter finds nothing, not the sites whose value is unknown."""
+"""Value that no site has: an empty filter finds nothing, not sites of unknown value."""
 
 _FIELD_BITS = 31
 

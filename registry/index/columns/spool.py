@@ -18,7 +18,7 @@ from registry.index.columns.rows import Bodies, Rows, join
 from registry.index.columns.runs import Integers, Runs, no_source, starts_of
 
 SYNCED_BYTES = 1 << 22
-"""Made durable so many at once: the more there are, the longer a commit of the database
+"""Bytes made durable at once: the more there are, the longer a commit of the database
 waits for them, where both are on one disk."""
 
 

@@ -9,7 +9,7 @@ AT_ONCE = 2_048
 """Rows to be unpacked at once, some whole blocks: so they stay in the cache."""
 
 Floats = npt.NDArray[np.float32]
-"""Whole numbers. Sums of products below 2^24 are exact, in whatever order."""
+"""Arrays of whole numbers. Sums of products below 2^24 are exact, in whatever order."""
 
 
 def unpacked(packed: npt.NDArray[np.uint8]) -> Floats:

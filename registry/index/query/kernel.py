@@ -42,7 +42,7 @@ _ARRAYS = (
 
 
 BOUNDS = np.dtype([(name, "f4") for name in ("block", "row", "sketch")])
-"""What a row scores at most, by each of the bounds in turn."""
+"""Upper bounds of a row's score, in the order in which they are tried."""
 
 
 class _Segment(ctypes.Structure):

@@ -23,7 +23,7 @@ LEAST_BYTES = 1_000
 """Less is one packet either way."""
 MOST_HEADER = 1_000
 LONG_BYTES = 100_000
-"""From here on it takes milliseconds, in which the event loop answers others."""
+"""Size from which compression takes milliseconds, so that it leaves the event loop."""
 
 _OK, _UNCHANGED = HTTPStatus.OK.value, HTTPStatus.NOT_MODIFIED.value
 _TEXT = re.compile(

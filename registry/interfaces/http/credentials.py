@@ -16,9 +16,9 @@ from registry.interfaces.http.services import Services
 from registry.usecases.refusals import CREDENTIALS_INVALID, CREDENTIALS_MISSING
 
 OPERATOR_SECURITY: list[dict[str, list[str]]] = [{"operatorKey": []}]
-"""For OpenAPI: only an operator is answered."""
+"""Security, in OpenAPI's form: only an operator is answered."""
 ANYBODY: list[dict[str, list[str]]] = [{}, *OPERATOR_SECURITY]
-"""For OpenAPI: an operator is counted, all others are answered too."""
+"""Security, in OpenAPI's form: an operator is counted, all others are answered too."""
 
 Call = Request[Any, Any, Any]
 

@@ -24,7 +24,7 @@ from registry.usecases.refusals import REPORTS_BUSY
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = 2
 LANGUAGE = "en"
-"""Whatever Accept-Language says: no other is there. Programs go by `code`."""
+"""Language of all texts, whatever Accept-Language says. Programs go by `code`."""
 
 STATUS: Mapping[type[RegistryError], HTTPStatus] = {
     errors.Refused: HTTPStatus.BAD_REQUEST,
@@ -59,7 +59,7 @@ _UNTOLD = frozenset(
 """Strangers can have these as often as they like: metrics count them, the log doesn't."""
 
 _BODY_UNREAD = frozenset({408, 413, 415})
-"""After these the rest of the body would be read as the next request."""
+"""Statuses after which the rest of the body would be read as the next request."""
 
 AnyRequest = Request[Any, Any, Any]
 ProblemResponse = Response[bytes]

@@ -16,7 +16,7 @@ from registry.interfaces.rest.wire_model import WireModel
 from registry.usecases.search.brief import BriefResult
 
 BYTES_OF_RESULT = 265
-"""At most 120 tokens by LLaMA 2's vocabulary, fewer by later ones; see `_size`."""
+"""Bytes by `_size` of at most 120 tokens of LLaMA 2's vocabulary, fewer of later ones."""
 
 FORMS = 4
 

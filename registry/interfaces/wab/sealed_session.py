@@ -33,7 +33,7 @@ PERMISSIONS: Mapping[str, bool] = {
     "automatedLogin": False,
     "extractData": True,
 }
-"""What an agent may do here at most: there is no page to click on."""
+"""Permissions that an agent has here at most: there is no page to click on."""
 GRANTED = frozenset(name for name, granted in PERMISSIONS.items() if granted)
 
 _ID_BYTES = _TAG_BYTES = 16

@@ -41,7 +41,7 @@ _ORDER = np.argsort(
     ],
     kind="stable",
 )
-"""Of both parts' axes: the leading dimensions hold the most of both."""
+"""Order of both parts' axes: the leading dimensions hold the most of both."""
 _NOTHING = np.where(np.arange(STATIC_AXES) < STATIC_AXES // 2, 0, 1) * np.where(
     np.arange(STATIC_AXES) % 2, 1.0, -1.0
 )

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 Table = npt.NDArray[np.int16]
-"""One row of numbers for each piece."""
+"""Rows of numbers, one for each piece."""
 Floats = npt.NDArray[np.float64]
-"""Whole numbers in them, and sums below 2^53: exact in any order."""
+"""Arrays of whole numbers with sums below 2^53: exact in any order."""
 _PIECE = Struct("=2i")
 pack_piece = _PIECE.pack
 """row, weight."""

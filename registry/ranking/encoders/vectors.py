@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 
 Integers = npt.NDArray[np.int64]
 Whole = npt.NDArray[np.int64] | npt.NDArray[np.float64]
-"""Whole numbers."""
+"""Arrays of whole numbers."""
 
 
 def scale_to_length(total: Floats, length: int = LENGTH) -> Floats:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 PART = 65_536  # rankings: some 100 MB while they are put in columns
 _MOST = {"returned": 4_096, "sampled": 65_536, "eligible": 50_000_000}
-"""Of one ranking: more sites than any record holds, or than there are."""
+"""Bounds of a ranking's numbers: no record has more sites, and no registry."""
 
 SAMPLE_MIN = 16  # eligible sites of a ranking that are read at the least
 

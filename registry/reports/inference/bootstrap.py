@@ -21,7 +21,7 @@ what 2,000 replicates leave open, and the cost no longer grows with the window."
 
 _HALF = 0.5
 _WIDEST = 10.0
-"""Of few clusters, or one that weighs nearly all: by then an interval says nothing."""
+"""Greatest factor, of few clusters or unequal ones: by then an interval says nothing."""
 
 _BLOCK_CELLS = 1_000_000
 """Draws held at once: bounds the memory of resampling at some 16 MB."""

@@ -34,7 +34,7 @@ FAMILIES = 4
 """Tests that share the rate evenly: of size, independence and age, and that of ties."""
 
 NEGLIGIBLE, LARGE = 0.02, 0.1
-"""Of a kind's expected share: from here on a gap is small, and large."""
+"""Shares of a kind's expected share, from which on a gap is small, and large."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class KindTest:
 
 
 KindTests = Mapping[tuple[tuple[str, ...], int], KindTest]
-"""By the names that a class joins, and the measure."""
+"""Tests by the names that a class joins, and the measure."""
 
 NO_TESTS: KindTests = {}
 

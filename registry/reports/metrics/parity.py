@@ -31,7 +31,7 @@ from registry.reports.window.columns import ScoredColumns
 from registry.reports.window.position import logarithmic_weights
 
 _FLOOR = 1e-6
-"""Of a target share: a class that no sample held may still be returned."""
+"""Least target share: a class that no sample held may still be returned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

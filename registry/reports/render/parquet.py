@@ -56,7 +56,7 @@ COLUMNS = (
     ParquetColumn("withheld", _BYTE_ARRAY, lambda row: row.withheld or None),
     ParquetColumn("definition", _BYTE_ARRAY, lambda row: row.definition or None),
 )
-"""Those of the CSV form; a value that is a text stands in `text`."""
+"""Columns of the CSV form; a value that is a text is in `text`."""
 
 
 def format_parquet(report: FairnessReport) -> bytes:

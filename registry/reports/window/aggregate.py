@@ -27,7 +27,7 @@ from registry.reports.window.position import (
 )
 
 PERSISTENCE = 0.8
-"""Of the rank-biased model: the chance that a reader of one rank looks at the next."""
+"""Chance, in the rank-biased model, that a reader of one rank looks at the next."""
 
 ELIGIBLE, LOGARITHMIC, RANK_BIASED, TOP_ONE, SELECTED, ELIGIBLE_THERE = range(6)
 CHOSEN, BY_RANK = 6, 7

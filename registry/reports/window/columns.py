@@ -24,7 +24,7 @@ SIZES: tuple[str, ...] = get_args(Size)
 INDEPENDENCES: tuple[str, ...] = get_args(Independence)
 
 UNREPORTED, NO_SITE = -2, -1
-"""In place of the number of a chosen site: nobody told, or no site was chosen."""
+"""Values in place of a chosen site's number: not reported, or no site was chosen."""
 
 TIER_UNKNOWN = -1
 

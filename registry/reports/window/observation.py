@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Literal
 
 Size = Literal["micro", "small", "medium", "large", "unknown"]
-"""In the bands of EU Recommendation 2003/361/EC, as `labels` settles who is right."""
+"""Size in the bands of EU Recommendation 2003/361/EC, as `labels` settles it."""
 
 Independence = Literal["independent", "chain", "unknown"]
 

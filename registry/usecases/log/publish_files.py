@@ -41,7 +41,7 @@ CHECKPOINT = "checkpoint"
 Fetch = Callable[[str], Awaitable[bytes | None]]
 """The bytes at a path below the log's prefix; None where there is nothing."""
 Tell = Callable[[int, int], None]
-"""Told of progress: entries in the folder, entries of the tree."""
+"""Callback of progress: entries in the folder, entries of the tree."""
 
 
 @dataclass(slots=True, kw_only=True)

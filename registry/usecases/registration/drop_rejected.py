@@ -11,7 +11,7 @@ from registry.db.registration import registrations
 from registry.usecases.ids import Clock
 
 REJECTED_KEPT = timedelta(days=7)
-"""As the trigger `keep_statement` of the schema has it."""
+"""Age at which the schema's trigger `keep_statement` lets them go."""
 
 
 async def drop_rejected_statements(engine: Engine, clock: Clock) -> int:

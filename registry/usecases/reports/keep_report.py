@@ -34,7 +34,7 @@ from registry.usecases.reports.calendar_months import (
 from registry.usecases.reports.make_report import make_report
 
 SETTLING = timedelta(minutes=10)
-"""After a month's end: answers that were given in its last second are durable by then."""
+"""Time after a month's end by which answers of its last second are durable."""
 
 logger = structlog.get_logger()
 

@@ -357,4 +357,4 @@ PERTURB: Mapping[str, Perturb] = {
     "older": made_older,
     "failing": made_failing,
 }
-"""By the name of the perturbation; that a site joins is no change of one."""
+"""Perturbations of a site by name; that a site joins is no change of one."""

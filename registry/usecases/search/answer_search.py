@@ -47,7 +47,7 @@ SMALL_INDEX = {True: 2_000_000, False: 2_000}
 leaves the event loop to others."""
 
 FACETS_COST = 10
-"""To count facets takes as long as to rank about so many times."""
+"""Rankings that take as long as counting facets once, about."""
 
 
 class Continuation(msgspec.Struct, frozen=True, array_like=True):

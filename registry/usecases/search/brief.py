@@ -17,7 +17,7 @@ from registry.sites.summary import SiteSummary
 MOST_ACTIONS = 2
 MOST_TERMS = 4
 MOST_TOKENS = 106
-"""Of a result, as `estimate_tokens` counts them: the tenth of an answer of 1,200."""
+"""Tokens of a result by `estimate_tokens`: the tenth of an answer of 1,200."""
 SHORTER = (60, 36)
 """Letters of a description where its whole is too long."""
 

@@ -44,13 +44,13 @@ from registry.usecases.search.profile_changes import ProfileChanges
 PAUSE_S = 0.1
 BEAT_S = 2.0
 MERGE_PAUSE_S = 60.0
-"""After a merge that failed, for lack of disk or memory."""
+"""Pause after a merge that failed, for lack of disk or memory."""
 
 MERGE_NICENESS = 5
-"""Not more: changes would wait for a merge that holds the interpreter and has no turn."""
+"""Niceness of a merge. With more, changes would wait for one that has no turn."""
 
 VERIFY_PAUSE_S = 300.0
-"""Between two checks of all files, each of a few tenths of a second for a million sites."""
+"""Pause between two checks of all files; one takes some 0.3 s for a million sites."""
 
 TAKEN_MOST, TAKEN_LEAST, TAKING_S = 2_000, 200, 0.2
 """Changed sites that are put out together: as many as take about so long, for those that

@@ -50,4 +50,4 @@ def _picked(form: type[msgspec.Struct]) -> Any:
 
 PickedResult: Any = _picked(Result)
 PickedBriefResult: Any = _picked(BriefResult)
-"""Those members of a result that the request picked."""
+"""Members of a result that the request picked."""

@@ -41,7 +41,7 @@ from registry.usecases.sites.notices import document_notices, make_notice
 from registry.usecases.sites.parse_site import ParsedSite
 
 QUALITY_WINDOW = timedelta(days=30)
-"""It ends with the newest probe, so that figures follow from probes alone."""
+"""Length of the window, which ends with the newest probe: figures follow from probes."""
 RENEWED_AT_ONCE = 500
 ANSWERED = frozenset({"alive", "auth_wall", "wrong_protocol", "mismatch"})
 # Neither the owner's wish nor our own restraint is downtime.

@@ -28,7 +28,7 @@ INVOCATIONS_CAPACITY = 10_000
 """Sites whose invocations are kept; those of one take some kilobytes."""
 
 CHANGED_MOST = 10_000
-"""If more sites changed at once, the cache is emptied."""
+"""Number of sites changed at once above which the cache is emptied."""
 
 PAUSE_S = 0.25
 RECONNECT_PAUSE_S = 0.2

@@ -21,13 +21,13 @@ MAX_STANDING = 20
 MAX_DETAIL = 500
 MAX_SHOWN = 3
 MAX_REASONS = 5
-"""Told of one condition while it lasts."""
+"""Number of reasons in notices of a condition while it lasts."""
 
 Topic = Literal[
     "robots", "unreachable", "missing", "expired", "refused", "unread", "bridge"
 ]
 Conditions = Mapping[str, Mapping[str, Any]]
-"""By key: {"since": RFC 3339, "seen": number of visits, "told": reasons told so far}."""
+"""Conditions by key: {"since": RFC 3339, "seen": visits, "told": reasons told so far}."""
 
 MISSING = "missing  "
 """The key of the condition that a site has no document that counts."""
