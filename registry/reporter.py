@@ -1,4 +1,6 @@
-"""The process that keeps reports and daily exposure, and tries invariance: `python -m registry.reporter`.
+"""The process that keeps reports and tables: `python -m registry.reporter`.
+
+It keeps monthly reports and each day's exposure, and tries invariance.
 
 It also drops the bytes of statements that were rejected a week ago.
 Any number may run; one at a time has the turn. It reads as the auditor, at a low

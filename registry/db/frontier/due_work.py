@@ -26,7 +26,10 @@ from registry.sites.change_history import ChangeHistory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """Work that is due. tasks: ready and not leased. since: when the longest waiting became ready."""
+    """Work that is due. tasks: ready and not leased.
+
+    since: when the longest waiting became ready.
+    """
 
     tasks: int
     since: datetime | None

@@ -31,7 +31,10 @@ class Spool:
     def __init__(
         self, folder: Path, none: Rows, bodies: Path, hashes: Path, begin: int
     ) -> None:
-        """Open the files. none: rows of no sites. bodies, hashes: files for these, from `begin` on."""
+        """Open the files. none: rows of no sites.
+
+        bodies, hashes: files for these, from `begin` on.
+        """
         self._bare = [none]
         self._lengths: list[Integers] = []
         self._starts: list[Integers] = []

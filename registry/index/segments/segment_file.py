@@ -60,7 +60,10 @@ def map_segment(path: Path) -> tuple[Segment, Bodies]:
 
 
 def row_arrays(rows: Rows, adopted: AdoptedFile | None = None) -> ArrayFile:
-    """Return the arrays of rows without profiles. adopted: the file in which the hashes lie, as above."""
+    """Return the arrays of rows without profiles.
+
+    adopted: the file in which the hashes lie, as above.
+    """
     arrays: dict[str, ArraySource] = {"hashes": adopted or rows.hashes}
     arrays |= {name: getattr(rows, name) for name in _ROWS}
     if rows.runs is not None:

@@ -52,7 +52,10 @@ class ServedCheckpoint:
 
 
 class ServedLog:
-    """The log as a process serves it. engine: may read checkpoints, cosignatures, entries, hashes."""
+    """The log as a process serves it.
+
+    engine: may read checkpoints, cosignatures, entries, hashes.
+    """
 
     def __init__(
         self,

@@ -70,8 +70,9 @@ class Answer:
 
     corrected: for each mistyped word the one that was looked for besides. mentions:
     cities in the words of a request that says nowhere where it is asked from. facets: by
-    their names in requests. near: what is told where no site is eligible. number: of the record among those of its operator; None:
-    the request was anonymous. brief: the results in brief; results is empty then.
+    their names in requests. near: categories that have sites, where none is eligible.
+    number: of the record among those of its operator; None: the request was anonymous.
+    brief: the results in brief; results is empty then.
     """
 
     record: Record
@@ -138,7 +139,8 @@ class Searcher:
     ) -> Answer:
         """Rank, put on record and answer.
 
-        cell: geohash of the user's surroundings. filters: the query's, resolved.
+        cell: geohash of the user's surroundings, or None. filters: those of the query,
+        resolved. operator: for whom the ranking is counted; None: anonymous.
         Raises: Unavailable if the registry is starting or the log is stalled; Refused
         where the secret that orders the answer's ties is due to be revealed.
         """
