@@ -141,8 +141,7 @@ class Searcher:
 
         cell: geohash of the user's surroundings, or None. filters: those of the query,
         resolved. operator: for whom the ranking is counted; None: anonymous.
-        Raises: Unavailable if the registry is starting or the log is stalled; Refused
-        where the secret that orders the answer's ties is due to be revealed.
+        Raises: Unavailable (starting, or a stalled log); Refused (ties' secret is due).
         """
         self.promiser.verify_log_moves()
         now = self._ids.clock()
