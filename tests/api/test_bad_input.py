@@ -1,6 +1,7 @@
 """Every bad request gets a problem document that says what to do, and never a 5xx."""
 
 import json
+from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -426,9 +427,20 @@ def test_a_cursor_of_another_registry_is_refused(registry: RunningRegistry) -> N
 
 def test_an_old_cursor_is_refused(registry: RunningRegistry) -> None:
     key = keyring.load_web_key(registry.settings.keys)
-    old = seal_cursor(key, "sites None None", b"[]", utc_now() - LIFETIME * 1.01)
+    # A cursor counts from the end of its hour.
+    sealed_at = utc_now() - LIFETIME - timedelta(hours=1, seconds=1)
+    old = seal_cursor(key, "sites None None", b"[]", sealed_at)
     answer = registry.http.get("/v1/sites", params={"cursor": old})
     expect.problem(answer, 400, "cursor_expired")
+
+
+def test_a_cursor_whose_state_has_another_shape_is_refused(
+    registry: RunningRegistry,
+) -> None:
+    key = keyring.load_web_key(registry.settings.keys)
+    earlier = seal_cursor(key, "sites None None", b"[]", utc_now())
+    answer = registry.http.get("/v1/sites", params={"cursor": earlier})
+    expect.problem(answer, 400, "cursor_invalid")
 
 
 @pytest.mark.parametrize("city", ["Amman", "عمان", "amman ", "AMMAN"])

@@ -7,7 +7,9 @@ from typing import Annotated, Generic, TypeVar
 import msgspec
 from litestar.params import QueryParameter
 
+from registry.errors import Refused
 from registry.interfaces.http.cursors import open_cursor, seal_cursor
+from registry.interfaces.http.refusals import CURSOR_INVALID
 from registry.interfaces.http.services import Services
 
 DEFAULT_LIMIT, MAX_LIMIT = 30, 100
@@ -55,9 +57,15 @@ class Listing(Generic[Row, Place]):
 def open_place(
     services: Services, purpose: str, cursor: str, kind: type[Place]
 ) -> Place:
-    """Return the position that `seal_place` put into the cursor. Raises: Refused."""
+    """Return the position that `seal_place` put into the cursor.
+
+    Raises: Refused, also if an earlier version sealed it in another shape.
+    """
     state = open_cursor(services.web_key, purpose, cursor, services.clock())
-    return msgspec.json.decode(state, type=kind)
+    try:
+        return msgspec.json.decode(state, type=kind)
+    except msgspec.DecodeError as error:
+        raise Refused(CURSOR_INVALID, pointer="cursor") from error
 
 
 def seal_place(services: Services, purpose: str, place: object) -> str:
