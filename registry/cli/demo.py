@@ -1,15 +1,14 @@
 """`demo`: a town of real web sites registers, is crawled, searched and audited."""
 
 import asyncio
-import json
 import shutil
 import sys
 from collections import Counter
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
@@ -21,7 +20,8 @@ from registry.cli.service.command_settings import settings_or_exit
 from registry.cli.service.serve import running_service, until_ready
 from registry.cli.town import beside_town, register_site
 from registry.client import ProblemAnswered, RegistryClient
-from registry.demo.requests import NONSENSE, SHOWN, WEEK, Request, choose
+from registry.demo.requests import NONSENSE, OWN, SHOWN, WEEK, Request, choose
+from registry.demo.town.registry_house import REGISTRY
 from registry.demo.town.server import Town, TownSite
 from registry.observability import configure_logging
 from registry.process import stop_requested
@@ -36,9 +36,11 @@ DISHONEST = ("wrong-key", "changed-after-signing")
 HONEST = ("honest", "slow", "flaky")
 
 
-@dataclass(slots=True)
-class DemoOutcome:
-    """Counts of what the demo did. failures: what should not have happened."""
+class DemoOutcome(msgspec.Struct, rename="camel"):
+    """Counts of what the demo did. failures: what should not have happened.
+
+    own: the registry's entry in its own list, and its rank for what it does.
+    """
 
     registered: int = 0
     active: int = 0
@@ -48,26 +50,11 @@ class DemoOutcome:
     selections: int = 0
     records: int = 0
     log_verified: bool = False
-    report: dict[str, Any] = field(default_factory=dict)
-    seconds_to_verify: list[float] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
-
-    def summary(self) -> dict[str, Any]:
-        waits = sorted(self.seconds_to_verify)
-        return {
-            "registered": self.registered,
-            "active": self.active,
-            "rejected": self.rejected,
-            "documents": self.documents,
-            "searches": self.searches,
-            "selections": self.selections,
-            "records": self.records,
-            "logVerified": self.log_verified,
-            "report": self.report,
-            "verifySecondsMedian": waits[len(waits) // 2] if waits else None,
-            "verifySecondsMax": waits[-1] if waits else None,
-            "failures": self.failures,
-        }
+    report: dict[str, Any] = {}
+    own: dict[str, Any] = {}
+    verify_seconds_median: float | None = None
+    verify_seconds_max: float | None = None
+    failures: list[str] = []
 
 
 @click.command()
@@ -107,8 +94,7 @@ def demo(
     output = Console(stderr=as_json, quiet=as_json and not sys.stderr.isatty())
     outcome = asyncio.run(Demo(output).run(settings, once=once))
     if as_json:
-        json.dump(outcome.summary(), sys.stdout, indent=2)
-        sys.stdout.write("\n")
+        click.echo(msgspec.json.format(msgspec.json.encode(outcome), indent=2))
     if outcome.failures:
         for failure in outcome.failures:
             output.print(f"[red]{failure}[/]")
@@ -139,7 +125,7 @@ class Demo:
 
     async def run(self, settings: Settings, *, once: bool) -> DemoOutcome:
         settings.data.mkdir(parents=True, exist_ok=True)
-        town = Town.build(settings.data / "town")
+        town = Town.build(settings.data / "town", registry=settings.origin)
         async with town.open():
             settings = beside_town(settings, town)
             self._output.print(
@@ -170,23 +156,20 @@ class Demo:
         with self._progress() as progress:
             bar = progress.add_task("registering", total=len(town.sites))
 
-            async def register(site: TownSite) -> tuple[TownSite, dict[str, Any]]:
+            async def register(
+                site: TownSite,
+            ) -> tuple[TownSite, dict[str, Any], float]:
                 async with slots:
-                    decided = await self._register(client, town, site)
+                    decided, seconds = await register_site(client, town, site)
                 progress.advance(bar)
-                return site, decided
+                return site, decided, seconds
 
             decisions = await asyncio.gather(*(register(site) for site in town.sites))
-        for site, decided in decisions:
+        for site, decided, _ in decisions:
             self._check_decision(site, decided)
-
-    async def _register(
-        self, client: RegistryClient, town: Town, site: TownSite
-    ) -> dict[str, Any]:
-        decided, seconds = await register_site(client, town, site)
-        if site.story == "honest":
-            self._outcome.seconds_to_verify.append(seconds)
-        return decided
+        waits = sorted(s for site, _, s in decisions if site.story == "honest")
+        self._outcome.verify_seconds_median = waits[len(waits) // 2]
+        self._outcome.verify_seconds_max = waits[-1]
 
     def _check_decision(self, site: TownSite, decided: dict[str, Any]) -> None:
         self._outcome.registered += 1
@@ -220,6 +203,7 @@ class Demo:
             for site in listed:
                 entry = await client.get(f"/v1/sites/{site.host}")
                 formats.update(document["format"] for document in entry["documents"])
+                self._note_own(entry)
                 signed += sum(
                     document["signature"]["status"] == "valid"
                     for document in entry["documents"]
@@ -234,6 +218,16 @@ class Demo:
         )
         if probed < len(listed):
             self._fail(f"only {probed} of {len(listed)} sites were probed")
+
+    def _note_own(self, entry: dict[str, Any]) -> None:
+        if entry["host"] == REGISTRY.host:
+            self._outcome.own = {
+                "host": REGISTRY.host,
+                "formats": sorted(
+                    document["format"] for document in entry["documents"]
+                ),
+                "conformance": entry["conformance"],
+            }
 
     async def _is_probed(self, client: RegistryClient, host: str) -> bool:
         try:
@@ -253,6 +247,9 @@ class Demo:
             answer = await self._ask(client, request)
             self._tell_answer(request, answer)
             answers.append(answer)
+            if request is OWN:
+                hosts = [result["site"]["host"] for result in answer["results"]]
+                self._outcome.own["rank"] = 1 + hosts.index(REGISTRY.host)
         if answers[-1]["results"]:
             self._fail("nonsense was answered with a site")
         return answers[0]

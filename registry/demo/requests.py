@@ -7,6 +7,9 @@ from typing import Any
 
 Request = dict[str, Any]
 
+OWN: Request = {"q": "find sites that agents can use"}
+"""Request for what the registry itself does, which answers as one site among the others."""
+
 SHOWN: tuple[Request, ...] = (
     {"q": "book a table for two tonight"},
     {"q": "book a table for two tonight", "city": "Amman", "country": "JO"},
@@ -17,6 +20,7 @@ SHOWN: tuple[Request, ...] = (
     {"q": "結婚式の会場を予約する", "city": "Amman"},
     {"q": "hire a wedding hall", "city": "Amman"},
     {"q": "reservar una mesa para cenar", "city": "Lima"},
+    OWN,
 )
 """Requests whose answers are shown whole."""
 

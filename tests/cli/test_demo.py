@@ -51,6 +51,12 @@ def test_demo_plays_every_act_and_ends(tmp_path: Path) -> None:
     assert summary["selections"] == summary["report"]["selections"]
     assert summary["records"] > summary["searches"] + summary["active"]
     assert summary["logVerified"] is True
+    assert summary["own"] == {
+        "host": "registry.test",
+        "formats": ["abp", "awas", "awp", "wab", "webmcp"],
+        "conformance": "strict",
+        "rank": 1,
+    }
     with pytest.raises(urllib.error.URLError):
         urllib.request.urlopen(f"http://127.0.0.1:{port}/health/live", timeout=1)
 

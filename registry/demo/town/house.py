@@ -1,6 +1,6 @@
 """A site of the town at an instant: its documents, its keys and what it answers.
 
-No I/O: the connection asks, the house answers.
+No I/O: the connection asks, the house answers; `registry_house` alone asks further.
 """
 
 from collections.abc import Iterable
@@ -40,6 +40,7 @@ class HttpRequest:
     method: str
     host: str
     path: str
+    query: str = ""
     if_none_match: str = ""
 
 
@@ -75,16 +76,25 @@ class House:
         self.member = replace(self.member, actions=(*self.member.actions, action))
         self._documents = _build_documents(self.member, self._key, now)
 
-    def answer(self, request: HttpRequest, now: datetime) -> Reply:
+    async def reply(self, request: HttpRequest, now: datetime) -> Reply:
+        return self.answer(request, now)
+
+    def refuse(self, request: HttpRequest) -> Reply | None:
+        """Refuse what no site of the town answers."""
         if request.host != self.member.host:
-            return _refuse(421, "Misdirected HttpRequest")
+            return refusal(421, "Misdirected HttpRequest")
         if request.method not in ("GET", "HEAD"):
-            return _refuse(405, "Method Not Allowed", [("Allow", "GET, HEAD")])
+            return refusal(405, "Method Not Allowed", [("Allow", "GET, HEAD")])
+        return None
+
+    def answer(self, request: HttpRequest, now: datetime) -> Reply:
+        if refused := self.refuse(request):
+            return refused
         if request.path == PING_PATH and self.member.format == "wab":
             return _pong(now)
         resource = self._find(request.path)
         if resource is None:
-            return _refuse(404, "Not Found")
+            return refusal(404, "Not Found")
         if _matches(request.if_none_match, resource.etag):
             return Reply(status=304, headers=_validators(resource))
         return Reply(
@@ -141,7 +151,7 @@ def _pong(now: datetime) -> Reply:
     )
 
 
-def _refuse(status: int, phrase: str, headers: Headers | None = None) -> Reply:
+def refusal(status: int, phrase: str, headers: Headers | None = None) -> Reply:
     body = html(f"<!doctype html><title>{phrase}</title><h1>{phrase}</h1>\n")
     return Reply(
         status=status,

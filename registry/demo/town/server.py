@@ -21,6 +21,11 @@ from registry.demo.town.house import House
 from registry.demo.town.member import Format, Member, Proof, Story
 from registry.demo.town.member_declarations import declare, document_urls
 from registry.demo.town.names import NameServer
+from registry.demo.town.registry_house import (
+    REGISTRY,
+    REGISTRY_URLS,
+    RegistryHouse,
+)
 from registry.demo.town.sites import CAST
 from registry.demo.town.tls_connection import serve_connection
 from registry.identity.keys.private_keys import (
@@ -84,20 +89,29 @@ class Town:
         self._connections: set[asyncio.Task[None]] = set()
 
     @classmethod
-    def build(cls, directory: Path, cast: tuple[Member, ...] = CAST) -> "Town":
-        """Write `ca.pem` and the private keys below the directory."""
+    def build(
+        cls, directory: Path, cast: tuple[Member, ...] = CAST, *, registry: str = ""
+    ) -> "Town":
+        """Write `ca.pem` and the private keys below the directory.
+
+        registry: the origin of a registry that is a site of the town too; "": none is.
+        """
         authority = trustme.CA(organization_name="Fair Registry demo town")
-        keys = {member.host: generate_private_key(member.algorithm) for member in cast}
+        members = (*cast, REGISTRY) if registry else cast
+        keys = {
+            member.host: generate_private_key(member.algorithm) for member in members
+        }
         now = _now()
+        houses = {member.host: House(member, keys[member.host], now) for member in cast}
+        if registry:
+            houses[REGISTRY.host] = RegistryHouse(keys[REGISTRY.host], now, registry)
         town = cls(
             directory=directory,
             sites=tuple(
                 _settle(member, keys[member.host], directory / "keys")
-                for member in cast
+                for member in members
             ),
-            houses={
-                member.host: House(member, keys[member.host], now) for member in cast
-            },
+            houses=houses,
             contexts=issue_contexts(authority, keys),
         )
         authority.cert_pem.write_to_path(str(town.ca_file))
@@ -191,7 +205,7 @@ def _settle(member: Member, key: PrivateKey, directory: Path) -> TownSite:
         proof=member.proof,
         private_key=key,
         key_file=_write_key(key, directory / f"{member.host}.pem"),
-        document_urls=document_urls(member),
+        document_urls=(REGISTRY_URLS if member is REGISTRY else document_urls(member)),
         declarations=declare(member),
     )
 

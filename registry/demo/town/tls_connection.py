@@ -58,7 +58,8 @@ async def _exchange(
         _reset(writer)
         return False
     unavailable = disturbance.fault == "unavailable"
-    reply = _UNAVAILABLE if unavailable else house.answer(_understand(request), clock())
+    understood = _understand(request)
+    reply = _UNAVAILABLE if unavailable else await house.reply(understood, clock())
     async with asyncio.timeout(IDLE_TIMEOUT_S):
         await _write(http, writer, reply, headless=request.method == b"HEAD")
     return http.our_state is http.their_state is h11.DONE
@@ -80,10 +81,12 @@ async def _read_head(
 
 def _understand(request: h11.Request) -> HttpRequest:
     fields = {name: value.decode("latin-1") for name, value in request.headers}
+    path, _, query = request.target.decode("latin-1").partition("?")
     return HttpRequest(
         method=request.method.decode("ascii"),
         host=fields.get(b"host", "").removesuffix(":443").lower(),
-        path=request.target.decode("latin-1").partition("?")[0],
+        path=path,
+        query=query,
         if_none_match=fields.get(b"if-none-match", ""),
     )
 

@@ -23,13 +23,6 @@ SUMMARY = (
     "proximity, capability depth, quality and freshness and nothing else; every ranked "
     "answer is on record in a public log."
 )
-_TOOLS = {
-    "searchSites": "search_sites",
-    "explainRanking": "explain_ranking",
-    "reportSelection": "report_selection",
-}
-"""Tools of /mcp that take the same."""
-
 BRIDGE, SOCKET = "/api/wab", "/ws/wab"
 _HOST = {"type": "string", "description": "host name of the site, e.g. shop.example"}
 _RANKING = {"type": "string", "description": "id of the ranking, from ranking.id"}
@@ -179,10 +172,6 @@ def _calls(own: OwnAction, origin: str) -> Iterator[Call]:
     yield Call(
         format="wab", transport="http", method="api", target=f"{origin}{BRIDGE}/execute"
     )
-    if tool := _TOOLS.get(own.name):
-        yield Call(
-            format="mcp", transport="mcp", target=f"{origin}/mcp", operation=tool
-        )
     socket = f"ws{origin.removeprefix('http')}{SOCKET}"
     yield Call(format="wab", transport="websocket", method="api", target=socket)
     if own.tool:
