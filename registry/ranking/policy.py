@@ -65,12 +65,8 @@ class Policy:
     weight_freshness: int = _constant(1000, "WAB 1.0 §9.4 gives freshness 10%")
 
     # Text
-    word_letters_max: int = _constant(
-        40, "longer runs of letters are keys and hashes, not words"
-    )
-    name_words_max: int = _constant(
-        12, "an action's name is a phrase; more is stuffing"
-    )
+    word_letters_max: int = _constant(40, "longer runs are keys and hashes, no words")
+    name_words_max: int = _constant(12, "a name is a phrase; more is stuffing")
     description_words_max: int = _constant(
         64, "distinct words of two or three sentences; more is stuffing"
     )
@@ -244,6 +240,7 @@ class Policy:
         "what does not depend on a place stands behind nearby sites and before far ones; "
         "a site of a local trade that hides its place is as far as any",
     )
+    place_cooling_days: int = _constant(14, "nobody lends himself a city for a day")
     non_local_categories: tuple[str, ...] = _words(
         NON_LOCAL_CATEGORIES, "what these offer does not depend on where one is"
     )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from registry.sites.place import Place
+from registry.sites.place import Place, PlaceMove
 from registry.sites.site import LocationClaim, Site
 
 Conformance = Literal["strict", "tolerated"]
@@ -65,6 +65,7 @@ class SiteEntry:
     site: Site
     conflicts: tuple[ClaimConflict, ...] = ()
     place: Place | None
+    place_move: PlaceMove | None = None
     conformance: Conformance
     semantic_hash: bytes
     registered_at: datetime

@@ -7,6 +7,7 @@ scores of a few public sites by trilateration.
 
 import math
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 EARTH_RADIUS_KM = 6371.0088  # IUGG mean radius
 CELL_LENGTH = 4
@@ -29,6 +30,36 @@ class Place:
     name: str
     country: str
     point: Point
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceMove:
+    """A move that a site declared first at an instant. geonames_id: 0 to no known city."""
+
+    geonames_id: int
+    since: datetime
+
+
+def decide_place(
+    current: Place | None,
+    declared: Place | None,
+    move: PlaceMove | None,
+    now: datetime,
+    *,
+    cooling_days: int,
+) -> tuple[Place | None, PlaceMove | None]:
+    """Return the place that counts, and the move that does not yet.
+
+    Another place counts once a site has declared it for some days on end, and so does
+    none: whoever hid the place for a day could declare another at once.
+    """
+    geonames_id = declared.geonames_id if declared else 0
+    if current is None or geonames_id == current.geonames_id:
+        return declared, None
+    if move is None or move.geonames_id != geonames_id:
+        return current, PlaceMove(geonames_id=geonames_id, since=now)
+    is_over = now - move.since >= timedelta(days=cooling_days)
+    return (declared, None) if is_over else (current, move)
 
 
 def cell_of(point: Point) -> str:

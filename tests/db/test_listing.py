@@ -220,3 +220,36 @@ async def test_probes_older_than_the_window_no_longer_count(scene: Scene) -> Non
     async with scene.engines[Role.API].connect() as connection:
         saved = await probes.probes_since(connection, site_id, old)
     assert [item.outcome for item in saved] == ["alive", "unreachable"]
+
+
+def in_city(city: str) -> dict[str, Any]:
+    document = wab()
+    location = {"city": city, "country": "DE", "support_local": True}
+    return {**document, "provider": {**document["provider"], "location": location}}
+
+
+@pytest.mark.parametrize(
+    ("visits", "counting"),
+    [
+        ([(0, "Berlin"), (13, "Berlin")], "Hamburg"),
+        ([(0, "Berlin"), (14, "Berlin")], "Berlin"),
+        ([(0, "Berlin"), (7, "Hamburg"), (7, "Berlin"), (7, "Berlin")], "Hamburg"),
+        ([(0, "Berlin"), (13, "Munich"), (13, "Berlin")], "Hamburg"),
+        ([(0, ""), (1, "Berlin"), (13, "Berlin")], "Hamburg"),
+    ],
+    ids=["too soon", "long enough", "and back", "by another city", "hidden between"],
+)
+async def test_a_moved_place_counts_after_some_days_on_end(
+    visits: list[tuple[int, str]], counting: str, scene: Scene
+) -> None:
+    site = await scene.register()
+    listed = await visit(scene, site, at(scene, site, in_city("Hamburg")))
+    assert listed.place is not None  # at once: it had none
+    for days, city in visits:
+        scene.clock.advance(days=days)
+        await visit(scene, site, at(scene, site, in_city(city) if city else wab()))
+    listed = await scene.entry(site)
+    profile = await profile_of(scene, listed.site_id)
+    assert listed.place is not None
+    assert listed.place.name == counting
+    assert profile.place_id == listed.place.geonames_id

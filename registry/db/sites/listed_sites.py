@@ -37,7 +37,7 @@ from registry.sites.entry import (
     shown_place,
     trust_level,
 )
-from registry.sites.place import Place
+from registry.sites.place import Place, PlaceMove
 from registry.sites.site import LocationClaim, Site
 
 CURRENT_XID = func.pg_current_xact_id()
@@ -118,6 +118,7 @@ class _Listing(msgspec.Struct):
     site: Site
     place: Place | None
     conflicts: tuple[ClaimConflict, ...] = ()
+    place_move: PlaceMove | None = None
 
 
 class _Short(msgspec.Struct, array_like=True):
@@ -269,7 +270,7 @@ async def save_site(
         "registrable_domain": entry.registrable_domain,
         "status": entry.status,
         "seq": entry.seq,
-        "listing": _Listing(entry.site, place, entry.conflicts),
+        "listing": _Listing(entry.site, place, entry.conflicts, entry.place_move),
         "declarations": declarations,
         "category": entry.site.category,
         "city": place.name if place else None,
@@ -382,6 +383,7 @@ def _entry(row: Any) -> SiteEntry:
         seq=row.seq,
         site=listing.site,
         place=listing.place,
+        place_move=listing.place_move,
         conflicts=listing.conflicts,
         conformance=row.conformance,
         semantic_hash=row.semantic_hash,

@@ -35,6 +35,7 @@ from registry.reports.labels import DOCUMENT
 from registry.sites.entry import SiteEntry, Unlisted
 from registry.sites.gazetteer import Gazetteer
 from registry.sites.label import Label
+from registry.sites.place import decide_place
 from registry.usecases.ids import Clock
 from registry.usecases.sites.declared import label_documented
 from registry.usecases.sites.notices import document_notices, make_notice
@@ -138,11 +139,19 @@ class Lister:
 
     def _listed(self, update: SiteUpdate) -> SiteEntry:
         entry, understood = update.entry, update.understood
+        place, place_move = decide_place(
+            entry.place,
+            self.gazetteer.locate(understood.site.location),
+            entry.place_move,
+            update.now,
+            cooling_days=self.policy.place_cooling_days,
+        )
         return replace(
             entry,
             site=understood.site,
             conflicts=understood.listing.conflicts,
-            place=self.gazetteer.locate(understood.site.location),
+            place=place,
+            place_move=place_move,
             conformance="strict" if understood.is_strict else "tolerated",
             updated_at=update.now,
             changed_at=last_change(
@@ -339,6 +348,7 @@ def _stands(
     """Return whether a profile made before still holds."""
     return (
         entry.site == before.site
+        and entry.place == before.place
         and entry.conformance == before.conformance
         and formats == {document.format for document in stored}
     )
