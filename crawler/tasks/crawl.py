@@ -27,6 +27,7 @@ from registry.identity.keys.jwk import parse_jwk
 from registry.sites.change_history import ChangeHistory
 from registry.sites.entry import SiteEntry, Unlisted
 from registry.sites.host import parse_host
+from registry.sites.place import counts_from
 from registry.usecases.sites.declared import declarations_from, documents_from
 from registry.usecases.sites.notices import MISSING, ConditionChanges
 from registry.usecases.sites.parse_site import (
@@ -78,10 +79,19 @@ class _Crawl:
         if discovery.is_outage and not _is_gone(discovery, self._stored):
             comparison = self._compare(is_outage=True)
             await self._postpone(discovery.failures[0].problem.code, comparison)
-        elif _is_confirmed(self._stored, discovery, self._entry.host):
+        elif (
+            _is_confirmed(self._stored, discovery, self._entry.host)
+            and not self._is_move_due()
+        ):
             await self._confirm()
         else:
             await self._read()
+
+    def _is_move_due(self) -> bool:
+        """Return whether a moved place counts from this visit on, as it is confirmed."""
+        move = self._entry.place_move
+        days = self._context.lister.policy.place_cooling_days
+        return move is not None and self._now >= counts_from(move, days)
 
     async def _read(self) -> None:
         try:

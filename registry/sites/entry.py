@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from registry.sites.place import Place, PlaceMove
+from registry.sites.place import Place, PlaceMove, PlaceState
 from registry.sites.site import LocationClaim, Site
 
 Conformance = Literal["strict", "tolerated"]
@@ -65,6 +65,7 @@ class SiteEntry:
     site: Site
     conflicts: tuple[ClaimConflict, ...] = ()
     place: Place | None
+    place_since: datetime | None = None
     place_move: PlaceMove | None = None
     conformance: Conformance
     semantic_hash: bytes
@@ -80,6 +81,10 @@ class SiteEntry:
     def is_listed(self) -> bool:
         is_wanted = self.status in {"active", "unverified"}
         return is_wanted and self.unlisted_for is None and self.moderated is None
+
+    @property
+    def place_state(self) -> PlaceState:
+        return PlaceState(self.place, self.place_since, self.place_move)
 
     @property
     def shown_status(self) -> str:

@@ -124,10 +124,15 @@ class Gazetteer:
             CITY_UNKNOWN, self._explain_miss(city, code, matches), pointer="city"
         )
 
+    def place_of(self, geonames_id: int) -> Place | None:
+        """Return the city with the number, None if it is not among these."""
+        (numbers,) = np.nonzero(self.geonames_ids == geonames_id)
+        return self._place(numbers[0]) if len(numbers) else None
+
     def point_of(self, geonames_id: int) -> Point | None:
         """Return where a city is, None if it is not among these."""
-        (numbers,) = np.nonzero(self.geonames_ids == geonames_id)
-        return Point(*self.points[numbers[0]].tolist()) if len(numbers) else None
+        place = self.place_of(geonames_id)
+        return place.point if place else None
 
     def locate(self, claim: LocationClaim | None) -> Place | None:
         """Return the claimed place, None if it is not known."""

@@ -8,6 +8,7 @@ scores of a few public sites by trilateration.
 import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 EARTH_RADIUS_KM = 6371.0088  # IUGG mean radius
 CELL_LENGTH = 4
@@ -40,26 +41,42 @@ class PlaceMove:
     since: datetime
 
 
+class PlaceState(NamedTuple):
+    """Place that counts and since when, and the declared move that waits.
+
+    place_since: None without a place. The names are those of `SiteEntry`.
+    """
+
+    place: Place | None = None
+    place_since: datetime | None = None
+    place_move: PlaceMove | None = None
+
+
 def decide_place(
-    current: Place | None,
-    declared: Place | None,
-    move: PlaceMove | None,
-    now: datetime,
-    *,
-    cooling_days: int,
-) -> tuple[Place | None, PlaceMove | None]:
-    """Return the place that counts, and the move that does not yet.
+    before: PlaceState, declared: Place | None, now: datetime, *, cooling_days: int
+) -> PlaceState:
+    """Return what counts once a place, or none, is declared at an instant, in whole seconds.
 
     Another place counts once a site has declared it for some days on end, and so does
     none: whoever hid the place for a day could declare another at once.
     """
+    place, since, move = before
+    now = now.replace(microsecond=0)
+    if place is None:
+        return PlaceState(declared, now) if declared else PlaceState()
     geonames_id = declared.geonames_id if declared else 0
-    if current is None or geonames_id == current.geonames_id:
-        return declared, None
+    if geonames_id == place.geonames_id:
+        return PlaceState(place, since)
     if move is None or move.geonames_id != geonames_id:
-        return current, PlaceMove(geonames_id=geonames_id, since=now)
-    is_over = now - move.since >= timedelta(days=cooling_days)
-    return (declared, None) if is_over else (current, move)
+        return PlaceState(place, since, PlaceMove(geonames_id=geonames_id, since=now))
+    if now < counts_from(move, cooling_days):
+        return before
+    return PlaceState(declared, now if declared else None)
+
+
+def counts_from(move: PlaceMove, cooling_days: int) -> datetime:
+    """Return from when on a move counts if it is declared until then."""
+    return move.since + timedelta(days=cooling_days)
 
 
 def cell_of(point: Point) -> str:

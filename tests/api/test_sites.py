@@ -15,7 +15,8 @@ def test_an_entry_has_exactly_the_documented_members(http: httpx.Client) -> None
     expect.members(
         site,
         f"{SUMMARY} description languages claimedUrl status conformance registeredAt"
-        " updatedAt changedAt provedAt documents actions conflicts",
+        " updatedAt changedAt provedAt documents actions conflicts placeSince placeMove"
+        " placeNotes",
     )
     assert site["host"] == "zaytoun-table.test"
     assert site["url"] == "https://zaytoun-table.test"
@@ -42,6 +43,8 @@ def test_an_entry_has_exactly_the_documented_members(http: httpx.Client) -> None
         for call in action["calls"]:
             expect.members(call, "format transport method target operation offOrigin")
     assert site["conflicts"] == []
+    assert (site["placeMove"], site["placeNotes"]) == (None, [])
+    expect.instant(site["placeSince"])
     assert site["capabilitiesSummary"] == [action["name"] for action in site["actions"]]
 
 

@@ -80,3 +80,6 @@ def test_a_profile_is_made_again_from_what_the_registry_tells(
     for host in LISTED:
         code, output = run_json("profile", host, "--registry", registry.origin)
         assert (code, output["same"], output["differences"]) == (0, True, []), output
+        [places] = output["places"]
+        assert places["place"]["since"] > 0
+        assert places["placeMove"] is None

@@ -3,22 +3,32 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from registry.db.engine.engines import Role
-from registry.db.sites import documents, probes, profiles
+from registry.db.sites import documents, notices, probes, profiles
 from registry.db.sites.documents import StoredDocument
 from registry.db.sites.probes import StoredProbe
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.profile import Profile, parse_profile
+from registry.records.generation import digest_profile
 from registry.sites.entry import SiteEntry
+from registry.sites.host import parse_host
 from registry.usecases.sites.list_site import summarise_probes
 from registry.usecases.sites.parse_site import FetchedBody
+from registry.usecases.sites.place_notes import read_place_notes
+from registry.usecases.sites.profile_material import (
+    ProfileMaterial,
+    find_profile,
+    read_material,
+)
 from tests.db.scene import (
     NOON,
     Scene,
     SiteOwner,
     body_of,
+    new_host,
     understood,
     wab,
     with_commands,
@@ -253,3 +263,78 @@ async def test_a_moved_place_counts_after_some_days_on_end(
     assert listed.place is not None
     assert listed.place.name == counting
     assert profile.place_id == listed.place.geonames_id
+    material = await material_of_site(scene, listed)
+    async with scene.crawler.connect() as connection:
+        stored = await profiles.profile_of(connection, listed.site_id)
+    assert stored is not None
+    assert find_profile(material, scene.lister, digest_profile(stored)) == profile
+
+
+async def material_of_site(scene: Scene, listed: SiteEntry) -> ProfileMaterial:
+    async with scene.engines[Role.API].connect() as connection:
+        return await read_material(
+            connection, listed.site_id, scene.clock(), allow_loopback=False
+        )
+
+
+def is_false(material: ProfileMaterial, scene: Scene) -> bool:
+    """Return whether an outsider says that it makes no profile at all."""
+    try:
+        find_profile(material, scene.lister, b"")
+    except ValueError as error:
+        return "its place" in str(error)
+    return False
+
+
+async def test_a_withheld_move_is_seen_and_the_owner_is_told(scene: Scene) -> None:
+    site = await scene.register()
+    await visit(scene, site, at(scene, site, in_city("Hamburg")))
+    scene.clock.advance(days=20)
+    listed = await visit(scene, site, at(scene, site, in_city("Berlin")))
+    material = await material_of_site(scene, listed)
+    move = material.place_move
+    assert move is not None
+    assert not is_false(material, scene)
+    replace_ = msgspec.structs.replace
+    lies = [
+        replace_(material, place_move=None),
+        replace_(material, place_move=replace_(move, geonames_id=1)),
+        replace_(material, place_move=replace_(move, since=move.since - 14 * 86_400)),
+        replace_(material, place=replace_(material.place, geonames_id=0)),
+        replace_(material, place=move),
+    ]
+    assert [is_false(lie, scene) for lie in lies] == [True] * len(lies)
+    for days in (13, 1):
+        scene.clock.advance(days=days)
+        await visit(scene, site, at(scene, site, in_city("Berlin")))
+    async with scene.engines[Role.API].connect() as connection:
+        rows = await notices.notices_of(connection, listed.site_id, 10)
+    told_of = {
+        row.notice.code: row.notice.detail
+        for row in rows
+        if row.notice.code.startswith("place")
+    }
+    assert told_of["place_waiting"].startswith("Hamburg DE counts in the ranking.")
+    assert "2026-12-24 12:00 UTC" in told_of["place_waiting"]
+    assert told_of["place_counting"] == "Berlin DE counts in the ranking."
+
+
+async def test_another_registration_of_the_publisher_elsewhere_is_noted(
+    scene: Scene,
+) -> None:
+    domain = new_host().name.replace("-", "") + ".example"
+    entries = []
+    for city in ("Hamburg", "Berlin", "Berlin"):
+        host = parse_host(f"{city.lower()}{len(entries)}.{domain}", test_hosts=True)
+        site = await scene.register(SiteOwner(host=host))
+        entries.append(await visit(scene, site, at(scene, site, in_city(city))))
+    async with scene.engines[Role.API].connect() as connection:
+        notes = [
+            await read_place_notes(connection, entry, [], scene.lister.gazetteer)
+            for entry in entries[:2]
+        ]
+    found_at = [[note.detail.partition(" of ")[0] for note in own] for own in notes]
+    assert found_at == [
+        [entries[1].host, entries[2].host],
+        [entries[0].host],
+    ]

@@ -188,6 +188,25 @@ async def test_crawl_lists_what_changed(visited: Visited) -> None:
     assert (await visited.document()).etag == '"2"'
 
 
+async def test_a_move_that_waited_counts_though_the_document_is_only_confirmed(
+    visited: Visited,
+) -> None:
+    for number, city in enumerate(("Hamburg", "Berlin"), 2):
+        provider = {**wab()["provider"], "location": {"city": city, "country": "DE"}}
+        visited.server.pages[DOCUMENT] = Page(
+            json.dumps({**wab(), "provider": provider}).encode(),
+            headers={"ETag": f'"{number}"'},
+        )
+        await visited.visit("crawl")
+    for days, counting in ((13, "Hamburg"), (1, "Berlin")):
+        visited.scene.clock.advance(days=days)
+        await visited.visit("crawl")
+        place = (await visited.scene.entry(visited.owner)).place
+        assert place is not None
+        assert place.name == counting
+        assert (await visited.profile()).place_id == place.geonames_id
+
+
 async def test_document_that_answers_304_counts_as_fetched(visited: Visited) -> None:
     await visited.visit("crawl")  # learns the entity tag
     first = await visited.document()

@@ -1,6 +1,7 @@
 """`audit profile`: a site's ranking profile, made again from its documents and probes."""
 
 import click
+import msgspec
 
 from registry.auditor.command import named_registry_option, run_audit, shown
 from registry.auditor.profiles.check_ranking import ProfileChecks
@@ -53,6 +54,12 @@ def profile(host: str, named: str | None, generation: str, *, as_json: bool) -> 
                 "same": bool(remade.profiles),
                 "differences": remade.differences,
                 "notChecked": remade.missing,
+                "places": [
+                    msgspec.to_builtins(
+                        {"place": own.place, "placeMove": own.place_move}
+                    )
+                    for own in remade.materials.values()
+                ],
             }
         )
     else:

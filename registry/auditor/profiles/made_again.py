@@ -24,11 +24,12 @@ TRIES, PAUSE_S = 4, 1.0
 class MadeAgain:
     """profiles: by site, that the generation commits to and their material gives.
 
-    differences: of those whose material gives another. missing: why
-    others could not be made.
+    materials: as served last. differences: of those whose material gives another.
+    missing: why others could not be made.
     """
 
     profiles: dict[int, Profile] = field(default_factory=dict)
+    materials: dict[int, ProfileMaterial] = field(default_factory=dict)
     differences: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
@@ -96,7 +97,9 @@ class ProfileMaker:
         for site_id, material in zip(site_ids, materials, strict=True):
             if isinstance(material, str):
                 remade.missing.append(f"{format_site_id(site_id)}: {material}")
-            elif profile := self._find(material, committed.digests[site_id]):
+                continue
+            remade.materials[site_id] = material
+            if profile := self._find(material, committed.digests[site_id]):
                 remade.profiles[site_id] = profile
             elif await self._has_changed(committed, material, site_id):
                 remade.missing.append(f"{material.host}: it has changed since")

@@ -118,6 +118,7 @@ class _Listing(msgspec.Struct):
     site: Site
     place: Place | None
     conflicts: tuple[ClaimConflict, ...] = ()
+    place_since: datetime | None = None
     place_move: PlaceMove | None = None
 
 
@@ -263,18 +264,18 @@ async def save_site(
     connection: Connection | Gathered, entry: SiteEntry, declarations: dict[str, Any]
 ) -> None:
     """Write the whole entry; `change_xid` tells followers that it changed."""
-    place = entry.place
+    state = entry.place_state
     values = {
         "site_id": entry.site_id,
         "host": entry.host,
         "registrable_domain": entry.registrable_domain,
         "status": entry.status,
         "seq": entry.seq,
-        "listing": _Listing(entry.site, place, entry.conflicts, entry.place_move),
+        "listing": _Listing(entry.site, conflicts=entry.conflicts, **state._asdict()),
         "declarations": declarations,
         "category": entry.site.category,
-        "city": place.name if place else None,
-        "country": place.country if place else None,
+        "city": state.place.name if state.place else None,
+        "country": state.place.country if state.place else None,
         "conformance": entry.conformance,
         "semantic_hash": entry.semantic_hash,
         "registered_at": entry.registered_at,
@@ -383,6 +384,7 @@ def _entry(row: Any) -> SiteEntry:
         seq=row.seq,
         site=listing.site,
         place=listing.place,
+        place_since=listing.place_since,
         place_move=listing.place_move,
         conflicts=listing.conflicts,
         conformance=row.conformance,

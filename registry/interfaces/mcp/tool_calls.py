@@ -38,6 +38,7 @@ from registry.interfaces.rest.sites.sites import (
     get_document,
     page_of_sites,
 )
+from registry.sites.entry import shown_place
 from registry.usecases.refusals import SITE_UNKNOWN
 from registry.usecases.search.search_query import SearchQuery
 
@@ -131,15 +132,16 @@ async def _get_site(caller: Caller, arguments: Json) -> Json:
     services = caller.services
     async with services.api.connect() as connection:
         entry = await find_registered(connection, host, test_hosts=services.test_hosts)
-    site, place = entry.site, entry.site.location
+    site = entry.site
+    city, country = shown_place(entry.place, site.location)
     actions = invocations_of(site.actions[:MOST_ACTIONS])
     members = {
         "site": entry.host,
         "name": site.name,
         "category": site.category,
         "description": shorten(site.description, 300),
-        "city": place.city if place else "",
-        "country": place.country if place else "",
+        "city": city,
+        "country": country,
         "trust": entry.trust_level,
         "conformance": entry.conformance,
         "formats": sorted({call.format for row in site.actions for call in row.calls}),

@@ -12,7 +12,6 @@ from typing import Annotated, Any
 import msgspec
 from litestar.types import Scope
 
-from registry.db.sites import documents
 from registry.errors import Refused
 from registry.formats.reading.call_targets import resolve_target
 from registry.formats.untrusted_text import NOTICE, neutralise_all
@@ -27,9 +26,8 @@ from registry.interfaces.rest.registration.challenges import (
 from registry.interfaces.rest.search.explained_ranking import explain_ranking
 from registry.interfaces.rest.search.search import answer_as_asked
 from registry.interfaces.rest.search.selections import SelectionRequest, save_selection
-from registry.interfaces.rest.sites.entry_views import view_site
 from registry.interfaces.rest.sites.lint_views import view_report
-from registry.interfaces.rest.sites.sites import find_registered
+from registry.interfaces.rest.sites.sites import find_registered, show_entry
 from registry.interfaces.wab.bridge_command import Json
 from registry.usecases.search.search_query import SearchQuery
 
@@ -80,8 +78,7 @@ async def _get_site(asker: Asker, data: Json) -> Any:
     host, services = convert_body(data, HostArguments).host, asker.services
     async with services.api.connect() as connection:
         entry = await find_registered(connection, host, test_hosts=services.test_hosts)
-        current = await documents.current_documents(connection, entry.site_id)
-    view = msgspec.to_builtins(view_site(entry, current))
+        view = msgspec.to_builtins(await show_entry(connection, services, entry))
     return {"notice": NOTICE, **neutralise_all(view)}
 
 

@@ -8,11 +8,14 @@ from litestar.params import FromPath
 
 from registry.db import labels
 from registry.db.engine.engines import Connection
-from registry.db.sites import documents, notices, probes
+from registry.db.sites import notices, probes
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.labels.label_views import view_disclosures
-from registry.interfaces.rest.sites.entry_views import view_site
-from registry.interfaces.rest.sites.sites import QUALITY_WINDOW, find_registered
+from registry.interfaces.rest.sites.sites import (
+    QUALITY_WINDOW,
+    find_registered,
+    show_entry,
+)
 from registry.interfaces.web.page_wording import describe_probes, describe_status
 from registry.interfaces.web.rendering import page
 from registry.ranking.policy import Policy
@@ -30,23 +33,21 @@ async def show_site(host: FromPath[str], services: Injected) -> Response[str]:
     async with services.api.connect() as connection:
         entry = await find_registered(connection, host, test_hosts=services.test_hosts)
         seen = await _read(connection, entry, policy, since=now - QUALITY_WINDOW)
+        site = await show_entry(connection, services, entry)
     async with services.auditor.connect() as connection:
         statements = await labels.told_at(connection, now, [entry.site_id])
     disclosures = view_disclosures(entry, now, statements.get(entry.site_id, ()), ())
-    return page("site.html", disclosures=disclosures, **seen)
+    return page("site.html", site=site, disclosures=disclosures, **seen)
 
 
 async def _read(
     connection: Connection, entry: SiteEntry, policy: Policy, *, since: datetime
 ) -> dict[str, Any]:
     site_id = entry.site_id
-    current = await documents.current_documents(connection, site_id)
     figures = summarise_probes(await probes.probes_since(connection, site_id, since))
     newest = await notices.notices_of(connection, site_id, NEWEST_NOTICES)
-    site = view_site(entry, current)
     return {
-        "site": site,
-        "standing": describe_status(site.status),
+        "standing": describe_status(entry.shown_status),
         "probes": describe_probes(figures, policy),
         "days": QUALITY_WINDOW // timedelta(days=1),
         "notices": [

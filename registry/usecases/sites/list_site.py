@@ -38,7 +38,11 @@ from registry.sites.label import Label
 from registry.sites.place import decide_place
 from registry.usecases.ids import Clock
 from registry.usecases.sites.declared import label_documented
-from registry.usecases.sites.notices import document_notices, make_notice
+from registry.usecases.sites.notices import (
+    document_notices,
+    make_notice,
+    place_notices,
+)
 from registry.usecases.sites.parse_site import ParsedSite
 
 QUALITY_WINDOW = timedelta(days=30)
@@ -124,7 +128,10 @@ class Lister:
                 before=before,
             )
             await notices.gather_notices(
-                writes, entry.site_id, _notices_of(update, before), update.now
+                writes,
+                entry.site_id,
+                [*_notices_of(update, before), *self._place_notices(update, entry)],
+                update.now,
             )
             listed.append(entry)
             formats = {document.format for document in update.understood.documents}
@@ -137,12 +144,14 @@ class Lister:
         await writes.carry_out(connection)
         return listed
 
+    def _place_notices(self, update: SiteUpdate, entry: SiteEntry) -> list[Notice]:
+        return place_notices(update.entry, entry, self.policy.place_cooling_days)
+
     def _listed(self, update: SiteUpdate) -> SiteEntry:
         entry, understood = update.entry, update.understood
-        place, place_move = decide_place(
-            entry.place,
+        placed = decide_place(
+            entry.place_state,
             self.gazetteer.locate(understood.site.location),
-            entry.place_move,
             update.now,
             cooling_days=self.policy.place_cooling_days,
         )
@@ -150,8 +159,7 @@ class Lister:
             entry,
             site=understood.site,
             conflicts=understood.listing.conflicts,
-            place=place,
-            place_move=place_move,
+            **placed._asdict(),
             conformance="strict" if understood.is_strict else "tolerated",
             updated_at=update.now,
             changed_at=last_change(

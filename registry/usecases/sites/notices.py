@@ -16,6 +16,8 @@ from registry.db.sites.documents import StoredDocument
 from registry.db.sites.listed_sites import StoredKey
 from registry.db.sites.notices import Notice
 from registry.identity.keys.key_trust import KeyState
+from registry.sites.entry import SiteEntry, shown_place
+from registry.sites.place import counts_from
 
 MAX_STANDING = 20
 MAX_DETAIL = 500
@@ -44,6 +46,8 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "listed_again": "The site is listed again",
         "unlisted": "The site is no longer listed",
         "moderated": "The registry moderated the site, or ended its moderation",
+        "place_waiting": "Another place is declared, and does not count yet",
+        "place_counting": "The place that is declared counts",
         "labelled": "An auditor said for reports what the site is",
         "key_cooling": "A new key stands beside the trusted one and waits",
         "key_recovering": "A new key is to replace those that are gone, and waits",
@@ -228,6 +232,24 @@ def key_notices(
             detail = f"The key {reference.kid}."
             notices.append(make_notice(code, detail, fix=fix, url=reference.source_url))
     return notices
+
+
+def place_notices(
+    before: SiteEntry, entry: SiteEntry, cooling_days: int
+) -> list[Notice]:
+    """Note a move that begins to wait, and one that waits no more."""
+    move = entry.place_move
+    city = " ".join(filter(None, shown_place(entry.place, entry.site.location)))
+    counting = f"{city or 'No city'} counts in the ranking."
+    if move is None:
+        ended = before.place_move is not None
+        return [make_notice("place_counting", counting)] * ended
+    if move == before.place_move:
+        return []
+    counts = f"{counts_from(move, cooling_days):%Y-%m-%d %H:%M} UTC"
+    detail = f"{counting} What the documents declare now does from {counts} on."
+    fix = "Declare the same until then; a place that changes meanwhile waits anew."
+    return [make_notice("place_waiting", detail, fix=fix)]
 
 
 def document_notices(

@@ -24,6 +24,7 @@ from registry.records.generation import digest_profile
 from registry.sites.entry import SiteEntry
 from registry.sites.host import parse_host
 from registry.sites.identifier import format_site_id, parse_site_id
+from registry.sites.place import Place, PlaceMove, PlaceState, decide_place
 from registry.sites.site import LocationClaim
 from registry.usecases.refusals import SITE_UNKNOWN
 from registry.usecases.sites.declared import declarations_from
@@ -32,7 +33,12 @@ from registry.usecases.sites.list_site import (
     Lister,
     summarise_probes,
 )
-from registry.usecases.sites.parse_site import FetchedBody, Registrant, parse_site
+from registry.usecases.sites.parse_site import (
+    FetchedBody,
+    ParsedSite,
+    Registrant,
+    parse_site,
+)
 
 
 class DocumentMaterial(msgspec.Struct, rename="camel", kw_only=True):
@@ -63,17 +69,26 @@ class DeclaredMaterial(msgspec.Struct, rename="camel", kw_only=True):
         return Declarations(**msgspec.structs.asdict(self))
 
 
+class PlaceMaterial(msgspec.Struct, rename="camel", kw_only=True):
+    """A city, 0 for none, that counts or is declared since an instant, if it is known."""
+
+    geonames_id: int
+    since: int | None
+
+
 class ProfileMaterial(msgspec.Struct, rename="camel", kw_only=True):
     """Material of a listed site's profile.
 
     changed_at: the last change that counts for freshness. allow_loopback: of a registry
-    for development. keys: that the site was proved by, as JWKs. probes: the newest first.
+    for development. place: that counts. place_move: that is declared and waits. keys: that the site was proved by, as JWKs. probes: the newest first.
     """
 
     id: str
     host: str
     changed_at: int
     allow_loopback: bool
+    place: PlaceMaterial
+    place_move: PlaceMaterial | None
     declared: DeclaredMaterial
     keys: tuple[dict[str, str], ...]
     documents: tuple[DocumentMaterial, ...]
@@ -119,6 +134,8 @@ def material_of(
         host=entry.host,
         changed_at=_seconds(entry.changed_at),
         allow_loopback=allow_loopback,
+        place=_place_material(entry.place, entry.place_since),
+        place_move=_move_material(entry.place_move),
         declared=_declared(declarations),
         keys=tuple(keys),
         documents=tuple(map(_document, documents)),
@@ -127,6 +144,19 @@ def material_of(
             for probe in probes
         ),
     )
+
+
+def _place_material(place: Place | None, since: datetime | None) -> PlaceMaterial:
+    return PlaceMaterial(
+        geonames_id=place.geonames_id if place else 0,
+        since=_seconds(since) if since else None,
+    )
+
+
+def _move_material(move: PlaceMove | None) -> PlaceMaterial | None:
+    if move is None:
+        return None
+    return PlaceMaterial(geonames_id=move.geonames_id, since=_seconds(move.since))
 
 
 def _declared(declarations: Declarations) -> DeclaredMaterial:
@@ -198,7 +228,7 @@ def _make(material: ProfileMaterial, lister: Lister) -> Profile:
         status="active",
         seq=0,
         site=parsed.site,
-        place=lister.gazetteer.locate(parsed.site.location),
+        **_place_of(material, parsed, now, lister)._asdict(),
         conformance="strict" if parsed.is_strict else "tolerated",
         semantic_hash=parsed.meaning,
         registered_at=now,
@@ -209,6 +239,28 @@ def _make(material: ProfileMaterial, lister: Lister) -> Profile:
     )
     formats = {document.format for document in parsed.documents}
     return lister.profile_of(entry, formats, ProbeFigures())
+
+
+def _place_of(
+    material: ProfileMaterial, parsed: ParsedSite, now: datetime, lister: Lister
+) -> PlaceState:
+    """Return the place as it is stated. now: when the documents were fetched last.
+
+    Raises: ValueError where what they declare by then does not leave it so.
+    """
+    counting, move = material.place, material.place_move
+    stated = PlaceState(
+        lister.gazetteer.place_of(counting.geonames_id),
+        None if counting.since is None else _instant(counting.since),
+        PlaceMove(geonames_id=move.geonames_id, since=_instant(move.since or 0))
+        if move
+        else None,
+    )
+    declared = lister.gazetteer.locate(parsed.site.location)
+    days = lister.policy.place_cooling_days
+    if decide_place(stated, declared, now, cooling_days=days) != stated:
+        raise ValueError("its place is not the one that its documents leave it")
+    return stated
 
 
 def _body(document: DocumentMaterial) -> FetchedBody:

@@ -1,8 +1,18 @@
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.sites.place import Point, cell_of, centroid_of, distance_km
+from registry.sites.place import (
+    Place,
+    PlaceState,
+    Point,
+    cell_of,
+    centroid_of,
+    decide_place,
+    distance_km,
+)
 
 AMMAN = Point(31.95522, 35.94503)
 NASHVILLE = Point(36.12, -86.67)
@@ -72,3 +82,35 @@ def test_distance_is_a_metric(a, b, c):
     assert distance_km(a, b) == pytest.approx(distance_km(b, a), abs=1e-6)
     assert 0 <= distance_km(a, b) <= 20015.2
     assert distance_km(a, c) <= distance_km(a, b) + distance_km(b, c) + 1e-3
+
+
+CITIES = [
+    None,
+    *(
+        Place(geonames_id=number, name=f"city {number}", country="JO", point=AMMAN)
+        for number in (1, 2, 3)
+    ),
+]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 20), st.sampled_from(CITIES)), max_size=12),
+)
+def test_a_place_moves_only_after_it_was_declared_for_some_days_on_end(visits):
+    """Whoever declares a city anew each day gains none; the first one counts at once."""
+    now = datetime(2026, 11, 20, tzinfo=UTC)
+    state, same_since, last = (
+        decide_place(PlaceState(), CITIES[1], now, cooling_days=14),
+        now,
+        CITIES[1],
+    )
+    assert state == PlaceState(CITIES[1], now)
+    for days, declared in visits:
+        now += timedelta(days=days)
+        same_since = same_since if declared == last else now
+        before, last = state.place, declared
+        state = decide_place(state, declared, now, cooling_days=14)
+        if state.place != before and before is not None:
+            assert state.place == declared
+            assert now - same_since >= timedelta(days=14)
+        assert (state.place == declared) == (state.place_move is None)

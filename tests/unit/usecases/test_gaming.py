@@ -17,9 +17,11 @@ from registry.index.query.search import RankedSite, prepare_query, search
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.profile import Profile
+from registry.ranking.quality import ProbeFigures
 from registry.sites.action import Action
+from registry.sites.entry import SiteEntry
 from registry.sites.gazetteer import Gazetteer
-from registry.sites.place import cell_of
+from registry.sites.place import cell_of, decide_place
 from registry.sites.site import LocationClaim
 from registry.usecases.reports.shadow import maker_of
 from registry.usecases.sites.list_site import Lister
@@ -60,6 +62,14 @@ class Town:
             make(town_listing(member, FIRST + number, self._lister))
             for number, member in enumerate(members)
         ]
+
+    def entry(self, member: Member) -> SiteEntry:
+        return town_listing(member, FIRST, self._lister).entry
+
+    def score_of(self, entry: SiteEntry, city: tuple[str, str]) -> int:
+        profile = self._lister.profile_of(entry, {"wab"}, ProbeFigures())
+        answer = self.ask([profile], REQUESTS[0], city)
+        return next(row.score for row in answer if FIRST in (row.site_id, *row.sharing))
 
     def ask(
         self, joining: Sequence[Profile], text: str, city: tuple[str, str] | None
@@ -160,6 +170,20 @@ def gains(town: Town, members: Sequence[Member], text: str) -> list[float]:
         ]
         scores.append(own[0] / 1e6 if own else 0.0)
     return scores
+
+
+def test_a_city_that_is_declared_anew_each_day_gains_nothing(
+    town: Town, gazetteer: Gazetteer
+) -> None:
+    home, away = ("Amman", "JO"), ("Berlin", "DE")
+    berlin = gazetteer.locate(LocationClaim(city=away[0], country=away[1]))
+    entry = town.entry(replace(HONEST, host="own.com"))
+    lent = decide_place(
+        entry.place_state, berlin, NOW, cooling_days=P.place_cooling_days
+    )
+    moved = replace(entry, **lent._asdict())
+    for city in (home, away):
+        assert town.score_of(moved, city) == town.score_of(entry, city) > 0
 
 
 def with_actions(*more: Action) -> Member:

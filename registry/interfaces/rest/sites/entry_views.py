@@ -1,5 +1,6 @@
 """Views of a site's entry: in short, whole, with its documents and actions."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,9 @@ from registry.formats.document import DocumentOrigin as DeclaredProvenance
 from registry.interfaces.rest.wire_model import WireModel, to_second
 from registry.sites.action import Action
 from registry.sites.entry import ClaimConflict, SiteEntry
-from registry.sites.summary import SiteSummary, summary_of
+from registry.sites.place import counts_from
+from registry.sites.place_note import PlaceNote
+from registry.sites.summary import City, SiteSummary, summary_of
 
 if TYPE_CHECKING:  # the command `lint` shows entries without a database
     from registry.db.sites.documents import StoredDocument
@@ -111,11 +114,24 @@ class ConflictView(WireModel):
     claims: tuple[ClaimView, ...]
 
 
+class PlaceMoveView(WireModel):
+    """A city, or null, that documents declare since then and that does not count yet.
+
+    counts_from: if it is declared until then.
+    """
+
+    location: City | None
+    since: datetime
+    counts_from: datetime
+
+
 class SiteView(SiteSummary, frozen=True):
     """The entry of WAB §9.3, and ours. url is the crawled origin.
 
     status: active, unverified; unlisted, while no document counts; quarantined or
-    delisted by the registry.
+    delisted by the registry. placeSince: since when the location counts, as far as it is
+    known; placeMove: another that is declared meanwhile; placeNotes: evidence against
+    the location, which no score knows.
     """
 
     description: str
@@ -130,6 +146,9 @@ class SiteView(SiteSummary, frozen=True):
     documents: tuple[DocumentSummary, ...]
     actions: tuple[ActionView, ...]
     conflicts: tuple[ConflictView, ...]
+    place_since: datetime | None
+    place_move: PlaceMoveView | None
+    place_notes: tuple[PlaceNote, ...]
 
 
 class SitePage(WireModel):
@@ -169,7 +188,13 @@ def view_provenance(provenance: DeclaredProvenance) -> Provenance:
     return msgspec.convert(provenance, Provenance, from_attributes=True)
 
 
-def view_site(entry: SiteEntry, documents: list["StoredDocument"]) -> SiteView:
+def view_site(
+    entry: SiteEntry,
+    documents: Sequence["StoredDocument"],
+    place_notes: tuple[PlaceNote, ...],
+    cooling_days: int,
+) -> SiteView:
+    """cooling_days: that a moved place waits."""
     site = entry.site
     return SiteView(
         **msgspec.structs.asdict(summary_of(entry.short)),
@@ -185,6 +210,19 @@ def view_site(entry: SiteEntry, documents: list["StoredDocument"]) -> SiteView:
         documents=tuple(_document_summary(document) for document in documents),
         actions=tuple(view_action(action) for action in site.actions),
         conflicts=tuple(view_conflict(conflict) for conflict in entry.conflicts),
+        place_since=entry.place_since,
+        place_move=_place_move(entry, cooling_days),
+        place_notes=place_notes,
+    )
+
+
+def _place_move(entry: SiteEntry, cooling_days: int) -> PlaceMoveView | None:
+    move, declared = entry.place_move, entry.site.location
+    if move is None:
+        return None
+    city = City(city=declared.city, country=declared.country) if declared else None
+    return PlaceMoveView(
+        location=city, since=move.since, counts_from=counts_from(move, cooling_days)
     )
 
 

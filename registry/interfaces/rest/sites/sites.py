@@ -24,6 +24,7 @@ from registry.sites.entry import SiteEntry
 from registry.sites.host import Host, parse_host
 from registry.sites.summary import summary_of
 from registry.usecases.refusals import SITE_UNKNOWN, SITE_WITHDRAWN
+from registry.usecases.sites.place_notes import read_place_notes
 
 QUALITY_WINDOW = timedelta(days=30)
 
@@ -128,8 +129,7 @@ async def get_site(
         entry = await find_registered(connection, host, test_hosts=services.test_hosts)
         if form == "wab-entry":
             return entry_views.view_wab_entry(entry)
-        current = await documents.current_documents(connection, entry.site_id)
-    return entry_views.view_site(entry, current)
+        return await show_entry(connection, services, entry)
 
 
 @get(
@@ -217,6 +217,15 @@ async def get_quality(
             kind: outcome_to_second(outcome) for kind, outcome in outcomes.items()
         },
     )
+
+
+async def show_entry(
+    connection: Connection, services: Services, entry: SiteEntry
+) -> entry_views.SiteView:
+    current = await documents.current_documents(connection, entry.site_id)
+    place_notes = await read_place_notes(connection, entry, current, services.gazetteer)
+    policy = services.searcher.follower.policy
+    return entry_views.view_site(entry, current, place_notes, policy.place_cooling_days)
 
 
 def parse_site_host(text: str, *, test_hosts: bool) -> Host:
