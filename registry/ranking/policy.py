@@ -14,21 +14,19 @@ from typing import Any
 
 import rfc8785
 
-from registry.ranking.word_lists.spelling_lists import (
-    CLOSED_WORDS,
-    COMPOUND_PARTS,
-    LINKING_PARTS,
-    NAME_PARTS,
-    SPELLED_WORDS,
-    SPLIT_WORDS,
-)
 from registry.ranking.word_lists.vocabulary import (
     ACT_WORDS,
     ASKING_WORDS,
+    CLOSED_WORDS,
+    COMPOUND_PARTS,
     EVERYDAY_WORDS,
     GENERIC_WORDS,
+    LINKING_PARTS,
+    NAME_PARTS,
     NON_LOCAL_CATEGORIES,
     REAL_WORDS,
+    SPELLED_WORDS,
+    SPLIT_WORDS,
     STOP_WORDS,
     TRADE_WORDS,
 )

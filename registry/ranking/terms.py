@@ -23,7 +23,7 @@ import Stemmer
 from registry.ranking.letters import fold, readable, script_of
 from registry.ranking.memo import Memo
 from registry.ranking.policy import Policy
-from registry.ranking.word_lists.spelling_lists import SPLIT_WORDS
+from registry.ranking.word_lists.vocabulary import SPLIT_WORDS
 
 LONGEST = 64
 """Letters of a word; longer runs are passed through as they are, to keep caches small."""

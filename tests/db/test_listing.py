@@ -322,19 +322,16 @@ async def test_a_withheld_move_is_seen_and_the_owner_is_told(scene: Scene) -> No
 async def test_another_registration_of_the_publisher_elsewhere_is_noted(
     scene: Scene,
 ) -> None:
-    domain = new_host().name.replace("-", "") + ".example"
+    domain = new_host().name.replace("-", "").replace(".test", ".com")
     entries = []
     for city in ("Hamburg", "Berlin", "Berlin"):
         host = parse_host(f"{city.lower()}{len(entries)}.{domain}", test_hosts=True)
-        site = await scene.register(SiteOwner(host=host))
+        site = await scene.register(host=host)
         entries.append(await visit(scene, site, at(scene, site, in_city(city))))
     async with scene.engines[Role.API].connect() as connection:
         notes = [
             await read_place_notes(connection, entry, [], scene.lister.gazetteer)
             for entry in entries[:2]
         ]
-    found_at = [[note.detail.partition(" of ")[0] for note in own] for own in notes]
-    assert found_at == [
-        [entries[1].host, entries[2].host],
-        [entries[0].host],
-    ]
+    hosts = [{note.detail.partition(" of ")[0] for note in own} for own in notes]
+    assert hosts == [{entries[1].host, entries[2].host}, {entries[0].host}]

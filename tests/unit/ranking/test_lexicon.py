@@ -10,7 +10,7 @@ from registry.ranking.policy import DEFAULT_POLICY, FULL, POLICIES, Policy
 from registry.ranking.profile import Profile
 from registry.ranking.relevance import ParsedQuery, parse_query, parse_word_by_word
 from registry.ranking.terms import typed_words
-from registry.ranking.word_lists.spelling_lists import SPLIT_WORDS
+from registry.ranking.word_lists.vocabulary import SPLIT_WORDS
 from registry.ranking.words.lexicon import (
     Lexicon,
     distance,
