@@ -1,17 +1,18 @@
 """Documents about MCP servers: server cards, `server.json`, website manifests.
 
 A thin adapter for `/.well-known/mcp.json`, `mcp/server-card.json` and `server.json`, in
-the shapes in which they are found; none is compared with its specification. Resources
-and prompts are no actions.
+the shapes in which they are found; compared with its specification is what declares its
+published schema. Resources and prompts are no actions.
 """
 
 from collections.abc import Iterator
 from itertools import islice
 
 from registry.formats.document import MAX_ACTIONS, Document
-from registry.formats.neighbours.mcp_schema import PUBLISHED, SERVER_JSON
+from registry.formats.neighbours.mcp_schema import PUBLISHED, SPECIFICATIONS
 from registry.formats.reading.action_list import gather
 from registry.formats.reading.claims import read_address, read_languages
+from registry.formats.reading.conformance import Specification
 from registry.formats.reading.gating import read_auth
 from registry.formats.reading.methods import read_method
 from registry.formats.reading.name_folding import fold_word
@@ -143,15 +144,15 @@ def _dialect_of(raw: JsonObject) -> str:
 
 def read_mcp(document: Reader) -> Document:
     body = _body_of(document)
-    is_judged = _is_published(document.members)
-    if is_judged:
-        SERVER_JSON.compare(document)
+    specification = _specification_of(document.members)
+    if specification:
+        specification.compare(document)
     servers = [body, *_listed_servers(body)]
     endpoints = [_endpoint_of(server) for server in servers]
     if body is not document:
         endpoints[0] = endpoints[0] or document.target("path", *_ADDRESSES)
     actions = gather(islice(_read_all(servers, endpoints), 2 * MAX_ACTIONS))
-    if not is_judged:  # a server.json lists none: the server tells them
+    if not specification:  # neither has to list any: the server tells them
         note_if_empty(document, actions)
     info = body.child("serverInfo", "server")
     return document.log.conclude(
@@ -168,7 +169,7 @@ def read_mcp(document: Reader) -> Document:
         ),
         raw=document.members,
         references=tuple(dict.fromkeys(url for url in endpoints if url)),
-        is_judged=is_judged,
+        is_judged=specification is not None,
     )
 
 
@@ -179,14 +180,12 @@ def _read_all(
         yield from _read_actions(server, endpoint or "")
 
 
-def _is_published(raw: JsonObject) -> bool:
-    """Return whether it declares the schema of the MCP registry's `server.json`."""
+def _specification_of(raw: JsonObject) -> Specification | None:
     schema = raw.get("$schema")
-    return (
-        isinstance(schema, str)
-        and schema.startswith(PUBLISHED)
-        and schema.endswith("/server.schema.json")
-    )
+    if not isinstance(schema, str) or not schema.startswith(PUBLISHED):
+        return None
+    endings = (ending for ending in SPECIFICATIONS if schema.endswith(ending))
+    return SPECIFICATIONS.get(next(endings, ""))
 
 
 def _body_of(document: Reader) -> Reader:

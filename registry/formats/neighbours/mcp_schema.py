@@ -1,5 +1,6 @@
-"""Schema of `server.json` as the MCP registry publishes it, version 2025-12-11."""
+"""Schemas of `server.json`, version 2025-12-11 of the MCP registry, and of SEP-1649's card."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from registry.formats.reading.conformance import Specification
@@ -52,3 +53,22 @@ SERVER_JSON = Specification(
         remotes={"type": "array", "items": _REMOTE},
     )
 )
+SERVER_CARD = Specification(
+    _object(
+        *("version", "protocolVersion", "serverInfo", "transport", "capabilities"),
+        version=_FILLED,
+        protocolVersion=_FILLED,
+        serverInfo=_object("name", "version", name=_FILLED, version=_FILLED),
+        transport=_object(
+            *("type", "endpoint"),
+            type={"type": "string", "enum": ["streamable-http", "sse", "stdio"]},
+            endpoint=_FILLED,
+        ),
+        capabilities=_object(),
+    )
+)
+SPECIFICATIONS: Mapping[str, Specification] = {
+    "/server.schema.json": SERVER_JSON,
+    "/mcp-server-card/v1.json": SERVER_CARD,
+}
+"""Specification of a document by the end of the `$schema` that it declares."""

@@ -27,7 +27,11 @@ def server_card(origin: str) -> Json:
         "serverInfo": {"name": "fair-registry", "title": TITLE, "version": _version()},
         "description": ABOUT,
         "documentationUrl": f"{origin}/openapi",
-        "transport": {"type": "streamable-http", "url": f"{origin}/mcp"},
+        "transport": {
+            "type": "streamable-http",
+            "endpoint": f"{origin}/mcp",
+            "url": f"{origin}/mcp",
+        },
         "capabilities": {"tools": {}, "resources": {}, "prompts": {}},
         "authentication": {"required": False, "schemes": ["bearer"]},
         "instructions": INSTRUCTIONS,

@@ -341,3 +341,31 @@ def test_a_server_json_is_compared_with_the_schema_that_it_names(
     document = read({**PUBLISHED, **changes})
     pointers = {row.pointer for row in document.deviations}
     assert pointer in pointers if pointer else document.conformance == "strict"
+
+
+PUBLISHED_CARD = {
+    "$schema": "https://static.modelcontextprotocol.io/schemas/mcp-server-card/v1.json",
+    "version": "1.0",
+    "protocolVersion": "2025-11-25",
+    "serverInfo": {"name": "wetter", "version": "1"},
+    "transport": {"type": "streamable-http", "endpoint": "https://site.example/mcp"},
+    "capabilities": {"tools": {}},
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "faults"),
+    [
+        ({}, set()),
+        ({"tools": [TOOL]}, set()),
+        ({"serverInfo": {"name": "wetter"}}, {"/serverInfo/version"}),
+        ({"transport": {"type": "pigeon"}}, {"/transport/type", "/transport/endpoint"}),
+        ({"capabilities": []}, {"/capabilities"}),
+    ],
+)
+def test_a_card_that_names_its_schema_is_compared_with_it(
+    changes: dict[str, Any], faults: set[str], read: Read
+) -> None:
+    document = read({**PUBLISHED_CARD, **changes})
+    assert {pointer for pointer, _ in _rules(document)} == faults
+    assert document.conformance == ("tolerated" if faults else "strict")
