@@ -35,7 +35,7 @@ from registry.terminal.output import json_option, tell, tell_figures
 PORT = 8193
 FLOOD_CLIENTS = 4
 WAIT_S = TIMEOUT_S / 4
-"""Seconds that a command should wait for those before it."""
+"""Wait of a command, in seconds, for those before it."""
 FIRST_UNDER_WAY = 16
 
 
@@ -74,7 +74,7 @@ class _Tally:
 
 
 class Gate:
-    """Lets as many be under way at once as ended within the last WAIT_S seconds.
+    """Gate that lets as many be under way at once as ended within the last WAIT_S seconds.
 
     So each waits about that long (Little's law), however slow the machine is.
     """
@@ -107,7 +107,7 @@ class Gate:
 
 
 class Ping(NamedTuple):
-    """One message of a flood. code: of its error, or "success"."""
+    """Message of a flood. code: of its error, or "success"."""
 
     sent_at: float
     ended_at: float
