@@ -44,8 +44,11 @@ _NORMAL_MOST = np.float32(1 << 16)  # of what is normalised
 _SUM_UNIT = np.float32(1 << 12)  # of what is summed
 _STEPS = 512  # of the table, from one whole number to the next
 _TANH_END = 8
-_STORED_MOST = 3072
+_STORED_MOST = 6144
 """Pieces, of 6.7 KB each."""
+_SILENCE = -1
+"""Number of what is before, between and behind texts."""
+_HALVES_UNIT = np.float32(2.0**112)  # 2^(127 - 15), between the biases of exponents
 
 
 def _tanh_table() -> npt.NDArray[np.int64]:
@@ -115,7 +118,7 @@ class _Convolution:
 
 
 class SentenceLayers:
-    """Shared by threads, and read-only but for its memo of pieces."""
+    """Used by one thread at a time, as its memo of pieces changes."""
 
     def __init__(self, weights: Weights) -> None:
         """weights: those of the published file, by their names there."""
@@ -129,6 +132,7 @@ class SentenceLayers:
             [n for width in _NEIGHBOURS for n in (_CHANNELS, width * _CHANNELS)]
         )
         self._stored: dict[int, Halves] = {}
+        self._silent = np.zeros(self._widths[-1], np.float16)
         self._inner_norm = (
             np.concatenate([*_floats(weights, *(f"ln_g{n}" for n in _NEIGHBOURS))]),
             np.concatenate([*_floats(weights, *(f"ln_b{n}" for n in _NEIGHBOURS))]),
@@ -145,52 +149,48 @@ class SentenceLayers:
 
         texts: the numbers of their pieces, at least one a text.
         """
-        pieces = np.fromiter(chain.from_iterable(texts), np.int64)
-        lengths = np.array([len(text) for text in texts])
-        ends = np.cumsum(lengths)
-        features = self._features(pieces, _windows(ends - lengths, lengths))
+        lengths = np.array(list(map(len, texts)))
         # Whole numbers in 64-bit fractions: exact in any order.
-        units = np.rint(features * _SUM_UNIT)
-        sums = [
-            text.sum(axis=0, dtype=np.float64) for text in np.split(units, ends[:-1])
-        ]
-        summed = (np.array(sums) / _SUM_UNIT).astype(np.float32)
+        units = np.rint(self._features(texts) * _SUM_UNIT)
+        starts = np.cumsum(lengths) - lengths
+        sums = np.add.reduceat(units, starts, axis=0, dtype=np.float64)
+        summed = (sums / _SUM_UNIT).astype(np.float32)
         counts = lengths.astype(np.float32)[:, None]
         inputs = self._dense["cnn_W"](summed) + counts * self._sum_bias
         scaled = (inputs / np.sqrt(counts)).astype(np.float32)
         return self._outputs(scaled)
 
-    def _features(
-        self, pieces: npt.NDArray[np.int64], windows: npt.NDArray[np.int64]
-    ) -> Floats:
-        distinct, number = np.unique(pieces, return_inverse=True)
-        silence = np.zeros(self._widths[-1], np.float16)
-        inner = np.array([*self._effects_of(distinct.tolist()), silence]).astype(
-            np.float32
-        )
-        # The row after the last is what is beyond a text.
-        beside = np.append(number, len(distinct))[windows]
+    def _features(self, texts: Sequence[Sequence[int]]) -> Floats:
+        """Return shape (pieces of all texts, channels)."""
+        gap = [_SILENCE] * _REACH
+        rows = [*gap, *chain.from_iterable([*text, *gap] for text in texts)]
+        numbers = np.array(rows[_REACH:-_REACH])
+        speaking = numbers != _SILENCE
+        inner = _widened(np.array(self._effects_of(rows)))
         parts = np.split(inner, self._widths[:-1], axis=1)
         convolved = [
-            _convolve(inputs[number], effects, beside, windows, convolution)
+            _convolve(inputs, effects, ~speaking, convolution)[speaking]
             for inputs, effects, convolution in zip(
                 parts[::2], parts[1::2], self._convolutions, strict=True
             )
         ]
-        embedded = self._embed(pieces)
+        embedded = self._embed(numbers[speaking])
         return _normalise(np.concatenate([embedded, *convolved], axis=1), *self._norm)
 
     def _effects_of(self, pieces: list[int]) -> list[Halves]:
         """Return of each piece, by convolution: its inputs, what it says to neighbours."""
-        stored = {piece: self._stored.get(piece) for piece in pieces}
-        new = [piece for piece, row in stored.items() if row is None]
-        if new:
-            rows = dict(zip(new, self._compute_effects(np.array(new)), strict=True))
-            if len(self._stored) + len(rows) > _STORED_MOST:
-                self._stored.clear()
-            self._stored.update(rows)
-            stored.update(rows)
-        return [row for row in stored.values() if row is not None]
+        stored = self._stored
+        rows = {piece: stored[piece] for piece in pieces if piece in stored}
+        rows[_SILENCE] = self._silent
+        if new := [piece for piece in dict.fromkeys(pieces) if piece not in rows]:
+            rows.update(zip(new, self._compute_effects(np.array(new)), strict=True))
+        for piece, row in rows.items():  # the last ones last
+            stored.pop(piece, None)
+            stored[piece] = row
+        if len(stored) > _STORED_MOST:
+            for piece in list(stored)[:-_STORED_MOST]:
+                del stored[piece]
+        return list(map(rows.__getitem__, pieces))
 
     def _compute_effects(self, pieces: npt.NDArray[np.int64]) -> Halves:
         embedded = self._embed(pieces)
@@ -225,38 +225,45 @@ class SentenceLayers:
 def _convolve(
     inputs: Floats,
     effects: Floats,
-    beside: npt.NDArray[np.int64],
-    windows: npt.NDArray[np.int64],
+    silent: npt.NDArray[np.bool_],
     convolution: _Convolution,
 ) -> Floats:
     """Add to each piece what its neighbours say, twice.
 
-    effects: of distinct pieces, on each neighbour, then a row of nothing. beside: rows of
-    `effects` by piece and neighbour. windows: rows of `inputs`.
+    inputs, effects: a row for each piece, zero for silent ones; effects on each
+    neighbour side by side. silent: of all rows but the first and last _REACH, and so is
+    what is returned.
     """
-    start = _REACH - convolution.before
-    own = slice(start, start + convolution.width)
+    start, count = _REACH - convolution.before, len(silent)
+    total = np.repeat(convolution.first[1][None], count, axis=0)
     by_neighbour = np.split(effects, convolution.width, axis=1)
-    total = np.repeat(convolution.first[1][None], len(inputs), axis=0)
-    for rows, effect in zip(beside[:, own].T, by_neighbour, strict=True):
-        total += effect[rows]  # in this order: sums of fractions
-    outputs = inputs + _positive(total)
+    for row, effect in enumerate(by_neighbour, start):
+        total += effect[row : row + count]  # in this order: sums of fractions
+    outputs = np.zeros(inputs.shape, np.float32)
+    own = outputs[_REACH:-_REACH]
+    np.add(inputs[_REACH:-_REACH], _positive(total), out=own)
+    own[silent] = 0
+    row_bytes = outputs.strides[0]
+    neighbours: Floats = np.ndarray(  # rows that overlap
+        (count, convolution.width * _CHANNELS),
+        np.float32,
+        outputs,
+        start * row_bytes,
+        (row_bytes, outputs.itemsize),
+    )
     dense, bias = convolution.second
-    padded = np.concatenate([outputs, np.zeros((1, _CHANNELS), np.float32)])
-    neighbours = padded[windows[:, own]].reshape(len(inputs), -1)
-    added: Floats = outputs + _positive(dense(neighbours) + bias)
+    added: Floats = own + _positive(dense(neighbours) + bias)
     return added
 
 
-def _windows(
-    starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
-    """Return each piece's neighbours; what is beyond its text is the row after the last."""
-    count = int(lengths.sum())
-    beside = np.arange(count)[:, None] + np.arange(-_REACH, _REACH + 1)
-    first = np.repeat(starts, lengths)[:, None]
-    behind = np.repeat(starts + lengths, lengths)[:, None]
-    return np.where((beside >= first) & (beside < behind), beside, count)
+def _widened(halves: Halves) -> Floats:
+    """Return the same fractions in 32 bits, in a seventh of the time of `astype`."""
+    bits = halves.view(np.int16).astype(np.int32)
+    bits <<= 13
+    bits &= ~0x70000000  # the exponent's two lowest bits are where the sign was spread
+    fractions = bits.view(np.float32)
+    fractions *= _HALVES_UNIT
+    return fractions
 
 
 def _normalise(inputs: Floats, weights: Floats, biases: Floats) -> Floats:

@@ -2,10 +2,13 @@
 
 import hashlib
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
+from registry.ranking.encoders import sentence_layers
 from registry.ranking.encoders.sentence_encoder import (
     SentenceEncoder,
     load_sentence_encoder,
@@ -18,6 +21,7 @@ from registry.ranking.encoders.sentence_layers import (
     make_dense,
 )
 from registry.ranking.encoders.sentence_pieces import BEGIN, END
+from registry.ranking.encoders.vectors import scale_to_length
 
 TEXTS = [
     "book a table for two tonight",
@@ -88,6 +92,42 @@ def test_a_text_does_not_depend_on_its_neighbours(
     together = sentences.layers(texts)
     for text, outputs in zip(texts, together, strict=True):
         assert sentences.layers([text]).tobytes() == outputs.tobytes()
+
+
+def test_rows_that_are_stored_no_longer_are_computed_again(
+    sentences: SentenceEncoder, texts: list[list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outputs = sentences.layers(texts)
+    monkeypatch.setattr("registry.ranking.encoders.sentence_layers._STORED_MOST", 7)
+    for _ in range(2):
+        assert sentences.layers(texts).tobytes() == outputs.tobytes()
+        assert len(sentences.layers._stored) == 7
+    sentences.layers([texts[-1]])
+    assert list(sentences.layers._stored)[-3:] == texts[-1]
+
+
+def test_halves_become_the_same_fractions_in_32_bits() -> None:
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    finite = halves[np.isfinite(halves)]
+    widened = sentence_layers._widened(finite)
+    assert widened.tobytes() == finite.astype(np.float32).tobytes()
+
+
+def test_threads_that_wait_are_encoded_at_once(
+    sentences: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [f"{text}, please" for text in TEXTS]
+    alone = [sentences.layers([sentences.pieces.numbers(text, 96)]) for text in texts]
+    layers = Mock(wraps=sentences.layers)
+    monkeypatch.setattr(sentences, "layers", layers)
+    with ThreadPoolExecutor(len(texts)) as threads:
+        with sentences._turn:
+            vectors = [threads.submit(sentences.encode, [text], 96) for text in texts]
+            while len(sentences._waiting) < len(texts):
+                pass
+        for vector, own in zip(vectors, alone, strict=True):
+            assert (vector.result() == scale_to_length(own.astype(float))).all()
+    assert layers.call_count == 1
 
 
 def test_texts_of_one_meaning_are_near_in_any_language(
