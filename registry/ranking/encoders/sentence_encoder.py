@@ -10,12 +10,9 @@ would otherwise count as likeness, and for phrases less than for sentences.
 """
 
 import hashlib
-from collections import deque
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
-from itertools import chain
 from pathlib import Path
-from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
@@ -24,9 +21,6 @@ from registry.ranking.encoders.sentence_layers import TANH, WIDTH, SentenceLayer
 from registry.ranking.encoders.sentence_pieces import SentencePieces
 from registry.ranking.encoders.vectors import LENGTH, scale_to_length
 
-_Text = tuple[str, int]
-"""A text, and how many of its pieces are read."""
-_Vectors = dict[_Text, npt.NDArray[np.float32]]
 AXES = 160
 MEAN_LENGTH = LENGTH * 2 // 5
 """Length of the mean of outputs that are LENGTH long each."""
@@ -38,7 +32,7 @@ _AT_ONCE = 384
 
 
 class SentenceEncoder:
-    """Shared by threads."""
+    """Shared and read-only after its load."""
 
     def __init__(
         self,
@@ -53,9 +47,7 @@ class SentenceEncoder:
         self.layers = layers
         self._projection = projection[:, :AXES].astype(np.float64)
         self._mean = scale_to_length(projection[:, AXES].astype(float), MEAN_LENGTH)
-        self._stored: _Vectors = {}
-        self._turn = Lock()
-        self._waiting: deque[tuple[Sequence[_Text], _Vectors]] = deque()
+        self._stored: dict[tuple[str, int], npt.NDArray[np.float32]] = {}
 
     def project(self, outputs: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
         """Return what the outputs of texts have in common, shape (AXES,), LENGTH long.
@@ -75,33 +67,15 @@ class SentenceEncoder:
         """
         keys = [(text, pieces_most) for text in texts]
         stored = {key: self._stored[key] for key in keys if key in self._stored}
-        if new := [key for key in dict.fromkeys(keys) if key not in stored]:
-            stored.update(self._encode_in_turn(new))
+        new = [key for key in dict.fromkeys(keys) if key not in stored]
+        stored.update(zip(new, self._encode(new), strict=True))
         if len(self._stored) > _STORED_MOST:
             self._stored.clear()
         self._stored.update({key: stored[key] for key in new if len(key[0]) < _LONG})
         vectors = [stored[key] for key in keys]
         return np.array(vectors, np.float32).reshape(len(texts), WIDTH)
 
-    def _encode_in_turn(self, texts: Sequence[_Text]) -> _Vectors:
-        """Encode them together with those of all waiting threads: weights are read once.
-
-        A thread before may have done so by the time that it is this one's turn.
-        """
-        vectors: _Vectors = {}
-        self._waiting.append((texts, vectors))
-        with self._turn:
-            waiting = [self._waiting.popleft() for _ in range(len(self._waiting))]
-            distinct = list(
-                dict.fromkeys(chain.from_iterable(own for own, _ in waiting))
-            )
-            encoded = dict(zip(distinct, self._encode(distinct), strict=True))
-            for own, encoded_own in waiting:
-                encoded_own.update({text: encoded[text] for text in own})
-            # Empty if whoever encoded them failed.
-            return vectors or dict(zip(texts, self._encode(texts), strict=True))
-
-    def _encode(self, texts: Sequence[_Text]) -> npt.NDArray[np.float32]:
+    def _encode(self, texts: Sequence[tuple[str, int]]) -> npt.NDArray[np.float32]:
         numbers = [self.pieces.numbers(text, most) for text, most in texts]
         vectors = np.zeros((len(texts), WIDTH), np.float32)
         speaking = [

@@ -118,7 +118,7 @@ class _Convolution:
 
 
 class SentenceLayers:
-    """Used by one thread at a time, as its memo of pieces changes."""
+    """Shared by threads, and read-only but for its memo of pieces."""
 
     def __init__(self, weights: Weights) -> None:
         """weights: those of the published file, by their names there."""
@@ -180,8 +180,10 @@ class SentenceLayers:
     def _effects_of(self, pieces: list[int]) -> list[Halves]:
         """Return of each piece, by convolution: its inputs, what it says to neighbours."""
         stored = self._stored
-        rows = {piece: stored[piece] for piece in pieces if piece in stored}
-        rows[_SILENCE] = self._silent
+        rows = {_SILENCE: self._silent}
+        for piece in pieces:
+            if (row := stored.get(piece)) is not None:
+                rows[piece] = row
         if new := [piece for piece in dict.fromkeys(pieces) if piece not in rows]:
             rows.update(zip(new, self._compute_effects(np.array(new)), strict=True))
         for piece, row in rows.items():  # the last ones last
@@ -189,7 +191,7 @@ class SentenceLayers:
             stored[piece] = row
         if len(stored) > _STORED_MOST:
             for piece in list(stored)[:-_STORED_MOST]:
-                del stored[piece]
+                stored.pop(piece, None)
         return list(map(rows.__getitem__, pieces))
 
     def _compute_effects(self, pieces: npt.NDArray[np.int64]) -> Halves:

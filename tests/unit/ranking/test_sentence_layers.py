@@ -2,8 +2,6 @@
 
 import hashlib
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -21,7 +19,6 @@ from registry.ranking.encoders.sentence_layers import (
     make_dense,
 )
 from registry.ranking.encoders.sentence_pieces import BEGIN, END
-from registry.ranking.encoders.vectors import scale_to_length
 
 TEXTS = [
     "book a table for two tonight",
@@ -111,23 +108,6 @@ def test_halves_become_the_same_fractions_in_32_bits() -> None:
     finite = halves[np.isfinite(halves)]
     widened = sentence_layers._widened(finite)
     assert widened.tobytes() == finite.astype(np.float32).tobytes()
-
-
-def test_threads_that_wait_are_encoded_at_once(
-    sentences: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    texts = [f"{text}, please" for text in TEXTS]
-    alone = [sentences.layers([sentences.pieces.numbers(text, 96)]) for text in texts]
-    layers = Mock(wraps=sentences.layers)
-    monkeypatch.setattr(sentences, "layers", layers)
-    with ThreadPoolExecutor(len(texts)) as threads:
-        with sentences._turn:
-            vectors = [threads.submit(sentences.encode, [text], 96) for text in texts]
-            while len(sentences._waiting) < len(texts):
-                pass
-        for vector, own in zip(vectors, alone, strict=True):
-            assert (vector.result() == scale_to_length(own.astype(float))).all()
-    assert layers.call_count == 1
 
 
 def test_texts_of_one_meaning_are_near_in_any_language(
