@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+import numpy as np
+
 from registry.index.columns.filters import hash_keyword
 from registry.index.query.index import Index
 from registry.index.query.scoring_parameters import (
@@ -15,7 +17,7 @@ from registry.index.query.scoring_parameters import (
     ScoringParameters,
     make_scoring_parameters,
 )
-from registry.ranking.policy import FULL, Policy
+from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile
 
 SITES, WORDS = 8, 6
@@ -59,16 +61,16 @@ def near_categories(
 
 def _nearest(index: Index, parameters: ScoringParameters) -> list[Profile]:
     """Return the SITES eligible profiles of the greatest cosines, the greatest first."""
-    by_cosine = replace(
-        parameters,
-        lexical_share_bp=0,
-        full_relevance_bp=FULL,
-        floor=0,
-        weights=(FULL, 0, 0, 0, 0),
-    )
-    rows, _ = index.bound.search(by_cosine, k=SITES)
-    nearest = sorted((-score, part, row) for score, _, part, row in rows.tolist())
-    return [index.profile_at(part, row) for _, part, row in nearest[:SITES]]
+    nearest: list[tuple[int, int, int]] = []
+    for number, eligible in enumerate(index.bound.eligible(parameters)):
+        rows = np.flatnonzero(eligible).astype(np.uint32)
+        cosines = index.bound.score(parameters, number, rows)["cosine"].astype(np.int64)
+        first = np.argsort(-cosines, kind="stable")[:SITES]
+        numbers = [number] * len(first)
+        nearest += zip(
+            (-cosines[first]).tolist(), numbers, rows[first].tolist(), strict=True
+        )
+    return [index.profile_at(part, row) for _, part, row in sorted(nearest)[:SITES]]
 
 
 def _halved(policy: Policy) -> Policy:

@@ -17,7 +17,7 @@ alone. It is looked up, as most requests consist of the same few hundred pieces.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -128,11 +128,10 @@ class SentenceLayers:
             _convolution(weights, width, before)
             for width, before in _NEIGHBOURS.items()
         ]
-        self._widths = np.cumsum(
-            [n for width in _NEIGHBOURS for n in (_CHANNELS, width * _CHANNELS)]
-        )
+        widths = [n for width in _NEIGHBOURS for n in (_CHANNELS, width * _CHANNELS)]
+        self._borders = list(accumulate(widths, initial=0))
         self._stored: dict[int, Halves] = {}
-        self._silent = np.zeros(self._widths[-1], np.float16)
+        self._silent = np.zeros(self._borders[-1], np.float16)
         self._inner_norm = (
             np.concatenate([*_floats(weights, *(f"ln_g{n}" for n in _NEIGHBOURS))]),
             np.concatenate([*_floats(weights, *(f"ln_b{n}" for n in _NEIGHBOURS))]),
@@ -167,7 +166,7 @@ class SentenceLayers:
         numbers = np.array(rows[_REACH:-_REACH])
         speaking = numbers != _SILENCE
         inner = _widened(np.array(self._effects_of(rows)))
-        parts = np.split(inner, self._widths[:-1], axis=1)
+        parts = [inner[:, start:end] for start, end in pairwise(self._borders)]
         convolved = [
             _convolve(inputs, effects, ~speaking, convolution)[speaking]
             for inputs, effects, convolution in zip(
@@ -238,9 +237,10 @@ def _convolve(
     """
     start, count = _REACH - convolution.before, len(silent)
     total = np.repeat(convolution.first[1][None], count, axis=0)
-    by_neighbour = np.split(effects, convolution.width, axis=1)
-    for row, effect in enumerate(by_neighbour, start):
-        total += effect[row : row + count]  # in this order: sums of fractions
+    by_neighbour = effects.reshape(len(effects), -1, _CHANNELS)
+    for neighbour in range(convolution.width):  # in this order: sums of fractions
+        row = start + neighbour
+        total += by_neighbour[row : row + count, neighbour]
     outputs = np.zeros(inputs.shape, np.float32)
     own = outputs[_REACH:-_REACH]
     np.add(inputs[_REACH:-_REACH], _positive(total), out=own)
