@@ -17,7 +17,7 @@ alone. It is looked up, as most requests consist of the same few hundred pieces.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, repeat
 
 import numpy as np
 import numpy.typing as npt
@@ -128,10 +128,9 @@ class SentenceLayers:
             _convolution(weights, width, before)
             for width, before in _NEIGHBOURS.items()
         ]
-        widths = [n for width in _NEIGHBOURS for n in (_CHANNELS, width * _CHANNELS)]
-        self._borders = list(accumulate(widths, initial=0))
+        *self._borders, blocks = accumulate(width + 1 for width in _NEIGHBOURS)
         self._stored: dict[int, Halves] = {}
-        self._silent = np.zeros(self._borders[-1], np.float16)
+        self._silent = np.zeros(blocks * _CHANNELS, np.float16)
         self._inner_norm = (
             np.concatenate([*_floats(weights, *(f"ln_g{n}" for n in _NEIGHBOURS))]),
             np.concatenate([*_floats(weights, *(f"ln_b{n}" for n in _NEIGHBOURS))]),
@@ -164,17 +163,14 @@ class SentenceLayers:
         gap = [_SILENCE] * _REACH
         rows = [*gap, *chain.from_iterable([*text, *gap] for text in texts)]
         numbers = np.array(rows[_REACH:-_REACH])
-        speaking = numbers != _SILENCE
-        inner = _widened(np.array(self._effects_of(rows)))
-        parts = [inner[:, start:end] for start, end in pairwise(self._borders)]
-        convolved = [
-            _convolve(inputs, effects, ~speaking, convolution)[speaking]
-            for inputs, effects, convolution in zip(
-                parts[::2], parts[1::2], self._convolutions, strict=True
-            )
-        ]
-        embedded = self._embed(numbers[speaking])
-        return _normalise(np.concatenate([embedded, *convolved], axis=1), *self._norm)
+        silent = numbers == _SILENCE
+        effects = _widened(np.array(self._effects_of(rows)))
+        parts = np.split(
+            effects.reshape(len(rows), -1, _CHANNELS), self._borders, axis=1
+        )
+        convolved = map(_convolve, parts, repeat(silent), self._convolutions)
+        features = np.concatenate([self._embed(numbers), *convolved], axis=1)
+        return _normalise(features[~silent], *self._norm)
 
     def _effects_of(self, pieces: list[int]) -> list[Halves]:
         """Return of each piece, by convolution: its inputs, what it says to neighbours."""
@@ -224,37 +220,27 @@ class SentenceLayers:
 
 
 def _convolve(
-    inputs: Floats,
-    effects: Floats,
-    silent: npt.NDArray[np.bool_],
-    convolution: _Convolution,
+    rows: Floats, silent: npt.NDArray[np.bool_], convolution: _Convolution
 ) -> Floats:
     """Add to each piece what its neighbours say, twice.
 
-    inputs, effects: a row for each piece, zero for silent ones; effects on each
-    neighbour side by side. silent: of all rows but the first and last _REACH, and so is
-    what is returned.
+    rows: of each piece its inputs, then what it says to each neighbour; zero for silent
+    ones. silent: of all but the first and last _REACH, and so is what is returned.
     """
-    start, count = _REACH - convolution.before, len(silent)
+    count, width, start = len(silent), convolution.width, _REACH - convolution.before
     total = np.repeat(convolution.first[1][None], count, axis=0)
-    by_neighbour = effects.reshape(len(effects), -1, _CHANNELS)
-    for neighbour in range(convolution.width):  # in this order: sums of fractions
+    for neighbour in range(width):  # in this order: sums of fractions
         row = start + neighbour
-        total += by_neighbour[row : row + count, neighbour]
-    outputs = np.zeros(inputs.shape, np.float32)
+        total += rows[row : row + count, neighbour + 1]
+    outputs = np.zeros((len(rows), _CHANNELS), np.float32)
     own = outputs[_REACH:-_REACH]
-    np.add(inputs[_REACH:-_REACH], _positive(total), out=own)
+    np.add(rows[_REACH:-_REACH, 0], _positive(total), out=own)
     own[silent] = 0
-    row_bytes = outputs.strides[0]
-    neighbours: Floats = np.ndarray(  # rows that overlap
-        (count, convolution.width * _CHANNELS),
-        np.float32,
-        outputs,
-        start * row_bytes,
-        (row_bytes, outputs.itemsize),
-    )
+    step = outputs.strides[0]
+    shape, strides = (count, width * _CHANNELS), (step, outputs.itemsize)
+    overlapping = np.ndarray(shape, np.float32, outputs, start * step, strides)
     dense, bias = convolution.second
-    added: Floats = own + _positive(dense(neighbours) + bias)
+    added: Floats = own + _positive(dense(overlapping) + bias)
     return added
 
 
