@@ -51,6 +51,8 @@ def assemble(documents: Sequence[Document], *, site_url: str = "") -> AssembledS
         permissions=_merge_permissions(ordered, conflicts),
         commission_percent=settle("commission_percent"),
         is_independent=settle("is_independent"),
+        direct_benefit=settle("direct_benefit") or "",
+        trust_signatures=_union(d.site.trust_signatures for d in ordered),
         actions=_merge_actions(ordered, conflicts),
     )
     return AssembledSite(site, tuple(conflicts))

@@ -14,6 +14,8 @@ from typing import Any, get_type_hints
 
 from registry.sites.site import Site
 
+_BESIDE = frozenset(("direct_benefit", "trust_signatures"))
+"""Claims of a site that change nothing of what agents can do there."""
 _DOMAIN = b"fair-registry/site/v1\n"
 
 
@@ -44,7 +46,7 @@ def _encode_object(value: dict[str, Any]) -> str:
 
 def _encode_fields(kind: Any) -> Callable[[Any], str]:
     """Make the encoder of a dataclass with two fields or more, as all of a site's have."""
-    names = sorted(field.name for field in fields(kind))
+    names = sorted({field.name for field in fields(kind)} - _BESIDE)
     form = f"{{{','.join(f'{_quoted(name)}:%s' for name in names)}}}"
     declared = get_type_hints(kind)
     encoders: list[Any] = [_DECLARED.get(declared[name], _encode) for name in names]

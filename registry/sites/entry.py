@@ -46,6 +46,8 @@ class ShortEntry:
     action_names: tuple[str, ...]
     commission_percent: float | None
     is_independent: bool | None
+    direct_benefit: str
+    trust_signatures: tuple[str, ...]
     trust_level: TrustLevel
 
 
@@ -112,6 +114,8 @@ class SiteEntry:
             action_names=tuple(action.name for action in site.actions),
             commission_percent=site.commission_percent,
             is_independent=site.is_independent,
+            direct_benefit=site.direct_benefit,
+            trust_signatures=site.trust_signatures,
             trust_level=self.trust_level,
         )
 

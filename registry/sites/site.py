@@ -24,7 +24,9 @@ class Site:
     name, description, category: empty where no document has them.
     url: the address the document claims for itself; the crawled origin decides.
     languages: BCP 47 tags. permissions: WAB permission names with their value.
-    commission_percent: 0..100; is_independent: None where undeclared.
+    commission_percent: 0..100; is_independent: None where undeclared. direct_benefit:
+    how the owner benefits (WAB §9.5); trust_signatures: attestations of others (§9.6),
+    as they are: nobody verifies them here.
     """
 
     name: str = ""
@@ -36,4 +38,6 @@ class Site:
     permissions: tuple[tuple[str, bool], ...] = ()
     commission_percent: float | None = None
     is_independent: bool | None = None
+    direct_benefit: str = ""
+    trust_signatures: tuple[str, ...] = ()
     actions: tuple[Action, ...] = ()

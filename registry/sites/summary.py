@@ -21,14 +21,18 @@ class City(_Shown, frozen=True, gc=False):
 
 
 class FairnessMetrics(_Shown, frozen=True, gc=False):
-    """commissionRate: percent 0..100; null where the site declared none."""
+    """commissionRate: percent 0..100; null where the site declared none.
+
+    directBenefit: in its own words, how it benefits.
+    """
 
     commission_rate: float | None
     is_independent: bool | None
+    direct_benefit: str | None
 
 
 class SiteSummary(_Shown, frozen=True, gc=False):
-    """A site's entry in short."""
+    """A site's entry in short. trustSignatures: as it states them; none is verified."""
 
     id: str
     host: str
@@ -37,6 +41,7 @@ class SiteSummary(_Shown, frozen=True, gc=False):
     location: City | None
     capabilities_summary: tuple[str, ...]
     fairness_metrics: FairnessMetrics
+    trust_signatures: tuple[str, ...]
     trust_level: str
 
 
@@ -54,6 +59,8 @@ def summary_of(entry: ShortEntry) -> SiteSummary:
         fairness_metrics=FairnessMetrics(
             commission_rate=entry.commission_percent,
             is_independent=entry.is_independent,
+            direct_benefit=entry.direct_benefit or None,
         ),
+        trust_signatures=entry.trust_signatures,
         trust_level=entry.trust_level,
     )

@@ -182,11 +182,12 @@ def test_an_answer_has_exactly_the_documented_members(
         expect.members(
             result["site"],
             "id host url provider location capabilitiesSummary fairnessMetrics"
-            " trustLevel",
+            " trustSignatures trustLevel",
         )
         expect.members(result["site"]["provider"], "name category")
         expect.members(
-            result["site"]["fairnessMetrics"], "commissionRate isIndependent"
+            result["site"]["fairnessMetrics"],
+            "commissionRate isIndependent directBenefit",
         )
         assert result["site"]["url"] == f"https://{result['site']['host']}"
 

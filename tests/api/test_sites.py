@@ -5,7 +5,8 @@ from registry.interfaces.http.compression import plain_tag
 from tests.api import expect
 from tests.api.running import LISTED, RunningRegistry
 
-SUMMARY = "id host url provider location capabilitiesSummary fairnessMetrics trustLevel"
+SUMMARY = "id host url provider location capabilitiesSummary fairnessMetrics"
+SUMMARY += " trustSignatures trustLevel"
 
 
 def test_an_entry_has_exactly_the_documented_members(http: httpx.Client) -> None:

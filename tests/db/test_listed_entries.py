@@ -36,7 +36,18 @@ async def summaries(
 
 async def test_short_entry_is_the_short_of_the_whole(scene: Scene) -> None:
     site = await scene.register()
+    claims = '{"direct_benefit": "The baker is paid", "trust_signatures": ["a", "b"]}'
+    update = (
+        "UPDATE registry.site SET listing = jsonb_set(listing, '{site}', "
+        "listing -> 'site' || CAST(:claims AS jsonb)) WHERE host = :host"
+    )
+    async with scene.crawler.begin() as connection:
+        await connection.execute(
+            text(update), {"claims": claims, "host": site.host.name}
+        )
     whole = await scene.entry(site)
+    assert whole.short.direct_benefit == "The baker is paid"
+    assert whole.short.trust_signatures == ("a", "b")
     async with scene.engines[Role.API].connect() as connection:
         (short,) = await sites.find_short(connection, [whole.site_id, 1])
     assert short == whole.short
@@ -155,6 +166,8 @@ def test_cache_stays_within_its_capacity_and_drops_the_oldest_first() -> None:
             action_names=(),
             commission_percent=None,
             is_independent=None,
+            direct_benefit="",
+            trust_signatures=(),
             trust_level="verified",
         )
     )

@@ -56,13 +56,17 @@ def _lease() -> list[Column[object]]:
 
 SHORT = """
 jsonb_insert(
-    '[]'
-    || coalesce(listing #> '{site,name}', '""')
-    || coalesce(listing #> '{site,category}', '""')
-    || coalesce(listing #> '{site,location}', 'null')
-    || coalesce(listing -> 'place', 'null')
-    || coalesce(listing #> '{site,commission_percent}', 'null')
-    || coalesce(listing #> '{site,is_independent}', 'null'),
+    jsonb_insert(
+        '[]'
+        || coalesce(listing #> '{site,name}', '""')
+        || coalesce(listing #> '{site,category}', '""')
+        || coalesce(listing #> '{site,location}', 'null')
+        || coalesce(listing -> 'place', 'null')
+        || coalesce(listing #> '{site,commission_percent}', 'null')
+        || coalesce(listing #> '{site,is_independent}', 'null')
+        || coalesce(listing #> '{site,direct_benefit}', '""'),
+        '{-1}', coalesce(listing #> '{site,trust_signatures}', '[]'), true
+    ),
     '{-1}', jsonb_path_query_array(listing, '$.site.actions[*].name'), true
 )
 """

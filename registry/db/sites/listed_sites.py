@@ -131,6 +131,8 @@ class _Short(msgspec.Struct, array_like=True):
     place: Place | None
     commission_percent: float | None
     is_independent: bool | None
+    direct_benefit: str
+    trust_signatures: tuple[str, ...]
     action_names: tuple[str, ...]
 
 
@@ -358,19 +360,15 @@ async def save_key(connection: Connection, site_id: int, key: StoredKey) -> None
 
 
 def _short(row: Any) -> ShortEntry:
-    own = _read_short(row.short)
-    city, country = shown_place(own.place, own.location)
+    claims = msgspec.structs.asdict(_read_short(row.short))
+    city, country = shown_place(claims.pop("place"), claims.pop("location"))
     return ShortEntry(
         site_id=row.site_id,
         host=row.host,
-        name=own.name,
-        category=own.category,
         city=city,
         country=country,
-        action_names=own.action_names,
-        commission_percent=own.commission_percent,
-        is_independent=own.is_independent,
         trust_level=trust_level(row.status, row.unlisted_for, row.moderated),
+        **claims,
     )
 
 

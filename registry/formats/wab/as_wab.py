@@ -46,6 +46,8 @@ def as_wab(site: Site, *, host: str) -> JsonObject:
     fairness = _fairness(site)
     if fairness:
         document["fairness_metrics"] = fairness
+    if site.trust_signatures:
+        document["trust_signatures"] = list(site.trust_signatures)
     return extended(document, undeclared)
 
 
@@ -72,6 +74,8 @@ def _fairness(site: Site) -> JsonObject:
         fairness["commission_rate"] = f"{digits}%"
     if site.is_independent is not None:
         fairness["is_independent"] = site.is_independent
+    if site.direct_benefit:
+        fairness["direct_benefit"] = site.direct_benefit
     return fairness
 
 

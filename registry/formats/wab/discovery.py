@@ -30,6 +30,8 @@ from registry.formats.wab.wab_schema import STANDARD_PERMISSIONS
 from registry.sites.action import Action, Call
 from registry.sites.site import Site
 
+BENEFIT_CHARACTERS = 300
+MAX_TRUST_SIGNATURES, TRUST_SIGNATURE_CHARACTERS = 5, 200
 _NAME_HOLE = "{actionName}"
 
 
@@ -62,8 +64,16 @@ def _read_site(body: Reader) -> Site:
         permissions=_read_permissions(body),
         commission_percent=read_percent(fairness, "commission_rate"),
         is_independent=fairness.boolean("is_independent"),
+        direct_benefit=fairness.text("direct_benefit")[:BENEFIT_CHARACTERS],
+        trust_signatures=_read_trust_signatures(body),
         actions=_read_actions(body),
     )
+
+
+def _read_trust_signatures(body: Reader) -> tuple[str, ...]:
+    declared = body.texts("trust_signatures", limit=MAX_TRUST_SIGNATURES)
+    short = (text for text in declared if len(text) <= TRUST_SIGNATURE_CHARACTERS)
+    return tuple(dict.fromkeys(short))
 
 
 def _read_url(body: Reader, identity: Reader) -> str:

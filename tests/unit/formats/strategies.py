@@ -90,6 +90,13 @@ ACTIONS = st.builds(
 LOCATIONS = st.builds(
     LocationClaim, city=TEXTS, country=st.sampled_from(["", "AT", "JO"])
 ).filter(lambda item: bool(item.city or item.country))
+CLAIMS = {
+    "direct_benefit": TEXTS,
+    "trust_signatures": st.lists(TEXTS.filter(bool), max_size=5, unique=True).map(
+        tuple
+    ),
+}
+"""Claims of a site that only WAB has members for."""
 SITES = st.builds(
     Site,
     name=TEXTS,

@@ -1,8 +1,10 @@
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from registry.formats.detect import parse_document
@@ -12,7 +14,7 @@ from registry.formats.wab.as_wab import as_wab
 from registry.formats.wab.wab_schema import APPENDIX_A
 from registry.sites.action import Action, Call, Parameter
 from registry.sites.site import LocationClaim, Site
-from tests.unit.formats.strategies import SITE_URL, SITES
+from tests.unit.formats.strategies import CLAIMS, SITE_URL, SITES
 
 HOST = "shop.example"
 APPENDIX = Draft202012Validator(APPENDIX_A)
@@ -25,8 +27,11 @@ def _parse(written: Any) -> Document:
     return result.document
 
 
-@given(SITES)
-def test_parsing_what_was_written_gives_the_same_site(site: Site) -> None:
+@given(SITES, st.fixed_dictionaries(CLAIMS))
+def test_parsing_what_was_written_gives_the_same_site(
+    site: Site, claims: dict[str, Any]
+) -> None:
+    site = replace(site, **claims)
     assert _parse(as_wab(site, host=HOST)).site == site
 
 

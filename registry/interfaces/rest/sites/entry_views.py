@@ -166,6 +166,7 @@ class WabProvider(msgspec.Struct):
 class WabMetrics(msgspec.Struct, omit_defaults=True):
     commission_rate: str | None = None
     is_independent: bool | None = None
+    direct_benefit: str | None = None
 
 
 class WabEntry(msgspec.Struct):
@@ -248,6 +249,7 @@ def view_wab_entry(entry: SiteEntry) -> WabEntry:
         fairness_metrics=WabMetrics(
             commission_rate=None if commission is None else f"{commission:g}%",
             is_independent=site.is_independent,
+            direct_benefit=site.direct_benefit or None,
         ),
         trust_level=entry.trust_level,
         registered_at=to_second(entry.registered_at),

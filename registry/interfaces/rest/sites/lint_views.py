@@ -154,7 +154,9 @@ def view_claims(site: Site) -> ClaimedSite:
         languages=site.languages,
         permissions=dict(site.permissions),
         fairness_metrics=FairnessMetrics(
-            commission_rate=site.commission_percent, is_independent=site.is_independent
+            commission_rate=site.commission_percent,
+            is_independent=site.is_independent,
+            direct_benefit=site.direct_benefit or None,
         ),
         actions=tuple(view_action(action) for action in site.actions),
     )
