@@ -36,9 +36,7 @@ def assemble(documents: Sequence[Document], *, site_url: str = "") -> AssembledS
 
     def settle(field: str) -> Any:
         return _settle(
-            field,
-            [(d.format, getattr(d.site, field)) for d in ordered],
-            conflicts,
+            field, [(d.format, getattr(d.site, field)) for d in ordered], conflicts
         )
 
     site = Site(

@@ -8,10 +8,7 @@ from dataclasses import replace
 from urllib.parse import quote
 
 from registry.formats.document import MAX_ACTIONS, Document
-from registry.formats.extension import (
-    extend_action,
-    extend_site,
-)
+from registry.formats.extension import extend_action, extend_site
 from registry.formats.reading.action_list import gather, read_only_sensitivity, severest
 from registry.formats.reading.claims import (
     read_address,
