@@ -12,12 +12,7 @@ from registry.client import Json, RegistryClient
 from registry.identity import base64url
 from registry.records.counterfactual import Inquiry, sign_inquiry
 from registry.reports.invariance import PERTURBATION
-from registry.terminal.output import (
-    console,
-    json_option,
-    print_json,
-    with_client,
-)
+from registry.terminal.output import console, json_option, print_json, with_client
 from registry.terminal.styled import Table
 from registry.tlog.note import format_vkey
 

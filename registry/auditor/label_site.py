@@ -12,19 +12,8 @@ from registry.auditor.command import registry_options
 from registry.client import Json, RegistryClient
 from registry.identity import base64url
 from registry.records.labelling import Labelling, digest_source, sign_labelling
-from registry.sites.label import (
-    Independence,
-    Label,
-    Size,
-    parse_chain,
-    parse_percent,
-)
-from registry.terminal.output import (
-    console,
-    json_option,
-    print_json,
-    with_client,
-)
+from registry.sites.label import Independence, Label, Size, parse_chain, parse_percent
+from registry.terminal.output import console, json_option, print_json, with_client
 from registry.tlog.note import Signer, format_vkey
 
 

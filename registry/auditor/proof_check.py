@@ -20,12 +20,7 @@ from registry.tlog.refusals import (
     LogInvalid,
     ProofInvalid,
 )
-from registry.tlog.tiles import (
-    TILE_WIDTH,
-    Bundle,
-    Tile,
-    format_tile_path,
-)
+from registry.tlog.tiles import TILE_WIDTH, Bundle, Tile, format_tile_path
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -211,10 +211,7 @@ class _Again:
     """Computes rankings again."""
 
     def __init__(
-        self,
-        entries: ProvenEntries,
-        conduct: ConductState,
-        profiles: ProfileChecks,
+        self, entries: ProvenEntries, conduct: ConductState, profiles: ProfileChecks
     ) -> None:
         self._entries = entries
         self._conduct = conduct

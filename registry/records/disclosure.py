@@ -92,9 +92,7 @@ def seal_encoded(
 
 
 def seal(
-    values: Mapping[str, JsonValue],
-    random_bytes: Callable[[int], bytes],
-    width: int,
+    values: Mapping[str, JsonValue], random_bytes: Callable[[int], bytes], width: int
 ) -> Sealed:
     """See `seal_encoded`."""
     encoded = {name: canonical_json(value) for name, value in values.items()}

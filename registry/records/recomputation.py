@@ -341,9 +341,7 @@ class _Located:
 
 
 def _order_differences(
-    scores: Sequence[DisclosedScore],
-    request: RequestDisclosed | None,
-    tie_form: object,
+    scores: Sequence[DisclosedScore], request: RequestDisclosed | None, tie_form: object
 ) -> Iterator[str]:
     """Equals: those with a declared commission of 0% first (WAB 9.5.3), then by tie key."""
     if tie_form == TIES_BY_ID:

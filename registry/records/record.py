@@ -74,12 +74,7 @@ def format_minute(at: datetime) -> str:
 
 
 def selection_record(
-    *,
-    record_id: str,
-    at: datetime,
-    operator: str,
-    ranking_id: str,
-    sd_digest: str,
+    *, record_id: str, at: datetime, operator: str, ranking_id: str, sd_digest: str
 ) -> Record:
     """Record that an agent has chosen. sd_digest: of the `choice`, see `choice_of`."""
     committed = {"_sd": [sd_digest], "_sd_alg": SD_ALG}
@@ -117,13 +112,7 @@ def registration_record(
         KIND_OF_ACT[act],
         record_id,
         at,
-        {
-            "site": site_id,
-            "act": act,
-            "seq": seq,
-            "kid": kid,
-            "jws": digest_of(jws),
-        },
+        {"site": site_id, "act": act, "seq": seq, "kid": kid, "jws": digest_of(jws)},
     )
 
 

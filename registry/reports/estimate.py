@@ -283,7 +283,4 @@ def _slack(
     """
     bound = rule_of_three(count_queries(evidence.aggregate, measure))
     share = _share(evidence.sums, measure, columns)
-    return (
-        bound if share > 1 - _NOTHING else 0.0,
-        bound if share < _NOTHING else 0.0,
-    )
+    return (bound if share > 1 - _NOTHING else 0.0, bound if share < _NOTHING else 0.0)

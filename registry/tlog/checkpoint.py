@@ -60,9 +60,7 @@ def parse_checkpoint(text: str) -> Checkpoint:
 
 
 def sign_checkpoint(
-    checkpoint: Checkpoint,
-    signer: Signer,
-    cosignatures: Iterable[NoteSignature] = (),
+    checkpoint: Checkpoint, signer: Signer, cosignatures: Iterable[NoteSignature] = ()
 ) -> bytes:
     """Return the note to serve. cosignatures: of this very checkpoint."""
     text = format_checkpoint(checkpoint)

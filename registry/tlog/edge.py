@@ -99,9 +99,7 @@ def _widths(size: int) -> tuple[int, ...]:
     return tuple(digits)
 
 
-def _complete(
-    hashes: tuple[bytes, ...],
-) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
+def _complete(hashes: tuple[bytes, ...]) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
     """Return the roots of the full tiles, and the hashes of the incomplete one."""
     end = len(hashes) // TILE_WIDTH * TILE_WIDTH
     starts = range(0, end, TILE_WIDTH)

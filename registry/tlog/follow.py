@@ -306,9 +306,7 @@ def _read_full_tile(
     return hashes
 
 
-def _read_part(
-    part: Tile | Bundle,
-) -> Generator[str, bytes | None, tuple[bytes, ...]]:
+def _read_part(part: Tile | Bundle) -> Generator[str, bytes | None, tuple[bytes, ...]]:
     """Read hashes or entries; if the partial file is gone, from the full one."""
     for candidate in dict.fromkeys((part, part.full)):
         data = yield format_tile_path(candidate)

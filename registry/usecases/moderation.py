@@ -78,10 +78,7 @@ async def moderate(
     notice = make_notice("moderated", f"{_EFFECT[act]} Reason: {reason}.")
     await notices.save_notices(connection, entry.site_id, [notice], now)
     return ModeratedSite(
-        host=host,
-        site_id=format_site_id(entry.site_id),
-        moderated=after,
-        record=record,
+        host=host, site_id=format_site_id(entry.site_id), moderated=after, record=record
     )
 
 

@@ -282,8 +282,4 @@ def _compute(
 
 
 def _members(figure: Figure) -> dict[str, object]:
-    return {
-        "path": figure.path,
-        "told": figure.reported,
-        "computed": figure.computed,
-    }
+    return {"path": figure.path, "told": figure.reported, "computed": figure.computed}

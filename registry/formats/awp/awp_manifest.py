@@ -23,12 +23,7 @@ from registry.formats.awp.contracts import (
     read_auth,
 )
 from registry.formats.awp.protocols import Protocols, read_calls, read_protocols
-from registry.formats.document import (
-    MAX_PARAMETERS,
-    NATIVE,
-    Document,
-    DocumentOrigin,
-)
+from registry.formats.document import MAX_PARAMETERS, NATIVE, Document, DocumentOrigin
 from registry.formats.extension import extend_action
 from registry.formats.reading.action_list import gather, severest
 from registry.formats.reading.claims import names_host, read_host
@@ -112,9 +107,7 @@ def _refuse_lookalike(document: Reader) -> None:
     domain = document.text("domain")
     if not names_host(domain) or ":" in domain:
         raise _lookalike(
-            "domain",
-            "AWP has a bare host name there",
-            _mend_domain(domain),
+            "domain", "AWP has a bare host name there", _mend_domain(domain)
         )
     actions = document.child("actions")
     if actions.value and not action_ids(actions):

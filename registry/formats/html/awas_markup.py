@@ -10,10 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
-from registry.formats.document import (
-    MAX_ACTIONS,
-    MAX_PARAMETERS,
-)
+from registry.formats.document import MAX_ACTIONS, MAX_PARAMETERS
 from registry.formats.html.controls import Control, Holder, read_parameter
 from registry.formats.html.form_calls import read_form_call, submit_button
 from registry.formats.html.html_page import (
@@ -243,8 +240,4 @@ def _is_submitted(holder: Holder, endpoint: str | None) -> bool:
 def _note_prefix(tag: Tag, marks: tuple[str, str], pointer: Reader) -> None:
     specified, other = marks
     if specified not in tag.attributes:
-        pointer.note(
-            "prefix",
-            f"{other} is read as {specified}",
-            f"Write {specified}.",
-        )
+        pointer.note("prefix", f"{other} is read as {specified}", f"Write {specified}.")

@@ -11,10 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from registry.formats.html.character_references import (
-    decode_attribute,
-    decode_text,
-)
+from registry.formats.html.character_references import decode_attribute, decode_text
 from registry.formats.html.foreign_content import (
     ELEMENTS,
     HTML_ENDS,
@@ -36,9 +33,7 @@ _NAME = r"[A-Za-z][^\t\n\f\r />]*+"
 # A quote that is never closed runs to the end of the page, and so does its tag.
 _VALUE = r"""(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\t\n\f\r >"'][^\t\n\f\r >]*+)?"""
 _ATTRIBUTE_NAME = r"[^\t\n\f\r />][^\t\n\f\r />=]*+"
-_ATTRIBUTE = re.compile(
-    rf"({_ATTRIBUTE_NAME})(?:{_SPACE}*+={_SPACE}*+({_VALUE}))?",
-)
+_ATTRIBUTE = re.compile(rf"({_ATTRIBUTE_NAME})(?:{_SPACE}*+={_SPACE}*+({_VALUE}))?")
 _QUOTES = "\"'"
 _MAX_ATTRIBUTES_CHARACTERS = 100_000
 # A slash behind an unquoted value is part of it.

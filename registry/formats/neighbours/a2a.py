@@ -15,11 +15,7 @@ from registry.formats.reading.claims import read_address
 from registry.formats.reading.gating import read_auth
 from registry.formats.reading.parameters import read_parameters
 from registry.formats.reading.reader import Reader
-from registry.formats.reading.tools import (
-    declared_tools,
-    lists_tools,
-    names_mcp_tools,
-)
+from registry.formats.reading.tools import declared_tools, lists_tools, names_mcp_tools
 from registry.sites.action import Action, Call
 from registry.sites.site import Site
 from registry.strict_json import JsonObject, JsonValue

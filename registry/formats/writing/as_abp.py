@@ -31,10 +31,7 @@ def as_abp(site: Site, *, host: str) -> JsonObject:
 def _capability(action: Action) -> JsonObject:
     native = Call(format="abp", transport="window.abp", operation=action.name)
     calls = other_calls(action, (native,))
-    declared: JsonObject = {
-        "name": action.name,
-        "inputSchema": extended_schema(action),
-    }
+    declared: JsonObject = {"name": action.name, "inputSchema": extended_schema(action)}
     if action.description:
         declared["description"] = action.description
     if action.experimental:

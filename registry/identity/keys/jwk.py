@@ -11,10 +11,7 @@ from dataclasses import dataclass
 
 from registry.errors import Refused
 from registry.identity import base64url
-from registry.identity.json_fields import (
-    parse_object,
-    pointing_at,
-)
+from registry.identity.json_fields import parse_object, pointing_at
 from registry.identity.keys.public_keys import Algorithm, PublicKey
 from registry.identity.refusals import (
     KEY_MALFORMED,
@@ -43,16 +40,10 @@ class _Shape:
 
 _SHAPES = {
     ("OKP", "Ed25519"): _Shape(
-        alg="Ed25519",
-        alg_names=("Ed25519", "EdDSA"),
-        coordinates=("x",),
-        prefix=b"",
+        alg="Ed25519", alg_names=("Ed25519", "EdDSA"), coordinates=("x",), prefix=b""
     ),
     ("EC", "P-256"): _Shape(
-        alg="ES256",
-        alg_names=("ES256",),
-        coordinates=("x", "y"),
-        prefix=b"\x04",
+        alg="ES256", alg_names=("ES256",), coordinates=("x", "y"), prefix=b"\x04"
     ),
 }
 

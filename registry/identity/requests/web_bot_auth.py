@@ -19,10 +19,7 @@ from registry.identity.requests.message_signature import (
     content_digest,
     sign_message,
 )
-from registry.identity.requests.structured_fields import (
-    Parameters,
-    serialize_string,
-)
+from registry.identity.requests.structured_fields import Parameters, serialize_string
 
 DIRECTORY_PATH = "/.well-known/http-message-signatures-directory"
 DIRECTORY_TYPE = "application/http-message-signatures-directory+json"

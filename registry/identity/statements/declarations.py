@@ -9,11 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from registry.identity.json_fields import (
-    invalid_member,
-    optional,
-    require,
-)
+from registry.identity.json_fields import invalid_member, optional, require
 from registry.sites.label import Size, parse_chain
 from registry.sites.site import LocationClaim
 from registry.strict_json import JsonValue

@@ -14,9 +14,7 @@ from dataclasses import dataclass
 
 from registry.errors import Refused
 from registry.identity import base64url
-from registry.identity.json_fields import (
-    parse_object,
-)
+from registry.identity.json_fields import parse_object
 from registry.identity.keys.private_keys import PrivateKey, public_key_of, sign
 from registry.identity.keys.public_keys import (
     Algorithm,

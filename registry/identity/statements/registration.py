@@ -15,11 +15,7 @@ from typing import Literal
 
 from registry.errors import Conflict, Refused
 from registry.identity.https_url import parse_https_url
-from registry.identity.json_fields import (
-    invalid_member,
-    optional,
-    require,
-)
+from registry.identity.json_fields import invalid_member, optional, require
 from registry.identity.keys.public_keys import parse_thumbprint
 from registry.identity.refusals import (
     ACT_MEMBER_MISPLACED,

@@ -38,10 +38,7 @@ from registry.ranking.terms import (
     stems,
     word_set,
 )
-from registry.ranking.words.transcribed_names import (
-    TranscribedNames,
-    unspaced_marks,
-)
+from registry.ranking.words.transcribed_names import TranscribedNames, unspaced_marks
 
 _UMLAUTS = str.maketrans(
     {

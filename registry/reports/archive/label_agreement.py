@@ -13,13 +13,7 @@ from datetime import datetime
 from registry.errors import RegistryError
 from registry.records.labelling import Labelling, parse_labelling, verify_labelling
 from registry.records.record import format_minute, parse_record
-from registry.reports.labels import (
-    AUDITOR,
-    UNTOLD,
-    SiteLabel,
-    ToldLabel,
-    settle,
-)
+from registry.reports.labels import AUDITOR, UNTOLD, SiteLabel, ToldLabel, settle
 from registry.reports.window.observation import SiteDisclosure
 from registry.sites.identifier import format_site_id, parse_site_id
 

@@ -26,11 +26,7 @@ from registry.reports.window.aggregate import (
     Aggregate,
     aggregate,
 )
-from registry.reports.window.classes import (
-    OTHER_CATEGORIES,
-    by_category,
-    fold_names,
-)
+from registry.reports.window.classes import OTHER_CATEGORIES, by_category, fold_names
 from registry.reports.window.columns import (
     SCORED_MAX,
     UNREPORTED,

@@ -10,12 +10,7 @@ from typing import Annotated
 import numpy as np
 
 from registry.reports.arrays import Floats, Integers, group_means, same_length
-from registry.reports.estimate import (
-    Estimate,
-    divide_sums,
-    resample_sums,
-    round_figure,
-)
+from registry.reports.estimate import Estimate, divide_sums, resample_sums, round_figure
 from registry.reports.inference.bootstrap import Clusters
 from registry.reports.metric import Metric
 from registry.reports.metrics.merit import (

@@ -4,11 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from registry.reports.estimate import (
-    Estimate,
-    count_queries,
-    round_figure,
-)
+from registry.reports.estimate import Estimate, count_queries, round_figure
 from registry.reports.inference.rates import katz_rate_ratio
 from registry.reports.metric import Metric
 from registry.reports.metrics.measures import COMPARED, Measure
@@ -93,6 +89,6 @@ REACH = Metric(
             "Eligible sites of a class that got any of the measure, over those of the "
             "other declared classes: ratio of the rates with the interval of Katz. It "
             "counts sites, each once."
-        ),
+        )
     },
 )

@@ -169,6 +169,6 @@ TIES = Metric(
             "Neighbours of equal score and commission tier, as the ranker had it. The distance sums over sites "
             "(S - E)² / V of the places in their ties; the p-value is that of shuffled "
             "ties."
-        ),
+        )
     },
 )

@@ -136,9 +136,7 @@ def _file(
 ) -> bytes:
     root = _struct(_text_field(4, "report"), _field(5, len(columns)))
     group = _struct(
-        _list(1, _STRUCT, chunks),
-        _field(2, 0, _I64),
-        _field(3, count, _I64),
+        _list(1, _STRUCT, chunks), _field(2, 0, _I64), _field(3, count, _I64)
     )
     return _struct(
         _field(1, 2),
@@ -151,11 +149,7 @@ def _file(
 
 def _element(column: ParquetColumn) -> bytes:
     """Return a column's element of the schema."""
-    fields = [
-        _field(1, column.kind),
-        _field(3, _OPTIONAL),
-        _text_field(4, column.name),
-    ]
+    fields = [_field(1, column.kind), _field(3, _OPTIONAL), _text_field(4, column.name)]
     if column.kind == _BYTE_ARRAY:
         fields.append(_field(6, _UTF8))
     return _struct(*fields)

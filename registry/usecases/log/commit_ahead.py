@@ -66,10 +66,7 @@ async def _commit_secrets(connection: Connection, ids: IdSource) -> None:
             continue
         secret = ids.random_bytes(SECRET_BYTES)
         record = records.seed_commitment_record(
-            record_id=ids.ulid(),
-            at=now,
-            day=day,
-            commitment=commit_secret(secret),
+            record_id=ids.ulid(), at=now, day=day, commitment=commit_secret(secret)
         )
         if await seeds.save_seed(connection, day, secret, record.id):
             await accept_record(connection, record, now)

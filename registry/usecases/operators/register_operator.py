@@ -83,10 +83,7 @@ async def find_operator(connection: Connection, operator_id: str) -> StoredOpera
 
 
 async def _register(
-    connection: Connection,
-    jws: CompactJws,
-    statement: OperatorStatement,
-    now: datetime,
+    connection: Connection, jws: CompactJws, statement: OperatorStatement, now: datetime
 ) -> None:
     """The key is in the payload: who can sign with it is the operator."""
     key = _brought(statement)
@@ -102,10 +99,7 @@ async def _register(
 
 
 async def _change(
-    connection: Connection,
-    jws: CompactJws,
-    statement: OperatorStatement,
-    now: datetime,
+    connection: Connection, jws: CompactJws, statement: OperatorStatement, now: datetime
 ) -> None:
     """Apply a statement; of two at once the second waits, and is refused by its `iat` if that is older."""
     known = await operators.lock_operator(connection, statement.operator_id)

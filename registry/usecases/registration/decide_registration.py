@@ -154,11 +154,7 @@ class _Decision:
             proof_source=self._verified.signer.source_url,
         )
         listed = await self._lister.list_site(
-            self._connection,
-            basis,
-            understood,
-            declared_of(self._statement),
-            self._now,
+            self._connection, basis, understood, declared_of(self._statement), self._now
         )
         await labels.say_label(
             self._connection,

@@ -236,10 +236,7 @@ async def _question_of(
 ) -> Question:
     if inquiry.ranking is None:
         return Question(
-            ranking="",
-            text=inquiry.query or "",
-            cell=inquiry.cell,
-            filters=filters,
+            ranking="", text=inquiry.query or "", cell=inquiry.cell, filters=filters
         )
     answer = await invariance.find_ranking(connection, record_id_of(inquiry.ranking))
     if answer is None:

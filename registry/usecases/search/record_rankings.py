@@ -15,11 +15,7 @@ from typing import NamedTuple
 import structlog
 
 from registry.db.engine.engines import DatabaseError, Engine
-from registry.db.log.rankings import (
-    RankingRow,
-    RankingWriter,
-    row_of,
-)
+from registry.db.log.rankings import RankingRow, RankingWriter, row_of
 from registry.errors import Unavailable
 from registry.records.ranked_answer import AnswerOnRecord
 from registry.usecases.refusals import LOG_BUSY

@@ -27,12 +27,7 @@ class Linter:
     allow_loopback: bool = False
 
     def lint(
-        self,
-        body: bytes,
-        *,
-        url: str = "",
-        file_name: str = "",
-        content_type: str = "",
+        self, body: bytes, *, url: str = "", file_name: str = "", content_type: str = ""
     ) -> Report:
         """Inspect a document and add advice."""
         report = inspect(
