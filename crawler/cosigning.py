@@ -33,6 +33,7 @@ from registry.tlog.witness import (
     format_add_checkpoint,
     parse_witness_answer,
 )
+from registry.usecases.log.filed_log import FiledLog
 
 PAUSE_S = 0.5
 ROUND_S = 5.0
@@ -68,7 +69,10 @@ class _WitnessState:
 
 
 class Cosigning:
-    """engine: of the cosigner's role. quorum: 0 waits for everybody, for a while."""
+    """engine: of the cosigner's role. quorum: 0 waits for everybody, for a while.
+
+    filed: the published files, which have the hashes that the tables have no more.
+    """
 
     def __init__(
         self,
@@ -77,6 +81,7 @@ class Cosigning:
         witnesses: Sequence[Witness],
         *,
         quorum: int = 0,
+        filed: FiledLog | None = None,
         pause_s: float = PAUSE_S,
         round_s: float = ROUND_S,
     ) -> None:
@@ -84,6 +89,7 @@ class Cosigning:
         self._fetcher = fetcher
         self._states = [_WitnessState(witness) for witness in witnesses]
         self._quorum = quorum or len(witnesses)
+        self._filed = filed
         self._pause_s = pause_s
         self._round_s = round_s
 
@@ -198,9 +204,12 @@ class Cosigning:
         hashes: dict[HashRun, list[bytes]] = {}
         async with reading(self._engine).connect() as connection:
             for run in consistency_runs(old_size, new_size):
-                hashes[run] = await log.read_hashes(
+                read = await log.read_hashes(
                     connection, run.level, run.first, run.count
                 )
+                if len(read) < run.count and self._filed and not run.level:
+                    read = self._filed.read_leaves(run)
+                hashes[run] = read
         return prove_consistency(old_size, new_size, hashes.__getitem__)
 
     async def _save(

@@ -16,6 +16,7 @@ from registry.observability import configure_logging
 from registry.process import run_until_stopped
 from registry.settings import Settings
 from registry.settings_reader import settings_of_process
+from registry.usecases.log.filed_log import FiledLog
 
 POOL = 4
 
@@ -33,7 +34,11 @@ async def cosign(settings: Settings) -> None:
     )
     async with engine_at(settings.database_url, Role.COSIGNER, pool=POOL) as engine:
         await Cosigning(
-            engine, fetcher, settings.witness_list, quorum=settings.witness_quorum
+            engine,
+            fetcher,
+            settings.witness_list,
+            quorum=settings.witness_quorum,
+            filed=FiledLog(settings.log_files) if settings.log_files else None,
         ).run()
 
 

@@ -31,6 +31,7 @@ from registry.sites.city_mentions import CityMentions
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.ids import Clock, IdSource
 from registry.usecases.log.erase import Retention
+from registry.usecases.log.filed_log import FiledLog
 from registry.usecases.log.promiser import Promiser
 from registry.usecases.log.served_log import ServedLog, WitnessPolicy
 from registry.usecases.operators.operator_access import OperatorAccess
@@ -110,7 +111,7 @@ def _services(
         auditor=auditor,
         eraser=eraser,
         labeller=labeller,
-        served=ServedLog(api, _witnessed(settings)),
+        served=ServedLog(api, _witnessed(settings), _filed(settings)),
         reports=ReportQueue(),
         recent_reports=RecentReports(ids.clock),
         searcher=searcher,
@@ -202,6 +203,10 @@ def _witnessed(settings: Settings) -> WitnessPolicy:
     return WitnessPolicy(
         witnesses=settings.witness_list, quorum=settings.witness_quorum
     )
+
+
+def _filed(settings: Settings) -> FiledLog | None:
+    return FiledLog(settings.log_files) if settings.log_files else None
 
 
 async def _stop(tasks: list[asyncio.Task[None]], engines: list[Engine]) -> None:

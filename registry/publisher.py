@@ -16,7 +16,7 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from registry import keyring
 from registry.db.engine.engines import DatabaseError, Engine, Role, engine_at
-from registry.db.log import old_checkpoints
+from registry.db.log import old_checkpoints, partitions
 from registry.index.sources import digest_of_code
 from registry.observability import configure_logging
 from registry.process import run_until_stopped
@@ -42,10 +42,13 @@ async def publish(settings: Settings) -> None:
     retiring = keyring.load_retiring_signer(settings.keys, settings.log_origin)
     scheduler = AsyncIOScheduler(timezone="UTC")
     async with engine_at(settings.database_url, Role.PUBLISHER) as engine:
+        prepare = partial(add_partitions, engine, ids.clock)
         commit = partial(commit_ahead, engine, settings.policy, digest_of_code(), ids)
         scheduler.add_job(commit, "interval", minutes=COMMIT_AHEAD_MINUTES)
+        scheduler.add_job(prepare, "interval", hours=1)
         scheduler.add_job(partial(thin_out, engine, ids.clock), "interval", hours=1)
         try:
+            await prepare()
             await _commit_first(commit)
             scheduler.start()
             await Sequencer(engine, signer, ids.clock, retiring).run()
@@ -62,6 +65,15 @@ async def thin_out(engine: Engine, clock: Clock) -> None:
             await old_checkpoints.thin_checkpoints(connection, before)
     except (DatabaseError, OSError) as error:
         logger.warning("thinning_interrupted", kind=type(error).__name__)
+
+
+async def add_partitions(engine: Engine, clock: Clock) -> None:
+    """Make the months and leaves ahead for which the tables need a part."""
+    try:
+        async with engine.begin() as connection:
+            await partitions.add_partitions(connection, clock())
+    except (DatabaseError, OSError) as error:
+        logger.warning("partitioning_interrupted", kind=type(error).__name__)
 
 
 async def _commit_first(commit: Callable[[], Awaitable[None]]) -> None:

@@ -98,6 +98,13 @@ class Settings(CrawlSettings):
         "choice) is erased automatically. 32 cover a month and its report. 0: never.",
         default=32,
     )
+    log_files: Path | None = setting(
+        "Folder that `fair-registry publish --to` writes, as every process of the "
+        "registry sees it: tiles and entries are served from it, and `fair-registry trim` "
+        "drops from the database what stands there. Unset: all of the log is served from "
+        "the database.",
+        default=None,
+    )
     auditors: str = setting(
         "C2SP verifier keys of the auditors whose attestations and labels are put on "
         "record, between commas. Empty: none.",

@@ -1,12 +1,13 @@
-"""SQL of the sizes of the log's tables, indexes and all."""
+"""SQL of the sizes of the log's tables, indexes and all, partitions with their whole."""
 
 from sqlalchemy import text
 
 from registry.db.engine.engines import Connection, Engine
 
 TABLES = text("""
-    SELECT relname AS name, pg_total_relation_size(oid) AS bytes FROM pg_class
-    WHERE relnamespace = 'audit'::regnamespace AND relkind = 'r'
+    SELECT w.relname AS name, CAST(sum(pg_total_relation_size(c.oid)) AS bigint) AS bytes
+    FROM pg_class AS c JOIN pg_class AS w ON w.oid = coalesce(pg_partition_root(c.oid), c.oid)
+    WHERE c.relnamespace = 'audit'::regnamespace AND c.relkind = 'r' GROUP BY 1
 """)
 
 

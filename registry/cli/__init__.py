@@ -32,6 +32,7 @@ COMMANDS = {
     "audit": "registry.auditor:audit",
     "witness": "registry.cli.witness.run_witness:witness",
     "publish": "registry.cli.service.publishing:publish",
+    "trim": "registry.cli.service.trimming:trim_database",
     "erase": "registry.cli.service.erasing:erase",
     "report": "registry.cli.reports.reporting:report",
     "archive": "registry.cli.reports.archiving:archive",

@@ -6,6 +6,7 @@ Records carry ULIDs: 48 bits of milliseconds and 80 random bits in 26 characters
 """
 
 import re
+from datetime import UTC, datetime
 from functools import lru_cache
 
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -51,6 +52,11 @@ def make_ulid(unix_ms: int, randomness: bytes) -> str:
     """Encode a ULID. randomness: 10 bytes."""
     number = (unix_ms << 80) | int.from_bytes(randomness, "big")
     return encode_base32(number, ULID_LENGTH)
+
+
+def ulid_time(ulid: str) -> datetime:
+    """Return the time that a ULID begins with. Raises: ValueError, OverflowError."""
+    return datetime.fromtimestamp((decode_base32(ulid) >> 80) / 1000, UTC)
 
 
 def is_ulid(text: str) -> bool:

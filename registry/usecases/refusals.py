@@ -210,6 +210,12 @@ WINDOW_INVALID = ProblemType(
     "The window of the report is none",
     "Send from and to as RFC 3339 instants, from before to, at most 400 days apart.",
 )
+WINDOW_DROPPED = ProblemType(
+    "window_dropped",
+    "The window begins in a month that the registry has dropped, once it was archived",
+    "Ask for a later window; GET /v1/reports lists the reports that were kept, and the "
+    "archives of the months have what a report is computed from.",
+)
 PERTURBATION_UNFIT = ProblemType(
     "perturbation_unfit",
     "The perturbation can't be made of these sites or this query",

@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import text
 
 from registry.db.engine.engines import Engine, Role, reading
-from registry.db.log import erased_pages
 from registry.db.log.rankings import RankingWriter
 from registry.db.reports import made_archives
 from registry.db.schema.column_types import uuid_of
+from registry.usecases.log import erase as erase_module
 from registry.usecases.log.erase import clear_pages, erase_expired
 from registry.usecases.search.receipts import make_receipt
 from tests.db.rankings import MadeRanking, make_ranking
@@ -127,7 +127,7 @@ async def test_vacuum_alone_would_leave_some(
     for ranking in mine:
         await erase(scene, eraser, ranking.record.record_id)
     async with reading(eraser).connect() as connection:
-        await erased_pages.vacuum(connection, "ranking")
+        await connection.execute(text("VACUUM audit.ranking"))
         await connection.invalidate()
     assert left(mine, await files(owner))
 
@@ -219,3 +219,27 @@ async def test_archives_that_open_what_is_erased_since_are_listed(
         later = scene.clock() + timedelta(minutes=2)
         await made_archives.save_archive(connection, later, windows["of it"], "anew")
     assert await outdated() == ["of it"]
+
+
+async def test_pages_that_wait_do_not_hold_back_others(
+    scene: Scene,
+    engines: dict[Role, Engine],
+    eraser: Engine,
+    owner: Engine,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As many as are taken at once are of a page that has no row to be written there."""
+    monkeypatch.setattr(erase_module, "BATCH", 3)
+    rankings = await record(scene, random.Random(8), 30)
+    await sequence(scene, engines)
+    first = "ctid < CAST('(1,0)' AS tid)"
+    part = "SELECT DISTINCT CAST(CAST(tableoid AS regclass) AS text) FROM audit.ranking"
+    note = "INSERT INTO audit.erased_page (relation, page)"
+    for _ in range(3):
+        await scene.sql(f"{note} {part.replace(' FROM', ', 0 FROM')}")
+    await scene.sql(f"DELETE FROM audit.ranking WHERE {first}")
+    await erase(scene, eraser, rankings[-1].record.record_id)
+    assert await clear_pages(eraser) == 0
+    assert await clear_pages(eraser) == 1
+    assert left(rankings[-1:], await files(owner)) == []
+    assert len(await scene.sql("SELECT * FROM audit.erased_page")) == 3

@@ -127,11 +127,16 @@ async def _write(url: str, window: Window, folder: Path, key: PrivateKey) -> Man
         made_at, place = datetime.now(UTC), str(folder)
         async with engine.begin() as connection:
             bounds = (window.start_at, window.end_at)
-            await made_archives.save_archive(connection, made_at, bounds, place)
+            number = await made_archives.save_archive(
+                connection, made_at, bounds, place
+            )
         async with engine.connect() as connection:
-            return await write_archive(
+            manifest = await write_archive(
                 connection, window, folder, key, tell=_print_count
             )
+        async with engine.begin() as connection:
+            await made_archives.finish_archive(connection, number, datetime.now(UTC))
+    return manifest
 
 
 def _print_count(count: int) -> None:

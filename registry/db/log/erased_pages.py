@@ -59,20 +59,27 @@ _TABLES = {
 
 @dataclass(frozen=True, slots=True)
 class ErasedPage:
-    """id: of the note. page: a number of a block of the table."""
+    """id: of the note. part: a partition, with its schema. page: a block of it."""
 
     id: int
-    table: str
+    part: str
     page: int
+
+    @property
+    def table(self) -> str:
+        return self.part.partition(".")[2].partition("_")[0]
 
 
 async def note_pages(
-    connection: Connection, table: str, pages: Collection[int]
+    connection: Connection, pages: Collection[tuple[str, int]]
 ) -> None:
-    """Note pages that rows were erased from, in the transaction that does it."""
+    """Note pages that rows were erased from, in the transaction that does it.
+
+    pages: partition with its schema, block.
+    """
     statement = text("INSERT INTO audit.erased_page (relation, page) VALUES (:t, :p)")
     if pages:
-        values = [{"t": table, "p": page} for page in sorted(set(pages))]
+        values = [{"t": part, "p": page} for part, page in sorted(set(pages))]
         await connection.execute(statement, values)
 
 
@@ -85,15 +92,31 @@ async def noted_pages(connection: Connection, limit: int) -> Sequence[ErasedPage
     return [ErasedPage(*row) for row in rows]
 
 
-async def forget_pages(connection: Connection, ids: Sequence[int]) -> None:
-    statement = text("DELETE FROM audit.erased_page WHERE id = ANY (:ids)")
-    await connection.execute(statement, {"ids": list(ids)})
+_FORGET = text("DELETE FROM audit.erased_page WHERE id = ANY (:ids)")
+# A note with a new number stands behind all others.
+_PUT_BACK = text("""
+    WITH undone AS (
+        DELETE FROM audit.erased_page WHERE id = ANY (:ids) RETURNING id, relation, page
+    )
+    INSERT INTO audit.erased_page (relation, page)
+    SELECT relation, page FROM undone ORDER BY id
+""")
 
 
-async def vacuum(connection: Connection, table: str) -> None:
+async def forget_pages(
+    connection: Connection, done: Sequence[int], undone: Sequence[int]
+) -> None:
+    """Drop the notes of pages that are done; put the others behind all that wait."""
+    await connection.execute(_FORGET, {"ids": list(done)})
+    await connection.execute(_PUT_BACK, {"ids": list(undone)})
+
+
+async def vacuum(connection: Connection, part: str) -> None:
     """Remove dead rows. connection: of no transaction, and not used again."""
     await connection.execute(text("SET statement_timeout = 0"))
-    await connection.execute(text(f"VACUUM audit.{_TABLES[table].name}"))
+    query = text("SELECT CAST(to_regclass(:part) AS text)")
+    if name := (await connection.execute(query, {"part": part})).scalar_one():
+        await connection.execute(text(f"VACUUM {name}"))
 
 
 async def overwrite(connection: Connection, page: ErasedPage) -> bool:
@@ -103,31 +126,33 @@ async def overwrite(connection: Connection, page: ErasedPage) -> bool:
     could be written there. connection: its transaction is to be rolled back.
     """
     table = _TABLES[page.table]
-    row = await _look(connection, table, page.page)
+    row = await _look(connection, table, page)
     if row.rows is None:
-        return True  # the table has become shorter
+        return True  # the partition has become shorter, or was dropped
     if not row.rows:
         return False
     filling = _Filling(connection, table, page.page, row.key)
     return await filling.fill(_PAGE - _HEADER - row.pointers * _POINTER - row.bytes)
 
 
-async def _look(connection: Connection, table: _Table, page: int) -> Any:
+async def _look(connection: Connection, table: _Table, page: ErasedPage) -> Any:
     """Return the key of a row, how many there are, their bytes, and pointers to them.
 
     rows: None for a page that is none.
     """
-    name = f"audit.{table.name}"
     query = text(f"""
-        SELECT CASE WHEN pg_relation_size('{name}') > :begin THEN count(*) END AS rows,
+        SELECT CASE WHEN pg_relation_size(to_regclass(:part)) > :begin
+                THEN count(*) END AS rows,
             (array_agg({table.key}))[1] AS key,
             coalesce(max((CAST(CAST(ctid AS text) AS point))[1])::int, 0) AS pointers,
             coalesce(sum((pg_column_size(r.*) + 7) / 8 * 8), 0)::int AS bytes
-        FROM {name} AS r
+        FROM audit.{table.name} AS r
         WHERE ctid >= CAST(:first AS tid) AND ctid < CAST(:last AS tid)
+            AND tableoid = to_regclass(:part)
     """)  # noqa: S608 — of our own names
-    bounds = {"first": (page, 0), "last": (page + 1, 0)}
-    return (await connection.execute(query, {**bounds, "begin": page * _PAGE})).one()
+    bounds = {"first": (page.page, 0), "last": (page.page + 1, 0)}
+    begin = {"begin": page.page * _PAGE, "part": page.part}
+    return (await connection.execute(query, {**bounds, **begin})).one()
 
 
 class _Filling:

@@ -191,8 +191,9 @@ def _unpack(row: Row[Any]) -> dict[str, str]:
     return openings
 
 
+_PAGE = "CAST(CAST(tableoid AS regclass) AS text) AS part, ctid"
 LOCK_OPENINGS = text(f"""
-    SELECT returned, eligible, {", ".join(DISCLOSED)}, ctid FROM audit.ranking
+    SELECT returned, eligible, {", ".join(DISCLOSED)}, {_PAGE} FROM audit.ranking
     WHERE record_id = ANY (CAST(:ids AS uuid[])) FOR UPDATE
 """)  # noqa: S608 — of our own names
 
@@ -203,7 +204,7 @@ ERASE = text(f"""
 """)  # noqa: S608 — of our own names
 
 _CHOSEN = "WHERE ranking_id = ANY (CAST(:ids AS uuid[])) AND choice IS NOT NULL"
-LOCK_CHOICES = text(f"SELECT ctid FROM audit.selection {_CHOSEN} FOR UPDATE")  # noqa: S608
+LOCK_CHOICES = text(f"SELECT {_PAGE} FROM audit.selection {_CHOSEN} FOR UPDATE")  # noqa: S608
 # First to zeros, so that more than the least row is free where both versions were.
 ZERO_CHOICES = text(
     "UPDATE audit.selection SET site_id = NULL, "  # noqa: S608 — of our own names
@@ -222,10 +223,10 @@ async def erase_openings(
     choices = (await connection.execute(LOCK_CHOICES, ids)).all()
     for statement in (ERASE, ZERO_CHOICES, ERASE_CHOICES):
         await connection.execute(statement, ids)
-    opened = [(row.ctid[0], list(_unpack(row).values())) for row in rows]
-    pages = [page for page, disclosures in opened if disclosures]
-    await note_pages(connection, "ranking", pages)
-    await note_pages(connection, "selection", [row.ctid[0] for row in choices])
+    opened = [(row, list(_unpack(row).values())) for row in rows]
+    touched = [row for row, disclosures in opened if disclosures]
+    pages = [(row.part, row.ctid[0]) for row in (*touched, *choices)]
+    await note_pages(connection, pages)
     return [disclosure for _, disclosures in opened for disclosure in disclosures]
 
 

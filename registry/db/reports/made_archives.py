@@ -10,17 +10,21 @@ from registry.db.engine.engines import Connection
 
 _SAVE = text("""
     INSERT INTO audit.made_archive (made_at, start_at, end_at, folder)
-    VALUES (:made_at, :start_at, :end_at, :folder)
+    VALUES (:made_at, :start_at, :end_at, :folder) RETURNING id
 """)
+_FINISH = text("UPDATE audit.made_archive SET finished_at = :at WHERE id = :id")
 
-# An erasure may have begun before the archive's snapshot and ended after it.
+# An erasure may have begun before the archive's snapshot and ended after it. Of entries
+# that the table has no more, those around tell the time.
 _OUTDATED = text("""
     SELECT a.folder, a.made_at, a.start_at, a.end_at, count(*) AS erasures
     FROM audit.made_archive AS a
     JOIN audit.erasure AS e ON e.erased_at > a.made_at - interval '1 minute'
-    JOIN audit.entry AS first ON first.leaf_index = e.first_index
-    JOIN audit.entry AS last ON last.leaf_index = e.last_index
-    WHERE first.accepted_at < a.end_at AND last.accepted_at >= a.start_at
+    WHERE a.end_at > coalesce((SELECT accepted_at FROM audit.entry
+            WHERE leaf_index <= e.first_index ORDER BY leaf_index DESC LIMIT 1),
+            '-infinity')
+        AND a.start_at <= (SELECT accepted_at FROM audit.entry
+            WHERE leaf_index >= e.last_index ORDER BY leaf_index LIMIT 1)
     GROUP BY a.id ORDER BY a.id
 """)
 
@@ -30,11 +34,18 @@ async def save_archive(
     made_at: datetime,
     window: tuple[datetime, datetime],
     folder: str,
-) -> None:
-    """Note an archive before it is written. connection: of the auditor."""
+) -> int:
+    """Note an archive before it is written; return its number. connection: of the auditor."""
     start_at, end_at = window
     values = {"made_at": made_at, "start_at": start_at, "end_at": end_at}
-    await connection.execute(_SAVE, {**values, "folder": folder})
+    saved = await connection.execute(_SAVE, {**values, "folder": folder})
+    number: int = saved.scalar_one()
+    return number
+
+
+async def finish_archive(connection: Connection, number: int, at: datetime) -> None:
+    """Note that it was written to its end: its month may be dropped."""
+    await connection.execute(_FINISH, {"id": number, "at": at})
 
 
 async def outdated_archives(connection: Connection) -> Sequence[Any]:

@@ -91,6 +91,15 @@ made_archive = Table(
     instant("start_at"),
     instant("end_at"),
     Column("folder", Text, nullable=False),
+    instant("finished_at", nullable=True),
+    schema="audit",
+)
+
+dropped_month = Table(
+    "dropped_month",
+    metadata,
+    Column("month", Date, primary_key=True),
+    instant("dropped_at"),
     schema="audit",
 )
 

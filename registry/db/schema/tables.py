@@ -276,7 +276,7 @@ entry = Table(
     "entry",
     metadata,
     Column("leaf_index", BigInteger, primary_key=True, autoincrement=False),
-    Column("record_id", RecordId, nullable=False, unique=True),
+    Column("record_id", RecordId, nullable=False),
     Column("kind", Text, nullable=False),
     Column("body", Packed, nullable=False),
     Column("leaf_hash", LargeBinary, nullable=False),
@@ -333,7 +333,6 @@ selection = Table(
     Column("site_id", BigInteger),
     _instant("accepted_at"),
     Column("choice", LargeBinary),
-    UniqueConstraint("record_id", name="selection_record_id_key"),
     schema="audit",
 )
 

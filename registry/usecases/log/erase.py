@@ -7,7 +7,7 @@ stay as they are: without the salt a digest tells nothing.
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import takewhile
@@ -18,6 +18,7 @@ from registry.db.engine.advisory_lock import ERASURE_TURN, take_turn
 from registry.db.engine.engines import Connection, DatabaseError, Engine, reading
 from registry.db.log import entries as log
 from registry.db.log import erased_pages, erasures, rankings
+from registry.db.log.entries import LoggedRecord
 from registry.db.log.erasures import DatedEntry, StoredErasure
 from registry.errors import Conflict, Forbidden, NotFound
 from registry.records import record as records
@@ -37,6 +38,9 @@ from registry.usecases.refusals import (
 BATCH = 1_000
 PAUSE_S = 3_600.0
 CLEARING_PAUSE_S = 15.0
+
+FindRecord = Callable[[Connection, str], Awaitable[LoggedRecord | None]]
+"""Callback that finds a record by its id, wherever the log has it."""
 
 logger = structlog.get_logger()
 
@@ -65,16 +69,18 @@ async def erase_ranking(
     promiser: Promiser,
     ids: IdSource,
     operator: str | None = None,
+    find: FindRecord = log.find_record,
 ) -> Erased:
     """Erase one ranking; of one that is erased already, tell when and by which record.
 
     connection: of the eraser's role, within a transaction. operator: who wants it, unless
-    the ranking's own asker does; it has to be one that it was counted for.
+    the ranking's own asker does; it has to be one that it was counted for. find: finds
+    the record.
     Raises: NotFound, Forbidden, Unavailable, Conflict while the ranking has no place in
     the log.
     """
     promiser.verify_log_moves()
-    logged = await log.find_record(connection, record_id)
+    logged = await find(connection, record_id)
     if logged is None or logged.record.kind != "ranking":
         raise NotFound(RANKING_UNKNOWN)
     if operator is not None and parse_record(logged.record.body)["op"] != operator:
@@ -119,24 +125,26 @@ async def erase_expired(engine: Engine, keep: timedelta, ids: IdSource) -> int:
 async def clear_pages(engine: Engine) -> int:
     """Overwrite what erasures left in the files. Returns: pages that are done with.
 
-    One process at a time has the turn. What a transaction still sees waits for the next.
+    One process at a time has the turn. What a transaction still sees waits for the next,
+    behind the others.
     """
     async with take_turn(engine, ERASURE_TURN) as is_ours:
         if not is_ours:
             return 0
         async with reading(engine).connect() as connection:
             noted = await erased_pages.noted_pages(connection, BATCH)
-            for table in sorted({page.table for page in noted}):
-                await erased_pages.vacuum(connection, table)
+            for part in sorted({page.part for page in noted}):
+                await erased_pages.vacuum(connection, part)
             await connection.invalidate()  # it has no time limit any more
-        done = []
+        done: list[int] = []
+        undone: list[int] = []
         for page in noted:
             async with engine.connect() as connection:
-                if await erased_pages.overwrite(connection, page):
-                    done.append(page.id)
+                is_done = await erased_pages.overwrite(connection, page)
                 await connection.rollback()
+            (done if is_done else undone).append(page.id)
         async with engine.begin() as connection:
-            await erased_pages.forget_pages(connection, done)
+            await erased_pages.forget_pages(connection, done, undone)
     return len(done)
 
 

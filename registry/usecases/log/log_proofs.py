@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from registry.db.engine.engines import Connection
-from registry.db.log import entries as log
 from registry.db.log import leaves
 from registry.db.log.entries import LoggedRecord
 from registry.errors import Conflict, NotFound
@@ -70,10 +69,10 @@ class ProvenRecord:
 
 
 async def find_logged(
-    connection: Connection, record_id: str, kind: str | None = None
+    served: ServedLog, connection: Connection, record_id: str, kind: str | None = None
 ) -> LoggedRecord:
     """kind: the one it must be of. Raises: NotFound."""
-    logged = await log.find_record(connection, record_id)
+    logged = await served.find(connection, record_id)
     if logged is None or (kind and logged.record.kind != kind):
         raise NotFound(RECORD_UNKNOWN)
     return logged

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from registry.db.engine.engines import Connection, Engine, reading
 from registry.db.log import cosignatures, leaves
 from registry.db.log import entries as log
+from registry.db.log.entries import LoggedRecord
 from registry.tlog.merkle import HASH_BYTES
 from registry.tlog.tiles import (
     Bundle,
@@ -22,6 +23,7 @@ from registry.tlog.tiles import (
     is_in_tree,
 )
 from registry.tlog.witness import Witness
+from registry.usecases.log.filed_log import FiledLog
 
 FRESH_S = 1.0
 KEPT_BYTES = 32 * 1024 * 1024
@@ -54,18 +56,21 @@ class ServedCheckpoint:
 class ServedLog:
     """The log as a process serves it.
 
-    engine: may read checkpoints, cosignatures, entries, hashes.
+    engine: may read checkpoints, cosignatures, entries, hashes. filed: the published
+    files, which have the entries that the tables have no more.
     """
 
     def __init__(
         self,
         engine: Engine,
         policy: WitnessPolicy | None = None,
+        filed: FiledLog | None = None,
         *,
         cache_bytes: int = KEPT_BYTES,
     ) -> None:
         self._engine = reading(engine)
         self.policy = policy or WitnessPolicy()
+        self._filed = filed
         self._cache = _PartCache(cache_bytes)
         self._known_size = 0
         self._newest: ServedCheckpoint | None = None
@@ -91,6 +96,13 @@ class ServedLog:
         if size > self._known_size:
             await self.checkpoint()
         return size <= self._known_size
+
+    async def find(self, connection: Connection, record_id: str) -> LoggedRecord | None:
+        """Find a record by its id, in the tables or else in the files."""
+        logged = await log.find_record(connection, record_id)
+        if logged is None and self._filed:
+            logged = await asyncio.to_thread(self._filed.find, record_id)
+        return logged
 
     async def published(self, index: int | None) -> int | None:
         """The leaf's index, once the tree that is served has it."""
@@ -140,12 +152,23 @@ class ServedLog:
         cached = {part: self._cache.find(part, zipped=False) for part in parts}
         loaded = {part: content for part, content in cached.items() if content}
         if missing := [part for part in parts if part not in loaded]:
-            async with self._engine.connect() as connection:
-                read = await _read_parts(connection, missing)
+            read = await asyncio.to_thread(self._read_filed, missing)
+            rest = [part for part in missing if part not in read]
+            if rest:
+                async with self._engine.connect() as connection:
+                    read |= await _read_parts(connection, rest)
             for part, content in read.items():
                 self._cache.keep(part, content, zipped=False)
             loaded |= read
         return loaded
+
+    def _read_filed(self, parts: Sequence[Part]) -> dict[Part, bytes]:
+        """Read from the files what is there; tables have all levels but the lowest."""
+        if self._filed is None:
+            return {}
+        lowest = [part for part in parts if isinstance(part, Bundle) or not part.level]
+        read = {part: self._filed.read_part(part) for part in lowest}
+        return {part: content for part, content in read.items() if content}
 
     async def _zip(self, part: Part, plain: bytes) -> bytes:
         # A full bundle takes some milliseconds, in which others are answered.

@@ -12,6 +12,7 @@ from operator import call
 from registry.db import labels
 from registry.db.engine.engines import Connection
 from registry.db.engine.shared_snapshot import read_one_moment
+from registry.db.log.partitions import first_month_there
 from registry.db.reports import invariance_runs, observations
 from registry.db.sites import former_categories
 from registry.errors import Refused
@@ -21,7 +22,7 @@ from registry.reports.build_report import RunJobs, build_report
 from registry.reports.former_categories import with_former_categories
 from registry.reports.model import FairnessReport
 from registry.reports.report_terms import Algorithm, Terms, Window
-from registry.usecases.refusals import WINDOW_INVALID
+from registry.usecases.refusals import WINDOW_DROPPED, WINDOW_INVALID
 
 MAX_WINDOW = timedelta(days=400)
 DEFAULT_WINDOW = timedelta(days=30)
@@ -53,6 +54,13 @@ def side_by_side() -> Iterator[RunJobs]:
         yield partial(threads.map, call)
 
 
+async def verify_is_there(connection: Connection, window: Window) -> None:
+    """Verify that no month of the window was dropped. Raises: Refused."""
+    month = await first_month_there(connection)
+    if month and window.start_at < datetime(month.year, month.month, 1, tzinfo=UTC):
+        raise Refused(WINDOW_DROPPED, f"rankings are there from {month} on")
+
+
 async def make_report(
     connection: Connection,
     window: Window,
@@ -67,9 +75,11 @@ async def make_report(
 
     operator, category: see `Terms`.
     What was read before in its transaction may be older than the rest.
+    Raises: Refused if some of the window was dropped.
     """
     if not connection.in_transaction():
         await read_one_moment(connection)  # else sites may come between two reads
+    await verify_is_there(connection, window)
     start, end = window.start_at, window.end_at
     observed = await observations.observe(connection, start, end, operator)
     trials = await invariance_runs.tallies_between(connection, start, end)

@@ -26,7 +26,7 @@ from registry.reports.archive.writing import ArchiveWriter, WriteSummary
 from registry.reports.report_terms import Window
 from registry.reports.window.observation import SiteDisclosure
 from registry.sites.identifier import format_site_id
-from registry.usecases.reports.make_report import MAX_WINDOW
+from registry.usecases.reports.make_report import MAX_WINDOW, verify_is_there
 
 RETRY_AFTER_S = 2
 
@@ -56,6 +56,7 @@ async def write_archive(
     written. Raises: Refused, Unavailable.
     """
     await read_one_moment(connection)
+    await verify_is_there(connection, window)
     head = await _covering_checkpoint(connection, window)
     sites = await _sites_then(connection, window.end_at)
     trials = await tallies_between(connection, window.start_at, window.end_at)

@@ -45,7 +45,7 @@ class RecordView(WireModel):
 async def get_record(record_id: FromPath[str], services: Injected) -> RecordView:
     """A record holds salted digests, and no words of a request."""
     async with reading(services.api).connect() as connection:
-        logged = await find_logged(connection, _known_form(record_id))
+        logged = await find_logged(services.served, connection, _known_form(record_id))
     return RecordView(
         id=logged.record.record_id,
         kind=logged.record.kind,
@@ -84,7 +84,7 @@ async def prove_to(
 ) -> Response[Any]:
     """The proof in the form that is wanted. kind: the one the record must be of."""
     async with reading(services.api).connect() as connection:
-        logged = await find_logged(connection, record_id, kind)
+        logged = await find_logged(services.served, connection, record_id, kind)
     return answer_proof(request, form, await prove_record(services.served, logged))
 
 

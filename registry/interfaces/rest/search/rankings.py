@@ -7,7 +7,6 @@ import msgspec
 from litestar import Request, Response, get, post
 from litestar.params import FromPath
 
-from registry.db.log import entries as log
 from registry.db.log import rankings
 from registry.errors import Forbidden, NotFound
 from registry.interfaces.http.credentials import (
@@ -84,7 +83,7 @@ async def find_ranking(
     """
     record_id = record_id_of(ranking_id)
     async with services.api.connect() as connection:
-        logged = await log.find_record(connection, record_id)
+        logged = await services.served.find(connection, record_id)
         if logged is None or logged.record.kind != "ranking":
             raise NotFound(RANKING_UNKNOWN)
         openings = await rankings.openings_of(connection, record_id)
@@ -176,6 +175,7 @@ async def erase(
             promiser=services.searcher.promiser,
             ids=services.ids,
             operator=operator,
+            find=services.served.find,
         )
     return ErasureView(
         id=erased.record_id,

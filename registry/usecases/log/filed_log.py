@@ -1,0 +1,113 @@
+"""The log's published files as a store: tiles, entries and records that the table has no more.
+
+`publish_files` writes them, and `trim` has verified what the table gave up.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from itertools import takewhile
+from pathlib import Path
+
+from registry.db.log.entries import AcceptedRecord, LoggedRecord
+from registry.errors import Refused
+from registry.records.record import format_minute, parse_record
+from registry.sites.identifier import ulid_time
+from registry.tlog.checkpoint import parse_checkpoint
+from registry.tlog.merkle import leaf_hash
+from registry.tlog.tiles import (
+    TILE_WIDTH,
+    Bundle,
+    HashRun,
+    Tile,
+    encode_bundle,
+    format_tile_path,
+    parse_bundle,
+    parse_tile,
+)
+from registry.usecases.log.log_folder import LogFolder
+from registry.usecases.log.publish_files import CHECKPOINT
+
+DISORDER = timedelta(minutes=5)
+"""Bound of how far records are out of the order of their minutes: clocks differ, and a
+record waits for its commit."""
+
+
+class FiledLog:
+    """folder: below the log's name, as `publish` writes it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._files = LogFolder(folder)
+
+    @property
+    def size(self) -> int:
+        """Leaves of the full bundles; 0 where nothing is published."""
+        note = self._files.read_published(CHECKPOINT)
+        if note is None:
+            return 0
+        text = note.decode().partition("\n\n")[0] + "\n"
+        return parse_checkpoint(text).size // TILE_WIDTH * TILE_WIDTH
+
+    def read_part(self, part: Tile | Bundle) -> bytes | None:
+        """Read a tile or bundle whose full one is there; None if it is not, or is none."""
+        content = self._files.read_published(format_tile_path(part.full))
+        if content is None:
+            return None
+        try:
+            if isinstance(part, Bundle):
+                entries = parse_bundle(content, TILE_WIDTH)
+                return encode_bundle(entries[: part.width])
+            return b"".join(parse_tile(content, TILE_WIDTH)[: part.width])
+        except Refused:
+            return None
+
+    def read_leaves(self, run: HashRun) -> list[bytes]:
+        """Read hashes of level 0 that lie in one full tile; none if it is not there."""
+        index, begin = divmod(run.first, TILE_WIDTH)
+        content = self.read_part(Tile(level=0, index=index))
+        hashes = parse_tile(content, TILE_WIDTH) if content else ()
+        return list(hashes[begin : begin + run.count])
+
+    def entries(self, index: int) -> tuple[bytes, ...]:
+        """Return the entries of a full bundle; none if it is not there."""
+        content = self.read_part(Bundle(index=index))
+        return parse_bundle(content, TILE_WIDTH) if content else ()
+
+    def find(self, record_id: str) -> LoggedRecord | None:
+        """Find a record by its minute: records lie about in the order of time."""
+        try:
+            at = ulid_time(record_id)
+            around = self._bundles_around(at - DISORDER, at + DISORDER)
+        except (ValueError, OverflowError):  # it leaves the calendar
+            return None
+        member = f'"id":"{record_id}"'.encode()
+        for index in around:
+            for offset, entry in enumerate(self.entries(index)):
+                if member in entry and parse_record(entry)["id"] == record_id:
+                    return _logged(entry, index * TILE_WIDTH + offset, at)
+        return None
+
+    def _bundles_around(self, start: datetime, end: datetime) -> Iterator[int]:
+        bundles = range(self.size // TILE_WIDTH)
+        begin = bisect_left(bundles, format_minute(start), key=self._minute)
+        last = format_minute(end)
+        rest = bundles[max(0, begin - 1) :]
+        return takewhile(lambda index: self._minute(index) <= last, rest)
+
+    def _minute(self, index: int) -> str:
+        """Return when the first entry of a bundle was recorded; late where there is none."""
+        return next(
+            (str(parse_record(entry)["t"]) for entry in self.entries(index)), "~"
+        )
+
+
+def _logged(entry: bytes, index: int, at: datetime) -> LoggedRecord:
+    members = parse_record(entry)
+    record = AcceptedRecord(
+        record_id=str(members["id"]),
+        kind=str(members["kind"]),
+        body=entry,
+        leaf_hash=leaf_hash(entry),
+        accepted_at=at,
+    )
+    return LoggedRecord(record=record, leaf_index=index)
