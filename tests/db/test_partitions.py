@@ -47,7 +47,7 @@ from tests.db.test_erasing import (
 from tests.db.test_selecting import select
 
 __all__ = ["nothing_logged"]
-BEFORE = "0024"
+BEFORE = "0025"
 JANUARY = datetime(2025, 1, 20, 12, tzinfo=UTC)
 PART = 512
 STORED = """
@@ -224,7 +224,13 @@ async def month(
     await month.fill()
     yield month
     await _make_anew(scene, partitions.ENTRIES)
-    stored_tables = ("kept_report", "kept_form", "erasure", "made_archive", "dropped_month")
+    stored_tables = (
+        "kept_report",
+        "kept_form",
+        "erasure",
+        "made_archive",
+        "dropped_month",
+    )
     for table in stored_tables:
         await scene.sql(f"ALTER TABLE audit.{table} DISABLE TRIGGER USER")
     await scene.sql(f"TRUNCATE audit.{', audit.'.join(stored_tables)}")

@@ -11,8 +11,8 @@ from sqlalchemy import text
 
 from migrations.statements import run
 
-revision = "0025"
-down_revision = "0024"
+revision = "0026"
+down_revision = "0025"
 branch_labels = None
 depends_on = None
 
