@@ -26,7 +26,7 @@ NOT_COVERED = frozenset(
 )
 """Packages that run beside the service, write pages or read the log."""
 
-_SUFFIXES = (".py", ".c", ".h", ".gz", ".npy", ".toml", ".md")
+_SUFFIXES = (".py", ".c", ".h", ".gz", ".npy", ".toml", ".json", ".md")
 
 
 @cache

@@ -1,11 +1,14 @@
 """The tools as a host reads them: few, each with all that a model needs to call it.
 
 What they take is made from the one definition of a search, and what they answer from the
-shapes of /v1. The words here are what a model reads before it calls; nothing else is.
+shapes of /v1; the rest stands in tool_table.json. Its words are what a model reads before
+it calls; nothing else is.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
 import msgspec
@@ -26,7 +29,6 @@ INSTRUCTIONS = (
 )
 _FIRST = ("q", "city", "country", "lat", "lon", "limit", "cursor", "nonce")
 _LEFT_OUT = frozenset({"detail", "facets", "fields"})
-_HOST = {"type": "string", "maxLength": 253, "description": "its host name"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,139 +89,19 @@ def _search_schema() -> Json:
     return {**schema, "properties": members}
 
 
-def _object(required: tuple[str, ...], **members: Json) -> Json:
-    return {
-        "type": "object",
-        "properties": members,
-        "required": list(required),
-        "additionalProperties": False,
-    }
-
-
-_TEXT = {"type": "string"}
-_POINTS = {
-    "type": "object",
-    "description": "points of 100 by factor",
-    "additionalProperties": {"type": "number"},
+_ROWS = json.loads(files(__package__).joinpath("tool_table.json").read_text())
+_FROM_CODE: Mapping[str, Json] = {
+    "search_sites": {
+        "takes": _search_schema(),
+        "answers": plain_schema(CompactAnswer),
+        "kind": Kind.SEARCH,
+    },
+    "report_selection": {
+        "answers": plain_schema(PromisedView),
+        "kind": Kind.SELECTION,
+        "is_read_only": False,
+    },
 }
-_RANKED = _object(
-    ("site",),
-    site=_TEXT,
-    score={"type": "number"},
-    contributions=_POINTS,
-)
-
-TOOLS = (
-    ToolRow(
-        name="search_sites",
-        title="Search sites that can do something",
-        description=(
-            "Find sites that can do what is asked, best first, each with its score, why, "
-            "and how to call the matching actions: signature, by, url, method. Ask once, "
-            "in the user's own words; give city where the place matters."
-        ),
-        takes=_search_schema(),
-        answers=plain_schema(CompactAnswer),
-        kind=Kind.SEARCH,
-    ),
-    ToolRow(
-        name="explain_ranking",
-        title="Explain a ranking",
-        description=(
-            "Why the sites of an answer stand in their order: score and points of the "
-            "five factors, their weights, and where its record is in the public log. "
-            "Only if the user asks why."
-        ),
-        takes=_object(
-            ("rankingId",),
-            rankingId={
-                "type": "string",
-                "maxLength": 100,
-                "description": "ranking.id of the answer, whole",
-            },
-        ),
-        answers=_object(
-            ("ranking", "policy", "sites"),
-            notice=_TEXT,
-            ranking=_TEXT,
-            policy=_TEXT,
-            answeredAt=_TEXT,
-            eligible={"type": "integer"},
-            weights=_POINTS,
-            query=_TEXT,
-            sites={"type": "array", "items": _RANKED},
-            erased={"type": "array", "items": _TEXT},
-            record=_TEXT,
-            proof=_TEXT,
-        ),
-    ),
-    ToolRow(
-        name="get_site",
-        title="Look up one site",
-        description=(
-            "What is listed of one site by its host: name, place, trust, its actions and "
-            "how to call them. Not needed after a search that shows the action."
-        ),
-        takes=_object(("site",), site=_HOST),
-        answers=_object(
-            ("site", "actions"),
-            notice=_TEXT,
-            site=_TEXT,
-            name=_TEXT,
-            category=_TEXT,
-            description=_TEXT,
-            city=_TEXT,
-            country=_TEXT,
-            trust=_TEXT,
-            conformance=_TEXT,
-            formats={"type": "array", "items": _TEXT},
-            actions={"type": "array", "items": {"type": "object"}},
-            omitted={"type": "integer"},
-        ),
-    ),
-    ToolRow(
-        name="get_site_tools",
-        title="A site's actions as MCP tools",
-        description=(
-            "All actions of a site as MCP tool definitions named {site}__{action}, with "
-            "the limits of rate that it declares."
-        ),
-        takes=_object(("site",), site=_HOST),
-        answers=_object(
-            ("tools",),
-            notice=_TEXT,
-            tools={"type": "array", "items": {"type": "object"}},
-            rateLimits={"type": "array", "items": {"type": "object"}},
-        ),
-    ),
-    ToolRow(
-        name="report_selection",
-        title="Report which site was chosen",
-        description=(
-            "Tell, once for each search, which site of it you used, or null if none. It "
-            "keeps the ranking honest; it moves no later order."
-        ),
-        takes=_object(
-            ("rankingId", "siteId"),
-            rankingId={
-                "type": "string",
-                "maxLength": 100,
-                "description": "ranking.id of the answer, whole",
-            },
-            siteId={
-                "type": ["string", "null"],
-                "maxLength": 253,
-                "description": "the chosen site; null if none fits",
-            },
-            outcome={
-                "type": "string",
-                "pattern": OUTCOME,
-                "description": "one word: succeeded, failed",
-            },
-        ),
-        answers=plain_schema(PromisedView),
-        kind=Kind.SELECTION,
-        is_read_only=False,
-    ),
-)
+TOOLS = tuple(ToolRow(**row, **_FROM_CODE.get(row["name"], {})) for row in _ROWS)
 TOOL: Mapping[str, ToolRow] = {row.name: row for row in TOOLS}
+TOOL["report_selection"].takes["properties"]["outcome"]["pattern"] = OUTCOME
