@@ -47,7 +47,7 @@ from tests.db.test_erasing import (
 from tests.db.test_selecting import select
 
 __all__ = ["nothing_logged"]
-BEFORE = "0025"
+BEFORE = "0026"
 JANUARY = datetime(2025, 1, 20, 12, tzinfo=UTC)
 PART = 512
 STORED = """

@@ -1,6 +1,6 @@
 """SQL of the audit tables' partitions: rankings and selections by month, entries by leaf.
 
-The functions are the owner's; the publisher's role may call them (migration 0026).
+The functions are the owner's; the publisher's role may call them (migration 0027).
 """
 
 from dataclasses import dataclass

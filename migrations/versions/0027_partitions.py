@@ -11,8 +11,8 @@ from sqlalchemy import text
 
 from migrations.statements import run
 
-revision = "0026"
-down_revision = "0025"
+revision = "0027"
+down_revision = "0026"
 branch_labels = None
 depends_on = None
 
