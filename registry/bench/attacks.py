@@ -66,7 +66,13 @@ Attack = Callable[[float], tuple[int, int]]
 
 @click.command()
 @click.option("--sites", type=click.IntRange(min=1_000), default=20_000)
-@click.option("--seconds", type=float, default=20.0, show_default=True)
+@click.option("--seconds", type=float, default=30.0, show_default=True)
+@click.option(
+    *("--attack", "chosen"),
+    type=click.Choice(("search", "idle", "stream", "statement", "report")),
+    multiple=True,
+    help="Only this one; may be repeated.",
+)
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option(
     "--limits", type=float, default=1.0, help="Times those of docs/limits.md."
@@ -89,7 +95,14 @@ def attacks(data: Path | None, *, as_json: bool, **given: Any) -> None:
 
 
 async def _measure(
-    folder: Path, *, sites: int, seconds: float, workers: int, limits: float, port: int
+    folder: Path,
+    *,
+    sites: int,
+    seconds: float,
+    workers: int,
+    limits: float,
+    port: int,
+    chosen: Sequence[str],
 ) -> dict[str, Any]:
     key = generate_private_key("Ed25519")
     auditor = VerifierKey(
@@ -113,7 +126,8 @@ async def _measure(
         await build_index(settings)
         async with serving(settings):
             keys = [await _register(settings, key), await _register(settings, None)]
-            return await _Load(settings.origin, prepared, keys, seconds).run()
+            load = _Load(settings.origin, prepared, keys, seconds)
+            return await load.run(chosen)
 
 
 async def _register(settings: Settings, key: Any) -> str:
@@ -153,7 +167,8 @@ class _Load:
         self._auditor, self._operator = keys
         self._seconds = seconds
 
-    async def run(self) -> dict[str, Any]:
+    async def run(self, chosen: Sequence[str]) -> dict[str, Any]:
+        """chosen: names of attacks; empty: all."""
         await self._searches()  # warms up, and leaves rankings to report on
         seconds = self._seconds + START_S
         attacks: dict[str, tuple[Honest, Attack]] = {
@@ -164,7 +179,8 @@ class _Load:
             "report": (self._reports, partial(_crowd, self._origin)),
         }
         figures: dict[str, Any] = {}
-        for name, (honest, attack) in attacks.items():
+        for name in chosen or attacks:
+            honest, attack = attacks[name]
             figures |= await _beside(name, honest, partial(in_process, attack, seconds))
         return figures
 

@@ -345,6 +345,12 @@ PART_SILENT = ProblemType(
     "Searches are answered all the same. The operator looks at the log of the part that "
     "`pointer` names, and starts it again; fair-registry doctor tells more.",
 )
+SEARCHES_WAITING = ProblemType(
+    "searches_waiting",
+    "As many anonymous searches wait as the registry answers in some seconds",
+    "Try again after the seconds that Retry-After names, or ask with an operator's key "
+    "(POST /v1/operators).",
+)
 NOT_READY = ProblemType(
     "not_ready",
     "The registry is starting",

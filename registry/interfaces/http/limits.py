@@ -39,7 +39,7 @@ TOGETHER = 4
 """Times its limit: what an IPv6 /48, or the operators of one network, have together."""
 LENIENCE = 100.0  # in development a demo town registers within seconds
 TURNED_AWAY_S = 30
-HOLD_UP_S, HELD_UP_MAX = 0.25, 2_000
+HOLD_UP_S, HELD_UP_MAX, REFUSALS_PER_S = 0.25, 2_000, 250
 """A refusal by Litestar takes a fifth of a search's CPU: 64 connections at full speed
 would have a whole core of them."""
 
@@ -157,11 +157,14 @@ class Limits:
             raise verdict.refusal
 
     async def hold_up(self) -> None:
-        """Wait before a refusal, so that who asks at full speed leaves time to others."""
+        """Wait before a refusal, so that who asks at full speed leaves time to others.
+
+        The more are held up, the longer, so that more connections get no more refusals.
+        """
         if self._held_up < HELD_UP_MAX:
             self._held_up += 1
             try:
-                await asyncio.sleep(HOLD_UP_S)
+                await asyncio.sleep(max(HOLD_UP_S, self._held_up / REFUSALS_PER_S))
             finally:
                 self._held_up -= 1
 

@@ -4,8 +4,8 @@ The order of things is the promise: the index ranks, the record is committed, an
 then is the answer handed out. Whatever fails before the commit leaves no answer.
 """
 
-import asyncio
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
@@ -36,6 +36,7 @@ from registry.usecases.log.promiser import Promiser
 from registry.usecases.refusals import NOT_READY, PAGES_ENDED
 from registry.usecases.search.brief import BriefResult, brief_result
 from registry.usecases.search.follow_index import IndexFollower
+from registry.usecases.search.ranking_threads import RankingThreads
 from registry.usecases.search.record_rankings import RankingRecorder
 from registry.usecases.search.result import Result
 from registry.usecases.search.search_query import FIELD_OF_FACET, SearchQuery
@@ -117,6 +118,7 @@ class Searcher:
         self.mentions = mentions
         self._seeds = seeds
         self._ids = ids
+        self._threads = RankingThreads()
 
     async def is_ready(self) -> bool:
         """The index is loaded, and policy and seed of the day stand in the log.
@@ -143,12 +145,25 @@ class Searcher:
         resolved. operator: for whom the ranking is counted; None: anonymous.
         Raises: Unavailable (starting, or a stalled log); Refused (ties' secret is due).
         """
+        with self._threads.operator_served() if operator else nullcontext():
+            return await self._search(query, cell, filters, continuation, operator)
+
+    async def _search(
+        self,
+        query: SearchQuery,
+        cell: str | None,
+        filters: Filters,
+        continuation: Continuation | None,
+        operator: str | None,
+    ) -> Answer:
         self.promiser.verify_log_moves()
         now = self._ids.clock()
         page = continuation or self._first_page(query.nonce, now)
         seed = await self._seed_of(page.at, now)
         tie_seed = _draw_tie_seed(seed, query, cell, filters, page)
-        ranked, facets, near = await self._rank(query, cell, filters, page, tie_seed)
+        ranked, facets, near = await self._rank(
+            query, cell, filters, page, tie_seed, is_operator=operator is not None
+        )
         summaries = await self._entries.find([site.site_id for site in ranked.sites])
         brief = await self._brief(query, ranked, summaries)
         record, number = await self._record(
@@ -234,6 +249,8 @@ class Searcher:
         filters: Filters,
         page: Continuation,
         tie_seed: bytes,
+        *,
+        is_operator: bool = False,
     ) -> tuple[Ranked, Facets, tuple[NearCategory, ...]]:
         """Rank off the event loop where the index or the encoder is felt."""
         index, encoder = self.follower.index, self.follower.encoder
@@ -262,7 +279,7 @@ class Searcher:
         cost = FACETS_COST if query.facets else 1
         if encoder.is_quick and cost * len(index) < SMALL_INDEX[is_compiled()]:
             return rank()
-        return await asyncio.to_thread(rank)
+        return await self._threads.run(rank, is_operator=is_operator)
 
     async def _record(
         self,

@@ -1,5 +1,6 @@
 """Buckets that processes share: their arithmetic, their places, and their end."""
 
+import asyncio
 import stat
 import subprocess
 import sys
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.interfaces.http import bucket_table
+from registry.interfaces.http import bucket_table, limits
 from registry.interfaces.http.bucket_table import BucketTable
 from registry.interfaces.http.token_bucket import Quota
 
@@ -152,3 +153,24 @@ def test_who_can_not_share_limits_alone(tmp_path: Path, kind: str) -> None:
     taker = Taker(tmp_path)
     assert [taker.take("a") for _ in range(4)] == [True, True, True, False]
     assert kind != "file" or file.read_text() == "something else"
+
+
+async def test_more_connections_are_refused_no_more_often(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waits: list[float] = []
+    ended = asyncio.Event()
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        await ended.wait()
+
+    monkeypatch.setattr(limits.asyncio, "sleep", sleep)
+    held = limits.Limits(BucketTable(None, KEY))
+    refused = [asyncio.create_task(held.hold_up()) for _ in range(1_000)]
+    while len(waits) < len(refused):
+        await asyncio.wait(refused, timeout=0)
+    ended.set()
+    await asyncio.gather(*refused)
+    assert waits[:60] == [limits.HOLD_UP_S] * 60
+    assert waits[-1] == len(refused) / limits.REFUSALS_PER_S
