@@ -5,7 +5,6 @@ then is the answer handed out. Whatever fails before the commit leaves no answer
 """
 
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
@@ -145,7 +144,7 @@ class Searcher:
         resolved. operator: for whom the ranking is counted; None: anonymous.
         Raises: Unavailable (starting, or a stalled log); Refused (ties' secret is due).
         """
-        with self._threads.operator_served() if operator else nullcontext():
+        with self._threads.serving(operator):
             return await self._search(query, cell, filters, continuation, operator)
 
     async def _search(
@@ -162,7 +161,7 @@ class Searcher:
         seed = await self._seed_of(page.at, now)
         tie_seed = _draw_tie_seed(seed, query, cell, filters, page)
         ranked, facets, near = await self._rank(
-            query, cell, filters, page, tie_seed, is_operator=operator is not None
+            query, cell, filters, page, tie_seed, operator=operator
         )
         summaries = await self._entries.find([site.site_id for site in ranked.sites])
         brief = await self._brief(query, ranked, summaries)
@@ -250,7 +249,7 @@ class Searcher:
         page: Continuation,
         tie_seed: bytes,
         *,
-        is_operator: bool = False,
+        operator: str | None = None,
     ) -> tuple[Ranked, Facets, tuple[NearCategory, ...]]:
         """Rank off the event loop where the index or the encoder is felt."""
         index, encoder = self.follower.index, self.follower.encoder
@@ -269,17 +268,15 @@ class Searcher:
                 after=page.order_key,
             )
             weights, now = ranked.term_weights, page.at
-            near = (
-                ()
-                if ranked.eligible
-                else near_categories(index, prepared, weights, now=now)
-            )
+            near: tuple[NearCategory, ...] = ()
+            if not ranked.eligible:
+                near = near_categories(index, prepared, weights, now=now)
             return ranked, _facets(query, index, prepared, weights, now), near
 
-        cost = FACETS_COST if query.facets else 1
-        if encoder.is_quick and cost * len(index) < SMALL_INDEX[is_compiled()]:
+        cost = len(index) * (FACETS_COST if query.facets else 1)
+        if encoder.is_quick and cost < SMALL_INDEX[is_compiled()]:
             return rank()
-        return await self._threads.run(rank, is_operator=is_operator)
+        return await self._threads.run(rank, operator)
 
     async def _record(
         self,

@@ -35,8 +35,14 @@ class RankingThreads:
         self._is_free.set()
 
     @contextmanager
-    def operator_served(self) -> Iterator[None]:
-        """Let no anonymous request begin meanwhile, unless its turn is long due."""
+    def serving(self, operator: str | None) -> Iterator[None]:
+        """Keep anonymous requests from beginning while an operator is served.
+
+        One whose turn is long due begins all the same.
+        """
+        if operator is None:
+            yield
+            return
         self._operators += 1
         self._is_free.clear()
         try:
@@ -46,10 +52,10 @@ class RankingThreads:
             if not self._operators:
                 self._is_free.set()
 
-    async def run(self, rank: Callable[[], T], *, is_operator: bool) -> T:
+    async def run(self, rank: Callable[[], T], operator: str | None) -> T:
         """Raises: Unavailable if too many anonymous requests wait already."""
         loop = asyncio.get_running_loop()
-        if is_operator:
+        if operator is not None:
             return await loop.run_in_executor(self._threads, rank)
         if self._waiting >= WAITING_MOST:
             raise Unavailable(SEARCHES_WAITING, retry_after_s=1)

@@ -11,6 +11,8 @@ from registry.usecases.search import ranking_threads
 from registry.usecases.search.ranking_threads import RankingThreads
 from tests.waiting import PATIENCE_S
 
+OPERATOR = "operator"
+
 
 async def settle() -> None:
     for _ in range(20):
@@ -26,15 +28,13 @@ async def test_an_operator_is_ranked_while_strangers_hold_their_lane() -> None:
         free.wait(PATIENCE_S)
 
     strangers = [
-        asyncio.create_task(
-            threads.run(partial(rank, number), is_operator=False)
-        )
+        asyncio.create_task(threads.run(partial(rank, number), None))
         for number in range(50)
     ]
     try:
         await settle()
         async with asyncio.timeout(PATIENCE_S):
-            assert await threads.run(lambda: "ranked", is_operator=True) == "ranked"
+            assert await threads.run(lambda: "ranked", OPERATOR) == "ranked"
         assert len(began) <= 2
     finally:
         free.set()
@@ -47,11 +47,11 @@ async def test_no_stranger_begins_while_an_operator_is_served(
 ) -> None:
     monkeypatch.setattr(ranking_threads, "YIELD_MAX_S", PATIENCE_S)
     threads = RankingThreads(cores=2)
-    with threads.operator_served():
-        with threads.operator_served():
-            stranger = asyncio.create_task(threads.run(str, is_operator=False))
+    with threads.serving(OPERATOR):
+        with threads.serving(OPERATOR):
+            stranger = asyncio.create_task(threads.run(str, None))
             await settle()
-        await threads.run(str, is_operator=True)
+        await threads.run(str, OPERATOR)
         await settle()
         assert not stranger.done()
     async with asyncio.timeout(PATIENCE_S):
@@ -63,9 +63,9 @@ async def test_a_stranger_whose_turn_is_long_due_begins_all_the_same(
 ) -> None:
     monkeypatch.setattr(ranking_threads, "YIELD_MAX_S", 0.001)
     threads = RankingThreads(cores=1)
-    with threads.operator_served():
+    with threads.serving(OPERATOR):
         async with asyncio.timeout(PATIENCE_S):
-            assert await threads.run(str, is_operator=False) == ""
+            assert await threads.run(str, None) == ""
 
 
 async def test_strangers_wait_in_a_line_of_bounded_length(
@@ -73,22 +73,20 @@ async def test_strangers_wait_in_a_line_of_bounded_length(
 ) -> None:
     monkeypatch.setattr(ranking_threads, "WAITING_MOST", 3)
     threads = RankingThreads(cores=2)
-    with threads.operator_served():
-        waiting = [
-            asyncio.create_task(threads.run(str, is_operator=False)) for _ in range(3)
-        ]
+    with threads.serving(OPERATOR):
+        waiting = [asyncio.create_task(threads.run(str, None)) for _ in range(3)]
         await settle()
         with pytest.raises(Unavailable) as refused:
-            await threads.run(str, is_operator=False)
+            await threads.run(str, None)
         assert refused.value.problem.code == "searches_waiting"
-        assert await threads.run(str, is_operator=True) == ""
+        assert await threads.run(str, OPERATOR) == ""
     assert await asyncio.gather(*waiting) == ["", "", ""]
-    assert await threads.run(str, is_operator=False) == ""
+    assert await threads.run(str, None) == ""
 
 
 async def test_a_ranking_that_fails_leaves_its_place() -> None:
     threads = RankingThreads(cores=1)
     for _ in range(3):
         with pytest.raises(ZeroDivisionError):
-            await threads.run(lambda: 1 // 0, is_operator=False)
-    assert await threads.run(str, is_operator=False) == ""
+            await threads.run(lambda: 1 // 0, None)
+    assert await threads.run(str, None) == ""
