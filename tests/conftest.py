@@ -54,6 +54,13 @@ def log_beside_the_tests() -> None:
 log_beside_the_tests()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Modules with slow tests come first: none is left that one worker ends alone."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 def pytest_make_parametrize_id(val: object) -> str | None:
     """Bytes and long texts by their length.
 

@@ -14,7 +14,7 @@ from registry.bench.kernel.sql_ranking import measure_sql
 from registry.bench.rank import rank
 from registry.bench.synthetic.language import TOPIC_WORDS, draw_ranks
 from registry.bench.synthetic.queries import make_queries
-from registry.bench.synthetic.site_rows import CHUNK, NOW, Registry, make_registry
+from registry.bench.synthetic.site_rows import NOW, Registry, make_registry
 from registry.index.columns.rows import GROUPED, LOCAL, Rows
 from registry.index.query.index_searcher import is_compiled
 from registry.index.query.scoring_parameters import (
@@ -26,11 +26,24 @@ from registry.ranking.encoders.vectors import reciprocals, unpack_sites
 from registry.ranking.policy import DEFAULT_POLICY
 
 SITES = 2_000
+CHUNK = 1_000
 
 
 @pytest.fixture(scope="module")
 def synthetic() -> Registry:
     return make_registry()
+
+
+@pytest.fixture
+def same(synthetic: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command is given the registry that it would make again."""
+    monkeypatch.setattr("registry.bench.rank.make_registry", lambda: synthetic)
+
+
+@pytest.fixture
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("registry.bench.synthetic.site_rows.CHUNK", CHUNK)
+    monkeypatch.setattr("registry.bench.rank.CHUNK", CHUNK)
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +81,7 @@ def test_another_seed_makes_another_registry(synthetic: Registry, rows: Rows) ->
     assert other.hashes.tolist() != rows.hashes.tolist()
 
 
+@pytest.mark.usefixtures("small_chunks")
 def test_a_chunk_does_not_depend_on_what_is_made_before_it(synthetic: Registry) -> None:
     both = synthetic.rows(0, CHUNK + 500)
     second = synthetic.rows(CHUNK, CHUNK + 500)
@@ -214,6 +228,7 @@ def test_fts5_takes_every_request(
     assert len(measure_fts5(tmp_path, rows, synthetic.language, words)) == 10
 
 
+@pytest.mark.usefixtures("same")
 @pytest.mark.skipif(not is_compiled(), reason="the kernel is not compiled here")
 def test_the_command_measures_and_skips_what_is_not_asked_for() -> None:
     arguments = ["--sites", "2000", "--queries", "40", "--rival", "none", "--json"]
@@ -228,6 +243,7 @@ def test_the_command_measures_and_skips_what_is_not_asked_for() -> None:
     assert "sql: skipped, not asked for" in done.stderr
 
 
+@pytest.mark.usefixtures("same")
 @pytest.mark.skipif(not is_compiled(), reason="the kernel is not compiled here")
 def test_the_ratio_to_tantivy_is_of_the_same_requests(
     monkeypatch: pytest.MonkeyPatch,
@@ -245,6 +261,7 @@ def test_the_ratio_to_tantivy_is_of_the_same_requests(
     assert output["mean_ratio_to_tantivy"] > 0
 
 
+@pytest.mark.usefixtures("same", "small_chunks")
 @pytest.mark.skipif(not is_compiled(), reason="the kernel is not compiled here")
 def test_the_kernel_alone_is_measured_over_several_segments(
     monkeypatch: pytest.MonkeyPatch,

@@ -39,7 +39,7 @@ class FirstEvent(requests.Session):
 
 
 @schema.parametrize()
-@settings(max_examples=25, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=12, suppress_health_check=list(HealthCheck), deadline=None)
 def test_answers_are_as_declared(
     case: schemathesis.Case, registry: RunningRegistry
 ) -> None:

@@ -36,6 +36,12 @@ SITES = (
 )
 RETRY_PAUSE_S = 0.2
 STOPS_WITHIN_S = 60.0
+IMPATIENT = """
+from registry.cli import main
+from registry.cli.service import supervise
+supervise.STALL_S = {stall_s}
+main()
+"""
 UNANSWERED = (httpx.TransportError, httpx.HTTPStatusError, ProblemAnswered)
 
 
@@ -47,10 +53,20 @@ def free_port() -> int:
 
 
 class Service:
-    """A registry on one data folder; `start` may be called again after its end."""
+    """A registry on one data folder; `start` may be called again after its end.
 
-    def __init__(self, data: Path, town: Town, **settings: str) -> None:
+    stall_s: the silence after which it replaces a part, if not its own.
+    """
+
+    def __init__(
+        self, data: Path, town: Town, *, stall_s: float | None = None, **settings: str
+    ) -> None:
         self.data = data
+        self._program: list[str | Path] = [
+            Path(sys.executable).with_name("fair-registry")
+        ]
+        if stall_s is not None:
+            self._program = [sys.executable, "-c", IMPATIENT.format(stall_s=stall_s)]
         self._settings = settings
         self.postgres = data / "postgres"
         self.town = town
@@ -61,7 +77,7 @@ class Service:
     async def start(self) -> None:
         self.data.mkdir(exist_ok=True)
         command = [
-            Path(sys.executable).with_name("fair-registry"),
+            *self._program,
             *("serve", "--port", str(self.port), "--data", self.data),
         ]
         environment = {
@@ -147,9 +163,14 @@ async def ended(processes: list[psutil.Process]) -> list[psutil.Process]:
 
 
 @asynccontextmanager
-async def open_service(folder: Path) -> AsyncIterator[Service]:
+async def open_service(
+    folder: Path, *, stall_s: float | None = None
+) -> AsyncIterator[Service]:
     """Started, with the sites of SITES listed and searchable."""
-    async with open_town(folder) as town, running(folder, town) as service:
+    async with (
+        open_town(folder) as town,
+        running(folder, town, stall_s=stall_s) as service,
+    ):
         await asyncio.gather(*(register(service, host) for host in SITES[:-1]))
         await until_found(service, SITES[0])
         yield service
@@ -161,9 +182,11 @@ def open_town(folder: Path) -> AbstractAsyncContextManager[Town]:
 
 
 @asynccontextmanager
-async def running(folder: Path, town: Town, **settings: str) -> AsyncIterator[Service]:
+async def running(
+    folder: Path, town: Town, *, stall_s: float | None = None, **settings: str
+) -> AsyncIterator[Service]:
     """Started, and empty."""
-    service = Service(folder / "data", town, **settings)
+    service = Service(folder / "data", town, stall_s=stall_s, **settings)
     try:
         await service.start()
         yield service

@@ -33,12 +33,18 @@ def serve(redirection: str, port: int, data: Path) -> subprocess.Popen[bytes]:
     )
 
 
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of one registry, which each test starts and stops."""
+    return tmp_path_factory.mktemp("data")
+
+
 @pytest.mark.parametrize("redirection", ["2>/dev/full", "2>&-", "> >(head -1) 2>&1"])
 async def test_log_that_cannot_be_written_stops_nothing(
-    redirection: str, tmp_path: Path
+    redirection: str, data: Path
 ) -> None:
     port = free_port()
-    process = serve(redirection, port, tmp_path)
+    process = serve(redirection, port, data)
 
     def why_it_ended() -> str:
         return "" if process.poll() is None else f"it ended with {process.returncode}"

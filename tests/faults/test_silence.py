@@ -1,7 +1,9 @@
-"""A part that hangs: the registry says so, replaces it, and is ready again."""
+"""A part that hangs: the registry says so, replaces it, and is ready again.
 
-from collections.abc import Callable
-from pathlib import Path
+One service serves both tests; each leaves it running, whatever the order.
+"""
+
+from collections.abc import AsyncIterator, Callable
 
 import httpx
 import psutil
@@ -11,6 +13,16 @@ from tests.faults.service import Service, open_service
 from tests.waiting import until
 
 pytestmark = pytest.mark.slow
+STALL_S = 10.0  # instead of thirty, of which `serve` spends each waiting
+
+
+@pytest.fixture(scope="module")
+async def service(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> AsyncIterator[Service]:
+    folder = tmp_path_factory.mktemp("service")
+    async with open_service(folder, stall_s=STALL_S) as result:
+        yield result
 
 
 def silent_parts(service: Service) -> set[str]:
@@ -28,22 +40,20 @@ def is_silent(service: Service, *parts: str) -> Callable[[], bool]:
 
 
 async def test_readiness_names_the_parts_that_do_not_work_until_they_do(
-    tmp_path: Path,
+    service: Service,
 ) -> None:
-    async with open_service(tmp_path) as service:
-        parts = [service.part(name) for name in ("crawler", "registry.indexer")]
-        for process in (service.process, *parts):  # so that nobody replaces them yet
-            process.suspend()
-        await until("both are missed", is_silent(service, "crawler", "indexer"))
-        await service.ask()
-        service.process.resume()
-        await until("both work again", is_silent(service))
+    parts = [service.part(name) for name in ("crawler", "registry.indexer")]
+    for process in (service.process, *parts):  # so that nobody replaces them yet
+        process.suspend()
+    await until("both are missed", is_silent(service, "crawler", "indexer"))
+    await service.ask()
+    service.process.resume()
+    await until("both work again", is_silent(service))
 
 
-async def test_web_process_that_hangs_is_replaced(tmp_path: Path) -> None:
-    async with open_service(tmp_path) as service:
-        hanging = service.web_worker()
-        hanging.suspend()
-        await until("it is gone", lambda: not psutil.pid_exists(hanging.pid))
-        await service.until_ready()
-        await service.ask()
+async def test_web_process_that_hangs_is_replaced(service: Service) -> None:
+    hanging = service.web_worker()
+    hanging.suspend()
+    await until("it is gone", lambda: not psutil.pid_exists(hanging.pid))
+    await service.until_ready()
+    await service.ask()

@@ -6,6 +6,7 @@ The matrix that results stands in docs/detection.md: who changes one changes the
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cache
 from hashlib import sha256
 from typing import Any
 
@@ -16,6 +17,7 @@ from registry.auditor.profiles.check_ranking import ProfileChecks
 from registry.bench.invariance import NOW, town_shadow
 from registry.demo.town.sites import CAST
 from registry.index.building.builder import Builder
+from registry.index.query.scoring_parameters import Query
 from registry.index.query.search import prepare_query, search
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.explain import FACTOR_NAMES
@@ -244,13 +246,7 @@ def _on_record(
     index: Any, question: Question, nonce: str, ranker: Ranker
 ) -> RankingOnTrial:
     policy = index.policy
-    query = prepare_query(
-        question.text,
-        load_encoder(policy),
-        policy,
-        cell=question.cell,
-        filters=question.filters,
-    )
+    query = _prepare(question, policy)
     request_values = (question.text, question.cell, question.filters.given())
     seed = make_seed(SECRET, digest_request(*request_values, NOW), nonce)
     ranked = search(index, query, now=NOW, seed=seed, k=K)
@@ -273,6 +269,18 @@ def _on_record(
     minute = NOW.isoformat()[:16] + "Z"
     members = {"t": minute, "policy": policy.digest, "snap": index.generation}
     return RankingOnTrial(members, values, seed, policy)
+
+
+@cache
+def _prepare(question: Question, policy: Policy) -> Query:
+    """Read the question once for all leaks."""
+    return prepare_query(
+        question.text,
+        load_encoder(policy),
+        policy,
+        cell=question.cell,
+        filters=question.filters,
+    )
 
 
 def _row(site: Any, seed: bytes) -> dict[str, Any]:
