@@ -1,5 +1,7 @@
 """Months and entries in partitions: taken up, added, and dropped without a loss of proof."""
 
+import asyncio
+import json
 from collections.abc import AsyncIterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -7,11 +9,13 @@ from types import SimpleNamespace
 
 import httpx
 import pytest
-from alembic import command
+from alembic import command as alembic
+from click.testing import CliRunner
 from sqlalchemy import Connection as SyncConnection
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
+from registry.cli.service.trimming import trim_database
 from registry.db.engine.engines import Engine, Role, reading
 from registry.db.log import partitions
 from registry.db.reports import made_archives
@@ -60,7 +64,7 @@ PART_OF = """
 
 
 def _downgrade(connection: SyncConnection) -> None:
-    command.downgrade(alembic_config(connection), BEFORE)
+    alembic.downgrade(alembic_config(connection), BEFORE)
 
 
 async def part_of(scene: Scene, record_id: str, table: str = "ranking") -> str:
@@ -329,6 +333,27 @@ async def test_what_stands_in_the_files_is_served_and_proven_from_there(
         for unknown in (scene.ids.ulid(), "7" + "Z" * 25, "0" * 26):
             answer = await client.get(f"/v1/records/{unknown}")
             assert answer.status_code == 404
+
+
+async def test_the_command_tells_what_it_dropped(
+    month: Month, owner: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the real clock, for which January of 2025 is long ago."""
+    url = owner.url.set(drivername="postgresql").render_as_string(hide_password=False)
+    monkeypatch.setenv("FAIR_REGISTRY_DATABASE_URL", url)
+    monkeypatch.setenv("FAIR_REGISTRY_LOG_FILES", str(month.folder))
+    command = [trim_database, ["--months", "12", "--json"]]
+    result = await asyncio.to_thread(CliRunner().invoke, *command)
+    waiting = ["2025-01", "2025-02", "2025-03"]
+    expected = {"months": [], "waiting": waiting, "entries": []}
+    assert json.loads(result.stdout) == expected
+    await _close(month)
+    (month.folder / "tile/0/001").rename(month.folder / "tile/0/away")
+    result = await asyncio.to_thread(CliRunner().invoke, *command)
+    assert (result.exit_code, "tile/0/001" in result.output) == (1, True)
+    (month.folder / "tile/0/away").rename(month.folder / "tile/0/001")
+    result = await asyncio.to_thread(CliRunner().invoke, *command)
+    assert json.loads(result.stdout)["entries"] == [[0, PART]]
 
 
 async def _verify_whole(client: httpx.AsyncClient) -> None:
